@@ -18,9 +18,9 @@ use filewright_fs::search::grep::GrepOptions;
 
 /// The maximum processor time of a thread between two checks of the flag, which bounds the work
 /// after a cancellation.
-const SOON: Duration = Duration::from_millis(100);
+const MAX_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-fn tree(dir: &Path) -> Vec<u8> {
+fn make_tree(dir: &Path) -> Vec<u8> {
     let top = fs::canonicalize(dir).unwrap();
     for number in 0..120 {
         let below = top.join(format!("d{}/e{}", number % 12, number % 5));
@@ -33,21 +33,26 @@ fn tree(dir: &Path) -> Vec<u8> {
     top.to_str().unwrap().as_bytes().to_vec()
 }
 
-type CandidateSet = fn(&Arc<Session>, &[u8], &CancelToken) -> Result<()>;
+type CancelledCall = fn(&Arc<Session>, &[u8], &CancelToken) -> Result<()>;
 
-fn search(session: &Arc<Session>, path: &[u8], cancel: &CancelToken, query: &str) -> Result<()> {
+fn run_search(
+    session: &Arc<Session>,
+    path: &[u8],
+    cancel: &CancelToken,
+    query: &str,
+) -> Result<()> {
     grep_indexed(session, path, &GrepOptions::from_json(query)?, cancel).map(drop)
 }
 
-const WORK: &[(&str, bool, CandidateSet)] = &[
+const CANCELLED_CALLS: &[(&str, bool, CancelledCall)] = &[
     ("a scan", false, |session, path, cancel| {
-        search(session, path, cancel, r#"{"pattern":"[a-z]+ words?$","index":"off"}"#)
+        run_search(session, path, cancel, r#"{"pattern":"[a-z]+ words?$","index":"off"}"#)
     }),
     ("a search by the index", true, |session, path, cancel| {
-        search(session, path, cancel, r#"{"pattern":"[a-z]+ words?$"}"#)
+        run_search(session, path, cancel, r#"{"pattern":"[a-z]+ words?$"}"#)
     }),
     ("a search that asks every file", true, |session, path, cancel| {
-        search(session, path, cancel, r#"{"pattern":"absent words","strict":true}"#)
+        run_search(session, path, cancel, r#"{"pattern":"absent words","strict":true}"#)
     }),
     ("names by a walk", false, |session, path, cancel| {
         let options = FindOptions::from_json(r#"{"pattern":"**/f*.txt","index":"off"}"#)?;
@@ -62,8 +67,8 @@ const WORK: &[(&str, bool, CandidateSet)] = &[
 #[test]
 fn cancelled_work_ends_soon_and_as_cancelled() {
     let dir = tempfile::tempdir().unwrap();
-    let path = tree(dir.path());
-    for &(name, warmed, work) in WORK {
+    let path = make_tree(dir.path());
+    for &(name, warmed, work) in CANCELLED_CALLS {
         let fresh = || {
             let session = session_of(dir.path(), serde_json::json!({}));
             if warmed {
@@ -75,14 +80,14 @@ fn cancelled_work_ends_soon_and_as_cancelled() {
         let whole = CancelToken::at_look(u64::MAX);
         work(&session, &path, &whole).unwrap();
         let (most, looks) = whole.seen();
-        assert!(most < SOON && looks > 10, "{name}: {most:?} between {looks} looks");
+        assert!(most < MAX_CHECK_INTERVAL && looks > 10, "{name}: {most:?} between {looks} looks");
         for at in [0, 1, looks / 2] {
             let session = fresh();
             let cancel = CancelToken::at_look(at);
             let ended = work(&session, &path, &cancel).map_err(|error| error.code);
             let (most, after) = cancel.seen();
             assert_eq!(ended, Err(Code::Cancelled), "{name} at {at} of {looks}");
-            assert!(most < SOON, "{name} at {at} of {looks}: {most:?}");
+            assert!(most < MAX_CHECK_INTERVAL, "{name} at {at} of {looks}: {most:?}");
             // Each thread checks once more, and so do some of its callers.
             assert!(after < at + 100, "{name} at {at}: {after} looks");
             // The next caller gets a complete result.

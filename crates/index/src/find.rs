@@ -14,7 +14,7 @@ use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, Summary, WalkRoot, walk_ignored};
 
 use crate::lifecycle::build_in_background;
-use crate::names::{MatchedNames, files, names};
+use crate::names::{MatchedNames, for_each_matching_file, matching_names};
 use crate::{MIN_SCAN_TIME, Session};
 
 /// Like [`find`], in the tree of an index if there is one. Otherwise, a walk of at least
@@ -51,10 +51,13 @@ pub fn find_indexed(
             page.take_path(path, ascii);
         };
         let walk = &options.walk;
-        if let Some(listed) = files(session, &walk_root, walk, &finder, &stop, &mut take) {
+        if let Some(listed) =
+            for_each_matching_file(session, &walk_root, walk, &finder, &stop, &mut take)
+        {
             return Ok(page.pack(total, &all(listed)?.1));
         }
-    } else if let Some(listed) = names(session, &walk_root, &options.walk, &finder, &stop) {
+    } else if let Some(listed) = matching_names(session, &walk_root, &options.walk, &finder, &stop)
+    {
         let (mut groups, summary) = all(listed)?;
         if options.sort != FindOrder::Path {
             mtimes::read_mtimes(&walk_root, &mut groups, &stop);

@@ -8,8 +8,8 @@ use filewright_core::options::Options;
 use filewright_core::pack::Packed;
 
 use crate::Session;
-use crate::lifecycle::{may_index_unasked, register};
-use crate::lookup::{find, refreshed_state};
+use crate::lifecycle::{may_index_unasked, register_new_index};
+use crate::lookup::{find_index, lock_refreshed_state};
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, WalkRoot, threads};
@@ -62,15 +62,15 @@ pub fn find_files(
     let walk_root = WalkRoot::open(&session.roots, path, names)?;
     for _ in 0..2 {
         stop.cancel.check()?;
-        if let Some(packed) = from_tree(session, &walk_root, options, &stop) {
+        if let Some(packed) = find_in_index(session, &walk_root, options, &stop) {
             return Ok(packed);
         }
         // The new index has names only, so building it takes no longer than a walk.
-        let real = crate::path_of(&walk_root.real);
+        let real = crate::without_final_slash(&walk_root.real);
         if !options.anywhere && !may_index_unasked(real) {
             break;
         }
-        if let Some(index) = register(session, real, names) {
+        if let Some(index) = register_new_index(session, real, names) {
             index.build(&walk_root, false, &stop);
         }
     }
@@ -78,35 +78,35 @@ pub fn find_files(
     // No index may be kept for this directory, or another call is building it: builds one for this
     // call only.
     let index = crate::Index::new(
-        crate::Key::of(&walk_root, names).ok_or_else(gone_error)?,
+        crate::IndexKey::of(&walk_root, names).ok_or_else(directory_gone_error)?,
         &session.index_store,
     );
     index.build(&walk_root, false, &stop);
     stop.cancel.check()?;
-    Ok(rank(&index, &walk_root, &walk_root, options, &stop).unwrap_or_default())
+    Ok(rank_indexed_files(&index, &walk_root, &walk_root, options, &stop).unwrap_or_default())
 }
 
 /// Returns the error for a directory that was deleted during the call.
-fn gone_error() -> filewright_core::Error {
+fn directory_gone_error() -> filewright_core::Error {
     filewright_fs::dir::errno::os_error(rustix::io::Errno::NOENT)
 }
 
 /// Returns the result from an existing index, or `None` if none contains the directory.
-fn from_tree(
+fn find_in_index(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
     options: &FuzzyOptions,
     stop: &StopSignal<'_>,
 ) -> Option<Packed> {
-    let (index, opened) = find(session, walk_root, options.names.as_deref())?;
+    let (index, opened) = find_index(session, walk_root, options.names.as_deref())?;
     let base = opened.as_ref().unwrap_or(walk_root);
-    drop(refreshed_state(session, &index, base, options.names.as_deref(), false, stop)?);
-    rank(&index, base, walk_root, options, stop)
+    drop(lock_refreshed_state(session, &index, base, options.names.as_deref(), false, stop)?);
+    rank_indexed_files(&index, base, walk_root, options, stop)
 }
 
 /// Returns the best files below `walk_root` from an index whose start is `base`; `None` if the
 /// directory is not in it or time runs out.
-fn rank(
+fn rank_indexed_files(
     index: &crate::Index,
     base: &WalkRoot<'_>,
     walk_root: &WalkRoot<'_>,
@@ -160,7 +160,7 @@ fn score_in_parallel(
                 Ok(helper) => {
                     helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                 }
-                // If the thread cannot be started, this one scores its share.
+                // If a thread cannot be started, the calling thread scores its share.
                 Err(share) => score(share),
             });
         }

@@ -12,7 +12,7 @@ use filewright_fs::walk::StopSignal;
 use filewright_fs::walk::options::IndexMode;
 
 use crate::lifecycle::build_in_background;
-use crate::query::{QueryStats, search as search_index};
+use crate::query::{QueryStats, search_with_index};
 use crate::{MIN_SCAN_TIME, Session};
 
 /// Like [`grep`], with an index if there is one. Otherwise, a search of at least [`MIN_SCAN_TIME`]
@@ -33,7 +33,7 @@ pub fn grep_indexed(
         && by_index
     {
         let search = Search::below(options, walk_root);
-        if let Some(seen) = search_index(session, walk_root, options, &stop, &search) {
+        if let Some(seen) = search_with_index(session, walk_root, options, &stop, &search) {
             stop.cancel.check()?;
             let QueryStats { unreadable, ignored, stopped_at, fresh } = seen;
             return Ok(search.results(unreadable, ignored, stopped_at.as_deref(), fresh));

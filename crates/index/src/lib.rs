@@ -63,10 +63,10 @@ pub use watch::mounts::prepare;
 use build::{indexer, negative_cache::NegativeCache};
 use filewright_fs::walk::{StopSignal, WalkRoot};
 use store::{IndexStore, restore, snapshot};
-use tree::{path_columns, view::Views};
+use tree::{path_columns, view::CachedViews};
 use watch::{
     mounts, state,
-    state::{ScanContext, State},
+    state::{IndexState, ScanContext},
 };
 
 /// The minimum duration of a search without an index for which it starts building one. A faster one
@@ -104,7 +104,7 @@ impl Drop for Indexes {
 
 /// Identifies the tree of an index: walks with equal keys see the same entries.
 #[derive(Clone, PartialEq, Eq)]
-struct Key {
+struct IndexKey {
     /// The real path of the start, with a final slash.
     real: Vec<u8>,
     /// The names of ignore files.
@@ -119,18 +119,18 @@ struct Key {
     mounts: u64,
 }
 
-impl Key {
+impl IndexKey {
     fn of(walk_root: &WalkRoot<'_>, names: Option<&[String]>) -> Option<Self> {
-        let id = state::id_of(walk_root)?;
+        let id = state::device_and_inode_of(walk_root)?;
         let (real, names) = (walk_root.real.clone(), names.map(<[String]>::to_vec));
-        let mounts = mounts::below(&real);
+        let mounts = mounts::hash_mounts_below(&real);
         Some(Self { real, names, top: walk_root.top, rules: walk_root.rules, id, mounts })
     }
 }
 
 /// An index of one tree.
 pub(crate) struct Index {
-    key: Key,
+    key: IndexKey,
     index_store: Arc<OnceLock<Arc<IndexStore>>>,
     /// True once the whole tree was listed for the first time, so that queries can use it.
     listed: AtomicBool,
@@ -143,8 +143,8 @@ pub(crate) struct Index {
     corpus: AtomicU64,
     /// The queries that are reading the index, which is not emptied while there are any.
     users: readers::Readers,
-    state: Mutex<State>,
-    views: Mutex<Views>,
+    state: Mutex<IndexState>,
+    views: Mutex<CachedViews>,
     misses: Mutex<NegativeCache>,
     /// The paths of all files in one buffer, for scans over all of them.
     paths: Mutex<path_columns::PathColumns>,
@@ -178,7 +178,7 @@ filewright_core::wire! {
 }
 
 impl Index {
-    fn new(key: Key, index_store: &Arc<OnceLock<Arc<IndexStore>>>) -> Arc<Self> {
+    fn new(key: IndexKey, index_store: &Arc<OnceLock<Arc<IndexStore>>>) -> Arc<Self> {
         let off = || AtomicBool::new(false);
         Arc::new(Self {
             key,
@@ -190,7 +190,7 @@ impl Index {
             memory_bytes: AtomicUsize::default(),
             corpus: AtomicU64::new(0),
             users: readers::Readers::default(),
-            state: Mutex::new(State::default()),
+            state: Mutex::new(IndexState::default()),
             views: Mutex::default(),
             misses: Mutex::default(),
             paths: Mutex::default(),
@@ -201,7 +201,7 @@ impl Index {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, IndexState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -219,7 +219,7 @@ impl Index {
     }
 
     /// Measures the memory use. Above [`MAX_INDEX_BYTES`], indexing stops.
-    fn update_memory_use(&self, state: &State) {
+    fn update_memory_use(&self, state: &IndexState) {
         let bytes = state.tree.block_index.bytes();
         self.full.store(bytes > MAX_INDEX_BYTES, Ordering::Relaxed);
         self.memory_bytes.store(bytes, Ordering::Relaxed);
@@ -289,7 +289,7 @@ impl Index {
     }
 
     fn empty(&self) {
-        *self.lock() = State::default();
+        *self.lock() = IndexState::default();
         *self.paths.lock().unwrap_or_else(PoisonError::into_inner) =
             path_columns::PathColumns::default();
         *self.misses() = NegativeCache::default();
@@ -317,8 +317,8 @@ impl Index {
         }
         {
             let mut state = self.lock();
-            *state = State::new();
-            state.tree.mount_points = mounts::places_below(&self.key.real);
+            *state = IndexState::new();
+            state.tree.mount_points = mounts::mount_points_below(&self.key.real);
             let context = ScanContext { walk_root, names: self.key.names.as_deref(), stop };
             if state.refresh(&context, false).is_err() || !state.is_settled() {
                 drop(state);
@@ -338,13 +338,13 @@ impl Index {
 }
 
 /// Closes an index and removes it from the session.
-fn forget(session: &Session, index: &Arc<Index>) {
+fn close_and_remove(session: &Session, index: &Arc<Index>) {
     index.close();
     session.indexes.lock().retain(|known| !Arc::ptr_eq(known, index));
 }
 
 /// Returns a path without its final slash; `/` for `/`.
-fn path_of(real: &[u8]) -> &[u8] {
+fn without_final_slash(real: &[u8]) -> &[u8] {
     match real.strip_suffix(b"/").unwrap_or(real) {
         b"" => b"/",
         path => path,

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::Session;
-use crate::lookup::find;
+use crate::lookup::find_index;
 use crate::registry::REGISTRY;
 use crate::{
-    Index, IndexStatus, IndexStore, Key, MAX_INDEX_BYTES, build::indexer, forget, path_of,
+    Index, IndexKey, IndexStatus, IndexStore, MAX_INDEX_BYTES, build::indexer, close_and_remove,
+    without_final_slash,
 };
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::root::is_within;
@@ -23,14 +24,14 @@ pub(crate) fn build_in_background(
     anywhere: bool,
     contents: bool,
 ) {
-    let root = session
-        .roots
-        .index_root(path_of(&walk_root.real), |path| anywhere || may_index_unasked(path));
+    let root = session.roots.index_root(without_final_slash(&walk_root.real), |path| {
+        anywhere || may_index_unasked(path)
+    });
     let Some(root) = root else { return };
-    let Some(index) = register(session, root, names) else { return };
+    let Some(index) = register_new_index(session, root, names) else { return };
     index.is_indexing.store(true, Ordering::Release);
     let (session, root) = (Arc::clone(session), root.to_vec());
-    start(&index, move |index| {
+    start_background_thread(&index, move |index| {
         if let Ok(walk_root) = WalkRoot::open(&session.roots, &root, index.key.names.as_deref()) {
             let cancel = CancelToken::new();
             let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
@@ -57,10 +58,11 @@ pub fn warm(
         .collect();
     let names = respect_ignore.then_some(&names[..]);
     let walk_root = WalkRoot::open(&session.roots, path, names)?;
-    if let Some((index, _)) = find(session, &walk_root, names) {
+    if let Some((index, _)) = find_index(session, &walk_root, names) {
         return Ok(index.status());
     }
-    let Some(index) = register(session, path_of(&walk_root.real), names) else {
+    let Some(index) = register_new_index(session, without_final_slash(&walk_root.real), names)
+    else {
         return Ok(IndexStatus::default());
     };
     index.is_indexing.store(true, Ordering::Release);
@@ -69,7 +71,7 @@ pub fn warm(
     index.build(&walk_root, true, &stop);
     index.is_indexing.store(false, Ordering::Release);
     if cancel.is_cancelled() {
-        forget(session, &index);
+        close_and_remove(session, &index);
         cancel.check()?;
     }
     index.update_memory_use(&index.lock());
@@ -99,19 +101,19 @@ pub fn dispose(session: &Session) {
 pub fn status(session: &Session, path: &[u8]) -> filewright_core::Result<Option<IndexStatus>> {
     let real = session.roots.open_dir(path)?.real;
     let indexes: Vec<Arc<Index>> = session.indexes.lock().clone();
-    let of = indexes.iter().find(|index| is_within(&real, path_of(&index.key.real)));
+    let of = indexes.iter().find(|index| is_within(&real, without_final_slash(&index.key.real)));
     Ok(of.map(|index| index.status()))
 }
 
 /// Registers a new, empty index of a directory; returns `None` if there is one already, or the
 /// directory cannot be opened.
-pub(crate) fn register(
+pub(crate) fn register_new_index(
     session: &Session,
     root: &[u8],
     names: Option<&[String]>,
 ) -> Option<Arc<Index>> {
     let walk_root = WalkRoot::open(&session.roots, root, names).ok()?;
-    let key = Key::of(&walk_root, names)?;
+    let key = IndexKey::of(&walk_root, names)?;
     let index = {
         let mut indexes = session.indexes.lock();
         indexes.retain(|index| !index.is_closed());
@@ -133,9 +135,11 @@ pub(crate) fn index_dirty_in_background(session: &Arc<Session>, index: &Arc<Inde
         return;
     }
     let session = Arc::clone(session);
-    start(index, move |index| {
+    start_background_thread(index, move |index| {
         let names = index.key.names.as_deref();
-        if let Ok(walk_root) = WalkRoot::open(&session.roots, path_of(&index.key.real), names) {
+        if let Ok(walk_root) =
+            WalkRoot::open(&session.roots, without_final_slash(&index.key.real), names)
+        {
             let cancel = CancelToken::new();
             indexer::index_files(
                 index,
@@ -148,11 +152,11 @@ pub(crate) fn index_dirty_in_background(session: &Arc<Session>, index: &Arc<Inde
 
 /// Starts a thread of low priority that works on an index. It inherits the Landlock restrictions of
 /// the calling thread.
-fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
+fn start_background_thread(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
     let worked = Arc::clone(index);
     let started =
         std::thread::Builder::new().name("filewright-index".to_owned()).spawn(move || {
-            indexer::lower_priority();
+            indexer::lower_thread_priority();
             // A panic discards the index but fails no search.
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&worked)));
             worked.is_indexing.store(false, Ordering::Release);
@@ -177,6 +181,6 @@ fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
 pub(crate) fn may_index_unasked(path: &[u8]) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
     let home = std::env::var_os("HOME");
-    let home = home.as_ref().map(|home| path_of(home.as_bytes()));
+    let home = home.as_ref().map(|home| without_final_slash(home.as_bytes()));
     path != b"/" && !home.is_some_and(|home| home != b"/" && is_within(home, path))
 }

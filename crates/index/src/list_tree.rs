@@ -10,7 +10,7 @@ use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
 use crate::lifecycle::build_in_background;
-use crate::outline::outline;
+use crate::outline::outline_from_index;
 use crate::{MIN_SCAN_TIME, Session};
 
 /// Lists a tree. If ignore files apply, the names come from an index, if there is one; otherwise a
@@ -29,7 +29,7 @@ pub fn list_tree(
     let names = options.walk.ignore.as_deref();
     let walk_root = WalkRoot::open(&session.roots, path, names)?;
     let by_index = names.is_some() && options.index != IndexMode::Off;
-    let known = by_index.then(|| outline(session, &walk_root, options, &stop)).flatten();
+    let known = by_index.then(|| outline_from_index(session, &walk_root, options, &stop)).flatten();
     stop.cancel.check()?;
     if let Some(page) = known {
         return describe_all(&walk_root, page, options.facts, &stop);

@@ -7,20 +7,20 @@ use filewright_fs::search::grep::Freshness;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
 use crate::registry::REGISTRY;
-use crate::watch::state::{ScanContext, State};
-use crate::{Index, Key, LOCK_POLL_INTERVAL, Session, forget, path_of};
+use crate::watch::state::{IndexState, ScanContext};
+use crate::{Index, IndexKey, LOCK_POLL_INTERVAL, Session, close_and_remove, without_final_slash};
 
 /// Applies all changes up to now to an index and returns its locked state, with how it was brought
 /// up to date. `None` if the index was closed, is invalid, or `stop` ends the call first. `base` is
 /// the start of the index.
-pub(crate) fn refreshed_state<'i>(
+pub(crate) fn lock_refreshed_state<'i>(
     session: &Session,
     index: &'i Arc<Index>,
     base: &WalkRoot<'_>,
     names: Option<&[String]>,
     strict: bool,
     stop: &StopSignal<'_>,
-) -> Option<(MutexGuard<'i, State>, Freshness)> {
+) -> Option<(MutexGuard<'i, IndexState>, Freshness)> {
     let mut state = loop {
         match index.state.try_lock() {
             Ok(state) => break state,
@@ -40,7 +40,7 @@ pub(crate) fn refreshed_state<'i>(
         Ok(_) => None,
         Err(_) => {
             drop(state);
-            forget(session, index);
+            close_and_remove(session, index);
             None
         }
     }
@@ -48,7 +48,7 @@ pub(crate) fn refreshed_state<'i>(
 
 /// Returns the index that contains the start of a search, and the start of the index if it is
 /// another directory. `None` if there is no such index or it is not listed yet.
-pub(crate) fn find<'r>(
+pub(crate) fn find_index<'r>(
     session: &'r Session,
     walk_root: &WalkRoot<'_>,
     names: Option<&[String]>,
@@ -68,7 +68,7 @@ pub(crate) fn find<'r>(
         Arc::clone(indexes.iter().filter(knows).max_by_key(|index| index.key.real.len())?)
     };
     if index.is_closed() {
-        forget(session, &index);
+        close_and_remove(session, &index);
         return None;
     }
     if !index.listed.load(Ordering::Acquire) {
@@ -77,12 +77,12 @@ pub(crate) fn find<'r>(
     let opened = if walk_root.real == index.key.real {
         None
     } else {
-        Some(WalkRoot::open(&session.roots, path_of(&index.key.real), names).ok()?)
+        Some(WalkRoot::open(&session.roots, without_final_slash(&index.key.real), names).ok()?)
     };
-    if Key::of(opened.as_ref().unwrap_or(walk_root), names).as_ref() != Some(&index.key) {
+    if IndexKey::of(opened.as_ref().unwrap_or(walk_root), names).as_ref() != Some(&index.key) {
         // Another directory has this path now, or ignore rules above it or mounts below it have
         // changed.
-        forget(session, &index);
+        close_and_remove(session, &index);
         return None;
     }
     REGISTRY.mark_used(&index);

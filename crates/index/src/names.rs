@@ -3,9 +3,9 @@
 use std::sync::{Arc, PoisonError};
 
 use crate::Session;
-use crate::lookup::{find, refreshed_state};
+use crate::lookup::{find_index, lock_refreshed_state};
 use crate::tree::NO_NUMBER;
-use crate::tree::path_columns::{NonFileKind, place};
+use crate::tree::path_columns::{NonFileKind, dir_path_from_start};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::find::DirMatches;
 use filewright_fs::walk::{DirPath, StopSignal, Visitor, WalkOptions, WalkRoot};
@@ -23,7 +23,7 @@ pub(crate) struct MatchedNames {
 /// Passes the matching files to `take` in path order. The second argument of `take` is true if all
 /// paths of the tree are ASCII. Returns the counts, with empty `groups`, or `None` if no index
 /// contains the directory.
-pub(crate) fn files(
+pub(crate) fn for_each_matching_file(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
     options: &WalkOptions,
@@ -32,9 +32,9 @@ pub(crate) fn files(
     take: &mut impl FnMut(&str, bool),
 ) -> Option<MatchedNames> {
     let names = options.ignore.as_deref();
-    let (index, opened) = find(session, walk_root, names)?;
+    let (index, opened) = find_index(session, walk_root, names)?;
     let base = opened.as_ref().unwrap_or(walk_root);
-    drop(refreshed_state(session, &index, base, names, false, stop)?);
+    drop(lock_refreshed_state(session, &index, base, names, false, stop)?);
     let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
     let (span, start, cut, cut_raw) = {
         let mut state = index.lock();
@@ -46,14 +46,15 @@ pub(crate) fn files(
         let top = &state.tree.dirs[start as usize];
         (state.tree.order.span(start)?, Arc::clone(&top.shown), top.shown.len(), top.raw.len())
     };
-    let sees = |path: &[u8]| options.hidden || !has_dot(path);
+    let sees = |path: &[u8]| options.hidden || !has_hidden_name(path);
     let path_at =
         |number: usize| laid.paths.get(number).and_then(|path| path.get(cut..)).unwrap_or_default();
     // The paths are ordered by their bytes, so paths with a common prefix are adjacent.
     let start_of_all = options.globs.literal_prefix();
     let (mut number, end) = (span.files.0 as usize, span.files.1 as usize);
     if !start_of_all.is_empty() {
-        number = first_from(number, end, |at| path_at(at).as_bytes() < &start_of_all[..]);
+        number =
+            first_number_not_before(number, end, |at| path_at(at).as_bytes() < &start_of_all[..]);
     }
     let ends = options.globs.ends();
     for number in number..end {
@@ -87,7 +88,7 @@ pub(crate) fn files(
         match &other.what {
             NonFileKind::Ignored(kind) => listed.ignored += u64::from(visitor.wants(path, *kind)),
             NonFileKind::IgnoredDir(raw) if enters() => {
-                listed.ignored_dirs.push(place(&other.path, raw, cut, cut_raw));
+                listed.ignored_dirs.push(dir_path_from_start(&other.path, raw, cut, cut_raw));
             }
             NonFileKind::Unread if enters() => listed.unreadable += 1,
             NonFileKind::IgnoredDir(_) | NonFileKind::Unread => {}
@@ -98,7 +99,11 @@ pub(crate) fn files(
 
 /// Returns the first number from `begin` on for which `before` is false, or `end`, by binary
 /// search. `before` must be true only for the first numbers of the range.
-fn first_from(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) -> usize {
+fn first_number_not_before(
+    mut begin: usize,
+    mut end: usize,
+    before: impl Fn(usize) -> bool,
+) -> usize {
     while begin < end {
         let middle = begin + (end - begin) / 2;
         if before(middle) { begin = middle + 1 } else { end = middle }
@@ -107,13 +112,13 @@ fn first_from(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) 
 }
 
 /// Reports whether a name of the path begins with a dot.
-fn has_dot(path: &[u8]) -> bool {
+fn has_hidden_name(path: &[u8]) -> bool {
     path.first() == Some(&b'.') || memchr::memmem::find(path, b"/.").is_some()
 }
 
 /// Returns the matching entries of any type, grouped by directory, or `None` if no index contains
 /// the directory.
-pub(crate) fn names(
+pub(crate) fn matching_names(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
     options: &WalkOptions,
@@ -121,9 +126,9 @@ pub(crate) fn names(
     stop: &StopSignal<'_>,
 ) -> Option<MatchedNames> {
     let names = options.ignore.as_deref();
-    let (index, opened) = find(session, walk_root, names)?;
+    let (index, opened) = find_index(session, walk_root, names)?;
     let base = opened.as_ref().unwrap_or(walk_root);
-    let (mut state, _) = refreshed_state(session, &index, base, names, false, stop)?;
+    let (mut state, _) = lock_refreshed_state(session, &index, base, names, false, stop)?;
     let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
     state.tree.arrange();
     let tree = &state.tree;

@@ -6,7 +6,7 @@ use filewright_core::Result;
 use filewright_core::error::{Code, Error};
 
 use crate::Session;
-use crate::lookup::{find, refreshed_state};
+use crate::lookup::{find_index, lock_refreshed_state};
 use crate::tree::{NO_NUMBER, Tree};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::walk::list_tree::{
@@ -16,23 +16,23 @@ use filewright_fs::walk::{DirPath, StopSignal, WalkRoot};
 
 /// Returns a page of a tree listing to which ignore files apply, or `None` if no index contains all
 /// of its entries.
-pub(crate) fn outline(
+pub(crate) fn outline_from_index(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
     options: &TreeOptions,
     stop: &StopSignal<'_>,
 ) -> Option<TreeOutline> {
     let names = options.walk.ignore.as_deref();
-    let (index, opened) = find(session, walk_root, names)?;
+    let (index, opened) = find_index(session, walk_root, names)?;
     let base = opened.as_ref().unwrap_or(walk_root);
-    let (state, _) = refreshed_state(session, &index, base, names, false, stop)?;
+    let (state, _) = lock_refreshed_state(session, &index, base, names, false, stop)?;
     let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
-    let mut known = IndexSource { tree: &state.tree, start, options, is_short: false };
+    let mut known = IndexEntrySource { tree: &state.tree, start, options, is_short: false };
     let outline = filewright_fs::walk::list_tree::outline(&mut known, options, stop).ok()?;
     (!known.is_short).then_some(outline)
 }
 
-struct IndexSource<'a> {
+struct IndexEntrySource<'a> {
     tree: &'a Tree,
     start: u32,
     options: &'a TreeOptions,
@@ -40,7 +40,7 @@ struct IndexSource<'a> {
     is_short: bool,
 }
 
-impl EntrySource for IndexSource<'_> {
+impl EntrySource for IndexEntrySource<'_> {
     type Id = u32;
 
     fn start(&self) -> u32 {

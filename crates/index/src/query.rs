@@ -7,7 +7,7 @@ use crate::Session;
 use crate::build::candidates::CandidateSet;
 use crate::build::{indexer, verify};
 use crate::lifecycle::index_dirty_in_background;
-use crate::lookup::{find, refreshed_state};
+use crate::lookup::{find_index, lock_refreshed_state};
 use crate::readers::ReadGuard;
 use filewright_fs::search::grep::{Freshness, GrepOptions};
 use filewright_fs::search::searcher::Search;
@@ -23,7 +23,7 @@ pub(crate) struct QueryStats {
 
 /// Searches contents with an index and adds the results to `search`; returns `None` if no index
 /// contains the directory.
-pub(crate) fn search(
+pub(crate) fn search_with_index(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
     options: &GrepOptions,
@@ -31,7 +31,7 @@ pub(crate) fn search(
     search: &Search<'_>,
 ) -> Option<QueryStats> {
     let names = options.walk.ignore.as_deref();
-    let (index, opened) = find(session, walk_root, names)?;
+    let (index, opened) = find_index(session, walk_root, names)?;
     // The index must not be emptied before the last file is looked up in it.
     let _guard = ReadGuard::of(&index)?;
     let base = opened.as_ref().unwrap_or(walk_root);
@@ -42,7 +42,7 @@ pub(crate) fn search(
     loop {
         let (work, next, cut, seen) = {
             let (mut state, fresh) =
-                refreshed_state(session, &index, base, names, options.strict, stop)?;
+                lock_refreshed_state(session, &index, base, names, options.strict, stop)?;
             let start = state.tree.find_dir(below)?;
             state.tree.arrange();
             let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,7 +57,7 @@ pub(crate) fn search(
             };
             let (unreadable, ignored) = (view.unreadable, view.ignored);
             let cut = state.tree.dirs[start as usize].shown.len();
-            if state.tree.dirty.len() >= indexer::MIN_DIRTY_FILES {
+            if state.tree.dirty.len() >= indexer::MIN_DIRTY_FILES_PER_PASS {
                 index_dirty_in_background(session, &index);
             }
             (work, next, cut, QueryStats { unreadable, ignored, stopped_at: None, fresh })

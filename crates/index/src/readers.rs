@@ -7,16 +7,16 @@ use crate::Index;
 
 /// The number of queries that are reading the index.
 #[derive(Default)]
-pub(crate) struct Readers(Mutex<Count>);
+pub(crate) struct Readers(Mutex<ReaderCount>);
 
 #[derive(Default)]
-struct Count {
+struct ReaderCount {
     users: usize,
     closed: bool,
 }
 
 impl Readers {
-    fn with<T>(&self, f: impl FnOnce(&mut Count) -> T) -> T {
+    fn with<T>(&self, f: impl FnOnce(&mut ReaderCount) -> T) -> T {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -11,7 +11,7 @@ use crate::Index;
 pub(crate) const MAX_INDEXES: usize = 8;
 /// The maximum memory of all indexes in a process, in bytes. Beyond it, the least recently used are
 /// closed, except for the one in use.
-const MAX_TOTAL_BYTES: usize = 1 << 30;
+const MAX_TOTAL_INDEX_BYTES: usize = 1 << 30;
 
 /// The indexes of this process, the most recently used at the end.
 pub(crate) static REGISTRY: Registry = Registry(Mutex::new(VecDeque::new()));
@@ -22,7 +22,7 @@ impl Registry {
     /// Marks an index as the most recently used. If there are too many indexes, or they use too
     /// much memory, closes the least recently used.
     pub(crate) fn mark_used(&self, index: &Arc<Index>) {
-        self.mark_used_within(index, MAX_TOTAL_BYTES);
+        self.mark_used_within(index, MAX_TOTAL_INDEX_BYTES);
     }
 
     pub(crate) fn mark_used_within(&self, index: &Arc<Index>, most_bytes: usize) {

@@ -12,7 +12,7 @@ use crate::store::IndexStore;
 /// The roots, the indexes of the trees below them, and the walks running there.
 #[derive(Debug)]
 pub struct Session {
-    /// The opened roots, beneath which the path of every search is resolved.
+    /// The opened roots. The path of every search is resolved against them.
     pub roots: Arc<Roots>,
     /// The running walks, which searches of one tree share.
     pub(crate) walks: Arc<SharedWalks>,

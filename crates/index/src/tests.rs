@@ -40,7 +40,7 @@ pub(crate) fn session_of(dir: &Path, more: Value) -> Arc<Session> {
     Arc::new(Session::new(Roots::new(&policy).unwrap()))
 }
 
-struct WalkRoot {
+struct TestTree {
     dir: tempfile::TempDir,
     top: PathBuf,
     session: Arc<Session>,
@@ -82,7 +82,7 @@ const LISTINGS: &[&str] = &[
     r#"{"depth":3,"exclude":["d1","*.c"],"sort":"name","order":"desc""#,
 ];
 
-impl WalkRoot {
+impl TestTree {
     fn new(seed: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap().join("top");
@@ -180,7 +180,7 @@ impl WalkRoot {
         // One pass: files that are too recent are read by every query, which is tested too.
         let cancel = CancelToken::new();
         let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
-        indexer::pass(&index, &walk_root, 0, &stop);
+        indexer::run_pass(&index, &walk_root, 0, &stop);
     }
 
     /// Makes one change of the tree; occasionally in another process.
@@ -302,8 +302,9 @@ impl WalkRoot {
         let walk_root =
             filewright_fs::walk::WalkRoot::open(&self.session.roots, &path, names).unwrap();
         let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
-        self.listed +=
-            u32::from(outline::outline(&self.session, &walk_root, &options, &stop).is_some());
+        self.listed += u32::from(
+            outline::outline_from_index(&self.session, &walk_root, &options, &stop).is_some(),
+        );
     }
 
     fn storm(&mut self, rounds: usize) {
@@ -360,7 +361,7 @@ fn rounds() -> usize {
 
 #[test]
 fn watching_misses_no_change() {
-    let mut walk_root = WalkRoot::new(7);
+    let mut walk_root = TestTree::new(7);
     walk_root.storm(rounds());
     let index = walk_root.index();
     // On systems that support watching.
@@ -373,13 +374,13 @@ fn watching_misses_no_change() {
 #[test]
 fn revalidation_misses_no_change() {
     NO_WATCH.set(true);
-    let mut walk_root = WalkRoot::new(11);
+    let mut walk_root = TestTree::new(11);
     walk_root.storm(rounds());
 }
 
 #[test]
 fn pieces_without_a_match_are_not_read_again_until_they_change() {
-    let walk_root = WalkRoot::new(13);
+    let walk_root = TestTree::new(13);
     let (decoy, query) = ("cuddl uddle", r#"{"pattern":"cuddle","regex":false}"#);
     for (name, text) in [
         ("decoy.rs", decoy.to_owned()),
@@ -441,7 +442,7 @@ fn pieces_without_a_match_are_not_read_again_until_they_change() {
 
 #[test]
 fn the_first_results_equal_those_of_a_scan() {
-    let walk_root = WalkRoot::new(17);
+    let walk_root = TestTree::new(17);
     walk_root.settle();
     let cancel = CancelToken::new();
     for max in [1, 2, 10, 60, 300, 2_000, 100_000] {
@@ -478,7 +479,7 @@ fn entries_hidden_by_the_policy_are_not_found() {
         (json!({ "secrets": "grant" }), "d1/.ssh/id_rsa", true, 1.0),
     ];
     for (policy, hidden, told, unread) in cases {
-        let walk_root = WalkRoot::new(3);
+        let walk_root = TestTree::new(3);
         let name = hidden.rsplit('/').next().unwrap();
         let (cancel, path) = (CancelToken::new(), walk_root.path());
         let session = session_of(&walk_root.top, policy);
@@ -522,7 +523,7 @@ fn entries_hidden_by_the_policy_are_not_found() {
 
 #[test]
 fn a_start_that_is_another_directory_is_not_answered_from_memory() {
-    let mut walk_root = WalkRoot::new(5);
+    let mut walk_root = TestTree::new(5);
     walk_root.settle();
     walk_root.compare(QUERIES[0], "nothing");
     fs::rename(&walk_root.top, walk_root.top.with_file_name("old")).unwrap();
@@ -544,7 +545,7 @@ fn whole_systems_and_homes_are_not_indexed() {
 
 #[test]
 fn the_least_recently_used_index_is_released() {
-    let grounds: Vec<WalkRoot> = (0..MAX_INDEXES as u64 + 2).map(WalkRoot::new).collect();
+    let grounds: Vec<TestTree> = (0..MAX_INDEXES as u64 + 2).map(TestTree::new).collect();
     for walk_root in &grounds {
         walk_root.settle();
     }

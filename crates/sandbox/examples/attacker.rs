@@ -3,9 +3,9 @@
 //! published.
 //!
 //! ```text
-//! attacker exchange A B ROUNDS          runs until stdin closes; prints `enough` after ROUNDS, and the count
-//! attacker reach                        tries each way to a network: `name errno`, one per line
-//! attacker without openat2 ENOSYS CMD…  CMD gets ENOSYS (or EPERM) from every such call
+//! attacker exchange A B ROUNDS          runs until stdin closes; prints `enough` after ROUNDS, and
+//! the count attacker reach                        tries each way to a network: `name errno`, one
+//! per line attacker without openat2 ENOSYS CMD…  CMD gets ENOSYS (or EPERM) from every such call
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
@@ -59,8 +59,8 @@ mod linux {
 
     /// The number of exchanges between two pauses: odd, so that both states occur during pauses.
     const BURST: u64 = 255;
-    /// Microseconds. Calls that check a name several times complete during the longer pauses, and
-    /// are interrupted during the shorter ones.
+    /// The pauses in microseconds. Calls that check a name several times complete during the longer
+    /// pauses, and are interrupted during the shorter ones.
     const RESTS: [u64; 4] = [0, 50, 200, 1000];
 
     pub fn exchange(a: &str, b: &str, rounds: u64) -> Result<(), String> {
@@ -88,7 +88,8 @@ mod linux {
             }
             if done.is_multiple_of(BURST) {
                 let burst = done / BURST;
-                // A caller that is not done by then is slow, so it gets longer and longer pauses.
+                // A caller that needs more rounds than requested is slow, so it gets longer and
+                // longer pauses.
                 let slow = done.saturating_sub(rounds) / (24 * BURST);
                 let rest = RESTS[(burst % 4) as usize] << slow.min(12);
                 std::thread::sleep(Duration::from_micros(rest));
@@ -100,7 +101,7 @@ mod linux {
 
     pub fn reach() {
         let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-        // Includes the descriptor of the directory that was just read.
+        // The list includes the descriptor of the directory that was just read.
         println!("descriptors {}", open.saturating_sub(1));
         let refused = |fd: i64| match fd {
             ..0 => std::io::Error::last_os_error().raw_os_error().unwrap_or(-1),
@@ -140,7 +141,8 @@ mod linux {
             other => return Err(format!("{other} is not known")),
         };
         let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-        // Loads the number; on a match returns the error, otherwise allows the call.
+        // The filter loads the number of the call, returns the error if it matches, and otherwise
+        // allows the call.
         let steps = [
             step(0x20, 0, 0, 0),
             step(0x15, 0, 1, number as u32),

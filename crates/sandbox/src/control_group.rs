@@ -11,7 +11,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 /// A counter that makes the names of this process's groups unique.
-static NEXT: AtomicU64 = AtomicU64::new(0);
+static NEXT_GROUP_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// The control group of one command; removed when it is dropped.
 pub(crate) struct ControlGroup {
@@ -25,10 +25,10 @@ impl ControlGroup {
         if processes == 0 || !rustix::process::geteuid().is_root() {
             return None;
         }
-        let own = read("/proc/self/cgroup")?;
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let own = read_text("/proc/self/cgroup")?;
+        let number = NEXT_GROUP_NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("filewright-{}-{number}", std::process::id());
-        for parent in own.lines().flat_map(parents) {
+        for parent in own.lines().flat_map(possible_parent_dirs) {
             let path = format!("{parent}/{name}");
             if rustix::fs::mkdir(&path, Mode::from_raw_mode(0o755)).is_err() {
                 continue;
@@ -48,7 +48,7 @@ impl ControlGroup {
 
     /// Returns a descriptor of `cgroup.procs`: a process joins the group by writing `0` to it.
     pub(crate) fn membership(&self) -> Result<OwnedFd> {
-        open(&format!("{}/cgroup.procs", self.path), OFlags::WRONLY).ok_or_else(|| {
+        open_group_entry(&format!("{}/cgroup.procs", self.path), OFlags::WRONLY).ok_or_else(|| {
             Error::new(Code::SandboxSetupFailed, "the control group of the command is gone")
         })
     }
@@ -60,7 +60,7 @@ impl ControlGroup {
 
     /// Writes a text to a file of the group. Returns whether that succeeded.
     fn write(&self, name: &str, text: &str) -> bool {
-        open(&format!("{}/{name}", self.path), OFlags::WRONLY)
+        open_group_entry(&format!("{}/{name}", self.path), OFlags::WRONLY)
             .is_some_and(|file| rustix::io::write(&file, text.as_bytes()).is_ok())
     }
 }
@@ -79,7 +79,7 @@ impl Drop for ControlGroup {
 }
 
 /// Returns the directories in which a group could be created, given a line of `/proc/self/cgroup`.
-fn parents(line: &str) -> Vec<String> {
+fn possible_parent_dirs(line: &str) -> Vec<String> {
     let mut fields = line.splitn(3, ':').skip(1);
     let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {
         return Vec::new();
@@ -100,12 +100,12 @@ fn parents(line: &str) -> Vec<String> {
     places
 }
 
-fn open(path: &str, flags: OFlags) -> Option<OwnedFd> {
+fn open_group_entry(path: &str, flags: OFlags) -> Option<OwnedFd> {
     rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
-fn read(path: &str) -> Option<String> {
-    let file = open(path, OFlags::RDONLY)?;
+fn read_text(path: &str) -> Option<String> {
+    let file = open_group_entry(path, OFlags::RDONLY)?;
     let mut bytes = vec![0; 64 * 1024];
     let count = rustix::io::read(&file, &mut bytes).ok()?;
     bytes.truncate(count);
@@ -119,10 +119,12 @@ mod tests {
     #[test]
     fn groups_are_looked_for_in_the_hierarchy_that_counts_processes() {
         assert_eq!(
-            parents("8:pids:/a/b"),
+            possible_parent_dirs("8:pids:/a/b"),
             ["/sys/fs/cgroup/pids/a/b", "/sys/fs/cgroup/pids/a", "/sys/fs/cgroup/pids"]
         );
-        assert_eq!(parents("0::/"), ["/sys/fs/cgroup"; 3]);
-        assert!(parents("4:memory:/a").is_empty() && parents("x").is_empty());
+        assert_eq!(possible_parent_dirs("0::/"), ["/sys/fs/cgroup"; 3]);
+        assert!(
+            possible_parent_dirs("4:memory:/a").is_empty() && possible_parent_dirs("x").is_empty()
+        );
     }
 }

@@ -31,7 +31,9 @@ mod syscalls;
 
 #[cfg(target_os = "linux")]
 pub use place::RootedPath;
-pub use spec::{Command, EnforcedLayers, Limit, Probe, ResourceLimits, RunOutcome, ScanSpec, Spec};
+pub use spec::{
+    Command, CommandPermissions, EnforcedLayers, Limit, Probe, ResourceLimits, RunOutcome, ScanSpec,
+};
 pub use syscalls::syscall_names;
 
 use filewright_core::Result;
@@ -41,10 +43,10 @@ use filewright_fs::cancel::CancelToken;
 
 /// Returns what the kernel would restrict for a command with these permissions.
 ///
-/// # Errors `SANDBOX_SETUP_FAILED` if the permissions cannot be enforced and [`Spec::degrade`] is
-/// false.
+/// # Errors `SANDBOX_SETUP_FAILED` if the permissions cannot be enforced and
+/// [`CommandPermissions::degrade`] is false.
 #[cfg(target_os = "linux")]
-pub fn enforced_layers(spec: &Spec) -> Result<EnforcedLayers> {
+pub fn enforced_layers(spec: &CommandPermissions) -> Result<EnforcedLayers> {
     linux::Restrictions::new(spec).map(|restrictions| restrictions.enforced_layers())
 }
 
@@ -54,7 +56,11 @@ pub fn enforced_layers(spec: &Spec) -> Result<EnforcedLayers> {
 /// `SANDBOX_SETUP_FAILED`, `NOT_FOUND` and `PERMISSION_DENIED` for the program or its directory,
 /// `CANCELLED`.
 #[cfg(target_os = "linux")]
-pub fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<RunOutcome> {
+pub fn run(
+    spec: &CommandPermissions,
+    command: &Command,
+    cancel: &CancelToken,
+) -> Result<RunOutcome> {
     run::run(spec, command, cancel)
 }
 
@@ -64,7 +70,7 @@ pub fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<RunOu
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(target_os = "linux")]
-pub fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
+pub fn probe(spec: &CommandPermissions, what: &Probe) -> Result<Option<String>> {
     linux::probe(spec, what)
 }
 
@@ -84,11 +90,11 @@ pub fn scan(spec: &ScanSpec) -> Result<String> {
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
 pub fn scan(_spec: &ScanSpec) -> Result<String> {
-    unsupported()
+    unsupported_error()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unsupported<T>() -> Result<T> {
+fn unsupported_error<T>() -> Result<T> {
     Err(Error::new(Code::SandboxSetupFailed, "commands can be sandboxed on Linux only so far"))
 }
 
@@ -97,8 +103,8 @@ fn unsupported<T>() -> Result<T> {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
-pub fn enforced_layers(_spec: &Spec) -> Result<EnforcedLayers> {
-    unsupported()
+pub fn enforced_layers(_spec: &CommandPermissions) -> Result<EnforcedLayers> {
+    unsupported_error()
 }
 
 /// Not supported on this system.
@@ -106,8 +112,12 @@ pub fn enforced_layers(_spec: &Spec) -> Result<EnforcedLayers> {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
-pub fn run(_spec: &Spec, _command: &Command, _cancel: &CancelToken) -> Result<RunOutcome> {
-    unsupported()
+pub fn run(
+    _spec: &CommandPermissions,
+    _command: &Command,
+    _cancel: &CancelToken,
+) -> Result<RunOutcome> {
+    unsupported_error()
 }
 
 /// Not supported on this system.
@@ -115,6 +125,6 @@ pub fn run(_spec: &Spec, _command: &Command, _cancel: &CancelToken) -> Result<Ru
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
-pub fn probe(_spec: &Spec, _what: &Probe) -> Result<Option<String>> {
-    unsupported()
+pub fn probe(_spec: &CommandPermissions, _what: &Probe) -> Result<Option<String>> {
+    unsupported_error()
 }

@@ -16,13 +16,13 @@ use rustix::net::{AddressFamily, SocketType};
 
 use crate::control_group::ControlGroup;
 use crate::seccomp;
-use crate::spec::{EnforcedLayers, Probe, Spec};
+use crate::spec::{CommandPermissions, EnforcedLayers, Probe};
 
 const READ_RIGHTS: u64 = fs::READ | fs::EXECUTE;
 /// Landlock's right to list a directory.
 const LIST_DIRECTORY_RIGHT: u64 = 1 << 3;
 /// The first version of Landlock that restricts signals.
-const ABI_WITH_SIGNALS: u32 = 6;
+const MIN_ABI_FOR_SIGNALS: u32 = 6;
 
 /// The entries of `/proc` that a command may read: those about the machine, not about a process.
 const READABLE_PROC_ENTRIES: &[&str] = &[
@@ -52,21 +52,21 @@ pub(crate) struct Restrictions {
 }
 
 impl Restrictions {
-    pub(crate) fn new(spec: &Spec) -> Result<Self> {
+    pub(crate) fn new(spec: &CommandPermissions) -> Result<Self> {
         let abi = if spec.without_landlock { 0 } else { landlock::landlock_abi() };
-        let files = match ruleset(spec, abi) {
+        let files = match build_ruleset(spec, abi) {
             Ok(ruleset) => Some(ruleset),
             Err(error) if spec.degrade && error.code == Code::SandboxSetupFailed => None,
             Err(error) => return Err(error),
         };
-        Ok(Self { files, filter: seccomp::filter(spec)?, network: spec.network, abi })
+        Ok(Self { files, filter: seccomp::build_filter(spec)?, network: spec.network, abi })
     }
 
     pub(crate) fn enforced_layers(&self) -> EnforcedLayers {
         EnforcedLayers {
             files: self.files.is_some(),
             network: self.filter.is_some() && !self.network,
-            signals: self.files.is_some() && self.abi >= ABI_WITH_SIGNALS,
+            signals: self.files.is_some() && self.abi >= MIN_ABI_FOR_SIGNALS,
             forks: !rustix::process::getuid().is_root() || ControlGroup::is_possible(),
             abi: self.abi,
         }
@@ -96,7 +96,7 @@ impl Restrictions {
 }
 
 /// Returns the Landlock rules for the paths that a command may read and write.
-fn ruleset(spec: &Spec, abi: u32) -> Result<Ruleset> {
+fn build_ruleset(spec: &CommandPermissions, abi: u32) -> Result<Ruleset> {
     if abi == 0 {
         return Err(Error::new(Code::SandboxSetupFailed, "the kernel has no Landlock"));
     }
@@ -105,31 +105,31 @@ fn ruleset(spec: &Spec, abi: u32) -> Result<Ruleset> {
     let mut closed: Vec<&str> = spec.exclude.iter().map(String::as_str).collect();
     closed.extend(["/proc", "/dev"]);
     for path in spec.read.as_deref().unwrap_or(&all) {
-        allow_around(&ruleset, path, &closed)?;
+        allow_reading_around(&ruleset, path, &closed)?;
     }
     for path in &spec.write {
-        allow(&ruleset, path, READ_RIGHTS | fs::WRITE)?;
+        allow_path(&ruleset, path, READ_RIGHTS | fs::WRITE)?;
     }
     for path in READABLE_PROC_ENTRIES.iter().chain(READABLE_DEVICES) {
-        // A container may hide some of them.
-        let _ = allow(&ruleset, path, READ_RIGHTS);
+        // A container may hide some of these entries.
+        let _ = allow_path(&ruleset, path, READ_RIGHTS);
     }
     // Shells expect to be able to write to `/dev/null`.
-    allow(&ruleset, "/dev/null", READ_RIGHTS | fs::WRITE)?;
+    allow_path(&ruleset, "/dev/null", READ_RIGHTS | fs::WRITE)?;
     Ok(ruleset)
 }
 
 /// Allows reading below a path, except for the paths in `closed`. Landlock cannot exclude an entry
 /// below an allowed directory, so the siblings of a closed entry are allowed one by one. Siblings
 /// that are created later cannot be read.
-fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
+fn allow_reading_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
     if closed.iter().any(|one| is_within(path, one)) {
         return Ok(());
     }
     if !closed.iter().any(|one| is_within(one, path)) {
-        return allow(ruleset, path, READ_RIGHTS);
+        return allow_path(ruleset, path, READ_RIGHTS);
     }
-    let directory = open(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let directory = open_path(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
     // The right also holds for everything below, so for `/` it would let the command list the
     // directories of processes.
     if path != "/" {
@@ -146,7 +146,7 @@ fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
         }
         let base = path.trim_end_matches('/');
         match std::str::from_utf8(name) {
-            Ok(name) => match allow_around(ruleset, &format!("{base}/{name}"), closed) {
+            Ok(name) => match allow_reading_around(ruleset, &format!("{base}/{name}"), closed) {
                 // The entry was deleted, or this user cannot access it either way.
                 Err(error) if error.code == Code::SandboxSetupFailed => {}
                 other => other?,
@@ -155,7 +155,7 @@ fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
             Err(_) => {
                 let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
                 if let Ok(place) = rustix::fs::openat(&directory, name, flags, Mode::empty()) {
-                    allow_at(ruleset, &place, READ_RIGHTS, path)?;
+                    allow_open_path(ruleset, &place, READ_RIGHTS, path)?;
                 }
             }
         }
@@ -170,7 +170,7 @@ fn is_within(path: &str, directory: &str) -> bool {
 }
 
 /// Opens a path with these flags.
-fn open(path: &str, flags: OFlags) -> Result<OwnedFd> {
+fn open_path(path: &str, flags: OFlags) -> Result<OwnedFd> {
     let bytes = CString::new(path).map_err(|_| open_error(path, Errno::INVAL))?;
     rustix::fs::open(bytes, flags | OFlags::CLOEXEC, Mode::empty())
         .map_err(|errno| open_error(path, errno))
@@ -182,11 +182,11 @@ fn open_error(path: &str, errno: Errno) -> Error {
 }
 
 /// Allows rights on a file, or on a directory and everything below it.
-fn allow(ruleset: &Ruleset, path: &str, rights: u64) -> Result<()> {
-    allow_at(ruleset, &open(path, OFlags::PATH)?, rights, path)
+fn allow_path(ruleset: &Ruleset, path: &str, rights: u64) -> Result<()> {
+    allow_open_path(ruleset, &open_path(path, OFlags::PATH)?, rights, path)
 }
 
-fn allow_at(ruleset: &Ruleset, place: &OwnedFd, rights: u64, path: &str) -> Result<()> {
+fn allow_open_path(ruleset: &Ruleset, place: &OwnedFd, rights: u64, path: &str) -> Result<()> {
     let stat = rustix::fs::fstat(place).map_err(|errno| open_error(path, errno))?;
     let directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     ruleset.allow(place.as_fd(), if directory { rights } else { rights & fs::FILE })
@@ -194,13 +194,13 @@ fn allow_at(ruleset: &Ruleset, place: &OwnedFd, rights: u64, path: &str) -> Resu
 
 /// Attempts an operation on a new thread under the restrictions of a command. Returns the name of
 /// its error; `None` if it succeeds.
-pub(crate) fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
+pub(crate) fn probe(spec: &CommandPermissions, what: &Probe) -> Result<Option<String>> {
     let restrictions = Restrictions::new(spec)?;
     let what = what.clone();
     let tried = std::thread::spawn(move || {
         restrictions.confine_files(false)?;
         restrictions.filter_calls()?;
-        Ok(attempt(&what))
+        Ok(attempt_probe(&what))
     });
     let tried = tried.join().map_err(|_| Error::new(Code::Internal, "the probe failed"))?;
     let tried = tried.map_err(|why: io::Error| {
@@ -213,7 +213,7 @@ pub(crate) fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
 }
 
 /// Makes the attempt of a probe.
-fn attempt(what: &Probe) -> std::result::Result<(), Errno> {
+fn attempt_probe(what: &Probe) -> std::result::Result<(), Errno> {
     match what {
         Probe::Write(path) => {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NONBLOCK;

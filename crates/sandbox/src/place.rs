@@ -24,7 +24,7 @@ pub struct RootedPath {
 }
 
 impl RootedPath {
-    /// Creates it from the bytes of the path in hexadecimal.
+    /// Creates a rooted path from the bytes of the path in hexadecimal.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.
@@ -131,9 +131,9 @@ impl RootedPath {
     /// The system's errors.
     pub fn replace(&self, bytes: &[u8]) -> Result<()> {
         let Some((directory, name)) = self.parent()? else { return Ok(()) };
-        match replace_in(directory.as_fd(), name, bytes) {
+        match replace_entry(directory.as_fd(), name, bytes) {
             Err(error) if error.code == Code::PermissionDenied => {
-                with_owner_access(&directory, || replace_in(directory.as_fd(), name, bytes))
+                with_owner_access(&directory, || replace_entry(directory.as_fd(), name, bytes))
             }
             other => other,
         }
@@ -198,7 +198,7 @@ fn with_owner_access(directory: &OwnedFd, run: impl FnOnce() -> Result<()>) -> R
     let before = give_owner_access_to(directory);
     let done = run();
     if let Ok(before) = before {
-        let _ = rustix::fs::chmod(procfs_path(directory), before);
+        let _ = rustix::fs::chmod(procfs_path_of(directory), before);
     }
     done
 }
@@ -206,19 +206,19 @@ fn with_owner_access(directory: &OwnedFd, run: impl FnOnce() -> Result<()>) -> R
 /// Gives the owner all permissions of an open directory, and returns the previous permission bits.
 fn give_owner_access_to(directory: &OwnedFd) -> rustix::io::Result<Mode> {
     let before = Mode::from_raw_mode(rustix::fs::fstat(directory)?.st_mode);
-    rustix::fs::chmod(procfs_path(directory), before | Mode::RWXU)?;
+    rustix::fs::chmod(procfs_path_of(directory), before | Mode::RWXU)?;
     Ok(before)
 }
 
 /// Returns the path in procfs by which the permission bits of an `O_PATH` descriptor can be set,
 /// which the descriptor itself does not allow.
-fn procfs_path(directory: &OwnedFd) -> String {
+fn procfs_path_of(directory: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", directory.as_raw_fd())
 }
 
 /// Writes the bytes to a temporary file in a directory, removes the entry `name`, and renames the
 /// file to it.
-fn replace_in(directory: BorrowedFd<'_>, name: &[u8], bytes: &[u8]) -> Result<()> {
+fn replace_entry(directory: BorrowedFd<'_>, name: &[u8], bytes: &[u8]) -> Result<()> {
     let failed = |errno: Errno| {
         let code = if errno == Errno::ACCESS { Code::PermissionDenied } else { Code::IoError };
         Error::new(code, format!("{}: {errno}", String::from_utf8_lossy(name)))

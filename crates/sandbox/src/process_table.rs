@@ -16,7 +16,7 @@ const MAX_PROCESSES: usize = 1 << 16;
 const MAX_PID: usize = 1 << 22;
 
 #[derive(Clone, Copy)]
-struct Process {
+struct ProcessEntry {
     id: u32,
     parent: u32,
     tasks: u32,
@@ -24,14 +24,14 @@ struct Process {
 
 /// One snapshot of the process table.
 pub(crate) struct ProcessTable {
-    processes: Vec<Process>,
+    processes: Vec<ProcessEntry>,
     /// One bit for each process id, set for the descendants.
     marked: Vec<u64>,
 }
 
 /// The resources that the descendants of a process use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
+pub(crate) struct ResourceUsage {
     /// The number of processes and threads.
     pub(crate) tasks: u64,
     /// The memory in bytes that is not shared with files or other processes.
@@ -52,7 +52,7 @@ impl ProcessTable {
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut entries = RawDir::new(&proc, &mut buffer);
         while let Some(Ok(entry)) = entries.next() {
-            let Some(id) = number(entry.file_name().to_bytes()) else { continue };
+            let Some(id) = parse_number(entry.file_name().to_bytes()) else { continue };
             if self.processes.len() == MAX_PROCESSES {
                 break;
             }
@@ -64,7 +64,7 @@ impl ProcessTable {
         loop {
             let mut grown = false;
             for index in 0..self.processes.len() {
-                let Process { id, parent, .. } = self.processes[index];
+                let ProcessEntry { id, parent, .. } = self.processes[index];
                 if !self.is_marked(id) && (parent == ancestor || self.is_marked(parent)) {
                     self.marked[id as usize / 64] |= 1 << (id % 64);
                     grown = true;
@@ -87,10 +87,10 @@ impl ProcessTable {
     }
 
     /// Returns the resources that the descendants found by the last read use.
-    pub(crate) fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> ResourceUsage {
         let page = rustix::param::page_size() as u64;
         let proc = open_proc();
-        let mut usage = Usage::default();
+        let mut usage = ResourceUsage::default();
         for process in self.processes.iter().filter(|process| self.is_marked(process.id)) {
             usage.tasks += u64::from(process.tasks);
             let pages = proc.as_ref().and_then(|proc| private_pages(proc, process.id));
@@ -109,31 +109,36 @@ fn open_proc() -> Option<OwnedFd> {
     rustix::fs::open(c"/proc", flags, Mode::empty()).ok()
 }
 
-fn read_process(proc: &OwnedFd, id: u32) -> Option<Process> {
+fn read_process(proc: &OwnedFd, id: u32) -> Option<ProcessEntry> {
     let mut bytes = [0; 1024];
-    let text = read_small(proc, id, b"/stat", &mut bytes)?;
+    let text = read_process_file(proc, id, b"/stat", &mut bytes)?;
     // The name is in parentheses and may contain any character, including parentheses.
-    let end = memrchr(b')', text)?;
+    let end = last_index_of(b')', text)?;
     let mut fields = text[end + 1..].split(|byte| *byte == b' ').filter(|field| !field.is_empty());
-    let parent = number(fields.nth(1)?)?;
+    let parent = parse_number(fields.nth(1)?)?;
     // Field 20 is the number of threads; field 4 is the parent.
-    let tasks = number(fields.nth(15)?)?;
-    (id as usize).lt(&MAX_PID).then_some(Process { id, parent, tasks })
+    let tasks = parse_number(fields.nth(15)?)?;
+    (id as usize).lt(&MAX_PID).then_some(ProcessEntry { id, parent, tasks })
 }
 
 /// Returns the number of memory pages of a process that are resident and not shared.
 fn private_pages(proc: &OwnedFd, id: u32) -> Option<u64> {
     let mut bytes = [0; 256];
-    let text = read_small(proc, id, b"/statm", &mut bytes)?;
+    let text = read_process_file(proc, id, b"/statm", &mut bytes)?;
     let mut fields = text.split(|byte| byte.is_ascii_whitespace());
-    let resident = number(fields.nth(1)?)?;
-    let shared = number(fields.next()?)?;
+    let resident = parse_number(fields.nth(1)?)?;
+    let shared = parse_number(fields.next()?)?;
     Some(u64::from(resident.saturating_sub(shared)))
 }
 
 /// Reads the beginning of the file `name` of a process in procfs into `bytes`, as much as fits, and
 /// returns it.
-fn read_small<'b>(proc: &OwnedFd, id: u32, name: &[u8], bytes: &'b mut [u8]) -> Option<&'b [u8]> {
+fn read_process_file<'b>(
+    proc: &OwnedFd,
+    id: u32,
+    name: &[u8],
+    bytes: &'b mut [u8],
+) -> Option<&'b [u8]> {
     let mut path = [0_u8; 32];
     let mut digits = [0_u8; 10];
     let mut start = digits.len();
@@ -157,12 +162,12 @@ fn read_small<'b>(proc: &OwnedFd, id: u32, name: &[u8], bytes: &'b mut [u8]) -> 
 }
 
 /// Returns the last position of a byte.
-fn memrchr(byte: u8, text: &[u8]) -> Option<usize> {
+fn last_index_of(byte: u8, text: &[u8]) -> Option<usize> {
     text.iter().rposition(|one| *one == byte)
 }
 
 /// Parses a decimal number; `None` if it is none or does not fit.
-fn number(digits: &[u8]) -> Option<u32> {
+fn parse_number(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() || digits.len() > 10 {
         return None;
     }
@@ -204,9 +209,9 @@ mod tests {
 
     #[test]
     fn numbers_are_digits_alone() {
-        assert_eq!(number(b"120"), Some(120));
+        assert_eq!(parse_number(b"120"), Some(120));
         for text in [&b""[..], b"1a", b"-1", b"99999999999"] {
-            assert_eq!(number(text), None);
+            assert_eq!(parse_number(text), None);
         }
     }
 }

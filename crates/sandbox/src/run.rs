@@ -14,18 +14,18 @@ use crate::control_group::ControlGroup;
 use crate::linux::Restrictions;
 use crate::process_table::ProcessTable;
 use crate::seccomp;
-use crate::spec::{Command, Limit, ResourceLimits, RunOutcome, Spec};
-use crate::supervisor::{Launch, Report, Stage, Supervisor};
+use crate::spec::{Command, CommandPermissions, Limit, ResourceLimits, RunOutcome};
+use crate::supervisor::{Launch, StartStage, Supervisor, SupervisorReport};
 
 /// The maximum time in milliseconds between two checks of a running command.
-const MAX_PAUSE_MS: i32 = 10;
+const MAX_CHECK_PAUSE_MS: i32 = 10;
 /// The minimum time between two reads of the process table.
-const MIN_READ_PAUSE: Duration = Duration::from_millis(20);
+const MIN_TABLE_READ_PAUSE: Duration = Duration::from_millis(20);
 /// The minimum time between two reads of the process table, as a multiple of the duration of a
 /// read: reading takes at most a twentieth of one processor.
-const READ_PAUSE_FACTOR: u32 = 20;
-/// The kernel refuses new processes at this multiple of the limit. Between the two, reading the
-/// process table shows that the limit is exceeded.
+const TABLE_READ_PAUSE_FACTOR: u32 = 20;
+/// The kernel refuses new processes at this multiple of the limit. Between the limit and this
+/// multiple, reading the process table shows that the limit is exceeded.
 const KERNEL_LIMIT_FACTOR: u64 = 2;
 /// The maximum time to wait for the end of all processes after they were killed. After it, the call
 /// fails with `IO_ERROR`.
@@ -40,11 +40,15 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The kept bytes of one output, and whether there were more.
 type CapturedOutput = (Vec<u8>, bool);
 
-pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<RunOutcome> {
-    let (output, out) = pipe()?;
-    let (errors, err) = pipe()?;
+pub(crate) fn run(
+    spec: &CommandPermissions,
+    command: &Command,
+    cancel: &CancelToken,
+) -> Result<RunOutcome> {
+    let (output, out) = create_pipe()?;
+    let (errors, err) = create_pipe()?;
     let group = ControlGroup::new(spec.limits.processes.saturating_mul(KERNEL_LIMIT_FACTOR));
-    let launch = launch(spec, command, group.as_ref(), out, err)?;
+    let launch = prepare_launch(spec, command, group.as_ref(), out, err)?;
     let supervisor = Supervisor::start(&launch)?;
     // Closes the command's ends of the pipes, and the descriptors of its restrictions.
     drop(launch);
@@ -53,9 +57,9 @@ pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Resul
     let ended = wait_within_limits(&supervisor, spec, command, cancel, group.as_ref());
     drop(supervisor);
     drop(group);
-    let (stdout, more_out) = collect(&out);
-    let (stderr, more_err) = collect(&err);
-    let Ended { status, timed_out, exceeded } = ended?;
+    let (stdout, more_out) = receive_output(&out);
+    let (stderr, more_err) = receive_output(&err);
+    let CommandEnd { status, timed_out, exceeded } = ended?;
     let status = status.filter(|_| !timed_out && exceeded.is_none());
     let exited = status.filter(|status| libc::WIFEXITED(*status));
     let killed = status.filter(|status| libc::WIFSIGNALED(*status));
@@ -71,7 +75,7 @@ pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Resul
 }
 
 /// Returns the two ends of a new pipe: for reading, and for writing.
-fn pipe() -> Result<(OwnedFd, OwnedFd)> {
+fn create_pipe() -> Result<(OwnedFd, OwnedFd)> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|errno| creation_error("a pipe", errno))
 }
@@ -81,8 +85,8 @@ fn creation_error(what: &str, errno: rustix::io::Errno) -> Error {
 }
 
 /// Prepares everything that the start of a command needs.
-fn launch(
-    spec: &Spec,
+fn prepare_launch(
+    spec: &CommandPermissions,
     command: &Command,
     group: Option<&ControlGroup>,
     output: OwnedFd,
@@ -115,7 +119,7 @@ fn launch(
         input: null.map_err(|errno| creation_error("an input", errno))?,
         output,
         errors,
-        filter: if spec.bare { filter_file(spec)? } else { None },
+        filter: if spec.bare { create_filter_file(spec)? } else { None },
         restrictions: if spec.bare { None } else { Some(Restrictions::new(spec)?) },
         group: group.map(ControlGroup::membership).transpose()?,
         tasks_of_user: kernel_limits_user(&spec.limits)
@@ -126,16 +130,16 @@ fn launch(
 
 /// Returns an unnamed file with the system call filter, to be read from its beginning; `None` if
 /// nothing is filtered.
-fn filter_file(spec: &Spec) -> Result<Option<OwnedFd>> {
-    let Some(steps) = seccomp::filter(spec)? else { return Ok(None) };
+fn create_filter_file(spec: &CommandPermissions) -> Result<Option<OwnedFd>> {
+    let Some(steps) = seccomp::build_filter(spec)? else { return Ok(None) };
     let failed = |errno| creation_error("a filter of system calls", errno);
     let file = rustix::fs::memfd_create(c"filter", MemfdFlags::CLOEXEC).map_err(failed)?;
     rustix::io::pwrite(&file, &seccomp::filter_bytes(&steps), 0).map_err(failed)?;
     Ok(Some(file))
 }
 
-/// How a command ended. `status` is the status of `wait`; `None` if the command was killed.
-struct Ended {
+/// The end of a command. `status` is the status of `wait`; `None` if the command was killed.
+struct CommandEnd {
     status: Option<i32>,
     timed_out: bool,
     exceeded: Option<Limit>,
@@ -145,19 +149,19 @@ struct Ended {
 /// the call is cancelled.
 fn wait_within_limits(
     supervisor: &Supervisor,
-    spec: &Spec,
+    spec: &CommandPermissions,
     command: &Command,
     cancel: &CancelToken,
     group: Option<&ControlGroup>,
-) -> Result<Ended> {
+) -> Result<CommandEnd> {
     let deadline = Instant::now() + command.timeout;
     let mut counts = LimitChecker::new(spec.limits, supervisor.id());
     let mut pause = 1;
     loop {
         if let Some(status) = wait_status(supervisor.wait(pause)?, command)? {
-            return Ok(Ended { status: Some(status), timed_out: false, exceeded: None });
+            return Ok(CommandEnd { status: Some(status), timed_out: false, exceeded: None });
         }
-        pause = (pause * 2).min(MAX_PAUSE_MS);
+        pause = (pause * 2).min(MAX_CHECK_PAUSE_MS);
         let stopped = cancel.check();
         let timed_out = Instant::now() >= deadline;
         let exceeded = if timed_out || stopped.is_err() { None } else { counts.exceeded() };
@@ -167,7 +171,7 @@ fn wait_within_limits(
             }
             kill_all(supervisor, command)?;
             stopped?;
-            return Ok(Ended { status: None, timed_out, exceeded });
+            return Ok(CommandEnd { status: None, timed_out, exceeded });
         }
     }
 }
@@ -186,23 +190,23 @@ fn kill_all(supervisor: &Supervisor, command: &Command) -> Result<()> {
 
 /// Returns the wait status of the command from a report; `None` without a report; an error if the
 /// command was not started.
-fn wait_status(report: Option<Report>, command: &Command) -> Result<Option<i32>> {
+fn wait_status(report: Option<SupervisorReport>, command: &Command) -> Result<Option<i32>> {
     match report {
         None => Ok(None),
-        Some(Report::Ended { status }) => Ok(Some(status)),
-        Some(Report::Failed { stage, errno }) => {
+        Some(SupervisorReport::Ended { status }) => Ok(Some(status)),
+        Some(SupervisorReport::Failed { stage, errno }) => {
             let why = std::io::Error::from_raw_os_error(errno);
             let program = command.argv.first().map_or("", String::as_str);
             let code = match errno {
-                _ if stage == Stage::Restrict => Code::SandboxSetupFailed,
+                _ if stage == StartStage::Restrict => Code::SandboxSetupFailed,
                 libc::ENOENT => Code::NotFound,
                 libc::EACCES | libc::EPERM => Code::PermissionDenied,
                 _ => Code::IoError,
             };
             let what = match stage {
-                Stage::Restrict => format!("the kernel does not restrict the command: {why}"),
-                Stage::Directory => format!("{program} cannot be run in its directory: {why}"),
-                Stage::Run => format!("{program} cannot be run: {why}"),
+                StartStage::Restrict => format!("the kernel does not restrict the command: {why}"),
+                StartStage::Directory => format!("{program} cannot be run in its directory: {why}"),
+                StartStage::Run => format!("{program} cannot be run: {why}"),
             };
             Err(Error::new(code, what))
         }
@@ -237,7 +241,7 @@ struct LimitChecker {
 impl LimitChecker {
     fn new(limits: ResourceLimits, supervisor: u32) -> Self {
         // Most commands end before the process table is read for the first time.
-        Self { limits, supervisor, table: None, next: Instant::now() + MIN_READ_PAUSE / 2 }
+        Self { limits, supervisor, table: None, next: Instant::now() + MIN_TABLE_READ_PAUSE / 2 }
     }
 
     /// Returns the limit that is exceeded now. Reads the process table only if enough time has
@@ -250,7 +254,8 @@ impl LimitChecker {
         let table = self.table.get_or_insert_with(ProcessTable::new);
         table.read(self.supervisor);
         let usage = table.usage();
-        self.next = Instant::now() + MIN_READ_PAUSE.max(began.elapsed() * READ_PAUSE_FACTOR);
+        self.next =
+            Instant::now() + MIN_TABLE_READ_PAUSE.max(began.elapsed() * TABLE_READ_PAUSE_FACTOR);
         let over = |used: u64, limit: u64| limit > 0 && used > limit;
         if over(usage.tasks, self.limits.processes) {
             Some(Limit::Processes)
@@ -282,6 +287,6 @@ fn capture_output(pipe: OwnedFd, most: usize) -> Receiver<CapturedOutput> {
 }
 
 /// Returns the output that [`capture_output`] has read.
-fn collect(stream: &Receiver<CapturedOutput>) -> CapturedOutput {
+fn receive_output(stream: &Receiver<CapturedOutput>) -> CapturedOutput {
     stream.recv_timeout(MAX_OUTPUT_WAIT).unwrap_or_else(|_| (Vec::new(), true))
 }

@@ -23,11 +23,11 @@ use crate::spec::ScanSpec;
 const MAX_SCANNED_ENTRIES: usize = 20_000_000;
 
 /// The bits of `PathRules::flags` for a denied, a protected and a secret path.
-const DENIED: u32 = 1;
-const PROTECTED: u32 = 2;
-const SECRET: u32 = 8;
+const DENIED_FLAG: u32 = 1;
+const PROTECTED_FLAG: u32 = 2;
+const SECRET_FLAG: u32 = 8;
 
-/// What kind of directory is being scanned, which decides what its entries mean.
+/// The kind of a scanned directory, which decides the meaning of its entries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DirectoryKind {
     Plain,
@@ -50,7 +50,7 @@ impl DirectoryKind {
     }
 }
 
-struct Item {
+struct ListedEntry {
     name: Vec<u8>,
     file_type: FileType,
 }
@@ -143,7 +143,7 @@ impl Scanner {
         mut context: DirectoryKind,
         waiting: &mut Vec<(Vec<u8>, DirectoryKind)>,
     ) -> Result<()> {
-        let items = match self.list(path) {
+        let items = match self.list_entries(path) {
             Ok(items) => items,
             // The directory was deleted or replaced since it was listed.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
@@ -166,7 +166,7 @@ impl Scanner {
             self.record_repository(path, kind)?;
             context = DirectoryKind::Git;
         }
-        for Item { name, file_type } in items {
+        for ListedEntry { name, file_type } in items {
             let mut below = path.to_vec();
             if below.last() != Some(&b'/') {
                 below.push(b'/');
@@ -180,12 +180,12 @@ impl Scanner {
     /// Returns the entries of a directory. If the options ask for it, a directory that a command
     /// made inaccessible is made accessible, and a path that is too long for the system is opened
     /// in parts.
-    fn list(&self, path: &[u8]) -> rustix::io::Result<Vec<Item>> {
+    fn list_entries(&self, path: &[u8]) -> rustix::io::Result<Vec<ListedEntry>> {
         let here = || RootedPath {
             root: String::from_utf8_lossy(&self.top).into_owned(),
             path: path.to_vec(),
         };
-        let opened = match open(path) {
+        let opened = match open_directory(path) {
             Err(Errno::ACCESS | Errno::PERM) if self.may_give_access(path) => {
                 let _ = here().give_owner_access();
                 here().open_directory()
@@ -193,7 +193,7 @@ impl Scanner {
             Err(Errno::NAMETOOLONG) if self.lenient => here().open_directory(),
             other => other,
         };
-        list(&opened?)
+        list_entries(&opened?)
     }
 
     /// Reports whether a directory that cannot be listed is to be made accessible.
@@ -220,10 +220,10 @@ impl Scanner {
         };
         let directory = file_type == FileType::Directory;
         let flags = self.rules.flags(path);
-        let secret = flags & SECRET != 0 && !context.is_git();
+        let secret = flags & SECRET_FLAG != 0 && !context.is_git();
         // A link is not hidden, because it has no content of its own.
-        if (flags & DENIED != 0 || secret) && file_type != FileType::Symlink {
-            self.pin_parents(path, flags & (DENIED | SECRET))?;
+        if (flags & DENIED_FLAG != 0 || secret) && file_type != FileType::Symlink {
+            self.pin_parents(path, flags & (DENIED_FLAG | SECRET_FLAG))?;
             return self.record_hidden(path, directory);
         }
         let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
@@ -236,8 +236,8 @@ impl Scanner {
                 self.record_repository(path, "file")?;
                 DirectoryKind::GitData
             }
-            DirectoryKind::Plain if is(".git") || flags & PROTECTED != 0 => {
-                self.pin_parents(path, flags & PROTECTED)?;
+            DirectoryKind::Plain if is(".git") || flags & PROTECTED_FLAG != 0 => {
+                self.pin_parents(path, flags & PROTECTED_FLAG)?;
                 self.record_protected(path, file_type)?;
                 DirectoryKind::Protected
             }
@@ -391,14 +391,14 @@ fn type_and_id(path: &[u8]) -> rustix::io::Result<(FileType, String)> {
 }
 
 /// Opens a directory for reading its entries; does not follow a link.
-fn open(path: &[u8]) -> rustix::io::Result<OwnedFd> {
+fn open_directory(path: &[u8]) -> rustix::io::Result<OwnedFd> {
     let path = CString::new(path).map_err(|_| Errno::INVAL)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::empty())
 }
 
 /// Returns the entries of an open directory.
-fn list(directory: &OwnedFd) -> rustix::io::Result<Vec<Item>> {
+fn list_entries(directory: &OwnedFd) -> rustix::io::Result<Vec<ListedEntry>> {
     let mut buffer = [MaybeUninit::uninit(); 32 * 1024];
     let mut entries = RawDir::new(directory, &mut buffer);
     let mut items = Vec::new();
@@ -406,7 +406,7 @@ fn list(directory: &OwnedFd) -> rustix::io::Result<Vec<Item>> {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {
-            items.push(Item { name: name.to_vec(), file_type: entry.file_type() });
+            items.push(ListedEntry { name: name.to_vec(), file_type: entry.file_type() });
         }
     }
     Ok(items)

@@ -8,15 +8,15 @@ use std::io;
 use filewright_core::{Code, Error, Result};
 use libc::{c_long, sock_filter};
 
-use crate::spec::Spec;
-use crate::syscalls::numbers_of;
+use crate::spec::CommandPermissions;
+use crate::syscalls::call_numbers;
 
 #[cfg(target_arch = "x86_64")]
-const ARCHITECTURE: Option<u32> = Some(0xC000_003E);
+const AUDIT_ARCHITECTURE: Option<u32> = Some(0xC000_003E);
 #[cfg(target_arch = "aarch64")]
-const ARCHITECTURE: Option<u32> = Some(0xC000_00B7);
+const AUDIT_ARCHITECTURE: Option<u32> = Some(0xC000_00B7);
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const ARCHITECTURE: Option<u32> = None;
+const AUDIT_ARCHITECTURE: Option<u32> = None;
 
 /// The bit that is set in the number of a system call in the x32 convention of x86_64 kernels.
 const X32_BIT: u32 = 0x4000_0000;
@@ -33,62 +33,62 @@ const REFUSED_CALLS: [c_long; 7] = [
 ];
 
 /// The codes of the BPF instructions that the filter uses.
-const LOAD: u16 = 0x20;
-const JUMP_EQUAL: u16 = 0x15;
-const JUMP_AT_LEAST: u16 = 0x35;
-const RETURN: u16 = 0x06;
+const BPF_LOAD: u16 = 0x20;
+const BPF_JUMP_EQUAL: u16 = 0x15;
+const BPF_JUMP_AT_LEAST: u16 = 0x35;
+const BPF_RETURN: u16 = 0x06;
 
 /// The results of the filter: the call runs, fails with `EPERM`, or the process is killed.
-const ALLOW: u32 = 0x7FFF_0000;
-const EPERM: u32 = 0x0005_0000 | libc::EPERM as u32;
-const KILL: u32 = 0x8000_0000;
+const FILTER_ALLOW: u32 = 0x7FFF_0000;
+const FILTER_EPERM: u32 = 0x0005_0000 | libc::EPERM as u32;
+const FILTER_KILL: u32 = 0x8000_0000;
 
 /// The offset of the number of the call in `seccomp_data`, the kernel's record of a call.
-const NUMBER: u32 = 0;
+const CALL_NUMBER_OFFSET: u32 = 0;
 /// The offset of the processor architecture in `seccomp_data`.
-const ARCH: u32 = 4;
+const ARCHITECTURE_OFFSET: u32 = 4;
 /// The offset of the low half of the first argument in `seccomp_data`.
-const FIRST_ARGUMENT: u32 = 16;
+const FIRST_ARGUMENT_OFFSET: u32 = 16;
 
 /// Returns an instruction. For a jump, `yes` and `no` are the numbers of instructions to skip.
-fn step(code: u16, value: u32, yes: u8, no: u8) -> sock_filter {
+fn bpf_instruction(code: u16, value: u32, yes: u8, no: u8) -> sock_filter {
     sock_filter { code, jt: yes, jf: no, k: value }
 }
 
-fn number_of(call: c_long) -> u32 {
+fn call_number(call: c_long) -> u32 {
     // System call numbers are small on every architecture.
     call as u32
 }
 
 /// Returns the filter as a BPF program. With `network` it refuses only the calls with the numbers
 /// in `forbidden`.
-fn program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<sock_filter> {
+fn filter_program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<sock_filter> {
     let mut steps = vec![
-        step(LOAD, ARCH, 0, 0),
-        step(JUMP_EQUAL, architecture, 1, 0),
-        step(RETURN, KILL, 0, 0),
-        step(LOAD, NUMBER, 0, 0),
-        step(JUMP_AT_LEAST, X32_BIT, 0, 1),
-        step(RETURN, EPERM, 0, 0),
+        bpf_instruction(BPF_LOAD, ARCHITECTURE_OFFSET, 0, 0),
+        bpf_instruction(BPF_JUMP_EQUAL, architecture, 1, 0),
+        bpf_instruction(BPF_RETURN, FILTER_KILL, 0, 0),
+        bpf_instruction(BPF_LOAD, CALL_NUMBER_OFFSET, 0, 0),
+        bpf_instruction(BPF_JUMP_AT_LEAST, X32_BIT, 0, 1),
+        bpf_instruction(BPF_RETURN, FILTER_EPERM, 0, 0),
     ];
-    let refused = REFUSED_CALLS.map(number_of);
+    let refused = REFUSED_CALLS.map(call_number);
     let always: &[u32] = if network { &[] } else { &refused };
     for &call in always.iter().chain(forbidden) {
-        steps.push(step(JUMP_EQUAL, call, 0, 1));
-        steps.push(step(RETURN, EPERM, 0, 0));
+        steps.push(bpf_instruction(BPF_JUMP_EQUAL, call, 0, 1));
+        steps.push(bpf_instruction(BPF_RETURN, FILTER_EPERM, 0, 0));
     }
     if network {
-        steps.push(step(RETURN, ALLOW, 0, 0));
+        steps.push(bpf_instruction(BPF_RETURN, FILTER_ALLOW, 0, 0));
         return steps;
     }
     steps.extend([
-        step(JUMP_EQUAL, number_of(libc::SYS_socket), 2, 0),
-        step(JUMP_EQUAL, number_of(libc::SYS_socketpair), 1, 0),
-        step(RETURN, ALLOW, 0, 0),
-        step(LOAD, FIRST_ARGUMENT, 0, 0),
-        step(JUMP_EQUAL, libc::AF_UNIX as u32, 0, 1),
-        step(RETURN, ALLOW, 0, 0),
-        step(RETURN, EPERM, 0, 0),
+        bpf_instruction(BPF_JUMP_EQUAL, call_number(libc::SYS_socket), 2, 0),
+        bpf_instruction(BPF_JUMP_EQUAL, call_number(libc::SYS_socketpair), 1, 0),
+        bpf_instruction(BPF_RETURN, FILTER_ALLOW, 0, 0),
+        bpf_instruction(BPF_LOAD, FIRST_ARGUMENT_OFFSET, 0, 0),
+        bpf_instruction(BPF_JUMP_EQUAL, libc::AF_UNIX as u32, 0, 1),
+        bpf_instruction(BPF_RETURN, FILTER_ALLOW, 0, 0),
+        bpf_instruction(BPF_RETURN, FILTER_EPERM, 0, 0),
     ]);
     steps
 }
@@ -98,16 +98,16 @@ fn program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<sock_filt
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED` if seccomp is missing, `INVALID_ARGUMENT` for an unknown call.
-pub(crate) fn filter(spec: &Spec) -> Result<Option<Vec<sock_filter>>> {
-    let forbidden = numbers_of(&spec.forbid)?;
+pub(crate) fn build_filter(spec: &CommandPermissions) -> Result<Option<Vec<sock_filter>>> {
+    let forbidden = call_numbers(&spec.forbid)?;
     if spec.network && spec.forbid.is_empty() {
         return Ok(None);
     }
-    let Some(architecture) = ARCHITECTURE else {
+    let Some(architecture) = AUDIT_ARCHITECTURE else {
         let what = "there is no filter of system calls for this processor";
         return Err(Error::new(Code::SandboxSetupFailed, what));
     };
-    Ok(Some(program(architecture, spec.network, &forbidden)))
+    Ok(Some(filter_program(architecture, spec.network, &forbidden)))
 }
 
 /// Returns the filter as bytes, for a program that reads it from a descriptor and applies it

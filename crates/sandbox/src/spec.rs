@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The permissions of a command.
 #[derive(Clone, Debug, Default)]
-pub struct Spec {
+pub struct CommandPermissions {
     /// Directories and files that may be read and executed; `None` for everything.
     pub read: Option<Vec<String>>,
     /// Directories and files that may be changed and read.
@@ -38,7 +38,7 @@ pub struct ScanSpec {
     pub roots: Vec<String>,
     /// The directories to scan.
     pub scan: Vec<String>,
-    /// The maximum depth below each of them; `None` for no limit.
+    /// The maximum depth below each scanned directory; `None` for no limit.
     pub depth: Option<usize>,
     /// The globs of entries that the command may not see.
     pub deny: Vec<String>,
@@ -62,26 +62,26 @@ impl ScanSpec {
     /// # Errors
     /// `INVALID_ARGUMENT`.
     pub fn from_json(text: &str) -> Result<Self> {
-        let json = parse(text)?;
+        let json = parse_json(text)?;
         let flag = |key: &str| json[key].as_bool().ok_or_else(|| malformed_error(key));
         Ok(Self {
             cwd: json["cwd"].as_str().ok_or_else(|| malformed_error("cwd"))?.to_owned(),
-            roots: string_list(&json["roots"])?,
-            scan: string_list(&json["scan"])?,
+            roots: parse_string_list(&json["roots"])?,
+            scan: parse_string_list(&json["scan"])?,
             depth: json["depth"].as_u64().and_then(|depth| usize::try_from(depth).ok()),
-            deny: string_list(&json["deny"])?,
+            deny: parse_string_list(&json["deny"])?,
             lenient: json["lenient"].as_bool().unwrap_or(false),
             opens_but: if json["opensBut"].is_null() {
                 None
             } else {
-                Some(string_list(&json["opensBut"])?)
+                Some(parse_string_list(&json["opensBut"])?)
             },
             protect: flag("protect")?,
             secrets: flag("secrets")?,
             places: if json["places"].is_null() {
                 Vec::new()
             } else {
-                string_list(&json["places"])?
+                parse_string_list(&json["places"])?
             },
         })
     }
@@ -140,7 +140,7 @@ pub enum Probe {
     UnixSocket,
 }
 
-/// What the kernel restricts.
+/// The restrictions that the kernel enforces for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnforcedLayers {
     /// True if files outside the permitted paths cannot be accessed.
@@ -159,23 +159,23 @@ pub struct EnforcedLayers {
 /// The result of a command.
 #[derive(Clone, Debug, Default)]
 pub struct RunOutcome {
-    /// The exit status, unless a signal ended it.
+    /// The exit status, unless a signal ended the command.
     pub status: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// True if it was killed because its time was up.
+    /// True if the command was killed because its time was up.
     pub timed_out: bool,
-    /// The limit that it exceeded, for which it was killed.
+    /// The limit that the command exceeded, for which it was killed.
     pub exceeded: Option<Limit>,
-    /// True if it wrote more than `max_output` to one of its outputs.
+    /// True if the command wrote more than `max_output` to one of its outputs.
     pub truncated: bool,
-    /// The beginning of its standard output.
+    /// The beginning of the standard output of the command.
     pub stdout: Vec<u8>,
-    /// The beginning of its standard error.
+    /// The beginning of the standard error of the command.
     pub stderr: Vec<u8>,
 }
 
-impl Spec {
+impl CommandPermissions {
     /// Parses `{read: [paths]|null, write: [paths], exclude?: [paths], network?, degrade?,
     /// withoutLandlock?, bare?, forbid?: [names], limits?: {processes?, memory?, fileBytes?,
     /// cpuSeconds?}}`.
@@ -183,20 +183,20 @@ impl Spec {
     /// # Errors
     /// `INVALID_ARGUMENT`.
     pub fn from_json(text: &str) -> Result<Self> {
-        let json = parse(text)?;
+        let json = parse_json(text)?;
         let read = match &json["read"] {
             Value::Null => None,
-            value => Some(string_list(value)?),
+            value => Some(parse_string_list(value)?),
         };
         let flag = |key: &str| json[key].as_bool().unwrap_or(false);
         let limit = |key: &str| json["limits"][key].as_u64().unwrap_or(0);
         let exclude = match &json["exclude"] {
             Value::Null => Vec::new(),
-            value => string_list(value)?,
+            value => parse_string_list(value)?,
         };
         Ok(Self {
             read,
-            write: string_list(&json["write"])?,
+            write: parse_string_list(&json["write"])?,
             exclude,
             network: flag("network"),
             degrade: flag("degrade"),
@@ -205,7 +205,7 @@ impl Spec {
             forbid: if json["forbid"].is_null() {
                 Vec::new()
             } else {
-                string_list(&json["forbid"])?
+                parse_string_list(&json["forbid"])?
             },
             limits: ResourceLimits {
                 processes: limit("processes"),
@@ -223,8 +223,8 @@ impl Command {
     /// # Errors
     /// `INVALID_ARGUMENT`.
     pub fn from_json(text: &str) -> Result<Self> {
-        let json = parse(text)?;
-        let argv = string_list(&json["argv"])?;
+        let json = parse_json(text)?;
+        let argv = parse_string_list(&json["argv"])?;
         if argv.is_empty() || argv.iter().any(|part| part.contains('\0')) {
             return Err(malformed_error("argv"));
         }
@@ -244,11 +244,11 @@ impl Command {
     }
 }
 
-fn parse(text: &str) -> Result<Value> {
+fn parse_json(text: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(|_| malformed_error("JSON"))
 }
 
-fn string_list(value: &Value) -> Result<Vec<String>> {
+fn parse_string_list(value: &Value) -> Result<Vec<String>> {
     let list = value.as_array().ok_or_else(|| malformed_error("a list"))?;
     list.iter()
         .map(|one| one.as_str().map(str::to_owned).ok_or_else(|| malformed_error("a list")))

@@ -32,16 +32,16 @@ const MAX_KILL_ATTEMPTS: usize = 2_000;
 
 /// The step at which the start of a command failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum StartStage {
     Directory = 1,
     Restrict = 2,
     Run = 3,
 }
 
 /// The message that the supervisor sends to the host.
-pub(crate) enum Report {
+pub(crate) enum SupervisorReport {
     /// The command was not started.
-    Failed { stage: Stage, errno: i32 },
+    Failed { stage: StartStage, errno: i32 },
     /// The command has ended with this status of `wait`, and all its other processes have ended
     /// too.
     Ended { status: i32 },
@@ -69,11 +69,11 @@ pub(crate) struct Launch {
 
 /// The argument of the supervisor's child, which shares the supervisor's memory until it executes
 /// its program.
-struct Child<'l> {
+struct ChildArgument<'l> {
     launch: &'l Launch,
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
-    stage: Stage,
+    stage: StartStage,
     errno: i32,
 }
 
@@ -92,11 +92,11 @@ impl Supervisor {
         let pointers = |list: &[CString]| -> Vec<*const c_char> {
             list.iter().map(|one| one.as_ptr()).chain([ptr::null()]).collect()
         };
-        let mut child = Child {
+        let mut child = ChildArgument {
             launch,
             argv: pointers(&launch.arguments),
             envp: pointers(&launch.environment),
-            stage: Stage::Run,
+            stage: StartStage::Run,
             errno: 0,
         };
         let mut stack = vec![0_u8; CHILD_STACK_BYTES];
@@ -136,10 +136,10 @@ impl Supervisor {
 
     /// Returns the report; `None` if none arrives within this time; an error if the supervisor was
     /// killed.
-    pub(crate) fn wait(&self, milliseconds: i32) -> Result<Option<Report>> {
+    pub(crate) fn wait(&self, milliseconds: i32) -> Result<Option<SupervisorReport>> {
         let mut poll =
             libc::pollfd { fd: self.reports.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one structure, which outlives the call.
+        // SAFETY: the call takes one structure, which outlives it.
         if unsafe { libc::poll(&raw mut poll, 1, milliseconds) } <= 0 {
             return Ok(None);
         }
@@ -151,10 +151,10 @@ impl Supervisor {
         let [a, b, c, d, rest @ ..] = bytes;
         let value = i32::from_ne_bytes(rest);
         Ok(Some(match i32::from_ne_bytes([a, b, c, d]) {
-            1 => Report::Failed { stage: Stage::Directory, errno: value },
-            2 => Report::Failed { stage: Stage::Restrict, errno: value },
-            3 => Report::Failed { stage: Stage::Run, errno: value },
-            _ => Report::Ended { status: value },
+            1 => SupervisorReport::Failed { stage: StartStage::Directory, errno: value },
+            2 => SupervisorReport::Failed { stage: StartStage::Restrict, errno: value },
+            3 => SupervisorReport::Failed { stage: StartStage::Run, errno: value },
+            _ => SupervisorReport::Ended { status: value },
         }))
     }
 }
@@ -179,7 +179,7 @@ fn creation_error(what: &str, why: &io::Error) -> Error {
 
 /// The main function of the supervisor; it never returns to the host's code.
 fn supervise(
-    child: &mut Child<'_>,
+    child: &mut ChildArgument<'_>,
     stack: &mut [u8],
     table: &mut ProcessTable,
     host: i32,
@@ -202,7 +202,7 @@ fn supervise(
         let given = ptr::from_mut(child);
         let id = libc::clone(start, top, flags, given.cast());
         if id < 0 {
-            report(sink, Stage::Run as i32, errno());
+            report(sink, StartStage::Run as i32, last_errno());
             libc::_exit(1);
         }
         let (stage, errno) = (
@@ -224,8 +224,8 @@ fn supervise(
 /// The number of the supervisor's only descriptor, the pipe to the host.
 const SINK_FD: RawFd = 0;
 
-/// Closes every descriptor except `sink`, which becomes [`SINK_FD`], because pipes and sockets of the
-/// host must not stay open while a command runs.
+/// Closes every descriptor except `sink`, which becomes [`SINK_FD`], because pipes and sockets of
+/// the host must not stay open while a command runs.
 unsafe fn close_all_except(sink: RawFd) {
     // SAFETY: only descriptors of this process, which nothing else uses.
     unsafe {
@@ -243,7 +243,7 @@ unsafe fn close_all_except(sink: RawFd) {
 /// Waits until the command has ended, the host asks for its end, or the host has ended. Does not
 /// reap the process of the command, so that its process id is not reused.
 unsafe fn wait_for_end(id: libc::pid_t) {
-    // SAFETY: structures for the kernel to fill.
+    // SAFETY: the kernel fills structures that outlive the calls.
     unsafe {
         let mut wanted: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut wanted);
@@ -302,7 +302,7 @@ unsafe fn kill_descendants(table: &mut ProcessTable, id: libc::pid_t) -> i32 {
     status
 }
 
-/// Sends a report to the host: `kind` is a [`Stage`] with an errno, or 0 with a `wait` status.
+/// Sends a report to the host: `kind` is a [`StartStage`] with an errno, or 0 with a `wait` status.
 unsafe fn report(sink: RawFd, kind: i32, value: i32) {
     let mut bytes = [0_u8; 8];
     bytes[..4].copy_from_slice(&kind.to_ne_bytes());
@@ -313,15 +313,15 @@ unsafe fn report(sink: RawFd, kind: i32, value: i32) {
 }
 
 /// Returns the errno of the last system call.
-fn errno() -> i32 {
+fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
 /// The main function of the command's process: executes the program, or reports to the supervisor
 /// why that failed.
 extern "C" fn start(given: *mut c_void) -> c_int {
-    // SAFETY: the supervisor passes its `Child` and is suspended meanwhile.
-    let child = unsafe { &mut *given.cast::<Child<'_>>() };
+    // SAFETY: the supervisor passes its `ChildArgument` and is suspended meanwhile.
+    let child = unsafe { &mut *given.cast::<ChildArgument<'_>>() };
     let (stage, errno) = become_command(child.launch, &child.argv, &child.envp);
     child.stage = stage;
     child.errno = errno;
@@ -331,7 +331,11 @@ extern "C" fn start(given: *mut c_void) -> c_int {
 
 /// Applies the restrictions and executes the program. Returns only on failure, with the step and
 /// the errno.
-fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char]) -> (Stage, i32) {
+fn become_command(
+    launch: &Launch,
+    argv: &[*const c_char],
+    envp: &[*const c_char],
+) -> (StartStage, i32) {
     // SAFETY: system calls on memory that outlives them.
     unsafe {
         libc::setsid();
@@ -342,15 +346,15 @@ fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char
         if let Some(filter) = &launch.filter
             && libc::dup2(filter.as_raw_fd(), FILTER_FD) < 0
         {
-            return (Stage::Restrict, errno());
+            return (StartStage::Restrict, last_errno());
         }
         if libc::chdir(launch.directory.as_ptr()) != 0 {
-            return (Stage::Directory, errno());
+            return (StartStage::Directory, last_errno());
         }
         if let Some(group) = &launch.group
             && libc::write(group.as_raw_fd(), c"0".as_ptr().cast(), 1) != 1
         {
-            return (Stage::Restrict, errno());
+            return (StartStage::Restrict, last_errno());
         }
         set_kernel_limits(&launch.limits, launch.tasks_of_user);
         let mut none: libc::sigset_t = std::mem::zeroed();
@@ -360,25 +364,25 @@ fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char
         if let Some(restrictions) = &launch.restrictions
             && let Err(why) = restrictions.confine_files(true)
         {
-            return (Stage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
+            return (StartStage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
         }
         // Set after the capabilities are dropped, because a change of credentials clears it.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
         if let Some(restrictions) = &launch.restrictions
             && let Err(why) = restrictions.filter_calls()
         {
-            return (Stage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
+            return (StartStage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
         }
         let mut seen = libc::ENOENT;
         for program in &launch.programs {
             libc::execve(program.as_ptr(), argv.as_ptr(), envp.as_ptr());
-            match errno() {
+            match last_errno() {
                 libc::ENOENT | libc::ENOTDIR => {}
                 libc::EACCES => seen = libc::EACCES,
-                other => return (Stage::Run, other),
+                other => return (StartStage::Run, other),
             }
         }
-        (Stage::Run, seen)
+        (StartStage::Run, seen)
     }
 }
 
@@ -399,7 +403,8 @@ fn set_kernel_limits(limits: &ResourceLimits, tasks_of_user: Option<u64>) {
         set(libc::RLIMIT_FSIZE, limits.file_bytes);
     }
     if limits.memory > 0 {
-        // For each process, twice the limit. The host checks the total of all processes.
+        // The kernel limits each process to twice the memory. The host checks the total of all
+        // processes.
         set(libc::RLIMIT_DATA, limits.memory.saturating_mul(2));
     }
     if limits.cpu_seconds > 0 {

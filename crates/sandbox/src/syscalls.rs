@@ -12,7 +12,7 @@ const SYSCALL_TABLE: &str = include_str!("syscalls.txt");
 const REQUIRED_CALL: &str = "execve";
 
 /// Yields the columns of each line: name, number on x86_64, number on aarch64.
-fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+fn table_columns() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let lines = SYSCALL_TABLE.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| {
         let mut columns = line.split(' ');
@@ -22,7 +22,7 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 
 /// Returns the names of the calls that can be forbidden, in alphabetical order.
 pub fn syscall_names() -> impl Iterator<Item = &'static str> {
-    lines().map(|(name, ..)| name).filter(|&name| name != REQUIRED_CALL)
+    table_columns().map(|(name, ..)| name).filter(|&name| name != REQUIRED_CALL)
 }
 
 /// Returns the numbers of the named calls on this processor architecture, without those that do not
@@ -30,10 +30,10 @@ pub fn syscall_names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for a name that is not in [`syscall_names`].
-pub(crate) fn numbers_of(names: &[String]) -> Result<Vec<u32>> {
+pub(crate) fn call_numbers(names: &[String]) -> Result<Vec<u32>> {
     let mut numbers = Vec::with_capacity(names.len());
     for name in names {
-        let line = lines().find(|&(known, ..)| known == name && known != REQUIRED_CALL);
+        let line = table_columns().find(|&(known, ..)| known == name && known != REQUIRED_CALL);
         let Some((_, on_x86_64, on_aarch64)) = line else {
             let what = format!("there is no system call {name:?} to forbid");
             return Err(Error::new(Code::InvalidArgument, what));
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     fn numbers(names: &[&str]) -> Result<Vec<u32>> {
-        numbers_of(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+        call_numbers(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_line_has_a_name_of_its_own_and_two_columns_of_numbers() {
-        let all: Vec<_> = lines().collect();
+        let all: Vec<_> = table_columns().collect();
         assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert!(all.len() > 350);
         for (name, on_x86_64, on_aarch64) in all {

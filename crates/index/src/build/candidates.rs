@@ -2,15 +2,15 @@
 
 use filewright_core::search::{Block, Chunk, GramQuery};
 
-use crate::build::negative_cache::{MAX_CHUNKS_PER_QUERY, Piece, piece};
-use crate::tree::view::{FileCounts, View};
+use crate::build::negative_cache::{MAX_PIECES_PER_QUERY, Piece, piece_at};
+use crate::tree::view::{FileCounts, QueryView};
 use crate::tree::{FileState, NO_NUMBER, Tree};
 use filewright_fs::search::grep::GrepOptions;
 
 /// The files and blocks that a query must read, because they can have a match.
 #[derive(Default)]
 pub(crate) struct CandidateSet {
-    pub items: Vec<Item>,
+    pub items: Vec<CandidateFile>,
     pub blocks: Vec<Block>,
     /// The chunks of blocks that may have a match. A block is read only if one of its chunks is
     /// found to match.
@@ -26,7 +26,7 @@ pub(crate) struct CandidateSet {
 /// A file to read. The pairs are ranges in the lists of [`CandidateSet`]. Without blocks and
 /// chunks, the whole file is read.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Item {
+pub(crate) struct CandidateFile {
     pub file: u32,
     pub blocks: (u32, u32),
     pub uncertain_chunks: (u32, u32),
@@ -49,7 +49,7 @@ impl CandidateSet {
     /// next one. The tree must be in order.
     pub fn first(
         tree: &Tree,
-        view: &View,
+        view: &QueryView,
         options: &GrepOptions,
         from: &[u8],
     ) -> (Self, Option<Vec<u8>>) {
@@ -64,7 +64,7 @@ impl CandidateSet {
                 }
                 _ => {
                     work.bytes += u64::from(tree.files[file as usize].size);
-                    work.items.push(Item { file, ..Item::default() });
+                    work.items.push(CandidateFile { file, ..CandidateFile::default() });
                 }
             }
         }
@@ -80,7 +80,7 @@ impl CandidateSet {
     /// pieces that are known to have none, sorted. The tree must be in order.
     pub fn of(
         tree: &Tree,
-        view: &View,
+        view: &QueryView,
         options: &GrepOptions,
         from: &[u8],
         misses: &[Piece],
@@ -102,7 +102,7 @@ impl CandidateSet {
         // Reports whether a piece must be read, and records it, up to the limit.
         let mut passes = |file: u32, piece: Piece| {
             let passes = misses.binary_search(&piece).is_err();
-            if passes && pieces.len() < MAX_CHUNKS_PER_QUERY {
+            if passes && pieces.len() < MAX_PIECES_PER_QUERY {
                 pieces.push((order.rank[file as usize], piece));
             }
             passes
@@ -119,9 +119,9 @@ impl CandidateSet {
             plan if query.crosses_lines() => match tree.block_index.owners(plan, tree.owners.len())
             {
                 Some(owners) => {
-                    for owner in bits(&owners) {
+                    for owner in indexes_of_set_bits(&owners) {
                         let file = tree.owner(owner);
-                        file.filter(|file| passes(*file, piece(owner, 0))).map(&mut add);
+                        file.filter(|file| passes(*file, piece_at(owner, 0))).map(&mut add);
                     }
                 }
                 None => tree.owners.iter().copied().for_each(&mut add),
@@ -133,7 +133,7 @@ impl CandidateSet {
                 let mut take = |block: &Block, chunk: Option<Chunk>| {
                     let Some(file) = tree.owner_of(block) else { return };
                     let offset = chunk.map_or(block.offset, |chunk| chunk.offset);
-                    if !passes(file, piece(block.owner, offset)) {
+                    if !passes(file, piece_at(block.owner, offset)) {
                         return;
                     }
                     add(file);
@@ -167,12 +167,16 @@ impl CandidateSet {
         let mut work = CandidateSet { passed, ..CandidateSet::default() };
         let (mut blocks, mut uncertain_chunks, mut pieces) =
             (&blocks[..], &uncertain_chunks[..], &pieces[..]);
-        for rank in bits(&set).filter(|rank| *rank >= from && view.sees(*rank as usize)) {
+        for rank in
+            indexes_of_set_bits(&set).filter(|rank| *rank >= from && view.sees(*rank as usize))
+        {
             let file = order.files[rank as usize];
             passed.add(tree, file, max_bytes, u64::MAX);
-            let (blocks, uncertain_chunks) =
-                (take_rank(&mut blocks, rank), take_rank(&mut uncertain_chunks, rank));
-            let pieces = take_rank(&mut pieces, rank);
+            let (blocks, uncertain_chunks) = (
+                take_elements_of_rank(&mut blocks, rank),
+                take_elements_of_rank(&mut uncertain_chunks, rank),
+            );
+            let pieces = take_elements_of_rank(&mut pieces, rank);
             let begins = work.sizes();
             let known = &tree.files[file as usize];
             let read = blocks.iter().map(|(_, block)| u64::from(block.len));
@@ -187,7 +191,7 @@ impl CandidateSet {
             }
             work.pieces.extend(pieces.iter().map(|(_, piece)| *piece));
             let ends = work.sizes();
-            work.items.push(Item {
+            work.items.push(CandidateFile {
                 file,
                 blocks: (begins.0, ends.0),
                 uncertain_chunks: (begins.1, ends.1),
@@ -207,7 +211,7 @@ impl CandidateSet {
 impl Tree {
     /// Returns the rank of the first file of a view whose path, in the form for display, does not
     /// sort before `from`.
-    fn first_at(&self, from: &[u8], view: &View) -> u32 {
+    fn first_at(&self, from: &[u8], view: &QueryView) -> u32 {
         if from.is_empty() {
             return view.files.0;
         }
@@ -224,7 +228,7 @@ impl Tree {
 
 /// Removes the elements up to those of the file with this rank from the start of a sorted list, and
 /// returns those of the file.
-fn take_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u32, T)] {
+fn take_elements_of_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u32, T)] {
     let rest = &left[left.partition_point(|(of, _)| *of < rank)..];
     let (mine, rest) = rest.split_at(rest.partition_point(|(of, _)| *of == rank));
     *left = rest;
@@ -232,7 +236,7 @@ fn take_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u32, T)] {
 }
 
 /// Yields the indexes of the set bits.
-fn bits(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
+fn indexes_of_set_bits(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
     words.iter().enumerate().flat_map(|(index, &word)| {
         let mut left = word;
         std::iter::from_fn(move || {

@@ -23,25 +23,25 @@ use filewright_fs::walk::{
 
 /// The number of blocks whose grams are collected, some hundred kilobytes, before they are added to
 /// the index.
-const MAX_FILES_PER_HANDOVER: usize = 16;
+const MAX_BLOCKS_PER_HANDOVER: usize = 16;
 /// The number of files that a thread takes at a time.
 const FILES_PER_BATCH: usize = 32;
 /// The maximum number of threads that index one tree. More would slow other programs down.
-const MAX_THREADS: usize = 4;
+const MAX_INDEXING_THREADS: usize = 4;
 /// The minimum number of dirty files for another pass. Queries read fewer themselves.
-pub(crate) const MIN_DIRTY_FILES: usize = 64;
+pub(crate) const MIN_DIRTY_FILES_PER_PASS: usize = 64;
 /// The maximum number of passes over files that keep changing.
-const MAX_PASSES: u32 = 8;
+const MAX_INDEXING_PASSES: u32 = 8;
 /// The pause before another pass, after which files that had changed too recently can be indexed.
 const PASS_INTERVAL: Duration = Duration::from_millis(150);
 
-/// Restores a saved index, and indexes the dirty files in at most [`MAX_PASSES`] passes. Saves the
-/// index then.
+/// Restores a saved index, and indexes the dirty files in at most [`MAX_INDEXING_PASSES`] passes.
+/// Saves the index then.
 pub(crate) fn index_files(index: &Index, walk_root: &WalkRoot<'_>, stop: &StopSignal<'_>) {
     index.request_saved();
     index.restore_saved(walk_root, stop);
-    for number in 0..MAX_PASSES {
-        if !pass(index, walk_root, number, stop) {
+    for number in 0..MAX_INDEXING_PASSES {
+        if !run_pass(index, walk_root, number, stop) {
             break;
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn index_files(index: &Index, walk_root: &WalkRoot<'_>, stop: &StopSi
 
 /// Indexes each dirty file once. `number` counts the passes from 0. Returns false if there was
 /// nothing to do or the work must end.
-pub(crate) fn pass(
+pub(crate) fn run_pass(
     index: &Index,
     walk_root: &WalkRoot<'_>,
     number: u32,
@@ -68,7 +68,7 @@ pub(crate) fn pass(
         dirty
     };
     if dirty.is_empty()
-        || number > 1 && dirty.len() < MIN_DIRTY_FILES
+        || number > 1 && dirty.len() < MIN_DIRTY_FILES_PER_PASS
         || index.is_closed()
         || stop.now()
     {
@@ -83,9 +83,9 @@ pub(crate) fn pass(
     let next = AtomicUsize::new(0);
     let run = || Indexer::new(index, walk_root, stop).run(&dirty, &next);
     std::thread::scope(|scope| {
-        for _ in 1..threads().min(MAX_THREADS).min(dirty.len().div_ceil(FILES_PER_BATCH)) {
-            // If no thread can be started, this one does everything. The threads inherit its
-            // priority, which is low in the background and normal if a caller is waiting.
+        for _ in 1..threads().min(MAX_INDEXING_THREADS).min(dirty.len().div_ceil(FILES_PER_BATCH)) {
+            // If no thread can be started, the calling thread does everything. The threads inherit
+            // its priority, which is low in the background and normal if a caller is waiting.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
         run();
@@ -94,7 +94,7 @@ pub(crate) fn pass(
 }
 
 /// Lowers the priority of the calling thread, so that searches come first.
-pub(crate) fn lower_priority() {
+pub(crate) fn lower_thread_priority() {
     // On Linux this applies to the thread; elsewhere it would apply to the process.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(10);
@@ -216,7 +216,7 @@ impl<'a> Indexer<'a> {
         if file.dir == NO_NUMBER || file.touched != todo.touched || file.state != FileState::Dirty {
             return;
         }
-        hand_over(&mut index.tree, todo.file, &mut owner, &self.grams, &mut self.signed);
+        add_collected_blocks(&mut index.tree, todo.file, &mut owner, &self.grams, &mut self.signed);
         index.tree.settle(todo.file, state, &stat, owner);
         self.index.files_since_save.fetch_add(1, Ordering::Relaxed);
         self.index.count_bytes(stat.size);
@@ -231,12 +231,12 @@ impl<'a> Indexer<'a> {
             self.grams.extend_from_slice(self.signer.grams(bytes));
             // The owner is set when the blocks are added to the index.
             self.signed.push(IndexedFile { block, chunk, end: self.grams.len() });
-            if self.signed.len() == MAX_FILES_PER_HANDOVER {
+            if self.signed.len() == MAX_BLOCKS_PER_HANDOVER {
                 let tree = &mut self.index.lock().tree;
                 if self.is_over() {
                     break;
                 }
-                hand_over(tree, todo.file, owner, &self.grams, &mut self.signed);
+                add_collected_blocks(tree, todo.file, owner, &self.grams, &mut self.signed);
                 self.grams.clear();
             }
         }
@@ -253,7 +253,7 @@ impl<'a> Indexer<'a> {
 
 /// Adds the collected blocks of a file to the index. The first call gives the file its owner
 /// number.
-fn hand_over(
+fn add_collected_blocks(
     tree: &mut crate::tree::Tree,
     file: u32,
     owner: &mut u32,

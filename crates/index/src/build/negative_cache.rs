@@ -10,13 +10,13 @@
 use std::sync::Arc;
 
 /// The maximum number of cached queries. Beyond it, the least recently used is dropped.
-const MAX_QUERIES: usize = 64;
+const MAX_CACHED_QUERIES: usize = 64;
 /// The maximum number of pieces that are cached for one query. Beyond it, the earlier ones are
 /// dropped.
-pub(crate) const MAX_CHUNKS_PER_QUERY: usize = 16 << 10;
+pub(crate) const MAX_PIECES_PER_QUERY: usize = 16 << 10;
 /// The maximum number of pieces of all queries. Beyond it, the least recently used queries are
 /// dropped.
-const MAX_CHUNKS: usize = 32 << 10;
+const MAX_CACHED_PIECES: usize = 32 << 10;
 /// The maximum length in bytes of the text that identifies a query. A longer one is not cached.
 const MAX_QUERY_KEY_BYTES: usize = 1 << 10;
 
@@ -25,7 +25,7 @@ const MAX_QUERY_KEY_BYTES: usize = 1 << 10;
 pub(crate) type Piece = u64;
 
 /// Returns the piece at an offset, in bytes, of the file with this owner number.
-pub(crate) fn piece(owner: u32, offset: u32) -> Piece {
+pub(crate) fn piece_at(owner: u32, offset: u32) -> Piece {
     u64::from(owner) << 32 | u64::from(offset)
 }
 
@@ -56,21 +56,21 @@ impl NegativeCache {
             return;
         }
         let before = self.of(query);
-        if found.len() + before.len() <= MAX_CHUNKS_PER_QUERY {
+        if found.len() + before.len() <= MAX_PIECES_PER_QUERY {
             found.extend_from_slice(&before);
         }
         // With too many, the earlier pieces are dropped: most of so many belong to files that were
         // indexed again.
-        found.truncate(MAX_CHUNKS_PER_QUERY);
+        found.truncate(MAX_PIECES_PER_QUERY);
         found.sort_unstable();
         found.dedup();
         self.0.retain(|known| known.query != *query);
         self.0.insert(0, QueryMisses { query: Arc::clone(query), pieces: found.into() });
-        self.0.truncate(MAX_QUERIES);
+        self.0.truncate(MAX_CACHED_QUERIES);
         let mut sum = 0;
         self.0.retain(|known| {
             sum += known.pieces.len();
-            sum <= MAX_CHUNKS
+            sum <= MAX_CACHED_PIECES
         });
     }
 
@@ -91,33 +91,35 @@ mod tests {
     #[test]
     fn entries_are_sorted_and_unique() {
         let mut known = NegativeCache::default();
-        known.add(&key(1), vec![piece(2, 0), piece(1, 7)]);
-        known.add(&key(1), vec![piece(1, 7), piece(1, 3)]);
+        known.add(&key(1), vec![piece_at(2, 0), piece_at(1, 7)]);
+        known.add(&key(1), vec![piece_at(1, 7), piece_at(1, 3)]);
         known.add(&key(2), vec![]);
-        assert_eq!(*known.of("1"), [piece(1, 3), piece(1, 7), piece(2, 0)]);
+        assert_eq!(*known.of("1"), [piece_at(1, 3), piece_at(1, 7), piece_at(2, 0)]);
         assert!(known.of("2").is_empty() && known.bytes() == 1 + 3 * 8);
     }
 
     #[test]
     fn the_least_recently_used_query_is_dropped() {
         let mut known = NegativeCache::default();
-        for number in 0..MAX_QUERIES {
+        for number in 0..MAX_CACHED_QUERIES {
             known.add(&key(number), vec![0]);
         }
         assert!(!known.of("0").is_empty(), "asked for: it is the last now");
-        known.add(&key(MAX_QUERIES), vec![0]);
+        known.add(&key(MAX_CACHED_QUERIES), vec![0]);
         assert!(!known.of("0").is_empty() && known.of("1").is_empty());
-        let many = |from: usize| (from..from + MAX_CHUNKS_PER_QUERY).map(|at| at as u64).collect();
+        let many = |from: usize| (from..from + MAX_PIECES_PER_QUERY).map(|at| at as u64).collect();
         for number in 1000..1010 {
             known.add(&key(number), many(0));
-            known.add(&key(number), many(MAX_CHUNKS_PER_QUERY));
+            known.add(&key(number), many(MAX_PIECES_PER_QUERY));
         }
-        assert_eq!(known.of("1009").len(), MAX_CHUNKS_PER_QUERY, "it begins anew");
+        assert_eq!(known.of("1009").len(), MAX_PIECES_PER_QUERY, "it begins anew");
         assert!(known.of("0").is_empty());
         assert!(
-            known.bytes() <= MAX_CHUNKS * size_of::<Piece>() + MAX_QUERIES * MAX_QUERY_KEY_BYTES
+            known.bytes()
+                <= MAX_CACHED_PIECES * size_of::<Piece>()
+                    + MAX_CACHED_QUERIES * MAX_QUERY_KEY_BYTES
         );
         known.add(&"x".repeat(MAX_QUERY_KEY_BYTES + 1).into(), vec![0]);
-        assert_eq!(known.of("1009").len(), MAX_CHUNKS_PER_QUERY);
+        assert_eq!(known.of("1009").len(), MAX_PIECES_PER_QUERY);
     }
 }

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::Index;
 use crate::build::candidates::{CandidateSet, UncertainChunk};
-use crate::build::negative_cache::{Piece, piece};
+use crate::build::negative_cache::{Piece, piece_at};
 use crate::tree::{NO_NUMBER, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::searcher::{FilePart, Search, SearchThread};
@@ -36,10 +36,10 @@ const BYTES_PER_FILE_COST: u64 = 40 << 10;
 
 /// The minimum size in bytes from which a buffer gets exactly the size needed. A smaller one gets
 /// the next power of two.
-const MIN_EXACT_READ_BYTES: usize = 1 << 20;
+const MIN_EXACT_BUFFER_BYTES: usize = 1 << 20;
 
 /// The outcome of reading the selected files; the hits are in the search.
-pub(crate) struct Verified {
+pub(crate) struct VerifyOutcome {
     /// The smallest path that was not searched because the call ended; `None` if all were.
     pub stopped_at: Option<Box<[u8]>>,
     /// True if there were more results than requested.
@@ -57,7 +57,7 @@ pub(crate) fn verify(
     work: &CandidateSet,
     search: &Search<'_>,
     stop: &StopSignal<'_>,
-) -> Verified {
+) -> VerifyOutcome {
     let shared = VerifyContext {
         index,
         work,
@@ -80,13 +80,13 @@ pub(crate) fn verify(
     } else {
         std::thread::scope(|scope| {
             for _ in 1..threads().min(work.items.len() / MIN_FILES_PER_BATCH) {
-                // If no thread can be started, this one does everything.
+                // If no thread can be started, the calling thread does everything.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, run);
             }
             run();
         });
     }
-    Verified {
+    VerifyOutcome {
         stopped_at: shared.undone.into_inner().unwrap_or_else(PoisonError::into_inner),
         bounded: shared.bounded.into_inner(),
         misses: shared.misses.into_inner().unwrap_or_else(PoisonError::into_inner),
@@ -110,7 +110,7 @@ struct VerifyContext<'a> {
 }
 
 /// Stores a path, if it sorts before the stored one or there is none.
-fn keep_smaller(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
+fn store_smaller_path(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
     let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
     if kept.as_ref().is_none_or(|kept| *path < **kept) {
         *kept = Some(path.into());
@@ -118,7 +118,7 @@ fn keep_smaller(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
 }
 
 /// A file to read, with what the tree knows about it.
-struct Candidate {
+struct LocatedCandidate {
     dir: Arc<[u8]>,
     name: CString,
     path: Vec<u8>,
@@ -164,7 +164,7 @@ impl<'a> Verifier<'a> {
             let candidates = self.look_up(begin..end);
             for (number, candidate) in candidates.iter().enumerate() {
                 if shared.stop.now() {
-                    return keep_smaller(&shared.undone, &candidate.path);
+                    return store_smaller_path(&shared.undone, &candidate.path);
                 }
                 if self.is_beyond(&candidate.path) {
                     return;
@@ -179,10 +179,12 @@ impl<'a> Verifier<'a> {
                 match next {
                     AfterFile::Continue => {}
                     AfterFile::Bound(path) => {
-                        keep_smaller(&shared.bound, &path);
+                        store_smaller_path(&shared.bound, &path);
                         shared.bounded.store(true, Ordering::Release);
                     }
-                    AfterFile::Interrupted => return keep_smaller(&shared.undone, &candidate.path),
+                    AfterFile::Interrupted => {
+                        return store_smaller_path(&shared.undone, &candidate.path);
+                    }
                 }
             }
         }
@@ -202,7 +204,7 @@ impl<'a> Verifier<'a> {
 
     /// Returns the selected files in a range of the work with their current paths, without those
     /// deleted since.
-    fn look_up(&self, items: Range<usize>) -> Vec<Candidate> {
+    fn look_up(&self, items: Range<usize>) -> Vec<LocatedCandidate> {
         let state = self.shared.index.lock();
         let tree = &state.tree;
         let mut path = Vec::new();
@@ -213,7 +215,7 @@ impl<'a> Verifier<'a> {
                     tree.files.get(item.file as usize).filter(|file| file.dir != NO_NUMBER)?;
                 let dir = &tree.dirs[file.dir as usize];
                 tree.path_of(item.file, &mut path);
-                Some(Candidate {
+                Some(LocatedCandidate {
                     dir: Arc::clone(&dir.raw),
                     name: CString::new(dir.name(&dir.entries[file.entry as usize])).ok()?,
                     path: path.get(self.shared.cut..)?.into(),
@@ -229,7 +231,7 @@ impl<'a> Verifier<'a> {
 
     /// Searches one file: its selected blocks, if it is unchanged, otherwise the whole file. `left`
     /// says that the next file is in another directory.
-    fn search(&mut self, candidate: &Candidate, left: bool) -> AfterFile {
+    fn search(&mut self, candidate: &LocatedCandidate, left: bool) -> AfterFile {
         let VerifyContext { search, stop, work, .. } = *self.shared;
         let fd = match self.opener.open_plain(&candidate.dir, &candidate.name, left) {
             Ok(Some(fd)) => fd,
@@ -245,7 +247,7 @@ impl<'a> Verifier<'a> {
         let uncertain_chunks = &work.uncertain_chunks[candidate.uncertain_chunks.clone()];
         if !(blocks.is_empty() && uncertain_chunks.is_empty())
             && let Some(recheck) = self.recheck(&fd, uncertain_chunks)
-            && self.read_parts(&fd, &in_order(blocks, recheck), candidate.stamp)
+            && self.read_parts(&fd, &blocks_in_file_order(blocks, recheck), candidate.stamp)
         {
             self.misses.append(&mut self.cleared);
             return search.parts(&mut self.local, &candidate.path, &self.parts, &fd, stop);
@@ -272,14 +274,14 @@ impl<'a> Verifier<'a> {
                 continue;
             }
             let len = chunk.len as usize;
-            let bytes = buffer_of(&mut self.local.parts, len);
-            if !read_at(fd, bytes, chunk.offset.into()) {
+            let bytes = grow_buffer_to(&mut self.local.parts, len);
+            if !read_exact_at(fd, bytes, chunk.offset.into()) {
                 return None;
             }
             if self.local.query.may_match(bytes) {
                 blocks.push(*block);
             } else {
-                self.cleared.push(piece(block.owner, chunk.offset));
+                self.cleared.push(piece_at(block.owner, chunk.offset));
             }
         }
         Some(blocks)
@@ -290,11 +292,11 @@ impl<'a> Verifier<'a> {
     fn read_parts(&mut self, fd: &OwnedFd, blocks: &[Block], stamp: u64) -> bool {
         self.parts.clear();
         let bytes: usize = blocks.iter().map(|block| block.len as usize).sum();
-        let read = buffer_of(&mut self.local.parts, bytes);
+        let read = grow_buffer_to(&mut self.local.parts, bytes);
         let mut begin = 0;
         for block in blocks {
             let end = begin + block.len as usize;
-            if !read_at(fd, &mut read[begin..end], block.offset.into()) {
+            if !read_exact_at(fd, &mut read[begin..end], block.offset.into()) {
                 return false;
             }
             self.parts.push(FilePart { range: begin..end, line: block.line.into() });
@@ -308,7 +310,7 @@ impl<'a> Verifier<'a> {
 }
 
 /// Returns the blocks of both lists in the order of the file.
-fn in_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
+fn blocks_in_file_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
     if others.is_empty() {
         return Cow::Borrowed(blocks);
     }
@@ -318,16 +320,16 @@ fn in_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
 }
 
 /// Returns the first `bytes` bytes of a buffer, which grows if necessary.
-fn buffer_of(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+fn grow_buffer_to(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     if buffer.len() < bytes {
         *buffer =
-            vec![0; if bytes < MIN_EXACT_READ_BYTES { bytes.next_power_of_two() } else { bytes }];
+            vec![0; if bytes < MIN_EXACT_BUFFER_BYTES { bytes.next_power_of_two() } else { bytes }];
     }
     &mut buffer[..bytes]
 }
 
 /// Fills a buffer from an offset of a file; returns false if the file is shorter or unreadable.
-fn read_at(fd: &OwnedFd, out: &mut [u8], offset: u64) -> bool {
+fn read_exact_at(fd: &OwnedFd, out: &mut [u8], offset: u64) -> bool {
     let mut done = 0;
     while done < out.len() {
         match rustix::io::pread(fd, &mut out[done..], offset + done as u64) {

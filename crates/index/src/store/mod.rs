@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use filewright_core::hash::sha256;
 use rustix::fs::{AtFlags, Mode, OFlags};
 
-use crate::Key;
+use crate::IndexKey;
 use crate::store::snapshot::{SavedIndex, Snapshot};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::lock::open_private_dir;
@@ -24,9 +24,9 @@ use filewright_fs::lock::open_private_dir;
 /// The maximum number of saved indexes in a state directory. Beyond it, the oldest are deleted.
 const MAX_SAVED_INDEXES: usize = 16;
 /// The subdirectory of the state directory that contains the saved indexes.
-const DIRECTORY_NAME: &[u8] = b"indexes";
+const SAVED_INDEXES_DIR: &[u8] = b"indexes";
 /// The end of the name of a file that is being written.
-const UNFINISHED: &str = ".new";
+const UNFINISHED_SUFFIX: &str = ".new";
 
 type StoreJob = Box<dyn FnOnce() + Send>;
 
@@ -49,13 +49,13 @@ impl IndexStore {
     /// cannot be started.
     pub fn new(state: &[u8]) -> Option<Arc<Self>> {
         static THREAD: OnceLock<Option<Sender<StoreJob>>> = OnceLock::new();
-        let thread = THREAD.get_or_init(start).clone()?;
+        let thread = THREAD.get_or_init(start_store_thread).clone()?;
         Some(Arc::new(Self { state: state.into(), dir: OnceLock::new(), thread }))
     }
 
     /// Requests the saved index of a tree. The channel receives it, or `None` if there is no valid
     /// one.
-    pub(crate) fn load(self: &Arc<Self>, key: &Key) -> Option<Receiver<Option<SavedIndex>>> {
+    pub(crate) fn load(self: &Arc<Self>, key: &IndexKey) -> Option<Receiver<Option<SavedIndex>>> {
         let name = key.file_name();
         let (index_store, (told, tell)) = (Arc::clone(self), sync_channel(1));
         let job = move || drop(told.send(index_store.read(&name)));
@@ -64,7 +64,7 @@ impl IndexStore {
 
     /// Saves an index in the background. Ignores a failure, after which a later process builds the
     /// index again.
-    pub(crate) fn save(self: &Arc<Self>, key: &Key, snapshot: Snapshot) {
+    pub(crate) fn save(self: &Arc<Self>, key: &IndexKey, snapshot: Snapshot) {
         let (index_store, name) = (Arc::clone(self), key.file_name());
         // Fails only if the thread has ended.
         let _ = self.thread.send(Box::new(move || index_store.write(&name, &snapshot)));
@@ -72,14 +72,16 @@ impl IndexStore {
 
     /// Returns the directory of the saved indexes, created on the first call.
     fn dir(&self) -> Option<&OwnedFd> {
-        self.dir.get_or_init(|| open_private_dir(&self.state, DIRECTORY_NAME, true).ok()).as_ref()
+        self.dir
+            .get_or_init(|| open_private_dir(&self.state, SAVED_INDEXES_DIR, true).ok())
+            .as_ref()
     }
 
     /// Reads a saved index; `None` if there is no valid one.
     fn read(&self, name: &str) -> Option<SavedIndex> {
         // Loading does not create the directory, because the state directory may have been deleted
         // since the request.
-        let dir = open_private_dir(&self.state, DIRECTORY_NAME, false).ok()?;
+        let dir = open_private_dir(&self.state, SAVED_INDEXES_DIR, false).ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&dir, name, flags, Mode::empty()).ok()?;
         let stat = Stat::of(&file).ok()?;
@@ -94,7 +96,7 @@ impl IndexStore {
     /// Writes an index to a new file, renames it to its name, and deletes the oldest ones.
     fn write(&self, name: &str, snapshot: &Snapshot) {
         let Some(dir) = self.dir() else { return };
-        let unfinished = format!("{name}.{}{UNFINISHED}", std::process::id());
+        let unfinished = format!("{name}.{}{UNFINISHED_SUFFIX}", std::process::id());
         let flags = OFlags::WRONLY
             | OFlags::CREATE
             | OFlags::TRUNC
@@ -132,7 +134,7 @@ impl IndexStore {
     }
 }
 
-impl Key {
+impl IndexKey {
     /// Returns the name of the file in which the index of this tree is saved.
     fn file_name(&self) -> String {
         let Self { real, names, top, rules, .. } = self;
@@ -145,7 +147,7 @@ impl Key {
 }
 
 /// Starts the thread of the stores and returns the sender of its jobs.
-fn start() -> Option<Sender<StoreJob>> {
+fn start_store_thread() -> Option<Sender<StoreJob>> {
     let (told, jobs) = channel::<StoreJob>();
     let serve = move || {
         for job in jobs {

@@ -57,7 +57,7 @@ fn unchanged_files(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads().min(tree.order.dirs.len().div_ceil(DIRS_PER_BATCH)) {
-            // If no thread can be started, this one does everything.
+            // If no thread can be started, the calling thread does everything.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
         run();

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use crate::tree::{FileState, NO_NUMBER, Tree, UnchangedFile, stamp_format};
 
 /// The first bytes of the file.
-const MAGIC: [u8; 8] = *b"fwindex\x02";
+const SNAPSHOT_MAGIC: [u8; 8] = *b"fwindex\x02";
 /// The number of bytes that are read, written and added to the checksum at once.
 const BYTES_PER_READ: usize = 64 * 1024;
 /// The maximum size in bytes of a saved index that is read. A larger file is ignored.
@@ -58,7 +58,7 @@ impl Snapshot {
                 .iter()
                 .filter_map(|entry| {
                     let file = tree.files.get(entry.below as usize).filter(|_| entry.is_file())?;
-                    Some((dir.name(entry), file, number_of(file.state)?))
+                    Some((dir.name(entry), file, number_of_state(file.state)?))
                 })
                 .collect();
             put(&(dir.raw.len() as u32).to_le_bytes());
@@ -78,16 +78,19 @@ impl Snapshot {
 
     /// Writes everything to a new file.
     pub fn write(&self, file: &OwnedFd) -> rustix::io::Result<()> {
-        let mut writer =
-            Writer { file, piece: Vec::with_capacity(BYTES_PER_READ), sum: Sum::default() };
+        let mut writer = SnapshotWriter {
+            file,
+            piece: Vec::with_capacity(BYTES_PER_READ),
+            sum: Checksum::default(),
+        };
         let mut failed = Ok(());
         let mut put = |bytes: &[u8]| {
             if failed.is_ok() {
                 failed = writer.put(bytes);
             }
         };
-        put(&MAGIC);
-        put(&format().to_le_bytes());
+        put(&SNAPSHOT_MAGIC);
+        put(&snapshot_format().to_le_bytes());
         put(&self.head);
         self.block_index.save(&mut put);
         failed?;
@@ -100,8 +103,9 @@ impl SavedIndex {
     /// version.
     pub fn read(file: &OwnedFd, bytes: u64) -> Option<Self> {
         let left = bytes.checked_sub(8).filter(|_| bytes <= MAX_SNAPSHOT_BYTES)?;
-        let mut reader = Reader { file, left, piece: Vec::new(), at: 0, sum: Sum::default() };
-        if reader.array()? != MAGIC || reader.array()? != format().to_le_bytes() {
+        let mut reader =
+            SnapshotReader { file, left, piece: Vec::new(), at: 0, sum: Checksum::default() };
+        if reader.array()? != SNAPSHOT_MAGIC || reader.array()? != snapshot_format().to_le_bytes() {
             return None;
         }
         let owners = reader.number()? as usize;
@@ -111,7 +115,7 @@ impl SavedIndex {
             let mut files = Vec::new();
             for _ in 0..reader.number()? {
                 let name = reader.bytes()?;
-                let state = state_of(reader.number()?)?;
+                let state = state_of_number(reader.number()?)?;
                 let (size, owner) = (reader.number()?, reader.number()?);
                 let stamp = u64::from_le_bytes(reader.array()?);
                 files.push(SavedFile { name, state, size, stamp, owner });
@@ -124,12 +128,12 @@ impl SavedIndex {
 }
 
 /// Returns a number that changes if the definition of grams or of stamps does.
-fn format() -> u64 {
+fn snapshot_format() -> u64 {
     gram_format() ^ stamp_format().rotate_left(1)
 }
 
 /// Returns the number by which a state is saved; `None` for one that is not saved.
-fn number_of(state: FileState) -> Option<u32> {
+fn number_of_state(state: FileState) -> Option<u32> {
     match state {
         FileState::Dirty | FileState::Secret => None,
         FileState::Text => Some(1),
@@ -139,7 +143,7 @@ fn number_of(state: FileState) -> Option<u32> {
     }
 }
 
-fn state_of(number: u32) -> Option<FileState> {
+fn state_of_number(number: u32) -> Option<FileState> {
     match number {
         1 => Some(FileState::Text),
         2 => Some(FileState::Whole),
@@ -149,13 +153,13 @@ fn state_of(number: u32) -> Option<FileState> {
     }
 }
 
-struct Writer<'a> {
+struct SnapshotWriter<'a> {
     file: &'a OwnedFd,
     piece: Vec<u8>,
-    sum: Sum,
+    sum: Checksum,
 }
 
-impl Writer<'_> {
+impl SnapshotWriter<'_> {
     /// Appends bytes to the file, in pieces of [`BYTES_PER_READ`].
     fn put(&mut self, mut bytes: &[u8]) -> rustix::io::Result<()> {
         while !bytes.is_empty() {
@@ -176,7 +180,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes the rest and the checksum.
+    /// Writes the bytes that are still buffered, and the checksum.
     fn end(mut self) -> rustix::io::Result<()> {
         self.flush()?;
         write_all(self.file, &self.sum.get().to_le_bytes())
@@ -195,17 +199,17 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> rustix::io::Result<()> {
     Ok(())
 }
 
-struct Reader<'a> {
+struct SnapshotReader<'a> {
     file: &'a OwnedFd,
     /// The number of unread bytes, without the checksum.
     left: u64,
     piece: Vec<u8>,
     /// The number of bytes of `piece` that were returned.
     at: usize,
-    sum: Sum,
+    sum: Checksum,
 }
 
-impl Reader<'_> {
+impl SnapshotReader<'_> {
     /// Reads exactly `out.len()` bytes; `None` if the file has fewer.
     fn fill(&mut self, mut out: &mut [u8]) -> Option<()> {
         while !out.is_empty() {
@@ -228,7 +232,7 @@ impl Reader<'_> {
             return None;
         }
         self.piece.resize(size, 0);
-        read_all(self.file, &mut self.piece)?;
+        read_exactly(self.file, &mut self.piece)?;
         self.sum.add(&self.piece);
         self.left -= size as u64;
         self.at = 0;
@@ -263,12 +267,12 @@ impl Reader<'_> {
         let mut sum = [0; 8];
         self.left == 0
             && self.at == self.piece.len()
-            && read_all(self.file, &mut sum).is_some()
+            && read_exactly(self.file, &mut sum).is_some()
             && u64::from_le_bytes(sum) == self.sum.get()
     }
 }
 
-fn read_all(file: &OwnedFd, mut out: &mut [u8]) -> Option<()> {
+fn read_exactly(file: &OwnedFd, mut out: &mut [u8]) -> Option<()> {
     while !out.is_empty() {
         match rustix::io::read(file, &mut *out) {
             Ok(0) => return None,
@@ -282,33 +286,33 @@ fn read_all(file: &OwnedFd, mut out: &mut [u8]) -> Option<()> {
 
 /// A checksum that detects accidental corruption, at some gigabytes per second.
 #[derive(Default)]
-struct Sum {
+struct Checksum {
     lanes: [u64; 4],
     bytes: u64,
 }
 
-impl Sum {
+impl Checksum {
     fn add(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         let (words, rest) = piece.as_chunks::<8>();
         for words in words.chunks(4) {
             for (lane, word) in self.lanes.iter_mut().zip(words) {
-                *lane = mix(*lane, u64::from_le_bytes(*word));
+                *lane = mix_into_checksum(*lane, u64::from_le_bytes(*word));
             }
         }
         for &byte in rest {
-            self.lanes[0] = mix(self.lanes[0], u64::from(byte));
+            self.lanes[0] = mix_into_checksum(self.lanes[0], u64::from(byte));
         }
     }
 
     fn get(&self) -> u64 {
-        self.lanes.iter().fold(self.bytes, |sum, lane| mix(sum, *lane))
+        self.lanes.iter().fold(self.bytes, |sum, lane| mix_into_checksum(sum, *lane))
     }
 }
 
 /// Adds a word to a checksum. Every bit of `word` changes the result, because both steps are
 /// invertible.
-fn mix(lane: u64, word: u64) -> u64 {
+fn mix_into_checksum(lane: u64, word: u64) -> u64 {
     (lane ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
 }
 
@@ -326,7 +330,7 @@ impl Tree {
             return 0;
         }
         let mut owners = vec![NO_NUMBER; kept.owners];
-        for same in same.iter().filter(|same| has_blocks(same.state)) {
+        for same in same.iter().filter(|same| state_has_blocks(same.state)) {
             match owners.get_mut(same.owner as usize) {
                 Some(owner) if *owner == NO_NUMBER => *owner = same.file,
                 _ => return 0,
@@ -340,6 +344,6 @@ impl Tree {
     }
 }
 
-fn has_blocks(state: FileState) -> bool {
+fn state_has_blocks(state: FileState) -> bool {
     matches!(state, FileState::Text | FileState::Whole)
 }

@@ -12,13 +12,13 @@ use crate::*;
 use filewright_fs::cancel::CancelToken;
 use filewright_fs::search::grep::{GrepOptions, grep};
 
-struct DirPath {
+struct TestTree {
     tree: tempfile::TempDir,
     state: tempfile::TempDir,
     path: Vec<u8>,
 }
 
-impl DirPath {
+impl TestTree {
     fn new() -> Self {
         let place = Self {
             tree: tempfile::tempdir().unwrap(),
@@ -33,7 +33,7 @@ impl DirPath {
         place.put("d1/empty", "");
         place.put("d2/binary", "a\0needle");
         place.put("d3/\u{e9}.txt", "\u{feff}needle of \u{e9}\n");
-        settle();
+        wait_until_settled();
         Self { path: top.to_str().unwrap().as_bytes().to_vec(), ..place }
     }
 
@@ -89,13 +89,13 @@ impl DirPath {
 }
 
 /// Waits until a change is old enough for another one to be visible.
-fn settle() {
+fn wait_until_settled() {
     std::thread::sleep(Duration::from_millis(110));
 }
 
 #[test]
 fn only_unchanged_files_are_restored() {
-    let place = DirPath::new();
+    let place = TestTree::new();
     // All of it is saved, so nothing is indexed again.
     assert_eq!(place.newly_indexed("at first"), 0);
     place.kept();
@@ -104,8 +104,8 @@ fn only_unchanged_files_are_restored() {
     place.put("d1/f1.txt", "changed, and needle 7\n");
     fs::rename(top.join("d2/f2.txt"), top.join("d2/moved.txt")).unwrap();
     fs::remove_file(top.join("d3/f3.txt")).unwrap();
-    settle();
-    // The changed file, and the one with a new name.
+    wait_until_settled();
+    // The changed file and the renamed one are indexed again.
     assert_eq!(place.newly_indexed("changed"), 2);
     // Setting a modification time back is detected.
     let old = fs::metadata(top.join("d4/f4.txt")).unwrap();
@@ -117,17 +117,17 @@ fn only_unchanged_files_are_restored() {
         .unwrap()
         .set_modified(old.modified().unwrap())
         .unwrap();
-    settle();
+    wait_until_settled();
     assert_eq!(place.newly_indexed("set back"), 3);
     // Nothing is known about the files of a renamed directory.
     fs::rename(top.join("d5"), top.join("d8")).unwrap();
-    settle();
+    wait_until_settled();
     place.newly_indexed("a directory moved");
 }
 
 #[test]
 fn a_damaged_snapshot_is_rebuilt() {
-    let place = DirPath::new();
+    let place = TestTree::new();
     place.newly_indexed("at first");
     let (kept, read) = (place.kept(), |path: &Path| {
         let file = fs::File::open(path).unwrap();
@@ -159,7 +159,7 @@ fn a_damaged_snapshot_is_rebuilt() {
 #[test]
 fn a_snapshot_writable_by_others_is_ignored() {
     use std::os::unix::fs::PermissionsExt as _;
-    let place = DirPath::new();
+    let place = TestTree::new();
     place.newly_indexed("at first");
     let kept = place.kept();
     fs::set_permissions(&kept, fs::Permissions::from_mode(0o666)).unwrap();
@@ -168,7 +168,7 @@ fn a_snapshot_writable_by_others_is_ignored() {
     let names = filewright_core::pattern::ignore::IGNORE_FILE_NAMES.map(str::to_owned);
     let walk_root = WalkRoot::open(&session.roots, &place.path, Some(&names)).unwrap();
     let ask = |index_store: &Arc<IndexStore>| {
-        let key = Key::of(&walk_root, Some(&names)).unwrap();
+        let key = IndexKey::of(&walk_root, Some(&names)).unwrap();
         index_store.load(&key).unwrap().recv().unwrap().is_some()
     };
     assert!(!ask(&index_store));

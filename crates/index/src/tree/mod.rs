@@ -15,17 +15,17 @@ use std::sync::Arc;
 use filewright_core::pattern::ignore::Stack;
 use filewright_core::search::{Block, BlockIndex};
 use filewright_core::text::path::encode_name;
-use order::Order;
+use order::PathOrder;
 
 use filewright_fs::dir::stat::{Kind, Stat};
 
 /// The number that stands for no directory, no file, or no blocks.
 pub(crate) const NO_NUMBER: u32 = u32::MAX;
 /// The number of the directory at which the index begins.
-pub(crate) const TOP: u32 = 0;
+pub(crate) const TOP_DIR: u32 = 0;
 
 /// A directory of the tree. Ignored directories are only entries of their parent.
-pub(crate) struct Dir {
+pub(crate) struct IndexedDir {
     pub parent: u32,
     pub alive: bool,
     pub depth: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Dir {
     /// True if it contains special files, which have no entry here.
     pub special: bool,
     pub names: Vec<u8>,
-    /// Sorted by the bytes of their names.
+    /// The entries, sorted by the bytes of their names.
     pub entries: Vec<IndexEntry>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct IndexEntry {
     pub below: u32,
 }
 
-/// What the index knows about the content of a file.
+/// The state of the content of a file in the index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileState {
     /// Not indexed: every query reads the whole file.
@@ -140,7 +140,7 @@ impl Hasher for NumberHasher {
 /// The directories and files of an index, by numbers, and the grams of their blocks.
 #[derive(Default)]
 pub(crate) struct Tree {
-    pub dirs: Vec<Dir>,
+    pub dirs: Vec<IndexedDir>,
     pub files: Vec<FileRecord>,
     pub block_index: BlockIndex,
     /// For each owner number, the number of its file.
@@ -156,12 +156,12 @@ pub(crate) struct Tree {
     pub live_files: usize,
     /// A counter that changes whenever entries are added or removed.
     pub shape: u64,
-    pub order: Order,
+    pub order: PathOrder,
 }
 
 /// Returns a hash of device, inode, size, times and type, called the stamp of an entry. Only the
 /// kernel sets `ctime`, so an equal stamp means equal content, except for changes within one tick
-/// of its clock: see [`Dir::racy`].
+/// of its clock: see [`IndexedDir::racy`].
 pub(crate) fn stamp_of(stat: &Stat) -> u64 {
     let mut hasher = DefaultHasher::new();
     (stat.dev, stat.ino, stat.size, stat.mtime, stat.ctime, stat.kind as u8).hash(&mut hasher);
@@ -183,7 +183,7 @@ impl IndexEntry {
     }
 }
 
-impl Dir {
+impl IndexedDir {
     pub fn new(parent: u32, depth: usize, raw: Arc<[u8]>, shown: Arc<[u8]>, hidden: bool) -> Self {
         Self {
             parent,
@@ -240,8 +240,8 @@ impl Tree {
     pub fn find_dir(&self, path: &[u8]) -> Option<u32> {
         let names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
         // The index may have been emptied meanwhile.
-        self.dirs.get(TOP as usize)?;
-        let mut at = TOP;
+        self.dirs.get(TOP_DIR as usize)?;
+        let mut at = TOP_DIR;
         for name in names {
             let entry = self.dirs[at as usize].find(name)?;
             if entry.kind != Kind::Dir || entry.below == NO_NUMBER {
@@ -394,7 +394,7 @@ impl Tree {
                 dir.names.capacity()
                     + dir.entries.capacity() * size_of::<IndexEntry>()
                     + 2 * dir.raw.len()
-                    + size_of::<Dir>()
+                    + size_of::<IndexedDir>()
             })
             .sum();
         self.block_index.bytes()
@@ -405,7 +405,7 @@ impl Tree {
     }
 }
 
-/// What is known about the content of a file of the tree that is unchanged since it was indexed.
+/// The saved state of a file of the tree that is unchanged since it was indexed.
 pub(crate) struct UnchangedFile {
     pub file: u32,
     pub state: FileState,

@@ -1,40 +1,40 @@
 //! The files and directories of a tree in path order.
 
-use crate::tree::{NO_NUMBER, TOP, Tree};
+use crate::tree::{NO_NUMBER, TOP_DIR, Tree};
 use filewright_fs::dir::stat::Kind;
 
 /// The path order of the tree with one value of [`Tree::shape`].
 #[derive(Default)]
-pub(crate) struct Order {
+pub(crate) struct PathOrder {
     shape: Option<u64>,
     /// The numbers of the files, in path order.
     pub files: Vec<u32>,
     /// For each file, its index in `files`, called its rank.
     pub rank: Vec<u32>,
     /// The directories in path order, each before those below it.
-    pub dirs: Vec<Span>,
+    pub dirs: Vec<DirSpan>,
     /// For each directory, its index in `dirs`.
     place: Vec<u32>,
 }
 
 /// A directory in path order.
 #[derive(Clone, Copy)]
-pub(crate) struct Span {
+pub(crate) struct DirSpan {
     pub dir: u32,
-    /// The range in [`Order::files`] of its files and of those below it.
+    /// The range in [`PathOrder::files`] of its files and of those below it.
     pub files: (u32, u32),
-    /// The index in [`Order::dirs`] of the next directory that is not below it.
+    /// The index in [`PathOrder::dirs`] of the next directory that is not below it.
     pub next: u32,
 }
 
-impl Order {
+impl PathOrder {
     /// Returns what is below a directory; `None` for one that is not in the tree.
-    pub fn span(&self, dir: u32) -> Option<Span> {
+    pub fn span(&self, dir: u32) -> Option<DirSpan> {
         self.dirs.get(*self.place.get(dir as usize)? as usize).copied()
     }
 
-    /// Returns the index of a directory in [`Order::dirs`]; the length of that for one that is not
-    /// in the tree.
+    /// Returns the index of a directory in [`PathOrder::dirs`]; the length of that for one that is
+    /// not in the tree.
     pub fn place(&self, dir: u32) -> usize {
         self.place.get(dir as usize).map_or(self.dirs.len(), |place| *place as usize)
     }
@@ -46,7 +46,7 @@ impl Order {
 
     pub fn bytes(&self) -> usize {
         4 * (self.files.capacity() + self.rank.capacity() + self.place.capacity())
-            + self.dirs.capacity() * size_of::<Span>()
+            + self.dirs.capacity() * size_of::<DirSpan>()
     }
 }
 
@@ -67,7 +67,7 @@ impl Tree {
         // in reverse order.
         let mut open: Vec<(usize, Vec<u32>)> = Vec::new();
         if !self.dirs.is_empty() {
-            open.push(self.begin(TOP, &mut order));
+            open.push(self.begin(TOP_DIR, &mut order));
         }
         while let Some((place, left)) = open.last_mut() {
             let Some(index) = left.pop() else {
@@ -93,11 +93,11 @@ impl Tree {
 
     /// Adds a directory to the order. Returns its index, and the indexes of its entries in reverse
     /// path order.
-    fn begin(&self, id: u32, order: &mut Order) -> (usize, Vec<u32>) {
+    fn begin(&self, id: u32, order: &mut PathOrder) -> (usize, Vec<u32>) {
         let place = order.dirs.len();
         order.place[id as usize] = place as u32;
         let files = order.files.len() as u32;
-        order.dirs.push(Span { dir: id, files: (files, files), next: 0 });
+        order.dirs.push(DirSpan { dir: id, files: (files, files), next: 0 });
         let dir = &self.dirs[id as usize];
         let mut entries: Vec<u32> = (0..dir.entries.len() as u32)
             .filter(|&index| dir.entries[index as usize].below != NO_NUMBER)

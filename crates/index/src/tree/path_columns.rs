@@ -15,17 +15,17 @@ pub(crate) struct PathColumns {
     /// True if every path is ASCII, so that its length in bytes is that in UTF-16 units.
     pub ascii: bool,
     /// The entries that are no files of the tree, and count as ignored or unreadable.
-    pub others: Vec<Other>,
+    pub others: Vec<NonFile>,
 }
 
 /// An entry that is no file of the tree.
-pub(crate) struct Other {
+pub(crate) struct NonFile {
     /// The path in the form for display, without a final slash.
     pub path: Box<[u8]>,
     pub what: NonFileKind,
 }
 
-/// Why an entry is no file of the tree.
+/// The reason why an entry is no file of the tree.
 pub(crate) enum NonFileKind {
     /// An ignored file or link.
     Ignored(Kind),
@@ -56,7 +56,7 @@ impl PathColumns {
         for dir in tree.order.dirs.iter().map(|span| &tree.dirs[span.dir as usize]) {
             if dir.unreadable {
                 let path = dir.shown.strip_suffix(b"/").unwrap_or(&dir.shown);
-                self.others.push(Other { path: path.into(), what: NonFileKind::Unread });
+                self.others.push(NonFile { path: path.into(), what: NonFileKind::Unread });
             }
             for entry in dir.entries.iter().filter(|entry| entry.below == NO_NUMBER) {
                 let what = match entry.kind {
@@ -70,7 +70,7 @@ impl PathColumns {
                 path.clear();
                 path.extend_from_slice(&dir.shown);
                 dir.push_shown(entry, &mut path);
-                self.others.push(Other { path: path[..].into(), what });
+                self.others.push(NonFile { path: path[..].into(), what });
             }
         }
         self.paths.shrink();
@@ -82,13 +82,13 @@ impl PathColumns {
     /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
         let others: usize = self.others.iter().map(|other| other.path.len()).sum();
-        self.paths.bytes() + others + self.others.capacity() * size_of::<Other>()
+        self.paths.bytes() + others + self.others.capacity() * size_of::<NonFile>()
     }
 }
 
 /// Returns the path of a directory relative to the start of a search, whose own path has `cut`
 /// bytes in the form for display and `cut_raw` in the bytes of the file system.
-pub(crate) fn place(shown: &[u8], raw: &[u8], cut: usize, cut_raw: usize) -> DirPath {
+pub(crate) fn dir_path_from_start(shown: &[u8], raw: &[u8], cut: usize, cut_raw: usize) -> DirPath {
     let shown = [shown.get(cut..).unwrap_or_default(), b"/"].concat();
     DirPath { raw: raw.get(cut_raw..).unwrap_or_default().into(), shown: shown.into() }
 }

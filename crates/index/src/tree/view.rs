@@ -1,6 +1,6 @@
-//! Which files of a tree a query searches by their names, and the counts of other entries.
+//! The files of a tree that a query searches by their names, and the counts of other entries.
 
-use crate::tree::order::Span;
+use crate::tree::order::DirSpan;
 use crate::tree::{FileState, Tree};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::grep::GrepOptions;
@@ -8,14 +8,14 @@ use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::Visitor as _;
 
 /// The maximum number of cached views. Beyond it, the least recently used is dropped.
-const MAX_VIEWS: usize = 8;
+const MAX_CACHED_VIEWS: usize = 8;
 
 /// The files that a query searches by their names, whatever they contain.
 #[derive(Clone)]
-pub(crate) struct View {
+pub(crate) struct QueryView {
     key: (u32, String),
     shape: u64,
-    /// The range in [`Order::files`](crate::tree::order::Order::files) below the start of the
+    /// The range in [`PathOrder::files`](crate::tree::order::Order::files) below the start of the
     /// query.
     pub files: (u32, u32),
     /// One bit for each rank of a file of the tree, set if the file is searched; `None` means all
@@ -29,11 +29,11 @@ pub(crate) struct View {
 
 /// The cached views, the most recently used first.
 #[derive(Default)]
-pub(crate) struct Views(Vec<View>);
+pub(crate) struct CachedViews(Vec<QueryView>);
 
-impl Views {
+impl CachedViews {
     /// Returns the view of a query that starts in the directory `start`. The tree must be in order.
-    pub fn get(&mut self, tree: &Tree, start: u32, search: &Search<'_>) -> &View {
+    pub fn get(&mut self, tree: &Tree, start: u32, search: &Search<'_>) -> &QueryView {
         let options = search.options;
         let key = (start, options.view.clone());
         let known = self.0.iter().position(|view| view.key == key && view.shape == tree.shape);
@@ -41,7 +41,7 @@ impl Views {
             Some(place) => self.0[..=place].rotate_right(1),
             None => {
                 self.0.retain(|view| view.key != key && view.shape == tree.shape);
-                self.0.truncate(MAX_VIEWS - 1);
+                self.0.truncate(MAX_CACHED_VIEWS - 1);
                 self.0.insert(0, new_view(tree, start, search, key));
             }
         }
@@ -49,13 +49,13 @@ impl Views {
     }
 }
 
-fn new_view(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> View {
+fn new_view(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> QueryView {
     let options = search.options;
-    let nothing = Span { dir: start, files: (0, 0), next: 0 };
+    let nothing = DirSpan { dir: start, files: (0, 0), next: 0 };
     let span = tree.order.span(start).unwrap_or(nothing);
-    let all = sees_all(options);
+    let all = excludes_no_file(options);
     let words = if all { 0 } else { tree.order.files.len().div_ceil(64) };
-    let mut view = View {
+    let mut view = QueryView {
         key,
         shape: tree.shape,
         files: span.files,
@@ -71,7 +71,7 @@ fn new_view(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) ->
         let dir = &tree.dirs[here.dir as usize];
         let shown = &dir.shown[cut..];
         let below = shown.strip_suffix(b"/").unwrap_or(shown);
-        if here.dir != start && !enters(options, below) {
+        if here.dir != start && !enters_directory(options, below) {
             place = here.next as usize;
             continue;
         }
@@ -114,17 +114,17 @@ fn enters_entry(options: &GrepOptions, path: &[u8]) -> bool {
 
 /// Reports whether the globs and the option `hidden` let a walk enter a directory whose parents it
 /// has entered.
-fn enters(options: &GrepOptions, path: &[u8]) -> bool {
+fn enters_directory(options: &GrepOptions, path: &[u8]) -> bool {
     let name = memchr::memrchr(b'/', path).map_or(path, |cut| &path[cut + 1..]);
     (options.walk.hidden || name.first() != Some(&b'.')) && enters_entry(options, path)
 }
 
 /// Reports whether the options exclude no file.
-fn sees_all(options: &GrepOptions) -> bool {
+fn excludes_no_file(options: &GrepOptions) -> bool {
     options.walk.hidden && options.walk.globs.is_everything() && options.types.is_everything()
 }
 
-impl View {
+impl QueryView {
     /// Returns the number of the directory in which the query starts.
     pub fn start(&self) -> u32 {
         self.key.0

@@ -11,10 +11,10 @@ use std::sync::{Mutex, PoisonError};
 use rustix::io::Errno;
 
 use crate::tree::{NO_NUMBER, Tree};
-use crate::watch::list::Contents;
+use crate::watch::list::DirContents;
 use crate::watch::revalidate::is_racy;
 use crate::watch::state::ScanContext;
-use crate::watch::{Watch, reports_all_changes};
+use crate::watch::{Watcher, reports_all_changes};
 use filewright_fs::dir::stat::Stat;
 use filewright_fs::walk::{Listing, Opener, threads};
 
@@ -31,7 +31,7 @@ const DIRS_PER_BATCH: usize = 16;
 /// The result of scanning a directory.
 pub(crate) struct ScanResult {
     pub id: u32,
-    /// `None` if the call ended before the directory was scanned.
+    /// The contents of the directory; `None` if the call ended before it was scanned.
     pub found: Option<Result<ScannedDir, Errno>>,
 }
 
@@ -42,14 +42,14 @@ pub(crate) struct ScannedDir {
     /// True if its file system reports changes.
     pub tells: bool,
     pub watch: Option<i32>,
-    pub contents: Contents,
+    pub contents: DirContents,
 }
 
 /// Scans directories that were never listed and whose parents are in the tree. Returns the results
 /// in the order of the ids.
 pub(crate) fn scan_directories(
     tree: &Tree,
-    watch: Option<&Watch>,
+    watch: Option<&Watcher>,
     dirs: &[u32],
     context: &ScanContext<'_>,
 ) -> Vec<ScanResult> {
@@ -76,7 +76,7 @@ pub(crate) fn scan_directories(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads().min(dirs.len() / DIRS_PER_BATCH) {
-            // If no thread can be started, this one does everything.
+            // If no thread can be started, the calling thread does everything.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
         run();
@@ -90,7 +90,7 @@ pub(crate) fn scan_directories(
 
 struct DirScanner<'a> {
     tree: &'a Tree,
-    watch: Option<&'a Watch>,
+    watch: Option<&'a Watcher>,
     context: &'a ScanContext<'a>,
     opener: Opener<'a>,
     listing: Listing,
@@ -124,7 +124,7 @@ impl DirScanner<'_> {
             NO_NUMBER => &context.walk_root.stack,
             parent => &self.tree.dirs[parent as usize].stack,
         };
-        let contents = Contents::of(dir, above, fd, &self.listing, context);
+        let contents = DirContents::of(dir, above, fd, &self.listing, context);
         Ok(ScannedDir { stat, racy, tells, watch, contents })
     }
 }

@@ -7,7 +7,7 @@ use std::ffi::CStr;
     not(target_os = "linux"),
     allow(dead_code, reason = "never given where nothing is watched")
 )]
-pub(crate) enum Event<'a> {
+pub(crate) enum WatchEvent<'a> {
     /// Events were lost.
     Overflow,
     /// The watch ended, because the directory was deleted.

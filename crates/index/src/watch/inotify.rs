@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-use crate::watch::event::Event;
+use crate::watch::event::WatchEvent;
 
 /// The maximum number of directories that one index watches. The metadata of the others is checked
 /// at each query.
@@ -30,12 +30,12 @@ const WATCHED_EVENTS: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::ONLYDIR);
 
 /// A queue of inotify events, and the directories that it watches.
-pub(crate) struct Watch {
+pub(crate) struct Watcher {
     queue: OwnedFd,
     watched: AtomicUsize,
 }
 
-impl Watch {
+impl Watcher {
     /// Creates a queue without directories; returns `None` if the system refuses.
     pub fn new() -> Option<Self> {
         #[cfg(test)]
@@ -72,47 +72,47 @@ impl Watch {
     }
 
     /// Passes all events since the last call to `on_event`.
-    pub fn drain(&self, on_event: &mut dyn FnMut(Event<'_>)) {
+    pub fn drain(&self, on_event: &mut dyn FnMut(WatchEvent<'_>)) {
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut reader = Reader::new(&self.queue, &mut buffer);
         loop {
             match reader.next() {
                 Ok(event) => {
-                    if let Some(event) = Event::of(&event) {
+                    if let Some(event) = WatchEvent::of(&event) {
                         on_event(event);
                     }
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 // An unreadable event counts as lost.
-                Err(_) => return on_event(Event::Overflow),
+                Err(_) => return on_event(WatchEvent::Overflow),
             }
         }
     }
 }
 
-impl<'a> Event<'a> {
+impl<'a> WatchEvent<'a> {
     /// Converts an event of the kernel. Always returns `Some`.
     fn of(event: &'a inotify::Event<'_>) -> Option<Self> {
         let (watch, flags) = (event.wd(), event.events());
         let changed =
             ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
         if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
-            Some(Event::Overflow)
+            Some(WatchEvent::Overflow)
         } else if flags.contains(ReadFlags::UNMOUNT) {
-            Some(Event::Unmounted)
+            Some(WatchEvent::Unmounted)
         } else if flags.contains(ReadFlags::IGNORED) {
-            Some(Event::Ended(watch))
+            Some(WatchEvent::Ended(watch))
         } else if flags.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF) {
-            Some(Event::Moved(watch))
+            Some(WatchEvent::Moved(watch))
         } else {
             let is_dir = flags.contains(ReadFlags::ISDIR);
             match event.file_name() {
                 Some(name) if flags.intersects(changed) => {
-                    Some(Event::Entry { watch, name, is_dir })
+                    Some(WatchEvent::Entry { watch, name, is_dir })
                 }
-                Some(name) => Some(Event::Content { watch, name, is_dir }),
-                None => Some(Event::Itself(watch)),
+                Some(name) => Some(WatchEvent::Content { watch, name, is_dir }),
+                None => Some(WatchEvent::Itself(watch)),
             }
         }
     }
@@ -120,7 +120,8 @@ impl<'a> Event<'a> {
 
 /// Reports whether inotify reports all changes on the file system of a directory, as on local ones.
 pub(crate) fn reports_all_changes(dir: BorrowedFd<'_>) -> bool {
-    // ext2-4, XFS, Btrfs, tmpfs, F2FS, ZFS, overlay, ramfs, bcachefs.
+    // The magic numbers of ext2 to ext4, XFS, Btrfs, tmpfs, F2FS, ZFS, overlayfs, ramfs and
+    // bcachefs.
     const LOCAL_FILE_SYSTEMS: [u64; 9] = [
         0xef53,
         0x5846_5342,

@@ -1,8 +1,8 @@
 //! Applies the listing of a directory to the tree: adds new entries, keeps existing ones and
 //! removes others.
 //!
-//! Interpreting a listing ([`Contents::of`]) does not use the tree, so that several directories can
-//! be scanned in parallel; applying it ([`apply_listing`]) is sequential.
+//! Interpreting a listing ([`DirContents::of`]) does not use the tree, so that several directories
+//! can be scanned in parallel; applying it ([`apply_listing`]) is sequential.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use filewright_core::pattern::ignore::Stack;
 use filewright_core::text::path::encode_name;
 
-use crate::tree::{Dir, IndexEntry, NO_NUMBER};
-use crate::watch::state::{ScanContext, State};
+use crate::tree::{IndexEntry, IndexedDir, NO_NUMBER};
+use crate::watch::state::{IndexState, ScanContext};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::{Listing, MAX_DEPTH, parent_rules};
 
 /// The listing of a directory with what the rules say about each entry.
-pub(crate) struct Contents {
+pub(crate) struct DirContents {
     stack: Stack,
     /// A hash of the ignore rules in the directory itself.
     rules: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Contents {
     exclude: u64,
     special: bool,
     names: Vec<u8>,
-    /// Sorted by the bytes of their names.
+    /// The entries, sorted by the bytes of their names.
     entries: Vec<ScannedEntry>,
 }
 
@@ -42,11 +42,11 @@ struct ScannedEntry {
     secret: bool,
 }
 
-impl Contents {
+impl DirContents {
     /// Applies the rules to the listing of a directory. `above` are the ignore rules of the
     /// directories above it.
     pub fn of(
-        dir: &Dir,
+        dir: &IndexedDir,
         above: &Stack,
         fd: BorrowedFd<'_>,
         listing: &Listing,
@@ -106,12 +106,12 @@ impl Contents {
 
 /// Replaces the entries of the directory `id` by those of its listing, and records what changed.
 pub(crate) fn apply_listing(
-    state: &mut State,
+    state: &mut IndexState,
     id: u32,
-    contents: Contents,
+    contents: DirContents,
     fd: Option<BorrowedFd<'_>>,
 ) {
-    let Contents {
+    let DirContents {
         stack,
         rules,
         has_rules,
@@ -136,7 +136,7 @@ pub(crate) fn apply_listing(
         let name = &names[at as usize..][..usize::from(len)];
         while let Some(gone) = old.next_if(|entry| name_of(entry) < name) {
             changed = true;
-            drop_entry(state, gone);
+            remove_entry_from_tree(state, gone);
         }
         let known = old.next_if(|entry| name_of(entry) == name);
         ignored_here += usize::from(ignored);
@@ -157,7 +157,7 @@ pub(crate) fn apply_listing(
             None => {
                 changed = true;
                 if let Some(known) = known {
-                    drop_entry(state, known);
+                    remove_entry_from_tree(state, known);
                 }
                 match kind {
                     _ if ignored || deep => NO_NUMBER,
@@ -179,7 +179,7 @@ pub(crate) fn apply_listing(
     }
     for gone in old {
         changed = true;
-        drop_entry(state, gone);
+        remove_entry_from_tree(state, gone);
     }
     let dir = &mut state.tree.dirs[id as usize];
     (dir.names, dir.entries) = (names, entries);
@@ -191,7 +191,7 @@ pub(crate) fn apply_listing(
 }
 
 /// Adds a new directory to the tree, to be listed, and returns its number.
-fn add_dir(state: &mut State, parent: u32, name: &[u8], plain: bool) -> u32 {
+fn add_dir(state: &mut IndexState, parent: u32, name: &[u8], plain: bool) -> u32 {
     let dir = &state.tree.dirs[parent as usize];
     let join =
         |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
@@ -203,10 +203,10 @@ fn add_dir(state: &mut State, parent: u32, name: &[u8], plain: bool) -> u32 {
     };
     let hidden = dir.hidden || name.first() == Some(&b'.');
     let depth = dir.depth + 1;
-    state.add_dir(Dir::new(parent, depth, raw, shown, hidden))
+    state.add_dir(IndexedDir::new(parent, depth, raw, shown, hidden))
 }
 
-fn drop_entry(state: &mut State, entry: &IndexEntry) {
+fn remove_entry_from_tree(state: &mut IndexState, entry: &IndexEntry) {
     match entry.kind {
         _ if entry.below == NO_NUMBER => {}
         Kind::Dir => state.remove_dir(entry.below),

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use crate::tree::{NO_NUMBER, stamp_of};
 use crate::watch::dir_scan::{self, ScanResult, ScannedDir};
-use crate::watch::list::{Contents, apply_listing};
+use crate::watch::list::{DirContents, apply_listing};
 use crate::watch::reports_all_changes;
-use crate::watch::state::{ScanContext, State};
+use crate::watch::state::{IndexState, ScanContext};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::Opener;
 
-impl State {
+impl IndexState {
     /// Lists all directories that are marked as stale, until the call must end.
     pub(crate) fn list_stale(&mut self, context: &ScanContext<'_>) {
         if !self.begun {
@@ -95,7 +95,7 @@ impl State {
                 let dir = &self.tree.dirs[id as usize];
                 let above = self.tree.dirs.get(dir.parent as usize).map(|parent| &parent.stack);
                 let above = above.unwrap_or(&context.walk_root.stack);
-                let contents = Contents::of(dir, above, fd, &listing, context);
+                let contents = DirContents::of(dir, above, fd, &listing, context);
                 self.take(id, &stat, racy, contents, Some(fd));
             }
             Err(_) => self.mark_unreadable(id),
@@ -109,7 +109,7 @@ impl State {
         id: u32,
         stat: &Stat,
         racy: bool,
-        contents: Contents,
+        contents: DirContents,
         fd: Option<BorrowedFd<'_>>,
     ) {
         let dir = &mut self.tree.dirs[id as usize];

@@ -21,4 +21,4 @@ pub(crate) mod mounts;
 pub(crate) mod revalidate;
 pub(crate) mod state;
 
-pub(crate) use inotify::{Watch, reports_all_changes};
+pub(crate) use inotify::{Watcher, reports_all_changes};

@@ -6,30 +6,30 @@
 
 /// Opens the kernel's list of mounts, so that threads restricted by Landlock later can read it.
 pub fn prepare() {
-    let _ = below(b"/");
+    let _ = hash_mounts_below(b"/");
 }
 
 /// Returns a hash of the mounts below the directory `real`, a path with a final slash.
 #[cfg(target_os = "linux")]
-pub(crate) fn below(real: &[u8]) -> u64 {
-    linux::below(real)
+pub(crate) fn hash_mounts_below(real: &[u8]) -> u64 {
+    linux::hash_mounts_below(real)
 }
 
 /// Returns the mount points below the directory `real`, a path with a final slash, relative to it.
 #[cfg(target_os = "linux")]
-pub(crate) fn places_below(real: &[u8]) -> Vec<Vec<u8>> {
-    linux::places_below(real)
+pub(crate) fn mount_points_below(real: &[u8]) -> Vec<Vec<u8>> {
+    linux::mount_points_below(real)
 }
 
-/// Other systems have no such list; there every file is revalidated anyway.
+/// Returns none: other systems have no list of mounts, and every file is revalidated there.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn places_below(_real: &[u8]) -> Vec<Vec<u8>> {
+pub(crate) fn mount_points_below(_real: &[u8]) -> Vec<Vec<u8>> {
     Vec::new()
 }
 
-/// Other systems have no such list; there every directory is revalidated anyway.
+/// Returns 0: other systems have no list of mounts, and every directory is revalidated there.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn below(_real: &[u8]) -> u64 {
+pub(crate) fn hash_mounts_below(_real: &[u8]) -> u64 {
     0
 }
 
@@ -49,7 +49,7 @@ mod linux {
         mounts: Vec<(Vec<u8>, u64)>,
     }
 
-    pub(crate) fn below(real: &[u8]) -> u64 {
+    pub(crate) fn hash_mounts_below(real: &[u8]) -> u64 {
         let Some(list) = current() else { return 0 };
         let mut hasher = DefaultHasher::new();
         for (path, mount) in &list.mounts {
@@ -60,7 +60,7 @@ mod linux {
         hasher.finish()
     }
 
-    pub(crate) fn places_below(real: &[u8]) -> Vec<Vec<u8>> {
+    pub(crate) fn mount_points_below(real: &[u8]) -> Vec<Vec<u8>> {
         let Some(list) = current() else { return Vec::new() };
         let below = list.mounts.iter().filter_map(|(path, _)| path.strip_prefix(real));
         below.map(<[u8]>::to_vec).collect()

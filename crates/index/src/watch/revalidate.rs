@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::tree::{FileState, NO_NUMBER, stamp_of};
-use crate::watch::state::{ScanContext, State};
+use crate::watch::state::{IndexState, ScanContext};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::{Opener, parent_rules};
 
-impl State {
+impl IndexState {
     /// Compares the metadata of directories and their files with the index. Marks changed
     /// directories to be listed again, and changed files as dirty.
     pub(crate) fn sweep(&mut self, context: &ScanContext<'_>, mut dirs: Vec<u32>) {
@@ -87,7 +87,7 @@ impl State {
             let fd = if dir.raw.is_empty() { Ok(top) } else { opener.open(&dir.raw) };
             // The metadata is read before the content, so that a change in between is detected the
             // next time.
-            let stat = fd.and_then(exclude_stat);
+            let stat = fd.and_then(stat_of_repo_exclude);
             let stamp = stat.as_ref().map_or(0, stamp_of);
             if stamp != 0 && stamp == dir.exclude_stamp {
                 continue;
@@ -121,7 +121,7 @@ pub(crate) fn is_racy(stat: &Stat, tells: bool) -> bool {
 
 /// Returns the metadata of `.git/info/exclude` in a directory; `LOOP` if `.git/info` is no
 /// directory.
-fn exclude_stat(dir: BorrowedFd<'_>) -> rustix::io::Result<Stat> {
+fn stat_of_repo_exclude(dir: BorrowedFd<'_>) -> rustix::io::Result<Stat> {
     match Stat::at(dir, b".git/info")?.kind {
         Kind::Dir => Stat::at(dir, b".git/info/exclude"),
         _ => Err(rustix::io::Errno::LOOP),

@@ -8,16 +8,16 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::fd::AsFd as _;
 
-use crate::tree::{Dir, NO_NUMBER, TOP, Tree};
-use crate::watch::Watch;
-use crate::watch::event::Event;
+use crate::tree::{IndexedDir, NO_NUMBER, TOP_DIR, Tree};
+use crate::watch::Watcher;
+use crate::watch::event::WatchEvent;
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::dir::temp_name::is_temp_name;
 use filewright_fs::search::grep::Freshness;
 use filewright_fs::walk::{Listing, StopSignal, WalkRoot};
 
-/// What an access to the disk needs: the start of the index, the names of ignore files, and when to
-/// stop.
+/// The parameters of an access to the disk: the start of the index, the names of ignore files, and
+/// when to stop.
 pub(crate) struct ScanContext<'a> {
     pub walk_root: &'a WalkRoot<'a>,
     pub names: Option<&'a [String]>,
@@ -26,13 +26,13 @@ pub(crate) struct ScanContext<'a> {
 
 /// The error for an index that must be discarded: its start was moved or deleted, a file system was
 /// unmounted, or most of its data belongs to deleted files.
-pub(crate) struct Invalidated;
+pub(crate) struct IndexInvalidated;
 
 /// The state of an index: the tree, and what is known about changes on the disk.
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct IndexState {
     pub tree: Tree,
-    pub(crate) watch: Option<Watch>,
+    pub(crate) watch: Option<Watcher>,
     /// The directory of each watch.
     pub(crate) watches: HashMap<i32, u32>,
     /// The directories to list, for the first time or again, by depth.
@@ -56,30 +56,30 @@ pub(crate) struct State {
     pub(crate) listing: Listing,
 }
 
-impl State {
+impl IndexState {
     /// Creates the state of a tree whose top is not listed yet.
     pub fn new() -> Self {
-        let mut state = Self { watch: Watch::new(), ..Self::default() };
+        let mut state = Self { watch: Watcher::new(), ..Self::default() };
         let empty = std::sync::Arc::from(&b""[..]);
-        let top = Dir::new(NO_NUMBER, 0, std::sync::Arc::clone(&empty), empty, false);
+        let top = IndexedDir::new(NO_NUMBER, 0, std::sync::Arc::clone(&empty), empty, false);
         state.tree.dirs.push(top);
-        state.stale.insert((0, TOP));
+        state.stale.insert((0, TOP_DIR));
         state
     }
 
     /// Returns the number of watched directories.
     pub fn watched(&self) -> usize {
-        self.watch.as_ref().map_or(0, Watch::len)
+        self.watch.as_ref().map_or(0, Watcher::len)
     }
 
     /// Applies all changes up to now, and returns how they were detected. With `strict`, checks the
-    /// metadata of every file and directory. If the call ends first, [`State::is_settled`] is false
-    /// afterwards.
+    /// metadata of every file and directory. If the call ends first, [`IndexState::is_settled`] is
+    /// false afterwards.
     pub fn refresh(
         &mut self,
         context: &ScanContext<'_>,
         strict: bool,
-    ) -> Result<Freshness, Invalidated> {
+    ) -> Result<Freshness, IndexInvalidated> {
         let overflow = self.drain_events()?;
         let mut dirs = std::mem::take(&mut self.pending_checks);
         if overflow || strict {
@@ -104,43 +104,43 @@ impl State {
         }
         self.replaced.clear();
         if self.tree.is_worn() {
-            return Err(Invalidated);
+            return Err(IndexInvalidated);
         }
         let load_started = strict || !self.unwatched.is_empty() || !self.tree.linked.is_empty();
         Ok(if load_started { Freshness::Sweep } else { Freshness::Watch })
     }
 
-    /// Reports whether all changes are applied. False if [`State::refresh`] was cancelled or out of
-    /// time.
+    /// Reports whether all changes are applied. False if [`IndexState::refresh`] was cancelled or
+    /// out of time.
     pub fn is_settled(&self) -> bool {
         self.stale.is_empty() && self.pending_checks.is_empty()
     }
 
     /// Reads the queue of events and marks what must be listed or read again. Returns true if
     /// events were lost.
-    fn drain_events(&mut self) -> Result<bool, Invalidated> {
+    fn drain_events(&mut self) -> Result<bool, IndexInvalidated> {
         let Some(watch) = self.watch.take() else { return Ok(false) };
         let (mut overflow, mut broken) = (false, false);
         watch.drain(&mut |event| match event {
-            Event::Overflow => overflow = true,
-            Event::Unmounted => broken = true,
-            Event::Moved(watch) => broken |= self.watches.get(&watch) == Some(&TOP),
-            Event::Ended(watch) => {
+            WatchEvent::Overflow => overflow = true,
+            WatchEvent::Unmounted => broken = true,
+            WatchEvent::Moved(watch) => broken |= self.watches.get(&watch) == Some(&TOP_DIR),
+            WatchEvent::Ended(watch) => {
                 if let Some(id) = self.watches.remove(&watch) {
                     let dir = &mut self.tree.dirs[id as usize];
                     dir.watch = None;
                     let parent = dir.parent;
-                    broken |= id == TOP;
+                    broken |= id == TOP_DIR;
                     self.mark_stale(id);
                     self.mark_stale(parent);
                 }
             }
-            Event::Itself(watch) => {
+            WatchEvent::Itself(watch) => {
                 if let Some(&id) = self.watches.get(&watch) {
                     self.mark_stale(id);
                 }
             }
-            Event::Entry { watch, name, is_dir } => {
+            WatchEvent::Entry { watch, name, is_dir } => {
                 let name = name.to_bytes();
                 if let Some(&id) = self.watches.get(&watch)
                     && !is_temp_name(name)
@@ -153,14 +153,14 @@ impl State {
                     }
                 }
             }
-            Event::Content { watch, name, is_dir } => {
+            WatchEvent::Content { watch, name, is_dir } => {
                 if let Some(&id) = self.watches.get(&watch) {
                     self.content(id, name.to_bytes(), is_dir);
                 }
             }
         });
         self.watch = Some(watch);
-        if broken { Err(Invalidated) } else { Ok(overflow) }
+        if broken { Err(IndexInvalidated) } else { Ok(overflow) }
     }
 
     /// Applies the report that the content or metadata of an entry changed.
@@ -205,7 +205,7 @@ impl State {
     }
 
     /// Adds a directory, to be listed, and returns its number.
-    pub fn add_dir(&mut self, dir: Dir) -> u32 {
+    pub fn add_dir(&mut self, dir: IndexedDir) -> u32 {
         let id = self.tree.dirs.len() as u32;
         self.stale.insert((dir.depth, id));
         self.tree.dirs.push(dir);
@@ -261,6 +261,6 @@ impl State {
 }
 
 /// Returns the device and inode of the start of a walk; `None` if they cannot be read.
-pub(crate) fn id_of(walk_root: &WalkRoot<'_>) -> Option<(u64, u64)> {
+pub(crate) fn device_and_inode_of(walk_root: &WalkRoot<'_>) -> Option<(u64, u64)> {
     Stat::of(walk_root.fd.as_fd()).ok().map(|stat| (stat.dev, stat.ino))
 }

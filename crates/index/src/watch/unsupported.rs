@@ -3,12 +3,12 @@
 
 use std::os::fd::BorrowedFd;
 
-use crate::watch::event::Event;
+use crate::watch::event::WatchEvent;
 
 /// Never constructed.
-pub(crate) struct Watch(std::convert::Infallible);
+pub(crate) struct Watcher(std::convert::Infallible);
 
-impl Watch {
+impl Watcher {
     pub fn new() -> Option<Self> {
         None
     }
@@ -25,7 +25,7 @@ impl Watch {
         match self.0 {}
     }
 
-    pub fn drain(&self, _: &mut dyn FnMut(Event<'_>)) {
+    pub fn drain(&self, _: &mut dyn FnMut(WatchEvent<'_>)) {
         match self.0 {}
     }
 }
