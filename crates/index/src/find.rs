@@ -17,8 +17,8 @@ use crate::lifecycle::build_in_background;
 use crate::names::{MatchedNames, for_each_matching_file, matching_names};
 use crate::{MIN_SCAN_TIME, Session};
 
-/// Like [`find`], in the tree of an index if there is one. Otherwise, a walk of at least
-/// [`MIN_SCAN_TIME`] starts building an index of names in the background.
+/// Does the same as [`find`], in the tree of an index if there is one. Otherwise, a walk of at
+/// least [`MIN_SCAN_TIME`] starts building an index of names in the background.
 ///
 /// # Errors
 /// Like [`find`].

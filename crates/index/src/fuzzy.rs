@@ -75,8 +75,8 @@ pub fn find_files(
         }
     }
     stop.cancel.check()?;
-    // No index may be kept for this directory, or another call is building it: builds one for this
-    // call only.
+    // This directory may not be indexed for later calls, or another call is indexing it, so an
+    // index is built for this call only.
     let index = crate::Index::new(
         crate::IndexKey::of(&walk_root, names).ok_or_else(directory_gone_error)?,
         &session.index_store,

@@ -15,8 +15,8 @@ use crate::lifecycle::build_in_background;
 use crate::query::{QueryStats, search_with_index};
 use crate::{MIN_SCAN_TIME, Session};
 
-/// Like [`grep`], with an index if there is one. Otherwise, a search of at least [`MIN_SCAN_TIME`]
-/// starts building an index in the background for later searches.
+/// Does the same as [`grep`], with an index if there is one. Otherwise, a search of at least
+/// [`MIN_SCAN_TIME`] starts building an index in the background for later searches.
 ///
 /// # Errors
 /// Like [`grep`].

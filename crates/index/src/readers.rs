@@ -29,7 +29,7 @@ impl Readers {
     }
 }
 
-/// While it exists, the index is not emptied. Must be dropped after the locks on the index are
+/// While a guard exists, the index is not emptied. Must be dropped after the locks on the index are
 /// released, because dropping it may take them.
 pub(crate) struct ReadGuard<'i>(&'i Index);
 
@@ -91,7 +91,7 @@ mod tests {
                     dispose(&disposing);
                 }
             });
-            // Ensures that the other thread ends, whatever happens here.
+            // Ensures that the other thread ends, also if this one panics.
             let _ended = Ended(done);
             for round in 0..100 {
                 let found = grep_indexed(&session, path, &words, &CancelToken::new()).unwrap();

@@ -77,10 +77,10 @@ pub(crate) fn run(
 /// Returns the two ends of a new pipe: for reading, and for writing.
 fn create_pipe() -> Result<(OwnedFd, OwnedFd)> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-        .map_err(|errno| creation_error("a pipe", errno))
+        .map_err(|errno| resource_creation_error("a pipe", errno))
 }
 
-fn creation_error(what: &str, errno: rustix::io::Errno) -> Error {
+fn resource_creation_error(what: &str, errno: rustix::io::Errno) -> Error {
     Error::new(Code::IoError, format!("{what} for the command cannot be made: {errno}"))
 }
 
@@ -116,7 +116,7 @@ fn prepare_launch(
         arguments: command.argv.iter().map(|one| text(one)).collect::<Result<_>>()?,
         environment: variables.collect::<Result<_>>()?,
         directory: text(&command.cwd)?,
-        input: null.map_err(|errno| creation_error("an input", errno))?,
+        input: null.map_err(|errno| resource_creation_error("an input", errno))?,
         output,
         errors,
         filter: if spec.bare { create_filter_file(spec)? } else { None },
@@ -132,7 +132,7 @@ fn prepare_launch(
 /// nothing is filtered.
 fn create_filter_file(spec: &CommandPermissions) -> Result<Option<OwnedFd>> {
     let Some(steps) = seccomp::build_filter(spec)? else { return Ok(None) };
-    let failed = |errno| creation_error("a filter of system calls", errno);
+    let failed = |errno| resource_creation_error("a filter of system calls", errno);
     let file = rustix::fs::memfd_create(c"filter", MemfdFlags::CLOEXEC).map_err(failed)?;
     rustix::io::pwrite(&file, &seccomp::filter_bytes(&steps), 0).map_err(failed)?;
     Ok(Some(file))

@@ -31,7 +31,7 @@ const SECRET_FLAG: u32 = 8;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DirectoryKind {
     Plain,
-    /// Below a protected directory, where only hidden entries are reported.
+    /// A directory below a protected one, where only hidden entries are reported.
     Protected,
     /// The top of a git directory, such as `.git`.
     Git,

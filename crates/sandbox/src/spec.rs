@@ -20,8 +20,9 @@ pub struct CommandPermissions {
     pub degrade: bool,
     /// For tests: behaves as on a kernel without Landlock.
     pub without_landlock: bool,
-    /// Restricts nothing here, because the executed program restricts itself. Unless the network is
-    /// allowed and nothing is forbidden, it receives the system call filter at descriptor 9.
+    /// True if the executed program restricts itself, so that no restriction is applied before.
+    /// Unless the network is allowed and nothing is forbidden, the program receives the system call
+    /// filter at descriptor 9.
     pub bare: bool,
     /// Names of further system calls that are refused, even if the network is allowed.
     pub forbid: Vec<String>,

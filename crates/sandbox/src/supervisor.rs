@@ -88,7 +88,8 @@ impl Supervisor {
     /// ended, because the kernel treats the end of the thread as that of the host.
     pub(crate) fn start(launch: &Launch) -> Result<Self> {
         let pipe = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
-        let (reports, sink) = pipe.map_err(|why| creation_error("a pipe", &why.into()))?;
+        let (reports, sink) =
+            pipe.map_err(|why| supervisor_creation_error("a pipe", &why.into()))?;
         let pointers = |list: &[CString]| -> Vec<*const c_char> {
             list.iter().map(|one| one.as_ptr()).chain([ptr::null()]).collect()
         };
@@ -118,7 +119,7 @@ impl Supervisor {
         // SAFETY: the mask was filled by the call above.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
         if id < 0 {
-            return Err(creation_error("a process", &why));
+            return Err(supervisor_creation_error("a process", &why));
         }
         Ok(Self { id, reports })
     }
@@ -173,7 +174,7 @@ impl Drop for Supervisor {
     }
 }
 
-fn creation_error(what: &str, why: &io::Error) -> Error {
+fn supervisor_creation_error(what: &str, why: &io::Error) -> Error {
     Error::new(Code::IoError, format!("{what} for the command cannot be made: {why}"))
 }
 
@@ -366,7 +367,8 @@ fn become_command(
         {
             return (StartStage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
         }
-        // Set after the capabilities are dropped, because a change of credentials clears it.
+        // The signal for the end of the parent is set after the capabilities are dropped, because a
+        // change of credentials clears it.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
         if let Some(restrictions) = &launch.restrictions
             && let Err(why) = restrictions.filter_calls()

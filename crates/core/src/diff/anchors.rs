@@ -17,7 +17,7 @@ const MIN_LINES_FOR_ANCHORS: usize = 2048;
 #[derive(Clone, Copy)]
 enum LineOccurrences {
     Never,
-    /// Once, on the line with this index.
+    /// The line occurs once, at this index.
     Once(u32),
     Often,
 }

@@ -8,7 +8,7 @@ use imara_diff::Token;
 
 use super::histogram::mark_by_histogram;
 use super::intern::Tokens;
-use super::lines::{self, CommonLineCounts, SharedMargins, Side};
+use super::lines::{self, CommonLineCounts, ComparedLines, SharedMargins};
 use super::marks::{ChangeMarks, Region};
 use super::myers::mark_by_myers;
 use super::slide::{has_movable_block, slide_changes};
@@ -31,7 +31,8 @@ pub(super) fn compare<'a>(
     options: &DiffOptions,
 ) -> Comparison<'a> {
     if same.middle(before) == same.middle(after) {
-        let side = |text: &[u8]| Side { lines: Vec::new(), skipped: 0, cut: !text.is_empty() };
+        let side =
+            |text: &[u8]| ComparedLines { lines: Vec::new(), skipped: 0, cut: !text.is_empty() };
         return Comparison { before: side(before), after: side(after), changes: Vec::new() };
     }
     let mut margin = MARGIN_LINES.max(context.saturating_add(1));
@@ -59,8 +60,8 @@ pub(crate) fn changes_between(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> 
 
 /// Returns the changes between the kept lines of both texts, with line numbers in the whole texts.
 fn changes_between_sides(
-    old: &Side<'_>,
-    new: &Side<'_>,
+    old: &ComparedLines<'_>,
+    new: &ComparedLines<'_>,
     equal_old_lines: &[u32],
     margins: CommonLineCounts,
     options: &DiffOptions,
@@ -136,7 +137,7 @@ struct WithoutWhitespace {
 }
 
 impl WithoutWhitespace {
-    fn new(side: &Side<'_>) -> Self {
+    fn new(side: &ComparedLines<'_>) -> Self {
         let mut bytes = Vec::with_capacity(side.lines.iter().map(|line| line.len()).sum());
         let mut ends = Vec::with_capacity(side.lines.len());
         for line in &side.lines {

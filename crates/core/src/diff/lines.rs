@@ -7,7 +7,7 @@ use super::newlines::{SIMD_BLOCK_BYTES, newline_mask};
 /// The lines of one text that take part in a comparison. Lines that both texts share at the
 /// beginning and end are left out, except for a margin next to the difference.
 #[derive(Clone, Debug)]
-pub struct Side<'a> {
+pub struct ComparedLines<'a> {
     /// Each line with its line ending.
     pub lines: Vec<&'a [u8]>,
     /// The number of lines of the text before `lines`.
@@ -23,7 +23,7 @@ pub(super) type EqualOldLines = Vec<u32>;
 /// The entry of [`EqualOldLines`] for a line of the new text without a known equal line.
 pub(super) const NO_EQUAL_OLD_LINE: u32 = u32::MAX;
 
-impl<'a> Side<'a> {
+impl<'a> ComparedLines<'a> {
     /// Returns the line with this number, counted from 0 in the whole text, or `None` outside the
     /// kept lines.
     pub fn line(&self, number: u32) -> Option<&'a [u8]> {
@@ -67,10 +67,11 @@ pub(super) fn split_sides<'a>(
     after: &'a [u8],
     same: SharedMargins,
     margin: u32,
-) -> (Side<'a>, Side<'a>, EqualOldLines, CommonLineCounts) {
+) -> (ComparedLines<'a>, ComparedLines<'a>, EqualOldLines, CommonLineCounts) {
     let shared = same.head + common_prefix(&before[same.head..], &after[same.head..]);
     let start = memrchr(b'\n', &before[..shared]).map_or(0, |at| at + 1);
-    // The prefix may reach into the known common suffix; bytes that both cover count once.
+    // The prefix may reach into the known common suffix; bytes that belong to prefix and suffix
+    // count once.
     let known = same.tail.min(before.len() - start).min(after.len() - start);
     let ends = |text: &'a [u8]| &text[start..text.len() - known];
     let tail = known + common_suffix(ends(before), ends(after));
@@ -85,8 +86,8 @@ pub(super) fn split_sides<'a>(
     let (old, new) = (&before[from..end(before)], &after[from..end(after)]);
     let lines = split_lines(old);
     let (twin_lines, equal_old_lines) = split_new_lines_by_old(new, old, &lines);
-    let old = Side { lines, skipped, cut: end(before) < before.len() };
-    let new = Side { lines: twin_lines, skipped, cut: end(after) < after.len() };
+    let old = ComparedLines { lines, skipped, cut: end(before) < before.len() };
+    let new = ComparedLines { lines: twin_lines, skipped, cut: end(after) < after.len() };
     (old, new, equal_old_lines, CommonLineCounts { lead, trail })
 }
 

@@ -31,8 +31,8 @@ use std::ops::Range;
 
 pub(crate) use compute::changes_between;
 pub(crate) use intern::hash_line;
+pub use lines::ComparedLines;
 pub(crate) use lines::SharedMargins;
-pub use lines::Side;
 pub(crate) use lines::split_lines;
 pub(crate) use pack::append;
 pub use pack::{DiffCall, diff_called, diff_packed};
@@ -76,9 +76,9 @@ pub struct Change {
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
     /// The old text.
-    pub before: Side<'a>,
+    pub before: ComparedLines<'a>,
     /// The new text.
-    pub after: Side<'a>,
+    pub after: ComparedLines<'a>,
     /// The changed regions in order; they are never adjacent.
     pub changes: Vec<Change>,
 }

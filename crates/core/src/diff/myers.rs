@@ -92,10 +92,10 @@ struct PathSearch {
 
 /// How [`PathSearch`] divides a region whose first and last lines differ.
 enum RegionSplit {
-    /// Split the region before these lines of the old and the new text: a short path passes through
-    /// this point.
+    /// The region is split before these lines of the old and the new text: a short path passes
+    /// through this point.
     At(usize, usize),
-    /// Align the region with [`super::bits`], which is cheaper than further search.
+    /// The region is aligned with [`super::bits`], which is cheaper than further search.
     Table,
 }
 

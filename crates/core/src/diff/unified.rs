@@ -10,7 +10,7 @@ use memchr::memchr;
 
 use super::compute::compare;
 use super::lines::{SharedMargins, common_prefix};
-use super::{Change, Comparison, DiffOptions, Side, name};
+use super::{Change, ComparedLines, Comparison, DiffOptions, name};
 use crate::text::Eol;
 
 /// The names in the two header lines.
@@ -28,10 +28,10 @@ const INITIAL_CAPACITY_BYTES: usize = 2048;
 /// How the diff prints the line endings of its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineEndings {
-    /// CRLF as LF if both texts have the same line endings, otherwise unchanged.
+    /// CRLF is printed as LF if both texts have the same line endings, otherwise unchanged.
     #[default]
     Shown,
-    /// Unchanged: the diff of a CRLF text contains CRs.
+    /// Line endings are printed unchanged: the diff of a CRLF text contains CRs.
     Raw,
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn diff_with_shared_margins(
 /// Returns true if CRLF can be printed as LF without hiding a difference.
 fn can_hide_cr(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> bool {
     // Only printed lines matter, and most lines of a large text are not printed.
-    let shows = |side: &Side<'_>| side.lines.iter().any(|line| line.ends_with(b"\r\n"));
+    let shows = |side: &ComparedLines<'_>| side.lines.iter().any(|line| line.ends_with(b"\r\n"));
     if !shows(&comparison.before) && !shows(&comparison.after) {
         return true;
     }

@@ -22,9 +22,9 @@ pub enum TokenUnit {
 pub enum ChangeKind {
     /// The part is in both texts.
     Same = 0,
-    /// Only the old text: the part was removed.
+    /// The part is only in the old text: it was removed.
     Removed = 1,
-    /// Only the new text: the part was added.
+    /// The part is only in the new text: it was added.
     Added = 2,
 }
 

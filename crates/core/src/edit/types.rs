@@ -27,17 +27,17 @@ pub struct Edit {
 pub enum Strictness {
     /// Equal bytes, ignoring only the kind of line endings.
     Exact,
-    /// White space may differ too.
+    /// White space may differ as well.
     #[default]
     Whitespace,
-    /// Words may differ a little too, as by a typo.
+    /// Words may differ a little as well, for example by a typo.
     Fuzzy,
 }
 
 /// What is done with an edit whose old text matches at several positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnMultiple {
-    /// Refuses the edit and names the lines.
+    /// The edit is refused, with the lines of all positions.
     #[default]
     Error,
     /// Takes the first position.

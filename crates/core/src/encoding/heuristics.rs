@@ -15,7 +15,8 @@ const MIN_SCORE: f64 = 0.5;
 /// Returns the name of the most likely encoding of a sample with non-ASCII bytes.
 pub(super) fn guess_encoding(platform: &Platform, sample: &[u8]) -> &'static str {
     let mut best = (FALLBACK_ENCODING, MIN_SCORE);
-    // Languages of one encoding are adjacent in the list, so its characters are fetched once.
+    // Languages of one encoding are adjacent in the list, so the characters of the encoding are
+    // fetched once.
     let mut code_page: Option<(&str, Option<CodePage>)> = None;
     for (names, letters) in ENCODING_CANDIDATES {
         for &name in *names {
@@ -116,7 +117,7 @@ const COMMON_SIGNS: &str = "«»„“”’‘–—…°§€·•№©®£¿�
 /// invalid in it or the host does not have it.
 fn score_cjk(platform: &Platform, name: &str, script: AsianScript, sample: &[u8]) -> Option<f64> {
     (platform.find)(name)?;
-    // Checked as incomplete, so that a character cut off by the end of the sample is valid.
+    // The sample is checked as incomplete, so that a character cut off by its end is valid.
     if !(platform.fits)(name, sample, false) {
         return None;
     }

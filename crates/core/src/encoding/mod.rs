@@ -53,9 +53,9 @@ enum EncodingKind {
 /// The bytes of a line feed in an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineFeedCode {
-    /// One byte `0A`, which is never part of another character.
+    /// A line feed is one byte `0A`, which is never part of another character.
     Byte,
-    /// Two bytes, in this order, at an even offset in the file.
+    /// A line feed is two bytes in this order, at an even offset in the file.
     Two(Endian),
 }
 

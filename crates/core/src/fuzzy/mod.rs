@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_intended_path_ranks_first() {
-        // Query, typos, best match.
+        // The columns: query, typos, best match.
         let cases = [
             ("ext4ino", None, "fs/ext4/inode.c"),
             ("usb/core/hub", None, "drivers/usb/core/hub.c"),

@@ -144,8 +144,8 @@ impl PathTable {
         let mut places = vec![0; range.len()];
         let mut count = 0;
         for (place, letters) in range.clone().zip(&self.letters[range]) {
-            // Without a branch, which the processor could not predict: the index is always written,
-            // and overwritten if the path does not match.
+            // The loop avoids a branch, which the processor could not predict: it writes every
+            // index, and overwrites that of a path that does not match.
             places[count] = place as u32;
             let mut missing = wanted & !letters;
             for _ in 0..typos {

@@ -20,13 +20,13 @@ pub use packed::{MergeCall, merge3_packed};
 /// The style of conflict markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConflictStyle {
-    /// The lines of ours and of theirs, as git's `merge`.
+    /// A conflict shows the lines of ours and of theirs, as git's `merge`.
     #[default]
     Merge,
-    /// The lines of ours, base and theirs, as git's `diff3`.
+    /// A conflict shows the lines of ours, base and theirs, as git's `diff3`.
     Diff3,
-    /// The same as [`ConflictStyle::Diff3`], without the lines that ours and theirs have in common
-    /// at the beginning and the end.
+    /// A conflict is shown as with [`ConflictStyle::Diff3`], without the lines that ours and theirs
+    /// have in common at its beginning and end.
     Zdiff3,
 }
 
@@ -65,7 +65,7 @@ pub struct MergedText {
 
 /// Merges two texts that were both made from `base`.
 pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -> MergedText {
-    let sides = MergedLines {
+    let sides = LinesOfThreeTexts {
         base: split_lines(base),
         ours: split_lines(ours),
         theirs: split_lines(theirs),
@@ -102,7 +102,7 @@ fn without_line_ending(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 /// The lines of the three texts, with their line endings.
-struct MergedLines<'a> {
+struct LinesOfThreeTexts<'a> {
     base: Vec<&'a [u8]>,
     ours: Vec<&'a [u8]>,
     theirs: Vec<&'a [u8]>,

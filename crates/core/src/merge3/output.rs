@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use super::regions::ChangedRegion;
-use super::{Conflict, ConflictStyle, MergeOptions, MergedLines, MergedText, without_line_ending};
+use super::{
+    Conflict, ConflictStyle, LinesOfThreeTexts, MergeOptions, MergedText, without_line_ending,
+};
 
 /// Returns the line ending of ours if it converted all line endings of the base from LF to CRLF or
 /// back; otherwise `None`.
-pub(super) fn converted_line_ending(sides: &MergedLines<'_>) -> Option<&'static [u8]> {
+pub(super) fn converted_line_ending(sides: &LinesOfThreeTexts<'_>) -> Option<&'static [u8]> {
     let kind = |lines: &[&[u8]]| {
         let crlf = lines.iter().filter(|line| line.ends_with(b"\r\n")).count();
         let ended = lines.iter().filter(|line| line.ends_with(b"\n")).count();
@@ -27,7 +29,7 @@ pub(super) fn converted_line_ending(sides: &MergedLines<'_>) -> Option<&'static 
 
 /// The merged text so far.
 pub(super) struct MergeOutput<'o> {
-    pub sides: &'o MergedLines<'o>,
+    pub sides: &'o LinesOfThreeTexts<'o>,
     pub options: &'o MergeOptions,
     pub converted_line_ending: Option<&'static [u8]>,
     pub merged: MergedText,

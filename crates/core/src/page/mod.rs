@@ -275,7 +275,7 @@ enum PageStart {
         offset: u64,
         line: i64,
     },
-    /// After the last line, so that the page is empty.
+    /// The page begins after the last line, so that it is empty.
     Past {
         line: i64,
     },

@@ -8,10 +8,10 @@ use crate::options::Options;
 /// numbers take: see [`PageRequest::text_bytes`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineNumberFormat {
-    /// The number in at least six columns, and a tab.
+    /// Each line begins with its number in at least six columns, and a tab.
     #[default]
     Cat,
-    /// The number in at least six columns, and an arrow of three bytes.
+    /// Each line begins with its number in at least six columns, and an arrow of three bytes.
     Arrow,
     /// The number and a tab.
     Plain,

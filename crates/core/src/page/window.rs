@@ -145,7 +145,7 @@ fn requested_length(
 enum PushResult {
     /// The line was added, and the next one may follow.
     Added,
-    /// The window ends with this line, before it, or inside it.
+    /// The page ends with this line, before it, or inside it.
     End,
     /// `content` is full, and long lines are not truncated yet.
     Full,

@@ -15,7 +15,7 @@ pub(super) enum HunkMismatch {
     Already(u64),
     /// The hunk matches at each of these lines (1-based).
     Several(Vec<u64>),
-    /// This anchor line is not in the file.
+    /// The file does not have this anchor line of the hunk.
     NoAnchor(String),
     /// The hunk has no context to find it by.
     NoContext,

@@ -90,7 +90,7 @@ pub struct FilePatch {
 }
 
 impl FilePatch {
-    /// Returns the name for messages: the new one, otherwise the old one.
+    /// Returns the file name for messages: the new name, otherwise the old one.
     pub fn name(&self) -> Option<&str> {
         self.new.as_deref().or(self.old.as_deref())
     }
@@ -118,9 +118,9 @@ pub struct Hunk {
 /// Says whether a hunk keeps, removes or adds a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineMark {
-    /// The line exists and stays.
+    /// The hunk keeps the line of the file.
     Context,
-    /// The line exists and is removed.
+    /// The hunk removes the line of the file.
     Removed,
     /// The line is added.
     Added,

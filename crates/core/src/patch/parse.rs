@@ -4,7 +4,9 @@ use super::headers::{
     is_git_header, is_hunk_header, is_signature, link_or_submodule_mode, parse_body_line,
     parse_hunk_header,
 };
-use super::quoted::{header_name, is_epoch, names_of_git_header, strip_prefixes, unprefixed_name};
+use super::quoted::{
+    header_name, is_epoch_time, names_of_git_header, strip_prefixes, unprefixed_name,
+};
 use super::{FilePatch, Hunk, LineMark, Operation, Patch, PatchLine, v4a};
 use crate::error::{Code, Error, Result};
 
@@ -119,7 +121,7 @@ impl<'t> PatchReader<'t> {
         let read = |at: usize, side: Option<(u64, u64)>| {
             let text = &self.line(at)?[4..];
             // `diff -N` writes the time 0 for a missing file.
-            let is_absent = side == Some((0, 0)) && is_epoch(text);
+            let is_absent = side == Some((0, 0)) && is_epoch_time(text);
             header_name(text).filter(|_| !is_absent)
         };
         let old = read(self.at, header.as_ref().and_then(|header| header.old));

@@ -28,7 +28,7 @@ fn without_directories(name: &str, count: usize) -> String {
 }
 
 /// Returns true if the time stamp after a name is 1970-01-01 00:00 UTC, in any time zone.
-pub(super) fn is_epoch(text: &str) -> bool {
+pub(super) fn is_epoch_time(text: &str) -> bool {
     let after_name = match text.strip_prefix('"') {
         Some(rest) => split_at_closing_quote(rest).1,
         None => text,
@@ -165,7 +165,7 @@ fn unquote_name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{header_name, is_epoch, names_of_git_header, strip_prefixes, unprefixed_name};
+    use super::{header_name, is_epoch_time, names_of_git_header, strip_prefixes, unprefixed_name};
 
     #[test]
     fn the_time_0_is_known_in_every_zone() {
@@ -181,7 +181,7 @@ mod tests {
             ("a/1970-01-01 00:00:00", false),
             ("a/f\t", false),
         ] {
-            assert_eq!(is_epoch(text), expected, "{text}");
+            assert_eq!(is_epoch_time(text), expected, "{text}");
         }
     }
 

@@ -284,7 +284,7 @@ mod tests {
         let filler = "0 ".repeat(50_000);
         remember(&mut block_index, 0, &format!("first{filler}second{filler}third\nanother line\n"));
         remember(&mut block_index, 1, "second and third\n");
-        // Pattern, owners that may match, whether one chunk may match.
+        // The columns: pattern, owners that may match, true if one chunk may match.
         for (pattern, owners, in_a_chunk) in [
             ("first", 0b01, true),
             ("second", 0b11, true),

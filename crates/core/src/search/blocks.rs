@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn indexed_content_is_the_searched_content() {
         let late = [vec![b'a'; BINARY_CHECK_BYTES], b"\0rest".to_vec()].concat();
-        // Content, class, number of searched bytes.
+        // The columns: content, class, number of searched bytes.
         let cases: &[(&[u8], ContentClass, usize)] = &[
             (b"text\n", ContentClass::Text, 5),
             (b"", ContentClass::Text, 0),

@@ -35,7 +35,7 @@ pub struct GramExtractor {
     /// The grams of the present block.
     seen: Box<[[u64; WORDS_PER_SET]; GRAM_SET_COUNT]>,
     lanes: Box<GramLanes>,
-    /// Has capacity for all grams, plus some entries that are overwritten.
+    /// The list of grams, with capacity for all grams, plus some entries that are overwritten.
     grams: Vec<u32>,
     /// The number of grams of the last block, at the beginning of `grams`.
     distinct: usize,
@@ -55,9 +55,9 @@ struct GramLanes {
     /// bytes.
     fours: [u16; BYTES_PER_BATCH],
     fives: [u16; BYTES_PER_BATCH],
-    /// The grams of three of `classes`; equal to `grams` where there is no digit.
+    /// The grams of three entries of `classes`; equal to `grams` where there is no digit.
     class_grams: [u16; BYTES_PER_BATCH],
-    /// Not 0 where `grams` and `class_grams` differ.
+    /// A value other than 0 where `grams` and `class_grams` differ.
     differ: [u8; BYTES_PER_BATCH],
 }
 
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn blocks_have_the_grams_of_what_they_contain() {
         let mut extractor = GramExtractor::default();
-        // Block, needle (folded), whether all its grams are in the block.
+        // The columns: block, folded needle, true if the block has all grams of the needle.
         let cases: &[(&str, &[u8], bool)] = &[
             ("abc", b"abc", true),
             ("xABCy", b"abc", true),

@@ -33,13 +33,13 @@ const MAX_QUERY_GRAMS: usize = 20_000;
 /// A condition on the grams of a block which every block with a match satisfies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GramQuery {
-    /// Every block satisfies it: nothing is known.
+    /// Every block satisfies the condition: nothing is known.
     Any,
     /// The block has all of these grams.
     Grams(Vec<u32>),
-    /// The block satisfies all of these.
+    /// The block satisfies all of these conditions.
     All(Vec<GramQuery>),
-    /// The block satisfies one of these.
+    /// The block satisfies one of these conditions.
     One(Vec<GramQuery>),
 }
 

@@ -154,7 +154,7 @@ pub struct Hit<'a> {
 }
 
 impl Hit<'_> {
-    /// Returns the length in bytes of its lines, without the lines around them.
+    /// Returns the length of the hit's lines in bytes, without the lines around the hit.
     pub fn text_bytes(&self) -> u64 {
         let lines = std::iter::once(&self.text).chain(self.rest);
         lines.map(|line| line.text.len() as u64).sum()

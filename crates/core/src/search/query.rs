@@ -40,7 +40,7 @@ pub enum Case {
     Sensitive,
     /// `a` matches `A`, by Unicode simple case folding.
     Insensitive,
-    /// Insensitive unless the pattern contains an upper-case letter.
+    /// Letter case matters only if the pattern contains an upper-case letter.
     Smart,
 }
 

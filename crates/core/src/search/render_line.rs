@@ -26,8 +26,8 @@ pub(super) fn render_line(line: &[u8], focus: Range<usize>, max_chars: usize) ->
         return Line { text: lossy_text(line), cut: false };
     }
     let start = focus.start.min(line.len());
-    // At most these bytes are shown on either side, so that a huge line takes no longer than a long
-    // one.
+    // At most `reach` bytes on either side of the focus are decoded, so that a huge line takes no
+    // longer than a long one.
     let reach = max_chars.saturating_mul(4).saturating_add(8);
     let from = next_char_boundary(line, start.saturating_sub(reach)).min(start);
     let to = next_char_boundary(line, start.saturating_add(reach).min(line.len()));

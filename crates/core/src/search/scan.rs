@@ -49,7 +49,7 @@ struct MatchGroup {
 enum LineMatch {
     /// The line matches at this byte range, relative to the start of the search.
     Match(Range<usize>),
-    /// The line matches somewhere.
+    /// The line matches, at an unknown position.
     Line,
     /// The line may match.
     Candidate,

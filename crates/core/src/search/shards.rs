@@ -153,7 +153,8 @@ impl Shards {
             shard.words_with_all(first, &mut left);
         }
         for &gram in rest {
-            // A loop of its own, so that no memory access waits for the result of another.
+            // All words are read in one loop that does nothing else, so that no memory access waits
+            // for the result of another.
             for left in &mut left {
                 left.columns &= left.shard.word(gram, left.at);
             }

@@ -197,7 +197,7 @@ fn detect_ico(bytes: &[u8]) -> Option<KindAndMime> {
         _ => return None,
     };
     let count = u16::from_le_bytes([*bytes.get(4)?, *bytes.get(5)?]);
-    // Each entry has a reserved byte: 0.
+    // Each entry of an icon file has a reserved byte: 0.
     ((1..=255).contains(&count) && bytes.get(9) == Some(&0)).then_some((Image, mime))
 }
 

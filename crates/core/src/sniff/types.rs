@@ -116,7 +116,8 @@ const MIME_BY_NAME: &[(&str, &str)] = &[
 /// Returns the MIME type for the name of a text file, which may be a path.
 pub(super) fn mime_by_name(path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    // All names and extensions in the tables are shorter, so the rest need not be copied.
+    // All names and extensions in the tables are shorter, so the rest of a longer name need not be
+    // copied.
     let tail = name.get(name.len().saturating_sub(32)..)?.to_ascii_lowercase();
     if let Some((_, mime)) = MIME_BY_NAME.iter().find(|(known, _)| *known == tail) {
         return Some(mime);

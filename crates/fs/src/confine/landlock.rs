@@ -32,8 +32,8 @@ fn supported_rights(abi: u32) -> (u64, u64, u64) {
         _ => (1 << 16) - 1,
     };
     let tcp = if abi >= 4 { 0b11 } else { 0 };
-    // Connecting to abstract Unix sockets of processes that are not restricted by the same ruleset,
-    // and signals to them.
+    // The scopes forbid connecting to abstract Unix sockets of processes that are not restricted by
+    // the same ruleset, and sending signals to such processes.
     let scoped = if abi >= 6 { 0b11 } else { 0 };
     (files, tcp, scoped)
 }
@@ -113,7 +113,8 @@ impl Ruleset {
             .map_err(|why| sandbox_setup_error("the kernel refuses a Landlock rule", &why))
     }
 
-    /// Like [`Ruleset::allow`], without allocating memory, for a process between fork and exec.
+    /// Does the same as [`Ruleset::allow`], without allocating memory, for a process between fork
+    /// and exec.
     ///
     /// # Errors
     /// The kernel's error.
@@ -145,8 +146,8 @@ impl Ruleset {
             .map_err(|why| sandbox_setup_error("the kernel does not restrict the thread", &why))
     }
 
-    /// Like [`Ruleset::restrict_self`], without allocating memory, for a process between fork and
-    /// exec that has already called [`try_no_new_privileges`].
+    /// Does the same as [`Ruleset::restrict_self`], without allocating memory, for a process
+    /// between fork and exec that has already called [`try_no_new_privileges`].
     ///
     /// # Errors
     /// The kernel's error.
@@ -168,7 +169,8 @@ pub fn no_new_privileges() -> Result<()> {
         .map_err(|why| sandbox_setup_error("the kernel keeps privileges open", &why))
 }
 
-/// Like [`no_new_privileges`], without allocating memory, for a process between fork and exec.
+/// Does the same as [`no_new_privileges`], without allocating memory, for a process between fork
+/// and exec.
 ///
 /// # Errors
 /// The kernel's error.

@@ -29,9 +29,9 @@ use crate::root::{Kernel, Roots};
 /// The group of threads of a pool that runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// For jobs that access one file or directory.
+    /// The threads for jobs that access one file or directory.
     Quick,
-    /// For jobs that walk a tree, or read a whole file of any size.
+    /// The threads for jobs that walk a tree, or read a whole file of any size.
     Scan,
 }
 

@@ -17,8 +17,8 @@ use crate::root::{FinalSymlink, MissingPolicy, Roots};
 /// The layer of the system that refused an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RefusingLayer {
-    /// Permission bits and access lists.
-    PermissionsVerdict,
+    /// The permission bits and access lists of the file.
+    Permissions,
     /// Landlock, applied by this process or a parent process.
     #[cfg(target_os = "linux")]
     Landlock,
@@ -32,7 +32,7 @@ enum RefusingLayer {
 enum PermissionsVerdict {
     Allow,
     Refuse,
-    /// Not known: it depends on the kind of change, or could not be checked.
+    /// The answer is not known: it depends on the kind of change, or could not be checked.
     Unknown,
 }
 
@@ -61,7 +61,7 @@ impl Roots {
         let said: Vec<_> =
             asked.iter().map(|&(path, intent)| self.permissions(path, intent)).collect();
         if said.contains(&PermissionsVerdict::Refuse) {
-            return Some(RefusingLayer::PermissionsVerdict);
+            return Some(RefusingLayer::Permissions);
         }
         if said.contains(&PermissionsVerdict::Unknown) { None } else { layer_above_permissions() }
     }
@@ -117,7 +117,7 @@ impl RefusingLayer {
     /// have allowed the access.
     fn tell(self, mut error: Error) -> Error {
         let (name, above) = match self {
-            Self::PermissionsVerdict => ("permissions", None),
+            Self::Permissions => ("permissions", None),
             #[cfg(target_os = "linux")]
             Self::Landlock => ("landlock", Some("Landlock, which restricts this process,")),
             #[cfg(target_os = "linux")]

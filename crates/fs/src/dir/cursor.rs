@@ -26,9 +26,9 @@ pub(crate) struct DirCursor {
 /// How a cursor reopens a directory on the way up, if it had closed the descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParentAccess {
-    /// It is opened as a base for calls on its entries, without the right to read it.
+    /// The directory is opened as a base for calls on its entries, without the right to read it.
     Stand,
-    /// It is opened for reading, so that the directory itself can be changed too, for example its
+    /// The directory is opened for reading, so that it can be changed itself, for example its
     /// permission bits.
     Change,
 }

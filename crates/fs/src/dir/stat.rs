@@ -96,7 +96,7 @@ impl Stat {
         rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Self::from_raw(&stat))
     }
 
-    /// Like [`Stat::at`], but returns `None` if the entry does not exist.
+    /// Does the same as [`Stat::at`], but returns `None` if the entry does not exist.
     pub fn find(dir: impl AsFd, name: &[u8]) -> Result<Option<Self>> {
         match Self::at(dir, name) {
             Ok(stat) => Ok(Some(stat)),
@@ -128,7 +128,7 @@ impl Stat {
         }
     }
 
-    /// Reports whether both describe the same file: equal device and inode.
+    /// Reports whether two results describe the same file: equal device and inode.
     pub fn same_file(&self, other: &Self) -> bool {
         self.dev == other.dev && self.ino == other.ino
     }

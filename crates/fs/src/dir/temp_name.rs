@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::process::ProcessName;
 
-/// The start of every temporary name.
+/// The first bytes of the name of every temporary file of Filewright.
 const TEMP_NAME_PREFIX: &[u8] = b".filewright-";
 
 /// Reports whether a name has the form of Filewright's temporary files, including entries moved

@@ -57,7 +57,7 @@ const MAX_DIR_REFILLS: u32 = 64;
 pub(crate) enum TreeEvent {
     /// An entry that is not a directory, with its type if known.
     Entry(Option<Kind>),
-    /// A directory, before it is opened.
+    /// A directory, which is about to be opened.
     Before,
     /// A directory, after it was opened and before its contents.
     Enter,
@@ -70,9 +70,9 @@ pub(crate) enum TreeEvent {
 pub(crate) enum TreeStep {
     /// Continue.
     Go,
-    /// Do not enter the directory; only in answer to [`TreeEvent::Before`].
+    /// The walk does not enter the directory. Only in answer to [`TreeEvent::Before`].
     Skip,
-    /// Walk through the directory once more; only in answer to [`TreeEvent::Leave`].
+    /// The walk passes through the directory once more. Only in answer to [`TreeEvent::Leave`].
     Again,
 }
 

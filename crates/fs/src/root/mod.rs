@@ -351,8 +351,8 @@ impl Roots {
         }
     }
 
-    /// Like [`Roots::check_secret_copy`], for an entry of a walk, whose rules are evaluated name by
-    /// name.
+    /// Does the same as [`Roots::check_secret_copy`], for an entry of a walk, whose rules are
+    /// evaluated name by name.
     pub(crate) fn check_secret_copy_on(
         &self,
         from: &PathCursor<'_>,
@@ -362,8 +362,8 @@ impl Roots {
         if kept && !to.secret() { Err(secret_error()) } else { Ok(()) }
     }
 
-    /// Like [`Roots::check`] for writing, for an entry of a walk in a directory that may be
-    /// written.
+    /// Does the same as [`Roots::check`] for writing, for an entry of a walk in a directory that
+    /// may be written.
     pub(crate) fn check_written_on(&self, entry: &PathCursor<'_>) -> Result<()> {
         if !self.has_right(entry.path(), Intent::Write) || entry.denied_entry() {
             return Err(outside_for_intent_error(Intent::Write));

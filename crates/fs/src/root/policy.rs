@@ -19,20 +19,21 @@ pub enum Follow {
 /// The way of resolving paths that a policy requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResolverChoice {
-    /// One system call that refuses links, if the kernel has one, otherwise
-    /// [`ResolverChoice::Walk`].
+    /// A path is resolved by one system call that refuses links, if the kernel has one, otherwise
+    /// as with [`ResolverChoice::Walk`].
     #[default]
     Auto,
-    /// Always name by name, with a descriptor for each directory. For tests and for comparison.
+    /// A path is resolved name by name, with a descriptor for each directory. For tests and for
+    /// comparison.
     Walk,
 }
 
 /// Says whether the kernel (Landlock) restricts the threads that access files to the roots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernel {
-    /// Restrict if the kernel supports it; the result is reported.
+    /// The threads are restricted if the kernel supports it; the result is reported.
     Prefer,
-    /// Restrict, or fail to create the roots.
+    /// The threads are restricted, or creating the roots fails.
     Require,
     /// Do not restrict.
     #[default]
@@ -51,7 +52,7 @@ pub struct Policy {
     pub write: Option<Vec<Vec<u8>>>,
     /// The globs of paths that are neither shown nor accessed.
     pub deny: Vec<String>,
-    /// Protects files that other programs obey, such as git's hooks.
+    /// True if files that other programs obey, such as git's hooks, must not be changed.
     pub protect: bool,
     /// Hides the content of secrets.
     pub secrets: bool,

@@ -43,7 +43,8 @@ impl Roots {
     }
 }
 
-/// Like [`Roots::repository_marks_at`], for the directory at `path` relative to an open one.
+/// Does the same as [`Roots::repository_marks_at`], for the directory at `path` relative to an open
+/// one.
 pub(crate) fn repository_marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> RepositoryMarks {
     let mut marks = RepositoryMarks::default();
     for mark in REPOSITORY_MARKS {

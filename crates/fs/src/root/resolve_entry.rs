@@ -27,7 +27,7 @@ const MAX_NAME_BYTES: usize = 255;
 pub(crate) enum FinalSymlink {
     /// Resolve its target.
     Follow,
-    /// The entry is the link itself.
+    /// The link itself is the resolved entry.
     Keep,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum FinalSymlink {
 pub(crate) enum MissingPolicy<'m> {
     /// Fail with `NOT_FOUND`.
     Fail,
-    /// Return the first missing name as the entry, and the names after it in `missing`.
+    /// The first missing name is the resolved entry, and the names after it are in `missing`.
     Stop,
     /// Create it and record it.
     Make(&'m mut CreatedDirs),

@@ -57,7 +57,7 @@ impl Resolver {
 /// calls.
 const MAX_SYSCALL_PATH_BYTES: usize = 4095;
 
-/// Like [`open_beneath`], for a path of any length, in as few calls as possible.
+/// Does the same as [`open_beneath`], for a path of any length, in as few calls as possible.
 pub(crate) fn open_far_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
     let mut rest = path;
     let mut at: Option<OwnedFd> = None;

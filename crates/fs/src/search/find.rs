@@ -35,10 +35,10 @@ pub enum EntryFilter {
 pub enum FindOrder {
     /// By path.
     Path,
-    /// Entries changed since [`FindOptions::recent_from`] first, newest first; then the others by
-    /// path.
+    /// Entries changed since [`FindOptions::recent_from`] come first, newest first; then the other
+    /// entries by path.
     Recent,
-    /// By modification time, newest first.
+    /// Entries are sorted by modification time, newest first.
     Mtime,
 }
 
@@ -157,7 +157,7 @@ pub fn find(
     find_from_disk(&walk_root, options, &stop)
 }
 
-/// Like [`find`], below an open directory.
+/// Does the same as [`find`], below an open directory.
 ///
 /// # Errors
 /// Like [`find`].

@@ -192,7 +192,7 @@ pub fn start<'r>(
     }
 }
 
-/// Like [`grep`], below an open directory, or in the file of that path.
+/// Does the same as [`grep`] below an open directory, or in the file at `path`.
 ///
 /// # Errors
 /// Like [`grep`].

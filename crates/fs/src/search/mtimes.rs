@@ -21,7 +21,8 @@ pub fn read_mtimes(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &S
         let mut parts = groups.chunks_mut(groups.len().div_ceil(threads).max(1));
         let first = parts.next();
         for part in parts {
-            // If a thread cannot be started, the times of its part are read below.
+            // If a thread cannot be started, the calling thread reads the times of its part at the
+            // end.
             let _ = std::thread::Builder::new()
                 .spawn_scoped(scope, move || read_missing_mtimes(walk_root, part, stop));
         }

@@ -77,7 +77,8 @@ pub(super) struct HitEnd {
     pub nums: usize,
     /// The end of the hit in the packed text, in bytes.
     pub text: usize,
-    /// The number of bytes of all rows of the file up to here that count towards `maxTextBytes`.
+    /// The number of bytes of all rows of the file up to this hit that count towards
+    /// `maxTextBytes`.
     pub text_bytes: u64,
 }
 

@@ -91,7 +91,7 @@ impl Drop for SearchThread {
             }
         };
         let kept = (keep(&mut self.buffer), keep(&mut self.parts));
-        // Fails in a thread that is ending, which needs no buffers.
+        // The access fails in a thread that is ending, which needs no buffers.
         let _ = REUSED_BUFFERS.try_with(|place| place.set(kept));
     }
 }

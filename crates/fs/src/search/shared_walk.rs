@@ -97,7 +97,7 @@ pub fn search(
         }
         None => {
             stop.cancel.check()?;
-            // If another search has started a walk of the tree by now, this one still runs alone
+            // If another search has started a walk of the tree by now, this search still runs alone
             // and is not registered.
             let _walking = RunningWalk::begin(walks, roots, tree);
             scan()
@@ -160,8 +160,8 @@ impl Drop for RunningWalk {
             let walking = walking;
             walk_together(&walking.roots, &walking.tree.path, next);
         };
-        // The new thread inherits the Landlock restrictions of this one. If it cannot be started,
-        // the channels of the waiting searches close, and they run alone.
+        // The new thread inherits the Landlock restrictions of the calling thread. If it cannot be
+        // started, the channels of the waiting searches close, and the searches run alone.
         let _ = std::thread::Builder::new().name("filewright-walk".to_owned()).spawn(walk);
     }
 }
@@ -255,7 +255,7 @@ impl Visitor for SharedVisitor<'_> {
     }
 
     fn wants(&self, path: &[u8], kind: Kind) -> bool {
-        // All members want the same files: see `GrepOptions::files_view`.
+        // All searches of a shared walk want the same files: see `GrepOptions::files_view`.
         self.members.first().is_some_and(|member| member.search.wants(path, kind))
     }
 
@@ -302,8 +302,8 @@ impl Visitor for SharedVisitor<'_> {
                     member.bound(path);
                     bounded = true;
                 }
-                // The search was cancelled, which ends only this one. Otherwise the walk is out of
-                // time, which ends all.
+                // The search was cancelled, which ends no other search. Otherwise the walk is out
+                // of time, which ends all searches.
                 AfterFile::Interrupted if member.waiting.cancel.is_cancelled() => {}
                 AfterFile::Interrupted => return AfterFile::Interrupted,
             }

@@ -24,13 +24,13 @@ use crate::write::{
     rename_or_link_unless_exists, set_mode,
 };
 
-/// Says whether a tree is copied to have both, or to move it to another file system.
+/// The purpose of copying a tree: to have it twice, or to move it to another file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyPurpose {
-    /// A copy: special files are skipped.
+    /// The original stays: special files are skipped.
     Copy,
-    /// A move to another file system: owner, attributes and times are preserved, and a file that
-    /// cannot be copied is an error, because the original will be deleted.
+    /// The tree is moved to another file system: owner, attributes and times are preserved, and a
+    /// file that cannot be copied is an error, because the original will be deleted.
     Move,
 }
 
@@ -54,7 +54,7 @@ type DeferredDirModes = Vec<DeferredDirMode>;
 /// names, not with the sum of their paths.
 struct DeferredDirMode {
     /// The number of names at the start of the path, below the top, that are those of the previous
-    /// one.
+    /// path.
     shared: usize,
     /// The remaining names of the path.
     names: Vec<Vec<u8>>,

@@ -83,10 +83,10 @@ impl Roots {
         self.rename_if(from, to, options, &Conditions::default(), cancel).map(|_| ())
     }
 
-    /// Like [`Roots::rename`], with conditions. With [`Conditions::aside`] the replaced entry is
-    /// renamed to that name instead of being destroyed. Returns the version of the entry under its
-    /// new name; `None` after a move to another file system, or if another program has replaced it
-    /// already.
+    /// Does the same as [`Roots::rename`], with conditions. With [`Conditions::aside`] the replaced
+    /// entry is renamed to that name instead of being destroyed. Returns the version of the entry
+    /// under its new name; `None` after a move to another file system, or if another program has
+    /// replaced it already.
     ///
     /// # Errors
     /// Like [`Roots::rename`]; `CONFLICT`.
@@ -286,9 +286,9 @@ impl Roots {
         Ok(TreeCounts { files: 1, directories: 0, bytes: written.stat.size })
     }
 
-    /// Like [`Roots::copy_file`], if the source has the version [`Conditions::if_version`]. With
-    /// [`Conditions::aside`] a replaced file is renamed to that name. Returns the result of the
-    /// write.
+    /// Does the same as [`Roots::copy_file`], if the source has the version
+    /// [`Conditions::if_version`]. With [`Conditions::aside`] a replaced file is renamed to that
+    /// name. Returns the result of the write.
     ///
     /// # Errors
     /// Like [`Roots::copy_file`]; `CONFLICT`.

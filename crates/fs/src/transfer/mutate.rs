@@ -95,8 +95,8 @@ impl Roots {
         self.delete_if(path, &Conditions::default())
     }
 
-    /// Like [`Roots::delete`], with conditions. With [`Conditions::aside`] the entry is renamed to
-    /// that name instead.
+    /// Does the same as [`Roots::delete`], with conditions. With [`Conditions::aside`] the entry is
+    /// renamed to that name instead.
     ///
     /// # Errors
     /// Like [`Roots::delete`]; `CONFLICT`.
@@ -174,8 +174,8 @@ impl Roots {
         self.remove_tree_if(path, &Conditions::default(), cancel)
     }
 
-    /// Like [`Roots::remove_tree`], with conditions on the top entry. With [`Conditions::aside`]
-    /// the tree is renamed to that name in one step instead.
+    /// Does the same as [`Roots::remove_tree`], with conditions on the top entry. With
+    /// [`Conditions::aside`] the tree is renamed to that name in one step instead.
     ///
     /// # Errors
     /// Like [`Roots::remove_tree`]; `CONFLICT`.

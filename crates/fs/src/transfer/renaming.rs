@@ -62,7 +62,7 @@ pub(super) fn rename_unless_exists(
 ) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(&from, name, &to, new_name, RenameFlags::NOREPLACE) {
         // Old file systems return these errors for every flag, so the rename is done without one
-        // below. There, moving a directory into itself fails with `INVAL` again.
+        // below. On those file systems, moving a directory into itself fails with `INVAL` again.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         result => return result,
     }

@@ -62,8 +62,8 @@ pub(crate) fn check_aside_name(aside: Option<&[u8]>) -> Result<()> {
     }
 }
 
-/// Reports whether both describe the same file in the same state: equal size and modification time,
-/// except for a directory. `ctime` is not compared, because a rename changes it.
+/// Reports whether two results of `stat` describe the same file in the same state: equal size and
+/// modification time, except for a directory. `ctime` is not compared, because a rename changes it.
 pub(crate) fn is_same_file_state(a: &Stat, b: &Stat) -> bool {
     a.same_file(b)
         && a.kind == b.kind
@@ -114,7 +114,7 @@ pub(crate) fn set_aside(
     }
     match rename_or_link_unless_exists(&dir, aside, name) {
         Ok(()) => {}
-        // A newer entry has the name: it stays, as if it had replaced this one.
+        // A newer entry has the name and stays, as if it had replaced the entry that was set aside.
         Err(Errno::EXIST) => unlink(&dir, aside).map_err(os_error)?,
         Err(errno) => return Err(os_error(errno)),
     }

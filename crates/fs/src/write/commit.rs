@@ -23,7 +23,7 @@ pub(super) enum CommitOutcome {
     /// Nothing was changed, because another program has changed the entry: the caller resolves the
     /// path again.
     Again,
-    /// A rename is not allowed here, so the file must be written in place.
+    /// A rename is not allowed for this file, so it must be written in place.
     InPlace,
 }
 
@@ -156,8 +156,8 @@ pub(crate) fn rename_or_link_unless_exists(
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         result => return result,
     }
-    // Old file systems do not support the flag. For files, creating a second hard link also fails
-    // if the name exists.
+    // Old file systems do not support `RENAME_NOREPLACE`. For files, creating a second hard link
+    // also fails if the name exists.
     match rustix::fs::linkat(&dir, from, &dir, to, AtFlags::empty()) {
         Ok(()) => return unlink(&dir, from),
         Err(errno @ (Errno::EXIST | Errno::NOENT | Errno::NOSPC | Errno::DQUOT)) => {
@@ -165,8 +165,8 @@ pub(crate) fn rename_or_link_unless_exists(
         }
         Err(_) => {}
     }
-    // For directories, and file systems with neither, which seldom have concurrent users: check,
-    // then rename.
+    // For directories, and on file systems without hard links, which seldom have concurrent users,
+    // the name is checked before the rename.
     match Stat::at(&dir, to) {
         Ok(_) => Err(Errno::EXIST),
         Err(Errno::NOENT) => rustix::fs::renameat(&dir, from, &dir, to),

@@ -53,7 +53,7 @@ pub(crate) fn write_in_place(
     }
     reserve_disk_space(&fd, source)?;
     cancel.check()?;
-    // From here on nothing is cancelled, because an incomplete file is worse than a late one.
+    // From now on the write is not cancelled, because an incomplete file is worse than a late one.
     let whole = CancelToken::new();
     let written = source.write_to(&fd, &whole).and_then(|length| {
         rustix::fs::ftruncate(&fd, length).map_err(os_error)?;
@@ -69,7 +69,7 @@ pub(crate) fn write_in_place(
 /// Allocates disk space for the new content if the file system supports it, so that a full disk is
 /// detected before anything is overwritten. Does nothing if the content comes from another file.
 fn reserve_disk_space(fd: &OwnedFd, source: &ContentSource<'_>) -> Result<()> {
-    // Without support, the write itself reports the error.
+    // If the file system cannot reserve space, the write itself reports a full disk.
     #[cfg(target_os = "linux")]
     if let ContentSource::Bytes(bytes) = source
         && !bytes.is_empty()

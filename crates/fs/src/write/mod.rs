@@ -71,11 +71,11 @@ filewright_core::wire! {
 /// The handling of metadata of the old file that a write cannot preserve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preserve {
-    /// Preserves as much as possible: other hard links keep the old bytes, and a file of another
-    /// owner is written in place.
+    /// The write preserves as much as possible: other hard links keep the old bytes, and a file of
+    /// another owner is written in place.
     #[default]
     Possible,
-    /// Refuses the write with `UNSUPPORTED_OPERATION`.
+    /// The write is refused with `UNSUPPORTED_OPERATION`.
     Strict,
 }
 
@@ -91,8 +91,8 @@ impl Preserve {
         }
     }
 
-    /// Like [`Preserve::check_loss`], if the replaced file has other hard links, which would keep
-    /// the old content.
+    /// Does the same as [`Preserve::check_loss`], if the replaced file has other hard links, which
+    /// would keep the old content.
     pub(crate) fn check_hard_links(self, old: &Stat) -> Result<()> {
         if old.nlink <= 1 {
             return Ok(());

@@ -23,7 +23,8 @@ pub(crate) enum ContentSource<'s> {
 }
 
 impl ContentSource<'_> {
-    /// Like [`ContentSource::write_to`], for an empty file; verifies its length afterwards.
+    /// Does the same as [`ContentSource::write_to`], for an empty file; verifies its length
+    /// afterwards.
     pub(crate) fn write_whole(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<()> {
         let length = self.write_to(&fd, cancel)?;
         if Stat::of(&fd).map_err(os_error)?.size == length {
@@ -95,7 +96,7 @@ fn next_data_range(from: &OwnedFd, at: u64, size: u64) -> Option<(u64, u64)> {
             return Some((start, hole.unwrap_or(size).clamp(start, size)));
         }
         Err(Errno::NXIO) => return None,
-        // Without support, everything counts as data.
+        // If the file system does not report holes, the rest of the file counts as data.
         _ => {}
     }
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]

@@ -45,7 +45,8 @@ impl<'d> TempEntry<'d> {
         Self::make(dir, |name| rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(mode as _)))
     }
 
-    /// Like [`TempEntry::file`], with a name that the caller chose, which must not exist.
+    /// Does the same as [`TempEntry::file`], with a name that the caller chose, which must not
+    /// exist.
     pub(crate) fn named_file(
         dir: BorrowedFd<'d>,
         name: &[u8],
@@ -201,9 +202,9 @@ mod tests {
         };
         let keep = [
             name(&own.realm, own.pid, own.started),
-            // Moved aside: the journal of its process may still need it.
+            // The entry was moved aside: the journal of its process may still need it.
             format!("{}-kept", name(&own.realm, dead, 5)),
-            // Of another container or boot, and recent.
+            // The name of a recent file of another container or boot.
             name("00000000", dead, 5),
             ".filewright-notes".to_owned(),
             "file".to_owned(),

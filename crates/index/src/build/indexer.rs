@@ -95,7 +95,7 @@ pub(crate) fn run_pass(
 
 /// Lowers the priority of the calling thread, so that searches come first.
 pub(crate) fn lower_thread_priority() {
-    // On Linux this applies to the thread; elsewhere it would apply to the process.
+    // On Linux the priority is that of the thread; elsewhere it would be that of the process.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(10);
 }
@@ -155,7 +155,7 @@ impl<'a> Indexer<'a> {
         self.index.is_closed() || self.stop.now()
     }
 
-    /// Returns where to find files, without those that are deleted or no longer dirty.
+    /// Returns directory and name of files, without those that are deleted or no longer dirty.
     fn look_up(&self, files: &[u32]) -> Vec<PendingFile> {
         let state = self.index.lock();
         self.index.update_memory_use(&state);
@@ -204,8 +204,8 @@ impl<'a> Indexer<'a> {
             return;
         }
         let mut index = self.index.lock();
-        // Closing sets this flag before it takes the lock, so a tree that is not closed here is not
-        // emptied.
+        // An index that is closed gets its flag before the lock is taken, so a tree that is not
+        // closed now is not emptied.
         if self.index.is_closed() {
             return;
         }

@@ -36,7 +36,7 @@ pub(crate) struct NegativeCache(Vec<QueryMisses>);
 /// The pieces without a match for a query.
 struct QueryMisses {
     query: Arc<str>,
-    /// Sorted, without duplicates.
+    /// The pieces, sorted and without duplicates.
     pieces: Arc<[Piece]>,
 }
 

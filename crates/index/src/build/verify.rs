@@ -103,7 +103,7 @@ struct VerifyContext<'a> {
     next: AtomicUsize,
     batch_size: usize,
     bounded: AtomicBool,
-    /// Paths that sort after this one are not needed.
+    /// The bound: paths that sort after it are not needed.
     bound: Mutex<Option<Box<[u8]>>>,
     undone: Mutex<Option<Box<[u8]>>>,
     misses: Mutex<Vec<Piece>>,
@@ -302,7 +302,7 @@ impl<'a> Verifier<'a> {
             self.parts.push(FilePart { range: begin..end, line: block.line.into() });
             begin = end;
         }
-        // Checked last, so that a change before or during the read is detected.
+        // The metadata is checked last, so that a change before or during the read is detected.
         Stat::of(fd).is_ok_and(|stat| {
             stamp_of(&stat) == stamp && stat.size <= self.shared.search.options.max_file_bytes
         })

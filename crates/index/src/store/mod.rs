@@ -66,7 +66,7 @@ impl IndexStore {
     /// index again.
     pub(crate) fn save(self: &Arc<Self>, key: &IndexKey, snapshot: Snapshot) {
         let (index_store, name) = (Arc::clone(self), key.file_name());
-        // Fails only if the thread has ended.
+        // Sending the job fails only if the thread of the stores has ended.
         let _ = self.thread.send(Box::new(move || index_store.write(&name, &snapshot)));
     }
 

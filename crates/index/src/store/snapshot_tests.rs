@@ -96,7 +96,7 @@ fn wait_until_settled() {
 #[test]
 fn only_unchanged_files_are_restored() {
     let place = TestTree::new();
-    // All of it is saved, so nothing is indexed again.
+    // The whole index is saved, so nothing is indexed again.
     assert_eq!(place.newly_indexed("at first"), 0);
     place.kept();
     assert_eq!(place.newly_indexed("unchanged"), 0);
@@ -174,7 +174,7 @@ fn a_snapshot_writable_by_others_is_ignored() {
     assert!(!ask(&index_store));
     fs::set_permissions(&kept, fs::Permissions::from_mode(0o600)).unwrap();
     assert!(ask(&index_store));
-    // The same holds if the directory is writable for others.
+    // A snapshot is ignored too if its directory is writable for others.
     let open = place.state.path().join("indexes");
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
     let index_store = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();

@@ -77,26 +77,27 @@ pub(crate) struct IndexEntry {
     pub ignored: bool,
     /// True if the name in the form for display has the same bytes.
     pub plain: bool,
-    /// The number of the file or directory; [`NO_NUMBER`] for a link, and if it is ignored or too
-    /// deep.
+    /// The number of the entry's file or directory; [`NO_NUMBER`] for a link, and for an entry that
+    /// is ignored or too deep.
     pub below: u32,
 }
 
 /// The state of the content of a file in the index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileState {
-    /// Not indexed: every query reads the whole file.
+    /// The file is not indexed: every query reads the whole file.
     Dirty,
-    /// Text. A query reads only the blocks that can have a match.
+    /// The file is text. A query reads only the blocks that can have a match.
     Text,
-    /// Text of which a query reads the whole file, if a block can have a match: it has a byte order
-    /// mark, or a NUL ends the text.
+    /// The file is text that a query reads as a whole if a block can have a match: it has a byte
+    /// order mark, or a NUL ends the text.
     Whole,
     /// Binary: no query matches it.
     Binary,
-    /// Cannot be indexed, for example because it is too large: every query reads the whole file.
+    /// The file cannot be indexed, for example because it is too large: every query reads the whole
+    /// file.
     Unindexable,
-    /// A secret: its name is visible, and no query reads it.
+    /// The file is a secret: its name is visible, and no query reads it.
     Secret,
 }
 
@@ -326,7 +327,8 @@ impl Tree {
         self.settle_as(&UnchangedFile { file, state, stamp: stamp_of(stat), size, owner, linked });
     }
 
-    /// Like [`Tree::settle`], for a file that is known to be unchanged since it was indexed.
+    /// Does the same as [`Tree::settle`], for a file that is known to be unchanged since it was
+    /// indexed.
     pub fn settle_as(&mut self, same: &UnchangedFile) {
         let &UnchangedFile { file, state, stamp, size, owner, linked } = same;
         let known = &mut self.files[file as usize];

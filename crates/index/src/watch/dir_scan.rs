@@ -82,8 +82,8 @@ pub(crate) fn scan_directories(
         run();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Sorted, so that the numbers assigned when they are applied do not depend on the timing of
-    // threads.
+    // The results are sorted, so that the numbers assigned when they are applied do not depend on
+    // the timing of threads.
     done.sort_unstable_by_key(|looked: &ScanResult| looked.id);
     done
 }

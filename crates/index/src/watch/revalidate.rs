@@ -102,7 +102,8 @@ impl IndexState {
         }
     }
 
-    /// Like the function `is_racy`, with what is known about the file system of the entry.
+    /// Does the same as the function `is_racy`, with what is known about the file system of the
+    /// entry.
     pub fn is_racy(&self, stat: &Stat) -> bool {
         is_racy(stat, self.devices.get(&stat.dev) == Some(&true))
     }

@@ -97,7 +97,7 @@ impl IndexState {
         self.stale.extend(again);
         self.list_stale(context);
         if std::mem::take(&mut self.hard_link_added) {
-            // A change through the new name is not reported for the other one. Files with several
+            // A change through the new name is not reported for the old name. Files with several
             // names are checked at each query from now on.
             self.sweep(context, (0..self.tree.dirs.len() as u32).collect());
             self.list_stale(context);

@@ -31,7 +31,8 @@ impl QuoteMap {
                 file.next();
             }
             if fold_char(a) != fold_char(b) {
-                // From here on the lines differ in other characters, so the rest cannot be paired.
+                // From this character on the lines differ in more than quotes, so no further quotes
+                // are paired.
                 break;
             }
             let typographic = fold_char(a) != a || fold_char(b) != b;

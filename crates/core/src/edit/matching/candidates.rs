@@ -23,8 +23,8 @@ impl Candidate {
 /// so positions at which every line is equal are stored by their first lines only.
 #[derive(Debug)]
 pub(in crate::edit) enum Candidates {
-    /// Every line is equal: the first line (0-based) of each position, the number of lines of a
-    /// position, and the cost of each.
+    /// Positions at which every line is equal: the first line (0-based) of each, the number of
+    /// lines of each, and the cost of each.
     Whole { firsts: Vec<usize>, lines: usize, cost: i32 },
     /// Positions with their alignments.
     Aligned(Vec<Candidate>),

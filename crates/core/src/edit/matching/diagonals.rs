@@ -159,8 +159,8 @@ fn diagonals_of_longest_line(
         }
         let most = len.max(other);
         let shared = pairs.shared_without_whitespace(text).min(most);
-        // A typo changes two or three pairs, so a line that shares a fifth of them may still be
-        // similar enough.
+        // A typo changes two or three pairs of adjacent bytes, so a line that shares a fifth of the
+        // pairs may still be similar enough.
         if 5 * shared >= most {
             estimates.push(((most - shared) * 1_000 / most, at as u32));
         }

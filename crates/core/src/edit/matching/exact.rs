@@ -206,8 +206,8 @@ fn mixed_line_ends<'t>(
         .collect();
     let before = memrchr(b'\n', &text[..range.start]).map(|lf| &text[end_at(lf)]);
     let after = memchr(b'\n', &text[range.end..]).map(|lf| &text[end_at(range.end + lf)]);
-    // A replaced text within one line contains no line ending, so that of its line, which follows,
-    // comes first.
+    // A replaced text within one line contains no line ending, so the list begins with the line
+    // ending of its line.
     let mut last = region.first().copied().or(after).or(before).unwrap_or(b"\n");
 
     let (old, new) = (crate::diff::split_lines(old), crate::diff::split_lines(new));

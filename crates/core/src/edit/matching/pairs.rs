@@ -15,17 +15,17 @@ const MIN_PAIR_SIMILARITY: f64 = 0.6;
 pub(in crate::edit) enum AlignStep {
     /// No step: the alignment begins at this cell.
     None,
-    /// One old line for one file line.
+    /// The step pairs one old line with one file line.
     Pair,
-    /// The first or last old line, which begins or ends within the file line.
+    /// The step pairs the first or last old line with a file line within which it begins or ends.
     Edge,
-    /// One old line for several file lines.
+    /// The step pairs one old line with several file lines.
     Join(u8),
-    /// Several old lines for one file line.
+    /// The step pairs several old lines with one file line.
     Split(u8),
-    /// An old line that the file does not have.
+    /// The step skips an old line that the file does not have.
     OldOnly,
-    /// A file line that the old text does not have.
+    /// The step skips a file line that the old text does not have.
     FileOnly,
 }
 

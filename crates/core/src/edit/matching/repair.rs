@@ -10,7 +10,7 @@ pub(in crate::edit) enum Repair {
     EscapedNewlines,
     /// Each line begins with its number.
     LineNumbers,
-    /// `\"` for `"`, and `\${` for the `${` of a template between them.
+    /// The text has `\"` for `"`, and `\${` for the `${` of a template between quotes.
     EscapedQuotes,
     /// `\\` for `\`.
     DoubledBackslashes,

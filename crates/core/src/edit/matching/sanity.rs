@@ -22,8 +22,8 @@ const MAX_CHECKED_LINES: usize = 500;
 pub(in crate::edit) enum Suspicion {
     /// Everything that the edit adds is in the file already.
     AlreadyApplied,
-    /// The new text begins or ends with lines that the file has there; contains the edit without
-    /// the duplicates.
+    /// The new text begins or ends with lines that the file has before or after the match. Contains
+    /// the match without the duplicates.
     DuplicatesLines(OldTextMatch),
     /// The old text lacks the indentation of its line, or begins or ends within a line that it does
     /// not name. Contains the strictness from which on a correction is allowed.

@@ -25,7 +25,8 @@ struct UnsupportedSyntax {
     remedy: &'static str,
 }
 
-/// The extended globs of bash: a character and a parenthesis.
+/// The first characters of bash's extended globs, which a parenthesis follows, and the refusal of
+/// each.
 const EXTENDED_GLOBS: [(char, UnsupportedSyntax); 4] = [
     (
         '!',
@@ -73,9 +74,9 @@ pub(super) struct TrimmedGlob<'a> {
     written: &'a str,
     /// The glob without leading `./`, `/` and `**/` and without a trailing slash.
     pub body: &'a str,
-    /// True if it matches only from the start of the walk.
+    /// True if the glob matches only from the start of the walk.
     pub anchored: bool,
-    /// True if it matches only directories (and the entries below them).
+    /// True if the glob matches only directories (and the entries below them).
     pub directory: bool,
 }
 
@@ -83,9 +84,10 @@ pub(super) struct TrimmedGlob<'a> {
 pub(super) enum NameTest<'a> {
     /// The name must be this.
     Name(&'a str),
-    /// The name must end with this (`*` and a suffix).
+    /// The name must end with this suffix, as for `*` and a suffix.
     Suffix(&'a str),
-    /// The name must begin and end with these (a prefix, `*` and a suffix).
+    /// The name must begin with the prefix and end with the suffix, as for a prefix, `*` and a
+    /// suffix.
     Affixes(&'a str, &'a str),
 }
 
@@ -251,7 +253,7 @@ struct OpenBrace {
 
 impl GlobTranslator<'_> {
     fn translate(mut self) -> Result<String, &'static str> {
-        // Whether the next character begins a name; `**` crosses directories only if it is a whole
+        // True if the next character begins a name; `**` crosses directories only if it is a whole
         // name.
         let mut begins_name = true;
         while let Some(c) = self.chars.next() {

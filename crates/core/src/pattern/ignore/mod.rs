@@ -256,7 +256,7 @@ impl Stack {
         let mut repository: Option<usize> = None;
         let mut level = self.0.as_deref();
         while let Some(here) = level {
-            // No level from here up has a kind that overrides the verdict.
+            // Neither this level nor one above has a kind that overrides the verdict.
             if decided.is_some_and(|(kind, _)| kind >= here.highest) {
                 break;
             }

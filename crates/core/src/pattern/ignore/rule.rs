@@ -18,13 +18,13 @@ pub(super) struct IgnoreRule {
 /// How a rule is compared with a path.
 #[derive(Debug)]
 pub(super) enum RuleTest {
-    /// Equals the last name; found by look-up.
+    /// The rule equals the last name of a path; it is found by look-up.
     Name,
-    /// Equals the text after the last dot of the last name; found by look-up.
+    /// The rule equals the text after the last dot of the last name; it is found by look-up.
     Extension,
-    /// Equals the whole path; found by look-up.
+    /// The rule equals the whole path; it is found by look-up.
     Path,
-    /// The last name ends with this.
+    /// The last name ends with this text.
     Suffix(Box<[u8]>),
     /// The tokens match the last name. `first` and `last` are its first and last byte if they are
     /// literal.
@@ -337,7 +337,7 @@ fn split_first_name(path: &[u8]) -> (&[u8], Option<&[u8]>) {
 /// Returns true if the tokens match one name.
 fn is_name_match(tokens: &[NameToken], name: &[u8]) -> bool {
     let (mut at, mut byte) = (0, 0);
-    // The token after the last star, and the position where it was last tried.
+    // The token after the last star, and the position where that token was last tried.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         match (tokens.get(at), name.get(byte)) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{BaseLine, Merge, OutputLine};
+use super::{BaseLine, EditMerge, OutputLine};
 use crate::diff::changes_between;
 use crate::edit::lines::{indent, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
@@ -23,7 +23,7 @@ enum OldLineMistake {
     LineBreak,
 }
 
-impl Merge<'_, '_> {
+impl EditMerge<'_, '_> {
     /// Finds the lines that the edit keeps, that is, those that old and new text share. A line with
     /// changed indentation is not kept, unless only the old text had its indentation wrong.
     pub(super) fn find_kept_lines(&mut self) {

@@ -94,7 +94,7 @@ impl LearnedStyle {
         old: &[&[u8]],
         new: &[&[u8]],
     ) {
-        let mut merge = Merge::new(hay, alignment, old, new);
+        let mut merge = EditMerge::new(hay, alignment, old, new);
         merge.learn(&Self::default());
         self.indents.add_missing_pairs(&merge.indents);
         self.quotes.add_missing_pairs(&merge.quotes);
@@ -124,7 +124,7 @@ pub(in crate::edit) fn merge_with_style(
         }
         None => new,
     };
-    let mut merge = Merge::new(hay, alignment, old, new);
+    let mut merge = EditMerge::new(hay, alignment, old, new);
     merge.learn(elsewhere);
     let mut out = merge.output_lines()?;
     let lines = drop_existing_insertions(hay, &alignment.file, edges, &mut out)?;
@@ -185,7 +185,7 @@ pub(in crate::edit) fn changes_any_line(old: &[&[u8]], new: &[&[u8]]) -> bool {
 }
 
 /// The state while one edit is merged with the file's lines at one position.
-struct Merge<'m, 'e> {
+struct EditMerge<'m, 'e> {
     hay: &'m Haystack<'m>,
     old: &'m [&'e [u8]],
     new: &'m [&'e [u8]],
@@ -205,7 +205,7 @@ struct Merge<'m, 'e> {
     quotes: QuoteMap,
 }
 
-impl<'m, 'e> Merge<'m, 'e> {
+impl<'m, 'e> EditMerge<'m, 'e> {
     fn new(
         hay: &'m Haystack<'m>,
         alignment: &Alignment,

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::super::tokens;
-use super::{BaseLine, CorrespondingLines, Merge, OutputLine};
+use super::{BaseLine, CorrespondingLines, EditMerge, OutputLine};
 use crate::edit::lines::{indent, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
 use crate::edit::matching::levenshtein::similarity;
@@ -20,7 +20,7 @@ const MIN_RETAINED_SIMILARITY: f64 = 0.75;
 /// longer ones become the new line in the file's style.
 const MAX_WORD_MERGE_BYTES: usize = 1 << 15;
 
-impl Merge<'_, '_> {
+impl EditMerge<'_, '_> {
     /// Returns for each new line of the range the index of the line of the base that it was derived
     /// from, among those in `gone`. Lines are paired in order so that the total similarity is
     /// highest; all are `None` if that exceeds the budget.

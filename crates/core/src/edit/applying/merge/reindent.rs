@@ -1,6 +1,6 @@
 //! Converts the new text between tabs and spaces if only the old text is shifted.
 
-use super::Merge;
+use super::EditMerge;
 use crate::edit::lines::{indent, trim};
 use crate::edit::matching::alignment::Alignment;
 use crate::edit::matching::haystack::Haystack;
@@ -25,7 +25,7 @@ pub(super) fn reindent_new_text(
     }
     // If a fixed number of spaces per tab fits all old lines, the old text is not shifted and the
     // new text needs no correction.
-    let groups = Merge::new(hay, alignment, old, new).units;
+    let groups = EditMerge::new(hay, alignment, old, new).units;
     let fits = |unit: usize| {
         groups.iter().all(|group| {
             let line = convert_indentation(old[group.old.start], unit, to_tabs);
@@ -44,7 +44,7 @@ pub(super) fn reindent_new_text(
         let (old, new) = (lines(old)?, lines(new)?);
         let old: Vec<&[u8]> = old.iter().map(Vec::as_slice).collect();
         let lines: Vec<&[u8]> = new.iter().map(Vec::as_slice).collect();
-        let right = Merge::new(hay, alignment, &old, &lines).new_indentation_score();
+        let right = EditMerge::new(hay, alignment, &old, &lines).new_indentation_score();
         (right > 0).then_some((right, new))
     });
     by_unit.max_by_key(|(right, _)| *right).map(|(_, new)| new)

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::{BaseLine, Conflict, CorrespondingLines, Merge, OutputLine};
+use super::{BaseLine, Conflict, CorrespondingLines, EditMerge, OutputLine};
 use crate::diff::changes_between;
 use crate::edit::lines::trim;
 use crate::edit::matching::levenshtein::similarity;
 use crate::edit::matching::needle::LineKind;
 use crate::edit::matching::normalize::match_key;
 
-impl Merge<'_, '_> {
+impl EditMerge<'_, '_> {
     /// Appends to `out` the new lines that replace a range of the base, and the lines that the old
     /// text forgot there.
     pub(super) fn append_replacement(
