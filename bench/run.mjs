@@ -7,12 +7,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { BuildError, main, root } from "../scripts/lib/run.mjs";
-import { printHead, printRow, writeResults } from "./lib/report.mjs";
-import { prepare } from "./lib/setup.mjs";
+import { BuildError, runScript, root } from "../scripts/lib/run.mjs";
+import { printTableHead, printRow, writeResults } from "./lib/report.mjs";
+import { prepareBenchmarks } from "./lib/setup.mjs";
 import { Skip } from "./lib/skip.mjs";
 
-const groups = [
+const ROW_GROUPS = [
   "diff",
   "edit",
   "grep",
@@ -32,12 +32,12 @@ const groups = [
   "readme",
 ];
 
-const HELP = `Measures Filewright beside other tools and prints ratios.
+const HELP_TEXT = `Measures Filewright beside other tools and prints ratios.
 
   npm run bench -- [options]
 
-  --only A,B    some groups of rows: ${groups.slice(0, 8).join(", ")},
-                ${groups.slice(8).join(", ")}
+  --only A,B    some groups of rows: ${ROW_GROUPS.slice(0, 8).join(", ")},
+                ${ROW_GROUPS.slice(8).join(", ")}
   --row KEY     one row of the group readme, whose rows are those of the README
   --full        large trees: the Linux source, many npm packages
   --dev         the addon as it is built for daily work, not as it is published
@@ -49,7 +49,7 @@ installs the tools that are compared into bench/node_modules and makes the trees
 Results are also written to bench/results as JSON.
 `;
 
-function parse() {
+function parseArguments() {
   try {
     return parseArgs({
       options: {
@@ -69,10 +69,10 @@ function parse() {
 /** Returns the names of the groups of rows that the options select. */
 function chosenGroups({ only, row }) {
   const names =
-    only?.split(",") ?? (row === undefined ? groups.filter((name) => name !== "readme") : ["readme"]);
-  const unknown = names.filter((name) => !groups.includes(name));
+    only?.split(",") ?? (row === undefined ? ROW_GROUPS.filter((name) => name !== "readme") : ["readme"]);
+  const unknown = names.filter((name) => !ROW_GROUPS.includes(name));
   if (unknown.length > 0)
-    throw new BuildError(`there is no group '${unknown[0]}'; known: ${groups.join(", ")}`);
+    throw new BuildError(`there is no group '${unknown[0]}'; known: ${ROW_GROUPS.join(", ")}`);
   return names;
 }
 
@@ -82,23 +82,23 @@ function chosenGroups({ only, row }) {
  */
 function readmeKeys() {
   const text = readFileSync(join(root, "bench/rows/readme.mjs"), "utf8");
-  const table = /^const measured = \{\n([\s\S]*?)^\};/mu.exec(text)?.[1] ?? "";
+  const table = /^const MEASURE_BY_ROW_KEY = \{\n([\s\S]*?)^\};/mu.exec(text)?.[1] ?? "";
   return [...table.matchAll(/^ {2}"?([\w-]+)"?:/gmu)].map(([, key]) => key);
 }
 
-await main(async () => {
-  const { help, list, row: key, full, dev, ...rest } = parse();
-  if (help) return void process.stdout.write(HELP);
-  if (list) return void console.log(`${groups.join("\n")}\n\nreadme: ${readmeKeys().join(", ")}`);
+await runScript(async () => {
+  const { help, list, row: key, full, dev, ...rest } = parseArguments();
+  if (help) return void process.stdout.write(HELP_TEXT);
+  if (list) return void console.log(`${ROW_GROUPS.join("\n")}\n\nreadme: ${readmeKeys().join(", ")}`);
   const only = chosenGroups({ only: rest.only, row: key });
   if (key !== undefined && !readmeKeys().includes(key))
     throw new BuildError(`there is no row '${key}'; known: ${readmeKeys().join(", ")}`);
-  await prepare({ dev });
+  await prepareBenchmarks({ dev });
   const load = (file) => import(pathToFileURL(join(root, "dist", file)).href);
   const results = [];
-  for (const group of groups.filter((name) => only.includes(name))) {
+  for (const group of ROW_GROUPS.filter((name) => only.includes(name))) {
     const { title, rows } = await import(`./rows/${group}.mjs`);
-    printHead(title);
+    printTableHead(title);
     try {
       for await (const row of rows({ load, full, root, row: key })) {
         printRow(row);

@@ -8,12 +8,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
-import { BuildError, main, root } from "./lib/run.mjs";
+import { BuildError, runScript, root } from "./lib/run.mjs";
 
-const FILE = "docs/reference/api.md";
+const API_PAGE = "docs/reference/api.md";
 
 /** Returns the name of each entry in package.json and the TypeScript source of its declarations. */
-function entries() {
+function packageEntries() {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return Object.entries(exports).flatMap(([entry, where]) => {
     if (typeof where !== "object") return [];
@@ -24,7 +24,7 @@ function entries() {
   });
 }
 
-const KINDS = [
+const EXPORT_KINDS = [
   [ts.SymbolFlags.Class, "class"],
   [ts.SymbolFlags.Function, "function"],
   [ts.SymbolFlags.Interface, "interface"],
@@ -36,7 +36,7 @@ const KINDS = [
  * Returns the signatures of a function, or the names of the members of an interface or class; empty
  * for other exports.
  */
-function shapeOf(symbol, kind, checker) {
+function signaturesOrMembers(symbol, kind, checker) {
   if (kind === "function") {
     const type = checker.getTypeOfSymbol(symbol);
     const flags = ts.TypeFormatFlags.NoTruncation;
@@ -57,7 +57,7 @@ function shapeOf(symbol, kind, checker) {
 export function apiReport() {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  const all = entries();
+  const all = packageEntries();
   const program = ts.createProgram(
     all.map(({ source }) => source),
     { ...options, noEmit: true },
@@ -69,8 +69,8 @@ export function apiReport() {
     if (module === undefined) throw new BuildError(`${source} exports nothing`);
     const rows = checker.getExportsOfModule(module).map((exported) => {
       const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
-      const kind = KINDS.find(([flag]) => symbol.flags & flag)?.[1] ?? "other";
-      return `${kind} \`${exported.name}${shapeOf(symbol, kind, checker)}\``;
+      const kind = EXPORT_KINDS.find(([flag]) => symbol.flags & flag)?.[1] ?? "other";
+      return `${kind} \`${exported.name}${signaturesOrMembers(symbol, kind, checker)}\``;
     });
     return `## ${name}\n${[...new Set(rows)]
       .sort()
@@ -81,9 +81,9 @@ export function apiReport() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await main(() => {
+  await runScript(() => {
     const report = apiReport();
     if (process.argv.includes("--print")) process.stdout.write(report);
-    else writeFileSync(join(root, FILE), report);
+    else writeFileSync(join(root, API_PAGE), report);
   });
 }

@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { filesBelow, importCircles, withoutComments } from "./lib/circles.mjs";
 
 /** The folders of js/. A folder may import those of the same line and of the lines above it. */
-const levels = [
+const FOLDER_LEVELS = [
   ["engine"],
   ["diff", "http", "readers", "backends", "journal", "rpc", "schema", "wasm"],
   ["hooks", "policy", "presets", "testing", "tools"],
@@ -24,23 +24,23 @@ const levels = [
  * The external crates that only the bindings, and only the crates with access to the system, may
  * depend on. A name stands for all crates whose names begin with it.
  */
-const bindings = ["napi", "wasm-bindgen", "js-sys", "web-sys"];
-const system = ["rustix", "libc", "nix", "tokio", "rayon", "walkdir"];
+const BINDING_CRATES = ["napi", "wasm-bindgen", "js-sys", "web-sys"];
+const SYSTEM_CRATES = ["rustix", "libc", "nix", "tokio", "rayon", "walkdir"];
 /**
  * For each of our crates, which of our own it may depend on (`ours`), and which external ones it
  * must not (`never`).
  */
-const crates = {
-  core: { ours: [], never: [...bindings, ...system] },
-  fs: { ours: ["core"], never: [...bindings, "tokio"] },
-  index: { ours: ["core", "fs"], never: [...bindings, "tokio"] },
+const RULES_BY_CRATE = {
+  core: { ours: [], never: [...BINDING_CRATES, ...SYSTEM_CRATES] },
+  fs: { ours: ["core"], never: [...BINDING_CRATES, "tokio"] },
+  index: { ours: ["core", "fs"], never: [...BINDING_CRATES, "tokio"] },
   node: { ours: ["core", "fs", "index", "sandbox"], never: ["wasm-bindgen", "js-sys", "web-sys", "tokio"] },
-  wasm: { ours: ["core"], never: ["napi", ...system] },
-  sandbox: { ours: ["core", "fs"], never: bindings },
+  wasm: { ours: ["core"], never: ["napi", ...SYSTEM_CRATES] },
+  sandbox: { ours: ["core", "fs"], never: BINDING_CRATES },
 };
 
-/** Returns the index of the line in `levels` that contains a folder; -1 for an unknown one. */
-const level = (room) => levels.findIndex((rooms) => rooms.includes(room));
+/** Returns the index of the line in `FOLDER_LEVELS` that contains a folder; -1 for an unknown one. */
+const levelOfFolder = (room) => FOLDER_LEVELS.findIndex((rooms) => rooms.includes(room));
 
 /** Returns why an import of `specifier` in a file is not allowed; undefined if it is. */
 function importFault(js, file, specifier) {
@@ -51,14 +51,15 @@ function importFault(js, file, specifier) {
   if (specifier.endsWith(".node.ts") && !onNode)
     return "only *.node.ts files, cli and mcp import a *.node.ts file";
   if (room === undefined || room === target) return undefined;
-  if (target === undefined) return level(room) < level("cli") ? "no room imports an entry" : undefined;
-  if (level(room) < 0 || level(target) < 0)
-    return `the room ${level(room) < 0 ? room : target} has no place in scripts/arrows.mjs`;
-  return level(target) > level(room) ? `${room} stands below ${target}` : undefined;
+  if (target === undefined)
+    return levelOfFolder(room) < levelOfFolder("cli") ? "no room imports an entry" : undefined;
+  if (levelOfFolder(room) < 0 || levelOfFolder(target) < 0)
+    return `the room ${levelOfFolder(room) < 0 ? room : target} has no place in scripts/arrows.mjs`;
+  return levelOfFolder(target) > levelOfFolder(room) ? `${room} stands below ${target}` : undefined;
 }
 
 /** Returns a line of text for each import or dependency in a checkout that is not allowed. */
-export function brokenArrows(root) {
+export function forbiddenImports(root) {
   const found = [];
   const js = join(root, "js");
   for (const file of filesBelow(root, "js", ".ts").map((path) => join(root, path))) {
@@ -68,7 +69,7 @@ export function brokenArrows(root) {
       if (why) found.push(`${relative(root, file)} imports ${specifier}: ${why}`);
     }
   }
-  for (const [crate, { ours, never }] of Object.entries(crates)) {
+  for (const [crate, { ours, never }] of Object.entries(RULES_BY_CRATE)) {
     const manifest = join(root, "crates", crate, "Cargo.toml");
     if (!existsSync(manifest)) continue;
     const sections = readFileSync(manifest, "utf8").split(/^(?=\[)/m);
@@ -89,7 +90,7 @@ export function brokenArrows(root) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  const found = [...brokenArrows(root), ...importCircles(root)];
+  const found = [...forbiddenImports(root), ...importCircles(root)];
   for (const line of found) console.error(`arrow: ${line}`);
   process.exitCode = found.length === 0 ? 0 : 1;
 }

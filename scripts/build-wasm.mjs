@@ -8,18 +8,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { bin, BuildError, main, root, run } from "./lib/run.mjs";
-import { whenStale } from "./lib/stale.mjs";
+import { npmProgram, BuildError, runScript, root, runAndWait } from "./lib/run.mjs";
+import { buildWhenStale } from "./lib/stale.mjs";
 import { wasmToolchain } from "./lib/wasm-toolchain.mjs";
 
-const out = "dist/wasm";
+const OUTPUT_FOLDER = "dist/wasm";
 /** The modules: one with the whole engine, and one that only compares and changes texts. */
-const modules = [
+const WASM_MODULES = [
   { name: "filewright", features: [] },
   { name: "filewright_edit", features: ["--no-default-features"] },
 ];
 /** The sources of the program that generates the JavaScript. */
-const glue = ["Cargo.toml", "Cargo.lock", "src"].map((file) => `scripts/wasm-bindgen/${file}`);
+const GLUE_GENERATOR_SOURCES = ["Cargo.toml", "Cargo.lock", "src"].map(
+  (file) => `scripts/wasm-bindgen/${file}`,
+);
 
 /**
  * Builds both modules.
@@ -27,31 +29,38 @@ const glue = ["Cargo.toml", "Cargo.lock", "src"].map((file) => `scripts/wasm-bin
  */
 export function buildWasm({ force = false } = {}) {
   const what = {
-    stamp: `${out}/.stamp`,
-    outputs: modules.flatMap(({ name }) =>
-      ["_bg.wasm", ".js", ".cjs"].map((ending) => `${out}/${name}${ending}`),
+    stamp: `${OUTPUT_FOLDER}/.stamp`,
+    outputs: WASM_MODULES.flatMap(({ name }) =>
+      ["_bg.wasm", ".js", ".cjs"].map((ending) => `${OUTPUT_FOLDER}/${name}${ending}`),
     ),
-    inputs: ["Cargo.toml", "Cargo.lock", "crates/core", "crates/wasm", "scripts/build-wasm.mjs", ...glue],
+    inputs: [
+      "Cargo.toml",
+      "Cargo.lock",
+      "crates/core",
+      "crates/wasm",
+      "scripts/build-wasm.mjs",
+      ...GLUE_GENERATOR_SOURCES,
+    ],
     force,
   };
-  return whenStale(what, async () => {
+  return buildWhenStale(what, async () => {
     const { cargo, env, how } = wasmToolchain();
     console.error(`building the WebAssembly modules (${how})`);
-    const tool = await bindgen();
-    for (const { name, features } of modules) {
+    const tool = await buildBindgen();
+    for (const { name, features } of WASM_MODULES) {
       const target = ["--target", "wasm32-unknown-unknown", "--target-dir", ".cache/wasm"];
-      run(cargo, ["build", "--profile", "wasm", "-p", "filewright-wasm", ...features, ...target], {
+      runAndWait(cargo, ["build", "--profile", "wasm", "-p", "filewright-wasm", ...features, ...target], {
         // SIMD makes searches up to 3.6 times faster and the module no larger.
         env: { ...env, RUSTFLAGS: "-Ctarget-feature=+simd128" },
       });
-      run(tool, [".cache/wasm/wasm32-unknown-unknown/wasm/filewright_wasm.wasm", out, name]);
+      runAndWait(tool, [".cache/wasm/wasm32-unknown-unknown/wasm/filewright_wasm.wasm", OUTPUT_FOLDER, name]);
       // Fails if an export has the name of another function in the generated script.
-      run(process.execPath, ["--check", `${out}/${name}.js`]);
-      const module = `${out}/${name}_bg.wasm`;
+      runAndWait(process.execPath, ["--check", `${OUTPUT_FOLDER}/${name}.js`]);
+      const module = `${OUTPUT_FOLDER}/${name}_bg.wasm`;
       // wasm-opt gets no feature flags: it reads from the module which it needs, and with all of
       // them it makes one that Node 20 cannot compile.
-      run(bin("wasm-opt"), ["-Os", "--strip-debug", "--strip-producers", module, "-o", module]);
-      report(module);
+      runAndWait(npmProgram("wasm-opt"), ["-Os", "--strip-debug", "--strip-producers", module, "-o", module]);
+      checkAndReportModule(module);
     }
   });
 }
@@ -60,18 +69,21 @@ export function buildWasm({ force = false } = {}) {
  * Returns the path of the program that generates the JavaScript, which is compiled into .cache if
  * it is stale.
  */
-async function bindgen() {
+async function buildBindgen() {
   const tool = ".cache/wasm-bindgen/debug/filewright-wasm-bindgen";
-  await whenStale({ stamp: ".cache/wasm-bindgen/.stamp", outputs: [tool], inputs: glue }, () => {
-    console.error("building wasm-bindgen (once)");
-    const manifest = ["--manifest-path", "scripts/wasm-bindgen/Cargo.toml"];
-    run("cargo", ["build", "--locked", ...manifest, "--target-dir", ".cache/wasm-bindgen"]);
-  });
+  await buildWhenStale(
+    { stamp: ".cache/wasm-bindgen/.stamp", outputs: [tool], inputs: GLUE_GENERATOR_SOURCES },
+    () => {
+      console.error("building wasm-bindgen (once)");
+      const manifest = ["--manifest-path", "scripts/wasm-bindgen/Cargo.toml"];
+      runAndWait("cargo", ["build", "--locked", ...manifest, "--target-dir", ".cache/wasm-bindgen"]);
+    },
+  );
   return join(root, tool);
 }
 
 /** Checks that Node compiles a module, and prints its size. */
-function report(module) {
+function checkAndReportModule(module) {
   const file = join(root, module);
   const bytes = readFileSync(file);
   try {
@@ -86,5 +98,5 @@ function report(module) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await main(() => buildWasm({ force: process.argv.includes("--force") }));
+  await runScript(() => buildWasm({ force: process.argv.includes("--force") }));
 }

@@ -7,24 +7,24 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { platform } from "./lib/platform.mjs";
-import { bin, main, root, run } from "./lib/run.mjs";
-import { fingerprint, whenStale } from "./lib/stale.mjs";
+import { platformName } from "./lib/platform.mjs";
+import { npmProgram, runScript, root, runAndWait } from "./lib/run.mjs";
+import { inputsFingerprint, buildWhenStale } from "./lib/stale.mjs";
 
-const rust = [
+const ADDON_SOURCES = [
   "Cargo.toml",
   "Cargo.lock",
   ...["core", "fs", "index", "sandbox", "node"].map((crate) => `crates/${crate}`),
 ];
 
 /** The path of the TypeScript declarations of the addon. */
-const DECLARATIONS = join(root, "js/engine/generated/binding.ts");
+const DECLARATIONS_FILE = join(root, "js/engine/generated/binding.ts");
 
-/** Returns what {@link whenStale} needs to know about the addon. */
-const addon = (profile) => ({
+/** Returns what {@link buildWhenStale} needs to know about the addon. */
+const addonBuild = (profile) => ({
   stamp: "dist/native/.stamp",
-  outputs: [`dist/native/filewright.${platform()}.node`],
-  inputs: rust,
+  outputs: [`dist/native/filewright.${platformName()}.node`],
+  inputs: ADDON_SOURCES,
   settings: [profile],
 });
 
@@ -33,14 +33,14 @@ const addon = (profile) => ({
  */
 export function buildNative({ release = false, force = false } = {}) {
   const profile = release ? "release" : "dev-native";
-  return whenStale({ ...addon(profile), force }, () => {
-    run("cargo", ["--version"], { capture: true });
+  return buildWhenStale({ ...addonBuild(profile), force }, () => {
+    runAndWait("cargo", ["--version"], { capture: true });
     console.error(`building the native addon (${profile})`);
     const napi = ["build", "--platform", "--profile", profile, "--manifest-path", "crates/node/Cargo.toml"];
     const into = ["--package-json-path", "package.json", "--output-dir", "dist/native", "--no-js"];
-    run(bin("napi"), [...napi, ...into, "--dts", "binding.d.ts"]);
-    const text = declarations();
-    if (readFileSync(DECLARATIONS, "utf8") !== text) writeFileSync(DECLARATIONS, text);
+    runAndWait(npmProgram("napi"), [...napi, ...into, "--dts", "binding.d.ts"]);
+    const text = declarationsOfAddon();
+    if (readFileSync(DECLARATIONS_FILE, "utf8") !== text) writeFileSync(DECLARATIONS_FILE, text);
   });
 }
 
@@ -48,7 +48,7 @@ export function buildNative({ release = false, force = false } = {}) {
  * Returns the text of the declarations that napi has written, with the types that our TypeScript
  * uses.
  */
-function declarations() {
+function declarationsOfAddon() {
   const printed = readFileSync(join(root, "dist/native/binding.d.ts"), "utf8");
   const body = printed.slice(printed.indexOf("/**", printed.indexOf("eslint-disable")));
   return `// What the native addon exports, as napi declares it; written by \`npm run build\`, not to be edited.
@@ -61,10 +61,10 @@ ${body.replaceAll(/\bBuffer\b/gu, "Uint8Array").replaceAll(/ \| undefined \| nul
  * not those in js
  */
 export function declarationsAreFresh() {
-  const { stamp, inputs, settings } = addon("dev-native");
+  const { stamp, inputs, settings } = addonBuild("dev-native");
   const path = join(root, stamp);
-  const isBuilt = existsSync(path) && readFileSync(path, "utf8") === fingerprint(inputs, ...settings);
-  return !isBuilt || readFileSync(DECLARATIONS, "utf8") === declarations();
+  const isBuilt = existsSync(path) && readFileSync(path, "utf8") === inputsFingerprint(inputs, ...settings);
+  return !isBuilt || readFileSync(DECLARATIONS_FILE, "utf8") === declarationsOfAddon();
 }
 
 /** Compiles and bundles the TypeScript into dist, if that is stale. */
@@ -75,14 +75,14 @@ export function buildTypeScript({ force = false } = {}) {
     inputs: ["tsconfig.json", "scripts/bundle.mjs", "scripts/describe-types.mjs", "package-lock.json", "js"],
     force,
   };
-  return whenStale(what, async () => {
+  return buildWhenStale(what, async () => {
     console.error("building the TypeScript");
     removeOrphans("js", "dist");
-    run(bin("tsc"), ["-p", "."]);
+    runAndWait(npmProgram("tsc"), ["-p", "."]);
     const { describeTypes } = await import("./describe-types.mjs");
     await describeTypes();
-    const { bundle } = await import("./bundle.mjs");
-    await bundle();
+    const { bundleDependencies } = await import("./bundle.mjs");
+    await bundleDependencies();
   });
 }
 
@@ -104,7 +104,7 @@ function removeOrphans(source, output) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const flag = (name) => process.argv.includes(name);
-  await main(async () => {
+  await runScript(async () => {
     if (!flag("--ts-only")) await buildNative({ release: flag("--release"), force: flag("--force") });
     if (!flag("--native-only")) await buildTypeScript({ force: flag("--force") });
   });

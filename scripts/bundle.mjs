@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { root } from "./lib/run.mjs";
 
-const common = {
+const COMMON_OPTIONS = {
   absWorkingDir: root,
   bundle: true,
   platform: "node",
@@ -45,16 +45,16 @@ const common = {
 };
 
 /** Bundles the files that tsc has written into dist. */
-export async function bundle() {
+export async function bundleDependencies() {
   const protocol = await build({
-    ...common,
+    ...COMMON_OPTIONS,
     entryPoints: { "protocol/sdk": "dist/mcp/protocol/sdk.js", "auth/jose": "dist/mcp/auth/jose.js" },
     outdir: "dist/mcp",
     allowOverwrite: true,
   });
   rmSync(join(root, "dist/bin"), { recursive: true, force: true });
   await bundleCommand();
-  writeFileSync(join(root, "dist/THIRD-PARTY.txt"), licences(Object.keys(protocol.metafile.inputs)));
+  writeFileSync(join(root, "dist/THIRD-PARTY.txt"), licencesOf(Object.keys(protocol.metafile.inputs)));
 }
 
 /**
@@ -64,7 +64,7 @@ export async function bundle() {
  */
 export function bundleCommand({ plugins = [], ...options } = {}) {
   return build({
-    ...common,
+    ...COMMON_OPTIONS,
     entryPoints: {
       filewright: "dist/cli/main.node.js",
       "server-filesystem": "dist/mcp/server-filesystem.node.js",
@@ -77,13 +77,13 @@ export function bundleCommand({ plugins = [], ...options } = {}) {
     minify: false,
     minifyWhitespace: true,
     minifyIdentifiers: true,
-    plugins: [...common.plugins, ...plugins],
+    plugins: [...COMMON_OPTIONS.plugins, ...plugins],
     ...options,
   });
 }
 
 /** Returns the licences of the npm packages that the input files belong to, as one text. */
-function licences(inputs) {
+function licencesOf(inputs) {
   const folders = new Set(
     inputs.map((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1]).filter(Boolean),
   );

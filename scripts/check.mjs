@@ -2,22 +2,22 @@
 // exports, dependencies, types, clippy.
 //
 //   --built   omits the type check of js/, which the build of the TypeScript has just done
-import { bin, isInstalled, main, run } from "./lib/run.mjs";
+import { npmProgram, isInstalled, runScript, runAndWait } from "./lib/run.mjs";
 
-const crates = (...names) => names.flatMap((name) => ["-p", `filewright-${name}`]);
-const denied = ["--", "-D", "warnings"];
+const packageFlags = (...names) => names.flatMap((name) => ["-p", `filewright-${name}`]);
+const DENY_WARNINGS = ["--", "-D", "warnings"];
 
 /** The name of the step that `--built` omits. */
 const TYPE_CHECK_STEP = "types";
 
-const steps = [
-  ["format and lint", bin("biome"), "check", "--error-on-warnings", "."],
+const CHECK_STEPS = [
+  ["format and lint", npmProgram("biome"), "check", "--error-on-warnings", "."],
   ["arrows", process.execPath, "scripts/arrows.mjs"],
-  ["unused files and exports", bin("knip"), "--no-progress"],
+  ["unused files and exports", npmProgram("knip"), "--no-progress"],
   ["dependencies", process.execPath, "scripts/deny.mjs"],
   ["records of the engine", process.execPath, "scripts/wire.mjs", "--check"],
-  [TYPE_CHECK_STEP, bin("tsc"), "--noEmit", "-p", "."],
-  ["types of the tests", bin("tsc"), "-p", "tsconfig.test.json"],
+  [TYPE_CHECK_STEP, npmProgram("tsc"), "--noEmit", "-p", "."],
+  ["types of the tests", npmProgram("tsc"), "-p", "tsconfig.test.json"],
   ["rust format", "cargo", "fmt", "--all", "--check"],
   // Not `--all-targets`, which would also build the addon as a test: napi then generates no
   // exports, which clippy reports as unused.
@@ -26,23 +26,31 @@ const steps = [
     "cargo",
     "clippy",
     "--quiet",
-    ...crates("core", "fs", "index", "sandbox", "node"),
+    ...packageFlags("core", "fs", "index", "sandbox", "node"),
     ...["--lib", "--bins", "--tests", "--benches", "--examples"],
-    ...denied,
+    ...DENY_WARNINGS,
   ],
   // In a run of its own, because together with the others it would be checked with the features of
   // the core that they need.
-  ["clippy of the module", "cargo", "clippy", "--quiet", ...crates("wasm"), "--all-targets", ...denied],
+  [
+    "clippy of the module",
+    "cargo",
+    "clippy",
+    "--quiet",
+    ...packageFlags("wasm"),
+    "--all-targets",
+    ...DENY_WARNINGS,
+  ],
 ];
 
 /** Runs every check, also after one has failed, and prints the result of each. */
-function check() {
+function runChecks() {
   const wanted = process.argv.includes("--built")
-    ? steps.filter(([name]) => name !== TYPE_CHECK_STEP)
-    : steps;
+    ? CHECK_STEPS.filter(([name]) => name !== TYPE_CHECK_STEP)
+    : CHECK_STEPS;
   const failed = wanted.filter(([name, command, ...args]) => {
     const started = performance.now();
-    const ok = attempt(command, args);
+    const ok = runStep(command, args);
     console.log(`${ok ? "ok  " : "FAIL"} ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
     return !ok;
   });
@@ -51,13 +59,13 @@ function check() {
 }
 
 /** Runs one check. Returns whether it passed. */
-function attempt(command, args) {
+function runStep(command, args) {
   if (command === "cargo" && !isInstalled(`cargo-${args[0]}`)) {
     const component = args[0] === "fmt" ? "rustfmt" : args[0];
     console.error(`error: cargo ${args[0]} is missing; run: rustup component add ${component}`);
     return false;
   }
-  return run(command, args, { check: false }).status === 0;
+  return runAndWait(command, args, { check: false }).status === 0;
 }
 
-await main(check);
+await runScript(runChecks);

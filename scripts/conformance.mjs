@@ -10,15 +10,15 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { main, root } from "./lib/run.mjs";
+import { runScript, root } from "./lib/run.mjs";
 
-const folder = join(root, ".cache/conformance");
-const packages = {
+const INSTALL_FOLDER = join(root, ".cache/conformance");
+const INSTALLED_PACKAGES = {
   node: "22.23.3",
   "@modelcontextprotocol/conformance": "0.1.16",
   "@modelcontextprotocol/inspector": "2.12.0",
 };
-const scenarios = [
+const SUITE_SCENARIOS = [
   "server-initialize",
   "ping",
   "tools-list",
@@ -26,24 +26,27 @@ const scenarios = [
   "resources-list",
   "dns-rebinding-protection",
 ];
-const node = join(folder, "node_modules/node/bin/node");
-const command = join(root, "dist/bin/filewright.js");
-const inProcess = join(root, "scripts/lib/in-process-server.mjs");
+const NODE_BINARY = join(INSTALL_FOLDER, "node_modules/node/bin/node");
+const FILEWRIGHT_COMMAND = join(root, "dist/bin/filewright.js");
+const IN_PROCESS_SERVER_SCRIPT = join(root, "scripts/lib/in-process-server.mjs");
 
 /** Installs the packages. Returns whether Node 22 is there afterwards. */
-function install() {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies: packages }));
+function installPackages() {
+  mkdirSync(INSTALL_FOLDER, { recursive: true });
+  writeFileSync(
+    join(INSTALL_FOLDER, "package.json"),
+    JSON.stringify({ private: true, dependencies: INSTALLED_PACKAGES }),
+  );
   const quiet = ["--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"];
-  // The npm package `node` downloads the binary of Node in its install script.
-  spawnSync("npm", ["install", "--prefix", folder, ...quiet], { stdio: "inherit" });
-  return existsSync(node);
+  // The npm package `NODE_BINARY` downloads the binary of Node in its install script.
+  spawnSync("npm", ["install", "--prefix", INSTALL_FOLDER, ...quiet], { stdio: "inherit" });
+  return existsSync(NODE_BINARY);
 }
 
-const tally = { passed: 0, failed: 0, skipped: 0 };
+const resultCounts = { passed: 0, failed: 0, skipped: 0 };
 /** Counts a result and prints it. */
-function record(ok, name, why = "") {
-  tally[ok ? "passed" : "failed"] += 1;
+function recordResult(ok, name, why = "") {
+  resultCounts[ok ? "passed" : "failed"] += 1;
   console.log(`${ok ? "ok  " : "FAIL"} ${name}${ok ? "" : `: ${why.slice(0, 400)}`}`);
 }
 
@@ -52,7 +55,7 @@ function record(ok, name, why = "") {
  */
 async function withServer(dir, use) {
   const env = { ...process.env, FILEWRIGHT_TOKEN: "" };
-  const argv = [command, "serve", dir, "--preset", "mcp", "--no-token", "--port", "0"];
+  const argv = [FILEWRIGHT_COMMAND, "serve", dir, "--preset", "mcp", "--no-token", "--port", "0"];
   const server = spawn(process.execPath, argv, { env });
   const url = await new Promise((resolve, reject) => {
     server.stderr.on("data", (chunk) => {
@@ -67,17 +70,17 @@ async function withServer(dir, use) {
 
 /** Runs the scenarios of the conformance suite on the server at this address. */
 function runConformance(dir, url) {
-  const bin = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-  for (const scenario of scenarios) {
+  const bin = join(INSTALL_FOLDER, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+  for (const scenario of SUITE_SCENARIOS) {
     const options = { encoding: "utf8", timeout: 60_000, cwd: dir };
-    const ran = spawnSync(node, [bin, "server", "--url", url, "--scenario", scenario], options);
+    const ran = spawnSync(NODE_BINARY, [bin, "server", "--url", url, "--scenario", scenario], options);
     const said = `${ran.stdout}${ran.stderr}`;
-    record(/Passed: [1-9]\d*\/\d+, 0 failed/.test(said), `conformance ${scenario}`, said.slice(-400));
+    recordResult(/Passed: [1-9]\d*\/\d+, 0 failed/.test(said), `conformance ${scenario}`, said.slice(-400));
   }
 }
 
 /** One call of every tool, in an order in which each finds the files that it needs. */
-const calls = [
+const TOOL_CALLS = [
   ["create_directory", "path=d"],
   ["write_file", "path=d/a.txt", "content=one"],
   ["read_file", "path=d/a.txt"],
@@ -99,20 +102,24 @@ const calls = [
  * reach the server.
  */
 function runInspector(dir, name, server) {
-  const bin = join(folder, "node_modules/.bin/mcp-inspector");
-  for (const [tool, ...given] of calls) {
+  const bin = join(INSTALL_FOLDER, "node_modules/.bin/mcp-inspector");
+  for (const [tool, ...given] of TOOL_CALLS) {
     const args = given.flatMap((one) => ["--tool-arg", one]);
     const line = ["--cli", ...server, "--method", "tools/call", "--tool-name", tool];
-    const ran = spawnSync(node, [bin, ...line, ...args], { encoding: "utf8", timeout: 90_000, cwd: dir });
+    const ran = spawnSync(NODE_BINARY, [bin, ...line, ...args], {
+      encoding: "utf8",
+      timeout: 90_000,
+      cwd: dir,
+    });
     const ok =
       ran.status === 0 && ran.stdout.includes('"content"') && !ran.stdout.includes('"isError": true');
-    record(ok, `inspector ${name} ${tool}`, `${ran.stdout}${ran.stderr}`);
+    recordResult(ok, `inspector ${name} ${tool}`, `${ran.stdout}${ran.stderr}`);
   }
 }
 
-await main(async () => {
-  if (!existsSync(node) && !install()) {
-    tally.skipped = scenarios.length + 3 * calls.length;
+await runScript(async () => {
+  if (!existsSync(NODE_BINARY) && !installPackages()) {
+    resultCounts.skipped = SUITE_SCENARIOS.length + 3 * TOOL_CALLS.length;
     console.log("skipped: Node 22 and the suite could not be installed from npm");
   } else {
     const fresh = () => mkdtempSync(join(tmpdir(), "filewright-conformance-"));
@@ -121,10 +128,12 @@ await main(async () => {
       runConformance(dirs[0], url);
       runInspector(dirs[0], "http", [url, "--transport", "http"]);
     });
-    runInspector(dirs[1], "stdio", [process.execPath, command, "mcp", dirs[1], "--preset", "mcp"]);
-    runInspector(dirs[2], "in-process", [process.execPath, inProcess, dirs[2]]);
+    runInspector(dirs[1], "stdio", [process.execPath, FILEWRIGHT_COMMAND, "mcp", dirs[1], "--preset", "mcp"]);
+    runInspector(dirs[2], "in-process", [process.execPath, IN_PROCESS_SERVER_SCRIPT, dirs[2]]);
     for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
   }
-  console.log(`${tally.passed} passed, ${tally.failed} failed, ${tally.skipped} skipped`);
-  if (tally.failed > 0) process.exitCode = 1;
+  console.log(
+    `${resultCounts.passed} passed, ${resultCounts.failed} failed, ${resultCounts.skipped} skipped`,
+  );
+  if (resultCounts.failed > 0) process.exitCode = 1;
 });

@@ -7,20 +7,20 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isInstalled, main, root, run } from "./lib/run.mjs";
+import { isInstalled, runScript, root, runAndWait } from "./lib/run.mjs";
 
 /**
  * The minimum share of lines that tests run, in percent. Files that contain only tests are not
  * counted.
  */
-const LEAST = 95;
-const profiles = join(root, "target/coverage/profiles");
-const env = {
+const MIN_LINE_PERCENTAGE = 95;
+const PROFILES_FOLDER = join(root, "target/coverage/profiles");
+const COUNTING_ENVIRONMENT = {
   RUSTC_WORKSPACE_WRAPPER: join(root, "scripts/lib/counted-rustc.sh"),
-  LLVM_PROFILE_FILE: join(profiles, "%p-%m.profraw"),
+  LLVM_PROFILE_FILE: join(PROFILES_FOLDER, "%p-%m.profraw"),
 };
 /** Returns the arguments of cargo that run the tests of some of our crates. */
-export const testsOf = (crates) => [
+export const cargoTestArguments = (crates) => [
   "test",
   "--quiet",
   ...crates.flatMap((name) => ["-p", `filewright-${name}`]),
@@ -32,10 +32,10 @@ export const testsOf = (crates) => [
  */
 function llvmTools() {
   if (process.platform === "win32" || !isInstalled("rustc")) return undefined;
-  const about = run("rustc", ["-vV"], { capture: true }).stdout;
+  const about = runAndWait("rustc", ["-vV"], { capture: true }).stdout;
   const [, host] = /^host: (.+)$/mu.exec(about) ?? [];
   const [, major] = /^LLVM version: (\d+)/mu.exec(about) ?? [];
-  const sysroot = run("rustc", ["--print", "sysroot"], { capture: true }).stdout.trim();
+  const sysroot = runAndWait("rustc", ["--print", "sysroot"], { capture: true }).stdout.trim();
   const places = [
     (name) => join(sysroot, "lib/rustlib", host, "bin", name),
     (name) => `${name}-${major}`,
@@ -56,14 +56,16 @@ function llvmTools() {
 export function coreCoverage(crates) {
   const tools = llvmTools();
   if (tools === undefined) return undefined;
-  rmSync(profiles, { recursive: true, force: true });
-  mkdirSync(profiles, { recursive: true });
+  rmSync(PROFILES_FOLDER, { recursive: true, force: true });
+  mkdirSync(PROFILES_FOLDER, { recursive: true });
   return {
-    env,
+    env: COUNTING_ENVIRONMENT,
     isEnough(missing = false) {
       const percent = linePercentage(tools, crates, missing);
-      console.log(`lines of crates/core that a test runs: ${percent.toFixed(2)} % (at least ${LEAST} %)`);
-      return percent >= LEAST;
+      console.log(
+        `lines of crates/core that a test runs: ${percent.toFixed(2)} % (at least ${MIN_LINE_PERCENTAGE} %)`,
+      );
+      return percent >= MIN_LINE_PERCENTAGE;
     },
   };
 }
@@ -73,25 +75,25 @@ export function coreCoverage(crates) {
  * 90 %. With `missing`, also prints the lines that were not run.
  */
 function linePercentage({ profdata, cov }, crates, missing) {
-  const args = [...testsOf(crates), "--no-run", "--message-format=json"];
-  const programs = run("cargo", args, { env, capture: "stdout" })
+  const args = [...cargoTestArguments(crates), "--no-run", "--message-format=json"];
+  const programs = runAndWait("cargo", args, { env: COUNTING_ENVIRONMENT, capture: "stdout" })
     .stdout.split("\n")
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line))
     .flatMap(({ target, executable }) => (target?.name === "filewright_core" ? (executable ?? []) : []));
-  const merged = join(profiles, "core.profdata");
-  run(profdata, ["merge", "--sparse", "--output", merged, profiles]);
+  const merged = join(PROFILES_FOLDER, "core.profdata");
+  runAndWait(profdata, ["merge", "--sparse", "--output", merged, PROFILES_FOLDER]);
   const objects = programs.flatMap((program, n) => (n === 0 ? [program] : ["--object", program]));
   // Files of tests are left out, because all of their lines are run.
   const of = [...objects, `--instr-profile=${merged}`, "--ignore-filename-regex=registry|rustc|tests?[./]"];
-  const said = run(cov, ["export", "--summary-only", ...of], { capture: true }).stdout;
+  const said = runAndWait(cov, ["export", "--summary-only", ...of], { capture: true }).stdout;
   const [{ files, totals }] = JSON.parse(said).data;
   for (const { filename, summary } of files) {
     if (summary.lines.percent >= 90) continue;
     console.log(`  ${summary.lines.percent.toFixed(1)} % ${relative(root, filename)}`);
   }
   if (missing) {
-    const shown = run(cov, ["show", ...of], { capture: true }).stdout.split("\n");
+    const shown = runAndWait(cov, ["show", ...of], { capture: true }).stdout.split("\n");
     let file = "";
     for (const line of shown) {
       if (line.startsWith("/")) file = relative(root, line.slice(0, -1));
@@ -102,14 +104,14 @@ function linePercentage({ profdata, cov }, crates, missing) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await main(() => {
+  await runScript(() => {
     const crates = ["core"];
     const counting = coreCoverage(crates);
     if (counting === undefined) {
       console.error("error: the LLVM tools of this compiler are missing: rustup component add llvm-tools");
       process.exitCode = 1;
     } else if (!process.argv.includes("--tools")) {
-      run("cargo", testsOf(crates), { env: counting.env });
+      runAndWait("cargo", cargoTestArguments(crates), { env: counting.env });
       if (!counting.isEnough(process.argv.includes("--missing"))) process.exitCode = 1;
     }
   });

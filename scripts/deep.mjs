@@ -10,30 +10,30 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { newSeed, SHARE_SECONDS } from "./lib/deep-kind.mjs";
-import { BuildError, main, root } from "./lib/run.mjs";
+import { newSeed, MAX_SHARE_SECONDS } from "./lib/deep-kind.mjs";
+import { BuildError, runScript, root } from "./lib/run.mjs";
 
-const USAGE = `npm run deep -- KIND [--seed N] [--count N] [--seconds N] [--share]
+const USAGE_TEXT = `npm run deep -- KIND [--seed N] [--count N] [--seconds N] [--share]
 Kinds, with their usual number of cases:`;
-const folder = join(root, "test/deep");
+const KINDS_FOLDER = join(root, "test/deep");
 
 /** @returns {string[]} the names of all kinds */
-const kinds = () =>
-  readdirSync(folder)
+const kindNames = () =>
+  readdirSync(KINDS_FOLDER)
     .filter((file) => file.endsWith(".mjs"))
     .map((file) => file.slice(0, -".mjs".length))
     .sort();
 
 /** @returns {Promise<import("./lib/deep-kind.mjs").DeepKind>} */
-async function load(kind) {
-  const file = join(folder, `${kind}.mjs`);
-  if (!existsSync(file)) throw new BuildError(`there is no kind '${kind}'; known: ${kinds().join(", ")}`);
+async function loadKind(kind) {
+  const file = join(KINDS_FOLDER, `${kind}.mjs`);
+  if (!existsSync(file)) throw new BuildError(`there is no kind '${kind}'; known: ${kindNames().join(", ")}`);
   return (await import(file)).default;
 }
 
 /** Runs one kind and prints the number of cases and the time. @returns whether every case passed */
 async function runKind(kind, { seed, count, seconds, operand }) {
-  const { run } = await load(kind);
+  const { run } = await loadKind(kind);
   const started = performance.now();
   const deadline = started + seconds * 1000;
   console.log(
@@ -59,21 +59,21 @@ async function runKind(kind, { seed, count, seconds, operand }) {
  * @returns {string[]}
  */
 export function sharedKinds() {
-  return kinds().filter((kind) => {
+  return kindNames().filter((kind) => {
     const [, share] =
-      /^ {2}share: ([\d_]+),$/mu.exec(readFileSync(join(folder, `${kind}.mjs`), "utf8")) ?? [];
+      /^ {2}share: ([\d_]+),$/mu.exec(readFileSync(join(KINDS_FOLDER, `${kind}.mjs`), "utf8")) ?? [];
     if (share === undefined) throw new BuildError(`test/deep/${kind}.mjs has no line '  share: N,'`);
     return share !== "0";
   });
 }
 
-function wholeNumber(name, text) {
+function parseWholeNumber(name, text) {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new BuildError(`--${name} must be a positive integer`);
   return value;
 }
 
-function parse() {
+function parseArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
@@ -92,29 +92,29 @@ function parse() {
 }
 
 if (process.argv[1] === join(root, "scripts/deep.mjs")) {
-  await main(async () => {
-    const { values, positionals } = parse();
-    if (values.help) console.log(USAGE);
+  await runScript(async () => {
+    const { values, positionals } = parseArguments();
+    if (values.help) console.log(USAGE_TEXT);
     if (values.list || values.help) {
-      for (const kind of kinds()) {
-        const { description, count } = await load(kind);
+      for (const kind of kindNames()) {
+        const { description, count } = await loadKind(kind);
         console.log(`${kind.padEnd(12)} ${String(count).padStart(8)}  ${description}`);
       }
       return;
     }
     const [kind, operand, ...more] = positionals;
-    if (kind === undefined) throw new BuildError(`name one kind: ${kinds().join(", ")}`);
-    const { count, share, takes } = await load(kind);
+    if (kind === undefined) throw new BuildError(`name one kind: ${kindNames().join(", ")}`);
+    const { count, share, takes } = await loadKind(kind);
     const given = operand === undefined ? more : [operand, ...more];
     if (given.length > (takes === undefined ? 0 : 1)) {
       throw new BuildError(`${kind} takes ${takes ?? "nothing"} besides options: ${given.join(" ")}`);
     }
-    const usual = values.share ? { count: share, seconds: SHARE_SECONDS } : { count, seconds: Infinity };
+    const usual = values.share ? { count: share, seconds: MAX_SHARE_SECONDS } : { count, seconds: Infinity };
     const ok = await runKind(kind, {
       operand,
-      seed: values.seed === undefined ? newSeed() : wholeNumber("seed", values.seed),
-      count: values.count === undefined ? usual.count : wholeNumber("count", values.count),
-      seconds: values.seconds === undefined ? usual.seconds : wholeNumber("seconds", values.seconds),
+      seed: values.seed === undefined ? newSeed() : parseWholeNumber("seed", values.seed),
+      count: values.count === undefined ? usual.count : parseWholeNumber("count", values.count),
+      seconds: values.seconds === undefined ? usual.seconds : parseWholeNumber("seconds", values.seconds),
     });
     if (!ok) process.exitCode = 1;
     console.log(`${ok ? 1 : 0} passed, ${ok ? 0 : 1} failed`);

@@ -8,9 +8,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { main, root, run } from "./lib/run.mjs";
+import { runScript, root, runAndWait } from "./lib/run.mjs";
 
-const LICENCES = new Set([
+const ALLOWED_LICENCES = new Set([
   "0BSD",
   "Apache-2.0",
   "Apache-2.0 WITH LLVM-exception",
@@ -39,7 +39,7 @@ const BANNED_CRATES = {
 };
 
 /** Crates that may be among the dependencies in two versions, each with the reason. */
-const DOUBLE_CRATES = {
+const ALLOWED_DOUBLE_CRATES = {
   hashbrown: "imara-diff asks for 0.15; the newer one is an optional dependency that is not compiled",
 };
 
@@ -47,7 +47,7 @@ const DOUBLE_CRATES = {
  * Packages under a copyleft licence that are allowed because no published file contains them: the
  * beginning of their names, with the reason.
  */
-const UNPUBLISHED = {
+const COPYLEFT_BUT_UNPUBLISHED = {
   "@img/sharp": "an optional peer of the user's own; its libvips is a library loaded at run time",
   lightningcss: "vite, below vitest, uses it",
 };
@@ -55,7 +55,7 @@ const UNPUBLISHED = {
 const CRATES_REGISTRY = /^registry\+https:\/\/github\.com\/rust-lang\/crates\.io-index$/u;
 
 /**
- * Returns whether an SPDX licence expression can be fulfilled with the licences in `LICENCES` only.
+ * Returns whether an SPDX licence expression can be fulfilled with the licences in `ALLOWED_LICENCES` only.
  *
  * @param {string} expression `OR`, `AND`, parentheses and cargo's old `/` for `OR`
  */
@@ -91,7 +91,7 @@ export function isPermissive(expression) {
       name += ` WITH ${tokens[at + 1]}`;
       at += 2;
     }
-    return LICENCES.has(name);
+    return ALLOWED_LICENCES.has(name);
   };
   const ok = either();
   return ok && at === tokens.length;
@@ -113,9 +113,9 @@ export function crateFaults(packages) {
     if (!isPermissive(license ?? "")) faults.push(`crate ${name} ${version} has the licence '${license}'`);
   }
   for (const [name, found] of versions)
-    if (found.length > 1 && !(name in DOUBLE_CRATES))
+    if (found.length > 1 && !(name in ALLOWED_DOUBLE_CRATES))
       faults.push(`crate ${name} is there in the versions ${found.join(" and ")}`);
-  for (const name of Object.keys(DOUBLE_CRATES))
+  for (const name of Object.keys(ALLOWED_DOUBLE_CRATES))
     if ((versions.get(name)?.length ?? 0) < 2)
       faults.push(`crate ${name} is there once; take it out of DOUBLE_CRATES`);
   return faults;
@@ -131,7 +131,10 @@ export function lockFaults({ packages }) {
     if (path === "") continue;
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     if (resolved !== undefined) faults.push(`package ${name} names its registry in package-lock.json`);
-    if (!isPermissive(license ?? "") && !Object.keys(UNPUBLISHED).some((begin) => name.startsWith(begin)))
+    if (
+      !isPermissive(license ?? "") &&
+      !Object.keys(COPYLEFT_BUT_UNPUBLISHED).some((begin) => name.startsWith(begin))
+    )
       faults.push(`package ${name} has the licence '${license}'`);
     for (const optional of Object.keys(optionalDependencies))
       if (!isLocked(packages, path, optional))
@@ -157,8 +160,10 @@ function isLocked(packages, from, name) {
  * Checks the crates and the npm packages, and prints the faults.
  * @returns whether there was none
  */
-export function deny() {
-  const metadata = run("cargo", ["metadata", "--locked", "--format-version", "1"], { capture: "stdout" });
+export function checkDependencies() {
+  const metadata = runAndWait("cargo", ["metadata", "--locked", "--format-version", "1"], {
+    capture: "stdout",
+  });
   const lock = readFileSync(join(root, "package-lock.json"), "utf8");
   const faults = [...crateFaults(JSON.parse(metadata.stdout).packages), ...lockFaults(JSON.parse(lock))];
   for (const fault of faults) console.error(`error: ${fault}`);
@@ -166,7 +171,7 @@ export function deny() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await main(() => {
-    if (!deny()) process.exitCode = 1;
+  await runScript(() => {
+    if (!checkDependencies()) process.exitCode = 1;
   });
 }

@@ -9,16 +9,16 @@ import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { root } from "./lib/run.mjs";
 
-const TOOLS = join(root, "dist/tools/index.d.ts");
-const METHODS = join(root, "dist/workspace/workspace.d.ts");
+const TOOL_TYPES_FILE = join(root, "dist/tools/index.d.ts");
+const METHOD_TYPES_FILE = join(root, "dist/workspace/workspace.d.ts");
 
 /** Returns a name in camel case: `readFile` for `read_file`. */
-const camel = (name) => name.replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
+const toCamelCase = (name) => name.replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
 
 /** Writes the doc comments into the declarations in dist. */
 export async function describeTypes() {
   const { TOOLS: tools } = await import(pathToFileURL(join(root, "dist/tools/index.js")).href);
-  const program = ts.createProgram([TOOLS, METHODS], {
+  const program = ts.createProgram([TOOL_TYPES_FILE, METHOD_TYPES_FILE], {
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
     lib: ["lib.es2022.d.ts"],
@@ -62,17 +62,17 @@ export async function describeTypes() {
     for (const [name, property] of Object.entries(schema.properties ?? {})) {
       const member = type.getProperty(name);
       if (member === undefined) continue;
-      if (property.description !== undefined) describe(type, member, textOf(property));
+      if (property.description !== undefined) describe(type, member, descriptionWithDefault(property));
       visit(typeOf(member), property);
     }
   }
 
-  const [args, data] = [typeNamed(TOOLS, "ToolArgs"), typeNamed(TOOLS, "ToolData")];
-  const methods = typeNamed(METHODS, "ToolMethods");
+  const [args, data] = [typeNamed(TOOL_TYPES_FILE, "ToolArgs"), typeNamed(TOOL_TYPES_FILE, "ToolData")];
+  const methods = typeNamed(METHOD_TYPES_FILE, "ToolMethods");
   for (const { name, description, inputSchema, outputSchema } of tools) {
     describe(args, args.getProperty(name), description);
     describe(data, data.getProperty(name), description);
-    describe(methods, methods.getProperty(camel(name)), description);
+    describe(methods, methods.getProperty(toCamelCase(name)), description);
     visit(typeOf(args.getProperty(name)), inputSchema);
     visit(typeOf(data.getProperty(name)), outputSchema);
   }
@@ -94,19 +94,19 @@ function insertComments(texts) {
     let content = source;
     for (const { at, text } of comments.sort((a, b) => b.at - a.at)) {
       const indent = /[ \t]*$/u.exec(content.slice(0, at))[0];
-      content = content.slice(0, at) + docComment(text, indent) + content.slice(at);
+      content = content.slice(0, at) + formatDocComment(text, indent) + content.slice(at);
     }
     if (content !== readFileSync(fileName, "utf8")) writeFileSync(fileName, content);
   }
 }
 
 /** Returns the description of a property with its default value, if it has one. */
-function textOf({ description, default: value }) {
+function descriptionWithDefault({ description, default: value }) {
   return value === undefined ? description : `${description} Default \`${JSON.stringify(value)}\`.`;
 }
 
 /** Returns a doc comment with this text. */
-function docComment(text, indent) {
+function formatDocComment(text, indent) {
   const lines = text.replaceAll("*/", "*\\/").split("\n");
   if (lines.length === 1) return `/** ${lines[0]} */\n${indent}`;
   return `/**\n${lines.map((line) => `${indent} * ${line}\n`).join("")}${indent} */\n${indent}`;

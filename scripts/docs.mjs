@@ -3,15 +3,15 @@
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { buildTypeScript } from "./build.mjs";
-import { bin, main, root, run } from "./lib/run.mjs";
+import { npmProgram, runScript, root, runAndWait } from "./lib/run.mjs";
 
-await main(async () => {
+await runScript(async () => {
   // typedoc reads the declarations in dist, because only they have the descriptions of arguments.
   await buildTypeScript();
   rmSync(join(root, "docs/api"), { recursive: true, force: true });
   const readme = existsSync(join(root, "README.md")) ? "README.md" : "none";
-  run(bin("typedoc"), ["--readme", readme]);
-  run("cargo", [
+  runAndWait(npmProgram("typedoc"), ["--readme", readme]);
+  runAndWait("cargo", [
     "doc",
     "--no-deps",
     "-p",

@@ -10,21 +10,26 @@
 // alone, and together with every other. `npm run deep -- edits` makes the same cases and scores
 // them itself.
 import { hunksBetween, madeUpHunks } from "./lib/edit-hunks.mjs";
-import { randomOf } from "./lib/edit-random.mjs";
+import { seededRandom } from "./lib/edit-random.mjs";
 import { editCases } from "./lib/edit-set.mjs";
 
-const options = new Map();
-const dirs = [];
+const OPTION_VALUES = new Map();
+const sourceDirectories = [];
 for (let at = 2; at < process.argv.length; at++) {
   const arg = process.argv[at];
-  if (arg.startsWith("--")) options.set(arg.slice(2), process.argv[++at]);
-  else dirs.push(arg);
+  if (arg.startsWith("--")) OPTION_VALUES.set(arg.slice(2), process.argv[++at]);
+  else sourceDirectories.push(arg);
 }
-const random = randomOf(Number(options.get("seed") ?? 1));
-const each = Number(options.get("each") ?? 20);
-const pairs = (options.get("pairs") ?? "").split(",").filter(Boolean);
+const random = seededRandom(Number(OPTION_VALUES.get("seed") ?? 1));
+const casesPerMistake = Number(OPTION_VALUES.get("each") ?? 20);
+const directoryPairs = (OPTION_VALUES.get("pairs") ?? "").split(",").filter(Boolean);
 const hunks =
-  pairs.length > 0
-    ? pairs.flatMap((pair) => hunksBetween(...pair.split(":")))
-    : madeUpHunks(dirs.length > 0 ? dirs : ["node_modules"], random, each * 40);
-for (const line of editCases(hunks, random, each)) process.stdout.write(`${JSON.stringify(line)}\n`);
+  directoryPairs.length > 0
+    ? directoryPairs.flatMap((pair) => hunksBetween(...pair.split(":")))
+    : madeUpHunks(
+        sourceDirectories.length > 0 ? sourceDirectories : ["node_modules"],
+        random,
+        casesPerMistake * 40,
+      );
+for (const line of editCases(hunks, random, casesPerMistake))
+  process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -9,16 +9,18 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isInstalled, main, root, run } from "./lib/run.mjs";
+import { isInstalled, runScript, root, runAndWait } from "./lib/run.mjs";
 
-const home = "crates/core/fuzz";
-const targets = readdirSync(join(root, home, "fuzz_targets")).map((file) => basename(file, ".rs"));
+const FUZZ_FOLDER = "crates/core/fuzz";
+const FUZZ_TARGETS = readdirSync(join(root, FUZZ_FOLDER, "fuzz_targets")).map((file) =>
+  basename(file, ".rs"),
+);
 
 /**
  * The compiler flags that cargo-fuzz passes, except for the sanitizers, which need a nightly
  * compiler.
  */
-const coverage = [
+const COVERAGE_FLAGS = [
   "--cfg fuzzing",
   "-Cpasses=sancov-module",
   ...["level=4", "inline-8bit-counters", "pc-table", "trace-compares"].map(
@@ -32,7 +34,7 @@ const coverage = [
  * Runs each of the targets for this number of seconds.
  * @returns the numbers of targets that passed, failed and were skipped
  */
-export function fuzz(seconds, wanted = targets) {
+export function runFuzzTargets(seconds, wanted = FUZZ_TARGETS) {
   const skip = (reason) => {
     console.log(`fuzz targets: skipped, ${reason}`);
     return { passed: 0, failed: 0, skipped: wanted.length };
@@ -40,14 +42,25 @@ export function fuzz(seconds, wanted = targets) {
   if (process.platform === "win32") return skip("libFuzzer is not for this platform");
   if (!isInstalled("c++")) return skip("there is no C++ compiler to build libFuzzer with");
   // With `--target`, cargo does not apply the flags to build scripts.
-  const host = /^host: (.+)$/m.exec(run("rustc", ["-vV"], { capture: true }).stdout)?.[1];
+  const host = /^host: (.+)$/m.exec(runAndWait("rustc", ["-vV"], { capture: true }).stdout)?.[1];
   if (host === undefined) return skip("rustc does not say what it builds for");
-  const env = { CARGO_TARGET_DIR: join(root, "target/fuzz"), RUSTFLAGS: coverage };
+  const env = { CARGO_TARGET_DIR: join(root, "target/fuzz"), RUSTFLAGS: COVERAGE_FLAGS };
   const cargo = (...args) => {
-    const manifest = ["--manifest-path", `${home}/Cargo.toml`, "--release", "--quiet", "--target", host];
-    return run("cargo", [args[0], ...manifest, ...args.slice(1)], { env, capture: true, check: false });
+    const manifest = [
+      "--manifest-path",
+      `${FUZZ_FOLDER}/Cargo.toml`,
+      "--release",
+      "--quiet",
+      "--target",
+      host,
+    ];
+    return runAndWait("cargo", [args[0], ...manifest, ...args.slice(1)], {
+      env,
+      capture: true,
+      check: false,
+    });
   };
-  const fetched = run("cargo", ["fetch", "--manifest-path", `${home}/Cargo.toml`, "--quiet"], {
+  const fetched = runAndWait("cargo", ["fetch", "--manifest-path", `${FUZZ_FOLDER}/Cargo.toml`, "--quiet"], {
     env,
     capture: true,
     check: false,
@@ -60,8 +73,8 @@ export function fuzz(seconds, wanted = targets) {
   }
   let failed = 0;
   for (const target of wanted) {
-    const corpus = `${home}/corpus/${target}`;
-    const artifacts = `${home}/artifacts/${target}/`;
+    const corpus = `${FUZZ_FOLDER}/corpus/${target}`;
+    const artifacts = `${FUZZ_FOLDER}/artifacts/${target}/`;
     for (const folder of [corpus, artifacts]) mkdirSync(join(root, folder), { recursive: true });
     const limits = [`-max_total_time=${seconds}`, "-timeout=10", "-rss_limit_mb=2048", "-max_len=4096"];
     const { status, stderr } = cargo(
@@ -86,9 +99,9 @@ export function fuzz(seconds, wanted = targets) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const at = process.argv.indexOf("--seconds");
   const seconds = at < 0 ? 60 : Number(process.argv[at + 1]);
-  const named = process.argv.slice(2).filter((arg) => targets.includes(arg));
-  await main(async () => {
-    const { failed } = fuzz(seconds, named.length > 0 ? named : targets);
+  const named = process.argv.slice(2).filter((arg) => FUZZ_TARGETS.includes(arg));
+  await runScript(async () => {
+    const { failed } = runFuzzTargets(seconds, named.length > 0 ? named : FUZZ_TARGETS);
     if (failed > 0) process.exitCode = 1;
   });
 }

@@ -8,20 +8,20 @@
 //
 // Needs: rustup component add --toolchain nightly miri rust-src
 import { join } from "node:path";
-import { main, root, run } from "./lib/run.mjs";
+import { runScript, root, runAndWait } from "./lib/run.mjs";
 
 /**
  * The test filters of the modules with `unsafe`, and of those that handle raw bytes and whose tests
  * are short.
  */
-export const FILTERS = ["diff::newlines", "path::", "windows::", "access::fold", "patch::quoted"];
+export const TEST_FILTERS = ["diff::newlines", "path::", "windows::", "access::fold", "patch::quoted"];
 
 /**
  * Runs the tests that match the filters.
  * @returns the numbers of filters that passed, failed and were skipped
  */
-export function miri(filters = FILTERS) {
-  const found = run("cargo", ["+nightly", "miri", "--version"], { capture: true, check: false });
+export function runMiri(filters = TEST_FILTERS) {
+  const found = runAndWait("cargo", ["+nightly", "miri", "--version"], { capture: true, check: false });
   if (found.status !== 0) {
     console.log("miri: skipped, there is none (rustup component add --toolchain nightly miri rust-src)");
     return { passed: 0, failed: 0, skipped: filters.length };
@@ -34,13 +34,13 @@ export function miri(filters = FILTERS) {
     MIRIFLAGS: "-Zmiri-disable-isolation",
   };
   const args = ["+nightly", "miri", "test", "-p", "filewright-core", "--lib", "--", ...filters];
-  const { status } = run("cargo", args, { env, check: false });
+  const { status } = runAndWait("cargo", args, { env, check: false });
   return { passed: status === 0 ? filters.length : 0, failed: status === 0 ? 0 : 1, skipped: 0 };
 }
 
 if (process.argv[1] === join(root, "scripts/miri.mjs")) {
-  await main(() => {
+  await runScript(() => {
     const named = process.argv.slice(2);
-    if (miri(named.length > 0 ? named : FILTERS).failed > 0) process.exitCode = 1;
+    if (runMiri(named.length > 0 ? named : TEST_FILTERS).failed > 0) process.exitCode = 1;
   });
 }

@@ -8,14 +8,14 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "./lib/run.mjs";
 
-const page = join(root, "docs/reference/options.md");
+const OPTIONS_PAGE = join(root, "docs/reference/options.md");
 
 /**
  * The option tables: the heading on the page, the module in dist and the name of the export. A
  * table that nothing else imports has the tag `@printed` in its doc comment, so that knip does not
  * report it as unused.
  */
-const TABLES = [
+const OPTION_TABLES = [
   ["openWorkspace", "workspace/option-schema.js", "WORKSPACE_OPTIONS"],
   ["A config file: server", "mcp/settings.js", "SERVER_SETTINGS"],
   ["ws.agent", "workspace/agents.js", "AGENT_OPTIONS"],
@@ -65,10 +65,10 @@ const TABLES = [
 ];
 
 /** Yields the text of every TypeScript source below a folder. */
-function* sources(folder) {
+function* sourceTexts(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* sources(path);
+    if (entry.isDirectory()) yield* sourceTexts(path);
     else if (entry.name.endsWith(".ts")) yield readFileSync(path, "utf8");
   }
 }
@@ -79,7 +79,7 @@ function* sources(folder) {
  */
 function interfaceComments() {
   const found = new Map();
-  for (const text of sources(join(root, "js"))) {
+  for (const text of sourceTexts(join(root, "js"))) {
     for (const [, name, base, body] of text.matchAll(
       /^(?:export )?interface (\w+)(?:<[^{\n]*?>)?(?: extends (\w+))?[^{\n]* \{\n([\s\S]*?)^\}/gmu,
     )) {
@@ -99,15 +99,17 @@ function interfaceComments() {
 }
 
 /** Returns the doc comment of a member of an interface or of its base; empty without one. */
-function commentOf(all, name, member) {
+function memberComment(all, name, member) {
   const known = all.get(name);
   if (known === undefined) return "";
-  return known.members.get(member) ?? (known.base === undefined ? "" : commentOf(all, known.base, member));
+  return (
+    known.members.get(member) ?? (known.base === undefined ? "" : memberComment(all, known.base, member))
+  );
 }
 
 /** Returns the values that an option accepts, in words. */
-function valuesOf(schema) {
-  if (schema.anyOf !== undefined) return schema.anyOf.map(valuesOf).join(" or ");
+function describeValues(schema) {
+  if (schema.anyOf !== undefined) return schema.anyOf.map(describeValues).join(" or ");
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(", ");
   if (
     schema.title !== undefined &&
@@ -116,13 +118,13 @@ function valuesOf(schema) {
   )
     return `[${schema.title}](#${schema.title.toLowerCase()})`;
   const [type] = [schema.type].flat();
-  if (type === "array") return `list of ${valuesOf(schema.items ?? { type: "any" })}`;
+  if (type === "array") return `list of ${describeValues(schema.items ?? { type: "any" })}`;
   if (type === "integer")
     return schema.minimum === undefined
       ? "integer"
       : `integer from ${schema.minimum}${schema.maximum === undefined ? "" : ` to ${schema.maximum}`}`;
   if (type === "object")
-    return schema.values === undefined ? "object" : `object of ${valuesOf(schema.values)}`;
+    return schema.values === undefined ? "object" : `object of ${describeValues(schema.values)}`;
   const names = {
     string: "text",
     boolean: "true or false",
@@ -132,13 +134,13 @@ function valuesOf(schema) {
   return names[type] ?? type;
 }
 
-const escapedCell = (text) => text.replaceAll("|", "\\|");
+const escapeTableCell = (text) => text.replaceAll("|", "\\|");
 
 /** Returns the table of the options in one object, in Markdown. */
-function rowsOf(all, schema) {
+function optionsTable(all, schema) {
   const rows = Object.entries(schema.properties).map(([name, option]) => {
     const needed = schema.required?.includes(name) === true ? " (required)" : "";
-    return `| \`${name}\`${needed} | ${escapedCell(valuesOf(option))} | ${escapedCell(commentOf(all, schema.title, name))} |`;
+    return `| \`${name}\`${needed} | ${escapeTableCell(describeValues(option))} | ${escapeTableCell(memberComment(all, schema.title, name))} |`;
   });
   return ["| option | values | |", "|---|---|---|", ...rows].join("\n");
 }
@@ -160,17 +162,17 @@ function nestedSchemas(schema) {
 }
 
 /** @returns {Promise<string>} the text of the page */
-async function pageText() {
+async function optionsPageText() {
   const all = interfaceComments();
   const entries = [];
   const shared = new Map();
-  for (const [heading, module, name] of TABLES) {
+  for (const [heading, module, name] of OPTION_TABLES) {
     const { [name]: table } = await import(new URL(`../dist/${module}`, import.meta.url).href);
-    entries.push(`## ${heading}\n${rowsOf(all, table.schema)}`);
+    entries.push(`## ${heading}\n${optionsTable(all, table.schema)}`);
     for (const child of nestedSchemas(table.schema))
       if (!shared.has(child.title)) shared.set(child.title, child);
   }
-  const more = [...shared.values()].map((schema) => `### ${schema.title}\n${rowsOf(all, schema)}`);
+  const more = [...shared.values()].map((schema) => `### ${schema.title}\n${optionsTable(all, schema)}`);
   return [
     "# Options",
     'Printed by `npm run options` from the tables that check them; not to be edited. An unknown option, a wrong type or a value that is not listed is INVALID_ARGUMENT, and the message names its place and the nearest valid name. Nothing is converted: `"true"` is not `true`.',
@@ -184,18 +186,18 @@ async function pageText() {
 }
 
 /** @returns {Promise<boolean>} whether the page has the text that would be written */
-export async function isFresh() {
-  return readFileSync(page, "utf8") === (await pageText());
+export async function isOptionsPageFresh() {
+  return readFileSync(OPTIONS_PAGE, "utf8") === (await optionsPageText());
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (process.argv.includes("--check")) {
-    if (!(await isFresh())) {
+    if (!(await isOptionsPageFresh())) {
       console.error("docs/reference/options.md is stale; run: npm run options");
       process.exitCode = 1;
     }
   } else {
-    mkdirSync(dirname(page), { recursive: true });
-    writeFileSync(page, await pageText());
+    mkdirSync(dirname(OPTIONS_PAGE), { recursive: true });
+    writeFileSync(OPTIONS_PAGE, await optionsPageText());
   }
 }

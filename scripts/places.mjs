@@ -4,9 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { main, root } from "./lib/run.mjs";
+import { runScript, root } from "./lib/run.mjs";
 
-const SECTIONS = [
+const PAGE_SECTIONS = [
   [
     "refuse",
     "Never written",
@@ -28,17 +28,17 @@ const SECTIONS = [
 
 /** Returns the text of the page for these rows of the table. */
 export function placesPage(rows) {
-  const parts = SECTIONS.map(([decision, title, about]) => {
+  const parts = PAGE_SECTIONS.map(([decision, title, about]) => {
     const own = rows.filter((row) => row.decision === decision);
-    const lines = own.map(({ pattern, reason }) => `| ${code(pattern)} | ${reason} |`);
+    const lines = own.map(({ pattern, reason }) => `| ${inlineCode(pattern)} | ${reason} |`);
     return [`## ${title}`, "", about, "", "| place | why |", "|---|---|", ...lines].join("\n");
   });
-  return `${HEAD}\n${parts.join("\n\n")}\n`;
+  return `${PAGE_HEAD}\n${parts.join("\n\n")}\n`;
 }
 
-const code = (text) => `\`${text.replaceAll("|", "\\|")}\``;
+const inlineCode = (text) => `\`${text.replaceAll("|", "\\|")}\``;
 
-const HEAD = `# Protected and secret places
+const PAGE_HEAD = `# Protected and secret places
 
 Printed from \`crates/core/src/pattern/policy/table.rs\` by \`node scripts/places.mjs\`.
 
@@ -71,7 +71,7 @@ In addition to the table:
 `;
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  await main(async () => {
+  await runScript(async () => {
     const { placeRows } = await import(pathToFileURL(join(root, "dist/policy/index.node.js")).href);
     writeFileSync(join(root, "docs/reference/places.md"), placesPage(placeRows()));
   });

@@ -6,18 +6,22 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-const scorer = at("../../shared/corpus/patch/score.mjs");
-if (!existsSync(scorer)) {
+const resolvePath = (path) => fileURLToPath(new URL(path, import.meta.url));
+const SCORER_SCRIPT = resolvePath("../../shared/corpus/patch/score.mjs");
+if (!existsSync(SCORER_SCRIPT)) {
   console.log("patch cases: not here, nothing scored");
   process.exit(0);
 }
-if (!existsSync(at("../dist/engine/index.node.js"))) {
+if (!existsSync(resolvePath("../dist/engine/index.node.js"))) {
   console.error("patch cases: run `npm run build` first");
   process.exit(1);
 }
-const engine = at("lib/patch-engine.mjs");
-const run = spawnSync(process.execPath, [scorer, "--engine", engine, ...process.argv.slice(2)], {
-  stdio: "inherit",
-});
-process.exit(run.status ?? 1);
+const ENGINE_SCRIPT = resolvePath("lib/patch-engine.mjs");
+const scorerRun = spawnSync(
+  process.execPath,
+  [SCORER_SCRIPT, "--engine", ENGINE_SCRIPT, ...process.argv.slice(2)],
+  {
+    stdio: "inherit",
+  },
+);
+process.exit(scorerRun.status ?? 1);

@@ -9,11 +9,11 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { coreCoverage, testsOf } from "./coverage-core.mjs";
+import { coreCoverage, cargoTestArguments } from "./coverage-core.mjs";
 import { sharedKinds } from "./deep.mjs";
-import { fuzz } from "./fuzz.mjs";
-import { bin, BuildError, isInstalled, main, root, run } from "./lib/run.mjs";
-import { cargoResults, lastResults, sum, vitestResults } from "./lib/results.mjs";
+import { runFuzzTargets } from "./fuzz.mjs";
+import { npmProgram, BuildError, isInstalled, runScript, root, runAndWait } from "./lib/run.mjs";
+import { cargoResults, resultsOfLastLine, sumResults, vitestResults } from "./lib/results.mjs";
 import { runLogged, runStages } from "./lib/stages.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
 
@@ -25,16 +25,16 @@ const COVERAGE_OPTIONS = [
   "--coverage.reporter=text-summary",
   "--coverage.reporter=json-summary",
 ];
-const flag = (name) => process.argv.includes(name);
+const hasFlag = (name) => process.argv.includes(name);
 const inCi = process.env.CI === "true";
-const reports = ".cache/test";
-const processors = availableParallelism();
+const REPORTS_FOLDER = ".cache/test";
+const processorCount = availableParallelism();
 
 /** The programs that tests need and are skipped without. In CI all must be installed. */
 const REQUIRED_PROGRAMS = ["bwrap", "diff", "fish", "git", "patch", "python3", "rg", "strace", "zsh"];
 
 /** Returns a failure for each program that is missing in CI, as the result of a stage. */
-async function checkPrograms() {
+async function checkRequiredPrograms() {
   const missing = inCi ? REQUIRED_PROGRAMS.filter((name) => !isInstalled(name)) : [];
   const why = missing.map((name) => `${name} is missing; .ci/run has to install it`);
   return { passed: 0, failed: missing.length, skipped: 0, why };
@@ -44,17 +44,17 @@ async function checkPrograms() {
  * Runs a program of a stage. Prints its output when it has ended, so that the outputs of stages
  * that run at once do not mix.
  */
-async function runShown(name, command, args, env) {
-  const result = await runLogged(command, args, { log: `${reports}/${name}.log`, env });
+async function runAndPrint(name, command, args, env) {
+  const result = await runLogged(command, args, { log: `${REPORTS_FOLDER}/${name}.log`, env });
   process.stdout.write(result.output);
   return result;
 }
 
 /** Runs one of our scripts that builds something, as a stage. */
-async function runBuild(name, ...args) {
-  const { status, output } = await runShown(name, process.execPath, args);
+async function runBuildScript(name, ...args) {
+  const { status, output } = await runAndPrint(name, process.execPath, args);
   const why = [output.slice(-2_000)];
-  return status === 0 ? sum([]) : { passed: 0, failed: 1, skipped: 0, why, status };
+  return status === 0 ? sumResults([]) : { passed: 0, failed: 1, skipped: 0, why, status };
 }
 
 /**
@@ -62,38 +62,48 @@ async function runBuild(name, ...args) {
  * variable by which the tests skip them, except in CI.
  */
 async function buildWasm() {
-  const result = await runBuild("wasm", "scripts/build-wasm.mjs");
+  const result = await runBuildScript("wasm", "scripts/build-wasm.mjs");
   if (result.status !== NoWasmToolchain.STATUS || inCi) return result;
   console.error("note: the WebAssembly half is skipped");
   process.env.FILEWRIGHT_PARITY = "skip";
-  return sum([]);
+  return sumResults([]);
 }
 
 /** Runs one of our scripts that prints `N passed, N failed` at its end, as a stage. */
-async function runCounted(name, ...args) {
-  const { status, output } = await runShown(name, process.execPath, args);
-  return lastResults(output, status);
+async function runCountingScript(name, ...args) {
+  const { status, output } = await runAndPrint(name, process.execPath, args);
+  return resultsOfLastLine(output, status);
 }
 
-const crates = ["core", "fs", "index", "sandbox"];
-const counting = coreCoverage(crates);
+const TESTED_CRATES = ["core", "fs", "index", "sandbox"];
+const lineCounting = coreCoverage(TESTED_CRATES);
 
 /**
  * Compiles the tests of cargo, while other stages leave a processor idle. A failure is reported by
  * the stage that runs them.
  */
-async function compileCargo() {
-  await runShown("cargo-compile", "cargo", [...testsOf(crates), "--no-run"], counting?.env);
-  return sum([]);
+async function compileCargoTests() {
+  await runAndPrint(
+    "cargo-compile",
+    "cargo",
+    [...cargoTestArguments(TESTED_CRATES), "--no-run"],
+    lineCounting?.env,
+  );
+  return sumResults([]);
 }
 
 async function runCargoTests() {
-  const { status, output } = await runShown("cargo", "cargo", testsOf(crates), counting?.env);
+  const { status, output } = await runAndPrint(
+    "cargo",
+    "cargo",
+    cargoTestArguments(TESTED_CRATES),
+    lineCounting?.env,
+  );
   const results = cargoResults(output, status);
-  if (counting === undefined)
+  if (lineCounting === undefined)
     console.log("note: the core's lines are not counted: this compiler's LLVM tools are missing");
-  if (counting === undefined || status !== 0 || !flag("--check")) return results;
-  return counting.isEnough()
+  if (lineCounting === undefined || status !== 0 || !hasFlag("--check")) return results;
+  return lineCounting.isEnough()
     ? results
     : { ...results, failed: 1, why: ["too few lines of crates/core are run"] };
 }
@@ -105,11 +115,11 @@ async function runCargoTests() {
 async function runLoom() {
   const manifest = ["--quiet", "--manifest-path", "crates/fs/loom/Cargo.toml"];
   const env = { CARGO_TARGET_DIR: join(root, "target/loom") };
-  if (run("cargo", ["fetch", ...manifest], { env, capture: true, check: false }).status !== 0) {
+  if (runAndWait("cargo", ["fetch", ...manifest], { env, capture: true, check: false }).status !== 0) {
     console.log("orders of threads: skipped, loom cannot be had here");
     return { passed: 0, failed: 0, skipped: 1 };
   }
-  const { status, output } = await runShown("loom", "cargo", ["test", ...manifest], env);
+  const { status, output } = await runAndPrint("loom", "cargo", ["test", ...manifest], env);
   return cargoResults(output, status);
 }
 
@@ -119,49 +129,53 @@ async function runLoom() {
  * @param {string[]} more options of this run
  */
 async function runVitest(project, ...more) {
-  const json = `${reports}/${project}.json`;
+  const json = `${REPORTS_FOLDER}/${project}.json`;
   rmSync(join(root, json), { force: true });
   const told = ["--reporter=default", "--reporter=json", `--outputFile.json=${json}`];
   const args = ["run", "--project", project, "--passWithNoTests", ...told, ...more];
-  const { status } = await runShown(project, bin("vitest"), args);
+  const { status } = await runAndPrint(project, npmProgram("vitest"), args);
   if (!existsSync(join(root, json))) return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
   return vitestResults(JSON.parse(readFileSync(join(root, json), "utf8")), status);
 }
 
-const builds = [
-  { name: "programs for the tests", body: checkPrograms },
-  { name: "native addon", body: () => runBuild("addon", "scripts/build.mjs", "--native-only") },
-  { name: "TypeScript", body: () => runBuild("typescript", "scripts/build.mjs", "--ts-only") },
+const BUILD_STAGES = [
+  { name: "programs for the tests", body: checkRequiredPrograms },
+  { name: "native addon", body: () => runBuildScript("addon", "scripts/build.mjs", "--native-only") },
+  { name: "TypeScript", body: () => runBuildScript("typescript", "scripts/build.mjs", "--ts-only") },
   { name: "WebAssembly", body: buildWasm },
-  { name: "compiling the cargo tests", body: compileCargo },
+  { name: "compiling the cargo tests", body: compileCargoTests },
 ];
-const checks = {
+const CHECK_STAGE = {
   name: "checks",
   needs: ["TypeScript"],
-  body: () => runCounted("checks", "scripts/check.mjs", "--runBuild"),
+  body: () => runCountingScript("checks", "scripts/check.mjs", "--built"),
 };
-const fast = [
+const FAST_STAGES = [
   // One worker more than processors, because tests of servers and terminals spend much time
   // waiting. With coverage, vitest also fails if tests run too few lines of js/.
   {
     name: "fast tests",
     alone: true,
     body: () =>
-      runVitest("fast", `--maxWorkers=${processors + 1}`, ...(flag("--check") ? COVERAGE_OPTIONS : [])),
+      runVitest(
+        "fast",
+        `--maxWorkers=${processorCount + 1}`,
+        ...(hasFlag("--check") ? COVERAGE_OPTIONS : []),
+      ),
   },
 ];
-const cargoTests = { name: "cargo tests", body: runCargoTests };
-const slow = [
+const CARGO_TEST_STAGE = { name: "cargo tests", body: runCargoTests };
+const SLOW_STAGES = [
   { name: "slow tests", body: () => runVitest("slow", "--maxWorkers=1") },
-  cargoTests,
+  CARGO_TEST_STAGE,
   { name: "orders of threads", body: runLoom },
-  { name: "acceptance", body: () => runCounted("acceptance", "test/acceptance/run.mjs") },
-  { name: "scenarios", body: () => runCounted("scenarios", "test/scenarios/run.mjs") },
+  { name: "acceptance", body: () => runCountingScript("acceptance", "test/acceptance/run.mjs") },
+  { name: "scenarios", body: () => runCountingScript("scenarios", "test/scenarios/run.mjs") },
   ...sharedKinds().map((kind) => ({
     name: `share of the deep check ${kind}`,
-    body: () => runCounted(`deep-${kind}`, "scripts/deep.mjs", kind, "--share"),
+    body: () => runCountingScript(`deep-${kind}`, "scripts/deep.mjs", kind, "--share"),
   })),
-  ...(flag("--fuzz") ? [{ name: "fuzz targets", alone: true, body: async () => fuzz(5) }] : []),
+  ...(hasFlag("--fuzz") ? [{ name: "fuzz targets", alone: true, body: async () => runFuzzTargets(5) }] : []),
   // Tests of races, and tests that measure memory or time.
   { name: "slow tests by themselves", alone: true, body: () => runVitest("alone", "--maxWorkers=1") },
 ];
@@ -196,18 +210,18 @@ function printFailures(results) {
   }
 }
 
-await main(async () => {
+await runScript(async () => {
   const results = [];
   const wanted = [
-    ...builds,
-    ...(flag("--check") ? [checks] : []),
-    ...fast,
-    ...(flag("--all") || inCi ? slow : [cargoTests]),
+    ...BUILD_STAGES,
+    ...(hasFlag("--check") ? [CHECK_STAGE] : []),
+    ...FAST_STAGES,
+    ...(hasFlag("--all") || inCi ? SLOW_STAGES : [CARGO_TEST_STAGE]),
   ];
-  await runStages(wanted, processors, async (stage) => {
+  await runStages(wanted, processorCount, async (stage) => {
     results.push(await runStage(stage));
   });
-  const { passed, failed, skipped } = sum(results);
+  const { passed, failed, skipped } = sumResults(results);
   if (failed > 0 || passed === 0) process.exitCode = 1;
   printFailures(results);
   console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);

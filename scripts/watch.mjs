@@ -5,7 +5,7 @@
 import { watch } from "node:fs";
 import { join } from "node:path";
 import { buildNative, buildTypeScript } from "./build.mjs";
-import { bin, BuildError, main, root, run } from "./lib/run.mjs";
+import { npmProgram, BuildError, runScript, root, runAndWait } from "./lib/run.mjs";
 
 /**
  * The time without a further change after which a change counts as complete, because editors write
@@ -21,17 +21,17 @@ async function buildAndTest(paths) {
     await buildNative();
     for (const crate of crates) {
       if (["core", "fs", "index", "sandbox"].includes(crate))
-        run("cargo", ["test", "-p", `filewright-${crate}`], { check: false });
+        runAndWait("cargo", ["test", "-p", `filewright-${crate}`], { check: false });
     }
   }
   if (scripts.length > 0) {
     await buildTypeScript();
-    run(bin("vitest"), ["related", "--run", "--project", "fast", ...scripts], { check: false });
+    runAndWait(npmProgram("vitest"), ["related", "--run", "--project", "fast", ...scripts], { check: false });
   }
   console.log(`\nwatching: ${new Date().toLocaleTimeString()}`);
 }
 
-await main(async () => {
+await runScript(async () => {
   await buildNative();
   await buildTypeScript();
   const changed = new Set();

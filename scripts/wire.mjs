@@ -8,19 +8,20 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { declarationsAreFresh } from "./build.mjs";
-import { BuildError, main, root } from "./lib/run.mjs";
+import { BuildError, runScript, root } from "./lib/run.mjs";
 
-const FILE = "js/engine/generated/records.ts";
+const RECORDS_FILE = "js/engine/generated/records.ts";
 const LINE_WIDTH = 110;
 
-const camel = (name) => name.toLowerCase().replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
-const screaming = (name) => name.replaceAll(/(?<=[a-z])[A-Z]/gu, "_$&").toUpperCase();
+const toCamelCase = (name) =>
+  name.toLowerCase().replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
+const toScreamingSnakeCase = (name) => name.replaceAll(/(?<=[a-z])[A-Z]/gu, "_$&").toUpperCase();
 
 /**
  * The Rust types that are sent as one number or one string. For each: the type in TypeScript, the
  * method of `Unpacker` that reads it, and the one that reads it if it may be missing.
  */
-const SCALARS = new Map(
+const SCALAR_TYPES = new Map(
   Object.entries({
     u32: ["number", "num", "opt"],
     u64: ["number", "num", "opt"],
@@ -33,10 +34,10 @@ const SCALARS = new Map(
   }),
 );
 
-const DOC = /^\/\/\/ ?(?<text>.*)$/u;
-const OPENING = /^(?:pub(?:\(crate\))? )?(?<kind>struct|enum|bits) (?<name>\w+)(?:<'\w+>)? \{$/u;
+const DOC_LINE = /^\/\/\/ ?(?<text>.*)$/u;
+const DECLARATION_OPENING = /^(?:pub(?:\(crate\))? )?(?<kind>struct|enum|bits) (?<name>\w+)(?:<'\w+>)? \{$/u;
 /** For each kind of declaration, the form of a line that declares a member. */
-const MEMBERS = {
+const MEMBER_LINE_BY_KIND = {
   struct: /^(?<base>\.\.)?(?:pub(?:\(crate\))? )?(?<name>\w+): (?<type>.+),$/u,
   enum: /^\w+ = "(?<word>\w+)",$/u,
   bits: /^(?<name>[A-Z0-9_]+) = (?<value>\d+),$/u,
@@ -64,13 +65,13 @@ function wireDeclarationsIn(file) {
       continue;
     }
     if (text === "" || text === "}" || text.startsWith("#[")) continue;
-    const words = DOC.exec(text)?.groups;
+    const words = DOC_LINE.exec(text)?.groups;
     if (words !== undefined) {
       doc.push(words.text);
       continue;
     }
-    const opening = current.kind === undefined ? OPENING.exec(text)?.groups : undefined;
-    const member = MEMBERS[current.kind]?.exec(text)?.groups;
+    const opening = current.kind === undefined ? DECLARATION_OPENING.exec(text)?.groups : undefined;
+    const member = MEMBER_LINE_BY_KIND[current.kind]?.exec(text)?.groups;
     if (opening !== undefined) Object.assign(current, opening, { doc });
     else if (member !== undefined) current.members.push({ ...member, doc });
     else throw new BuildError(`${file}:${index + 1}: wire! does not know this line: ${text}`);
@@ -83,15 +84,15 @@ function wireDeclarationsIn(file) {
  * Returns the type of a field without references and lifetimes: its name, and the type that
  * `Option` or `Vec` wraps.
  */
-function parseType(text) {
+function parseFieldType(text) {
   const plain = text.replace(/^&(?:'\w+ )?/u, "").replaceAll(/'\w+, |<'\w+>/gu, "");
   const [, wrapper, inner] = /^(\w+)<(.+)>$/u.exec(plain) ?? [];
-  if (wrapper === "Cow") return parseType(inner);
-  return wrapper === undefined ? { name: plain } : { name: wrapper, inner: parseType(inner) };
+  if (wrapper === "Cow") return parseFieldType(inner);
+  return wrapper === undefined ? { name: plain } : { name: wrapper, inner: parseFieldType(inner) };
 }
 
 /** Returns the text of records.ts. */
-export function records() {
+export function recordsText() {
   const files = readdirSync(join(root, "crates"), { recursive: true })
     .filter((path) => path.endsWith(".rs"))
     .map((path) => `crates/${path.replaceAll("\\", "/")}`)
@@ -101,7 +102,7 @@ export function records() {
   if (byName.size !== all.length) throw new BuildError("wire! declares a name twice");
 
   const known = (name, file) => {
-    const scalar = SCALARS.get(name);
+    const scalar = SCALAR_TYPES.get(name);
     const declared = byName.get(name);
     if (scalar === undefined && declared === undefined)
       throw new BuildError(`${file}: wire! does not know the type ${name}`);
@@ -117,13 +118,13 @@ export function records() {
     if (name === "Option") {
       const { scalar, declared } = known(inner.name, file);
       if (scalar?.[2] !== undefined) return `from.${scalar[2]}()`;
-      if (declared?.kind === "enum") return `${screaming(inner.name)}_WORDS[from.num()] ?? null`;
+      if (declared?.kind === "enum") return `${toScreamingSnakeCase(inner.name)}_WORDS[from.num()] ?? null`;
       throw new BuildError(`${file}: wire! cannot read Option<${inner.name}>`);
     }
     const { scalar, declared } = known(name, file);
     if (scalar !== undefined) return `from.${scalar[1]}()`;
     return declared.kind === "enum"
-      ? `${screaming(name)}_WORDS[from.num()] as ${name}`
+      ? `${toScreamingSnakeCase(name)}_WORDS[from.num()] as ${name}`
       : `decode${name}(from)`;
   };
   /**
@@ -142,13 +143,13 @@ export function records() {
         .filter((member) => member !== base)
         .map(
           ({ name, type, doc }) =>
-            `${comment(doc, "  ")}  readonly ${camel(name)}: ${typeOf(parseType(type), record.file)};\n`,
+            `${formatDocComment(doc, "  ")}  readonly ${toCamelCase(name)}: ${typeOf(parseFieldType(type), record.file)};\n`,
         );
       const read = fieldsOf(record).map(
-        ({ name, type, file }) => `    ${camel(name)}: ${readerOf(parseType(type), file)},\n`,
+        ({ name, type, file }) => `    ${toCamelCase(name)}: ${readerOf(parseFieldType(type), file)},\n`,
       );
       const continued = base === undefined ? "" : ` extends ${base.type}`;
-      return `${comment(record.doc)}export interface ${record.name}${continued} {\n${fields.join("")}}
+      return `${formatDocComment(record.doc)}export interface ${record.name}${continued} {\n${fields.join("")}}
 
 /** Decodes {@link ${record.name}}. */
 export function decode${record.name}(from: Unpacker): ${record.name} {
@@ -156,15 +157,17 @@ export function decode${record.name}(from: Unpacker): ${record.name} {
     },
     enum({ name, doc, members }) {
       const words = members.map(({ word }) => `"${word}"`);
-      const table = `export const ${screaming(name)}_WORDS: readonly ${name}[] = `;
+      const table = `export const ${toScreamingSnakeCase(name)}_WORDS: readonly ${name}[] = `;
       const means = members.map(({ word, doc }) => `- \`${word}\`: ${doc.join(" ")}`);
-      return `${comment([...doc, "", ...means])}${choice(`export type ${name} =`, words)}
+      return `${formatDocComment([...doc, "", ...means])}${formatUnion(`export type ${name} =`, words)}
 /** The words by their numbers. */
-${list(table, words)}`;
+${formatArray(table, words)}`;
     },
     bits({ name, doc, members }) {
-      const bits = members.map((bit) => `${comment(bit.doc, "  ")}  ${camel(bit.name)}: ${bit.value},\n`);
-      return `${comment(doc)}export const ${screaming(name)} = {\n${bits.join("")}} as const;\n`;
+      const bits = members.map(
+        (bit) => `${formatDocComment(bit.doc, "  ")}  ${toCamelCase(bit.name)}: ${bit.value},\n`,
+      );
+      return `${formatDocComment(doc)}export const ${toScreamingSnakeCase(name)} = {\n${bits.join("")}} as const;\n`;
     },
   };
   return `/**
@@ -177,12 +180,12 @@ import type { Unpacker } from "../wire/unpack.ts";
 ${all.map((one) => printed[one.kind](one)).join("\n")}`;
 }
 
-function choice(head, words) {
+function formatUnion(head, words) {
   const line = `${head} ${words.join(" | ")};\n`;
   return line.length <= LINE_WIDTH ? line : `${head}\n${words.map((word) => `  | ${word}`).join("\n")};\n`;
 }
 
-function list(head, items) {
+function formatArray(head, items) {
   const line = `${head}[${items.join(", ")}];\n`;
   return line.length <= LINE_WIDTH ? line : `${head}[\n${items.map((item) => `  ${item},\n`).join("")}];\n`;
 }
@@ -191,24 +194,24 @@ function list(head, items) {
  * Returns a doc comment of Rust as one of TypeScript: with names in camel case, and `null` for
  * `None`.
  */
-function comment(doc, indent = "") {
+function formatDocComment(doc, indent = "") {
   if (doc.length === 0) return "";
   const lines = doc.map((line) =>
     line
       .replaceAll(/\[(`[^`]+`)\](?:\([^)]*\))?/gu, "$1")
       .replaceAll("`None`", "null")
-      .replaceAll(/`[^`]+`/gu, (code) => code.replaceAll(/[a-z]+(?:_[a-z]+)+/gu, camel)),
+      .replaceAll(/`[^`]+`/gu, (code) => code.replaceAll(/[a-z]+(?:_[a-z]+)+/gu, toCamelCase)),
   );
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd().concat("\n")).join("")}${indent} */\n`;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await main(() => {
-    const text = records();
-    if (!process.argv.includes("--check")) writeFileSync(join(root, FILE), text);
-    else if (readFileSync(join(root, FILE), "utf8") !== text)
-      throw new BuildError(`${FILE} is stale; run: npm run wire`);
+  await runScript(() => {
+    const text = recordsText();
+    if (!process.argv.includes("--check")) writeFileSync(join(root, RECORDS_FILE), text);
+    else if (readFileSync(join(root, RECORDS_FILE), "utf8") !== text)
+      throw new BuildError(`${RECORDS_FILE} is stale; run: npm run wire`);
     else if (!declarationsAreFresh())
       throw new BuildError("js/engine/generated/binding.ts is stale; run: npm run build -- --force");
   });

@@ -4,17 +4,17 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { root, run } from "../../scripts/lib/run.mjs";
+import { root, runAndWait } from "../../scripts/lib/run.mjs";
 import { npmInstall } from "./setup.mjs";
 import { Skip } from "./skip.mjs";
 
-const cache = join(root, ".cache/bench");
+const CACHE_FOLDER = join(root, ".cache/bench");
 
 /**
  * The npm packages of the small tree. Together they have large and many small files, deep and flat
  * folders.
  */
-const packages = {
+const SMALL_TREE_PACKAGES = {
   typescript: "6.0.3",
   rxjs: "7.8.2",
   "date-fns": "4.1.0",
@@ -23,24 +23,27 @@ const packages = {
 };
 
 /** Returns the path of the small tree: a few npm packages, about 20,000 files. */
-export function smallTree() {
-  const tree = join(cache, "small");
+export function makeSmallTree() {
+  const tree = join(CACHE_FOLDER, "small");
   const marker = join(tree, ".git/made");
-  const wanted = JSON.stringify(packages);
+  const wanted = JSON.stringify(SMALL_TREE_PACKAGES);
   if (existsSync(marker) && readFileSync(marker, "utf8") === wanted) return tree;
   console.error("making the small tree from npm packages");
-  const install = join(cache, "small-install");
+  const install = join(CACHE_FOLDER, "small-install");
   rmSync(tree, { recursive: true, force: true });
   mkdirSync(install, { recursive: true });
-  writeFileSync(join(install, "package.json"), JSON.stringify({ private: true, dependencies: packages }));
+  writeFileSync(
+    join(install, "package.json"),
+    JSON.stringify({ private: true, dependencies: SMALL_TREE_PACKAGES }),
+  );
   npmInstall(install);
-  for (const name of Object.keys(packages)) {
+  for (const name of Object.keys(SMALL_TREE_PACKAGES)) {
     cpSync(join(install, "node_modules", name), join(tree, name), { recursive: true });
   }
   rmSync(install, { recursive: true });
   // The tree is a git repository, so that no ignore file above it applies, and has an ignore file
   // of its own.
-  run("git", ["init", "-q", tree]);
+  runAndWait("git", ["init", "-q", tree]);
   writeFileSync(join(tree, ".gitignore"), "*.map\n/rxjs/dist/bundles/\n/three/examples/fonts/\n!*.min.js\n");
   writeFileSync(marker, wanted);
   return tree;
@@ -50,7 +53,7 @@ export function smallTree() {
  * The dependencies of a large web project. With their own dependencies they have about 113,000
  * files.
  */
-const installed = {
+const MODULES_TREE_PACKAGES = {
   "@angular/core": "21.2.26",
   "@aws-sdk/client-ec2": "3.1169.0",
   "@aws-sdk/client-s3": "3.1169.0",
@@ -77,19 +80,22 @@ const installed = {
  * Returns the path of a large node_modules: 0.8 GB, a third of the text minified or source maps,
  * nothing ignored.
  */
-export function modulesTree() {
-  const tree = join(cache, "modules");
-  const marker = join(cache, "modules.made");
-  const wanted = JSON.stringify(installed);
+export function makeModulesTree() {
+  const tree = join(CACHE_FOLDER, "modules");
+  const marker = join(CACHE_FOLDER, "modules.made");
+  const wanted = JSON.stringify(MODULES_TREE_PACKAGES);
   if (existsSync(marker) && readFileSync(marker, "utf8") === wanted) return tree;
   console.error("installing many npm packages");
   rmSync(tree, { recursive: true, force: true });
   mkdirSync(tree, { recursive: true });
-  writeFileSync(join(tree, "package.json"), JSON.stringify({ private: true, dependencies: installed }));
+  writeFileSync(
+    join(tree, "package.json"),
+    JSON.stringify({ private: true, dependencies: MODULES_TREE_PACKAGES }),
+  );
   npmInstall(tree);
   // ripgrep also applies the ignore files of the directories above, those of this checkout, so they
   // are reverted here.
-  const above = readFileSync(join(cache, "../../.gitignore"), "utf8").split("\n");
+  const above = readFileSync(join(CACHE_FOLDER, "../../.gitignore"), "utf8").split("\n");
   const rules = above.filter((line) => line !== "" && !line.startsWith("#") && !line.startsWith("/"));
   writeFileSync(join(tree, ".gitignore"), rules.map((rule) => `!${rule}\n`).join(""));
   writeFileSync(marker, wanted);
@@ -100,33 +106,33 @@ export function modulesTree() {
  * Returns the path of the Linux source tree, from Debian's package: 78,579 files, 1.3 GB. @throws
  * Skip if apt-get cannot download it
  */
-export function linuxTree() {
-  const tree = join(cache, "linux-source-6.1");
-  const marker = join(cache, "linux.made");
+export function makeLinuxTree() {
+  const tree = join(CACHE_FOLDER, "linux-source-6.1");
+  const marker = join(CACHE_FOLDER, "linux.made");
   if (existsSync(marker)) return tree;
   console.error("unpacking the Linux source tree");
-  mkdirSync(cache, { recursive: true });
-  run("tar", ["-xf", sourceArchive(), "-C", cache]);
+  mkdirSync(CACHE_FOLDER, { recursive: true });
+  runAndWait("tar", ["-xf", linuxSourceArchive(), "-C", CACHE_FOLDER]);
   // Debian adds `/*` and `!/debian/` to the .gitignore of the root, with which every search tool
   // would ignore all files.
   const ignore = join(tree, ".gitignore");
   const lines = readFileSync(ignore, "utf8").split("\n");
   const cut = lines.findIndex((line) => line.trim() === "/*");
   if (cut >= 0) writeFileSync(ignore, `${lines.slice(0, cut).join("\n")}\n`);
-  run("git", ["init", "-q", tree]);
+  runAndWait("git", ["init", "-q", tree]);
   writeFileSync(marker, "");
   return tree;
 }
 
 /** Returns the path of the archive with the Linux source tree, installed or downloaded. */
-function sourceArchive() {
+function linuxSourceArchive() {
   const installed = "/usr/src/linux-source-6.1.tar.xz";
   if (existsSync(installed)) return installed;
   const fetched = spawnSync(
     "sh",
     ["-c", "apt-get download linux-source-6.1 && dpkg-deb -x linux-source-6.1_*.deb ."],
     {
-      cwd: cache,
+      cwd: CACHE_FOLDER,
       stdio: ["ignore", "ignore", "inherit"],
     },
   );
@@ -134,23 +140,27 @@ function sourceArchive() {
     throw new Skip(
       "the Linux source tree comes from Debian's linux-source-6.1, which apt-get cannot get here",
     );
-  return join(cache, "usr/src/linux-source-6.1.tar.xz");
+  return join(CACHE_FOLDER, "usr/src/linux-source-6.1.tar.xz");
 }
 
 /** Returns the path of a text file of 1 GB, about 20 million numbered lines. */
-export const bigFile = () =>
-  gigabyte("big.log", (line) => `${line} ${(line * 2654435761) % 4294967296} the quick brown fox jumps\n`);
+export const gigabyteTextFile = () =>
+  makeGigabyteFile(
+    "big.log",
+    (line) => `${line} ${(line * 2654435761) % 4294967296} the quick brown fox jumps\n`,
+  );
 
 /** Returns the path of a file of 1 GB in one line, like JSON that a program writes. */
-export const bigLine = () => gigabyte("big.json", (item) => `{"id":${item},"name":"the quick brown fox"},`);
+export const gigabyteLineFile = () =>
+  makeGigabyteFile("big.json", (item) => `{"id":${item},"name":"the quick brown fox"},`);
 
 /** Returns the path of a file of 1 GB that consists of the texts `item(1)`, `item(2)` and so on. */
-function gigabyte(name, item) {
-  const file = join(cache, name);
+function makeGigabyteFile(name, item) {
+  const file = join(CACHE_FOLDER, name);
   const size = 1_000_000_000;
   if (existsSync(`${file}.made`)) return file;
   console.error("writing a file of 1 GB");
-  mkdirSync(cache, { recursive: true });
+  mkdirSync(CACHE_FOLDER, { recursive: true });
   const out = openSync(file, "w");
   for (let line = 1, written = 0; written < size; ) {
     let part = "";
@@ -164,8 +174,8 @@ function gigabyte(name, item) {
 }
 
 /** Returns the paths of `count` files of `bytes` bytes in one folder, some levels deep. */
-export function smallFiles(count, bytes) {
-  const folder = join(cache, `files-${count}-${bytes}`, "a/b/c");
+export function makeSmallFiles(count, bytes) {
+  const folder = join(CACHE_FOLDER, `files-${count}-${bytes}`, "a/b/c");
   const text = "0123456789abcdef 0123456789abcdef 0123456789abcdef 0123456789ab\n".repeat(bytes / 64);
   mkdirSync(folder, { recursive: true });
   return Array.from({ length: count }, (_, i) => {

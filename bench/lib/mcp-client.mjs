@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
  * Returns the path of the script of the reference server,
  * `@modelcontextprotocol/server-filesystem`.
  */
-export function incumbent() {
+export function referenceServerScript() {
   const manifest = createRequire(import.meta.url).resolve(
     "@modelcontextprotocol/server-filesystem/package.json",
   );
@@ -19,7 +19,7 @@ export function incumbent() {
 /**
  * Starts a server and initializes the connection. `start_ms` in the result is the time that took.
  */
-export async function connect(argv) {
+export async function startAndConnect(argv) {
   const began = performance.now();
   const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "ignore"] });
   const waiting = new Map();

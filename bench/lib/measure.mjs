@@ -10,7 +10,7 @@ setFlagsFromString("--expose-gc");
  * Collects garbage before each measurement, so that neither function pays for the garbage of the
  * other.
  */
-const collect = runInNewContext("gc");
+const collectGarbage = runInNewContext("gc");
 
 /** Returns the median of some numbers. */
 export function median(numbers) {
@@ -20,7 +20,7 @@ export function median(numbers) {
 }
 
 /** Returns the time of one run in milliseconds. */
-export async function time(run) {
+export async function timeRun(run) {
   const started = performance.now();
   await run();
   return performance.now() - started;
@@ -30,7 +30,7 @@ export async function time(run) {
  * Returns the median time of a short call in milliseconds, measured by tinybench for this number of
  * milliseconds.
  */
-async function latency(run, milliseconds) {
+async function medianLatency(run, milliseconds) {
   const bench = new Bench({
     time: milliseconds,
     warmupTime: milliseconds / 5,
@@ -48,13 +48,13 @@ async function latency(run, milliseconds) {
  * Runs both functions in each round, measured by `one`, and returns the medians of their times and
  * of the ratio.
  */
-async function alternate(ours, peer, rounds, one) {
+async function measureAlternately(ours, peer, rounds, one) {
   const samples = [];
   for (let round = 0; round < rounds; round++) {
     // Each side goes first in every other round, so that neither always finds the caches warm.
     const first = round % 2 === 0;
     const turn = async (run) => {
-      collect();
+      collectGarbage();
       return one(run);
     };
     const a = first ? await turn(ours) : undefined;
@@ -73,25 +73,25 @@ async function alternate(ours, peer, rounds, one) {
  * Measures two calls that take microseconds to milliseconds. Each is called many times in each
  * round.
  */
-export const calls = (ours, peer, { rounds = 5, milliseconds = 100 } = {}) =>
-  alternate(ours, peer, rounds, (run) => latency(run, milliseconds));
+export const compareShortCalls = (ours, peer, { rounds = 5, milliseconds = 100 } = {}) =>
+  measureAlternately(ours, peer, rounds, (run) => medianLatency(run, milliseconds));
 
 /**
  * Measures two calls that take tens of milliseconds or more. Each is called once in each round, and
  * with `warm` once before.
  */
-export async function runs(ours, peer, { rounds = 5, warm = true } = {}) {
+export async function compareLongRuns(ours, peer, { rounds = 5, warm = true } = {}) {
   if (warm) {
     await ours();
     await peer();
   }
-  return alternate(ours, peer, rounds, time);
+  return measureAlternately(ours, peer, rounds, timeRun);
 }
 
 /** Throws an error, which fails the row, if the two sides have different results. */
-export function same(what, ours, peer) {
+export function assertSameResult(what, ours, peer) {
   const [a, b] = [JSON.stringify(ours), JSON.stringify(peer)];
-  if (a !== b) throw new Error(`${what} differ: ours ${cut(a)}, theirs ${cut(b)}`);
+  if (a !== b) throw new Error(`${what} differ: ours ${shortenText(a)}, theirs ${shortenText(b)}`);
 }
 
-const cut = (text = "undefined") => (text.length > 300 ? `${text.slice(0, 300)}…` : text);
+const shortenText = (text = "undefined") => (text.length > 300 ? `${text.slice(0, 300)}…` : text);

@@ -2,20 +2,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, platform, release, totalmem } from "node:os";
 
-const figure = (ms) => {
+const formatMs = (ms) => {
   if (ms === undefined) return "";
   return `${ms >= 100 ? ms.toFixed(0) : ms >= 1 ? ms.toFixed(1) : ms.toFixed(3)} ms`;
 };
-const factor = (x) => (x === undefined ? "" : x >= 100 ? `${x.toFixed(0)}x` : `${x.toFixed(2)}x`);
+const formatFactor = (x) => (x === undefined ? "" : x >= 100 ? `${x.toFixed(0)}x` : `${x.toFixed(2)}x`);
 
 /** Prints one row: a measured result, `{ skipped: reason }` or `{ failed: message }`. */
 export function printRow(row) {
   const { name, peer, ours_ms, peer_ms, faster, note, skipped, failed } = row;
   if (skipped || failed)
     return console.log(`  ${name.padEnd(44)} ${failed ? "FAILED" : "skipped"}: ${failed ?? skipped}`);
-  const times = `${figure(ours_ms).padStart(11)}  ${figure(peer_ms).padStart(11)}  ${factor(faster).padStart(9)}`;
+  const times = `${formatMs(ours_ms).padStart(11)}  ${formatMs(peer_ms).padStart(11)}  ${formatFactor(faster).padStart(9)}`;
   console.log(
-    `  ${name.padEnd(44)} ${times}  ${measure(row).padEnd(9)} ${peer ?? ""}${note ? `  (${note})` : ""}`.trimEnd(),
+    `  ${name.padEnd(44)} ${times}  ${formatGoal(row).padEnd(9)} ${peer ?? ""}${note ? `  (${note})` : ""}`.trimEnd(),
   );
 }
 
@@ -23,12 +23,13 @@ export function printRow(row) {
  * Returns the goal or the limit of a row with a sign that says whether the result meets it; empty
  * without either.
  */
-function measure({ faster, goal, limit_ms, met }) {
-  if (goal !== undefined && faster !== undefined) return `${faster >= goal ? "≥" : "<"} ${factor(goal)}`;
-  return limit_ms === undefined ? "" : `${met ? "<" : "≥"} ${figure(limit_ms)}`;
+function formatGoal({ faster, goal, limit_ms, met }) {
+  if (goal !== undefined && faster !== undefined)
+    return `${faster >= goal ? "≥" : "<"} ${formatFactor(goal)}`;
+  return limit_ms === undefined ? "" : `${met ? "<" : "≥"} ${formatMs(limit_ms)}`;
 }
 
-export const printHead = (title) =>
+export const printTableHead = (title) =>
   console.log(`\n${title}\n  ${" ".repeat(44)}     ours         peer     faster  goal      peer`);
 
 /** Writes the rows to `bench/results/<date>.json`, and returns the path. */

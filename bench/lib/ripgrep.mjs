@@ -3,12 +3,15 @@ import { spawn } from "node:child_process";
 import { rgPath } from "@vscode/ripgrep";
 
 // The options with which ripgrep searches the same files as ours: with dot files, without `.git`.
-const always = ["--no-config", "--color=never", "--no-messages", "--hidden", "--glob=!.git"];
+const COMMON_OPTIONS = ["--no-config", "--color=never", "--no-messages", "--hidden", "--glob=!.git"];
 
 /** Runs ripgrep in a folder and returns what it printed. After `lines` lines it is killed. */
-export function ripgrep(folder, args, { lines = Number.POSITIVE_INFINITY } = {}) {
+export function runRipgrep(folder, args, { lines = Number.POSITIVE_INFINITY } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(rgPath, [...always, ...args], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(rgPath, [...COMMON_OPTIONS, ...args], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const parts = [];
     let seen = 0;
     child.stdout.on("data", (part) => {

@@ -1,27 +1,27 @@
 // Measures a whole tool call against one of the MCP reference server over stdio.
 import { dirname } from "node:path";
-import { smallFiles } from "../lib/corpora.mjs";
-import { connect, incumbent } from "../lib/mcp-client.mjs";
-import { calls, same } from "../lib/measure.mjs";
+import { makeSmallFiles } from "../lib/corpora.mjs";
+import { startAndConnect, referenceServerScript } from "../lib/mcp-client.mjs";
+import { compareShortCalls, assertSameResult } from "../lib/measure.mjs";
 
 export const title = "call: a whole tool call, against the MCP filesystem server over stdio";
 
 export async function* rows({ load }) {
   const { openWorkspace } = await load("index.node.js");
-  const paths = smallFiles(50, 4096);
+  const paths = makeSmallFiles(50, 4096);
   const folder = dirname(dirname(paths[0]));
   const ws = await openWorkspace({ roots: [{ path: folder, access: "read" }] });
-  const server = await connect([incumbent(), folder]);
+  const server = await startAndConnect([referenceServerScript(), folder]);
   try {
     const [path] = paths;
     const ours = async (one) => (await ws.call("read_file", { path: one, line_numbers: "none" })).text;
     const theirs = async (one) => (await server.call("read_text_file", { path: one })).content[0].text;
-    same("texts", (await ours(path)).trimEnd(), (await theirs(path)).trimEnd());
+    assertSameResult("texts", (await ours(path)).trimEnd(), (await theirs(path)).trimEnd());
     yield {
       name: "read_file, one by one",
       peer: "read_text_file",
       goal: 1,
-      ...(await calls(
+      ...(await compareShortCalls(
         () => ours(path),
         () => theirs(path),
       )),
@@ -31,7 +31,7 @@ export async function* rows({ load }) {
       name: "read_file, 50 at once",
       peer: "read_text_file",
       goal: 1,
-      ...(await calls(together(ours), together(theirs))),
+      ...(await compareShortCalls(together(ours), together(theirs))),
     };
   } finally {
     server.close();

@@ -5,26 +5,26 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { calls, median, runs, same } from "../lib/measure.mjs";
-import { growth } from "../lib/process.mjs";
+import { compareShortCalls, median, compareLongRuns, assertSameResult } from "../lib/measure.mjs";
+import { startMemoryGrowth } from "../lib/process.mjs";
 
 export const title = "disk: ws.fs and small calls on a local disk, against node:fs";
 
-const SIZES = [
+const FILE_SIZES = [
   ["4 KiB", 4096],
   ["64 KiB", 64 << 10],
   ["1 MiB", 1 << 20],
   ["100 MB", 100e6],
 ];
 /** The goal: at most 20 % slower than a direct call. */
-const GOAL = 1 / 1.2;
+const GOAL_SPEED_RATIO = 1 / 1.2;
 /**
  * The maximum number of bytes by which a second workspace and thousands of small calls may enlarge
  * the process, garbage included.
  */
-const MOST_GROWN = 20e6;
-const IN_FLIGHT = 16;
-const GOAL_CALLS = 20_000;
+const MAX_GROWN_BYTES = 20e6;
+const CONCURRENT_CALLS = 16;
+const GOAL_CALLS_PER_SECOND = 20_000;
 
 export async function* rows({ load }) {
   const { openWorkspace } = await load("index.node.js");
@@ -34,18 +34,18 @@ export async function* rows({ load }) {
   mkdirSync(root);
   const ws = await openWorkspace({ ...options, history: false });
   try {
-    yield await inFlight(ws);
+    yield await concurrentCallsRow(ws);
     // The heap has grown to its working size by now, so that further growth is that of the second
     // workspace.
-    const growing = growth();
+    const growing = startMemoryGrowth();
     const kept = await openWorkspace(options);
-    const costs = await history(ws, kept);
+    const costs = await historyCostRow(ws, kept);
     const grown = growing();
     await kept.close();
     yield costs;
-    const met = grown < MOST_GROWN;
+    const met = grown < MAX_GROWN_BYTES;
     yield { name: "growth by a second workspace and its calls", met, note: `${(grown / 1e6).toFixed(0)} MB` };
-    yield* whole(ws.fs, root);
+    yield* wholeFileRows(ws.fs, root);
   } finally {
     await ws.close();
     rmSync(folder, { recursive: true });
@@ -53,22 +53,22 @@ export async function* rows({ load }) {
 }
 
 /** Measures reading and replacing whole files. */
-async function* whole(fs, root) {
-  for (const [name, bytes] of SIZES) {
+async function* wholeFileRows(fs, root) {
+  for (const [name, bytes] of FILE_SIZES) {
     const content = randomBytes(bytes);
     const [ours, direct, by] = ["ours", "direct", "renamed"].map((file) => join(root, `${file}-${bytes}`));
-    const measure = bytes > 1e7 ? runs : calls;
+    const measure = bytes > 1e7 ? compareLongRuns : compareShortCalls;
     const write = () => fs.writeBytes(ours, content);
     const byRename = async () => {
       await writeFile(`${by}.tmp`, content);
       await rename(`${by}.tmp`, by);
     };
     await Promise.all([write(), writeFile(direct, content)]);
-    same("bytes", Buffer.from(await fs.readBytes(ours)).equals(await readFile(direct)), true);
+    assertSameResult("bytes", Buffer.from(await fs.readBytes(ours)).equals(await readFile(direct)), true);
     yield {
       name: `read ${name}`,
       peer: "fs.promises.readFile",
-      goal: GOAL,
+      goal: GOAL_SPEED_RATIO,
       ...(await measure(
         () => fs.readBytes(ours),
         () => readFile(direct),
@@ -77,7 +77,7 @@ async function* whole(fs, root) {
     yield {
       name: `replace ${name}, atomically`,
       peer: "writeFile and rename",
-      goal: GOAL,
+      goal: GOAL_SPEED_RATIO,
       ...(await measure(write, byRename)),
     };
     yield {
@@ -89,33 +89,37 @@ async function* whole(fs, root) {
 }
 
 /** Measures the calls per second of processor time of all threads, with several calls at once. */
-async function inFlight(ws) {
+async function concurrentCallsRow(ws) {
   await ws.call("write_file", { path: "a.txt", content: "hello\n" });
   const batch = () =>
-    Promise.all(Array.from({ length: IN_FLIGHT }, () => ws.call("read_file", { path: "a.txt" })));
+    Promise.all(Array.from({ length: CONCURRENT_CALLS }, () => ws.call("read_file", { path: "a.txt" })));
   for (let warm = 0; warm < 200; warm++) await batch();
   const samples = [];
   for (let round = 0; round < 9; round++) {
     const start = process.cpuUsage();
     for (let count = 0; count < 100; count++) await batch();
     const { user, system } = process.cpuUsage(start);
-    samples.push((user + system) / (100 * IN_FLIGHT));
+    samples.push((user + system) / (100 * CONCURRENT_CALLS));
   }
   const us = median(samples);
   return {
-    name: `read_file, ${IN_FLIGHT} at once, processor time of all threads`,
+    name: `read_file, ${CONCURRENT_CALLS} at once, processor time of all threads`,
     peer: "20,000 calls/s",
     goal: 1,
     ours_ms: us / 1000,
-    peer_ms: 1000 / GOAL_CALLS,
-    faster: 1e6 / GOAL_CALLS / us,
+    peer_ms: 1000 / GOAL_CALLS_PER_SECOND,
+    faster: 1e6 / GOAL_CALLS_PER_SECOND / us,
     note: `${Math.round(1e6 / us).toLocaleString("en")} calls/s`,
   };
 }
 
 /** Measures what keeping the old content for undo adds to the time of a write. */
-async function history(ws, kept) {
+async function historyCostRow(ws, kept) {
   let count = 0;
   const change = (on) => () => on.call("write_file", { path: "b.txt", content: `${count++}\n` });
-  return { name: "write_file with history", peer: "without", ...(await calls(change(kept), change(ws))) };
+  return {
+    name: "write_file with history",
+    peer: "without",
+    ...(await compareShortCalls(change(kept), change(ws))),
+  };
 }

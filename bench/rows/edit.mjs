@@ -6,23 +6,22 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { applyPatch } from "diff";
-import { calls, runs, same } from "../lib/measure.mjs";
+import { compareShortCalls, compareLongRuns, assertSameResult } from "../lib/measure.mjs";
 import * as worstEdits from "../lib/worst-edits.mjs";
 
 export const title = "edit: one replacement, the diff with it";
 
-const words = "config value result handler request buffer index total option parser stream context".split(
-  " ",
-);
+const IDENTIFIER_WORDS =
+  "config value result handler request buffer index total option parser stream context".split(" ");
 
 /** Returns lines that look like program text, nearly all different. */
-function program(count) {
+function programLines(count) {
   let state = 42;
   const below = (most) => {
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
     return (state >> 16) % most;
   };
-  const word = () => words[below(words.length)];
+  const word = () => IDENTIFIER_WORDS[below(IDENTIFIER_WORDS.length)];
   const kinds = [
     (i) => `function ${word()}${word()}${i}(${word()}) {`,
     () => `    // the ${word()} of ${word()} is kept for ${word()}`,
@@ -41,7 +40,7 @@ function program(count) {
  * Returns an edit of ten lines from `at` on. `sent` changes the lines that are sent as the old
  * text.
  */
-function edit(lines, at, sent = (block) => block) {
+function makeEdit(lines, at, sent = (block) => block) {
   const block = lines.slice(at, at + 10);
   const old = sent([...block]);
   const next = [...old];
@@ -61,8 +60,8 @@ function edit(lines, at, sent = (block) => block) {
   };
 }
 
-const slip = (block) => block.with(0, block[0].replace("function ", "funciton "));
-const absent = (block) => block.map((_, i) => `    config.valve[${i}] = handle_r + ${i}99;`);
+const withTypo = (block) => block.with(0, block[0].replace("function ", "funciton "));
+const toAbsentLines = (block) => block.map((_, i) => `    config.valve[${i}] = handle_r + ${i}99;`);
 
 export async function* rows({ load }) {
   const { planEditsBytes } = await load("engine/index.node.js");
@@ -71,36 +70,36 @@ export async function* rows({ load }) {
   const folder = mkdtempSync(join(tmpdir(), "filewright-bench-"));
   try {
     for (const count of [1_000, 100_000]) {
-      const lines = program(count);
+      const lines = programLines(count);
       const at = Math.floor((count * 0.7) / 9) * 9;
       const name = `${count.toLocaleString("en")} lines`;
-      yield* exact(name, edit(lines, at), plan, join(folder, `${count}.ts`));
-      yield* misspelt(name, edit(lines, at, slip), plan);
-      yield* missing(name, edit(lines, at, absent), plan);
+      yield* exactMatchRows(name, makeEdit(lines, at), plan, join(folder, `${count}.ts`));
+      yield* misspeltMatchRows(name, makeEdit(lines, at, withTypo), plan);
+      yield* refusedEditRows(name, makeEdit(lines, at, toAbsentLines), plan);
     }
-    yield slipRow(program(1_000), plan);
-    for (const name of worstEdits.names) yield worstRow(name);
+    yield typoRow(programLines(1_000), plan);
+    for (const name of worstEdits.worstEditNames) yield worstEditRow(name);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 /** Measures an edit whose old text occurs in the file as it is sent. */
-async function* exact(name, one, plan, file) {
+async function* exactMatchRows(name, one, plan, file) {
   const bytes = Buffer.from(one.text);
   const ours = () => Buffer.from(plan(bytes, one).bytes);
-  same("edited texts", ours().toString() === one.result, true);
+  assertSameResult("edited texts", ours().toString() === one.result, true);
   const replace = () => {
     const at = one.text.indexOf(one.oldText);
     if (at < 0 || one.text.indexOf(one.oldText, at + 1) >= 0) throw new Error("not there once");
     // Converts the result to bytes, as an edit tool does.
     return Buffer.from(one.text.slice(0, at) + one.newText + one.text.slice(at + one.oldText.length));
   };
-  same("replaced texts", replace().toString() === one.result, true);
+  assertSameResult("replaced texts", replace().toString() === one.result, true);
   yield {
     name: `${name}, exact`,
     peer: "indexOf, no diff",
-    ...(await calls(() => plan(bytes, one), replace)),
+    ...(await compareShortCalls(() => plan(bytes, one), replace)),
   };
   const { applyFileEdits } = await import("@modelcontextprotocol/server-filesystem/dist/lib.js").catch(
     () => ({}),
@@ -112,7 +111,7 @@ async function* exact(name, one, plan, file) {
     name: `${name}, exact, from the file`,
     peer: "MCP server's edit_file, dry run",
     goal: 2,
-    ...(await runs(
+    ...(await compareLongRuns(
       async () => plan(await readFile(file), one),
       () => applyFileEdits(file, [one], true),
       { rounds: 3 },
@@ -121,27 +120,27 @@ async function* exact(name, one, plan, file) {
 }
 
 /** Measures an edit whose old text has a typing error. */
-async function* misspelt(name, one, plan) {
+async function* misspeltMatchRows(name, one, plan) {
   const bytes = Buffer.from(one.text);
   const theirs = () => applyPatch(one.text, one.patch, { fuzzFactor: 1 });
-  same("mended texts", Buffer.from(plan(bytes, one).bytes).toString() === one.result, true);
-  same("patched lines", theirs() === one.result, true);
+  assertSameResult("mended texts", Buffer.from(plan(bytes, one).bytes).toString() === one.result, true);
+  assertSameResult("patched lines", theirs() === one.result, true);
   yield {
     name: `${name}, a slip in a line`,
     peer: "jsdiff's applyPatch, told the line",
-    ...(await calls(() => plan(bytes, one), theirs)),
+    ...(await compareShortCalls(() => plan(bytes, one), theirs)),
   };
 }
 
 /** Measures the refusal of an edit whose old text is not in the file. */
-async function* missing(name, one, plan) {
+async function* refusedEditRows(name, one, plan) {
   const bytes = Buffer.from(one.text);
   const theirs = () => applyPatch(one.text, one.patch, { fuzzFactor: 2 });
-  same("refusals", [plan(bytes, one).ok, theirs()], [false, false]);
+  assertSameResult("refusals", [plan(bytes, one).ok, theirs()], [false, false]);
   yield {
     name: `${name}, not there, with a hint`,
     peer: "jsdiff's applyPatch, without",
-    ...(await calls(() => plan(bytes, one), theirs)),
+    ...(await compareShortCalls(() => plan(bytes, one), theirs)),
   };
 }
 
@@ -149,11 +148,11 @@ async function* missing(name, one, plan) {
  * Measures edits with a typing error at every place of a file: the median time, and the time that
  * 99 of 100 stay below.
  */
-function slipRow(lines, plan) {
+function typoRow(lines, plan) {
   const times = [];
   for (let round = 0; round < 3; round++) {
     for (let at = 0; at + 10 < lines.length; at += 9) {
-      const one = edit(lines, at, slip);
+      const one = makeEdit(lines, at, withTypo);
       const bytes = Buffer.from(one.text);
       const started = performance.now();
       plan(bytes, one);
@@ -170,20 +169,20 @@ function slipRow(lines, plan) {
 }
 
 /** The maximum time of any edit, in milliseconds. */
-const MOST_MS = 1_000;
+const MAX_EDIT_MS = 1_000;
 /** The maximum number of bytes by which any edit may enlarge the process. */
-const MOST_GROWN = 256e6;
+const MAX_GROWN_BYTES = 256e6;
 
 /** Returns the row of one of the edits that take longest. */
-function worstRow(name) {
-  const { ms, grown_bytes, outcome } = worstEdits.run(name);
-  const grown = `grew ${(grown_bytes / 1e6).toFixed(1)} MB${grown_bytes < MOST_GROWN ? "" : " (too much)"}`;
-  const met = ms < MOST_MS && grown_bytes < MOST_GROWN;
+function worstEditRow(name) {
+  const { ms, grown_bytes, outcome } = worstEdits.runWorstEdit(name);
+  const grown = `grew ${(grown_bytes / 1e6).toFixed(1)} MB${grown_bytes < MAX_GROWN_BYTES ? "" : " (too much)"}`;
+  const met = ms < MAX_EDIT_MS && grown_bytes < MAX_GROWN_BYTES;
   return {
     name: `worst: ${name}`,
     ours_ms: ms,
     grown_bytes,
-    limit_ms: MOST_MS,
+    limit_ms: MAX_EDIT_MS,
     met,
     note: `${outcome}; ${grown}`,
   };

@@ -2,17 +2,17 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import jschardet from "jschardet";
-import { calls } from "../lib/measure.mjs";
+import { compareShortCalls } from "../lib/measure.mjs";
 
 export const title = "encoding: what bytes are, by their content";
 
 /**
  * The maximum time in milliseconds to detect that a file is binary, or which encoding a text has.
  */
-const LIMIT_MS = 0.005;
+const MAX_DETECTION_MS = 0.005;
 
 /** Texts in several languages, each with the encodings in which such texts occur. */
-const languages = [
+const TEXTS_WITH_ENCODINGS = [
   ["Grüße aus Köln: Länge, Übung und Straße müssen stimmen.", ["windows-1252", "utf-8", "utf-16le"]],
   ["L’été dernier, où l’on a été très déçu, le garçon était là.", ["windows-1252", "utf-8"]],
   [
@@ -32,7 +32,7 @@ const languages = [
 
 export async function* rows({ load }) {
   const { decodeText, encodeText, inspect } = await load("engine/index.node.js");
-  const samples = languages.flatMap(([text, encodings]) =>
+  const samples = TEXTS_WITH_ENCODINGS.flatMap(([text, encodings]) =>
     encodings.flatMap((encoding) =>
       [`${text}\n`, `${text}\n`.repeat(30), `int f(void) { return 0; } /* ${text} */\n`.repeat(15)].map(
         (whole) => ({
@@ -49,22 +49,23 @@ export async function* rows({ load }) {
     peer: "jschardet",
     goal: 50,
     note: `${samples.length - wrong.length} decode to the true text`,
-    ...(await calls(
+    ...(await compareShortCalls(
       () => samples.map(({ bytes }) => inspect(bytes)),
       () => buffers.map((bytes) => jschardet.detect(bytes)),
       { rounds: 7 },
     )),
   };
-  for (const [name, kind, bytes] of binaries(encodeText)) {
+  for (const [name, kind, bytes] of binarySamples(encodeText)) {
     const found = inspect(bytes).kind;
     if ((found === "text") !== (kind === "text")) throw new Error(`${name} is taken for ${found}`);
-    const { ours_ms } = await calls(
+    const { ours_ms } = await compareShortCalls(
       () => inspect(bytes),
       () => undefined,
       { rounds: 3, milliseconds: 30 },
     );
-    const met = ours_ms < LIMIT_MS;
-    const limit = kind === "text" ? {} : { limit_ms: LIMIT_MS, met, note: met ? "" : "slower than 5 µs" };
+    const met = ours_ms < MAX_DETECTION_MS;
+    const limit =
+      kind === "text" ? {} : { limit_ms: MAX_DETECTION_MS, met, note: met ? "" : "slower than 5 µs" };
     yield { name: `${kind}: ${name}`, ours_ms, ...limit };
   }
 }
@@ -73,13 +74,17 @@ export async function* rows({ load }) {
  * Returns twenty samples of at most 8 KiB, the size of the head from which the kind of a file is
  * detected.
  */
-function binaries(encodeText) {
+function binarySamples(encodeText) {
   const bytes = (...parts) =>
     Uint8Array.from(Buffer.concat(parts.map((part) => Buffer.from(part, "latin1"))));
   const noise = randomBytes(8000);
   noise[100] = 0;
   const text = (line, encoding) => encodeText(line.repeat(Math.ceil(4000 / line.length)), encoding);
-  const [japanese, chinese, russian] = [languages[5][0], languages[6][0], languages[2][0]];
+  const [japanese, chinese, russian] = [
+    TEXTS_WITH_ENCODINGS[5][0],
+    TEXTS_WITH_ENCODINGS[6][0],
+    TEXTS_WITH_ENCODINGS[2][0],
+  ];
   return [
     ["PNG", "binary", bytes("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", noise)],
     ["JPEG", "binary", bytes("\xff\xd8\xff\xe0\0\x10JFIF\0", noise)],

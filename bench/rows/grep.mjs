@@ -1,12 +1,12 @@
 // Measures searches of contents in this process, confined to a root, against a ripgrep process.
-import { calls, runs, same } from "../lib/measure.mjs";
-import { linuxTree, smallTree } from "../lib/corpora.mjs";
-import { ripgrep } from "../lib/ripgrep.mjs";
+import { compareShortCalls, compareLongRuns, assertSameResult } from "../lib/measure.mjs";
+import { makeLinuxTree, makeSmallTree } from "../lib/corpora.mjs";
+import { runRipgrep } from "../lib/ripgrep.mjs";
 
 export const title =
   "grep: complete results as objects, against a ripgrep 15 process whose output is collected";
 
-const queries = (full) => [
+const namedQueries = (full) => [
   ["a rare literal", full ? "pm_runtime_get_if_in_use" : "tryGetModuleNameFromFile", { regex: false }],
   ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }],
   ["an identifier as a word", full ? "ext4_inode_info" : "createProgram", { word: true, regex: false }],
@@ -29,7 +29,7 @@ const queries = (full) => [
   ["a common word", "return", { regex: false }],
 ];
 
-function flags([, pattern, options = {}]) {
+function ripgrepArguments([, pattern, options = {}]) {
   return [
     ...(options.regex === false ? ["--fixed-strings"] : []),
     ...(options.word ? ["--word-regexp"] : []),
@@ -46,50 +46,50 @@ function flags([, pattern, options = {}]) {
 
 export async function* rows({ load, full }) {
   const { LocalBackend, SandboxPolicy } = await load("index.node.js");
-  const tree = full ? linuxTree() : smallTree();
+  const tree = full ? makeLinuxTree() : makeSmallTree();
   const backend = new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
   const grep = (pattern, options) => backend.grep(tree, { pattern, maxLineChars: 0, ...options });
 
-  for (const query of queries(full)) {
+  for (const query of namedQueries(full)) {
     const [name, pattern, options] = query;
     const ours = async () => (await grep(pattern, options)).matches;
-    const peer = () => ripgrep(tree, flags(query));
+    const peer = () => runRipgrep(tree, ripgrepArguments(query));
     const found = await ours();
-    sameLines(name, found, await peer());
+    assertSameLines(name, found, await peer());
     const rounds = found.length > 100_000 ? 3 : 5;
     yield {
       name: `${name} (${found.length.toLocaleString("en")})`,
       goal: 1 / 1.2,
-      ...(await runs(ours, peer, { rounds })),
+      ...(await compareLongRuns(ours, peer, { rounds })),
     };
   }
   const limited = () => grep("return", { regex: false, maxResults: 100 });
-  same("hits", (await limited()).matches.length, 100);
-  const all = flags(["", "return", { regex: false }]);
-  const complete = await runs(limited, () => ripgrep(tree, all), { rounds: 3 });
+  assertSameResult("hits", (await limited()).matches.length, 100);
+  const all = ripgrepArguments(["", "return", { regex: false }]);
+  const complete = await compareLongRuns(limited, () => runRipgrep(tree, all), { rounds: 3 });
   yield { name: "a common word, limit 100", goal: 50, peer: "ripgrep to its end", ...complete };
-  const killed = await calls(limited, () => ripgrep(tree, all, { lines: 100 }), { rounds: 3 });
+  const killed = await compareShortCalls(limited, () => runRipgrep(tree, all, { lines: 100 }), { rounds: 3 });
   yield { name: "a common word, limit 100", peer: "ripgrep killed after 100 lines", ...killed };
 }
 
 /** Fails if the matching lines differ. Their order is ignored, because ripgrep's varies. */
-function sameLines(name, matches, output) {
+function assertSameLines(name, matches, output) {
   const ours = matches.map(({ path, line, text }) => `${path}:${line}:${text}`).sort();
   const theirs = output
     .split("\n")
     .filter((line) => line !== "" && !/: binary file matches|WARNING: stopped searching binary/.test(line))
     .map((line) => line.replace(/^\.\//, "").replace(/\r$/, ""))
     .sort();
-  const missing = difference(theirs, ours);
-  const extra = difference(ours, theirs);
-  same(
+  const missing = someMissingLines(theirs, ours);
+  const extra = someMissingLines(ours, theirs);
+  assertSameResult(
     `lines of "${name}"`,
     { count: ours.length, missing, extra },
     { count: theirs.length, missing: [], extra: [] },
   );
 }
 
-function difference(from, other) {
+function someMissingLines(from, other) {
   const known = new Set(other);
   return from.filter((line) => !known.has(line)).slice(0, 3);
 }

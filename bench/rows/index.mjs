@@ -4,9 +4,9 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { linuxTree, modulesTree, smallTree } from "../lib/corpora.mjs";
-import { calls, runs, same } from "../lib/measure.mjs";
-import { ripgrep } from "../lib/ripgrep.mjs";
+import { makeLinuxTree, makeModulesTree, makeSmallTree } from "../lib/corpora.mjs";
+import { compareShortCalls, compareLongRuns, assertSameResult } from "../lib/measure.mjs";
+import { runRipgrep } from "../lib/ripgrep.mjs";
 
 export const title = "a warm index: complete results, lines made on demand, against a ripgrep 15 process";
 
@@ -14,7 +14,7 @@ export const title = "a warm index: complete results, lines made on demand, agai
  * Returns the queries for a tree, each with the ratio that is its goal. Each tree has queries of
  * the same kinds.
  */
-const queries = ({ rare, few, word, either, alternatives, regex }) => [
+const queriesWithGoals = ({ rare, few, word, either, alternatives, regex }) => [
   ["a rare literal", rare, { regex: false }, 1000],
   ["a literal of a few lines", few, { regex: false }, 1000],
   ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }, 1000],
@@ -27,7 +27,7 @@ const queries = ({ rare, few, word, either, alternatives, regex }) => [
   ["a common word", "return", { regex: false }, 2.5],
 ];
 
-const smallQueries = queries({
+const smallQueries = queriesWithGoals({
   rare: "tryGetModuleNameFromFile",
   few: "moduleSpecifierResolutionLimit",
   word: "createProgram",
@@ -36,7 +36,7 @@ const smallQueries = queries({
   regex: "function\\s+is\\w+Declaration\\(",
 });
 
-const linuxQueries = queries({
+const linuxQueries = queriesWithGoals({
   rare: "pm_runtime_get_if_in_use",
   few: "ext4_quota_write",
   word: "ext4_inode_info",
@@ -47,7 +47,7 @@ const linuxQueries = queries({
 
 // The words are those of 150 identifiers from random files that have about as many lines as the
 // queries of the Linux tree; the regular expression is that of the small tree.
-const modulesQueries = queries({
+const modulesQueries = queriesWithGoals({
   rare: "stringSlice",
   few: "includeReplacer",
   word: "defaultMeta",
@@ -60,7 +60,7 @@ const modulesQueries = queries({
  * Returns three queries with the same matches but other patterns, for which the index has no cached
  * results.
  */
-function inOtherWords({ pattern, ...options }) {
+function equivalentQueries({ pattern, ...options }) {
   if (options.regex === false && !options.word && options.case === undefined) {
     const more = [{ multiline: true }, { regex: true }, { regex: true, multiline: true }];
     return more.map((other) => ({ ...options, pattern, ...other }));
@@ -72,7 +72,7 @@ function inOtherWords({ pattern, ...options }) {
 }
 
 /** Returns the arguments of ripgrep for a query. */
-function flags(pattern, { regex, word, case: letters, glob }) {
+function ripgrepArguments(pattern, { regex, word, case: letters, glob }) {
   return [
     ...(regex === false ? ["--fixed-strings"] : []),
     ...(word ? ["--word-regexp"] : []),
@@ -86,20 +86,20 @@ function flags(pattern, { regex, word, case: letters, glob }) {
 
 export async function* rows({ load, full, root }) {
   const { LocalBackend, SandboxPolicy } = await load("index.node.js");
-  yield* identical(new LocalBackend(), join(root, ".cache/bench/storm"));
+  yield* sameLinesRows(new LocalBackend(), join(root, ".cache/bench/storm"));
 
   const open = (tree) => new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
-  if (!full) return yield* warm(open, smallTree(), smallQueries, packageNameQueries);
-  yield* warm(open, linuxTree(), linuxQueries, linuxNameQueries);
+  if (!full) return yield* indexedSearchRows(open, makeSmallTree(), smallQueries, packageNameQueries);
+  yield* indexedSearchRows(open, makeLinuxTree(), linuxQueries, linuxNameQueries);
   const named = modulesQueries.map(([name, ...query]) => [`modules: ${name}`, ...query]);
-  yield* warm(open, modulesTree(), named, packageNameQueries);
+  yield* indexedSearchRows(open, makeModulesTree(), named, packageNameQueries);
 }
 
 const linuxNameQueries = { glob: "**/*.h", letters: ["ext4ino", "usb/core/hub", "kmallloc.h"] };
 const packageNameQueries = { glob: "**/*.d.ts", letters: ["checker", "rxjs/oper", "subMontths"] };
 
 /** Measures the index of one tree: the time and memory to build it, and the times of queries. */
-async function* warm(open, tree, queries, names) {
+async function* indexedSearchRows(open, tree, queries, names) {
   const backend = open(tree);
   const before = process.memoryUsage().rss;
   const begun = performance.now();
@@ -111,24 +111,24 @@ async function* warm(open, tree, queries, names) {
   );
   for (const [name, pattern, options, times] of queries) {
     const query = { pattern, maxLineChars: 0, ...options };
-    const peer = () => ripgrep(tree, flags(pattern, options));
+    const peer = () => runRipgrep(tree, ripgrepArguments(pattern, options));
     const found = await backend.grep(tree, query);
-    const theirs = linesOf(await peer()).length;
+    const theirs = ripgrepOutputLines(await peer()).length;
     if (found.fresh !== "watch") throw new Error(`answered by ${found.fresh}`);
-    same(`lines of "${name}"`, found.totalMatches, theirs);
+    assertSameResult(`lines of "${name}"`, found.totalMatches, theirs);
     const rounds = found.totalMatches > 100_000 ? 3 : 5;
-    const complete = await runs(() => backend.grep(tree, query), peer, { rounds });
+    const complete = await compareLongRuns(() => backend.grep(tree, query), peer, { rounds });
     yield { name: `${name} (${theirs.toLocaleString("en")})`, goal: times, ...complete };
     if (times >= 20) {
-      const others = inOtherWords(query);
+      const others = equivalentQueries(query);
       const first = () => backend.grep(tree, others.pop());
-      const once = await runs(first, peer, { rounds: others.length, warm: false });
+      const once = await compareLongRuns(first, peer, { rounds: others.length, warm: false });
       yield { name: `${name}, never asked before`, goal: times, ...once };
     }
     if (times === 1000) {
       // A search of less than a millisecond that runs after ripgrep mostly waits for memory. In a
       // server many run in succession, so that is measured here.
-      const again = await calls(() => backend.grep(tree, query), peer, { rounds: 3 });
+      const again = await compareShortCalls(() => backend.grep(tree, query), peer, { rounds: 3 });
       yield { name: `${name}, again and again`, goal: times, ...again };
     }
     if (theirs <= 100) continue;
@@ -136,25 +136,29 @@ async function* warm(open, tree, queries, names) {
     yield {
       name: `${name}, limit 100`,
       peer: "ripgrep to its end",
-      ...(await runs(limited, peer, { rounds: 3 })),
+      ...(await compareLongRuns(limited, peer, { rounds: 3 })),
     };
   }
   const glob = { pattern: names.glob };
-  const listing = () => ripgrep(tree, ["--no-require-git", "--files", "-g", names.glob]);
-  same("names", (await backend.find(tree, glob)).total, linesOf(await listing()).length);
+  const listing = () => runRipgrep(tree, ["--no-require-git", "--files", "-g", names.glob]);
+  assertSameResult(
+    "names",
+    (await backend.find(tree, glob)).total,
+    ripgrepOutputLines(await listing()).length,
+  );
   yield {
     name: "names by a glob",
     goal: 10,
-    ...(await runs(() => backend.find(tree, glob), listing, { rounds: 5 })),
+    ...(await compareLongRuns(() => backend.find(tree, glob), listing, { rounds: 5 })),
   };
   for (const query of names.letters) {
-    const files = () => ripgrep(tree, ["--no-require-git", "--files"]);
+    const files = () => runRipgrep(tree, ["--no-require-git", "--files"]);
     const fuzzy = () => backend.findFiles(tree, { query });
     await fuzzy();
     yield {
       name: `files like ${query}`,
       peer: "ripgrep --files",
-      ...(await runs(fuzzy, files, { rounds: 5 })),
+      ...(await compareLongRuns(fuzzy, files, { rounds: 5 })),
     };
   }
   backend.dispose();
@@ -164,10 +168,13 @@ async function* warm(open, tree, queries, names) {
  * Checks that every query finds the same lines as ripgrep: without the index, with it, and after
  * many changes of files.
  */
-async function* identical(backend, folder) {
+async function* sameLinesRows(backend, folder) {
   rmSync(folder, { recursive: true, force: true });
-  cpSync(smallTree(), folder, { recursive: true, filter: (path) => !/\/(three|core-js)(\/|$)/.test(path) });
-  const made = [...generated()];
+  cpSync(makeSmallTree(), folder, {
+    recursive: true,
+    filter: (path) => !/\/(three|core-js)(\/|$)/.test(path),
+  });
+  const made = [...generatedQueries()];
   for (const [when, options] of [
     ["by a scan", { index: "off" }],
     ["by the index", {}],
@@ -177,15 +184,17 @@ async function* identical(backend, folder) {
       await new Promise((done) => setTimeout(done, 200));
       await backend.warm(folder);
     }
-    if (when === "after a storm") storm(folder);
+    if (when === "after a storm") changeManyFiles(folder);
     let lines = 0;
     for (const query of made) {
       const found = await backend.grep(folder, { ...query, ...options, maxLineChars: 0 });
       const ours = found.matches.map(({ path, line, text }) => `${path}:${line}:${text}`).sort();
-      const theirs = linesOf(await ripgrep(folder, flags(query.pattern, query))).sort();
-      same(`lines of ${JSON.stringify(query)} ${when}`, ours.length, theirs.length);
+      const theirs = ripgrepOutputLines(
+        await runRipgrep(folder, ripgrepArguments(query.pattern, query)),
+      ).sort();
+      assertSameResult(`lines of ${JSON.stringify(query)} ${when}`, ours.length, theirs.length);
       const at = ours.findIndex((line, index) => line !== theirs[index]);
-      same(`a line of ${JSON.stringify(query)} ${when}`, ours[at], theirs[at]);
+      assertSameResult(`a line of ${JSON.stringify(query)} ${when}`, ours[at], theirs[at]);
       if (options.index !== "off" && found.fresh === "scan") throw new Error("not answered by the index");
       lines += ours.length;
     }
@@ -195,7 +204,7 @@ async function* identical(backend, folder) {
 }
 
 /** Yields some queries of every kind. */
-function* generated() {
+function* generatedQueries() {
   const words = [
     "subMonths",
     "Observable",
@@ -229,7 +238,7 @@ function* generated() {
 }
 
 /** Writes, removes and moves files, in this process and in another one. */
-function storm(folder) {
+function changeManyFiles(folder) {
   const rules = ["*.map\n*.cjs\n", "*.map\n"];
   for (let i = 0; i < 300; i++) {
     const name = join(folder, `storm/${i % 20}`, `f${i % 50}.ts`);
@@ -243,7 +252,7 @@ function storm(folder) {
   if (done.status !== 0) throw new Error(`the storm failed: ${done.stderr}`);
 }
 
-function linesOf(output) {
+function ripgrepOutputLines(output) {
   return output
     .split("\n")
     .filter((line) => line !== "" && !/: binary file matches|WARNING: stopped searching binary/.test(line))

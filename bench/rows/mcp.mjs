@@ -4,16 +4,16 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { linuxTree, smallFiles, smallTree } from "../lib/corpora.mjs";
-import { connect, incumbent } from "../lib/mcp-client.mjs";
-import { calls, median, same, time } from "../lib/measure.mjs";
-import { cpu, memory } from "../lib/process.mjs";
+import { makeLinuxTree, makeSmallFiles, makeSmallTree } from "../lib/corpora.mjs";
+import { startAndConnect, referenceServerScript } from "../lib/mcp-client.mjs";
+import { compareShortCalls, median, assertSameResult, timeRun } from "../lib/measure.mjs";
+import { processorMs, processMemory } from "../lib/process.mjs";
 
 export const title = "mcp: filewright mcp beside the MCP filesystem server";
 
-const MB = 1024 * 1024;
-const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const text = (result) => {
+const BYTES_PER_MB = 1024 * 1024;
+const sleepMs = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const textOfResult = (result) => {
   if (result.isError) throw new Error(result.content[0].text);
   return result.content[0].text;
 };
@@ -26,7 +26,7 @@ export function bothServers(root) {
   const scratch = mkdtempSync(join(tmpdir(), "filewright-bench-mcp-"));
   return {
     ours: (...dirs) => [join(root, "dist/bin/filewright.js"), "mcp", "--preset", "mcp", ...dirs],
-    theirs: (...dirs) => [incumbent(), ...dirs],
+    theirs: (...dirs) => [referenceServerScript(), ...dirs],
     scratch,
     end: () => rmSync(scratch, { recursive: true, force: true }),
   };
@@ -35,12 +35,12 @@ export function bothServers(root) {
 export async function* rows({ full, root }) {
   const { ours, theirs, scratch, end } = bothServers(root);
   try {
-    yield* starting(ours, theirs, scratch);
-    yield* small(ours, theirs, scratch);
+    yield* serverStartRows(ours, theirs, scratch);
+    yield* smallCallRows(ours, theirs, scratch);
     yield await compareSearchFiles(ours, theirs, full);
     yield await compareCancellation(ours, theirs, full);
     yield await compareParallelEdits(ours, theirs, scratch);
-    yield await large(ours, theirs, scratch);
+    yield await largeFileEditRows(ours, theirs, scratch);
   } finally {
     end();
   }
@@ -50,8 +50,8 @@ export async function* rows({ full, root }) {
  * Measures the time from the start to the end of the initialization, and the memory of an idle
  * server above that of Node alone.
  */
-export async function* starting(ours, theirs, dir) {
-  const bare = await bareMemory();
+export async function* serverStartRows(ours, theirs, dir) {
+  const bare = await bareNodeMemory();
   const samples = [];
   for (let round = 0; round < 7; round++) {
     const sample = {};
@@ -64,9 +64,9 @@ export async function* starting(ours, theirs, dir) {
           ["peer", theirs(dir)],
           ["ours", ours(dir)],
         ]) {
-      const server = await connect(argv);
-      await wait(400);
-      sample[who] = { ms: server.start_ms, ...memory(server.pid) };
+      const server = await startAndConnect(argv);
+      await sleepMs(400);
+      sample[who] = { ms: server.start_ms, ...processMemory(server.pid) };
       server.close();
     }
     samples.push(sample);
@@ -96,24 +96,24 @@ export async function* starting(ours, theirs, dir) {
 }
 
 /** Returns the memory of a Node process that only reads its input. */
-async function bareMemory() {
+async function bareNodeMemory() {
   const code = "process.stdin.on('data', () => {}); process.stdout.write('.')";
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
     stdio: ["pipe", "pipe", "ignore"],
   });
   await new Promise((resolve) => child.stdout.once("data", resolve));
-  await wait(400);
-  const taken = memory(child.pid);
+  await sleepMs(400);
+  const taken = processMemory(child.pid);
   child.kill();
   return taken;
 }
 
 /** Measures calls that take a few milliseconds. */
-export async function* small(ours, theirs, scratch) {
-  const paths = smallFiles(50, 4096);
+export async function* smallCallRows(ours, theirs, scratch) {
+  const paths = makeSmallFiles(50, 4096);
   const [path] = paths;
   const dir = join(path, "..");
-  const [a, b] = [await connect(ours(dir, scratch)), await connect(theirs(dir, scratch))];
+  const [a, b] = [await startAndConnect(ours(dir, scratch)), await startAndConnect(theirs(dir, scratch))];
   const lines = Array.from({ length: 2000 }, (_, n) => `line ${n} of a file that is edited`);
   const flip = (server) => {
     const edited = join(scratch, server === a ? "ours.txt" : "theirs.txt");
@@ -122,17 +122,17 @@ export async function* small(ours, theirs, scratch) {
     return async () => {
       on = !on;
       const [oldText, newText] = on ? ["line 1000 of", "LINE 1000 of"] : ["LINE 1000 of", "line 1000 of"];
-      text(await server.call("edit_file", { path: edited, edits: [{ oldText, newText }] }));
+      textOfResult(await server.call("edit_file", { path: edited, edits: [{ oldText, newText }] }));
     };
   };
   try {
-    const reads = (server) => server.call("read_text_file", { path }).then(text);
-    same("texts", await reads(a), await reads(b));
+    const reads = (server) => server.call("read_text_file", { path }).then(textOfResult);
+    assertSameResult("texts", await reads(a), await reads(b));
     const rows = [
-      ["get_file_info", (server) => () => server.call("get_file_info", { path }).then(text)],
+      ["get_file_info", (server) => () => server.call("get_file_info", { path }).then(textOfResult)],
       [
         "list_directory, 50 entries",
-        (server) => () => server.call("list_directory", { path: dir }).then(text),
+        (server) => () => server.call("list_directory", { path: dir }).then(textOfResult),
       ],
       ["read_text_file, 4 KB", (server) => () => reads(server)],
       ["edit_file, one of 2,000 lines", flip],
@@ -142,13 +142,13 @@ export async function* small(ours, theirs, scratch) {
         name,
         peer: "server-filesystem",
         goal: 1,
-        ...(await calls(make(a), make(b), { milliseconds: 300 })),
+        ...(await compareShortCalls(make(a), make(b), { milliseconds: 300 })),
       };
     yield {
       name: "resident memory after these calls",
       peer: "server-filesystem",
-      faster: memory(b.pid).resident / memory(a.pid).resident,
-      note: `${memory(a.pid).resident.toFixed(0)} against ${memory(b.pid).resident.toFixed(0)} MiB in all`,
+      faster: processMemory(b.pid).resident / processMemory(a.pid).resident,
+      note: `${processMemory(a.pid).resident.toFixed(0)} against ${processMemory(b.pid).resident.toFixed(0)} MiB in all`,
     };
   } finally {
     a.close();
@@ -158,16 +158,20 @@ export async function* small(ours, theirs, scratch) {
 
 /** Measures `search_files` against that of the reference server. */
 async function compareSearchFiles(ours, theirs, full) {
-  const path = full ? linuxTree() : smallTree();
+  const path = full ? makeLinuxTree() : makeSmallTree();
   const pattern = full ? "**/*.rst" : "**/*.d.ts";
-  const [a, b] = [await connect(ours(path)), await connect(theirs(path))];
+  const [a, b] = [await startAndConnect(ours(path)), await startAndConnect(theirs(path))];
   const run = (server) =>
-    server.call("search_files", { path, pattern, excludePatterns: [".git/**"] }).then(text);
+    server.call("search_files", { path, pattern, excludePatterns: [".git/**"] }).then(textOfResult);
   try {
     const sorted = (list) => list.split("\n").sort();
-    same("names", sorted(await run(a)), sorted(await run(b)));
-    const ours_ms = median([await time(() => run(a)), await time(() => run(a)), await time(() => run(a))]);
-    const peer_ms = await time(() => run(b));
+    assertSameResult("names", sorted(await run(a)), sorted(await run(b)));
+    const ours_ms = median([
+      await timeRun(() => run(a)),
+      await timeRun(() => run(a)),
+      await timeRun(() => run(a)),
+    ]);
+    const peer_ms = await timeRun(() => run(b));
     return {
       name: `search_files ${pattern}`,
       peer: "server-filesystem",
@@ -184,17 +188,17 @@ async function compareSearchFiles(ours, theirs, full) {
 
 /** Measures the processor time that a server uses in the 1.5 seconds after a call was cancelled. */
 async function compareCancellation(ours, theirs, full) {
-  const path = full ? linuxTree() : smallTree();
+  const path = full ? makeLinuxTree() : makeSmallTree();
   const burned = async (argv) => {
-    const server = await connect(argv);
+    const server = await startAndConnect(argv);
     await server.call("get_file_info", { path });
     const call = server.call("directory_tree", { path });
     call.catch(() => {});
-    await wait(full ? 60 : 20);
+    await sleepMs(full ? 60 : 20);
     server.cancel(call.id);
-    const before = cpu(server.pid);
-    await wait(1500);
-    const ms = cpu(server.pid) - before;
+    const before = processorMs(server.pid);
+    await sleepMs(1500);
+    const ms = processorMs(server.pid) - before;
     server.close();
     return ms;
   };
@@ -214,7 +218,7 @@ async function compareParallelEdits(ours, theirs, scratch) {
   const lines = Array.from({ length: 20 }, (_, n) => `line ${n};`);
   const kept = async (argv) => {
     writeFileSync(path, lines.join("\n"));
-    const server = await connect(argv);
+    const server = await startAndConnect(argv);
     const edits = (n) => [{ oldText: `line ${n};`, newText: `done ${n};` }];
     await Promise.all(lines.map((_, n) => server.call("edit_file", { path, edits: edits(n) })));
     server.close();
@@ -231,22 +235,22 @@ async function compareParallelEdits(ours, theirs, scratch) {
 }
 
 /** Measures an edit of one line in a file of just under 100 MiB. */
-export async function large(ours, theirs, scratch) {
+export async function largeFileEditRows(ours, theirs, scratch) {
   const path = join(scratch, "large.txt");
   const edits = [{ oldText: "the line that is looked for", newText: "the line that was found" }];
   const line = "some text in a line that nobody is interested in\n";
-  const half = line.repeat(Math.floor((49.9 * MB) / line.length));
+  const half = line.repeat(Math.floor((49.9 * BYTES_PER_MB) / line.length));
   const run = async (argv) => {
     writeFileSync(path, `${half}${edits[0].oldText}\n${half}`);
-    const server = await connect(argv);
+    const server = await startAndConnect(argv);
     await server.call("get_file_info", { path });
-    const ms = await time(async () => text(await server.call("edit_file", { path, edits })));
-    const { peak } = memory(server.pid);
+    const ms = await timeRun(async () => textOfResult(await server.call("edit_file", { path, edits })));
+    const { peak } = processMemory(server.pid);
     server.close();
     return { ms, peak };
   };
   const [a, b] = [await run(ours(scratch)), await run(theirs(scratch))];
-  const size = Math.round(statSync(path).size / MB);
+  const size = Math.round(statSync(path).size / BYTES_PER_MB);
   return {
     name: `edit_file, one line of ${size} MiB`,
     peer: "server-filesystem",

@@ -8,7 +8,7 @@ export const title = "overhead: small calls through ws.call, in processor time, 
 
 const GOAL_OVERHEAD_US = 30;
 const GOAL_CALL_US = 1e6 / 20_000;
-const ROUNDS = 9;
+const ROUND_COUNT = 9;
 
 export async function* rows({ load }) {
   const { MemoryBackend, openWorkspace, usageCounter } = await load("index.node.js");
@@ -21,65 +21,71 @@ export async function* rows({ load }) {
     ["mkdir", { path: "." }, () => ws.fs.stat("/w")],
   ];
   for (const [tool, args, below] of calls) {
-    const [ours, theirs] = await alternately(() => ws.call(tool, args), below);
-    yield against(`${tool}, above the backend`, Math.max(ours - theirs, 0.01), GOAL_OVERHEAD_US, "30 µs");
-    yield against(`${tool}, all of it`, ours, GOAL_CALL_US, "20,000 calls/s", `${perSecond(ours)} calls/s`);
+    const [ours, theirs] = await measureAlternately(() => ws.call(tool, args), below);
+    yield goalRow(`${tool}, above the backend`, Math.max(ours - theirs, 0.01), GOAL_OVERHEAD_US, "30 µs");
+    yield goalRow(
+      `${tool}, all of it`,
+      ours,
+      GOAL_CALL_US,
+      "20,000 calls/s",
+      `${callsPerSecond(ours)} calls/s`,
+    );
   }
 
   const preset = await openWorkspace({ backend, root: "/w", preset: "claude" });
-  const [spoken, own] = await alternately(
+  const [spoken, own] = await measureAlternately(
     () => preset.call("Read", { file_path: "a.txt" }),
     () => ws.call("read_file", { path: "a.txt" }),
   );
-  yield compared("read_file under a preset", "without", spoken, own);
+  yield comparisonRow("read_file under a preset", "without", spoken, own);
 
   const watched = await openWorkspace({ backend, root: "/w", observers: [usageCounter()] });
-  const [seen, unseen] = await alternately(
+  const [seen, unseen] = await measureAlternately(
     () => watched.call("stat", { path: "a.txt" }),
     () => ws.call("stat", { path: "a.txt" }),
   );
-  yield compared("stat with counters", "without", seen, unseen);
+  yield comparisonRow("stat with counters", "without", seen, unseen);
   await Promise.all([ws, preset, watched].map((one) => one.close()));
 }
 
 /**
  * Returns the processor time in microseconds of each of two calls, which are measured alternately.
  */
-async function alternately(ours, theirs) {
+async function measureAlternately(ours, theirs) {
   const samples = { ours: [], theirs: [] };
-  for (const run of [ours, theirs]) await repeated(run, 3000);
-  for (let round = 0; round < ROUNDS; round++) {
-    samples.ours.push(await repeated(ours, 2000));
-    samples.theirs.push(await repeated(theirs, 2000));
+  for (const run of [ours, theirs]) await processorTimePerRun(run, 3000);
+  for (let round = 0; round < ROUND_COUNT; round++) {
+    samples.ours.push(await processorTimePerRun(ours, 2000));
+    samples.theirs.push(await processorTimePerRun(theirs, 2000));
   }
   return [median(samples.ours), median(samples.theirs)];
 }
 
-async function repeated(run, times) {
+async function processorTimePerRun(run, times) {
   const before = process.cpuUsage();
   for (let count = 0; count < times; count++) await run();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / times;
 }
 
-const perSecond = (us) => Math.round(1e6 / us).toLocaleString("en");
+const callsPerSecond = (us) => Math.round(1e6 / us).toLocaleString("en");
 
-const against = (name, us, goalUs, peer, note) => ({
+const goalRow = (name, us, goalUs, peer, note) => ({
   name,
   peer,
   goal: 1,
   ours_ms: us / 1000,
   peer_ms: goalUs / 1000,
   faster: goalUs / us,
-  rounds: ROUNDS,
+  rounds: ROUND_COUNT,
   ...(note === undefined ? {} : { note }),
 });
 
-const compared = (name, peer, us, otherUs) => ({
+const comparisonRow = (name, peer, us, otherUs) => ({
   name,
   peer,
   ours_ms: us / 1000,
   peer_ms: otherUs / 1000,
   faster: otherUs / us,
-  rounds: ROUNDS,
+  rounds: ROUND_COUNT,
 });

@@ -7,12 +7,12 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createTwoFilesPatch as theirPatch } from "diff";
-import { bigFile, smallFiles, smallTree } from "../lib/corpora.mjs";
-import { calls, median, runs, same } from "../lib/measure.mjs";
-import { ripgrep } from "../lib/ripgrep.mjs";
+import { gigabyteTextFile, makeSmallFiles, makeSmallTree } from "../lib/corpora.mjs";
+import { compareShortCalls, median, compareLongRuns, assertSameResult } from "../lib/measure.mjs";
+import { runRipgrep } from "../lib/ripgrep.mjs";
 import { Skip } from "../lib/skip.mjs";
-import { pair } from "../lib/texts.mjs";
-import { bothServers, large, small, starting } from "./mcp.mjs";
+import { textAndEditedText } from "../lib/texts.mjs";
+import { bothServers, largeFileEditRows, smallCallRows, serverStartRows } from "./mcp.mjs";
 
 export const title = "readme: the rows of the README, whole calls as users make them";
 
@@ -20,7 +20,7 @@ export const title = "readme: the rows of the README, whole calls as users make 
  * Names of functions in the tree, each in fewer lines than one answer holds. Each side searches for
  * each once.
  */
-const WORDS = [
+const SEARCHED_NAMES = [
   "createProgram",
   "isAsyncIterable",
   "emitHelper",
@@ -32,26 +32,26 @@ const WORDS = [
   "moduleSpecifierResolutionLimit",
 ];
 
-const measured = {
-  "search-index": searchByIndex,
-  "search-files": searchFiles,
-  glob: names,
-  reads: readsAtOnce,
-  "replace-file": replaceFile,
-  "page-deep": pageDeep,
-  "diff-small": (context) => diffs(context, "diff", 100, 3),
-  "diff-large": (context) => diffs(context, "diff", 5_000, 1_000),
-  "diff-wasm": (context) => diffs(context, "wasm", 1_000, 5),
-  "mcp-start": (context) => fromServer(context, starting, "start to initialized"),
-  "mcp-edit": (context) => fromServer(context, small, "edit_file, one of 2,000 lines"),
-  "mcp-edit-large": (context) => fromServer(context, large, "edit_file, one line of"),
+const MEASURE_BY_ROW_KEY = {
+  "search-index": compareIndexedSearch,
+  "search-files": compareUnindexedSearch,
+  glob: compareNameSearch,
+  reads: compareConcurrentReads,
+  "replace-file": compareFileReplacement,
+  "page-deep": compareDeepPage,
+  "diff-small": (context) => compareDiffs(context, "diff", 100, 3),
+  "diff-large": (context) => compareDiffs(context, "diff", 5_000, 1_000),
+  "diff-wasm": (context) => compareDiffs(context, "wasm", 1_000, 5),
+  "mcp-start": (context) => rowOfServerBenchmark(context, serverStartRows, "start to initialized"),
+  "mcp-edit": (context) => rowOfServerBenchmark(context, smallCallRows, "edit_file, one of 2,000 lines"),
+  "mcp-edit-large": (context) => rowOfServerBenchmark(context, largeFileEditRows, "edit_file, one line of"),
 };
 
 /** The keys of the rows, for `--row` and for `--help`. */
-export const keys = Object.keys(measured);
+export const rowKeys = Object.keys(MEASURE_BY_ROW_KEY);
 
 export async function* rows(context) {
-  for (const [key, measure] of Object.entries(measured)) {
+  for (const [key, measure] of Object.entries(MEASURE_BY_ROW_KEY)) {
     if (context.row !== undefined && context.row !== key) continue;
     try {
       const row = await measure(context);
@@ -67,13 +67,13 @@ export async function* rows(context) {
  * The time in milliseconds that a search waits for the index of the tree to be built, which an
  * earlier search has started.
  */
-const INDEX_MS = 10_000;
+const MAX_INDEX_WAIT_MS = 10_000;
 
 /**
  * Returns a workspace over the tree and a function that searches it. The function fails if the
  * answer does not hold all matches.
  */
-async function workspaceOver(load, tree, options = {}) {
+async function openSearchedTree(load, tree, options = {}) {
   const { openWorkspace } = await load("index.node.js");
   const ws = await openWorkspace({ root: tree, readOnly: true, ...options });
   const grep = async (args) => {
@@ -88,89 +88,89 @@ async function workspaceOver(load, tree, options = {}) {
  * Searches until the workspace has started to build an index by itself, and waits until it is
  * built.
  */
-async function indexed(grep) {
+async function waitForIndex(grep) {
   for (let count = 0; count < 100; count++) {
     const { data } = await grep({ pattern: `zqxj_absent_${count}`, regex: false });
-    if (data.fresh === "watch") return new Promise((done) => setTimeout(done, INDEX_MS));
+    if (data.fresh === "watch") return new Promise((done) => setTimeout(done, MAX_INDEX_WAIT_MS));
     await new Promise((done) => setTimeout(done, 100));
   }
   throw new Skip("no index was made");
 }
 
-const ripgrepFor = (tree, flags, pattern) => () =>
-  ripgrep(tree, ["--no-heading", "--with-filename", "--line-number", ...flags, "-e", pattern, "."]);
+const ripgrepRunner = (tree, flags, pattern) => () =>
+  runRipgrep(tree, ["--no-heading", "--with-filename", "--line-number", ...flags, "-e", pattern, "."]);
 const lineCount = (output) => output.split("\n").filter(Boolean).length;
 
-async function searchByIndex({ load }) {
-  const tree = smallTree();
-  const { ws, grep } = await workspaceOver(load, tree);
+async function compareIndexedSearch({ load }) {
+  const tree = makeSmallTree();
+  const { ws, grep } = await openSearchedTree(load, tree);
   try {
-    await indexed(grep);
-    const [ours, peers] = [[...WORDS], [...WORDS]];
+    await waitForIndex(grep);
+    const [ours, peers] = [[...SEARCHED_NAMES], [...SEARCHED_NAMES]];
     const found = [];
-    const timed = await runs(
+    const timed = await compareLongRuns(
       async () => found.push((await grep({ pattern: ours.pop(), word: true, regex: false })).data),
       async () =>
-        found.push(lineCount(await ripgrepFor(tree, ["--word-regexp", "--fixed-strings"], peers.pop())())),
-      { rounds: WORDS.length, warm: false },
+        found.push(lineCount(await ripgrepRunner(tree, ["--word-regexp", "--fixed-strings"], peers.pop())())),
+      { rounds: SEARCHED_NAMES.length, warm: false },
     );
     // Both sides run alternately, so that their results can be compared in pairs.
     const lines = found.map((one) => (typeof one === "number" ? one : one.total_matches));
-    for (let at = 0; at < lines.length; at += 2) same("lines", lines[at], lines[at + 1]);
-    return { name: `${WORDS.length} words, each asked once`, peer: "ripgrep 15 process", ...timed };
+    for (let at = 0; at < lines.length; at += 2) assertSameResult("lines", lines[at], lines[at + 1]);
+    return { name: `${SEARCHED_NAMES.length} words, each asked once`, peer: "ripgrep 15 process", ...timed };
   } finally {
     await ws.close();
   }
 }
 
-async function searchFiles({ load }) {
-  const tree = smallTree();
-  const { ws, grep } = await workspaceOver(load, tree, { index: "off" });
+async function compareUnindexedSearch({ load }) {
+  const tree = makeSmallTree();
+  const { ws, grep } = await openSearchedTree(load, tree, { index: "off" });
   const pattern = "function\\s+is\\w+Declaration\\(";
   try {
-    const peer = ripgrepFor(tree, [], pattern);
-    same("lines", (await grep({ pattern })).data.total_matches, lineCount(await peer()));
+    const peer = ripgrepRunner(tree, [], pattern);
+    assertSameResult("lines", (await grep({ pattern })).data.total_matches, lineCount(await peer()));
     return {
       name: "a regular expression, no index",
       peer: "ripgrep 15 process",
-      ...(await runs(() => grep({ pattern }), peer, { rounds: 9 })),
+      ...(await compareLongRuns(() => grep({ pattern }), peer, { rounds: 9 })),
     };
   } finally {
     await ws.close();
   }
 }
 
-async function names({ load }) {
-  const tree = smallTree();
-  const { ws, grep } = await workspaceOver(load, tree);
+async function compareNameSearch({ load }) {
+  const tree = makeSmallTree();
+  const { ws, grep } = await openSearchedTree(load, tree);
   const pattern = "rxjs/src/**/*.ts";
   try {
-    await indexed(grep);
+    await waitForIndex(grep);
     const ours = async () => {
       const found = await ws.call("glob", { pattern, limit: 2_000 });
       if (!found.ok || found.data.truncated) throw new Error(found.text.slice(0, 200));
       return found.data.matches;
     };
-    const peer = () => ripgrep(tree, ["--files", `--glob=/${pattern}`]);
-    same("names", (await ours()).length, lineCount(await peer()));
-    return { name: pattern, peer: "ripgrep --files", ...(await runs(ours, peer, { rounds: 9 })) };
+    const peer = () => runRipgrep(tree, ["--files", `--glob=/${pattern}`]);
+    assertSameResult("names", (await ours()).length, lineCount(await peer()));
+    return { name: pattern, peer: "ripgrep --files", ...(await compareLongRuns(ours, peer, { rounds: 9 })) };
   } finally {
     await ws.close();
   }
 }
 
-async function readsAtOnce({ load }) {
+async function compareConcurrentReads({ load }) {
   const { openWorkspace } = await load("index.node.js");
-  const paths = smallFiles(50, 4096);
+  const paths = makeSmallFiles(50, 4096);
   const root = dirname(dirname(paths[0]));
   const ws = await openWorkspace({ root, readOnly: true });
   try {
     const one = async (path) => (await ws.call("read_file", { path, line_numbers: "none" })).text;
-    same("text", (await one(paths[0])).trimEnd(), (await readFile(paths[0], "utf8")).trimEnd());
+    assertSameResult("text", (await one(paths[0])).trimEnd(), (await readFile(paths[0], "utf8")).trimEnd());
     return {
       name: "50 read_file calls at once, 4 KiB each",
       peer: "fs.promises.readFile, utf8",
-      ...(await calls(
+      ...(await compareShortCalls(
         () => Promise.all(paths.map(one)),
         () => Promise.all(paths.map((path) => readFile(path, "utf8"))),
         { milliseconds: 300 },
@@ -181,7 +181,7 @@ async function readsAtOnce({ load }) {
   }
 }
 
-async function replaceFile({ load }) {
+async function compareFileReplacement({ load }) {
   const { openWorkspace } = await load("index.node.js");
   const folder = mkdtempSync(join(tmpdir(), "filewright-bench-"));
   const root = join(folder, "root");
@@ -206,7 +206,7 @@ async function replaceFile({ load }) {
     return {
       name: "one write_file call of 4 KiB",
       peer: "fs.promises writeFile and rename",
-      ...(await calls(write, byRename, { milliseconds: 300 })),
+      ...(await compareShortCalls(write, byRename, { milliseconds: 300 })),
     };
   } finally {
     await ws.close();
@@ -214,8 +214,8 @@ async function replaceFile({ load }) {
   }
 }
 
-async function pageDeep({ root }) {
-  const path = bigFile();
+async function compareDeepPage({ root }) {
+  const path = gigabyteTextFile();
   const page = JSON.stringify({ start_line: 9_000_000 });
   const measure = (who) => {
     const script = join(root, "bench/lib/page-child.mjs");
@@ -233,15 +233,15 @@ async function pageDeep({ root }) {
   };
 }
 
-async function diffs({ load }, entry, lines, edits) {
+async function compareDiffs({ load }, entry, lines, edits) {
   const ours =
     entry === "diff"
       ? (await load("diff/index.node.js")).createTwoFilesPatch
-      : await wasmPatch(await load("engine/wasm-entry.node.js"));
-  const texts = pair(lines, edits);
+      : await compareWasmDiff(await load("engine/wasm-entry.node.js"));
+  const texts = textAndEditedText(lines, edits);
   const make = (patch) => () => patch("a/f", "b/f", ...texts, undefined, undefined, { context: 3 });
-  const measure = edits > 100 ? runs : calls;
-  if (entry === "diff") same("patches", make(ours)(), make(theirPatch)());
+  const measure = edits > 100 ? compareLongRuns : compareShortCalls;
+  if (entry === "diff") assertSameResult("patches", make(ours)(), make(theirPatch)());
   return {
     name: `${lines.toLocaleString("en")} lines, ${edits.toLocaleString("en")} edits, strings`,
     peer: "jsdiff 9 createTwoFilesPatch",
@@ -249,7 +249,7 @@ async function diffs({ load }, entry, lines, edits) {
   };
 }
 
-async function wasmPatch(wasm) {
+async function compareWasmDiff(wasm) {
   try {
     await wasm.ready();
   } catch {
@@ -259,7 +259,7 @@ async function wasmPatch(wasm) {
 }
 
 /** Returns one of the rows of `mcp.mjs`, which compare two servers over pipes. */
-async function fromServer({ root }, measure, name) {
+async function rowOfServerBenchmark({ root }, measure, name) {
   const { ours, theirs, scratch, end } = bothServers(root);
   try {
     const result = measure(ours, theirs, scratch);

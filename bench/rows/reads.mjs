@@ -2,18 +2,18 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { smallFiles } from "../lib/corpora.mjs";
-import { calls, same } from "../lib/measure.mjs";
+import { makeSmallFiles } from "../lib/corpora.mjs";
+import { compareShortCalls, assertSameResult } from "../lib/measure.mjs";
 
 export const title = "reads: 4 KiB files through the confined backend, against unchecked node:fs";
 
 export async function* rows({ load }) {
   const { LocalBackend, SandboxPolicy } = await load("index.node.js");
-  const paths = smallFiles(50, 4096);
+  const paths = makeSmallFiles(50, 4096);
   const policy = SandboxPolicy.readOnly(dirname(dirname(paths[0])));
   const backend = new LocalBackend({ policy });
   const [path] = paths;
-  same("bytes", Buffer.from(await backend.readBytes(path)).equals(readFileSync(path)), true);
+  assertSameResult("bytes", Buffer.from(await backend.readBytes(path)).equals(readFileSync(path)), true);
 
   const together = (read) => () => Promise.all(paths.map((one) => read(one)));
   const confined = (one) => backend.readBytes(one);
@@ -22,12 +22,12 @@ export async function* rows({ load }) {
     name: "async, 50 at once",
     peer: "fs.promises.readFile",
     goal: 1.5,
-    ...(await calls(together(confined), together(unchecked))),
+    ...(await compareShortCalls(together(confined), together(unchecked))),
   };
   yield {
     name: "async, one by one",
     peer: "fs.promises.readFile",
-    ...(await calls(
+    ...(await compareShortCalls(
       () => confined(path),
       () => unchecked(path),
     )),
@@ -35,7 +35,7 @@ export async function* rows({ load }) {
   yield {
     name: "sync",
     peer: "readFileSync",
-    ...(await calls(
+    ...(await compareShortCalls(
       () => backend.readBytesSync(path),
       () => readFileSync(path),
     )),

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runs } from "../lib/measure.mjs";
+import { compareLongRuns } from "../lib/measure.mjs";
 import { Skip } from "../lib/skip.mjs";
 
 export const title = "sandbox: commands under Landlock and seccomp, against plain ones";
@@ -13,7 +13,7 @@ export const title = "sandbox: commands under Landlock and seccomp, against plai
 /**
  * The number of starts in one measurement, because other load disturbs a single short one too much.
  */
-const STARTS = 20;
+const STARTS_PER_MEASUREMENT = 20;
 
 export async function* rows({ load }) {
   if (process.platform !== "linux") throw new Skip("Landlock is for Linux");
@@ -43,23 +43,29 @@ export async function* rows({ load }) {
       name: "the start of true",
       peer: "child_process.spawn",
       goal: 1 / 1.5,
-      ...(await runs(times(STARTS, fast, start), times(STARTS, plain, start))),
+      ...(await compareLongRuns(
+        times(STARTS_PER_MEASUREMENT, fast, start),
+        times(STARTS_PER_MEASUREMENT, plain, start),
+      )),
     };
     yield {
       name: "computing",
       peer: "the same, plain",
-      ...(await runs(times(1, fast, counts), times(1, plain, counts))),
+      ...(await compareLongRuns(times(1, fast, counts), times(1, plain, counts))),
     };
     yield {
       name: "20,000 files opened and written",
       peer: "the same, plain",
-      ...(await runs(times(1, fast, files), times(1, plain, files))),
+      ...(await compareLongRuns(times(1, fast, files), times(1, plain, files))),
     };
     const strict = under(sandboxFor({ tier: "strict", writableRoots: [root] }));
     yield {
       name: "the start of true, strict tier (bubblewrap)",
       peer: "child_process.spawn",
-      ...(await runs(times(STARTS, strict, start), times(STARTS, plain, start))),
+      ...(await compareLongRuns(
+        times(STARTS_PER_MEASUREMENT, strict, start),
+        times(STARTS_PER_MEASUREMENT, plain, start),
+      )),
     };
   } catch (error) {
     if (error.code === "SANDBOX_SETUP_FAILED") throw new Skip(error.message);

@@ -2,17 +2,17 @@
 // in memory, and copying them into the module is included. Also measures searches in a workspace of
 // ten thousand files in memory against searches that read all of them.
 import { createTwoFilesPatch } from "diff";
-import { calls, median, runs, same } from "../lib/measure.mjs";
-import { searches, WARM_MS } from "../lib/memory-tree.mjs";
+import { compareShortCalls, median, compareLongRuns, assertSameResult } from "../lib/measure.mjs";
+import { measureSearches, MAX_WARM_SEARCH_MS } from "../lib/memory-tree.mjs";
 import { Skip } from "../lib/skip.mjs";
-import { pair, rewrite } from "../lib/texts.mjs";
+import { textAndEditedText, unrelatedTexts } from "../lib/texts.mjs";
 
 export const title = "wasm: the WebAssembly engine against native code (one thread) and jsdiff";
 
 /** The goal for texts. A goal below 1 allows the module to be slower than native code. */
-const TEXTS = 1 / 2.5;
+const GOAL_TEXT_RATIO = 1 / 2.5;
 /** The goal for searches of a literal text. */
-const LITERAL = 1 / 6;
+const GOAL_LITERAL_SEARCH_RATIO = 1 / 6;
 
 export async function* rows({ load }) {
   const native = await load("engine/index.node.js");
@@ -22,9 +22,9 @@ export async function* rows({ load }) {
   } catch {
     throw new Skip("the module is not built (npm run build:wasm)");
   }
-  const against = async (name, goal, body, measure = calls) => {
-    same(name, body(wasm), body(native));
-    if (measure === runs) await warmed(() => body(wasm));
+  const against = async (name, goal, body, measure = compareShortCalls) => {
+    assertSameResult(name, body(wasm), body(native));
+    if (measure === compareLongRuns) await runUntilOptimised(() => body(wasm));
     return {
       name,
       goal,
@@ -41,53 +41,71 @@ export async function* rows({ load }) {
     [1_000, 5],
     [5_000, 10],
   ]) {
-    const texts = pair(lines, edits);
+    const texts = textAndEditedText(lines, edits);
     const name = `diff, ${lines.toLocaleString("en")} lines, ${edits} edits`;
-    yield await against(name, TEXTS, (engine) => engine.diff(...texts).text);
+    yield await against(name, GOAL_TEXT_RATIO, (engine) => engine.diff(...texts).text);
     yield {
       name,
       goal: 3,
       peer: "jsdiff",
-      ...(await calls(
+      ...(await compareShortCalls(
         () => wasm.diff(...texts).text,
         () => createTwoFilesPatch("a/f", "b/f", ...texts, "", "", { context: 3 }),
       )),
     };
   }
-  const rewritten = rewrite(2_000);
-  yield await against("diff, 2,000 lines rewritten", TEXTS, (engine) => engine.diff(...rewritten).text, runs);
+  const rewritten = unrelatedTexts(2_000);
+  yield await against(
+    "diff, 2,000 lines rewritten",
+    GOAL_TEXT_RATIO,
+    (engine) => engine.diff(...rewritten).text,
+    compareLongRuns,
+  );
 
-  const [text] = pair(1_000, 1);
+  const [text] = textAndEditedText(1_000, 1);
   const lines = text.split("\n");
   const old = lines.slice(500, 510).join("\n");
   const edit = (sent, match) => (engine) =>
     engine.planEdits(text, [{ oldText: sent, newText: old.replace("value505", "changed") }], { match }).text;
-  yield await against("edit, 1,000 lines, exact", TEXTS, edit(old, "exact"));
-  yield await against("edit, 1,000 lines, a slip", TEXTS, edit(old.replace("compute", "comptue"), "fuzzy"));
+  yield await against("edit, 1,000 lines, exact", GOAL_TEXT_RATIO, edit(old, "exact"));
+  yield await against(
+    "edit, 1,000 lines, a slip",
+    GOAL_TEXT_RATIO,
+    edit(old.replace("compute", "comptue"), "fuzzy"),
+  );
 
-  const bytes = new TextEncoder().encode(rewrite(20_000)[0]);
+  const bytes = new TextEncoder().encode(unrelatedTexts(20_000)[0]);
   const count = (query) => (engine) => engine.grepText(bytes, query).matches.length;
   for (const [name, goal, query] of [
-    ["grep, a literal that is not there", LITERAL, { pattern: "nowhere_to_be_found", regex: false }],
-    ["grep, a literal in a few lines", LITERAL, { pattern: "value777", regex: false }],
-    ["grep, a regular expression", TEXTS, { pattern: "value\\d+99 = compute\\(\\d{4}" }],
-    ["grep, any case", TEXTS, { pattern: "VALUE1234", case: "insensitive" }],
+    [
+      "grep, a literal that is not there",
+      GOAL_LITERAL_SEARCH_RATIO,
+      { pattern: "nowhere_to_be_found", regex: false },
+    ],
+    ["grep, a literal in a few lines", GOAL_LITERAL_SEARCH_RATIO, { pattern: "value777", regex: false }],
+    ["grep, a regular expression", GOAL_TEXT_RATIO, { pattern: "value\\d+99 = compute\\(\\d{4}" }],
+    ["grep, any case", GOAL_TEXT_RATIO, { pattern: "VALUE1234", case: "insensitive" }],
   ])
-    yield await against(`${name}, ${(bytes.length / 1e6).toFixed(1)} MB`, goal, count(query), runs);
+    yield await against(
+      `${name}, ${(bytes.length / 1e6).toFixed(1)} MB`,
+      goal,
+      count(query),
+      compareLongRuns,
+    );
 
   // A compiled query is cached, so here no query is used twice.
   const asked = new Map();
-  yield await against("grep, a new regular expression each time", TEXTS, (engine) => {
+  yield await against("grep, a new regular expression each time", GOAL_TEXT_RATIO, (engine) => {
     const number = (asked.get(engine) ?? 0) + 1;
     asked.set(engine, number);
     return engine.grepText(bytes, { pattern: `value\\d+99 = compute\\(\\d{4}|nowhere${number}` }).total;
   });
 
-  yield await memory(load);
+  yield await memorySearchRow(load);
 }
 
 /** Runs the searches in this process with the engine that a page would use. */
-async function memory(load) {
+async function memorySearchRow(load) {
   const { engine, setEngine } = await load("engine/current.js");
   const { makeEngine } = await load("engine/engine.js");
   const { loadWasm } = await load("engine/load.node.js");
@@ -96,25 +114,25 @@ async function memory(load) {
   const before = engine();
   setEngine(makeEngine(loadWasm().binding, { kind: "wasm" }));
   try {
-    return warmRow(await searches({ MemoryBackend, openWorkspace, grepBackend }));
+    return warmSearchRow(await measureSearches({ MemoryBackend, openWorkspace, grepBackend }));
   } finally {
     setEngine(before);
   }
 }
 
-/** Returns the row of the times that {@link searches} has measured. */
-export function warmRow({ ours, peer }) {
+/** Returns the row of the times that {@link measureSearches} has measured. */
+export function warmSearchRow({ ours, peer }) {
   const [ours_ms, peer_ms] = [median(ours), median(peer)];
   return {
     name: "an identifier in 10,000 files of memory, warm",
     peer: "reading all",
     ...{ ours_ms, peer_ms, faster: peer_ms / ours_ms, rounds: ours.length },
-    ...{ limit_ms: WARM_MS, met: ours_ms < WARM_MS },
+    ...{ limit_ms: MAX_WARM_SEARCH_MS, met: ours_ms < MAX_WARM_SEARCH_MS },
   };
 }
 
 /** Calls `body` until V8 has optimised the module's code, which it does on another thread. */
-async function warmed(body) {
+async function runUntilOptimised(body) {
   for (let round = 0; round < 30; round++) {
     body();
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -14,9 +14,11 @@ export function importCircles(root) {
   // import.
   for (const targets of modules.values())
     for (const name of targets) if (name.endsWith("/src/lib")) targets.delete(name);
-  return [...circlesOf(files), ...circlesOf(folders), ...circlesOf(modules)].map(
-    (circle) => `${circle.join(", ")} import one another`,
-  );
+  return [
+    ...stronglyConnectedComponents(files),
+    ...stronglyConnectedComponents(folders),
+    ...stronglyConnectedComponents(modules),
+  ].map((circle) => `${circle.join(", ")} import one another`);
 }
 
 /**
@@ -24,7 +26,7 @@ export function importCircles(root) {
  * @param {Map<string, Iterable<string>>} graph each node with those that it names; others than
  *   nodes are passed over
  */
-export function circlesOf(graph) {
+export function stronglyConnectedComponents(graph) {
   const index = new Map();
   const low = new Map();
   const stack = [];
@@ -99,14 +101,15 @@ function rustGraph(root) {
   for (const crate of crates) {
     const source = `crates/${crate}/src`;
     const files = filesBelow(root, source, ".rs").filter((file) => !/tests?\.rs$/.test(file));
-    const byModule = new Map(files.map((file) => [moduleOf(source, file).join("::"), file]));
-    for (const file of files) graph.set(file, referredFiles(root, file, moduleOf(source, file), byModule));
+    const byModule = new Map(files.map((file) => [modulePathOf(source, file).join("::"), file]));
+    for (const file of files)
+      graph.set(file, referredFiles(root, file, modulePathOf(source, file), byModule));
   }
   return graph;
 }
 
 /** Returns the module path of a Rust file as a list of names; empty for lib.rs. */
-function moduleOf(source, file) {
+function modulePathOf(source, file) {
   const segments = relative(source, file).replaceAll("\\", "/").slice(0, -".rs".length).split("/");
   if (segments.at(-1) === "mod" || (segments.length === 1 && segments[0] === "lib")) segments.pop();
   return segments;

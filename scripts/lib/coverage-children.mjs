@@ -9,10 +9,10 @@ import ts from "typescript";
 import { bundleCommand } from "../bundle.mjs";
 import { BuildError, root } from "./run.mjs";
 
-const dist = join(root, "dist");
-const bin = join(dist, "bin");
+const BUILD_FOLDER = join(root, "dist");
+const BUNDLES_FOLDER = join(BUILD_FOLDER, "bin");
 /** The built modules that contain only an npm package and no source of ours. */
-const packages = ["mcp/protocol/sdk.js", "mcp/auth/jose.js"].map((name) => join(dist, name));
+const BUNDLED_PACKAGES = ["mcp/protocol/sdk.js", "mcp/auth/jose.js"].map((name) => join(BUILD_FOLDER, name));
 
 const { options } = ts.parseJsonConfigFileContent(
   ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile).config,
@@ -36,22 +36,22 @@ const compilerOptions = {
  * @param {string} directory where the processes wrote
  * @returns {AsyncGenerator<{ url: string, code: string, map: { sources: string[] }, functions: import("@bcoe/v8-coverage").FunctionCov[] }>}
  */
-export async function* childScripts(directory) {
-  const scripts = readScripts(directory);
+export async function* coveredScriptsOfChildren(directory) {
+  const scripts = coverageByFile(directory);
   const bundleMaps = [...scripts.keys()].some(isBundle) ? await mapsOfBundles() : new Map();
   for (const [file, covered] of scripts) {
-    const map = isBundle(file) ? bundleMaps.get(file) : compile(file)?.map;
+    const map = isBundle(file) ? bundleMaps.get(file) : compileAgain(file)?.map;
     if (map === undefined) continue;
     const { functions } = mergeScriptCovs(covered);
     yield { url: pathToFileURL(file).href, code: readFileSync(file, "utf8"), map, functions };
   }
 }
 
-const isBundle = (file) => dirname(file) === bin;
+const isBundle = (file) => dirname(file) === BUNDLES_FOLDER;
 
 /** Returns for each built file the coverage that each process wrote. */
-function readScripts(directory) {
-  const ours = `${pathToFileURL(dist).href}/`;
+function coverageByFile(directory) {
+  const ours = `${pathToFileURL(BUILD_FOLDER).href}/`;
   const scripts = new Map();
   for (const name of readdirSync(directory)) {
     for (const script of JSON.parse(readFileSync(join(directory, name), "utf8")).result) {
@@ -69,9 +69,9 @@ function readScripts(directory) {
  * file without a source of ours.
  * @throws BuildError if the built file has other code
  */
-function compile(file) {
-  const source = join(root, "js", relative(dist, file).replace(/\.js$/u, ".ts"));
-  const text = packages.includes(file) ? undefined : ts.sys.readFile(source);
+function compileAgain(file) {
+  const source = join(root, "js", relative(BUILD_FOLDER, file).replace(/\.js$/u, ".ts"));
+  const text = BUNDLED_PACKAGES.includes(file) ? undefined : ts.sys.readFile(source);
   if (text === undefined) return undefined;
   const { outputText, sourceMapText } = ts.transpileModule(text, { compilerOptions, fileName: source });
   const code = outputText.replace(/\/\/# sourceMappingURL=.*\n?$/u, "");
@@ -85,7 +85,7 @@ async function mapsOfBundles() {
     name: "source-maps",
     setup({ onLoad }) {
       onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => {
-        const compiled = compile(path);
+        const compiled = compileAgain(path);
         if (compiled === undefined) return undefined;
         const map = Buffer.from(JSON.stringify(compiled.map)).toString("base64");
         return { contents: `${compiled.code}//# sourceMappingURL=data:application/json;base64,${map}\n` };
@@ -94,12 +94,12 @@ async function mapsOfBundles() {
   };
   const made = await bundleCommand({ sourcemap: "external", write: false, plugins: [sourceMaps] });
   const texts = new Map(made.outputFiles.map(({ path, text }) => [path, text]));
-  const built = readdirSync(bin).map((name) => join(bin, name));
-  const builtAs = new Map(built.map((file) => [withoutHashes(readFileSync(file, "utf8")), file]));
+  const built = readdirSync(BUNDLES_FOLDER).map((name) => join(BUNDLES_FOLDER, name));
+  const builtAs = new Map(built.map((file) => [withoutBundleHashes(readFileSync(file, "utf8")), file]));
   const maps = new Map();
   for (const [path, text] of texts) {
     if (!path.endsWith(".js")) continue;
-    const file = builtAs.get(withoutHashes(text));
+    const file = builtAs.get(withoutBundleHashes(text));
     if (file === undefined) throw staleError(path);
     const { sources, ...map } = JSON.parse(texts.get(`${path}.map`));
     maps.set(file, { ...map, sources: sources.map((source) => join(dirname(path), source)) });
@@ -111,7 +111,7 @@ async function mapsOfBundles() {
  * Returns the text of a bundle without the hashes in the names of other bundles, which differ if
  * there are source maps.
  */
-const withoutHashes = (text) => text.replaceAll(/-[A-Z0-9]{8}\.js\b/gu, "-.js");
+const withoutBundleHashes = (text) => text.replaceAll(/-[A-Z0-9]{8}\.js\b/gu, "-.js");
 
 /** Returns the error for a built file that does not correspond to its sources. */
 const staleError = (file) =>

@@ -6,27 +6,27 @@ import { join } from "node:path";
 import v8 from "@vitest/coverage-v8";
 import { root } from "./run.mjs";
 
-const directory = join(root, ".cache/coverage-children");
+const COVERAGE_FOLDER = join(root, ".cache/coverage-children");
 
 export default {
   ...v8,
   /** Called in a process of vitest's before the tests of a file: Node hands the variable on to every child. */
   startCoverage(options) {
-    process.env.NODE_V8_COVERAGE = directory;
+    process.env.NODE_V8_COVERAGE = COVERAGE_FOLDER;
     return v8.startCoverage(options);
   },
   async getProvider() {
     const { V8CoverageProvider } = await import("@vitest/coverage-v8/dist/provider.js");
-    const { childScripts } = await import("./coverage-children.mjs");
+    const { coveredScriptsOfChildren } = await import("./coverage-children.mjs");
     class Provider extends V8CoverageProvider {
       async clean(clean = true) {
         await super.clean(clean);
-        if (clean) rmSync(directory, { recursive: true, force: true });
-        mkdirSync(directory, { recursive: true });
+        if (clean) rmSync(COVERAGE_FOLDER, { recursive: true, force: true });
+        mkdirSync(COVERAGE_FOLDER, { recursive: true });
       }
       async generateCoverage(context) {
         const coverage = await super.generateCoverage(context);
-        for await (const { url, functions, ...script } of childScripts(directory))
+        for await (const { url, functions, ...script } of coveredScriptsOfChildren(COVERAGE_FOLDER))
           coverage.merge(await this.remapCoverage(url, 0, script, functions));
         coverage.filter((file) => this.isIncluded(file));
         return coverage;

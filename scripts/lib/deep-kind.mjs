@@ -3,7 +3,7 @@
 import { randomInt } from "node:crypto";
 
 /** The maximum time that CI spends on one kind, in seconds. */
-export const SHARE_SECONDS = 20;
+export const MAX_SHARE_SECONDS = 20;
 
 /** @returns a seed that no run had before */
 export const newSeed = () => randomInt(1, 2 ** 31);
@@ -39,7 +39,7 @@ export const newSeed = () => randomInt(1, 2 ** 31);
  *
  * @param {number} seed
  */
-export function seeded(seed) {
+export function seededRandom(seed) {
   let state = seed >>> 0;
   /** @returns a number from 0 (inclusive) to 1 (exclusive) */
   const next = () => {

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-const SOURCE = /\.(?:[cm]?[jt]sx?|py|rs|go|c|h|java|md|css|scss|rb|lua|sh)$/;
+const SOURCE_FILE_NAME = /\.(?:[cm]?[jt]sx?|py|rs|go|c|h|java|md|css|scss|rb|lua|sh)$/;
 /** The maximum size of a file that hunks are taken from, in bytes. */
 const MAX_FILE_BYTES = 120_000;
 /** The maximum number of old lines of a hunk. */
@@ -14,14 +14,14 @@ function* filesBelow(dir, prefix = "") {
   for (const entry of readdirSync(join(dir, prefix), { withFileTypes: true })) {
     const path = join(prefix, entry.name);
     if (entry.isDirectory()) yield* filesBelow(dir, path);
-    else if (SOURCE.test(entry.name) && !/\.min\./.test(entry.name)) yield path;
+    else if (SOURCE_FILE_NAME.test(entry.name) && !/\.min\./.test(entry.name)) yield path;
   }
 }
 
 /**
  * Returns the lines of a file; undefined if it is too large, too short, or unsuitable for cases.
  */
-function linesOf(path) {
+function linesOfUsableFile(path) {
   if (statSync(path).size > MAX_FILE_BYTES) return undefined;
   const text = readFileSync(path, "utf8");
   if (text.includes("\r") || text.includes("\ufffd") || text.startsWith("\ufeff")) return undefined;
@@ -35,11 +35,11 @@ export function hunksBetween(oldDir, newDir) {
   for (const path of filesBelow(newDir)) {
     const [from, to] = [join(oldDir, path), join(newDir, path)];
     if (!existsSync(from)) continue;
-    const [old, made] = [linesOf(from), linesOf(to)];
+    const [old, made] = [linesOfUsableFile(from), linesOfUsableFile(to)];
     if (old === undefined || made === undefined) continue;
     for (const context of [1, 2, 3]) hunks.push(...gitHunks(from, to, context, old, made));
   }
-  return hunks.filter(isUsable);
+  return hunks.filter(isFairTest);
 }
 
 /** Returns the hunks of `git diff` between two files, with this number of context lines. */
@@ -68,7 +68,7 @@ function gitHunks(from, to, context, old, made) {
  * Returns whether a hunk is a fair test: its old lines have at least 20 characters besides white
  * space, occur once in the file, and do not change in white space only.
  */
-function isUsable({ before, old, after, made }) {
+function isFairTest({ before, old, after, made }) {
   const words = (lines) => lines.join("").replace(/\s/g, "");
   if (old.length < 2 || old.length > MAX_OLD_LINES || made.length > 2 * MAX_OLD_LINES) return false;
   if (words(old) === words(made) || words(old).length < 20) return false;
@@ -86,7 +86,7 @@ export function madeUpHunks(dirs, random, wanted) {
   const hunks = [];
   for (const path of files) {
     if (hunks.length >= wanted) break;
-    const lines = linesOf(path);
+    const lines = linesOfUsableFile(path);
     for (let tries = 0; lines !== undefined && tries < 6; tries++) {
       const size = 3 + random.below(8);
       const start = random.below(Math.max(1, lines.length - size));
@@ -99,7 +99,7 @@ export function madeUpHunks(dirs, random, wanted) {
         after: lines.slice(start + size),
         made,
       };
-      if (isUsable(hunk)) hunks.push(hunk);
+      if (isFairTest(hunk)) hunks.push(hunk);
     }
   }
   return hunks;

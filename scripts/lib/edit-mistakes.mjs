@@ -4,7 +4,8 @@
 
 const indentOf = (line) => /^[ \t]*/.exec(line)[0];
 /** Returns whether the list has two different lines that are equal without the white space at their ends. */
-const haveTwins = (lines) => new Set(lines).size > new Set(lines.map((line) => line.trimEnd())).size;
+const haveLinesEqualButForEnds = (lines) =>
+  new Set(lines).size > new Set(lines.map((line) => line.trimEnd())).size;
 const isBlank = (line) => line.trim() === "";
 const isComment = (line) => /^\s*(?:\/\/|\/\*|\*|#(?!\[|include|define|if|endif|else)|<!--|--)/.test(line);
 
@@ -12,7 +13,7 @@ const isComment = (line) => /^\s*(?:\/\/|\/\*|\*|#(?!\[|include|define|if|endif|
  * Returns the pairs of indexes of the lines that the old and the new text have in common, by
  * longest common subsequence.
  */
-export function kept({ old, new: made }) {
+export function commonLinePairs({ old, new: made }) {
   const table = Array.from({ length: old.length + 1 }, () => new Uint16Array(made.length + 1));
   for (let i = old.length - 1; i >= 0; i--) {
     for (let j = made.length - 1; j >= 0; j--) {
@@ -33,7 +34,7 @@ export function kept({ old, new: made }) {
  * it is ambiguous which lines are kept.
  */
 function isSurelyKept({ old, new: made }, [i, j]) {
-  const backwards = kept({ old: [...old].reverse(), new: [...made].reverse() });
+  const backwards = commonLinePairs({ old: [...old].reverse(), new: [...made].reverse() });
   return backwards.some(([a, b]) => old.length - 1 - a === i && made.length - 1 - b === j);
 }
 
@@ -41,7 +42,7 @@ function isSurelyKept({ old, new: made }, [i, j]) {
  * Returns whether `lines` occur consecutively in `all`, apart from white space at their beginnings
  * and ends.
  */
-function standsIn(all, lines) {
+function occursIn(all, lines) {
   const text = (some) => some.map((line) => `${line.trim()}\n`).join("");
   return `\n${text(all)}`.includes(`\n${text(lines)}`);
 }
@@ -52,10 +53,10 @@ function changeSentLines(made, change) {
   made.new = made.new.map(change);
 }
 
-const mistake = (stage, make) => ({ stage, make });
+const mistakeOfStage = (stage, make) => ({ stage, make });
 
 /** Returns a line with a typing error in one word; undefined if it has no suitable word. */
-function typoIn(line, random) {
+function withTypo(line, random) {
   const words = [...line.matchAll(/[A-Za-z]{5,}/g)];
   if (words.length === 0) return undefined;
   const word = random.pick(words);
@@ -75,16 +76,16 @@ function typoIn(line, random) {
  * but must not make another change.
  */
 export const MISTAKES = {
-  exact: mistake(0, () => true),
-  crlf_file: mistake(0, (made) => {
+  exact: mistakeOfStage(0, () => true),
+  crlf_file: mistakeOfStage(0, (made) => {
     made.eol = "\r\n";
     return true;
   }),
-  bom: mistake(0, (made) => {
+  bom: mistakeOfStage(0, (made) => {
     made.bom = "\ufeff";
     return true;
   }),
-  spaces_for_tabs: mistake(0, (made, random) => {
+  spaces_for_tabs: mistakeOfStage(0, (made, random) => {
     const lines = [...made.before, ...made.file, ...made.after, ...made.right];
     const depths = lines.map((line) => indentOf(line)).filter((blanks) => blanks !== "");
     if (depths.length < 5) return false;
@@ -104,8 +105,8 @@ export const MISTAKES = {
     changeSentLines(made, (line) => " ".repeat(indentOf(line).length * width) + line.trimStart());
     return true;
   }),
-  trailing_ws_file: mistake(0, (made, random) => {
-    const pairs = kept(made).filter(([at]) => !isBlank(made.file[at]));
+  trailing_ws_file: mistakeOfStage(0, (made, random) => {
+    const pairs = commonLinePairs(made).filter(([at]) => !isBlank(made.file[at]));
     if (pairs.length === 0) return false;
     for (const [i, j] of pairs.filter(() => random.chance(0.6)).concat([pairs[0]])) {
       if (/\s$/.test(made.file[i])) continue;
@@ -113,11 +114,11 @@ export const MISTAKES = {
       made.right[j] += "  ";
     }
     // If two lines differ only in white space at their ends, it is ambiguous which one is meant.
-    return !haveTwins([...made.file, ...made.right]);
+    return !haveLinesEqualButForEnds([...made.file, ...made.right]);
   }),
-  dropped_line: mistake(1, (made, random) => {
+  dropped_line: mistakeOfStage(1, (made, random) => {
     // Next to an insertion it is ambiguous on which side the dropped line belongs.
-    const pairs = kept(made);
+    const pairs = commonLinePairs(made);
     const isOnce = (line) => [made.old, made.new].every((all) => all.indexOf(line) === all.lastIndexOf(line));
     const fine = pairs.filter(([i, j], at) => {
       const beside = [at - 1, at + 1].map((other) => pairs[other]);
@@ -139,8 +140,8 @@ export const MISTAKES = {
     made.new.splice(j, 1);
     return true;
   }),
-  dropped_line_old_only: mistake(1, (made, random) => {
-    const fine = kept(made).filter(
+  dropped_line_old_only: mistakeOfStage(1, (made, random) => {
+    const fine = commonLinePairs(made).filter(
       ([i, j]) =>
         i > 0 && i < made.old.length - 1 && j > 0 && !isBlank(made.old[i]) && made.old[i].trim().length > 5,
     );
@@ -150,12 +151,12 @@ export const MISTAKES = {
     const text = [...made.before, ...made.file, ...made.after].join("\n");
     return (
       !text.includes(made.old.join("\n")) &&
-      !standsIn(made.before, made.old) &&
-      !standsIn(made.after, made.old)
+      !occursIn(made.before, made.old) &&
+      !occursIn(made.after, made.old)
     );
   }),
-  elided_middle: mistake(1, (made, random) => {
-    const pairs = kept(made);
+  elided_middle: mistakeOfStage(1, (made, random) => {
+    const pairs = commonLinePairs(made);
     const runs = pairs.filter(
       ([i, j], at) =>
         [1, 2, 3].every((by) => pairs[at + by]?.[0] === i + by && pairs[at + by]?.[1] === j + by) && i > 0,
@@ -168,8 +169,8 @@ export const MISTAKES = {
     made.new.splice(run[1], 4, line);
     return true;
   }),
-  reflow: mistake(1, (made, random) => {
-    const fine = kept(made).filter(
+  reflow: mistakeOfStage(1, (made, random) => {
+    const fine = commonLinePairs(made).filter(
       ([i]) => /^\s*\S.{20,}, \S/.test(made.old[i]) && !isComment(made.old[i]) && !/["'`]/.test(made.old[i]),
     );
     if (fine.length === 0) return false;
@@ -182,8 +183,8 @@ export const MISTAKES = {
     made.new.splice(j, 1, ...parts);
     return true;
   }),
-  partial_edge: mistake(1, (made) => {
-    const pairs = kept(made);
+  partial_edge: mistakeOfStage(1, (made) => {
+    const pairs = commonLinePairs(made);
     if (pairs[0]?.[0] !== 0 || pairs[0]?.[1] !== 0) return false;
     const line = made.old[0];
     const cut = line.indexOf(" ", indentOf(line).length + 3) + 1;
@@ -192,38 +193,38 @@ export const MISTAKES = {
     made.new[0] = line.slice(cut);
     return true;
   }),
-  typo_old_only: mistake(2, (made, random) => {
+  typo_old_only: mistakeOfStage(2, (made, random) => {
     const at = random.below(made.old.length);
-    const line = typoIn(made.old[at], random);
+    const line = withTypo(made.old[at], random);
     if (line === undefined || made.file.includes(line)) return false;
     // A typing error in a word of the old text that the new text spells correctly.
     made.old[at] = line;
     return true;
   }),
-  typo_both: mistake(2, (made, random) => {
-    const pairs = kept(made);
+  typo_both: mistakeOfStage(2, (made, random) => {
+    const pairs = commonLinePairs(made);
     if (pairs.length === 0) return false;
     const [i, j] = random.pick(pairs);
-    const line = typoIn(made.old[i], random);
+    const line = withTypo(made.old[i], random);
     if (line === undefined || [...made.before, ...made.file, ...made.after].includes(line)) return false;
     made.old[i] = line;
     made.new[j] = line;
     return true;
   }),
-  base_indent_shift: mistake(3, (made, random) => {
+  base_indent_shift: mistakeOfStage(3, (made, random) => {
     const by = " ".repeat(random.pick([1, 2, 3, 4, 8]));
     if (made.old.some((line) => line.startsWith("\t"))) return false;
     changeSentLines(made, (line) => (isBlank(line) ? line : by + line));
     return true;
   }),
-  dedent_all: mistake(3, (made) => {
+  dedent_all: mistakeOfStage(3, (made) => {
     const blanks = [...made.old, ...made.new].filter((line) => !isBlank(line)).map(indentOf);
     const common = blanks.reduce((least, one) => (one.length < least.length ? one : least));
     if (common === "" || !blanks.every((one) => one.startsWith(common))) return false;
     changeSentLines(made, (line) => (isBlank(line) ? "" : line.slice(common.length)));
     return true;
   }),
-  indent_old_only: mistake(3, (made) => {
+  indent_old_only: mistakeOfStage(3, (made) => {
     const blanks = made.old.filter((line) => !isBlank(line)).map(indentOf);
     const common = blanks.reduce((least, one) => (one.length < least.length ? one : least));
     if (common === "" || !blanks.every((one) => one.startsWith(common))) return false;
@@ -231,14 +232,14 @@ export const MISTAKES = {
     // If a line is now equal to one of the new text, it looks as if both texts were shifted.
     return !made.old.some((line) => !isBlank(line) && made.new.includes(line));
   }),
-  trailing_ws_old: mistake(3, (made, random) => {
+  trailing_ws_old: mistakeOfStage(3, (made, random) => {
     const blanks = random.pick([" ", "  ", "\t"]);
     changeSentLines(made, (line) => (isBlank(line) ? line : line + blanks));
     made.new = made.new.map((line) => line.slice(0, isBlank(line) ? undefined : -blanks.length));
     // If the file has the same white space, the edit means to remove it.
     return !made.old.some((line) => !isBlank(line) && made.file.includes(line));
   }),
-  edge_blank: mistake(3, (made, random) => {
+  edge_blank: mistakeOfStage(3, (made, random) => {
     const [head, tail] = [random.below(2), random.below(3)];
     if (
       head + tail === 0 ||
@@ -252,7 +253,7 @@ export const MISTAKES = {
       made[side] = [...Array(head).fill(""), ...made[side], ...Array(tail).fill("")];
     return true;
   }),
-  smart_quotes: mistake(4, (made, random) => {
+  smart_quotes: mistakeOfStage(4, (made, random) => {
     if (!made.old.some((line) => /["']/.test(line)) || made.file.some((line) => /[\u2018-\u201d]/.test(line)))
       return false;
     const curl = (line) => line.replace(/"([^"]*)"/g, "\u201c$1\u201d").replace(/'/g, "\u2019");
@@ -260,7 +261,7 @@ export const MISTAKES = {
     if (random.chance(0.5)) made.new = made.new.map(curl);
     return made.old.some((line) => /[\u2018-\u201d]/.test(line));
   }),
-  lineno_prefix: mistake(5, (made, random) => {
+  lineno_prefix: mistakeOfStage(5, (made, random) => {
     const style = random.pick([
       (n, line) => `${String(n).padStart(6)}\t${line}`,
       (n, line) => `${n}: ${line}`,
@@ -273,7 +274,7 @@ export const MISTAKES = {
     if (random.chance(0.5)) made.new = made.new.map((line, at) => style(first + at, line));
     return true;
   }),
-  escaped_quotes: mistake(5, (made) => {
+  escaped_quotes: mistakeOfStage(5, (made) => {
     if (
       !made.old.some((line) => line.includes('"')) ||
       [...made.old, ...made.new].some((line) => line.includes('\\"'))
@@ -282,7 +283,7 @@ export const MISTAKES = {
     changeSentLines(made, (line) => line.replaceAll('"', '\\"'));
     return true;
   }),
-  doubled_backslashes: mistake(5, (made) => {
+  doubled_backslashes: mistakeOfStage(5, (made) => {
     if (
       !made.old.some((line) => line.includes("\\")) ||
       [...made.old, ...made.new].some((line) => line.includes("\\\\"))
@@ -291,7 +292,7 @@ export const MISTAKES = {
     changeSentLines(made, (line) => line.replaceAll("\\", "\\\\"));
     return true;
   }),
-  html_entities: mistake(5, (made) => {
+  html_entities: mistakeOfStage(5, (made) => {
     if (
       !made.old.some((line) => /[<>&]/.test(line)) ||
       [...made.old, ...made.new].some((line) => /&(?:lt|gt|amp|quot);/.test(line))
@@ -302,11 +303,11 @@ export const MISTAKES = {
     );
     return true;
   }),
-  crlf_sent: mistake(6, (made) => {
+  crlf_sent: mistakeOfStage(6, (made) => {
     made.join = (lines) => lines.join("\r\n");
     return made.eol === "\n";
   }),
-  trimmed_lines: mistake(3, (made) => {
+  trimmed_lines: mistakeOfStage(3, (made) => {
     // All lines lose their indentation in the old text only.
     if (!made.old.some((line) => /^\s+\S/.test(line))) return false;
     const before = made.old;
@@ -317,15 +318,15 @@ export const MISTAKES = {
     );
     return !isAlike && made.old.join("").length > 30;
   }),
-  nbsp_old: mistake(4, (made, random) => {
+  nbsp_old: mistakeOfStage(4, (made, random) => {
     const at = made.old.findIndex((line) => /\S [A-Za-z]/.test(line));
     if (at < 0 || made.file.some((line) => line.includes("\u00a0"))) return false;
     made.old[at] = made.old[at].replace(/(\S) ([A-Za-z])/, random.pick(["$1\u00a0$2", "$1\u2009$2"]));
     return true;
   }),
-  extra_blank: mistake(1, (made) => {
+  extra_blank: mistakeOfStage(1, (made) => {
     // Adds a blank line between two lines that are kept.
-    const pairs = kept(made);
+    const pairs = commonLinePairs(made);
     const at = pairs.findIndex(([i, j], n) => {
       const next = pairs[n + 1];
       const beside = next?.[0] === i + 1 && next?.[1] === j + 1;
@@ -336,9 +337,9 @@ export const MISTAKES = {
     made.new.splice(pairs[at][1] + 1, 0, "");
     return true;
   }),
-  joined_lines: mistake(1, (made) => {
+  joined_lines: mistakeOfStage(1, (made) => {
     // Sends two lines that are kept as one.
-    const pairs = kept(made);
+    const pairs = commonLinePairs(made);
     const at = pairs.findIndex(([i, j], n) => {
       const next = pairs[n + 1];
       const beside = next?.[0] === i + 1 && next?.[1] === j + 1;
@@ -351,16 +352,16 @@ export const MISTAKES = {
     made.new.splice(j, 2, line);
     return true;
   }),
-  inner_blanks: mistake(2, (made) => {
+  inner_blanks: mistakeOfStage(2, (made) => {
     const squeeze = (line) => indentOf(line) + line.trim().replace(/([^\s=])\s+([=+])\s+(?=\S)/g, "$1$2");
-    const pairs = kept(made).filter(([i]) => squeeze(made.old[i]) !== made.old[i].trimEnd());
+    const pairs = commonLinePairs(made).filter(([i]) => squeeze(made.old[i]) !== made.old[i].trimEnd());
     if (pairs.length === 0) return false;
     for (const [i, j] of pairs) made.old[i] = made.new[j] = squeeze(made.old[i]);
     // If the lines occur elsewhere in the form in which they are sent, they mean that place.
-    return !standsIn(made.before, made.old) && !standsIn(made.after, made.old);
+    return !occursIn(made.before, made.old) && !occursIn(made.after, made.old);
   }),
-  lost_semicolon: mistake(2, (made, random) => {
-    const pairs = kept(made).filter(([i]) => /\w\W*[;,]$/.test(made.old[i]));
+  lost_semicolon: mistakeOfStage(2, (made, random) => {
+    const pairs = commonLinePairs(made).filter(([i]) => /\w\W*[;,]$/.test(made.old[i]));
     if (pairs.length === 0) return false;
     const [i, j] = random.pick(pairs);
     const line = made.old[i].slice(0, -1);
@@ -368,9 +369,9 @@ export const MISTAKES = {
     made.old[i] = made.new[j] = line;
     return true;
   }),
-  cut_in_mid_line: mistake(1, (made) => {
+  cut_in_mid_line: mistakeOfStage(1, (made) => {
     // Sends the last line only up to one of its words.
-    const pairs = kept(made);
+    const pairs = commonLinePairs(made);
     const [i, j] = pairs.at(-1) ?? [];
     if (i !== made.old.length - 1 || j !== made.new.length - 1) return false;
     const line = made.old[i];
@@ -379,7 +380,7 @@ export const MISTAKES = {
     made.old[i] = made.new[j] = line.slice(0, cut);
     return true;
   }),
-  escaped_newline: mistake(6, (made) => {
+  escaped_newline: mistakeOfStage(6, (made) => {
     if ([...made.old, ...made.new].some((line) => line.includes("\\"))) return false;
     made.join = (lines) => lines.join("\\n");
     return true;
@@ -388,24 +389,24 @@ export const MISTAKES = {
 
 /** Cases in which the matcher must refuse the edit. */
 export const CORRUPTIONS = {
-  amb_exact_twice: mistake(9, (made) => {
+  amb_exact_twice: mistakeOfStage(9, (made) => {
     made.after = [...made.after, ...made.file, ""];
     made.refuse = true;
     return true;
   }),
-  amb_typo_twice: mistake(9, (made, random) => {
+  amb_typo_twice: mistakeOfStage(9, (made, random) => {
     made.after = [...made.after, ...made.file, ""];
     made.refuse = true;
     return MISTAKES.typo_both.make(made, random);
   }),
-  absent: mistake(9, (made, random, hunks) => {
+  absent: mistakeOfStage(9, (made, random, hunks) => {
     const other = random.pick(hunks);
     if (other.src === made.src) return false;
     [made.old, made.new, made.refuse] = [other.old, other.made, true];
     const has = new Set([...made.before, ...made.file, ...made.after].map((line) => line.trim()));
     return made.old.filter((line) => has.has(line.trim())).length < made.old.length / 2;
   }),
-  anchor_trap: mistake(9, (made, random) => {
+  anchor_trap: mistakeOfStage(9, (made, random) => {
     const pool = made.after.filter((line) => line.trim().length > 8);
     if (made.file.length < 5 || pool.length < 20) return false;
     const start = random.below(pool.length - made.file.length + 2);
@@ -413,8 +414,8 @@ export const CORRUPTIONS = {
     made.refuse = true;
     return true;
   }),
-  changed_number: mistake(9, (made) => {
-    const stays = new Set(kept(made).map(([i]) => i));
+  changed_number: mistakeOfStage(9, (made) => {
+    const stays = new Set(commonLinePairs(made).map(([i]) => i));
     const at = made.file.findIndex((line, index) => !stays.has(index) && /\b\d+\b/.test(line));
     if (at < 0) return false;
     made.current = [...made.file];
@@ -422,8 +423,8 @@ export const CORRUPTIONS = {
     made.refuse = true;
     return true;
   }),
-  changed_word: mistake(9, (made, random) => {
-    const stays = new Set(kept(made).map(([i]) => i));
+  changed_word: mistakeOfStage(9, (made, random) => {
+    const stays = new Set(commonLinePairs(made).map(([i]) => i));
     const words = [...new Set([...made.before, ...made.after].join(" ").match(/[A-Za-z_]{5,}/g) ?? [])];
     const at = made.file.findIndex((line, index) => !stays.has(index) && /[A-Za-z_]{5,}/.test(line));
     if (at < 0 || words.length < 5) return false;
@@ -434,17 +435,17 @@ export const CORRUPTIONS = {
     made.refuse = true;
     return made.current[at] !== made.file[at];
   }),
-  target_gone: mistake(9, (made) => {
-    const stays = new Set(kept(made).map(([i]) => i));
+  target_gone: mistakeOfStage(9, (made) => {
+    const stays = new Set(commonLinePairs(made).map(([i]) => i));
     const at = made.file.findIndex((line, index) => !stays.has(index) && line.trim().length > 10);
     if (at < 0) return false;
     made.current = made.file.filter((_, index) => index !== at);
     made.refuse = true;
     return true;
   }),
-  code_between: mistake(9, (made, random) => {
+  code_between: mistakeOfStage(9, (made, random) => {
     // The file has a line of code between the replaced lines that neither text contains.
-    const stays = new Set(kept(made).map(([i]) => i));
+    const stays = new Set(commonLinePairs(made).map(([i]) => i));
     const at = made.file.findIndex(
       (line, index) =>
         !stays.has(index) &&
@@ -461,7 +462,7 @@ export const CORRUPTIONS = {
     made.refuse = true;
     return true;
   }),
-  already_applied: mistake(9, (made) => {
+  already_applied: mistakeOfStage(9, (made) => {
     const text = (lines) => lines.join("\n");
     if (text(made.right).includes(text(made.file)) || made.right.length === 0) return false;
     made.current = [...made.right];

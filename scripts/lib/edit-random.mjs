@@ -1,7 +1,7 @@
 // Random numbers that are the same for the same seed.
 
 /** Returns functions that use one stream of random numbers. */
-export function randomOf(seed) {
+export function seededRandom(seed) {
   let state = (seed * 2654435761) >>> 0 || 1;
   const next = () => {
     state ^= state << 13;

@@ -6,7 +6,7 @@ import { CORRUPTIONS, MISTAKES } from "./edit-mistakes.mjs";
  * Returns the case of a hunk without a mistake: the lines of the file, the lines that are sent, and
  * the right result.
  */
-function caseOf(hunk) {
+function caseOfHunk(hunk) {
   const { before, after, old, made } = hunk;
   const copy = (lines) => [...lines];
   return {
@@ -64,7 +64,7 @@ function mistakePairs(random) {
 }
 
 /** Returns the number of cases of each mistake that gives about `count` cases in total. */
-export const eachFor = (count) => Math.max(1, Math.round(count / 127));
+export const casesPerMistakeFor = (count) => Math.max(1, Math.round(count / 127));
 
 /**
  * Yields `each` cases of every mistake alone, and a quarter as many of every two mistakes together.
@@ -77,7 +77,7 @@ export function* editCases(hunks, random, each) {
     const wanted = mistakes.length > 1 ? Math.ceil(each / 4) : each;
     let found = 0;
     for (let tries = 0; tries < hunks.length && found < wanted; tries++) {
-      const made = caseOf(hunks[next++ % hunks.length]);
+      const made = caseOfHunk(hunks[next++ % hunks.length]);
       if (!mistakes.every((mistake) => mistake.make(made, random, hunks))) continue;
       const line = scorerCase(kind, `${kind}-${found}`, made);
       if (line === undefined) continue;

@@ -2,7 +2,7 @@
 // that returns their kind and text.
 import { decodeText, inspect } from "../../dist/engine/index.node.js";
 
-export default async function engine(bytes) {
+export default async function detectEncoding(bytes) {
   const found = inspect(bytes);
   if (found.encoding === null) return { binary: true };
   const { text, encoding } = decodeText(bytes);

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { transform } from "esbuild";
 import { bundleCommand } from "../bundle.mjs";
-import { platform } from "./platform.mjs";
+import { platformName } from "./platform.mjs";
 import { root } from "./run.mjs";
 
 /**
@@ -43,23 +43,23 @@ import { root } from "./run.mjs";
  */
 
 /** Folders that are copied, since a mutation changes them or a path in them must be real; others are symbolic links. */
-const COPIED = new Set(["js", "test", "scripts", "dist"]);
-const IGNORED = new Set([".git", "target"]);
+const COPIED_FOLDERS = new Set(["js", "test", "scripts", "dist"]);
+const OMITTED_FOLDERS = new Set([".git", "target"]);
 
 /** @returns the path of a copy of the checkout that may be changed */
 function copyCheckout() {
   const copy = mkdtempSync(join(tmpdir(), "filewright-mutations-"));
   for (const entry of readdirSync(root, { withFileTypes: true })) {
     const [from, to] = [join(root, entry.name), join(copy, entry.name)];
-    if (IGNORED.has(entry.name)) continue;
-    if (entry.isDirectory() && !COPIED.has(entry.name)) symlinkSync(from, to);
+    if (OMITTED_FOLDERS.has(entry.name)) continue;
+    if (entry.isDirectory() && !COPIED_FOLDERS.has(entry.name)) symlinkSync(from, to);
     else cpSync(from, to, { recursive: true });
   }
   return copy;
 }
 
 /** Runs an action with a copy of the checkout, which is removed afterwards. */
-export async function withCopy(action) {
+export async function withCopyOfCheckout(action) {
   const copy = copyCheckout();
   try {
     return await action(copy);
@@ -69,7 +69,7 @@ export async function withCopy(action) {
 }
 
 /** @returns {string} a text as a regular expression that matches it alone */
-export const escaped = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, "\\$&");
+export const escapeForRegExp = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, "\\$&");
 
 /** The copy shares the target folder of the checkout, so that Cargo builds only what changed. */
 const cargoEnvironment = { ...process.env, CARGO_TARGET_DIR: join(root, "target") };
@@ -87,7 +87,7 @@ function runUnitTest(copy, file, name) {
 }
 
 /** Runs tests of one file in the copy. @returns them with their names, or what went wrong before any ran */
-function runTests(copy, file, pattern) {
+function runVitestFile(copy, file, pattern) {
   if (file.endsWith(".rs")) return runUnitTest(copy, file, pattern);
   const report = join(copy, "report.json");
   rmSync(report, { force: true });
@@ -106,7 +106,7 @@ function runTests(copy, file, pattern) {
 }
 
 /** @returns {Ending} */
-function endingOf({ pattern }, { tests, trouble }) {
+function endingOfMutantTest({ pattern }, { tests, trouble }) {
   const name = new RegExp(pattern, "u");
   const own = tests.filter(({ fullName }) => name.test(fullName));
   return {
@@ -121,7 +121,7 @@ function endingOf({ pattern }, { tests, trouble }) {
  * @param {readonly Mutant[]} mutants
  * @returns {(mutant: Mutant) => Ending}
  */
-export function runUnchanged(copy, mutants) {
+export function runUnmutatedTests(copy, mutants) {
   // Vitest runs a file once for all its tests; Cargo takes one name.
   const keyOf = ({ test, pattern }) => (test.endsWith(".rs") ? `${test} ${pattern}` : test);
   const runs = new Map();
@@ -131,8 +131,8 @@ export function runUnchanged(copy, mutants) {
   }
   const results = new Map();
   for (const [key, { test, patterns }] of runs)
-    results.set(key, runTests(copy, test, [...patterns].join("|")));
-  return (mutant) => endingOf(mutant, results.get(keyOf(mutant)));
+    results.set(key, runVitestFile(copy, test, [...patterns].join("|")));
+  return (mutant) => endingOfMutantTest(mutant, results.get(keyOf(mutant)));
 }
 
 /**
@@ -146,7 +146,8 @@ export async function tryMutation(copy, mutant, before) {
   if (before.failed.length > 0 || before.passed === 0)
     return { wrong: `its test does not pass unchanged: ${before.failed[0] ?? before.trouble}` };
   const edits = [mutant.mutation].flat();
-  for (const { file } of edits) if (!isCopied(file)) return { wrong: `${file} is no file of the copy` };
+  for (const { file } of edits)
+    if (!isInCopiedFolder(file)) return { wrong: `${file} is no file of the copy` };
   const originals = new Map(edits.map(({ file }) => [file, readFileSync(join(copy, file), "utf8")]));
   const changed = new Map(originals);
   for (const { file, from, to } of edits) {
@@ -160,22 +161,22 @@ export async function tryMutation(copy, mutant, before) {
   const needsAddon = edits.some(({ file }) => file.startsWith("crates/")) && !mutant.test.endsWith(".rs");
   if (edits.some(({ file }) => file.startsWith("crates/"))) copyCrates(copy);
   try {
-    await putAll(copy, changed, mutant.built === true);
+    await writeFilesOfCopy(copy, changed, mutant.built === true);
     if (needsAddon) buildAddon(copy);
-    const after = endingOf(mutant, runTests(copy, mutant.test, mutant.pattern));
+    const after = endingOfMutantTest(mutant, runVitestFile(copy, mutant.test, mutant.pattern));
     if (after.failed.length > 0) return { failure: after.failed[0] };
     return { wrong: after.passed > 0 ? "its test passes all the same" : `nothing ran: ${after.trouble}` };
   } finally {
-    await putAll(copy, originals, mutant.built === true);
-    const addon = `dist/native/filewright.${platform()}.node`;
+    await writeFilesOfCopy(copy, originals, mutant.built === true);
+    const addon = `dist/native/filewright.${platformName()}.node`;
     if (needsAddon) copyFileSync(join(root, addon), join(copy, addon));
   }
 }
 
 /** A change of another file would go through a symbolic link into the checkout itself. */
-function isCopied(file) {
+function isInCopiedFolder(file) {
   const [folder, ...rest] = file.split("/");
-  return rest.length === 0 || folder === "crates" || COPIED.has(folder);
+  return rest.length === 0 || folder === "crates" || COPIED_FOLDERS.has(folder);
 }
 
 /** Replaces the link to the crates by a copy of them. */
@@ -198,7 +199,7 @@ function buildAddon(copy) {
 }
 
 /** Writes files of the copy. `built`: also compiles them into dist, and bundles the command again. */
-async function putAll(copy, files, built) {
+async function writeFilesOfCopy(copy, files, built) {
   for (const [file, content] of files) {
     writeFileSync(join(copy, file), content);
     if (!built) continue;

@@ -2,7 +2,7 @@
 // patch that returns the files after it, and throws if the patch is refused.
 import { applyPatch } from "../../dist/engine/index.node.js";
 
-export default async function patch(files, text) {
+export default async function patchFiles(files, text) {
   const after = { ...files };
   for (const file of applyPatch(files, text)) {
     if (file.operation === "rename") delete after[file.from];

@@ -12,7 +12,7 @@
 const [MAX_LINES, MAX_CHARACTERS] = [40, 4_000];
 
 /** @param {Results[]} results @returns {Results} the counts alone */
-export function sum(results) {
+export function sumResults(results) {
   const add = (key) => results.reduce((total, one) => total + one[key], 0);
   return { passed: add("passed"), failed: add("failed"), skipped: add("skipped") };
 }
@@ -28,7 +28,10 @@ export function cargoResults(output, status) {
     .map(([, ...n]) => n.map(Number))
     .map(([passed, failed, skipped]) => ({ passed, failed, skipped }));
   const parts = output.split(/^failures:$/m).slice(1);
-  return withRunFailure({ ...sum(all), why: parts.map((part) => cut(part.trim())) }, status);
+  return withRunFailure(
+    { ...sumResults(all), why: parts.map((part) => shortenFailure(part.trim())) },
+    status,
+  );
 }
 
 /**
@@ -43,16 +46,19 @@ export function vitestResults(report, status) {
     return tests.map((test) => [file.name, test.fullName, ...test.failureMessages].join("\n"));
   });
   const { numPassedTests: passed, numPendingTests: pending, numTodoTests: todo } = report;
-  return withRunFailure({ passed, failed: why.length, skipped: pending + todo, why: why.map(cut) }, status);
+  return withRunFailure(
+    { passed, failed: why.length, skipped: pending + todo, why: why.map(shortenFailure) },
+    status,
+  );
 }
 
-const cut = (text) => text.split("\n").slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
+const shortenFailure = (text) => text.split("\n").slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
 
 /** Reads the last line of the form `N passed, N failed[, N skipped]`. @returns {Results} */
-export function lastResults(output, status) {
+export function resultsOfLastLine(output, status) {
   const line = [...output.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1) ?? [];
   const [passed = 0, failed = 0, skipped = 0] = line.slice(1).map((n) => Number(n ?? 0));
-  const why = [...output.matchAll(/^FAIL .*(?:\n +.*)*/gm)].map(([text]) => cut(text));
+  const why = [...output.matchAll(/^FAIL .*(?:\n +.*)*/gm)].map(([text]) => shortenFailure(text));
   return withRunFailure({ passed, failed, skipped, why }, status);
 }
 

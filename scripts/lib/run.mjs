@@ -6,13 +6,13 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 // Debian's package rustc is too old, but its rustc-web is not.
-const rust =
+const RUST_INSTALL_HINT =
   "install Rust 1.89 or later: https://rustup.rs, or on Debian: apt-get install rustc-web cargo-web";
 
 /** For each program that a build needs, how to install it. */
-const remedies = {
-  cargo: rust,
-  rustc: rust,
+const INSTALL_HINT_BY_PROGRAM = {
+  cargo: RUST_INSTALL_HINT,
+  rustc: RUST_INSTALL_HINT,
   "wasm-opt": "run: npm install",
   tsc: "run: npm install",
   napi: "run: npm install",
@@ -29,13 +29,13 @@ export class BuildError extends Error {
 }
 
 /** @param {string} command a name on PATH or a path */
-export function missingTool(command) {
+export function missingToolError(command) {
   const name = command.split("/").at(-1);
-  return new BuildError(`${name} is missing; ${remedies[name] ?? `install ${name}`}`);
+  return new BuildError(`${name} is missing; ${INSTALL_HINT_BY_PROGRAM[name] ?? `install ${name}`}`);
 }
 
 /** Returns the path of a program that an npm package has installed. */
-export const bin = (name) => `${root}node_modules/.bin/${name}`;
+export const npmProgram = (name) => `${root}node_modules/.bin/${name}`;
 
 /**
  * Runs a program in the checkout and waits for it.
@@ -45,7 +45,7 @@ export const bin = (name) => `${root}node_modules/.bin/${name}`;
  * @param {{ env?: Record<string, string | undefined>, capture?: boolean | "stdout", check?: boolean }} options
  *   `capture` returns the output instead of showing it, `"stdout"` only that half of it; `check: false` returns a failure instead of throwing
  */
-export function run(command, args, { env, capture = false, check = true } = {}) {
+export function runAndWait(command, args, { env, capture = false, check = true } = {}) {
   const done = spawnSync(command, args, {
     cwd: root,
     env: { ...process.env, ...env },
@@ -54,7 +54,7 @@ export function run(command, args, { env, capture = false, check = true } = {}) 
     maxBuffer: 256 << 20,
     shell: process.platform === "win32",
   });
-  if (done.error?.code === "ENOENT") throw missingTool(command);
+  if (done.error?.code === "ENOENT") throw missingToolError(command);
   if (done.error) throw done.error;
   if (check && done.status !== 0) {
     if (capture) process.stderr.write(done.stdout + done.stderr);
@@ -70,7 +70,7 @@ export const isInstalled = (command) => spawnSync(command, ["--version"], { stdi
  * Runs the body of a script. A BuildError ends the script: its message is printed and its status is
  * the exit status.
  */
-export async function main(body) {
+export async function runScript(body) {
   try {
     await body();
   } catch (error) {

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { BuildError, missingTool, root } from "./run.mjs";
+import { BuildError, missingToolError, root } from "./run.mjs";
 
 /**
  * `needs` names earlier stages of the list that have to end first, passed or failed; one that is not
@@ -72,7 +72,7 @@ export async function runLogged(command, args, { log, env }) {
     const [status] = await once(child, "exit");
     return { status: status ?? 1, output: readFileSync(file, "utf8") };
   } catch (error) {
-    throw error.code === "ENOENT" ? missingTool(command) : error;
+    throw error.code === "ENOENT" ? missingToolError(command) : error;
   } finally {
     closeSync(into);
   }

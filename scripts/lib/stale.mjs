@@ -7,18 +7,18 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { root } from "./run.mjs";
 
-function* files(path) {
+function* filesBelowPath(path) {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isDirectory()) return void (yield [path, stat]);
-  for (const name of readdirSync(path).sort()) yield* files(join(path, name));
+  for (const name of readdirSync(path).sort()) yield* filesBelowPath(join(path, name));
 }
 
 /** Returns a line of text that changes if an input or a setting does. */
-export function fingerprint(inputs, ...settings) {
+export function inputsFingerprint(inputs, ...settings) {
   const hash = createHash("sha256").update(JSON.stringify(settings));
   for (const input of inputs) {
-    for (const [path, stat] of files(join(root, input)))
+    for (const [path, stat] of filesBelowPath(join(root, input)))
       hash.update(`${path}\0${stat.size}\0${stat.mtimeMs}\n`);
   }
   return hash.digest("hex");
@@ -30,9 +30,9 @@ export function fingerprint(inputs, ...settings) {
  * @param {{ stamp: string, outputs: string[], inputs: string[], settings?: unknown[], force?: boolean }} what
  * @returns {Promise<boolean>} whether anything was built
  */
-export async function whenStale({ stamp, outputs, inputs, settings = [], force = false }, make) {
+export async function buildWhenStale({ stamp, outputs, inputs, settings = [], force = false }, make) {
   const file = join(root, stamp);
-  const before = fingerprint(inputs, ...settings);
+  const before = inputsFingerprint(inputs, ...settings);
   const fresh =
     !force &&
     outputs.every((output) => existsSync(join(root, output))) &&

@@ -6,9 +6,9 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { BuildError, isInstalled, main, run } from "./run.mjs";
+import { BuildError, isInstalled, runScript, runAndWait } from "./run.mjs";
 
-const target = "wasm32-unknown-unknown";
+const WASM_TARGET = "wasm32-unknown-unknown";
 
 /** The error if no toolchain on this machine can compile for WebAssembly. */
 export class NoWasmToolchain extends BuildError {
@@ -18,7 +18,7 @@ export class NoWasmToolchain extends BuildError {
 
   constructor(problem) {
     super(
-      `${problem}\n  with rustup:         rustup target add ${target}\n` +
+      `${problem}\n  with rustup:         rustup target add ${WASM_TARGET}\n` +
         "  on Debian as root:   apt-get install rustc-web cargo-web rust-web-src lld",
     );
   }
@@ -33,16 +33,20 @@ export function wasmToolchain() {
     { cargo: "cargo", rustc: "rustc" },
     // Debian's compiler. If rustup is installed too, its shims come first in PATH.
     { cargo: "/usr/bin/cargo", rustc: "/usr/bin/rustc" },
-  ].flatMap(toolchainOf);
+  ].flatMap(pathsOfToolchain);
   const ready = found.find(({ library }) => existsSync(library));
-  if (ready) return { cargo: ready.cargo, env: env(ready), how: "installed standard library" };
+  if (ready) return { cargo: ready.cargo, env: rustcEnvironment(ready), how: "installed standard library" };
 
   const source = found.find(({ sources }) => existsSync(sources));
   if (!source)
-    throw new NoWasmToolchain(`no Rust here has a standard library for ${target}; either of these helps:`);
-  const linker = [...found.map(({ linker }) => linker), ...onPath("rust-lld"), ...onPath("wasm-ld")].find(
-    existsSync,
-  );
+    throw new NoWasmToolchain(
+      `no Rust here has a standard library for ${WASM_TARGET}; either of these helps:`,
+    );
+  const linker = [
+    ...found.map(({ linker }) => linker),
+    ...possiblePathsOf("rust-lld"),
+    ...possiblePathsOf("wasm-ld"),
+  ].find(existsSync);
   if (!linker) throw new NoWasmToolchain("no linker for WebAssembly was found; either of these helps:");
   const build = {
     // Allows unstable options in the stable compiler, for the one that builds the standard library.
@@ -50,33 +54,38 @@ export function wasmToolchain() {
     CARGO_UNSTABLE_BUILD_STD: "std,panic_abort",
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: linker,
   };
-  return { cargo: source.cargo, env: { ...env(source), ...build }, how: "standard library from source" };
+  return {
+    cargo: source.cargo,
+    env: { ...rustcEnvironment(source), ...build },
+    how: "standard library from source",
+  };
 }
 
 /**
  * Returns where a toolchain has its libraries and its linker, in a list; empty if it is not
  * installed.
  */
-function toolchainOf({ cargo, rustc }) {
+function pathsOfToolchain({ cargo, rustc }) {
   if (!isInstalled(cargo) || !isInstalled(rustc)) return [];
-  const ask = (...args) => run(rustc, args, { capture: true, check: false }).stdout.trim();
+  const ask = (...args) => runAndWait(rustc, args, { capture: true, check: false }).stdout.trim();
   const sysroot = ask("--print", "sysroot");
   const host = /^host: (.*)$/m.exec(ask("-vV"))?.[1] ?? "";
   return {
     cargo,
     rustc,
     // rustc prints this folder also if the target is not installed; then it does not exist.
-    library: ask("--print", "target-libdir", "--target", target),
+    library: ask("--print", "target-libdir", "--target", WASM_TARGET),
     sources: join(sysroot, "lib/rustlib/src/rust/library/std/Cargo.toml"),
     linker: join(sysroot, "lib/rustlib", host, "bin/rust-lld"),
   };
 }
 
-const env = ({ rustc }) => (rustc === "rustc" ? {} : { RUSTC: rustc });
+const rustcEnvironment = ({ rustc }) => (rustc === "rustc" ? {} : { RUSTC: rustc });
 
-const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));
+const possiblePathsOf = (name) =>
+  (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));
 
 // Run as a program, the exit status says whether this machine can build the module.
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await main(() => console.log(`WebAssembly: ${wasmToolchain().how}`));
+  await runScript(() => console.log(`WebAssembly: ${wasmToolchain().how}`));
 }

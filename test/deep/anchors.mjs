@@ -8,7 +8,7 @@
 // or a neighbour changed, so no such copies are made here.
 import "../../dist/index.node.js"; // loads the engine
 import { lineAnchors, planEdits } from "../../dist/engine/index.js";
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 
 const MAX_FAILURES = 20;
 const EDITS_PER_FILE = 20;
@@ -66,7 +66,7 @@ export default {
   count: 1_000_000,
   share: 20_000,
   async run({ seed, count, isOver }) {
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     let ids = 0;
     const makeNew = () => `new ${++ids}`;
     const failures = [];

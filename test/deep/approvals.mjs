@@ -8,7 +8,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 /** Cases that share a workspace. */
@@ -30,7 +30,7 @@ export default {
     let opened;
     try {
       for (; cases < count && !isOver() && failures.length < 10; cases++) {
-        const random = seeded(seed + cases);
+        const random = seededRandom(seed + cases);
         const isServed = random.below(MCP_EVERY) === 0;
         if (cases % CASES_PER_WORKSPACE === 0) {
           await opened?.ws.close();

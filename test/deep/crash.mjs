@@ -10,7 +10,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 
 const ENTRY = pathToFileURL(resolve(import.meta.dirname, "../../dist/index.node.js")).href;
 /** The system calls that change a file or a name; each is counted alone, by thread. */
@@ -200,7 +200,7 @@ async function disturb(place, random, isOver, last) {
 
 /** One round. Gives what was wrong. */
 async function round(kind, inject, seed, openWorkspace, after) {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const change = CHANGES[kind];
   const place = new Workdir();
   try {
@@ -252,7 +252,7 @@ export default {
   async run({ seed, count, isOver }) {
     if (spawnSync("strace", ["-V"]).status !== 0) return { cases: 0, failures: ["strace is not installed"] };
     const { openWorkspace } = await import(ENTRY);
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     const moments = [];
     const afters = {};
     for (const [kind, change] of Object.entries(CHANGES)) {

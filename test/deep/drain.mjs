@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { root } from "../../scripts/lib/run.mjs";
 
 const TOKEN = "a-token-of-the-deep-check";
@@ -92,7 +92,7 @@ export default {
   count: 10_000,
   share: 400,
   async run({ seed, count, isOver }) {
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     const failures = [];
     let cases = 0;
     for (let round = 0; cases < count && !isOver(); round++) {

@@ -6,8 +6,8 @@
 // any other. A refusal has to show the lines that were meant: to name their numbers, or to quote one.
 import { MemoryBackend, openWorkspace } from "../../dist/index.node.js";
 import { hunksBetween, madeUpHunks } from "../../scripts/lib/edit-hunks.mjs";
-import { randomOf } from "../../scripts/lib/edit-random.mjs";
-import { eachFor, editCases } from "../../scripts/lib/edit-set.mjs";
+import { seededRandom } from "../../scripts/lib/edit-random.mjs";
+import { casesPerMistakeFor, editCases } from "../../scripts/lib/edit-set.mjs";
 
 /** The required shares, over all cases. */
 const MIN_RIGHT = 0.975;
@@ -16,7 +16,8 @@ const MIN_SHOWN = 0.98;
 
 function hunksOf(random, count) {
   const pairs = (process.env.FILEWRIGHT_EDIT_PAIRS ?? "").split(",").filter(Boolean);
-  if (pairs.length === 0) return madeUpHunks(["node_modules"], random, Math.max(400, eachFor(count) * 40));
+  if (pairs.length === 0)
+    return madeUpHunks(["node_modules"], random, Math.max(400, casesPerMistakeFor(count) * 40));
   return pairs.flatMap((pair) => hunksBetween(...pair.split(":")));
 }
 
@@ -53,8 +54,8 @@ export default {
   // What has to hold are shares of a thousand, which fewer cases meet or miss by chance.
   share: 0,
   async run({ seed, count, isOver }) {
-    const random = randomOf(seed);
-    const made = random.shuffle([...editCases(hunksOf(random, count), random, eachFor(count))]);
+    const random = seededRandom(seed);
+    const made = random.shuffle([...editCases(hunksOf(random, count), random, casesPerMistakeFor(count))]);
     const failures = [];
     const [refused, hidden] = [[], []];
     let [cases, right, wrong] = [0, 0, 0];

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 
 const AGENTS = 64;
 const FILES = 40_000;
@@ -27,7 +27,7 @@ export default {
     const failures = [];
     let cases = 0;
     try {
-      const root = makeTree(base, seeded(seed));
+      const root = makeTree(base, seededRandom(seed));
       for (const index of ["auto", "off"]) {
         if (cases >= count || isOver()) break;
         cases += 1;

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { MemoryBackend, openWorkspace } from "../../dist/index.node.js";
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 
 const MAX_FAILURES = 20;
 const DIRECTORIES = ["a", "b", "build", "src", "x y", "ab", "d.d", "[c]"];
@@ -316,7 +316,7 @@ export default {
   count: 2_000,
   share: 400,
   async run({ seed, count, isOver }) {
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     if (spawnSync("git", ["--version"]).status !== 0) return { cases: 0, failures: ["git is not installed"] };
     const failures = [];
     let cases = 0;

@@ -1,7 +1,7 @@
 // Runs test/backends/model.test.ts with many new sequences: memory and the disk answer alike and end alike.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { bin, root, run as runProgram } from "../../scripts/lib/run.mjs";
+import { npmProgram, root, runAndWait as runProgram } from "../../scripts/lib/run.mjs";
 
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
@@ -21,7 +21,7 @@ export default {
         : {}),
     };
     const args = ["run", "--project", "fast", "test/backends/model.test.ts"];
-    const { status } = runProgram(bin("vitest"), args, { env, check: false });
+    const { status } = runProgram(npmProgram("vitest"), args, { env, check: false });
     const failures = status === 0 ? [] : ["see the output above"];
     return { cases: Number(readFileSync(tried, "utf8")), failures };
   },

@@ -3,7 +3,12 @@
 // without a mutation is a failure: write it. The draw on record is `--seed 20261124 --count 60`.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { escaped, runUnchanged, tryMutation, withCopy } from "../../scripts/lib/mutate.mjs";
+import {
+  escapeForRegExp,
+  runUnmutatedTests,
+  tryMutation,
+  withCopyOfCheckout,
+} from "../../scripts/lib/mutate.mjs";
 import { root } from "../../scripts/lib/run.mjs";
 import { COUNT, draw } from "../requirements/draw.mjs";
 
@@ -15,7 +20,7 @@ const rowsOf = () =>
     .map((row) => ({ ...row, pattern: titlePattern(row.title) }));
 
 /** A title as a regular expression for Vitest: a column of a table may be any text. */
-const titlePattern = (title = "") => escaped(title).replaceAll(/%[sdifjo#%]|\\\$\w+/gu, ".*");
+const titlePattern = (title = "") => escapeForRegExp(title).replaceAll(/%[sdifjo#%]|\\\$\w+/gu, ".*");
 
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
@@ -23,11 +28,11 @@ export default {
   count: COUNT,
   share: 0,
   run: ({ seed, count, isOver }) =>
-    withCopy(async (copy) => {
+    withCopyOfCheckout(async (copy) => {
       const failures = [];
       let cases = 0;
       const rows = draw(rowsOf(), seed, count);
-      const unchanged = runUnchanged(
+      const unchanged = runUnmutatedTests(
         copy,
         rows.filter(({ mutation }) => mutation !== undefined),
       );

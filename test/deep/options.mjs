@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { entriesOf, presetTools } from "./options/entries.mjs";
 
 /** Values of every type; those of a schema's own types are left out. */
@@ -216,7 +216,7 @@ export default {
   count: 20_000,
   share: 2_000,
   async run({ seed, count, isOver }) {
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     const dir = mkdtempSync(join(tmpdir(), "filewright-options-"));
     const { entries, close } = await entriesOf(dir);
     const failures = [];

@@ -19,7 +19,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openWorkspace } from "../../dist/index.node.js";
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 
 const MAX_FAILURES = 20;
 /** Lines that look like parts of a patch are among them. */
@@ -420,7 +420,7 @@ export default {
   count: 2_000,
   share: 150,
   async run({ seed, count, isOver }) {
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     for (const program of ["git", "diff", "patch"]) {
       if (run(program, ["--version"]).status !== 0)
         return { cases: 0, failures: [`${program} is not installed`] };

@@ -2,7 +2,7 @@
 //
 // Each case is a tree, a policy (roots, deny globs, rules) and a call. The reference in policy/reference.mjs
 // says from tree and policy alone what may be seen and changed.
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { reference } from "./policy/reference.mjs";
 import { inMemory, onCommandLine, onDisk, overMcp, scratch } from "./policy/storage.mjs";
 import { makeCall, makePolicy, makeTree } from "./policy/worlds.mjs";
@@ -52,7 +52,7 @@ export default {
           const calls = Math.min(part.calls, wanted - made);
           made += calls;
           cases += calls;
-          const found = await runWorld(part, place, seeded(seed * 1_000_003 + world), calls);
+          const found = await runWorld(part, place, seededRandom(seed * 1_000_003 + world), calls);
           failures.push(...found.map((what) => `${part.name}, world ${world}: ${what}`));
         }
       } finally {

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openWorkspace } from "../../dist/index.node.js";
-import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { root as checkout } from "../../scripts/lib/run.mjs";
 
 const QUERIES_PER_TREE = 40;
@@ -208,7 +208,7 @@ export default {
   count: 20_000,
   share: 1_200,
   async run({ seed, count, isOver }) {
-    const random = seeded(seed);
+    const random = seededRandom(seed);
     const version = spawnSync("rg", ["--version"], { encoding: "utf8" }).stdout ?? "";
     const major = Number(/ripgrep (\d+)/u.exec(version)?.[1] ?? 0);
     if (major === 0) return { cases: 0, failures: ["ripgrep is not installed"] };

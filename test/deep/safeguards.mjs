@@ -6,7 +6,12 @@
 //   npm run deep -- safeguards recovery  the rows whose promise, test or file contains this
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { escaped, runUnchanged, tryMutation, withCopy } from "../../scripts/lib/mutate.mjs";
+import {
+  escapeForRegExp,
+  runUnmutatedTests,
+  tryMutation,
+  withCopyOfCheckout,
+} from "../../scripts/lib/mutate.mjs";
 import { root } from "../../scripts/lib/run.mjs";
 
 const COUNT = 200;
@@ -18,7 +23,7 @@ const rowsWith = (word) =>
     .filter((line) => line.includes(word))
     .filter(Boolean)
     .map((line) => JSON.parse(line))
-    .map((row) => ({ ...row, pattern: escaped(row.title) }));
+    .map((row) => ({ ...row, pattern: escapeForRegExp(row.title) }));
 
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
@@ -27,11 +32,11 @@ export default {
   share: 0,
   takes: "one word that rows contain",
   run: ({ count, operand = "", isOver }) =>
-    withCopy(async (copy) => {
+    withCopyOfCheckout(async (copy) => {
       const failures = [];
       let cases = 0;
       const rows = rowsWith(operand).slice(0, count);
-      const unchanged = runUnchanged(copy, rows);
+      const unchanged = runUnmutatedTests(copy, rows);
       for (const row of rows) {
         if (isOver()) break;
         const { wrong, failure = "" } = await tryMutation(copy, row, unchanged(row));

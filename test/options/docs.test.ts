@@ -1,10 +1,10 @@
 /** The page of all options is what the tables and doc comments say. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { isFresh } from "../../scripts/options.mjs";
+import { isOptionsPageFresh } from "../../scripts/options.mjs";
 
 test("docs/reference/options.md is as npm run options prints it", async () => {
-  expect(await isFresh(), "it is stale; run: npm run build && npm run options").toBe(true);
+  expect(await isOptionsPageFresh(), "it is stale; run: npm run build && npm run options").toBe(true);
 });
 
 test("every option says what it is for, here and in an editor", () => {

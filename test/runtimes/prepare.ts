@@ -5,7 +5,7 @@
  */
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { platform } from "../../scripts/lib/platform.mjs";
+import { platformName } from "../../scripts/lib/platform.mjs";
 import { installed } from "../package/installed.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -42,4 +42,4 @@ export function program(name: keyof typeof PLACES): string | undefined {
 }
 
 /** The addon of the checkout, for runtimes that can load one. */
-export const addon: string = join(root, `dist/native/filewright.${platform()}.node`);
+export const addon: string = join(root, `dist/native/filewright.${platformName()}.node`);

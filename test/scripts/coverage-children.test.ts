@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { childScripts } from "../../scripts/lib/coverage-children.mjs";
+import { coveredScriptsOfChildren } from "../../scripts/lib/coverage-children.mjs";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
@@ -19,7 +19,7 @@ test("a function of a built module that two processes ran is counted twice, unde
       spawnSync(process.execPath, ["--input-type=module", "--eval", program], { env });
     }
     const scripts = [];
-    for await (const script of childScripts(directory)) scripts.push(script);
+    for await (const script of coveredScriptsOfChildren(directory)) scripts.push(script);
     expect(scripts.map(({ url }) => url)).toEqual([pathToFileURL(built).href]);
     const [{ map, code, functions }] = scripts as [(typeof scripts)[number]];
     expect(map.sources).toEqual([join(ROOT, "js/schema/nearest.ts")]);

@@ -1,6 +1,6 @@
 /** How many tests passed, and which did not, is read out of what the runners print; a runner that dies is a failure. */
 import { describe, expect, it } from "vitest";
-import { cargoResults, lastResults, sum, vitestResults } from "../../scripts/lib/results.mjs";
+import { cargoResults, resultsOfLastLine, sumResults, vitestResults } from "../../scripts/lib/results.mjs";
 
 const ok = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s\n";
 const bad =
@@ -34,7 +34,7 @@ describe("a closing line", () => {
     ],
   };
   it.each(Object.entries(cases))("%s", (_, [output, status, expected]) => {
-    expect(lastResults(output, status)).toMatchObject(expected);
+    expect(resultsOfLastLine(output, status)).toMatchObject(expected);
   });
 });
 
@@ -72,7 +72,10 @@ describe("vitest", () => {
 it("says which tests failed, and no more of each than can be read", () => {
   const output = `${ok}running 5 tests\nfailures:\n---- a::b stdout ----\nthread panicked\n\nfailures:\n    a::b\n${bad}`;
   expect(cargoResults(output, 101).why?.join("\n")).toMatch(/a::b stdout -+\s+thread panicked/u);
-  const why = lastResults("ok\nFAIL  D1  a title\n  step 2: data\n    got 3\n4 passed, 1 failed\n", 1).why;
+  const why = resultsOfLastLine(
+    "ok\nFAIL  D1  a title\n  step 2: data\n    got 3\n4 passed, 1 failed\n",
+    1,
+  ).why;
   expect(why).toEqual(["FAIL  D1  a title\n  step 2: data\n    got 3"]);
   const long = cargoResults(`failures:\n${"x".repeat(80)}${"\n".repeat(50_000)}\n${bad}`, 101).why;
   expect(long?.[0]?.length).toBeLessThan(4_001);
@@ -80,6 +83,6 @@ it("says which tests failed, and no more of each than can be read", () => {
 
 it("a sum", () => {
   const one = { passed: 1, failed: 2, skipped: 3 };
-  expect(sum([one, one])).toEqual({ passed: 2, failed: 4, skipped: 6 });
-  expect(sum([])).toEqual({ passed: 0, failed: 0, skipped: 0 });
+  expect(sumResults([one, one])).toEqual({ passed: 2, failed: 4, skipped: 6 });
+  expect(sumResults([])).toEqual({ passed: 0, failed: 0, skipped: 0 });
 });

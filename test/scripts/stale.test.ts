@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { root } from "../../scripts/lib/run.mjs";
-import { whenStale } from "../../scripts/lib/stale.mjs";
+import { buildWhenStale } from "../../scripts/lib/stale.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "filewright-stale-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -34,7 +34,7 @@ const steps: readonly (readonly [string, () => void, boolean, object?])[] = [
 it("each change in turn", async () => {
   for (const [name, change, expected, more] of steps) {
     change();
-    expect([name, await whenStale({ ...what, ...more }, make)]).toEqual([name, expected]);
+    expect([name, await buildWhenStale({ ...what, ...more }, make)]).toEqual([name, expected]);
   }
 });
 
@@ -43,6 +43,6 @@ it("a build that fails is tried again", async () => {
     throw new Error("no");
   };
   writeFileSync(join(folder, "src/c"), "");
-  await expect(whenStale(what, failing)).rejects.toThrow("no");
-  expect(await whenStale(what, make)).toBe(true);
+  await expect(buildWhenStale(what, failing)).rejects.toThrow("no");
+  expect(await buildWhenStale(what, make)).toBe(true);
 });
