@@ -2,7 +2,7 @@
  * The part of the Model Context Protocol that a host in the same process needs for tools: initialise, list, call,
  * cancel, ping. The MCP server serves other clients.
  */
-import { makeMessageHandler, UnknownTool } from "../rpc/handler.ts";
+import { makeMessageHandler, UnknownToolError } from "../rpc/handler.ts";
 import { toMcpContent } from "./content.ts";
 import type { AdapterTool } from "./offer.ts";
 
@@ -43,7 +43,7 @@ export function inProcessServer(
       async "tools/call"({ name, args, params, signal }) {
         const tool = tools.find((one) => one.name === name);
         if (tool === undefined)
-          throw new UnknownTool(
+          throw new UnknownToolError(
             name,
             tools.map((one) => one.name),
           );

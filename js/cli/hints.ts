@@ -33,7 +33,7 @@ export const COMMAND_OF_TOOL: Readonly<Record<string, string>> = {
 type Sentence = readonly [tool: RegExp, command: string];
 
 /** Advice that needs another wording for people, by the command that was called. */
-const REMEDIES_OF_COMMAND: Readonly<Record<string, readonly Sentence[]>> = {
+const REWORDINGS_BY_COMMAND: Readonly<Record<string, readonly Sentence[]>> = {
   write: [[/set overwrite: ?true to replace it/u, "leave out --no-overwrite to replace it"]],
   mkdir: [
     [/set exist_ok: ?true if that is fine/u, "leave out --new if that is fine"],
@@ -89,7 +89,7 @@ export function commandHint(text: string, tool?: string): string {
 }
 
 function inCommands(line: string, command: Command | undefined): string {
-  const own = command === undefined ? [] : (REMEDIES_OF_COMMAND[command.name] ?? []);
+  const own = command === undefined ? [] : (REWORDINGS_BY_COMMAND[command.name] ?? []);
   const sentences = [...own, ...COMMON_REMEDIES];
   const worded = sentences.reduce((said, [from, to]) => said.replace(from, to), line);
   return worded

@@ -2,7 +2,7 @@
  * Serves an approval queue over HTTP: its questions as plain data, requests, answers and authentication.
  * `approval-queue.ts` manages the waiting questions.
  */
-import { bearerOf, sameToken } from "../http/access.ts";
+import { bearerTokenOf, tokensAreEqual } from "../http/access.ts";
 import type { GrantAccess } from "../policy/index.ts";
 import type { PlainDetails } from "./notebook.ts";
 
@@ -23,7 +23,7 @@ const MAX_ANSWER_LENGTH = 32 * 1024 * 1024;
 
 /** Returns the response to one HTTP request. */
 export async function handleQueueRequest(request: Request, queue: ServedQueue): Promise<Response> {
-  if (!sameToken(bearerOf(request) ?? "", queue.token))
+  if (!tokensAreEqual(bearerTokenOf(request) ?? "", queue.token))
     return jsonResponse(401, { error: "the token is missing or wrong" });
   const [, place] = /\/approvals(?:\/([^/]+))?\/?$/u.exec(new URL(request.url).pathname) ?? [null, null];
   if (place === null) return jsonResponse(404, { error: "there is nothing here" });

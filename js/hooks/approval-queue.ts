@@ -8,7 +8,7 @@
  */
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
-import { MIN_TOKEN_CHARS, sameToken } from "../http/access.ts";
+import { MIN_TOKEN_CHARS, tokensAreEqual } from "../http/access.ts";
 import {
   parseJsonObject,
   handleQueueRequest,
@@ -167,7 +167,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
         receive(text: string): void {
           const message = parseJsonObject(text);
           if (stop === undefined) {
-            if (!sameToken(String(message?.["token"] ?? ""), token)) send({ type: "refused" });
+            if (!tokensAreEqual(String(message?.["token"] ?? ""), token)) send({ type: "refused" });
             else {
               stop = watch(send);
               for (const question of pending()) send({ type: "asked", question });

@@ -1,6 +1,6 @@
 /** Serves an approval queue over HTTP from Node. By default only this machine can connect. */
 import { HTTP_LIMIT_OPTIONS, type HttpLimits } from "../http/limits.ts";
-import { listen } from "../http/server.node.ts";
+import { startHttpServer } from "../http/server.node.ts";
 import { optionChecker, integer, list, type Options, options, text } from "../schema/option.ts";
 import type { ApprovalQueue } from "./approval-queue.ts";
 
@@ -48,6 +48,12 @@ export async function serveApprovals(
   given: ApprovalServerOptions = {},
 ): Promise<ApprovalServer> {
   const { port = 0, host = "127.0.0.1", hosts = [], origins = [], limits } = checkOptions(given);
-  const server = await listen(queue.handle, { host, port, hosts: [host, ...hosts], origins, limits });
+  const server = await startHttpServer(queue.handle, {
+    host,
+    port,
+    hosts: [host, ...hosts],
+    origins,
+    limits,
+  });
   return { url: `${server.url}/approvals`, close: server.close };
 }

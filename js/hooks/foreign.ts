@@ -32,7 +32,7 @@ import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";
 import { type Notify, notifySafely } from "./events.ts";
 import { type AnyHook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
 import { digestOf } from "./question.ts";
-import { confirmersFor, hooksFor, HookException, runAfter, runBefore, type HookSubject } from "./run.ts";
+import { confirmersFor, hooksFor, HookException, runAfter, runBefore, type HookCallFacts } from "./run.ts";
 
 /** Any tool: a name and a function of its arguments. */
 export interface AnyTool {
@@ -108,7 +108,7 @@ export function withHooks<T extends AnyTool>(
   const known = new Set([name, ...TOOL_NAMES, ...(options.foreignTools ?? [])]);
   assertToolNames("withHooks", "hooks", hooks, known);
   assertRules("withHooks", "rules", options.rules ?? [], known);
-  const subject: HookSubject = { tool_name: name };
+  const subject: HookCallFacts = { tool_name: name };
   const before = hooksFor(hooks, "before", name);
   const after = hooksFor(hooks, "after", name);
   const confirm = oneOf(confirmersFor(hooks, name, options.confirm));

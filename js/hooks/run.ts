@@ -75,7 +75,7 @@ export interface BeforeOutcome {
 }
 
 /** The facts about a call that are the same for all its hooks. */
-export type HookSubject = Omit<HookContext, "args" | "preview">;
+export type HookCallFacts = Omit<HookContext, "args" | "preview">;
 
 /** Returns the preview of a call with these arguments. */
 export type Previewer = (
@@ -86,7 +86,7 @@ export type Previewer = (
 /** Runs the `before` hooks in order, until one refuses the call. @throws {@link HookException} */
 export async function runBefore(
   hooks: readonly Hook[],
-  subject: HookSubject,
+  subject: HookCallFacts,
   original: Readonly<Record<string, unknown>>,
   timeoutMs: number,
   previewer?: Previewer,
@@ -179,7 +179,7 @@ function hookFailureError(why: string, reason = "invalid", cause?: unknown): Fil
 /** Runs the `after` hooks in order. Each may replace the text or the data of the result. */
 export async function runAfter<Result extends HookResult>(
   hooks: readonly Hook[],
-  subject: HookSubject,
+  subject: HookCallFacts,
   args: Readonly<Record<string, unknown>>,
   result: Result,
   onError: ((error: unknown) => void) | undefined,

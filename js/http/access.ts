@@ -9,7 +9,7 @@
 export const MIN_TOKEN_CHARS = 16;
 
 /** Returns the token of an `Authorization: Bearer` header; undefined without one. */
-export function bearerOf(request: Request): string | undefined {
+export function bearerTokenOf(request: Request): string | undefined {
   return /^Bearer +([^\s]+)$/iu.exec(request.headers.get("authorization") ?? "")?.[1];
 }
 
@@ -17,7 +17,7 @@ export function bearerOf(request: Request): string | undefined {
  * Compares a token with the right one. The time depends only on the given token, so it reveals
  * neither a matching prefix nor the length of the right one.
  */
-export function sameToken(given: string, right: string): boolean {
+export function tokensAreEqual(given: string, right: string): boolean {
   let different = given.length ^ right.length;
   for (let at = 0; at < given.length; at++)
     different |= given.charCodeAt(at) ^ right.charCodeAt(at % right.length);
@@ -25,7 +25,7 @@ export function sameToken(given: string, right: string): boolean {
 }
 
 /** The names of a server, and the web pages that may use it. */
-export interface Origins {
+export interface AllowedOrigins {
   /**
    * The names and addresses that the Host header may contain, without ports. Those of loopback are always
    * allowed.
@@ -43,17 +43,17 @@ export interface OriginGuard {
   crossOrigin(headers: Headers): Readonly<Record<string, string>>;
 }
 
-const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
-const REQUEST_HEADERS =
+const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+const ALLOWED_REQUEST_HEADERS =
   "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
 
 /** Creates the check for a server. */
-export function originGuard(options: Origins): OriginGuard {
-  const hosts = new Set([...LOOPBACK, ...options.hosts.map((host) => host.toLowerCase())]);
+export function originGuard(options: AllowedOrigins): OriginGuard {
+  const hosts = new Set([...LOOPBACK_HOSTS, ...options.hosts.map((host) => host.toLowerCase())]);
   const origins = new Set(options.origins);
   return {
     refusal(headers) {
-      const host = nameIn(headers.get("host"));
+      const host = hostNameIn(headers.get("host"));
       if (host === undefined || !hosts.has(host)) return "this host name is not served";
       const origin = headers.get("origin");
       // A page of this server itself is allowed: its origin is the name in the Host header, which was checked
@@ -67,7 +67,7 @@ export function originGuard(options: Origins): OriginGuard {
       return {
         "access-control-allow-origin": origin,
         "access-control-allow-methods": "GET, POST, DELETE",
-        "access-control-allow-headers": REQUEST_HEADERS,
+        "access-control-allow-headers": ALLOWED_REQUEST_HEADERS,
         "access-control-expose-headers": "www-authenticate, mcp-session-id",
         "access-control-max-age": "600",
         vary: "origin",
@@ -77,6 +77,6 @@ export function originGuard(options: Origins): OriginGuard {
 }
 
 /** Returns the name in a Host header, without its port; undefined when the header is invalid. */
-function nameIn(host: string | null): string | undefined {
+function hostNameIn(host: string | null): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/iu.exec(host ?? "")?.[1]?.toLowerCase();
 }

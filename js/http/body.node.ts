@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { HttpLimits } from "./limits.ts";
 
 /** The body of one request. */
-interface Body {
+interface LimitedBody {
   readonly stream: ReadableStream<Uint8Array>;
   /**
    * Returns the status with which the request must be refused: 413 when the body is too large, 503 when all
@@ -15,18 +15,18 @@ interface Body {
 }
 
 /** Limits the bodies of all requests of a server. */
-export interface Bodies {
+export interface BodyLimiter {
   /**
    * Returns the status for a body whose declared size in bytes exceeds a limit: 413 or 503; otherwise
    * undefined.
    */
   refusedWith(length: number): number | undefined;
   /** Returns the body as a stream. Bytes are received only as fast as the stream is read. */
-  read(incoming: IncomingMessage): Body;
+  read(incoming: IncomingMessage): LimitedBody;
 }
 
 /** Creates the limits of a server. */
-export function bodyCounter({ bodyBytes, allBodiesBytes }: HttpLimits): Bodies {
+export function makeBodyLimiter({ bodyBytes, allBodiesBytes }: HttpLimits): BodyLimiter {
   let held = 0;
   const refusedWith = (size: number, more: number): number | undefined => {
     if (size > bodyBytes) return 413;

@@ -11,12 +11,12 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { bodyCounter } from "./body.node.ts";
+import { makeBodyLimiter } from "./body.node.ts";
 import { HTTP_LIMITS, type HttpLimits, fulfilledWithin } from "./limits.ts";
-import { type Origins, originGuard } from "./access.ts";
+import { type AllowedOrigins, originGuard } from "./access.ts";
 
 /** The options of a server. */
-export interface HttpServerOptions extends Partial<Origins> {
+export interface HttpServerOptions extends Partial<AllowedOrigins> {
   readonly host: string;
   /** The port; 0 means any free one. */
   readonly port: number;
@@ -46,21 +46,21 @@ export interface HttpServer {
  * The time in milliseconds for which a server that shuts down still accepts connections, because the kernel
  * may already have accepted some. After it, the server waits until no connection has come for `QUIET_MS`.
  */
-const LINGER_MS = 500;
+const MIN_LINGER_MS = 500;
 const QUIET_MS = 100;
 const MAX_LINGER_MS = 5000;
 /** The interval in milliseconds at which Node looks for requests that are too slow. */
-const CHECK_MS = 2000;
-const METHODS: readonly string[] = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
+const SLOW_REQUEST_CHECK_MS = 2000;
+const ALLOWED_METHODS: readonly string[] = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
 /** Starts a server. Rejects when the port is not available. */
-export async function listen(
+export async function startHttpServer(
   answer: (request: Request) => Promise<Response>,
   options: HttpServerOptions,
 ): Promise<HttpServer> {
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
   const guard = originGuard({ hosts: options.hosts ?? [], origins: options.origins ?? [] });
-  const bodies = bodyCounter(limits);
+  const bodies = makeBodyLimiter(limits);
   const refuse = options.refuse ?? ((status, message) => new Response(`${message}\n`, { status }));
   const settled = new Set<() => void>();
   let running = 0;
@@ -74,27 +74,27 @@ export async function listen(
     if (foreign !== undefined) return refuse(403, foreign);
     // A target such as `//host/path`, or a complete URL, would name another server than this one.
     if (!/^\/(?!\/)/u.test(incoming.url ?? "")) return refuse(400, "the request target must be a path");
-    if (!METHODS.includes(incoming.method ?? "")) return refuse(405, "this method is not served");
-    if (running > limits.requests) return busy(refuse, "too many requests are being answered");
+    if (!ALLOWED_METHODS.includes(incoming.method ?? "")) return refuse(405, "this method is not served");
+    if (running > limits.requests) return busyResponse(refuse, "too many requests are being answered");
     const length = Number(headers.get("content-length") ?? 0);
     const status = bodies.refusedWith(length);
-    return status === undefined ? undefined : tooLarge(refuse, status, limits);
+    return status === undefined ? undefined : tooLargeResponse(refuse, status, limits);
   };
 
   const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
-    const headers = headersOf(incoming);
+    const headers = toHeaders(incoming);
     const body = bodies.read(incoming);
     try {
       const response =
         refusalOf(incoming, headers) ??
-        (await answer(requestOf(incoming, headers, body.stream, gone.signal)).catch((error: unknown) => {
+        (await answer(toRequest(incoming, headers, body.stream, gone.signal)).catch((error: unknown) => {
           if (body.refusedWith() === undefined && !gone.signal.aborted) options.onerror?.(error);
           return refuse(500, "the server failed; its log says why");
         }));
       const status = body.refusedWith();
-      const sent = status === undefined ? response : tooLarge(refuse, status, limits);
+      const sent = status === undefined ? response : tooLargeResponse(refuse, status, limits);
       if (sent !== response) await response.body?.cancel();
       outgoing.writeHead(sent.status, {
         ...Object.fromEntries(sent.headers),
@@ -102,7 +102,7 @@ export async function listen(
         ...(isDraining ? { connection: "close" } : {}),
       });
       outgoing.flushHeaders();
-      if (sent.body !== null) await send(sent.body, outgoing, gone.signal, limits.unreadMs);
+      if (sent.body !== null) await sendBody(sent.body, outgoing, gone.signal, limits.unreadMs);
       outgoing.end();
     } finally {
       body.release();
@@ -113,7 +113,7 @@ export async function listen(
     {
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
-      connectionsCheckingInterval: Math.min(CHECK_MS, limits.headersMs, limits.requestMs),
+      connectionsCheckingInterval: Math.min(SLOW_REQUEST_CHECK_MS, limits.headersMs, limits.requestMs),
     },
     (incoming, outgoing) => {
       running += 1;
@@ -129,7 +129,7 @@ export async function listen(
       });
     },
   );
-  const connections = boundConnections(limits.connections);
+  const connections = limitConnections(limits.connections);
   server.on("connection", (socket) => {
     arrived += 1;
     connections.add(socket);
@@ -151,7 +151,7 @@ export async function listen(
     port,
     async drain(graceMs) {
       isDraining = true;
-      await delay(LINGER_MS);
+      await delay(MIN_LINGER_MS);
       for (let left = MAX_LINGER_MS, seen = -1; seen !== arrived && left > 0; left -= QUIET_MS) {
         seen = arrived;
         await delay(QUIET_MS);
@@ -169,15 +169,15 @@ export async function listen(
   };
 }
 
-type Refuse = (status: number, message: string) => Response;
+type MakeRefusal = (status: number, message: string) => Response;
 
-function tooLarge(refuse: Refuse, status: number, { bodyBytes }: HttpLimits): Response {
+function tooLargeResponse(refuse: MakeRefusal, status: number, { bodyBytes }: HttpLimits): Response {
   return status === 503
-    ? busy(refuse, "too many bytes of requests are being answered")
+    ? busyResponse(refuse, "too many bytes of requests are being answered")
     : refuse(status, `a request body may have ${bodyBytes} bytes`);
 }
 
-function busy(refuse: Refuse, message: string): Response {
+function busyResponse(refuse: MakeRefusal, message: string): Response {
   const response = refuse(503, `${message}; try again in a second`);
   response.headers.set("retry-after", "1");
   return response;
@@ -187,7 +187,7 @@ function busy(refuse: Refuse, message: string): Response {
  * Limits the number of connections to `most`: for a new one the oldest idle one is closed, so that idle
  * clients cannot block others.
  */
-function boundConnections(most: number): {
+function limitConnections(most: number): {
   add(socket: Socket): void;
   use(socket: Socket, outgoing: ServerResponse): void;
   /** Closes every idle connection. */
@@ -228,7 +228,7 @@ function boundConnections(most: number): {
 }
 
 /** Sends a body as fast as the client reads it. */
-async function send(
+async function sendBody(
   body: ReadableStream<Uint8Array>,
   outgoing: ServerResponse,
   gone: AbortSignal,
@@ -253,14 +253,14 @@ async function send(
   }
 }
 
-function headersOf(incoming: IncomingMessage): Headers {
+function toHeaders(incoming: IncomingMessage): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
   return headers;
 }
 
-function requestOf(
+function toRequest(
   incoming: IncomingMessage,
   headers: Headers,
   stream: ReadableStream<Uint8Array>,

@@ -12,4 +12,4 @@ export {
   newCallId,
 } from "./journal.ts";
 export type { RunLocked as Locked, Recovery } from "./recovery.ts";
-export { type JournalStore, type Log, MemoryJournal, type StoredLog } from "./store.ts";
+export { type JournalStore, type OpenRecord, MemoryJournal, type StoredRecord } from "./store.ts";

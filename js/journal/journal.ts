@@ -14,7 +14,13 @@ import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { preImageOf, isImage, type PreImage } from "../backends/transaction/pre-image.ts";
-import { type RunLocked, type Recovery, type RollbackRetries, recoverAll, retriesOf } from "./recovery.ts";
+import {
+  type RunLocked,
+  type Recovery,
+  type RollbackRetries,
+  recoverAll,
+  rollbackRetriesOf,
+} from "./recovery.ts";
 import { givenOf, rollBack } from "../backends/transaction/rollback.ts";
 import {
   type Entry,
@@ -24,7 +30,7 @@ import {
   readSteps,
   type Step,
 } from "../backends/transaction/step.ts";
-import type { JournalStore, Log, StoredLog } from "./store.ts";
+import type { JournalStore, OpenRecord, StoredRecord } from "./store.ts";
 import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
 
 /** Options of a journal. */
@@ -67,7 +73,7 @@ export interface HistoryRecord {
 }
 
 /** The state of one path before a change. */
-interface FoundBefore {
+interface StateBefore {
   readonly path: string;
   /** The entry before the change, with its content if that was recorded; null when there was none. */
   readonly image: PreImage | null;
@@ -88,7 +94,7 @@ export interface Journal {
   /** Returns the record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
   record(callId: string): Promise<HistoryRecord>;
   /** Returns the state before a change of each path that the change touched. @throws NOT_FOUND */
-  found(callId: string): Promise<readonly FoundBefore[]>;
+  found(callId: string): Promise<readonly StateBefore[]>;
   /** Restores the state before a change. @throws CONFLICT when a path has changed since */
   undo(fs: FsBackend, undone: string, as: Pick<ChangeFacts, "callId" | "agent" | "signal">): Promise<void>;
   /**
@@ -103,24 +109,24 @@ export interface Journal {
   settled(): Promise<void>;
 }
 
-const MIB = 1024 * 1024;
+const BYTES_PER_MIB = 1024 * 1024;
 /**
  * The limits of the recorded contents and steps: `try` for a single operation, which is made unrecorded beyond
  * them; `always` for a change that must be atomic, which is refused.
  */
 const TRANSACTION_LIMITS = Object.freeze({
-  try: { maxBytes: 64 * MIB, maxSteps: 2000 },
-  always: { maxBytes: 256 * MIB, maxSteps: 20_000 },
+  try: { maxBytes: 64 * BYTES_PER_MIB, maxSteps: 2000 },
+  always: { maxBytes: 256 * BYTES_PER_MIB, maxSteps: 20_000 },
 });
 /** The maximum number of paths whose final state is recorded; a change of more paths cannot be undone. */
 const MAX_RECORDED_PATHS = 5000;
 
 /** Creates the journal of a workspace. */
 export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptions): Journal {
-  const retries: RollbackRetries = retriesOf(store);
+  const retries: RollbackRetries = rollbackRetriesOf(store);
   const group = storage === undefined ? cwd : `${storage}:${cwd}`;
-  const logOf = async (callId: string): Promise<StoredLog> => {
-    const log = CALL_ID.test(callId) ? await store.find(group, callId) : null;
+  const logOf = async (callId: string): Promise<StoredRecord> => {
+    const log = CALL_ID_FORM.test(callId) ? await store.find(group, callId) : null;
     if (log === null || log.damaged) {
       throw new FilewrightError("NOT_FOUND", `There is no call '${callId.slice(0, 80)}' in the history.`, {
         complete: true,
@@ -164,7 +170,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     const required = about.rollback === "always";
     // A single operation without an undo needs no record: it is atomic by itself.
     if (!keep && !required) return run(fs);
-    let log: Log | undefined;
+    let log: OpenRecord | undefined;
     const transaction = new Transaction(fs, {
       ...TRANSACTION_LIMITS[about.rollback],
       required,
@@ -193,18 +199,18 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     }
     if (log === undefined) return result;
     const { steps } = transaction;
-    const finals = transaction.undoable && keep ? await readFinals(fs, transaction) : null;
+    const finals = transaction.undoable && keep ? await readFinalStates(fs, transaction) : null;
     const notes = transaction.takeNotes();
     const commit: Entry = { entry: "commit", finals: finals ?? [], undoable: finals !== null, notes };
     try {
-      await (log as Log).append(commit, durable);
+      await (log as OpenRecord).append(commit, durable);
     } catch (error) {
       if (required) throw await failed(error);
-      await finish(transaction, () => (log as Log).close(null), about.signal);
+      await finish(transaction, () => (log as OpenRecord).close(null), about.signal);
       return result;
     }
     const kept = finals === null || steps.length === 0 ? null : group;
-    await finish(transaction, () => (log as Log).close(kept), about.signal);
+    await finish(transaction, () => (log as OpenRecord).close(kept), about.signal);
     return result;
   };
 
@@ -215,7 +221,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     // If several steps touched a path, the undo must find the state after the last of them.
     const lastAt = new Map(steps.map((step) => [step.kind === "move" ? step.to : step.path, step]));
     const yielder = new Yielder({ signal: as.signal });
-    for (const [path, image] of recordedFinals(entries)) {
+    for (const [path, image] of recordedFinalStates(entries)) {
       await yielder.yieldIfDue();
       const stat = await lstatOrNull(fs, path);
       if (!(await isImage(fs, path, stat, image))) {
@@ -257,7 +263,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     },
     async found(callId) {
       const { entries } = await logOf(callId);
-      const finals = new Map(recordedFinals(entries));
+      const finals = new Map(recordedFinalStates(entries));
       return statesBefore(readSteps(entries).steps).map((one) => ({ ...one, after: finals.get(one.path) }));
     },
     recover: (fs, mine, locked) => recoverAll({ store, storage, retries, fs, mine, locked }),
@@ -274,21 +280,21 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
 }
 
 /** Matches the id of a call, which is part of a file name. */
-const CALL_ID = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
+const CALL_ID_FORM = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
 
 /** Random bytes for many ids, drawn at once: every call has an id, and few are ever used. */
-const randomBytes = new Uint8Array(6 * 128);
-let usedRandomBytes = randomBytes.length;
+const randomBytePool = new Uint8Array(6 * 128);
+let usedPoolBytes = randomBytePool.length;
 
 /** Returns the id of a new call. Later ids sort after earlier ones. */
 export function newCallId(): string {
-  if (usedRandomBytes === randomBytes.length) {
-    crypto.getRandomValues(randomBytes);
-    usedRandomBytes = 0;
+  if (usedPoolBytes === randomBytePool.length) {
+    crypto.getRandomValues(randomBytePool);
+    usedPoolBytes = 0;
   }
   let tail = "";
-  for (const end = usedRandomBytes + 6; usedRandomBytes < end; usedRandomBytes++)
-    tail += HEX_OF_BYTE[randomBytes[usedRandomBytes] as number];
+  for (const end = usedPoolBytes + 6; usedPoolBytes < end; usedPoolBytes++)
+    tail += HEX_OF_BYTE[randomBytePool[usedPoolBytes] as number];
   return `${Date.now().toString(36).padStart(9, "0")}-${tail}`;
 }
 
@@ -311,8 +317,8 @@ function withoutSetAsideFacts(step: Step): Step {
 }
 
 /** Returns the state of each path before the first of the steps that touched it. */
-function statesBefore(steps: readonly Step[]): readonly FoundBefore[] {
-  const found = new Map<string, FoundBefore>();
+function statesBefore(steps: readonly Step[]): readonly StateBefore[] {
+  const found = new Map<string, StateBefore>();
   for (const step of steps.toReversed()) {
     if (step.kind === "move") {
       found.set(step.to, { path: step.to, image: step.over });
@@ -323,7 +329,7 @@ function statesBefore(steps: readonly Step[]): readonly FoundBefore[] {
 }
 
 /** Returns the final states in the `commit` entry of a record; empty without one. */
-function recordedFinals(entries: readonly Entry[]): Finals {
+function recordedFinalStates(entries: readonly Entry[]): Finals {
   return entries.find((entry) => entry.entry === "commit")?.finals ?? [];
 }
 
@@ -344,7 +350,7 @@ function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
 }
 
 /** Returns the state of every touched path after the change; null if there are too many paths to compare later. */
-async function readFinals(fs: FsBackend, transaction: Transaction): Promise<Finals | null> {
+async function readFinalStates(fs: FsBackend, transaction: Transaction): Promise<Finals | null> {
   const known = new Map<string, PreImage>();
   for (const step of transaction.steps) {
     for (const path of pathsOf([step])) known.delete(path);

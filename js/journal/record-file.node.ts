@@ -12,13 +12,13 @@ const { O_NOFOLLOW, O_RDONLY } = fs.constants;
  * The size of the facts at the start of a head, in bytes: the length of the JSON, the length of the contents, and
  * their hash.
  */
-const FACTS_BYTES = 4 + 4 + 32;
+const HEAD_FACTS_BYTES = 4 + 4 + 32;
 /** The size of a head in bytes: the facts and 8 bytes of their MAC. */
-const HEAD_BYTES = FACTS_BYTES + 8;
+const HEAD_BYTES = HEAD_FACTS_BYTES + 8;
 /** The size of the MAC after each record, in bytes. */
-export const MAC_BYTES = 32;
+export const RECORD_MAC_BYTES = 32;
 /** The hash of an empty content, which most records have. */
-const EMPTY_HASH = crypto.createHash("sha256").digest();
+const EMPTY_CONTENT_HASH = crypto.createHash("sha256").digest();
 /** The block size of SHA-256 in bytes. */
 const SHA256_BLOCK_BYTES = 64;
 
@@ -49,13 +49,13 @@ export function encodeRecord(
     4,
   );
   contentsHashOf(blobs).copy(head, 8);
-  headMacOf(key, previous, id, head.subarray(0, FACTS_BYTES)).copy(head, FACTS_BYTES);
+  headMacOf(key, previous, id, head.subarray(0, HEAD_FACTS_BYTES)).copy(head, HEAD_FACTS_BYTES);
   const mac = recordMacOf(key, previous, id, head, text);
   return { buffers: [head, text, ...blobs, mac], mac };
 }
 
 function contentsHashOf(blobs: readonly Uint8Array[]): Buffer {
-  if (blobs.length === 0) return EMPTY_HASH;
+  if (blobs.length === 0) return EMPTY_CONTENT_HASH;
   const hash = crypto.createHash("sha256");
   for (const blob of blobs) hash.update(blob);
   return hash.digest();
@@ -71,7 +71,7 @@ function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Bu
   return hash
     .update(facts)
     .digest()
-    .subarray(0, HEAD_BYTES - FACTS_BYTES);
+    .subarray(0, HEAD_BYTES - HEAD_FACTS_BYTES);
 }
 
 /**
@@ -148,20 +148,21 @@ function* decodeStepwise(
   try {
     const facts = fs.fstatSync(fd);
     if (!facts.isFile()) return damaged();
-    let previous: Buffer = Buffer.alloc(MAC_BYTES);
+    let previous: Buffer = Buffer.alloc(RECORD_MAC_BYTES);
     for (let at = 0; at < facts.size; ) {
       if (at + HEAD_BYTES > facts.size) return { entries, end: "cut" };
       const head = readRange(fd, at, HEAD_BYTES);
       // The lengths must be authentic: otherwise a truncated record could not be told from a damaged
       // one.
-      const ownMac = headMacOf(key, previous, id, head.subarray(0, FACTS_BYTES));
-      if (!crypto.timingSafeEqual(ownMac, head.subarray(FACTS_BYTES))) return damaged();
+      const ownMac = headMacOf(key, previous, id, head.subarray(0, HEAD_FACTS_BYTES));
+      if (!crypto.timingSafeEqual(ownMac, head.subarray(HEAD_FACTS_BYTES))) return damaged();
       const [json, blob] = [head.readUInt32LE(0), head.readUInt32LE(4)];
-      const end = at + HEAD_BYTES + json + blob + MAC_BYTES;
+      const end = at + HEAD_BYTES + json + blob + RECORD_MAC_BYTES;
       if (end > facts.size) return { entries, end: "cut" };
       const text = readRange(fd, at + HEAD_BYTES, json);
       const mac = recordMacOf(key, previous, id, head, text);
-      if (!crypto.timingSafeEqual(mac, readRange(fd, end - MAC_BYTES, MAC_BYTES))) return damaged();
+      if (!crypto.timingSafeEqual(mac, readRange(fd, end - RECORD_MAC_BYTES, RECORD_MAC_BYTES)))
+        return damaged();
       const bytes = contents ? readRange(fd, at + HEAD_BYTES + json, blob) : Buffer.alloc(0);
       if (contents && !crypto.createHash("sha256").update(bytes).digest().equals(head.subarray(8, 40)))
         return damaged();

@@ -6,7 +6,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { parentOf } from "../backends/paths.ts";
 import { asidesOf, discardAsides, rollBack } from "../backends/transaction/rollback.ts";
 import { type Entry, type Header, pathsOf, readSteps, type Step } from "../backends/transaction/step.ts";
-import type { JournalStore, Log, StoredLog } from "./store.ts";
+import type { JournalStore, OpenRecord, StoredRecord } from "./store.ts";
 import type { Transaction } from "../backends/transaction/transaction.ts";
 
 /** The result of the recovery when a store was opened. */
@@ -30,7 +30,7 @@ export type RunLocked = <T>(paths: readonly string[], action: () => Promise<T>) 
 /** A rollback of this process that failed before its end. */
 interface UnfinishedRollback {
   readonly transaction: Transaction;
-  readonly log: Log | undefined;
+  readonly log: OpenRecord | undefined;
 }
 
 /** The failed rollbacks of this process, shared by all workspaces of one store. */
@@ -41,7 +41,7 @@ export class RollbackRetries {
     return this.#unfinished.size === 0;
   }
 
-  add(transaction: Transaction, log: Log | undefined): void {
+  add(transaction: Transaction, log: OpenRecord | undefined): void {
     this.#unfinished.add({ transaction, log });
   }
 
@@ -68,7 +68,7 @@ export class RollbackRetries {
 const retriesByStore = new WeakMap<JournalStore, RollbackRetries>();
 
 /** Returns the failed rollbacks of a store. */
-export function retriesOf(store: JournalStore): RollbackRetries {
+export function rollbackRetriesOf(store: JournalStore): RollbackRetries {
   const known = retriesByStore.get(store) ?? new RollbackRetries();
   retriesByStore.set(store, known);
   return known;
@@ -98,7 +98,7 @@ export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
       continue;
     }
     try {
-      const outcome = await finishRecord(log, begin?.header, task);
+      const outcome = await recoverRecord(log, begin?.header, task);
       if (outcome === undefined) {
         log.leave(); // It belongs to another workspace.
         continue;
@@ -117,8 +117,8 @@ export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
  * Rolls back the change of a dead process, if it is unfinished, and closes its record. Undefined when the change
  * belongs to another workspace.
  */
-async function finishRecord(
-  log: StoredLog,
+async function recoverRecord(
+  log: StoredRecord,
   header: Header | undefined,
   { storage, fs, mine, locked }: RecoveryTask,
 ): Promise<{ readonly rolledBack: boolean; readonly conflicts: readonly string[] } | undefined> {
@@ -128,11 +128,11 @@ async function finishRecord(
     await log.close(null); // Interrupted before its first step.
     return nothing;
   }
-  if (header.storage !== storage || !touchedBy(steps).every(mine)) return undefined;
+  if (header.storage !== storage || !pathsTouchedByRollback(steps).every(mine)) return undefined;
   const paths = pathsOf(steps);
   const commit = log.entries.find((entry) => entry.entry === "commit");
   let conflicts: readonly string[] = [];
-  const isCut = commit === undefined && !isWholeByItself(header, steps);
+  const isCut = commit === undefined && !wasSingleAtomicOperation(header, steps);
   await locked(paths, async () => {
     if (isCut) {
       const outcome = await rollBack(fs, steps, given);
@@ -143,7 +143,7 @@ async function finishRecord(
     for (const aside of new Set(asides)) await discardAsides(fs, aside);
   });
   // Removes the temporary files of an interrupted write.
-  for (const directory of new Set(touchedBy(steps).map(parentOf))) await fs.sweep?.(directory);
+  for (const directory of new Set(pathsTouchedByRollback(steps).map(parentOf))) await fs.sweep?.(directory);
   await log.close(historyGroupOf(commit, header));
   return { rolledBack: isCut, conflicts };
 }
@@ -154,12 +154,12 @@ function historyGroupOf(commit: Entry | undefined, { cwd }: Header): string | nu
 }
 
 /** Returns every path that the rollback of these steps may touch. */
-function touchedBy(steps: readonly Step[]): readonly string[] {
+function pathsTouchedByRollback(steps: readonly Step[]): readonly string[] {
   return [...pathsOf(steps), ...steps.flatMap((step) => ("scratch" in step ? [step.path] : []))];
 }
 
 /** Returns true when a change was a single atomic operation, which was made completely or not at all. */
-function isWholeByItself({ atomic }: Header, steps: readonly Step[]): boolean {
+function wasSingleAtomicOperation({ atomic }: Header, steps: readonly Step[]): boolean {
   const [only] = steps;
   return atomic !== true && steps.length === 1 && only?.aside === undefined && !("scratch" in (only as Step));
 }

@@ -8,17 +8,21 @@ import { FilewrightError } from "../engine/errors.ts";
 const MIN_BACKGROUND_WRITE_BYTES = 256 * 1024;
 
 /** Appends buffers to a file. With `durable` it returns only after they are flushed to the disk. */
-export function writeAll(fd: number, buffers: readonly Uint8Array[], durable: boolean): void | Promise<void> {
+export function appendBuffers(
+  fd: number,
+  buffers: readonly Uint8Array[],
+  durable: boolean,
+): void | Promise<void> {
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
   if (size > MIN_BACKGROUND_WRITE_BYTES) return writeInBackground(fd, buffers, durable);
   // Not concatenated: a record contains old file contents, and copies of them accumulate between garbage
   // collections.
-  for (let left = buffers; left.length > 0; ) left = unwrittenRest(left, fs.writevSync(fd, left));
+  for (let left = buffers; left.length > 0; ) left = unwrittenBuffers(left, fs.writevSync(fd, left));
   if (durable) fs.fsyncSync(fd);
 }
 
 /** Returns the part of the buffers after the first `count` bytes, which are written. */
-function unwrittenRest(buffers: readonly Uint8Array[], count: number): readonly Uint8Array[] {
+function unwrittenBuffers(buffers: readonly Uint8Array[], count: number): readonly Uint8Array[] {
   let written = 0;
   let rest = count;
   for (; written < buffers.length && buffers[written]!.length <= rest; written += 1) {
@@ -39,7 +43,7 @@ async function writeInBackground(
     const count = await new Promise<number>((resolve, reject) => {
       fs.writev(fd, left, (error, written) => (error === null ? resolve(written) : reject(error)));
     });
-    left = unwrittenRest(left, count);
+    left = unwrittenBuffers(left, count);
   }
   if (!durable) return;
   await new Promise<void>((resolve, reject) => {

@@ -15,16 +15,16 @@ import {
   decodeRecord,
   decodeRecordYielding,
   encodeRecord,
-  MAC_BYTES,
+  RECORD_MAC_BYTES,
   type RecordFile,
 } from "./record-file.node.ts";
-import { closesWithoutError, journalWriteError, writeAll } from "./store-write.node.ts";
+import { closesWithoutError, journalWriteError, appendBuffers } from "./store-write.node.ts";
 import {
   type JournalStore,
   MAX_BYTES_PER_GROUP,
   MAX_RECORDS_PER_GROUP,
-  type Log,
-  type StoredLog,
+  type OpenRecord,
+  type StoredRecord,
 } from "./store.ts";
 
 /**
@@ -57,7 +57,7 @@ export class FileJournal implements JournalStore {
     this.#tryLock = tryLock;
   }
 
-  begin(id: string): Log {
+  begin(id: string): OpenRecord {
     try {
       return this.#begin(id);
     } catch (error) {
@@ -65,16 +65,16 @@ export class FileJournal implements JournalStore {
     }
   }
 
-  #begin(id: string): Log {
+  #begin(id: string): OpenRecord {
     if (this.#held === undefined) {
-      this.#held = this.#tryLock(lockName(this.#writer)) ?? undefined;
+      this.#held = this.#tryLock(lockNameOfWriter(this.#writer)) ?? undefined;
       if (this.#held === undefined)
         throw backendError("LOCK_TIMEOUT", this.#directory, "the journal is locked");
     }
     const key = this.#open();
     const path = `${this.#directory}/open/${this.#writer}.${id}`;
     const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    let previous: Buffer = Buffer.alloc(MAC_BYTES);
+    let previous: Buffer = Buffer.alloc(RECORD_MAC_BYTES);
     let held: readonly Uint8Array[] = [];
     return {
       append: (entry, durable) => {
@@ -88,7 +88,7 @@ export class FileJournal implements JournalStore {
           throw journalWriteError(this.#directory, error);
         };
         try {
-          return writeAll(fd, all, durable)?.catch(fails);
+          return appendBuffers(fd, all, durable)?.catch(fails);
         } catch (error) {
           return fails(error);
         }
@@ -103,16 +103,16 @@ export class FileJournal implements JournalStore {
     };
   }
 
-  unfinished(): readonly StoredLog[] {
+  unfinished(): readonly StoredRecord[] {
     const folder = join(this.#directory, "open");
     const names = namesInFolder(folder);
     if (names.length === 0) return [];
     const key = this.#open();
-    const found: StoredLog[] = [];
+    const found: StoredRecord[] = [];
     const writers = groupByWriter(names);
     for (const [writer, theirs] of writers) {
       if (writer === this.#writer) continue;
-      const lock = this.#tryLock(lockName(writer));
+      const lock = this.#tryLock(lockNameOfWriter(writer));
       if (lock === null) continue;
       let left = theirs.length;
       const leave = (): void => {
@@ -134,7 +134,7 @@ export class FileJournal implements JournalStore {
     return found;
   }
 
-  history(group: string): readonly StoredLog[] {
+  history(group: string): readonly StoredRecord[] {
     this.#settle();
     const found = new Map<string, RecordFile>();
     // Reads first those that may be moved during the listing.
@@ -148,20 +148,20 @@ export class FileJournal implements JournalStore {
     for (const id of namesInFolder(folder)) {
       if (!found.has(id)) found.set(id, decodeRecord(join(folder, id), this.#open(), id, false));
     }
-    return [...found].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, read]) => toStoredLog(read));
+    return [...found].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, read]) => toStoredRecord(read));
   }
 
-  async find(group: string, id: string): Promise<StoredLog | null> {
+  async find(group: string, id: string): Promise<StoredRecord | null> {
     this.#settle();
     for (const name of namesInFolder(join(this.#directory, "open"))) {
       if (!name.endsWith(`.${id}`)) continue;
       const path = join(this.#directory, "open", name);
       const read = completeRecordOf(await decodeRecordYielding(path, this.#open(), id, true), group);
-      if (read !== null) return toStoredLog(read);
+      if (read !== null) return toStoredRecord(read);
     }
     const path = join(this.#groupFolder(group), id);
     if (!fs.existsSync(path)) return null;
-    return toStoredLog(await decodeRecordYielding(path, this.#open(), id, true));
+    return toStoredRecord(await decodeRecordYielding(path, this.#open(), id, true));
   }
 
   #groupFolder(group: string): string {
@@ -257,14 +257,15 @@ function completeRecordOf(read: RecordFile, group: string): RecordFile | null {
   return whole && first?.entry === "begin" && first.header.cwd === group ? read : null;
 }
 
-const lockName = (writer: string): string => `journal:${writer}`;
+const lockNameOfWriter = (writer: string): string => `journal:${writer}`;
 /** Returns the writer in the file name of a record. */
-const writerOf = (name: string): string => name.split(".", 1)[0] as string;
+const writerInRecordName = (name: string): string => name.split(".", 1)[0] as string;
 
 /** Returns the names of record files, grouped by their writers. */
 function groupByWriter(names: readonly string[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
-  for (const name of names) groups.set(writerOf(name), [...(groups.get(writerOf(name)) ?? []), name]);
+  for (const name of names)
+    groups.set(writerInRecordName(name), [...(groups.get(writerInRecordName(name)) ?? []), name]);
   return groups;
 }
 
@@ -278,6 +279,6 @@ function namesInFolder(folder: string): string[] {
 }
 
 /** Returns a record of the history. It is closed already, so `close` and `leave` do nothing. */
-function toStoredLog({ entries, end }: RecordFile): StoredLog {
+function toStoredRecord({ entries, end }: RecordFile): StoredRecord {
   return { entries, damaged: end === "damaged", close: () => undefined, leave: () => undefined };
 }

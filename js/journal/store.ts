@@ -5,7 +5,7 @@
 import { type Entry, type EncodedEntry, fromFrame, toFrame } from "../backends/transaction/step.ts";
 
 /** The record of one change, while it is written. */
-export interface Log {
+export interface OpenRecord {
   /** Adds an entry. Returns when it survives the end of the process; with `durable`, a loss of power. */
   append(entry: Entry, durable: boolean): void | Promise<void>;
   /** Closes the record: keeps it in the history of `group`, or removes it when `group` is null. */
@@ -13,12 +13,12 @@ export interface Log {
 }
 
 /** A record that was read. */
-export interface StoredLog {
+export interface StoredRecord {
   /** The authentic entries, up to the first damage. */
   readonly entries: readonly Entry[];
   /** True when another program wrote to the record, or the disk lost a part of it. */
   readonly damaged: boolean;
-  /** Closes an unfinished record, as {@link Log.close} does. */
+  /** Closes an unfinished record, as {@link OpenRecord.close} does. */
   close(group: string | null): void | Promise<void>;
   /** Gives up an unfinished record, so that another process can take it. */
   leave(): void;
@@ -27,13 +27,13 @@ export interface StoredLog {
 /** A store of records. A group is the history of one working directory. */
 export interface JournalStore {
   /** Begins the record of a change. */
-  begin(id: string): Log | Promise<Log>;
+  begin(id: string): OpenRecord | Promise<OpenRecord>;
   /** Returns the records of changes whose writers have ended without closing them. */
-  unfinished(): readonly StoredLog[] | Promise<readonly StoredLog[]>;
+  unfinished(): readonly StoredRecord[] | Promise<readonly StoredRecord[]>;
   /** Returns the records of a group, the newest first, without contents. */
-  history(group: string): readonly StoredLog[] | Promise<readonly StoredLog[]>;
+  history(group: string): readonly StoredRecord[] | Promise<readonly StoredRecord[]>;
   /** Returns one record of a group; null when there is none. */
-  find(group: string, id: string): StoredLog | null | Promise<StoredLog | null>;
+  find(group: string, id: string): StoredRecord | null | Promise<StoredRecord | null>;
 }
 
 /** The maximum number of records that are kept for one group. The oldest are removed. */
@@ -46,7 +46,7 @@ export const MAX_BYTES_PER_GROUP: number = 128 * 1024 * 1024;
 export class MemoryJournal implements JournalStore {
   readonly #groups = new Map<string, Map<string, readonly EncodedEntry[]>>();
 
-  begin(id: string): Log {
+  begin(id: string): OpenRecord {
     const frames: EncodedEntry[] = [];
     return {
       append: (entry) => {
@@ -59,15 +59,15 @@ export class MemoryJournal implements JournalStore {
       },
     };
   }
-  unfinished(): readonly StoredLog[] {
+  unfinished(): readonly StoredRecord[] {
     return []; // Records are lost with the process, so nothing is unfinished.
   }
-  history(group: string): readonly StoredLog[] {
-    return [...(this.#groups.get(group) ?? [])].reverse().map(([, frames]) => toStoredLog(frames));
+  history(group: string): readonly StoredRecord[] {
+    return [...(this.#groups.get(group) ?? [])].reverse().map(([, frames]) => toStoredRecord(frames));
   }
-  find(group: string, id: string): StoredLog | null {
+  find(group: string, id: string): StoredRecord | null {
     const frames = this.#groups.get(group)?.get(id);
-    return frames === undefined ? null : toStoredLog(frames);
+    return frames === undefined ? null : toStoredRecord(frames);
   }
 
   #keep(group: string, id: string, frames: readonly EncodedEntry[]): void {
@@ -89,7 +89,7 @@ function bytesOfFrames(frames: readonly EncodedEntry[]): number {
   );
 }
 
-function toStoredLog(frames: readonly EncodedEntry[]): StoredLog {
+function toStoredRecord(frames: readonly EncodedEntry[]): StoredRecord {
   const entries = frames.map(({ json, blobs }) => fromFrame(json, concatBytes(blobs)) as Entry);
   return { entries, damaged: false, close: () => undefined, leave: () => undefined };
 }

@@ -1,7 +1,7 @@
 /** `filewright serve`: runs an MCP server over HTTP, from its options to its shutdown. */
 import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
-import { sameToken } from "../http/access.ts";
+import { tokensAreEqual } from "../http/access.ts";
 import { fulfilledWithin } from "../http/limits.ts";
 import { approvalQueue } from "../hooks/approval-queue.ts";
 import { elicitApprovals } from "./protocol/approvals.ts";
@@ -65,7 +65,7 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
   const needsToken = !options.open && options.oauth === undefined;
   const client = givenToken("client", options.tokenFile) ?? (needsToken ? newToken() : undefined);
   const approver = options.approve ? (givenToken("approver") ?? newToken()) : undefined;
-  if (client !== undefined && approver !== undefined && sameToken(client, approver))
+  if (client !== undefined && approver !== undefined && tokensAreEqual(client, approver))
     throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
   const queue = approver === undefined ? undefined : approvalQueue({ token: approver });
   const approvals = options.ask ? elicitApprovals({ lasting: false }) : undefined;

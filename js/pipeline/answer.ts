@@ -8,9 +8,9 @@ import { displayOf } from "../tools/render/display.ts";
 import { answerBytes } from "../tools/lib/limits.ts";
 import { OWN_NAMES, type Call, type PathUse } from "../tools/lib/tool.ts";
 import { countLines, cutToBytes, fits, linesThatFit } from "../tools/lib/text.ts";
-import { BatchFailed, errorData, type Failure, type Meta, type Success } from "./result.ts";
+import { BatchFailed, toErrorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { AppliedChange } from "./change.ts";
-import type { AnyReading, AnyTool } from "./enter.ts";
+import type { AnyReadingTool, AnyTool } from "./enter.ts";
 import { readableRoots } from "./paths/look-alikes.ts";
 import { wordError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
@@ -19,10 +19,10 @@ import type { Session } from "./session.ts";
 const REFUSAL_CODES: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
 
 /** The bytes by which the line about truncation may exceed the budget. */
-const TRUNCATION_LINE_BYTES = 500;
+const MAX_TRUNCATION_LINE_BYTES = 500;
 
 /** The note in an answer without the entries that need an approval. */
-const LEFT_OUT_NOTE = "what a rule wants to be asked about is left out: name a path to be asked";
+const UNAPPROVED_LEFT_OUT_NOTE = "what a rule wants to be asked about is left out: name a path to be asked";
 
 /** The form of a text. Notes can be added to `lines`, but not to a text of `fixed` form or to `json`. */
 export type TextForm = "lines" | "fixed" | "json";
@@ -42,7 +42,7 @@ export async function successResult(
   form: TextForm = "lines",
 ): Promise<Success<unknown>> {
   let { data } = answer;
-  const warnings = [...(call.leavesOut ? [LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
+  const warnings = [...(call.leavesOut ? [UNAPPROVED_LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
   // JSON cannot have further lines, so the warnings are rendered with the data.
   if (form === "json" && warnings.length > 0) data = withWarnings(data, warnings);
   let text = render(data, args, call);
@@ -53,32 +53,32 @@ export async function successResult(
     const yielder = new Yielder({});
     await yielder.yieldNow();
     let { lines } = linesThatFit(text, budget);
-    const { shrink } = tool as AnyReading;
+    const { shrink } = tool as AnyReadingTool;
     for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
       data = await shrink.call(tool, data, args, lines, call);
       await yielder.yieldNow();
       text = render(data, args, call);
-      if (fits(text, budget + TRUNCATION_LINE_BYTES)) break;
+      if (fits(text, budget + MAX_TRUNCATION_LINE_BYTES)) break;
       // One result may take several lines of this text.
       const { lines: fitting } = linesThatFit(text, budget);
       lines = Math.min(lines - 1, Math.floor((lines * fitting) / countLines(text)));
     }
-    if (!fits(text, budget + TRUNCATION_LINE_BYTES)) {
+    if (!fits(text, budget + MAX_TRUNCATION_LINE_BYTES)) {
       cut = true;
-      text = cutText(text, budget);
+      text = truncateText(text, budget);
       data = { ...(data as object), truncated: true };
     }
   }
   if (form !== "json" && warnings.length > 0) {
     data = withWarnings(data, warnings);
-    if (form === "lines") text += notesBelow(warnings);
+    if (form === "lines") text += formatNotes(warnings);
   }
   const notes = [
     ...(modifiedByHook.length > 0 ? [`arguments modified by a hook: ${modifiedByHook.join(", ")}`] : []),
     ...(modifiedByUser ? ["content modified by the reviewer before it was approved"] : []),
   ];
-  text += notesBelow(notes);
-  const display = displayOf(tool, data, args) + notesBelow([...warnings, ...notes]);
+  text += formatNotes(notes);
+  const display = displayOf(tool, data, args) + formatNotes([...warnings, ...notes]);
   const meta: Meta = {
     duration_ms: performance.now() - started,
     truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
@@ -93,7 +93,7 @@ export async function successResult(
 }
 
 /** Returns the notes as lines in brackets, to be added below a text. */
-function notesBelow(notes: readonly string[]): string {
+function formatNotes(notes: readonly string[]): string {
   return notes.map((note) => `\n[${note}]`).join("");
 }
 
@@ -103,7 +103,7 @@ function withWarnings(data: unknown, warnings: readonly string[]): unknown {
 }
 
 /** Returns the beginning of a text and a line about the truncation, for a tool that cannot use fewer results. */
-function cutText(text: string, budget: number): string {
+function truncateText(text: string, budget: number): string {
   const { end } = linesThatFit(text, budget);
   const kept = end > 0 ? text.slice(0, end) : cutToBytes(text, budget);
   return `${kept}\n[output cut at ${budget} bytes; truncated]`;
@@ -113,7 +113,7 @@ function cutText(text: string, budget: number): string {
  * Returns the storage that the failure of a call without an approval may reveal. If every call of the tool needs
  * an approval, the rules for `stat` decide.
  */
-function unaskedView({ rules, views }: Session, tool: string): FsBackend {
+function viewWithoutApprovals({ rules, views }: Session, tool: string): FsBackend {
   const own = rules.forCall(tool);
   return views.of({
     rules: own.decide([]) === "ask" ? rules.forCall("stat") : own,
@@ -130,7 +130,7 @@ export async function failureResult(
   locations: readonly Location[],
   started: number,
   meant: CanonicalCall | undefined,
-  fs: FsBackend = unaskedView(session, tool.name),
+  fs: FsBackend = viewWithoutApprovals(session, tool.name),
 ): Promise<Failure> {
   const meta: Meta = { duration_ms: performance.now() - started, truncated: false };
   if (thrown instanceof BatchFailed) {
@@ -139,7 +139,7 @@ export async function failureResult(
       ok: false,
       text: verbatim ? thrown.message : `Error: ${thrown.message}`,
       display: verbatim ? thrown.message : `${tool.title} failed: ${thrown.message}`,
-      error: errorData(thrown),
+      error: toErrorData(thrown),
       // The type hides the data, so that `data` of a result has one type for each tool.
       data: data as unknown as undefined,
       meta,
@@ -165,7 +165,7 @@ export async function failureResult(
     ok: false,
     text: verbatim ? error.message : `Error: ${message}`,
     display: verbatim ? error.message : `${tool.title} failed: ${shown}`,
-    error: errorData(error),
+    error: toErrorData(error),
     meta,
   };
 }

@@ -18,7 +18,7 @@ import type { CallOptions } from "./enter.ts";
 import { type Failure, refusedFailure } from "./result.ts";
 
 /** The rows of the options of a call. */
-export const CALL_ROWS: Rows<CallOptions> = {
+export const CALL_OPTION_ROWS: Rows<CallOptions> = {
   signal: signalOption,
   onProgress: callback(),
   agent: text(),
@@ -30,17 +30,17 @@ export const CALL_ROWS: Rows<CallOptions> = {
  *
  * @printed
  */
-export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_ROWS);
+export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_OPTION_ROWS);
 
 const checkOptions = optionChecker("call", CALL_OPTIONS);
-const EMPTY_OPTIONS: CallOptions = Object.freeze({});
+const NO_CALL_OPTIONS: CallOptions = Object.freeze({});
 
 /**
  * Returns the checked options of a call, or the failure with which it is refused. A call without options costs
  * nothing.
  */
 export function checkCallOptions(given: unknown): { readonly options: CallOptions } | Failure {
-  if (given === undefined) return EMPTY_OPTIONS_RESULT;
+  if (given === undefined) return NO_CALL_OPTIONS_CHECKED;
   try {
     return { options: checkOptions(given) };
   } catch (error) {
@@ -56,4 +56,4 @@ export function optionsOrThrow(checked: { readonly options: CallOptions } | Fail
   throw makeError(code, message, rest);
 }
 
-const EMPTY_OPTIONS_RESULT = Object.freeze({ options: EMPTY_OPTIONS });
+const NO_CALL_OPTIONS_CHECKED = Object.freeze({ options: NO_CALL_OPTIONS });

@@ -7,7 +7,7 @@
  */
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
-import { hooksFor, HookException, runAfter, runBefore, type HookSubject } from "../hooks/run.ts";
+import { hooksFor, HookException, runAfter, runBefore, type HookCallFacts } from "../hooks/run.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { plainArguments, type Arguments } from "../tools/lib/schema.ts";
@@ -19,23 +19,23 @@ import { failureResult, successResult } from "./answer.ts";
 import { runBatch } from "./batch/batch.ts";
 import type { Budget } from "./scheduling/budget.ts";
 import { CallSignal } from "./scheduling/call-signal.ts";
-import { type AppliedChange, runChange, stopIfCancelled } from "./change.ts";
+import { type AppliedChange, runChange, throwIfCancelled } from "./change.ts";
 import {
-  type AnyChanging,
+  type AnyChangingTool,
   type AnyTool,
   type CallOptions,
-  enterCall,
+  admitCall,
   lookAlikeContext,
   previewChange,
 } from "./enter.ts";
-import { type TakenPath, takeLookAlikes } from "./paths/look-alikes.ts";
+import { type ReplacedPath, replaceByLookAlikes } from "./paths/look-alikes.ts";
 import type { ToolResult } from "./result.ts";
-import { runObserved, type Trace } from "./observe.ts";
+import { runObserved, type ObservedCall } from "./observe.ts";
 import { LoopTurns, CallSlots } from "./scheduling/admission.ts";
 import { historyForCaller } from "./past/history.ts";
 import { scanQueue } from "./scheduling/scans.ts";
 import type { Session } from "./session.ts";
-import { decideStep, sourcesOf } from "./sources.ts";
+import { decideStep, decisionSourcesOf } from "./sources.ts";
 
 /** A call under the names of a preset. */
 export interface PresetCall {
@@ -47,7 +47,7 @@ export interface PresetCall {
 /**
  * The calls of all workspaces that start in one turn of the event loop: at most 32, which take a few milliseconds.
  */
-const callTurns = new LoopTurns(32);
+const callStartsPerTurn = new LoopTurns(32);
 
 /** Runs one call of a canonical tool, or of the tool that a preset's call stands for. */
 export function runCall(
@@ -58,8 +58,8 @@ export function runCall(
   presetCall?: PresetCall,
 ): Promise<ToolResult> {
   const { observers, budget } = session;
-  if (budget !== undefined) return runCounted(session, budget, known, given, options, presetCall);
-  if (observers.length === 0) return performCall(session, known, given, options, presetCall);
+  if (budget !== undefined) return runWithinBudget(session, budget, known, given, options, presetCall);
+  if (observers.length === 0) return runThroughPipeline(session, known, given, options, presetCall);
   const agent = options.agent ?? session.agent;
   const about = {
     tool: known.name,
@@ -67,7 +67,7 @@ export function runCall(
     ...(agent === undefined ? {} : { agent }),
   };
   return runObserved(observers, about, (trace) =>
-    performCall(session, known, given, options, presetCall, trace),
+    runThroughPipeline(session, known, given, options, presetCall, trace),
   );
 }
 
@@ -78,7 +78,7 @@ const UNLIMITED_SLOTS = new CallSlots(Number.POSITIVE_INFINITY);
  * Runs a call and counts it in the budget of its agent. Calls inside it, such as those of a batch, are not counted
  * again.
  */
-async function runCounted(
+async function runWithinBudget(
   session: Session,
   budget: Budget,
   known: Tool,
@@ -94,14 +94,14 @@ async function runCounted(
   return result;
 }
 
-async function performCall(
+async function runThroughPipeline(
   session: Session,
   known: Tool,
   given: unknown,
   asked: CallOptions,
   presetCall: PresetCall | undefined,
-  trace?: Trace,
-  taken?: readonly TakenPath[],
+  trace?: ObservedCall,
+  taken?: readonly ReplacedPath[],
 ): Promise<ToolResult> {
   const started = performance.now();
   const limited = new CallSignal(asked.signal);
@@ -124,10 +124,10 @@ async function performCall(
   let result: ToolResult;
   let seen: FsBackend | undefined;
   let hooked: HookedCall | undefined;
-  let instead: readonly TakenPath[] | undefined;
+  let instead: readonly ReplacedPath[] | undefined;
   try {
-    while (!callTurns.take()) await callTurns.next();
-    stopIfCancelled(options.signal);
+    while (!callStartsPerTurn.take()) await callStartsPerTurn.next();
+    throwIfCancelled(options.signal);
     if (presetCall !== undefined) {
       meant = presetCall.meaning();
       tool = meant.tool as unknown as AnyTool;
@@ -150,18 +150,18 @@ async function performCall(
           ? (current: Arguments, keys: readonly string[]) =>
               previewChange(
                 session,
-                tool as AnyChanging,
+                tool as AnyChangingTool,
                 withCanonicalNames(current, keys, meant),
                 began,
                 options,
                 meant,
               )
           : undefined;
-      const subject = hookSubjectOf(tool.name, calledAs, options);
+      const subject = hookCallFactsOf(tool.name, calledAs, options);
       const outcome = await runBefore(before, subject, raw, session.limits.hookTimeoutMs, previewer);
       const { args: left, stopped } = outcome;
       decideStep(
-        sourcesOf(session, tool.name),
+        decisionSourcesOf(session, tool.name),
         { tool: tool.name, args: left, stopped },
         { step: "arguments" },
       );
@@ -182,7 +182,7 @@ async function performCall(
       calledAs === undefined || session.hooks.length === 0
         ? session
         : { ...session, confirmFor: (name: string) => session.confirmFor(name, calledAs) };
-    const { call: entered, ...rules } = await enterCall(
+    const { call: entered, ...rules } = await admitCall(
       asking,
       tool,
       args,
@@ -237,7 +237,7 @@ async function performCall(
     if (thrown instanceof HookException) throw thrown.what;
     if (taken === undefined && thrown instanceof FilewrightError && LOOK_ALIKE_CODES.has(thrown.code)) {
       const context = lookAlikeContext(session, tool.name, raw);
-      instead = await takeLookAlikes(tool, uses, locations, context).catch(() => undefined);
+      instead = await replaceByLookAlikes(tool, uses, locations, context).catch(() => undefined);
     }
     result = await failureResult(session, tool, limited.told(thrown), uses, locations, started, meant, seen);
   } finally {
@@ -247,8 +247,8 @@ async function performCall(
     ended();
   }
   if (instead !== undefined)
-    return withNotes(
-      await performCall(session, known, given, asked, presetCall, trace, instead),
+    return withReplacedPathNotes(
+      await runThroughPipeline(session, known, given, asked, presetCall, trace, instead),
       tool,
       instead,
       {
@@ -262,9 +262,9 @@ async function performCall(
     trace.changes = tool.kind !== "read";
     if (locations.length > 0) trace.locations = locations;
   }
-  debug.call?.(debugLine(tool.name, locations, result));
+  debug.call?.(formatDebugLine(tool.name, locations, result));
   if (session.hooks.length === 0) return result;
-  const subject = hookSubjectOf(tool.name, calledAs, options);
+  const subject = hookCallFactsOf(tool.name, calledAs, options);
   const { duration_ms } = result.meta;
   const after = hooksFor(session.hooks, "after", tool.name, calledAs);
   const run = (): Promise<ToolResult> =>
@@ -272,17 +272,17 @@ async function performCall(
   return after.length === 0 || hooked === undefined ? run() : withHookChanges(hooked, result, run);
 }
 
-function debugLine(tool: string, locations: readonly Location[], { error, meta }: ToolResult): string {
+function formatDebugLine(tool: string, locations: readonly Location[], { error, meta }: ToolResult): string {
   const paths = locations.map(({ path }) => path).join(" ");
   const queued = meta.queued_ms === undefined ? "" : `, ${meta.queued_ms} ms of them queued`;
   return `${tool} ${paths}: ${error?.code ?? "OK"} in ${meta.duration_ms.toFixed(1)} ms${queued}`;
 }
 
 /** Returns the result with notes about the paths that replaced those of the call. */
-function withNotes(
+function withReplacedPathNotes(
   result: ToolResult,
   { outputSchema }: AnyTool,
-  taken: readonly TakenPath[],
+  taken: readonly ReplacedPath[],
   { isFixed }: { readonly isFixed: boolean },
 ): ToolResult {
   if (!result.ok) return result;
@@ -320,7 +320,7 @@ function scanClientOf(session: Session, { agent = session.agent }: CallOptions):
   return `${session.workspace} ${agent ?? ""}`;
 }
 
-function hookSubjectOf(tool: string, calledAs: string | undefined, options: CallOptions): HookSubject {
+function hookCallFactsOf(tool: string, calledAs: string | undefined, options: CallOptions): HookCallFacts {
   const { toolCall, signal } = options;
   return {
     tool_name: tool,

@@ -16,17 +16,23 @@ import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "./guard.ts";
-import { effectsOf, hashesOf } from "./observe.ts";
+import { effectsByHashes, hashesByPath } from "./observe.ts";
 import type { MetaApproval } from "./result.ts";
-import { approverOf, planAndReveal, type RuleResult } from "./permit.ts";
-import { compare, type Evidence, type ReviewableChange, type Reviewed, review } from "./review.ts";
+import { approverToAsk, planWithApprovalToReveal, type RuleResult } from "./permit.ts";
+import {
+  assertStateUnchanged,
+  type ApprovalEvidence,
+  type ReviewableChange,
+  type ReviewedPlan,
+  reviewUntilApproved,
+} from "./review.ts";
 import type { Session } from "./session.ts";
-import { isDryRun, checkWritten, placeWarningsOf, type WrittenKey } from "./written-places.ts";
+import { isDryRun, checkWrittenPlaces, placeWarningsOf, type WrittenPath } from "./written-places.ts";
 
 /** The number of locks that are released before the event loop can run. */
 const LOCKS_PER_YIELD_CHECK = 64;
 /** The maximum number of plans for one call; a new one is needed when another writer was faster. */
-export const MAX_PLANS: number = 8;
+export const MAX_PLANS_PER_CALL: number = 8;
 
 /** An applied change, with the reviewer's part in it. */
 export interface AppliedChange<Data> {
@@ -47,47 +53,48 @@ export async function runChange<Args extends object, Data, Todo>(
   { sources, ruled, isKept }: RuleResult,
 ): Promise<AppliedChange<Data>> {
   // The real paths are determined while the tool plans, because most plans begin with a read.
-  const keys = lockKeys(uses, call);
+  const keys = lockKeysOf(uses, call);
   keys.catch(() => {}); // The later await reports the error; the error of a failed plan is more specific.
-  const askedPlaces = keys.then((all) => checkWritten(session, all, call));
+  const askedPlaces = keys.then((all) => checkWrittenPlaces(session, all, call));
   askedPlaces.catch(() => {});
-  let plan = await planAndReveal(session, { tool, args, call, isKept });
+  let plan = await planWithApprovalToReveal(session, { tool, args, call, isKept });
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
 
   const confirm = session.confirmFor(tool.name);
   const places = await askedPlaces;
   const guarding = { guard: session.guard, sources };
-  const approver = approverOf(session, sources, tool.name, call.locations, ruled, places);
+  const approver = approverToAsk(session, sources, tool.name, call.locations, ruled, places);
   const asked = approver !== undefined;
-  let reviewed: Reviewed<Plan<Data, Todo>> | undefined;
+  let reviewed: ReviewedPlan<Plan<Data, Todo>> | undefined;
   if (approver !== undefined) {
     await assertSeen(guarding, { tool, args, uses, call }, plan);
     call.untimed?.();
-    reviewed = await review(session, { tool, args, uses, call }, plan, approver);
+    reviewed = await reviewUntilApproved(session, { tool, args, uses, call }, plan, approver);
     plan = reviewed.plan;
   }
   const { approval, revisions = [] } = reviewed ?? {};
   const modifiedByUser = revisions.length > 0;
 
   // Links may have changed while the reviewer decided, so the real paths are determined again.
-  const held = asked ? await lockKeys(uses, call) : await keys;
-  if (asked) await checkWritten(session, held, call);
+  const held = asked ? await lockKeysOf(uses, call) : await keys;
+  if (asked) await checkWrittenPlaces(session, held, call);
   const unlock = await acquireLocks(session, held, call);
   try {
     for (let attempt = 1; ; attempt++) {
-      stopIfCancelled(call.signal);
+      throwIfCancelled(call.signal);
       try {
-        const hashes = session.hashes ? await hashesOf(uses, call) : undefined;
+        const hashes = session.hashes ? await hashesByPath(uses, call) : undefined;
         call.untimed?.();
         const answer = await applyPlan(session, guarding, { tool, args, uses, call }, plan, reviewed);
-        const effects = hashes === undefined ? undefined : effectsOf(hashes, await hashesOf(uses, call));
+        const effects =
+          hashes === undefined ? undefined : effectsByHashes(hashes, await hashesByPath(uses, call));
         const warnings = confirm === undefined && !isDryRun(args) ? placeWarningsOf(places) : [];
         const all = [...(answer.warnings ?? []), ...warnings];
         return { answer: { ...answer, warnings: all }, modifiedByUser, approval, effects };
       } catch (error) {
         if (
           asked ||
-          attempt === MAX_PLANS ||
+          attempt === MAX_PLANS_PER_CALL ||
           (session.guard === "refuse" && isGuardRefusal(error)) ||
           !(error instanceof FilewrightError) ||
           error.code !== "CONFLICT"
@@ -108,7 +115,7 @@ function applyPlan<Args extends object, Data, Todo>(
   guarding: GuardSettings,
   { tool, args, uses, call }: ReviewableChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
-  shown: Evidence | undefined,
+  shown: ApprovalEvidence | undefined,
 ): Promise<Answer<Data>> {
   const about: About = {
     callId: call.callId,
@@ -118,18 +125,18 @@ function applyPlan<Args extends object, Data, Todo>(
     signal: call.signal,
   };
   if (tool.recordsItself === true) {
-    const compared = shown === undefined ? Promise.resolve() : compare(shown, { uses, call });
+    const compared = shown === undefined ? Promise.resolve() : assertStateUnchanged(shown, { uses, call });
     return compared.then(() => tool.apply(plan, args, call));
   }
   return session.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs };
-    if (shown !== undefined) await compare(shown, { uses, call: own });
+    if (shown !== undefined) await assertStateUnchanged(shown, { uses, call: own });
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
   });
 }
 
 /** Throws when the call was cancelled. @throws FilewrightError CANCELLED */
-export function stopIfCancelled(signal: AbortSignal | undefined): void {
+export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
 }
 
@@ -137,21 +144,21 @@ export function stopIfCancelled(signal: AbortSignal | undefined): void {
  * Locks every path of the call, in this process and between processes. Returns the release function,
  * which must be awaited where many paths are locked.
  */
-export async function lockAll(
+export async function lockPathsOfCall(
   session: Session,
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations" | "signal">,
 ): Promise<() => Promise<void>> {
-  const keys = await lockKeys(uses, call);
-  await checkWritten(session, keys, call);
+  const keys = await lockKeysOf(uses, call);
+  await checkWrittenPlaces(session, keys, call);
   return acquireLocks(session, keys, call);
 }
 
 /** The real path that is locked, and how the call uses it. */
-type PathLockKey = WrittenKey;
+type PathLockKey = WrittenPath;
 
 /** Returns the real paths of a call in the order in which they are locked. */
-export async function lockKeys(
+export async function lockKeysOf(
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations">,
 ): Promise<readonly PathLockKey[]> {

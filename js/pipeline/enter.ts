@@ -31,10 +31,10 @@ import {
   readableRoots,
 } from "./paths/look-alikes.ts";
 import { assertPlainPaths, hasUnusualPath } from "./paths/path-forms.ts";
-import { isApproved, requestApproval, type RuleResult } from "./permit.ts";
-import { reachOf } from "./reach.ts";
+import { hasLastingApproval, requestApproval, type RuleResult } from "./permit.ts";
+import { factsOfReachedPaths } from "./reach.ts";
 import type { Session } from "./session.ts";
-import { sourcesInForce, sourcesOf } from "./sources.ts";
+import { decisionSourcesInForce, decisionSourcesOf } from "./sources.ts";
 import type { ViewRequest } from "./views.ts";
 
 /** The options of a call, in addition to its arguments. */
@@ -50,9 +50,9 @@ export interface CallOptions {
 }
 
 /** A tool with its own types erased. This is safe, because it only receives values that it created itself. */
-export type AnyReading = ReadingTool<object, unknown>;
-export type AnyChanging = ChangingTool<object, unknown, unknown>;
-export type AnyTool = AnyReading | AnyChanging | BatchTool<object, unknown>;
+export type AnyReadingTool = ReadingTool<object, unknown>;
+export type AnyChangingTool = ChangingTool<object, unknown, unknown>;
+export type AnyTool = AnyReadingTool | AnyChangingTool | BatchTool<object, unknown>;
 
 /** The paths of a call, added as they are checked, so that a failure can name them. */
 export interface CallPaths {
@@ -61,14 +61,14 @@ export interface CallPaths {
 }
 
 /** A call whose paths are checked and granted. The approval of a change is requested later. */
-export interface EnteredCall extends RuleResult {
+export interface AdmittedCall extends RuleResult {
   readonly call: Call;
   /** Returns other storage, such as an overlay, as this call may see it; by default the workspace's. */
   view(storage?: FsBackend): FsBackend;
 }
 
 /** Resolves the paths of a call, and applies rules and grants. `storage` replaces the workspace's. */
-export async function enterCall(
+export async function admitCall(
   session: Session,
   tool: AnyTool,
   args: object,
@@ -77,10 +77,10 @@ export async function enterCall(
   options: CallOptions,
   meant?: CanonicalCall,
   storage?: FsBackend,
-): Promise<EnteredCall> {
-  const sources = sourcesOf(session, tool.name);
+): Promise<AdmittedCall> {
+  const sources = decisionSourcesOf(session, tool.name);
   uses.push(...tool.paths(args));
-  for (const use of uses) locations.push(resolveUse(session, use));
+  for (const use of uses) locations.push(resolvePathUse(session, use));
   if (hasUnusualPath(uses)) {
     // The refusal must not reveal paths that a rule hides from the call.
     const fs =
@@ -102,7 +102,7 @@ export async function enterCall(
     tool.kind === "change" &&
     ruled.decision === "ask" &&
     (await hidesContent(session, { ...ruling, tool: "read_file", args: {} }));
-  const seeing = visiblePathsOf(session, sources, tool, args, locations, ruled);
+  const seeing = pathVisibilityOf(session, sources, tool, args, locations, ruled);
   const view = (other?: FsBackend): FsBackend =>
     other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
   const memory = session.reads.of(options.agent ?? session.agent);
@@ -128,7 +128,7 @@ export function lookAlikeContext(
 }
 
 /** Which paths a call may see. */
-interface VisiblePaths {
+interface PathVisibility {
   readonly request: ViewRequest;
   /** True when the answer may lack paths that need an approval. */
   readonly leavesOut: boolean;
@@ -140,20 +140,20 @@ interface VisiblePaths {
  * Returns the paths that the rules hide: those that they deny and, for a reading tool, those that
  * need an approval which was not given.
  */
-function visiblePathsOf(
+function pathVisibilityOf(
   session: Session,
   sources: readonly DecisionSource[],
   tool: AnyTool,
   args: object,
   locations: readonly Location[],
   ruled: Verdict,
-): VisiblePaths {
+): PathVisibility {
   const rules = session.rules.forCall(tool.name, args);
   const mayAsk =
     tool.kind === "read" &&
     ruled.decision !== "ask" &&
     rules.mayReach("/", ["ask"]) &&
-    !isApproved(sources, tool.name, locations);
+    !hasLastingApproval(sources, tool.name, locations);
   const approved: string[] = [];
   // A tool that names no paths in advance requests an approval for each path as it finds it.
   const oneByOne = mayAsk && locations.length === 0;
@@ -176,7 +176,7 @@ function visiblePathsOf(
 /** Returns what a change would do, for a hook that needs it for its decision. `fs` replaces the workspace's. */
 export async function previewChange(
   session: Session,
-  tool: AnyChanging,
+  tool: AnyChangingTool,
   raw: Arguments,
   began: number,
   options: CallOptions,
@@ -186,7 +186,7 @@ export async function previewChange(
   const parsed = tool.parse(plainArguments(tool.name, raw, tool.aliases));
   const args = (await tool.prepare?.(parsed, historyForCaller(session, options.agent))) ?? parsed;
   const places = { uses: [], locations: [] };
-  const { call } = await enterCall(session, tool, args, places, began, options, meant, fs);
+  const { call } = await admitCall(session, tool, args, places, began, options, meant, fs);
   const plan = await tool.plan(args, call);
   const path = call.locations[0]?.path ?? "";
   if (plan.settled !== undefined) {
@@ -198,7 +198,7 @@ export async function previewChange(
 }
 
 /** Resolves a path argument. An error names the argument. */
-function resolveUse(session: Session, use: PathUse): Location {
+function resolvePathUse(session: Session, use: PathUse): Location {
   try {
     return session.resolver.resolve(use.typed, use.intent);
   } catch (error) {
@@ -212,7 +212,7 @@ function resolveUse(session: Session, use: PathUse): Location {
 }
 
 /** The input of a decision about a call, or about a further path of it. */
-interface RulingInput {
+interface RuleDecisionInput {
   readonly sources: readonly DecisionSource[];
   readonly tool: string;
   readonly args: object;
@@ -225,11 +225,11 @@ interface RulingInput {
 /** Returns the decision of the policy and the rules. @throws FilewrightError APPROVAL_DENIED for a denial */
 async function decideByRules(
   session: Session,
-  { sources, tool, args, uses, locations, options, storage: fs = session.fs }: RulingInput,
+  { sources, tool, args, uses, locations, options, storage: fs = session.fs }: RuleDecisionInput,
 ): Promise<Verdict> {
   const { rules } = session;
   const { signal } = options;
-  const facts = await reachOf({ fs, rules, tool, args, uses, locations, signal });
+  const facts = await factsOfReachedPaths({ fs, rules, tool, args, uses, locations, signal });
   const verdict = decide(sources, facts, { step: "paths" });
   debug.policy?.(`${tool}: ${verdict.decision} by ${verdict.source}`);
   // The refusal comes before any read, so that it cannot reveal the content.
@@ -240,10 +240,10 @@ async function decideByRules(
 /** Returns true when a path that the call reaches may not be read, or only with an approval. */
 async function hidesContent(
   { rules, fs: own }: Session,
-  { sources, tool, args, uses, locations, options: { signal }, storage: fs = own }: RulingInput,
+  { sources, tool, args, uses, locations, options: { signal }, storage: fs = own }: RuleDecisionInput,
 ): Promise<boolean> {
   const bare = uses.map(({ effects: _, ...use }) => use);
-  const facts = await reachOf({ fs, rules, tool, args, uses: bare, locations, signal });
+  const facts = await factsOfReachedPaths({ fs, rules, tool, args, uses: bare, locations, signal });
   return decide(sources, facts, { step: "paths" }).decision !== "allow";
 }
 
@@ -272,7 +272,7 @@ function makeCall(
     fs,
     seeing,
     storage,
-  }: { readonly fs: FsBackend; readonly seeing: VisiblePaths; readonly storage: FsBackend | undefined },
+  }: { readonly fs: FsBackend; readonly seeing: PathVisibility; readonly storage: FsBackend | undefined },
   locations: readonly Location[],
   began: number,
   options: CallOptions,
@@ -312,7 +312,7 @@ function makeCall(
       : {}),
     found: session.resolver.resolve,
     grants: async () => (await session.permissions?.list()) ?? [],
-    decidedBy: () => sourcesInForce(session),
+    decidedBy: () => decisionSourcesInForce(session),
     display: session.resolver.display,
     access: session.access,
     names: meant?.names ?? OWN_NAMES,

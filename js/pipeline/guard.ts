@@ -41,7 +41,7 @@ export interface GuardedChange<Args extends object, Data, Todo> {
 }
 
 /** For each file edited in part: the lines that were seen, shifted by the edit. */
-type SeenAfter = ReadonlyMap<string, readonly LineRange[]>;
+type SeenLinesByPath = ReadonlyMap<string, readonly LineRange[]>;
 
 /** The level of the guard, and the sources that decide by what it finds. */
 export interface GuardSettings {
@@ -64,7 +64,7 @@ export async function applyGuarded<Args extends object, Data, Todo>(
   const { lines, unseen } = await checkBeforeChange(level, change, plan);
   decideStep(sources, { tool: tool.name, args, unseen }, { step: "content" });
   const answer = await tool.apply(plan, args, call);
-  await noteWritten(change, lines, level === "refuse");
+  await noteWrittenAsSeen(change, lines, level === "refuse");
   if (unseen === undefined) return answer;
   return { ...answer, warnings: [...(answer.warnings ?? []), guardWarningOf(unseen, call)] };
 }
@@ -89,21 +89,21 @@ async function checkBeforeChange<Args extends object, Data, Todo>(
   level: Session["guard"],
   change: GuardedChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
-): Promise<{ readonly lines: SeenAfter; readonly unseen?: FilewrightError }> {
+): Promise<{ readonly lines: SeenLinesByPath; readonly unseen?: FilewrightError }> {
   try {
-    return { lines: await seenLinesAfter(change, plan) };
+    return { lines: await seenLinesAfterChange(change, plan) };
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
-    if (isGuardRefusal(error)) return { lines: writtenLines(plan), unseen: error };
+    if (isGuardRefusal(error)) return { lines: writtenLinesByPath(plan), unseen: error };
     // A warning must not fail the change, so another error of its check is dropped.
-    if (level === "warn") return { lines: writtenLines(plan) };
+    if (level === "warn") return { lines: writtenLinesByPath(plan) };
     throw error;
   }
 }
 
 /** Returns the lines that a change writes in each file that it edits, for files that the agent has not read. */
-function writtenLines({ touched = [] }: Plan<unknown, unknown>): SeenAfter {
-  return new Map(touched.map((file) => [file.path, afterChange([], hunksOf(file))]));
+function writtenLinesByPath({ touched = [] }: Plan<unknown, unknown>): SeenLinesByPath {
+  return new Map(touched.map((file) => [file.path, afterChange([], hunksOfTouchedFile(file))]));
 }
 
 function guardWarningOf({ path, details = {} }: FilewrightError, { display }: Call): string {
@@ -123,17 +123,17 @@ function guardWarningOf({ path, details = {} }: FilewrightError, { display }: Ca
  * Returns the lines that are known after a change.
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
-async function seenLinesAfter<Args extends object, Data, Todo>(
+async function seenLinesAfterChange<Args extends object, Data, Todo>(
   { tool, args, uses, call }: GuardedChange<Args, Data, Todo>,
   { touched }: Plan<Data, Todo>,
-): Promise<SeenAfter> {
+): Promise<SeenLinesByPath> {
   const after = new Map<string, readonly LineRange[]>();
   const inPart = new Map(touched?.map((one) => [one.path, one]));
   for (const at of filesWrittenBy(tool.name, args, uses, call)) {
     const part = inPart.get(at.path);
     if (part !== undefined) await assertLinesSeen(call, at, part, after);
     else if (touched !== undefined || !PARTIAL_EDIT_TOOLS.has(tool.name))
-      await assertFileSeen(call, at, at.path, { isWhole: isWholeFile(args) });
+      await assertFileSeen(call, at, at.path, { isWhole: declaresWholeFile(args) });
   }
   const [first, second] = call.locations;
   if (tool.name === "delete" && first !== undefined) {
@@ -143,7 +143,7 @@ async function seenLinesAfter<Args extends object, Data, Todo>(
   }
   if ((tool.name === "copy" || tool.name === "move") && first !== undefined && second !== undefined) {
     const target = await lstatOrNull(call.fs, second.path);
-    if (tool.name === "copy" && target?.type === "symlink") await assertReplacedSeen(call, first, second);
+    if (tool.name === "copy" && target?.type === "symlink") await assertReplacedFileSeen(call, first, second);
     else if (target?.isDir !== true) await assertFileSeen(call, second, second.path, { entry: true });
     else if (tool.name === "copy") await assertTreeSeen(call, second, first.path, second.path);
   }
@@ -154,14 +154,14 @@ async function seenLinesAfter<Args extends object, Data, Todo>(
  * Checks the destination of a copy that is a link: the copy writes through it and replaces the content
  * of its target.
  */
-async function assertReplacedSeen(call: Call, from: Location, to: Location): Promise<void> {
+async function assertReplacedFileSeen(call: Call, from: Location, to: Location): Promise<void> {
   if ((await statOrNull(call.fs, from.path))?.isFile !== true) return;
   const isNamed = call.seen.recall(to.path) !== undefined;
   await assertFileSeen(call, to, isNamed ? to.path : await realpathVia(call.fs, to.path), {});
 }
 
 /** Returns true when the call declares that it replaces the whole file. */
-function isWholeFile(args: object): boolean {
+function declaresWholeFile(args: object): boolean {
   return (args as { readonly whole_file?: unknown }).whole_file === true;
 }
 
@@ -206,7 +206,7 @@ async function assertFileSeen(
   const stat = await (entry ? lstatOrNull(call.fs, path) : statOrNull(call.fs, path));
   if (stat === null || !stat.isFile || stat.size === 0) return;
   if (isWhole && call.seen.recall(path) === undefined) return;
-  const lines = await assertCurrent(call, at, path, stat);
+  const lines = await seenLinesOfCurrentContent(call, at, path, stat);
   if (lines !== undefined && !isWhole) throw partialReadError(call, at, path, "only a part of it was read");
 }
 
@@ -219,19 +219,19 @@ async function assertLinesSeen(
 ): Promise<void> {
   const stat = await statOrNull(call.fs, at.path);
   if (stat === null || !stat.isFile) return;
-  const hunks = hunksOf(touched);
+  const hunks = hunksOfTouchedFile(touched);
   if (call.acceptsQuotes && touched.quoted === true && call.seen.recall(at.path) === undefined) {
     after.set(at.path, afterChange([], hunks));
     return;
   }
-  const lines = await assertCurrent(call, at, at.path, stat);
+  const lines = await seenLinesOfCurrentContent(call, at, at.path, stat);
   if (lines === undefined) return;
   if (!licenses(lines, hunks))
     throw partialReadError(call, at, at.path, "lines that the edit changes were not read");
   after.set(at.path, afterChange(lines, hunks));
 }
 
-function hunksOf({ before, after }: TouchedFile): readonly DiffHunk[] {
+function hunksOfTouchedFile({ before, after }: TouchedFile): readonly DiffHunk[] {
   return engine().diff(before, after, { context: 0 }).hunks;
 }
 
@@ -239,7 +239,7 @@ function hunksOf({ before, after }: TouchedFile): readonly DiffHunk[] {
  * Returns the lines that were seen of the current content; undefined when all were.
  * @throws FilewrightError CONFLICT when the content was not read, or has changed since
  */
-async function assertCurrent(
+async function seenLinesOfCurrentContent(
   call: Call,
   at: Location,
   path: string,
@@ -248,25 +248,25 @@ async function assertCurrent(
   const seen = call.seen.recall(path);
   if (seen === undefined) {
     throw refuse("CONFLICT", at, {
-      message: `${existsPhrase(call, at, path)} and was not read yet`,
+      message: `${fileExistsPhrase(call, at, path)} and was not read yet`,
       hint: "read it first, then repeat the change",
       details: { reason: "not_read", ...detailsOfInnerFile(call, at, path) },
     });
   }
   const isSame =
     (seen.version !== undefined && seen.version === stat.version) ||
-    (seen.hash !== undefined && seen.hash === (await contentHash(call, path)));
+    (seen.hash !== undefined && seen.hash === (await currentContentHash(call, path)));
   if (isSame) return seen.lines;
   throw refuse("CONFLICT", at, {
     message:
       path === at.path
         ? "changed since it was read"
-        : `${existsPhrase(call, at, path)} and changed since it was read`,
+        : `${fileExistsPhrase(call, at, path)} and changed since it was read`,
     details: { reason: "changed_since_read", ...detailsOfInnerFile(call, at, path) },
   });
 }
 
-function existsPhrase(call: Call, at: Location, path: string): string {
+function fileExistsPhrase(call: Call, at: Location, path: string): string {
   return path === at.path ? "exists" : `holds '${escapeControls(call.display(path))}', which exists`;
 }
 
@@ -295,16 +295,16 @@ export function isGuardRefusal(error: unknown): boolean {
  * Records written content as seen, and moves the records of moved files. `copies` also records the
  * files of a copied directory.
  */
-async function noteWritten<Args extends object, Data, Todo>(
+async function noteWrittenAsSeen<Args extends object, Data, Todo>(
   { tool, args, uses, call }: GuardedChange<Args, Data, Todo>,
-  lines: SeenAfter,
+  lines: SeenLinesByPath,
   copies: boolean,
 ): Promise<void> {
   const { seen, fs } = call;
   const [first, second] = call.locations;
-  if (tool.name === "delete" && first !== undefined) forgetTree(call, first.path);
+  if (tool.name === "delete" && first !== undefined) forgetReadsBelow(call, first.path);
   if (tool.name === "move" && first !== undefined && second !== undefined) {
-    forgetTree(call, second.path);
+    forgetReadsBelow(call, second.path);
     for (const path of seen.below(first.path)) {
       const file = seen.recall(path);
       seen.note(path, undefined);
@@ -314,14 +314,14 @@ async function noteWritten<Args extends object, Data, Todo>(
   }
   if (tool.name === "copy" && second !== undefined) {
     const made = await lstatOrNull(fs, second.path);
-    if (made?.isFile === true) await noteFile(call, second.path, undefined);
+    if (made?.isFile === true) await noteFileAsSeen(call, second.path, undefined);
     else if (copies && made?.isDir === true && first !== undefined)
-      await noteCopies(call, first.path, second.path);
+      await noteCopiesAsSeen(call, first.path, second.path);
   }
   for (const { path } of filesWrittenBy(tool.name, args, uses, call)) {
     const part = lines.get(path);
     const noted = seen.recall(path);
-    if (noted?.hash === undefined) await noteFile(call, path, part);
+    if (noted?.hash === undefined) await noteFileAsSeen(call, path, part);
     else if (part !== undefined) {
       // The old record is removed first: `note` would add the lines to it, and the tool has recorded all lines.
       seen.note(path, undefined);
@@ -331,20 +331,24 @@ async function noteWritten<Args extends object, Data, Todo>(
 }
 
 /** Removes the records of reads of everything below a path. */
-function forgetTree({ seen }: Call, top: string): void {
+function forgetReadsBelow({ seen }: Call, top: string): void {
   for (const path of seen.below(top)) seen.note(path, undefined);
 }
 
-async function noteFile(call: Call, path: string, lines: readonly LineRange[] | undefined): Promise<void> {
+async function noteFileAsSeen(
+  call: Call,
+  path: string,
+  lines: readonly LineRange[] | undefined,
+): Promise<void> {
   const stat = await statOrNull(call.fs, path);
   call.seen.note(path, undefined);
-  if (stat?.isFile === true) call.seen.note(path, stat.version, await contentHash(call, path), lines);
+  if (stat?.isFile === true) call.seen.note(path, stat.version, await currentContentHash(call, path), lines);
 }
 
 /** The maximum number of copied files that are recorded as read. Further copies count as unread. */
 const MAX_NOTED_COPIES = 2000;
 
-async function noteCopies(call: Call, from: string, to: string): Promise<void> {
+async function noteCopiesAsSeen(call: Call, from: string, to: string): Promise<void> {
   let noted = 0;
   for await (const entry of walkTree(call.fs, from, call.signal)) {
     if (entry.type !== "file") continue;
@@ -357,7 +361,7 @@ async function noteCopies(call: Call, from: string, to: string): Promise<void> {
 }
 
 /** Returns the hash of a file's current content. */
-export async function contentHash(
+export async function currentContentHash(
   { fs, signal }: Pick<Call, "fs" | "signal">,
   path: string,
 ): Promise<string> {

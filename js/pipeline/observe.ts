@@ -3,11 +3,11 @@ import type { Location } from "../policy/index.ts";
 import type { CallBegin, CallEffect, CallEnd, Observer } from "../hooks/observer.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import type { Call, PathUse } from "../tools/lib/tool.ts";
-import { contentHash } from "./guard.ts";
+import { currentContentHash } from "./guard.ts";
 import type { ToolResult } from "./result.ts";
 
 /** The facts about a call for its observers. */
-export interface Trace {
+export interface ObservedCall {
   tool: string;
   changes: boolean;
   locations: readonly Location[];
@@ -15,25 +15,29 @@ export interface Trace {
 }
 
 /** The maximum number of files of one call whose hashes are reported. Further files are left out. */
-const MAX_EFFECTS = 100;
+const MAX_REPORTED_EFFECTS = 100;
 
-const processStartText = Math.floor(performance.timeOrigin).toString(36);
-let calls = 0;
+const processStartId = Math.floor(performance.timeOrigin).toString(36);
+let observedCallCount = 0;
 
 /** Runs a call and notifies the observers. */
 export async function runObserved(
   observers: readonly Observer[],
   about: Omit<CallBegin, "id" | "at">,
-  run: (trace: Trace) => Promise<ToolResult>,
+  run: (trace: ObservedCall) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  calls += 1;
-  const begin: CallBegin = Object.freeze({ id: `${processStartText}-${calls}`, at: Date.now(), ...about });
+  observedCallCount += 1;
+  const begin: CallBegin = Object.freeze({
+    id: `${processStartId}-${observedCallCount}`,
+    at: Date.now(),
+    ...about,
+  });
   const started = performance.now();
   const ends = observers.flatMap((observer) => [
     ignoringErrors(() => observer.begin?.(begin)),
     observer.end?.bind(observer),
   ]);
-  const trace: Trace = { tool: about.tool, changes: false, locations: [], effects: undefined };
+  const trace: ObservedCall = { tool: about.tool, changes: false, locations: [], effects: undefined };
   let result: ToolResult | undefined;
   try {
     result = await run(trace);
@@ -46,7 +50,7 @@ export async function runObserved(
 
 function callEndOf(
   begin: CallBegin,
-  trace: Trace,
+  trace: ObservedCall,
   result: ToolResult | undefined,
   duration: number,
 ): CallEnd {
@@ -78,21 +82,22 @@ function ignoringErrors<T>(run: () => T): T | undefined {
 }
 
 /** Returns the hashes of the files that a change concerns; null for a missing file. */
-export async function hashesOf(
+export async function hashesByPath(
   uses: readonly PathUse[],
   call: Call,
 ): Promise<ReadonlyMap<string, string | null>> {
   const found = new Map<string, string | null>();
   for (const [index, { path }] of call.locations.entries()) {
-    if (uses[index]?.intent !== "write" || found.size >= MAX_EFFECTS) continue;
+    if (uses[index]?.intent !== "write" || found.size >= MAX_REPORTED_EFFECTS) continue;
     const stat = await statOrNull(call.fs, path);
-    if (stat === null || stat.isFile) found.set(path, stat === null ? null : await contentHash(call, path));
+    if (stat === null || stat.isFile)
+      found.set(path, stat === null ? null : await currentContentHash(call, path));
   }
   return found;
 }
 
 /** Returns the files whose hashes differ. */
-export function effectsOf(
+export function effectsByHashes(
   before: ReadonlyMap<string, string | null>,
   after: ReadonlyMap<string, string | null>,
 ): readonly CallEffect[] {

@@ -9,8 +9,8 @@ import type { CanonicalCall } from "../presets/preset.ts";
 import { plainArguments } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Tool } from "../tools/lib/tool.ts";
-import { type AnyChanging, type AnyTool, type CallOptions, previewChange } from "./enter.ts";
-import { type ErrorData, errorData } from "./result.ts";
+import { type AnyChangingTool, type AnyTool, type CallOptions, previewChange } from "./enter.ts";
+import { type ErrorData, toErrorData } from "./result.ts";
 import type { Session } from "./session.ts";
 
 /** The icon of a tool, by the names of Gemini CLI. */
@@ -43,7 +43,7 @@ export type CallOutline =
       readonly error: ErrorData;
     };
 
-const ICONS: Readonly<Record<string, ToolIcon>> = {
+const ICON_BY_TOOL: Readonly<Record<string, ToolIcon>> = {
   write_file: "pencil",
   edit_file: "pencil",
   apply_patch: "pencil",
@@ -61,12 +61,12 @@ const ICONS: Readonly<Record<string, ToolIcon>> = {
 };
 
 /** Returns the icon of a canonical tool. */
-export function iconOf(name: string): ToolIcon {
-  return ICONS[name] ?? "fileSearch";
+export function iconOfTool(name: string): ToolIcon {
+  return ICON_BY_TOOL[name] ?? "fileSearch";
 }
 
 /** Returns the outline of a call. `meant` converts a preset's call to the canonical one. */
-export function outlineOf(
+export function outlineOfCall(
   session: Session,
   known: Tool,
   given: unknown,
@@ -84,7 +84,7 @@ export function outlineOf(
     return { ok: true, title: named === "" ? tool.title : `${tool.title}: ${named}`, locations };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    return { ok: false, error: errorData(error) };
+    return { ok: false, error: toErrorData(error) };
   }
 }
 
@@ -92,7 +92,7 @@ export function outlineOf(
  * Returns the effect of a change; undefined for a call that changes nothing, and for a batch.
  * @throws FilewrightError as the call itself would
  */
-export async function previewOf(
+export async function previewOfCall(
   session: Session,
   known: Tool,
   given: unknown,
@@ -102,7 +102,14 @@ export async function previewOf(
   const call = meant?.();
   const { tool, args } = toolAndArguments(known, given, call);
   if (tool.kind !== "change") return undefined;
-  return previewChange(session, tool as AnyChanging, args, session.permissions?.begin() ?? 0, options, call);
+  return previewChange(
+    session,
+    tool as AnyChangingTool,
+    args,
+    session.permissions?.begin() ?? 0,
+    options,
+    call,
+  );
 }
 
 function toolAndArguments(

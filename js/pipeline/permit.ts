@@ -10,9 +10,9 @@ import { askConfirm, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { digestOf } from "../hooks/question.ts";
 import type { Call, ChangingTool, Plan } from "../tools/lib/tool.ts";
-import { rootsOf } from "./review.ts";
+import { rootsContaining } from "./review.ts";
 import type { Session } from "./session.ts";
-import { sourcesOf } from "./sources.ts";
+import { decisionSourcesOf } from "./sources.ts";
 import type { PlaceToApprove } from "./written-places.ts";
 
 /** What the policy and the rules decided about a call. */
@@ -41,7 +41,7 @@ export interface PlanInput<Args extends object, Data, Todo> {
  * if the rules hide the content from the call, an approval is requested first.
  * @throws FilewrightError APPROVAL_DENIED, and as the plan does
  */
-export async function planAndReveal<Args extends object, Data, Todo>(
+export async function planWithApprovalToReveal<Args extends object, Data, Todo>(
   session: Session,
   { tool, args, call, isKept }: PlanInput<Args, Data, Todo>,
 ): Promise<Plan<Data, Todo>> {
@@ -58,7 +58,7 @@ export async function planAndReveal<Args extends object, Data, Todo>(
 }
 
 /** The decision that an approval is needed because of a rule. */
-const ASK_BY_RULE: Verdict = {
+const ASK_BY_RULE_VERDICT: Verdict = {
   decision: "ask",
   source: "rules",
   question: "A rule wants this to be asked about.",
@@ -72,7 +72,7 @@ const ASK_BY_RULE: Verdict = {
  * @param places the places that the call writes and that need an approval
  * @throws FilewrightError APPROVAL_DENIED
  */
-export function approverOf(
+export function approverToAsk(
   session: Session,
   sources: readonly DecisionSource[],
   tool: string,
@@ -80,20 +80,20 @@ export function approverOf(
   ruled: Verdict,
   places: readonly PlaceToApprove[] = [],
 ): Confirm | undefined {
-  const [roots, writesAskedPlace] = [rootsOf(locations), places.length > 0];
+  const [roots, writesAskedPlace] = [rootsContaining(locations), places.length > 0];
   const facts = { tool, args: {}, places: [], effects: [], roots, writesAskedPlace };
   const verdict = decide(sources, facts, { step: "approval", before: ruled });
   return mustAsk(verdict) ? session.confirmFor(tool) : undefined;
 }
 
 /** Returns true when a lasting approval already covers a call that the rules would ask about. */
-export function isApproved(
+export function hasLastingApproval(
   sources: readonly DecisionSource[],
   tool: string,
   locations: readonly Location[],
 ): boolean {
-  const facts = { tool, args: {}, places: [], effects: [], roots: rootsOf(locations) };
-  return decide(sources, facts, { step: "approval", before: ASK_BY_RULE }).decision === "allow";
+  const facts = { tool, args: {}, places: [], effects: [], roots: rootsContaining(locations) };
+  return decide(sources, facts, { step: "approval", before: ASK_BY_RULE_VERDICT }).decision === "allow";
 }
 
 /**
@@ -107,8 +107,14 @@ export async function requestApproval(
   { signal, agent = session.agent }: Partial<Pick<Call, "signal" | "agent">>,
 ): Promise<void> {
   const { approvals, notify } = session;
-  const roots = rootsOf(locations);
-  const confirm = approverOf(session, sourcesOf(session, tool.name), tool.name, locations, ASK_BY_RULE);
+  const roots = rootsContaining(locations);
+  const confirm = approverToAsk(
+    session,
+    decisionSourcesOf(session, tool.name),
+    tool.name,
+    locations,
+    ASK_BY_RULE_VERDICT,
+  );
   if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];

@@ -31,7 +31,7 @@ export interface ReachInput {
 }
 
 /** Returns the facts of a call for the decision. It accesses the storage only when a rule may depend on it. */
-export async function reachOf(call: ReachInput): Promise<CallFacts> {
+export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> {
   const { fs, rules, tool, args, uses, locations } = call;
   const own = rules.forCall(tool, args);
   const places: PathForms[] = [];
@@ -46,13 +46,14 @@ export async function reachOf(call: ReachInput): Promise<CallFacts> {
     const place = await placeOf(fs, at, entry);
     places.push(writesThrough ? [...(await placeOf(fs, at, false)).slice(1), ...place] : place);
   }
-  const trees = places.filter((_, index) => uses[index]?.tree === true).map(realPathIn);
+  const trees = places.filter((_, index) => uses[index]?.tree === true).map(realPathOfForms);
   const [top, target] = trees;
   for (const [index, place] of places.entries()) {
     for (const effect of uses[index]?.effects ?? []) {
       if (!restricted.includes(effect)) continue;
       if (effect.ifThere !== true) effects.push({ ...effect, place });
-      else if (await isReplaced(fs, realPathIn(place), tool)) effects.push({ ...effect, place });
+      else if (await isDestinationReplaced(fs, realPathOfForms(place), tool))
+        effects.push({ ...effect, place });
     }
   }
   if (top === undefined) return facts;
@@ -60,7 +61,7 @@ export async function reachOf(call: ReachInput): Promise<CallFacts> {
   const matters =
     replacing !== undefined ||
     [top, target].some((path) => path !== undefined && own.mayReach(path, ["allow", "ask", "deny"]));
-  if (matters) await addTree(call, top, target, replacing, { places, effects });
+  if (matters) await addReachedTree(call, top, target, replacing, { places, effects });
   return facts;
 }
 
@@ -70,33 +71,33 @@ interface ReachedPaths {
 }
 
 /** Adds everything below a directory, and the destination of each entry. */
-async function addTree(
+async function addReachedTree(
   { fs, signal }: ReachInput,
   top: string,
   target: string | undefined,
   replacing: Pick<Effect, "tool" | "args"> | undefined,
   { places, effects }: ReachedPaths,
 ): Promise<void> {
-  if ((await typeOf(fs, top)) !== "dir") return;
+  if ((await entryTypeOf(fs, top)) !== "dir") return;
   for await (const { path, type } of walkTree(fs, top, signal)) {
     places.push([path]);
     if (target === undefined) continue;
     const there = target + path.slice(top.length);
     places.push([there]);
     if (replacing === undefined || type === "dir") continue;
-    const replaced = await typeOf(fs, there);
+    const replaced = await entryTypeOf(fs, there);
     if (replaced !== undefined && replaced !== "dir") effects.push({ ...replacing, place: [there] });
   }
 }
 
 /** Returns true when an overwriting transfer removes the entry at its destination; a copy merges directories. */
-async function isReplaced(fs: FsBackend, path: string, tool: string): Promise<boolean> {
-  const type = await typeOf(fs, path);
+async function isDestinationReplaced(fs: FsBackend, path: string, tool: string): Promise<boolean> {
+  const type = await entryTypeOf(fs, path);
   return type !== undefined && (type !== "dir" || tool === "move");
 }
 
 /** Returns the type of an entry; undefined when it does not exist or cannot be accessed. */
-async function typeOf(fs: FsBackend, path: string): Promise<string | undefined> {
+async function entryTypeOf(fs: FsBackend, path: string): Promise<string | undefined> {
   try {
     return (await lstatOrNull(fs, path))?.type;
   } catch (error) {
@@ -105,6 +106,6 @@ async function typeOf(fs: FsBackend, path: string): Promise<string | undefined> 
   }
 }
 
-function realPathIn(place: PathForms): string {
+function realPathOfForms(place: PathForms): string {
   return place.at(-1) as string;
 }

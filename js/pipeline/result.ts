@@ -1,7 +1,7 @@
 /** The results of calls. */
 import { FilewrightError } from "../engine/errors.ts";
 import type { Outcome } from "../hooks/confirm.ts";
-import { otherTool } from "./wording/other-tools.ts";
+import { adviceForOtherTool } from "./wording/other-tools.ts";
 import { nearest } from "../schema/nearest.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ContentBlock } from "../tools/lib/tool.ts";
@@ -89,7 +89,7 @@ export interface Failure {
 export type ToolResult<Data = unknown> = Success<Data> | Failure;
 
 /** Returns an error as plain data. */
-export function errorData(error: FilewrightError): ErrorData {
+export function toErrorData(error: FilewrightError): ErrorData {
   return {
     code: error.code,
     message: error.message,
@@ -100,9 +100,9 @@ export function errorData(error: FilewrightError): ErrorData {
 }
 
 /** Returns the refusal of an unknown tool, with the nearest known one. */
-export function unknownTool(name: string, known: Iterable<string>): Failure {
+export function unknownToolFailure(name: string, known: Iterable<string>): Failure {
   const names = [...known];
-  const other = otherTool(String(name), (ours) => (names.includes(ours) ? ours : undefined));
+  const other = adviceForOtherTool(String(name), (ours) => (names.includes(ours) ? ours : undefined));
   const close = other === undefined ? nearest(String(name), names) : undefined;
   const shown = escapeControls(String(name).slice(0, 80));
   return refusedFailure(
@@ -126,7 +126,7 @@ export function refusedFailure(
     ok: false,
     text: `Error: ${message}`,
     display: message,
-    error: errorData(error),
+    error: toErrorData(error),
     meta: { duration_ms: 0, truncated: false },
   };
 }

@@ -25,7 +25,7 @@ import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
 
 /** The state that an approval depends on. It is compared right before the change is made. */
-export interface Evidence {
+export interface ApprovalEvidence {
   /** The real path of each path of the call, in the order of its uses. */
   readonly places: readonly string[];
   /** The versions of the existing entries. */
@@ -33,7 +33,7 @@ export interface Evidence {
 }
 
 /** A plan that the reviewer approved. */
-export interface Reviewed<P> extends Evidence {
+export interface ReviewedPlan<P> extends ApprovalEvidence {
   readonly plan: P;
   /** The contents that the reviewer wrote in place of planned ones, in order. */
   readonly revisions: readonly string[];
@@ -51,13 +51,13 @@ export interface ReviewableChange<Args extends object, Data, Todo> {
 }
 
 /** The question about a planned change. */
-export interface ChangeQuestion extends Evidence {
+export interface ChangeQuestion extends ApprovalEvidence {
   readonly details: Omit<Confirmation, "onConfirm" | "signal" | "scopes" | "isModifying">;
   readonly outline: string;
 }
 
 /** Returns the real path of each path of a call: for an entry, of the entry itself; otherwise of its target. */
-export async function placesOf(
+export async function realPathsOf(
   uses: readonly PathUse[],
   { fs, locations }: Pick<Call, "fs" | "locations">,
 ): Promise<readonly string[]> {
@@ -72,11 +72,11 @@ function realPathOf(fs: FsBackend, path: string, entry: boolean): Promise<string
 }
 
 /** Returns the question about a plan, and the state that its answer depends on. */
-export async function questionOf<Args extends object, Data, Todo>(
+export async function changeQuestionOf<Args extends object, Data, Todo>(
   { tool, args, uses, call }: ReviewableChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
 ): Promise<ChangeQuestion> {
-  const places = await placesOf(uses, call);
+  const places = await realPathsOf(uses, call);
   const paths: string[] = [];
   for (const { path } of call.locations) paths.push(await realpathVia(call.fs, path));
   const preview = await tool.preview(plan, args, call);
@@ -137,24 +137,24 @@ function questionOutline(
 }
 
 /** Returns the roots that contain the paths of a call; an approval that lasts is limited to them. */
-export function rootsOf(locations: readonly Location[]): readonly string[] {
+export function rootsContaining(locations: readonly Location[]): readonly string[] {
   return [...new Set(locations.map(({ root }) => root))];
 }
 
 /** Asks the reviewer until a plan is approved unchanged. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
-export async function review<Args extends object, Data, Todo>(
+export async function reviewUntilApproved<Args extends object, Data, Todo>(
   session: Session,
   reviewable: ReviewableChange<Args, Data, Todo>,
   planned: Plan<Data, Todo>,
   confirm: Confirm,
-): Promise<Reviewed<Plan<Data, Todo>>> {
+): Promise<ReviewedPlan<Plan<Data, Todo>>> {
   const { approvals, notify } = session;
   const { tool, args, call } = reviewable;
-  const roots = rootsOf(call.locations);
+  const roots = rootsContaining(call.locations);
   const revisions: string[] = [];
   let plan = planned;
   for (;;) {
-    const { details, base, places, outline } = await questionOf(reviewable, plan);
+    const { details, base, places, outline } = await changeQuestionOf(reviewable, plan);
     const { path, title, hash, newContent, complete } = details;
     const scopes = scopesOf(tool.name, roots, tool.revise !== undefined && newContent !== null);
     notifySafely(notify, { type: "approval_asked", tool: tool.name, path, title });
@@ -190,9 +190,9 @@ export async function review<Args extends object, Data, Todo>(
     plan = await tool.revise(plan, args, payload.newContent, call);
     revisions.push(payload.newContent);
     if (payload.final === true) {
-      const final = await questionOf(reviewable, plan);
+      const final = await changeQuestionOf(reviewable, plan);
       // The reviewer saw the file at the time of the first question, which may differ from the current one.
-      await compare({ places, base }, reviewable);
+      await assertStateUnchanged({ places, base }, reviewable);
       const written = final.details.hash;
       const approved = { outcome, ...(written === undefined ? {} : { hash: written }), ...by };
       return { plan, revisions, base, places, outline: final.outline, approval: approved };
@@ -204,21 +204,21 @@ export async function review<Args extends object, Data, Todo>(
  * Compares the state in a question with the current one.
  * @throws FilewrightError CONFLICT when a path has another target, or an entry has changed
  */
-export async function compare(
-  { places, base }: Evidence,
+export async function assertStateUnchanged(
+  { places, base }: ApprovalEvidence,
   { uses, call }: Pick<ReviewableChange<object, unknown, unknown>, "uses" | "call">,
 ): Promise<void> {
-  const now = await placesOf(uses, call);
+  const now = await realPathsOf(uses, call);
   for (const [index, place] of places.entries()) {
     if (now[index] === place) continue;
     const { path } = call.locations[index] as Location;
     throw new FilewrightError("CONFLICT", "leads to another place than the one that was shown", { path });
   }
-  await compareVersions(base, call.fs);
+  await assertVersionsUnchanged(base, call.fs);
 }
 
 /** Compares versions with the current ones. @throws FilewrightError CONFLICT when one differs */
-export async function compareVersions(base: readonly BaseVersion[], fs: FsBackend): Promise<void> {
+export async function assertVersionsUnchanged(base: readonly BaseVersion[], fs: FsBackend): Promise<void> {
   for (let at = 0; at < base.length; at += VERSIONS_COMPARED_AT_ONCE) {
     const some = base.slice(at, at + VERSIONS_COMPARED_AT_ONCE);
     const versions = await Promise.all(

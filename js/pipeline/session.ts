@@ -24,17 +24,17 @@ import type { Views } from "./views.ts";
  * Returns the command sandbox for a policy, without the paths that the rules deny; undefined when
  * commands are off.
  */
-export type CommandsFor = (policy: SandboxPolicy, rules: Rules) => SandboxProvider | undefined;
+export type CommandSandboxFor = (policy: SandboxPolicy, rules: Rules) => SandboxProvider | undefined;
 
 /** How the grants of a workspace are asked for. Its agents use the same settings. */
-export interface PromptSettings {
+export interface GrantPromptSettings {
   readonly ask: AskGrant | undefined;
   readonly now: (() => number) | undefined;
   readonly file: string | undefined;
 }
 
 /** Storage confined to a policy, with the resolver and the summary of that policy. */
-export interface Confined {
+export interface ConfinedStorage {
   readonly fs: FsBackend;
   readonly resolver: Resolver;
   readonly access: AccessSummary;
@@ -79,11 +79,11 @@ export interface Session {
   readonly hashes: boolean;
   readonly access: AccessSummary;
   /** Returns the storage restricted to both policies. The paths in `within` are already real. */
-  confine(policy: SandboxPolicy, within: SandboxPolicy): Promise<Confined>;
+  confine(policy: SandboxPolicy, within: SandboxPolicy): Promise<ConfinedStorage>;
   /** Undefined when directories need no grant. */
   readonly permissions: Permissions | undefined;
   /** How directories are asked for; undefined when they are not. */
-  readonly prompting: PromptSettings | undefined;
+  readonly prompting: GrantPromptSettings | undefined;
   /** The budget of the agent; undefined when it has no limit. */
   readonly budget: Budget | undefined;
   readonly hooks: readonly AnyHook[];
@@ -105,7 +105,7 @@ export interface Session {
   /** Runs commands; undefined when commands are off. */
   readonly commands: SandboxProvider | undefined;
   /** Returns the command sandbox for a stricter policy, such as that of an agent. */
-  readonly commandsFor: CommandsFor;
+  readonly commandsFor: CommandSandboxFor;
   /** The journal, which records the state before each change for rollback and undo. */
   readonly journal: Journal;
   /** The names of ignore files, lowest precedence first. */

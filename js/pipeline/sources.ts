@@ -21,7 +21,7 @@ import type { Session } from "./session.ts";
 import { placesSource } from "./written-places.ts";
 
 /** Returns what decides about the calls of a tool, in its order. */
-export function sourcesOf(session: Session, tool: string): readonly DecisionSource[] {
+export function decisionSourcesOf(session: Session, tool: string): readonly DecisionSource[] {
   const { rules, permissions, approvals, requireApproval } = session;
   const confirm = session.confirmFor(tool);
   const asks = requireApproval || confirm !== undefined;
@@ -40,8 +40,8 @@ export function sourcesOf(session: Session, tool: string): readonly DecisionSour
 }
 
 /** Returns the names of the sources in force about a change. */
-export function sourcesInForce(session: Session): readonly NamedSource[] {
-  return sourcesOf(session, "write_file")
+export function decisionSourcesInForce(session: Session): readonly NamedSource[] {
+  return decisionSourcesOf(session, "write_file")
     .filter(({ isInForce = true }) => isInForce)
     .map(({ name }) => name);
 }

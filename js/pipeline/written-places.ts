@@ -27,7 +27,7 @@ export interface PlaceToApprove {
 }
 
 /** One real path of a call. */
-export type WrittenKey = LockKey & {
+export type WrittenPath = LockKey & {
   readonly write: boolean;
   /** For a destination: the real path of the copied or moved entry. */
   readonly from?: string | undefined;
@@ -39,9 +39,9 @@ export type WrittenKey = LockKey & {
  *
  * @throws FilewrightError PROTECTED_PATH for a place that a repository's configuration names
  */
-export async function checkWritten(
+export async function checkWrittenPlaces(
   session: Pick<Session, "resolver" | "repositories">,
-  keys: readonly WrittenKey[],
+  keys: readonly WrittenPath[],
   { fs, signal }: Pick<Call, "fs" | "signal">,
 ): Promise<readonly PlaceToApprove[]> {
   const written = keys.filter(({ write }) => write);
@@ -62,7 +62,7 @@ export async function checkWritten(
 
 async function checkWrittenPath(
   { resolver, repositories }: Pick<Session, "resolver" | "repositories">,
-  { path, tree, from }: WrittenKey,
+  { path, tree, from }: WrittenPath,
   looked: Map<string, Promise<readonly string[]>>,
   fs: FsBackend,
   signal: AbortSignal | undefined,
@@ -78,12 +78,12 @@ async function checkWrittenPath(
   checkPlace(path);
   if (tree) {
     const below = named.find((place) => isWithin(place, path));
-    if (below !== undefined && (await typeAt(fs, below)) !== undefined)
+    if (below !== undefined && (await entryTypeAt(fs, below)) !== undefined)
       throw namedPlaceError(resolver, path, below);
   }
-  if (from === undefined || (await typeAt(fs, from)) !== "dir") return asked;
+  if (from === undefined || (await entryTypeAt(fs, from)) !== "dir") return asked;
   // A copy merges the two trees, so the places of repositories in the existing tree count, too.
-  const merges = (await typeAt(fs, path)) === "dir";
+  const merges = (await entryTypeAt(fs, path)) === "dir";
   if (merges) named.push(...((await repositories?.placesOf(path)) ?? []));
   for await (const entry of walkTree(fs, from, signal)) {
     const at = path + entry.path.slice(from.length);
@@ -94,7 +94,7 @@ async function checkWrittenPath(
 }
 
 /** Returns the type of an entry; undefined when it does not exist or cannot be accessed. */
-async function typeAt(fs: FsBackend, path: string): Promise<string | undefined> {
+async function entryTypeAt(fs: FsBackend, path: string): Promise<string | undefined> {
   return (await lstatOrNull(fs, path).catch(() => null))?.type;
 }
 

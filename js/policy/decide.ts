@@ -14,7 +14,7 @@
  */
 import type { FilewrightError } from "../engine/errors.ts";
 import type { Resolver } from "./resolve.ts";
-import { type CallRules, type Decision, type PathForms, type Rules, strictest } from "./rules.ts";
+import { type CallRules, type Decision, type PathForms, type Rules, strictestDecision } from "./rules.ts";
 
 /** A step of a call. Each decision source is consulted at one of them, once its facts are known. */
 export type DecisionStep = "offer" | "arguments" | "paths" | "grants" | "approval" | "content";
@@ -193,10 +193,10 @@ export function rulesSource(rules: Rules): DecisionSource {
     name,
     isInForce: !rules.isEmpty,
     decide({ tool, args, places, effects }) {
-      const own = strictestByPath(rules.forCall(tool, args), places);
+      const own = strictestRuleDecision(rules.forCall(tool, args), places);
       const besides = effects.map((effect) => rules.forCall(effect.tool, effect.args).decide(effect.place));
       // An effect can restrict a call; only a rule about the call itself can allow it.
-      const decision = strictest([own, ...besides.filter((one) => one === "deny" || one === "ask")]);
+      const decision = strictestDecision([own, ...besides.filter((one) => one === "deny" || one === "ask")]);
       if (decision === undefined) return undefined;
       if (decision === "deny") return { decision, source: name, reason: `A rule forbids ${tool} here.` };
       if (decision === "ask")
@@ -256,6 +256,8 @@ export function guardSource(isInForce: boolean): DecisionSource {
 }
 
 /** Returns the strictest decision of the rules about any of the paths; about the call itself if it has none. */
-function strictestByPath(rules: CallRules, places: readonly PathForms[]): Decision | undefined {
-  return places.length === 0 ? rules.decide([]) : strictest(places.map((place) => rules.decide(place)));
+function strictestRuleDecision(rules: CallRules, places: readonly PathForms[]): Decision | undefined {
+  return places.length === 0
+    ? rules.decide([])
+    : strictestDecision(places.map((place) => rules.decide(place)));
 }

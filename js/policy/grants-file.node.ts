@@ -62,7 +62,7 @@ export interface GrantsFile extends GrantStore {
 const MAX_WRITE_ATTEMPTS = 20;
 /** The maximum size of the file, in bytes. A larger file is refused. */
 const MAX_GRANTS_FILE_BYTES = 16 * 1024 * 1024;
-const NO_GRANTS: GrantsText = Object.freeze({ grants: Object.freeze([]), rest: Object.freeze({}) });
+const EMPTY_GRANTS_TEXT: GrantsText = Object.freeze({ grants: Object.freeze([]), rest: Object.freeze({}) });
 
 /** Returns the path of the grants file that the command line uses by default, in the state directory of the user. */
 export function defaultGrantsFile(): string {
@@ -88,7 +88,7 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
 
   const read = (): GrantsText => {
     const facts = lstatSync(file, { throwIfNoEntry: false });
-    if (facts === undefined) seen = { stamp: "", text: NO_GRANTS };
+    if (facts === undefined) seen = { stamp: "", text: EMPTY_GRANTS_TEXT };
     else if (seen?.stamp !== fileStamp(facts)) seen = readTrustedFile(file);
     return seen.text;
   };

@@ -108,12 +108,12 @@ export function isInForce(grant: Grant, now: number): boolean {
 export function withGrant(grants: readonly Grant[], added: Grant, now: number): readonly Grant[] {
   const same = (grant: Grant): boolean => grant.dir === added.dir && grant.access === added.access;
   const others = grants.filter((grant) => isInForce(grant, now));
-  const longer = others.find((grant) => same(grant) && expiryMs(grant) > expiryMs(added));
+  const longer = others.find((grant) => same(grant) && grantExpiryMs(grant) > grantExpiryMs(added));
   return [...others.filter((grant) => !same(grant)), longer ?? added];
 }
 
 /** Returns the end of a grant in milliseconds since 1970; infinity without an end. */
-function expiryMs(grant: Grant): number {
+function grantExpiryMs(grant: Grant): number {
   return grant.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(grant.expires);
 }
 
@@ -173,13 +173,13 @@ function parseGrantEntry(entry: unknown, index: number): Grant {
   try {
     if (typeof entry !== "object" || entry === null) throw invalidGrantsError("it is not an object");
     // The defaults of entries without time or access, from older files.
-    return checkGrant({ ...LEGACY_DEFAULTS, ...entry } as Grant);
+    return checkGrant({ ...LEGACY_GRANT_DEFAULTS, ...entry } as Grant);
   } catch (error) {
     throw invalidGrantsError(`entry ${index}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-const LEGACY_DEFAULTS = Object.freeze({ access: "write", granted_at: new Date(0).toISOString() });
+const LEGACY_GRANT_DEFAULTS = Object.freeze({ access: "write", granted_at: new Date(0).toISOString() });
 
 /** Returns a grant with a normalised directory. @throws FilewrightError INVALID_ARGUMENT when a member is invalid */
 export function checkGrant(grant: Grant): Grant {

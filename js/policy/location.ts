@@ -1,14 +1,14 @@
 /**
- * A path argument that passed the policy. The key `checked` is private to this folder, so no other code can make a
+ * A path argument that passed the policy. The key `checkedBrand` is private to this folder, so no other code can make a
  * `Location`: having one proves that the path was checked.
  */
 import type { Intent } from "../backends/policy.ts";
 
-declare const checked: unique symbol;
+declare const checkedBrand: unique symbol;
 
 /** A path that the policy allows to be read or written, as `intent` says. Frozen. */
 export interface Location {
-  readonly [checked]: true;
+  readonly [checkedBrand]: true;
   /** The path as the caller wrote it. */
   readonly typed: string;
   /** The absolute, normalised path for a backend. */
@@ -21,6 +21,6 @@ export interface Location {
 }
 
 /** Creates a location. Only code of this folder may call it, after it has checked the path. */
-export function makeLocation(facts: Omit<Location, typeof checked>): Location {
+export function makeLocation(facts: Omit<Location, typeof checkedBrand>): Location {
   return Object.freeze({ ...facts }) as Location;
 }

@@ -78,7 +78,7 @@ export const GRANT_REPLY: Options<GrantReply> = options("GrantReply", {
   by: anyText(),
 });
 
-const readReply = optionReader(either(anyText(), GRANT_REPLY));
+const readGrantReply = optionReader(either(anyText(), GRANT_REPLY));
 
 /** Asks a person about a directory. */
 export type AskGrant = (
@@ -215,7 +215,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     const about = { dir, access, tool, ...who, path: wanted.at.typed, signal };
     const given = await ask(`${what} ${escapeControls(dir)}?`, ["yes", "no"], about);
     if (signal.aborted) return false; // An answer to a withdrawn question.
-    const understood = readReply(given);
+    const understood = readGrantReply(given);
     const reply = typeof understood === "string" ? { answer: understood } : understood;
     if (reply === undefined || reply.answer.trim().toLowerCase() !== "yes") return false;
     const grant: Grant = {
@@ -328,7 +328,8 @@ export function makePermissions(setup: PermissionSetup): Permissions {
       }
       if (mode === "off") return;
       try {
-        for (const dir of await directoriesOf(fs, at.path, entry)) await admitDirectory(wanted, dir, signal);
+        for (const dir of await namedAndRealDirectories(fs, at.path, entry))
+          await admitDirectory(wanted, dir, signal);
         await admitSecret(fs, wanted, signal);
       } catch (error) {
         if (error instanceof FilewrightError && !(error.code === "INVALID_ARGUMENT")) throw error;
@@ -391,7 +392,11 @@ function grantDeniedError({ at }: PathRequest, cause?: unknown): FilewrightError
  * Returns the directory that a path names and its real directory. For a path that does not exist, those of the
  * nearest parent that exists.
  */
-async function directoriesOf(fs: FsBackend, path: string, entry: boolean): Promise<ReadonlySet<string>> {
+async function namedAndRealDirectories(
+  fs: FsBackend,
+  path: string,
+  entry: boolean,
+): Promise<ReadonlySet<string>> {
   for (let at = path; ; at = parentOf(at)) {
     try {
       const real = await realPathOf(fs, at, entry && at === path);

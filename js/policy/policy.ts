@@ -148,8 +148,8 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
   intersect: (a: Policy, b: Policy) => {
     const limits = [a.maxOutputBytes, b.maxOutputBytes].filter((limit) => limit !== undefined);
     const strictness: readonly FollowSymlinks[] = ["never", "inside", "any"];
-    const read = a.read === null ? b.read : b.read === null ? a.read : commonRoots(a.read, b.read);
-    const both = makePolicy(read, commonRoots(a.write, b.write), {
+    const read = a.read === null ? b.read : b.read === null ? a.read : intersectRoots(a.read, b.read);
+    const both = makePolicy(read, intersectRoots(a.write, b.write), {
       cwd: a.cwd,
       deny: [...a.deny, ...rebaseDenyGlobs(b, a.cwd)],
       protect: a.protect || b.protect,
@@ -158,7 +158,7 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
       followSymlinks: strictness.find((one) => one === a.followSymlinks || one === b.followSymlinks),
       maxOutputBytes: limits.length > 0 ? Math.min(...limits) : undefined,
     });
-    const places = commonPlaces(a, b);
+    const places = mergePlaceChanges(a, b);
     const gitExcludes = a.gitExcludes ?? b.gitExcludes;
     return Object.freeze({
       ...both,
@@ -172,7 +172,7 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
  * Merges the changes of two policies to the table of places. Every restriction stays; an exception stays if
  * neither policy refuses the place.
  */
-function commonPlaces(a: Policy, b: Policy): readonly string[] {
+function mergePlaceChanges(a: Policy, b: Policy): readonly string[] {
   const holds = ({ places = [], protect, secrets }: Policy, place: string): boolean =>
     places.includes(place) || (place.startsWith("readable ") ? secrets !== "grant" : !protect);
   const isLoosening = (place: string): boolean => /^(?:allow|ask|readable) /.test(place);
@@ -181,7 +181,7 @@ function commonPlaces(a: Policy, b: Policy): readonly string[] {
 }
 
 /** Returns the directories that lie below a directory of both lists. */
-function commonRoots(a: readonly string[], b: readonly string[]): readonly string[] {
+function intersectRoots(a: readonly string[], b: readonly string[]): readonly string[] {
   return a.flatMap((x) => b.flatMap((y) => (isWithin(x, y) ? [x] : isWithin(y, x) ? [y] : [])));
 }
 

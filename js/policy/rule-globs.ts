@@ -33,7 +33,7 @@ export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
   const prefixes = new Set<string>();
   let coversSlash = false;
   const add = (base: string, rest: string): void => {
-    prefixes.add(literalPrefix(base, rest));
+    prefixes.add(literalDirectoryOf(base, rest));
     if (rest !== "") globs.add(`${literalGlob(base)}/${rest}`);
     else if (base !== "/") globs.add(literalGlob(base));
     else {
@@ -41,14 +41,14 @@ export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
       coversSlash = true;
     }
   };
-  for (const pattern of expandBraces(path).flatMap(unicodeFormsOfGlob)) {
+  for (const pattern of expandBracesWithSlash(path).flatMap(unicodeFormsOfGlob)) {
     if (pattern.startsWith("!"))
       throw invalidGlobError("cannot be negated; write \\! for a name that begins with !");
     const names = pattern.split("/").filter((name) => name !== "" && name !== ".");
     const up = names.findIndex((name) => name !== "..");
     const climbs = up < 0 ? names.length : up;
     const own = names.slice(climbs);
-    for (const base of basesOf(pattern, own, climbs, bases)) {
+    for (const base of baseDirectoriesOf(pattern, own, climbs, bases)) {
       const rest =
         own.length === 1 && matchesAtAnyDepth(pattern, own, climbs) ? `**/${own[0]}` : own.join("/");
       add(base, rest);
@@ -65,7 +65,7 @@ function matchesAtAnyDepth(pattern: string, names: readonly string[], climbs: nu
   return names[0] === "**" || (names.length === 1 && !pattern.startsWith("./"));
 }
 
-function basesOf(
+function baseDirectoriesOf(
   pattern: string,
   names: readonly string[],
   climbs: number,
@@ -80,7 +80,7 @@ function basesOf(
  * Returns the directory that contains every possible match of a glob: the names before the first
  * glob character.
  */
-function literalPrefix(base: string, rest: string): string {
+function literalDirectoryOf(base: string, rest: string): string {
   const names = rest === "" ? [] : rest.split("/");
   const first = names.findIndex((name) => /[*?[{]/u.test(name));
   const literal = (first < 0 ? names : names.slice(0, first)).map((name) => name.replace(/\\(.)/gsu, "$1"));
@@ -91,11 +91,11 @@ function literalPrefix(base: string, rest: string): string {
  * Expands the braces of a pattern that contain a slash: `{a/**,b}` becomes `a/**` and `b`, so that
  * each has its own anchor. Other braces stay unchanged.
  */
-function expandBraces(path: string): readonly string[] {
+function expandBracesWithSlash(path: string): readonly string[] {
   const done: string[] = [];
   const pending = [path];
   for (let pattern = pending.pop(); pattern !== undefined; pattern = pending.pop()) {
-    const brace = firstBrace(pattern);
+    const brace = firstBraceGroup(pattern);
     if (brace === undefined || !hasSlashInBraces(pattern)) {
       done.push(pattern);
       continue;
@@ -129,7 +129,7 @@ interface BraceGroup {
 }
 
 /** Returns the first outermost pair of braces; undefined when no pair is closed. */
-function firstBrace(pattern: string): BraceGroup | undefined {
+function firstBraceGroup(pattern: string): BraceGroup | undefined {
   const choices: string[] = [];
   let [start, from, depth] = [-1, 0, 0];
   for (let at = 0; at < pattern.length; at++) {

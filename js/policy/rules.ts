@@ -120,7 +120,7 @@ interface CompiledRule {
 }
 
 /** The directories to which rules without a workspace are relative. */
-const NO_BASES: GlobBases = { cwd: "/", read: [], write: [] };
+const DEFAULT_GLOB_BASES: GlobBases = { cwd: "/", read: [], write: [] };
 
 /**
  * Compiles the rules. `bases` are the resolved cwd and roots, to which paths are relative; `tools`
@@ -129,7 +129,7 @@ const NO_BASES: GlobBases = { cwd: "/", read: [], write: [] };
  */
 export function compileRules(
   rules: readonly Rule[],
-  bases: GlobBases = NO_BASES,
+  bases: GlobBases = DEFAULT_GLOB_BASES,
   tools: ReadonlySet<string> = TOOL_NAMES,
 ): Rules {
   checkBases(bases);
@@ -232,8 +232,11 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
     byPath: all.some(({ path }) => path !== undefined),
     restricts: all.some(({ rule }) => rule.decision !== "allow"),
     decide(place) {
-      const [first, ...others] = lists.map((list) => decideByList(list, place));
-      return strictest([first, ...others.filter((decision) => decision === "deny" || decision === "ask")]);
+      const [first, ...others] = lists.map((list) => decideByRuleList(list, place));
+      return strictestDecision([
+        first,
+        ...others.filter((decision) => decision === "deny" || decision === "ask"),
+      ]);
     },
     mayReach: (path, decisions) =>
       within(decisions).some(({ path: of }) => directoriesOverlap(of?.prefixes ?? [], [path])),
@@ -257,7 +260,7 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
  * Returns the decision of the first rule of a list that matches; undefined when none does. A permission must match
  * all forms of the path, a restriction one of them.
  */
-function decideByList(list: readonly CompiledRule[], place: PathForms): Decision | undefined {
+function decideByRuleList(list: readonly CompiledRule[], place: PathForms): Decision | undefined {
   for (const { rule, path } of list) {
     if (path === undefined) return rule.decision;
     const met =
@@ -273,7 +276,7 @@ function directoriesOverlap(a: readonly string[], b: readonly string[]): boolean
 }
 
 /** Returns the strictest decision. From strict to mild: deny, ask, undecided, allow. Undefined for an empty list. */
-export function strictest(decisions: readonly (Decision | undefined)[]): Decision | undefined {
+export function strictestDecision(decisions: readonly (Decision | undefined)[]): Decision | undefined {
   if (decisions.includes("deny")) return "deny";
   if (decisions.includes("ask")) return "ask";
   return decisions.length === 0 || decisions.includes(undefined) ? undefined : "allow";

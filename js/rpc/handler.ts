@@ -27,7 +27,7 @@ import { nearest } from "../schema/nearest.ts";
  * The revisions that `initialize` can agree on, newest first. A client that asks for another one is offered the
  * first. Later revisions have no handshake; each request names its revision.
  */
-export const REVISIONS: readonly [latest: string, ...older: string[]] = [
+export const PROTOCOL_REVISIONS: readonly [latest: string, ...older: string[]] = [
   "2025-11-25",
   "2025-06-18",
   "2025-03-26",
@@ -51,7 +51,7 @@ interface ToolCall {
 }
 
 /** The methods that are answered here. A thrown error becomes the error of the reply, with its `code` if that is an integer. */
-export interface Methods {
+export interface AnsweredMethods {
   /** Returns the result of a handshake, to which the handler adds the `protocolVersion`. */
   readonly initialize?: ((params: JsonObject) => object) | undefined;
   readonly ping?: (() => object) | undefined;
@@ -61,7 +61,7 @@ export interface Methods {
 }
 
 /** Thrown for a call of an unknown tool. */
-export class UnknownTool extends Error {
+export class UnknownToolError extends Error {
   override name = "UnknownTool";
   readonly code: number = INVALID_PARAMS;
 
@@ -88,7 +88,7 @@ export interface MessageHandler {
  * Creates a handler.
  * @param rest `leave`: the SDK handles the other messages; `refuse`: there is no SDK
  */
-export function makeMessageHandler(methods: Methods, rest: "leave" | "refuse"): MessageHandler {
+export function makeMessageHandler(methods: AnsweredMethods, rest: "leave" | "refuse"): MessageHandler {
   const running = new Set<{ readonly id: Id; readonly abort: AbortController }>();
 
   const run = async (
@@ -114,28 +114,28 @@ export function makeMessageHandler(methods: Methods, rest: "leave" | "refuse"): 
   };
   const answer = (request: RequestMessage): Promise<Reply | undefined> | undefined => {
     const { id, method } = request;
-    const checked = check(methods, request);
+    const checked = checkRequest(methods, request);
     if (checked === undefined)
       return rest === "leave"
         ? undefined
-        : replied(errorReply(id, METHOD_NOT_FOUND, `Unknown method: ${method.slice(0, 80)}`));
+        : resolvedReply(errorReply(id, METHOD_NOT_FOUND, `Unknown method: ${method.slice(0, 80)}`));
     if ("invalid" in checked)
-      return replied(errorReply(id, INVALID_PARAMS, `Invalid params: ${checked.invalid}`));
+      return resolvedReply(errorReply(id, INVALID_PARAMS, `Invalid params: ${checked.invalid}`));
     if (!checked.isPlain && rest === "leave") return undefined;
     return run(id, checked.run);
   };
   return {
     handle(message) {
       const parsed = parseMessage(message);
-      if (parsed.kind === "invalid") return replied(parsed.reply);
+      if (parsed.kind === "invalid") return resolvedReply(parsed.reply);
       if (parsed.kind === "request") return answer(parsed);
       if (
         parsed.kind === "notification" &&
         parsed.method === "notifications/cancelled" &&
         cancel(parsed.params?.["requestId"])
       )
-        return replied(undefined);
-      return rest === "leave" ? undefined : replied(undefined);
+        return resolvedReply(undefined);
+      return rest === "leave" ? undefined : resolvedReply(undefined);
     },
     close() {
       for (const { abort } of running) abort.abort();
@@ -143,7 +143,7 @@ export function makeMessageHandler(methods: Methods, rest: "leave" | "refuse"): 
   };
 }
 
-function replied(reply: Reply | undefined): Promise<Reply | undefined> {
+function resolvedReply(reply: Reply | undefined): Promise<Reply | undefined> {
   return Promise.resolve(reply);
 }
 
@@ -154,7 +154,7 @@ function thrownReply(id: Id, error: unknown): Reply {
 }
 
 /** A request with valid parameters, or the reason why they are not valid. */
-type Checked =
+type CheckedRequest =
   | {
       readonly run: (signal: AbortSignal) => object | Promise<object>;
       /** False when the parameters contain something that only the SDK understands. */
@@ -163,17 +163,20 @@ type Checked =
   | { readonly invalid: string };
 
 /** Checks the parameters of a request. Returns undefined for a method that is not answered here. */
-function check(methods: Methods, { method, params = NO_PARAMS }: RequestMessage): Checked | undefined {
+function checkRequest(
+  methods: AnsweredMethods,
+  { method, params = NO_PARAMS }: RequestMessage,
+): CheckedRequest | undefined {
   switch (method) {
     case "initialize":
       return methods.initialize && checkHandshake(methods.initialize, params);
     case "ping":
-      return methods.ping && { run: methods.ping, isPlain: hasOnly(params, []) };
+      return methods.ping && { run: methods.ping, isPlain: hasOnlyKeys(params, []) };
     case "tools/list": {
       const { cursor } = params;
       if (cursor !== undefined && typeof cursor !== "string")
         return methods["tools/list"] && { invalid: "cursor must be a text" };
-      return methods["tools/list"] && { run: methods["tools/list"], isPlain: hasOnly(params, []) };
+      return methods["tools/list"] && { run: methods["tools/list"], isPlain: hasOnlyKeys(params, []) };
     }
     case "tools/call":
       return methods["tools/call"] && checkCall(methods["tools/call"], params);
@@ -191,7 +194,10 @@ const NO_PARAMS: JsonObject = Object.freeze({});
 /** The client capabilities for which the protocol requires an object. */
 const CLIENT_CAPABILITIES = ["elicitation", "experimental", "extensions", "roots", "sampling", "tasks"];
 
-function checkHandshake(initialize: NonNullable<Methods["initialize"]>, params: JsonObject): Checked {
+function checkHandshake(
+  initialize: NonNullable<AnsweredMethods["initialize"]>,
+  params: JsonObject,
+): CheckedRequest {
   const { protocolVersion, capabilities, clientInfo } = params;
   if (typeof protocolVersion !== "string") return { invalid: "protocolVersion must be a text" };
   if (!isObjectWithKeys(capabilities)) return { invalid: "capabilities must be an object" };
@@ -206,16 +212,16 @@ function checkHandshake(initialize: NonNullable<Methods["initialize"]>, params: 
     return { invalid: "clientInfo must have a name and a version" };
   return {
     run: () => ({
-      protocolVersion: REVISIONS.find((known) => known === protocolVersion) ?? REVISIONS[0],
+      protocolVersion: PROTOCOL_REVISIONS.find((known) => known === protocolVersion) ?? PROTOCOL_REVISIONS[0],
       ...initialize(params),
     }),
     isPlain:
-      hasOnly(params, ["protocolVersion", "capabilities", "clientInfo"]) &&
+      hasOnlyKeys(params, ["protocolVersion", "capabilities", "clientInfo"]) &&
       Object.values(capabilities).every(isObjectWithKeys),
   };
 }
 
-function checkCall(callTool: NonNullable<Methods["tools/call"]>, params: JsonObject): Checked {
+function checkCall(callTool: NonNullable<AnsweredMethods["tools/call"]>, params: JsonObject): CheckedRequest {
   const { name, arguments: args = NO_PARAMS, _meta, task } = params;
   if (typeof name !== "string") return { invalid: "name must be a text" };
   if (!isObjectWithKeys(args)) return { invalid: "arguments must be an object" };
@@ -231,11 +237,11 @@ function checkCall(callTool: NonNullable<Methods["tools/call"]>, params: JsonObj
         params,
         signal,
       }),
-    isPlain: hasOnly(params, ["name", "arguments", "_meta"]) && hasOnly(meta, ["progressToken"]),
+    isPlain: hasOnlyKeys(params, ["name", "arguments", "_meta"]) && hasOnlyKeys(meta, ["progressToken"]),
   };
 }
 
-function hasOnly(params: JsonObject, names: readonly string[]): boolean {
+function hasOnlyKeys(params: JsonObject, names: readonly string[]): boolean {
   for (const name in params) if (!names.includes(name)) return false;
   return true;
 }

@@ -46,31 +46,31 @@ export function errorReply(id: Id | null, code: number, message: string): Reply 
 }
 
 /** Returns the reply to a text that is not JSON. */
-export function notJson(): Reply {
+export function notJsonReply(): Reply {
   return errorReply(null, PARSE_ERROR, "Parse error: the message is not JSON");
 }
 
 /** Checks the form of a message. Whether its method exists is not checked here. */
 export function parseMessage(message: unknown): ParsedMessage {
-  if (!isObjectWithKeys(message)) return invalid(null, "a message is one object");
+  if (!isObjectWithKeys(message)) return invalidMessage(null, "a message is one object");
   const { jsonrpc, id, method, params } = message;
   // An invalid response gets no reply, because two servers could otherwise answer each other forever.
   if (method === undefined && ("result" in message || "error" in message)) return { kind: "response" };
-  if (typeof method !== "string") return invalid(null, "method must be a text");
+  if (typeof method !== "string") return invalidMessage(null, "method must be a text");
   const echoed = typeof id === "string" || typeof id === "number" ? id : null;
-  if (jsonrpc !== "2.0") return invalid(echoed, 'jsonrpc must be "2.0"');
-  if (id !== undefined && !isId(id)) return invalid(echoed, "id must be a text or an integer");
+  if (jsonrpc !== "2.0") return invalidMessage(echoed, 'jsonrpc must be "2.0"');
+  if (id !== undefined && !isId(id)) return invalidMessage(echoed, "id must be a text or an integer");
   if (params !== undefined && !isParams(params))
-    return invalid(echoed, "params must be an object, and so must its _meta");
+    return invalidMessage(echoed, "params must be an object, and so must its _meta");
   const known = (id === undefined ? 0 : 1) + (params === undefined ? 0 : 1) + 2;
   if (Object.keys(message).length > known)
-    return invalid(echoed, "a message has only jsonrpc, id, method and params");
+    return invalidMessage(echoed, "a message has only jsonrpc, id, method and params");
   return id === undefined
     ? { kind: "notification", method, params }
     : { kind: "request", id, method, params };
 }
 
-function invalid(id: Id | null, reason: string): ParsedMessage {
+function invalidMessage(id: Id | null, reason: string): ParsedMessage {
   return { kind: "invalid", reply: errorReply(id, INVALID_REQUEST, `Invalid request: ${reason}`) };
 }
 

@@ -40,19 +40,19 @@ export interface ContractCase {
 }
 
 /** Throws an error with both values when they differ. Arrays and plain objects are compared by content. */
-export function equal(actual: unknown, expected: unknown, what: string): void {
-  if (!same(actual, expected)) {
-    throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`);
+export function assertEqual(actual: unknown, expected: unknown, what: string): void {
+  if (!isDeepEqual(actual, expected)) {
+    throw new Error(`${what}: expected ${formatValue(expected)}, got ${formatValue(actual)}`);
   }
 }
 
 /** Throws an error unless the value is true. */
-export function ok(value: boolean, what: string): void {
+export function assertTrue(value: boolean, what: string): void {
   if (!value) throw new Error(what);
 }
 
 /** Returns the error of a call; throws unless the call fails with one of the codes. */
-export async function fails(
+export async function assertFails(
   run: () => unknown,
   codes: Code | readonly Code[],
   what: string,
@@ -63,7 +63,7 @@ export async function fails(
     result = await run();
   } catch (error) {
     if (!(error instanceof FilewrightError)) {
-      throw new Error(`${what}: expected a FilewrightError, got ${show(error)}`, { cause: error });
+      throw new Error(`${what}: expected a FilewrightError, got ${formatValue(error)}`, { cause: error });
     }
     if (!wanted.includes(error.code)) {
       throw new Error(`${what}: expected ${wanted.join(" or ")}, got ${error.code} (${error.message})`, {
@@ -72,15 +72,15 @@ export async function fails(
     }
     return error;
   }
-  throw new Error(`${what}: expected ${wanted.join(" or ")}, but it gave ${show(result)}`);
+  throw new Error(`${what}: expected ${wanted.join(" or ")}, but it gave ${formatValue(result)}`);
 }
 
 /** Throws an error unless the object is frozen. */
-export function frozen(value: object, what: string): void {
-  ok(Object.isFrozen(value), `${what} must be frozen`);
+export function assertFrozen(value: object, what: string): void {
+  assertTrue(Object.isFrozen(value), `${what} must be frozen`);
 }
 
-function same(a: unknown, b: unknown): boolean {
+function isDeepEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (a instanceof Uint8Array && b instanceof Uint8Array) {
     let i = 0;
@@ -91,10 +91,12 @@ function same(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const left = Object.entries(a);
   const right = b as Record<string, unknown>;
-  return left.length === Object.keys(b).length && left.every(([key, value]) => same(value, right[key]));
+  return (
+    left.length === Object.keys(b).length && left.every(([key, value]) => isDeepEqual(value, right[key]))
+  );
 }
 
-function show(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   const text = JSON.stringify(value) ?? String(value);

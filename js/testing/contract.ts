@@ -18,13 +18,13 @@ import {
   required,
   text,
 } from "../schema/option.ts";
-import { equal, ok, type Context, type ContractCase, type ContractSubject } from "./case.ts";
-import { directories } from "./directories.ts";
-import { refusal, writing } from "./writing.ts";
-import { links } from "./links.ts";
-import { reading } from "./reading.ts";
-import { trees } from "./trees.ts";
-import { versions } from "./versions.ts";
+import { assertEqual, assertTrue, type Context, type ContractCase, type ContractSubject } from "./case.ts";
+import { directoryCases } from "./directories.ts";
+import { readOnlyCase, writingCases } from "./writing.ts";
+import { linkCases } from "./links.ts";
+import { readingCases } from "./reading.ts";
+import { treeCases } from "./trees.ts";
+import { versionCases } from "./versions.ts";
 
 /** How the cases are run. */
 export interface ContractOptions {
@@ -60,12 +60,12 @@ const checkOptions = optionChecker("backendContract", CONTRACT_OPTIONS);
 
 /** Every case of the contract. */
 export const contractCases: readonly ContractCase[] = Object.freeze([
-  ...reading,
-  ...writing,
-  ...directories,
-  ...versions,
-  ...links,
-  ...trees,
+  ...readingCases,
+  ...writingCases,
+  ...directoryCases,
+  ...versionCases,
+  ...linkCases,
+  ...treeCases,
 ]);
 
 /**
@@ -81,14 +81,14 @@ export function backendContract(
 ): void {
   const { test, requires = [], except = [], readOnly = false } = checkOptions(options);
   const unknown = except.filter((name) => !contractCases.some((one) => one.name === name));
-  equal(unknown, [], "names in `except` that are no cases");
+  assertEqual(unknown, [], "names in `except` that are no cases");
   test("has the eleven methods and what it must have besides", () =>
     withSubject(makeBackend, async ({ backend, root }) => {
-      ok(isFsBackend(backend), "isFsBackend() must be true");
+      assertTrue(isFsBackend(backend), "isFsBackend() must be true");
       const missing = requires.filter((name) => typeof backend[name] !== "function");
-      equal(missing, [], "missing capabilities");
-      equal((await backend.stat(root)).isDir, true, "the root is a directory");
-      equal(await backend.listDir(root), [], "the root is empty");
+      assertEqual(missing, [], "missing capabilities");
+      assertEqual((await backend.stat(root)).isDir, true, "the root is a directory");
+      assertEqual(await backend.listDir(root), [], "the root is empty");
     }));
   for (const one of contractCases) {
     if (except.includes(one.name) || (readOnly && one.reads !== true)) continue;
@@ -100,7 +100,9 @@ export function backendContract(
     );
   }
   if (readOnly)
-    test(refusal.name, () => withSubject(makeBackend, (subject) => refusal.run(contextOf(subject))));
+    test(readOnlyCase.name, () =>
+      withSubject(makeBackend, (subject) => readOnlyCase.run(contextOf(subject))),
+    );
 }
 
 async function withSubject(

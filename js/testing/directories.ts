@@ -1,14 +1,14 @@
 /** Test cases for directories: mkdir, listDir, iterFiles, glob. */
 import { compareCodePoints } from "../backends/paths.ts";
-import { equal, fails, frozen, type Context, type ContractCase } from "./case.ts";
+import { assertEqual, assertFails, assertFrozen, type Context, type ContractCase } from "./case.ts";
 
-const collect = async (files: AsyncIterable<string> | Iterable<string>): Promise<string[]> => {
+const collectPaths = async (files: AsyncIterable<string> | Iterable<string>): Promise<string[]> => {
   const all: string[] = [];
   for await (const file of files) all.push(file);
   return all;
 };
 
-const globbed = async (
+const globbedPaths = async (
   { backend, root }: Context,
   pattern: string,
   below = root,
@@ -16,22 +16,22 @@ const globbed = async (
   (await backend.glob(pattern, { root: below })).map((path) => path.slice(root.length + 1));
 
 /** The cases about directories and walks. */
-export const directories: readonly ContractCase[] = [
+export const directoryCases: readonly ContractCase[] = [
   {
     name: "mkdir: makes parents and does not mind what exists",
     run: async ({ backend, at }) => {
       await backend.mkdir(at("a/b/c"));
       await backend.mkdir(at("a/b"));
-      equal((await backend.stat(at("a/b/c"))).isDir, true, "the innermost directory");
+      assertEqual((await backend.stat(at("a/b/c"))).isDir, true, "the innermost directory");
     },
   },
   {
     name: "mkdir: parents false is NOT_FOUND, existOk false is ALREADY_EXISTS",
     run: async ({ backend, at }) => {
-      await fails(() => backend.mkdir(at("a/b"), { parents: false }), "NOT_FOUND", "no parent");
-      equal(await backend.exists(at("a")), false, "no parent was made");
+      await assertFails(() => backend.mkdir(at("a/b"), { parents: false }), "NOT_FOUND", "no parent");
+      assertEqual(await backend.exists(at("a")), false, "no parent was made");
       await backend.mkdir(at("a"), { parents: false });
-      await fails(
+      await assertFails(
         () => backend.mkdir(at("a"), { existOk: false }),
         "ALREADY_EXISTS",
         "an existing directory",
@@ -42,9 +42,9 @@ export const directories: readonly ContractCase[] = [
     name: "mkdir: where a file is ALREADY_EXISTS, below one NOT_DIRECTORY",
     run: async ({ backend, at, seed }) => {
       await seed({ f: "1" });
-      await fails(() => backend.mkdir(at("f")), "ALREADY_EXISTS", "onto a file");
-      await fails(() => backend.mkdir(at("f/d/e")), "NOT_DIRECTORY", "below a file");
-      equal(await backend.readText(at("f")), "1", "the file is as it was");
+      await assertFails(() => backend.mkdir(at("f")), "ALREADY_EXISTS", "onto a file");
+      await assertFails(() => backend.mkdir(at("f/d/e")), "NOT_DIRECTORY", "below a file");
+      assertEqual(await backend.readText(at("f")), "1", "the file is as it was");
     },
   },
   {
@@ -63,22 +63,22 @@ export const directories: readonly ContractCase[] = [
         "a.b": "",
       });
       const entries = await backend.listDir(root);
-      equal(
+      assertEqual(
         entries.map((entry) => entry.name),
         ["B", "z", "Z", "a", "a-b", "a.b", "b", "\uffee", "\u{1f600}"],
         "the order",
       );
       for (const entry of entries) {
-        equal(entry.path, at(entry.name), "the path of an entry");
-        equal(
+        assertEqual(entry.path, at(entry.name), "the path of an entry");
+        assertEqual(
           [entry.isDir, entry.isFile],
           [entry.type === "dir", entry.type === "file"],
           `the type of ${entry.name}`,
         );
-        frozen(entry, "an entry");
+        assertFrozen(entry, "an entry");
       }
       const file = entries.find((entry) => entry.name === "b");
-      equal(file?.size ?? 2, 2, "the size, where it is given");
+      assertEqual(file?.size ?? 2, 2, "the size, where it is given");
     },
   },
   {
@@ -86,9 +86,9 @@ export const directories: readonly ContractCase[] = [
     run: async ({ backend, at, seed }) => {
       await seed({ f: "" });
       await backend.mkdir(at("d"));
-      await fails(() => backend.listDir(at("gone")), "NOT_FOUND", "a missing directory");
-      await fails(() => backend.listDir(at("f")), "NOT_DIRECTORY", "a file");
-      equal(await backend.listDir(at("d")), [], "an empty directory");
+      await assertFails(() => backend.listDir(at("gone")), "NOT_FOUND", "a missing directory");
+      await assertFails(() => backend.listDir(at("f")), "NOT_DIRECTORY", "a file");
+      assertEqual(await backend.listDir(at("d")), [], "an empty directory");
     },
   },
   {
@@ -101,7 +101,7 @@ export const directories: readonly ContractCase[] = [
       while (left.length > 0) {
         await Promise.all(left.splice(0, 20).map((name) => backend.writeText(at(name), "")));
       }
-      equal(
+      assertEqual(
         (await backend.listDir(root)).map((entry) => entry.name),
         names,
         "the names",
@@ -114,9 +114,17 @@ export const directories: readonly ContractCase[] = [
       const files = ["a/x", "a-b", "a.b/c", "a/y/z", "b", ".hidden/f", "\u{1f600}/f", "\uffee"];
       await seed(Object.fromEntries(files.map((file) => [file, ""])));
       await backend.mkdir(at("empty"));
-      equal(await collect(backend.iterFiles(root)), files.sort(compareCodePoints).map(at), "the files");
-      equal(await collect(backend.iterFiles(at("a"))), [at("a/x"), at("a/y/z")], "the files below a");
-      equal(await collect(backend.iterFiles(at("empty"))), [], "an empty directory");
+      assertEqual(
+        await collectPaths(backend.iterFiles(root)),
+        files.sort(compareCodePoints).map(at),
+        "the files",
+      );
+      assertEqual(
+        await collectPaths(backend.iterFiles(at("a"))),
+        [at("a/x"), at("a/y/z")],
+        "the files below a",
+      );
+      assertEqual(await collectPaths(backend.iterFiles(at("empty"))), [], "an empty directory");
     },
   },
   {
@@ -124,8 +132,12 @@ export const directories: readonly ContractCase[] = [
     reads: true,
     run: async ({ backend, at, seed }) => {
       await seed({ f: "" });
-      await fails(() => collect(backend.iterFiles(at("gone"))), "NOT_FOUND", "a missing directory");
-      await fails(() => collect(backend.iterFiles(at("f"))), "NOT_DIRECTORY", "a file");
+      await assertFails(
+        () => collectPaths(backend.iterFiles(at("gone"))),
+        "NOT_FOUND",
+        "a missing directory",
+      );
+      await assertFails(() => collectPaths(backend.iterFiles(at("f"))), "NOT_DIRECTORY", "a file");
     },
   },
   {
@@ -138,7 +150,7 @@ export const directories: readonly ContractCase[] = [
         first = file;
         break;
       }
-      equal(first, at("a"), "the first file");
+      assertEqual(first, at("a"), "the first file");
     },
   },
   {
@@ -157,8 +169,13 @@ export const directories: readonly ContractCase[] = [
         ["?.js", ["src/d.js"]],
         ["*.rs", []],
       ];
-      for (const [pattern, expected] of table) equal(await globbed(context, pattern), expected, pattern);
-      equal(await globbed(context, "*.ts", context.at("src")), ["src/b.ts", "src/deep/c.ts"], "below src");
+      for (const [pattern, expected] of table)
+        assertEqual(await globbedPaths(context, pattern), expected, pattern);
+      assertEqual(
+        await globbedPaths(context, "*.ts", context.at("src")),
+        ["src/b.ts", "src/deep/c.ts"],
+        "below src",
+      );
     },
   },
   {
@@ -166,8 +183,12 @@ export const directories: readonly ContractCase[] = [
     reads: true,
     run: async (context) => {
       await context.seed({ "d.ts/f": "" });
-      equal(await globbed(context, "*.ts"), [], "a directory of that name");
-      await fails(() => context.backend.glob("[", { root: context.root }), "INVALID_GLOB", "an open class");
+      assertEqual(await globbedPaths(context, "*.ts"), [], "a directory of that name");
+      await assertFails(
+        () => context.backend.glob("[", { root: context.root }),
+        "INVALID_GLOB",
+        "an open class",
+      );
     },
   },
 ];

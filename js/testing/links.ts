@@ -1,24 +1,24 @@
 /** Test cases for symbolic links: symlink, readLink, lstat, realpath. */
 import { writeVia } from "../backends/fallback/fallback.ts";
 import { copyFileVia, renameVia } from "../backends/fallback/fallback-tree.ts";
-import { equal, fails, type ContractCase } from "./case.ts";
+import { assertEqual, assertFails, type ContractCase } from "./case.ts";
 
 /** The cases about links. They are skipped on a backend without links. */
-export const links: readonly ContractCase[] = [
+export const linkCases: readonly ContractCase[] = [
   {
     name: "links: followed by reads and by stat, shown by lstat and readLink",
     needs: ["symlink", "lstat", "readLink"],
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "12345" });
       await backend.symlink?.("d/f", at("l"));
-      equal(await backend.readText(at("l")), "12345", "the content behind a link");
+      assertEqual(await backend.readText(at("l")), "12345", "the content behind a link");
       const followed = await backend.stat(at("l"));
-      equal([followed.path, followed.type, followed.size], [at("l"), "file", 5], "stat");
+      assertEqual([followed.path, followed.type, followed.size], [at("l"), "file", 5], "stat");
       const itself = await backend.lstat?.(at("l"));
-      equal([itself?.type, itself?.isFile, itself?.target], ["symlink", false, "d/f"], "lstat");
-      equal(await backend.readLink?.(at("l")), "d/f", "readLink");
-      await fails(() => backend.readLink?.(at("d/f")), "INVALID_ARGUMENT", "readLink of a file");
-      await fails(() => backend.readLink?.(at("gone")), "NOT_FOUND", "readLink of nothing");
+      assertEqual([itself?.type, itself?.isFile, itself?.target], ["symlink", false, "d/f"], "lstat");
+      assertEqual(await backend.readLink?.(at("l")), "d/f", "readLink");
+      await assertFails(() => backend.readLink?.(at("d/f")), "INVALID_ARGUMENT", "readLink of a file");
+      await assertFails(() => backend.readLink?.(at("gone")), "NOT_FOUND", "readLink of nothing");
     },
   },
   {
@@ -30,11 +30,11 @@ export const links: readonly ContractCase[] = [
       await backend.symlink?.(at("a"), at("abs"));
       await backend.symlink?.("rel", at("chain"));
       await backend.symlink?.("rel/../f", at("up"));
-      equal(await backend.readText(at("rel/f")), "deep", "a relative link");
-      equal(await backend.readText(at("abs/b/f")), "deep", "an absolute link");
-      equal(await backend.readText(at("chain/f")), "deep", "a link to a link");
-      equal(await backend.readText(at("up")), "mid", "`..` in a target is the real parent");
-      equal(
+      assertEqual(await backend.readText(at("rel/f")), "deep", "a relative link");
+      assertEqual(await backend.readText(at("abs/b/f")), "deep", "an absolute link");
+      assertEqual(await backend.readText(at("chain/f")), "deep", "a link to a link");
+      assertEqual(await backend.readText(at("up")), "mid", "`..` in a target is the real parent");
+      assertEqual(
         (await backend.listDir(at("rel"))).map((entry) => entry.path),
         [at("rel/f")],
         "a listing through a link",
@@ -46,10 +46,10 @@ export const links: readonly ContractCase[] = [
     needs: ["symlink", "lstat"],
     run: async ({ backend, at }) => {
       await backend.symlink?.("gone", at("l"));
-      equal(await backend.exists(at("l")), false, "exists");
-      equal((await backend.lstat?.(at("l")))?.type, "symlink", "lstat");
-      await fails(() => backend.stat(at("l")), "NOT_FOUND", "stat");
-      await fails(() => backend.readText(at("l")), "NOT_FOUND", "readText");
+      assertEqual(await backend.exists(at("l")), false, "exists");
+      assertEqual((await backend.lstat?.(at("l")))?.type, "symlink", "lstat");
+      await assertFails(() => backend.stat(at("l")), "NOT_FOUND", "stat");
+      await assertFails(() => backend.readText(at("l")), "NOT_FOUND", "readText");
     },
   },
   {
@@ -57,12 +57,12 @@ export const links: readonly ContractCase[] = [
     needs: ["symlink"],
     run: async ({ backend, at }) => {
       await backend.symlink?.("new", at("l"));
-      await fails(() => backend.mkdir(at("l")), "ALREADY_EXISTS", "mkdir onto the link");
-      equal(await backend.exists(at("new")), false, "nothing was made behind it");
+      await assertFails(() => backend.mkdir(at("l")), "ALREADY_EXISTS", "mkdir onto the link");
+      assertEqual(await backend.exists(at("new")), false, "nothing was made behind it");
       await backend.writeText(at("l"), "made");
-      equal(await backend.readText(at("new")), "made", "the new file");
+      assertEqual(await backend.readText(at("new")), "made", "the new file");
       await backend.symlink?.("no/such", at("deep"));
-      await fails(() => backend.writeText(at("deep"), "x"), "NOT_FOUND", "no parent behind the link");
+      await assertFails(() => backend.writeText(at("deep"), "x"), "NOT_FOUND", "no parent behind the link");
     },
   },
   {
@@ -71,12 +71,12 @@ export const links: readonly ContractCase[] = [
     run: async ({ backend, at, seed }) => {
       await backend.symlink?.("b", at("a"));
       await backend.symlink?.("a", at("b"));
-      await fails(() => backend.readText(at("a")), "LOOP", "a circle");
-      equal(await backend.exists(at("a")), false, "exists");
+      await assertFails(() => backend.readText(at("a")), "LOOP", "a circle");
+      assertEqual(await backend.exists(at("a")), false, "exists");
       await seed({ l0: "end" });
       for (let i = 1; i <= 45; i++) await backend.symlink?.(`l${i - 1}`, at(`l${i}`));
-      equal(await backend.readText(at("l30")), "end", "thirty");
-      await fails(() => backend.readText(at("l45")), "LOOP", "forty-five");
+      assertEqual(await backend.readText(at("l30")), "end", "thirty");
+      await assertFails(() => backend.readText(at("l45")), "LOOP", "forty-five");
     },
   },
   {
@@ -86,8 +86,8 @@ export const links: readonly ContractCase[] = [
       await seed({ "d/f": "old" });
       await backend.symlink?.("d/f", at("l"));
       await backend.writeText(at("l"), "new");
-      equal(await backend.readText(at("d/f")), "new", "the target's content");
-      equal((await backend.lstat?.(at("l")))?.type, "symlink", "the link");
+      assertEqual(await backend.readText(at("d/f")), "new", "the target's content");
+      assertEqual((await backend.lstat?.(at("l")))?.type, "symlink", "the link");
     },
   },
   {
@@ -97,8 +97,8 @@ export const links: readonly ContractCase[] = [
       await seed({ "d/f": "kept" });
       await backend.symlink?.("d", at("l"));
       await backend.delete(at("l"));
-      equal(await backend.readText(at("d/f")), "kept", "the target");
-      equal(await backend.exists(at("l")), false, "the link");
+      assertEqual(await backend.readText(at("d/f")), "kept", "the target");
+      assertEqual(await backend.exists(at("l")), false, "the link");
     },
   },
   {
@@ -109,7 +109,7 @@ export const links: readonly ContractCase[] = [
       await backend.symlink?.("d", at("dl"));
       await backend.symlink?.("d/f", at("fl"));
       await backend.symlink?.(".", at("d/self"));
-      equal(
+      assertEqual(
         (await backend.listDir(root)).map((entry) => [entry.name, entry.type, entry.target ?? ""]),
         [
           ["d", "dir", ""],
@@ -120,7 +120,7 @@ export const links: readonly ContractCase[] = [
       );
       const files: string[] = [];
       for await (const file of backend.iterFiles(root)) files.push(file);
-      equal(files, [at("d/f")], "iterFiles");
+      assertEqual(files, [at("d/f")], "iterFiles");
     },
   },
   {
@@ -130,7 +130,7 @@ export const links: readonly ContractCase[] = [
       await seed({ "d/f": "1" });
       await backend.symlink?.("d", at("dl"));
       await backend.symlink?.("d/f", at("fl"));
-      equal(await backend.glob("**", { root }), [at("d/f")], "glob");
+      assertEqual(await backend.glob("**", { root }), [at("d/f")], "glob");
     },
   },
   {
@@ -138,14 +138,14 @@ export const links: readonly ContractCase[] = [
     needs: ["symlink", "read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "1" });
-      await fails(() => backend.symlink?.("x", at("f")), "ALREADY_EXISTS", "onto a file");
+      await assertFails(() => backend.symlink?.("x", at("f")), "ALREADY_EXISTS", "onto a file");
       await backend.symlink?.("gone", at("l"));
-      await fails(
+      await assertFails(
         () => backend.writeText(at("l"), "x", { ifAbsent: true }),
         "ALREADY_EXISTS",
         "onto a dangling link",
       );
-      equal(await backend.exists(at("gone")), false, "nothing was made behind the link");
+      assertEqual(await backend.exists(at("gone")), false, "nothing was made behind the link");
     },
   },
   {
@@ -154,9 +154,9 @@ export const links: readonly ContractCase[] = [
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "1" });
       await backend.symlink?.("d", at("l"));
-      equal(await backend.realpath?.(at("l/f")), at("d/f"), "through a link");
-      equal(await backend.realpath?.(at("l/new/er")), at("d/new/er"), "a path that is not there yet");
-      equal(await backend.realpath?.(at("d/f")), at("d/f"), "without links");
+      assertEqual(await backend.realpath?.(at("l/f")), at("d/f"), "through a link");
+      assertEqual(await backend.realpath?.(at("l/new/er")), at("d/new/er"), "a path that is not there yet");
+      assertEqual(await backend.realpath?.(at("d/f")), at("d/f"), "without links");
     },
   },
   {
@@ -165,8 +165,12 @@ export const links: readonly ContractCase[] = [
     run: async ({ backend, at }) => {
       await backend.symlink?.("gone/", at("slash"));
       await backend.symlink?.("gone/.", at("dot"));
-      equal(await backend.realpath?.(at("slash")), at("gone"), "a link to what may become a directory");
-      await fails(() => backend.realpath?.(at("dot")), "NOT_FOUND", "a link to what must be a directory");
+      assertEqual(await backend.realpath?.(at("slash")), at("gone"), "a link to what may become a directory");
+      await assertFails(
+        () => backend.realpath?.(at("dot")),
+        "NOT_FOUND",
+        "a link to what must be a directory",
+      );
     },
   },
   {
@@ -174,9 +178,13 @@ export const links: readonly ContractCase[] = [
     needs: ["symlink", "lstat"],
     run: async ({ backend, at }) => {
       await backend.symlink?.("x".repeat(4_095), at("longest"));
-      await fails(() => backend.symlink?.("x".repeat(4_096), at("longer")), "NAME_TOO_LONG", "4,096 bytes");
-      await fails(() => backend.symlink?.("", at("empty")), "INVALID_ARGUMENT", "an empty target");
-      equal(
+      await assertFails(
+        () => backend.symlink?.("x".repeat(4_096), at("longer")),
+        "NAME_TOO_LONG",
+        "4,096 bytes",
+      );
+      await assertFails(() => backend.symlink?.("", at("empty")), "INVALID_ARGUMENT", "an empty target");
+      assertEqual(
         (await backend.listDir(at(""))).map(({ name }) => name),
         ["longest"],
         "the links",
@@ -189,8 +197,8 @@ export const links: readonly ContractCase[] = [
     run: async ({ backend, at }) => {
       for (const target of ["gone", "gone/..", "l"]) {
         await backend.symlink?.(target, at("l"));
-        await fails(() => backend.mkdir(at("l")), "ALREADY_EXISTS", `a link to ${target}`);
-        equal(await backend.readLink?.(at("l")), target, "the link");
+        await assertFails(() => backend.mkdir(at("l")), "ALREADY_EXISTS", `a link to ${target}`);
+        assertEqual(await backend.readLink?.(at("l")), target, "the link");
         await backend.delete(at("l"));
       }
     },
@@ -201,8 +209,8 @@ export const links: readonly ContractCase[] = [
     run: async ({ backend, at }) => {
       await backend.symlink?.("gone/deep", at("l"));
       await writeVia(backend, at("l/f"), new TextEncoder().encode("1"), { createDirs: true });
-      equal(await backend.readText(at("gone/deep/f")), "1", "the file");
-      equal((await backend.lstat?.(at("l")))?.type, "symlink", "the link");
+      assertEqual(await backend.readText(at("gone/deep/f")), "1", "the file");
+      assertEqual((await backend.lstat?.(at("l")))?.type, "symlink", "the link");
     },
   },
   {
@@ -214,17 +222,17 @@ export const links: readonly ContractCase[] = [
         await backend.writeText(at("a"), "new");
         await backend.symlink?.(target, at("l"));
         await renameVia(backend, at("a"), at("l"), { overwrite: true });
-        equal((await backend.lstat?.(at("l")))?.type, "file", `what was a link to ${target}`);
-        equal(await backend.readText(at("l")), "new", `the content in place of a link to ${target}`);
+        assertEqual((await backend.lstat?.(at("l")))?.type, "file", `what was a link to ${target}`);
+        assertEqual(await backend.readText(at("l")), "new", `the content in place of a link to ${target}`);
         await backend.delete(at("l"));
       }
-      equal(await backend.readText(at("b")), "kept", "the file that the link led to");
-      equal(
+      assertEqual(await backend.readText(at("b")), "kept", "the file that the link led to");
+      assertEqual(
         (await backend.listDir(at("d"))).map(({ name }) => name),
         ["c"],
         "the directory",
       );
-      equal(await backend.exists(at("gone")), false, "what was not there");
+      assertEqual(await backend.exists(at("gone")), false, "what was not there");
     },
   },
   {
@@ -239,18 +247,18 @@ export const links: readonly ContractCase[] = [
         ["d", "d"],
         ["l", "l"],
       ] as const)
-        await fails(
+        await assertFails(
           () => renameVia(backend, at(from), at(to), { overwrite: true }),
           "SAME_FILE",
           `${from} onto ${to}`,
         );
       for (const to of ["l", "e/f"])
-        await fails(
+        await assertFails(
           () => copyFileVia(backend, at("d/f"), at(to), { overwrite: true }),
           "SAME_FILE",
           `a copy onto ${to}`,
         );
-      equal(await backend.readText(at("l")), "1", "the file");
+      assertEqual(await backend.readText(at("l")), "1", "the file");
     },
   },
   {
@@ -260,9 +268,9 @@ export const links: readonly ContractCase[] = [
       await seed({ "d/f": "1" });
       await backend.symlink?.("d", at("l"));
       await backend.rename?.(at("l"), at("m"));
-      equal(await backend.readLink?.(at("m")), "d", "the moved link");
-      equal(await backend.exists(at("l")), false, "the old name");
-      equal(await backend.readText(at("d/f")), "1", "the target");
+      assertEqual(await backend.readLink?.(at("m")), "d", "the moved link");
+      assertEqual(await backend.exists(at("l")), false, "the old name");
+      assertEqual(await backend.readText(at("d/f")), "1", "the target");
     },
   },
 ];

@@ -1,5 +1,5 @@
 /** Test cases for reading: exists, stat, readText, readBytes. */
-import { equal, fails, frozen, ok, type ContractCase } from "./case.ts";
+import { assertEqual, assertFails, assertFrozen, assertTrue, type ContractCase } from "./case.ts";
 
 const UNUSUAL_NAMES = [
   "é.txt",
@@ -15,17 +15,17 @@ const UNUSUAL_NAMES = [
 ];
 
 /** The cases about reading. */
-export const reading: readonly ContractCase[] = [
+export const readingCases: readonly ContractCase[] = [
   {
     name: "exists: files and directories, and never an error for what is absent",
     reads: true,
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "1" });
-      equal(await backend.exists(at("d/f")), true, "a file");
-      equal(await backend.exists(at("d")), true, "a directory");
-      equal(await backend.exists(at("gone")), false, "a missing name");
-      equal(await backend.exists(at("gone/deep/er")), false, "below a missing directory");
-      equal(await backend.exists(at("d/f/x")), false, "below a file");
+      assertEqual(await backend.exists(at("d/f")), true, "a file");
+      assertEqual(await backend.exists(at("d")), true, "a directory");
+      assertEqual(await backend.exists(at("gone")), false, "a missing name");
+      assertEqual(await backend.exists(at("gone/deep/er")), false, "below a missing directory");
+      assertEqual(await backend.exists(at("d/f/x")), false, "below a file");
     },
   },
   {
@@ -34,20 +34,20 @@ export const reading: readonly ContractCase[] = [
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "héllo" });
       const file = await backend.stat(at("d/f"));
-      equal(
+      assertEqual(
         [file.path, file.type, file.isFile, file.isDir, file.size],
         [at("d/f"), "file", true, false, 6],
         "the facts of a file",
       );
-      ok(Number.isFinite(file.mtime), "mtime must be a number of milliseconds");
-      frozen(file, "the facts of a file");
+      assertTrue(Number.isFinite(file.mtime), "mtime must be a number of milliseconds");
+      assertFrozen(file, "the facts of a file");
       const dir = await backend.stat(at("d"));
-      equal(
+      assertEqual(
         [dir.path, dir.type, dir.isFile, dir.isDir],
         [at("d"), "dir", false, true],
         "the facts of a directory",
       );
-      frozen(dir, "the facts of a directory");
+      assertFrozen(dir, "the facts of a directory");
     },
   },
   {
@@ -56,19 +56,19 @@ export const reading: readonly ContractCase[] = [
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "" });
       for (const path of [at("gone"), at("gone/x")]) {
-        await fails(() => backend.stat(path), "NOT_FOUND", "stat");
-        await fails(() => backend.readText(path), "NOT_FOUND", "readText");
-        await fails(() => backend.readBytes(path), "NOT_FOUND", "readBytes");
+        await assertFails(() => backend.stat(path), "NOT_FOUND", "stat");
+        await assertFails(() => backend.readText(path), "NOT_FOUND", "readText");
+        await assertFails(() => backend.readBytes(path), "NOT_FOUND", "readBytes");
       }
-      await fails(() => backend.readBytes(at("d/f/x")), ["NOT_DIRECTORY", "NOT_FOUND"], "below a file");
+      await assertFails(() => backend.readBytes(at("d/f/x")), ["NOT_DIRECTORY", "NOT_FOUND"], "below a file");
     },
   },
   {
     name: "reading a directory: IS_DIRECTORY",
     run: async ({ backend, at }) => {
       await backend.mkdir(at("d"));
-      await fails(() => backend.readText(at("d")), "IS_DIRECTORY", "readText");
-      await fails(() => backend.readBytes(at("d")), "IS_DIRECTORY", "readBytes");
+      await assertFails(() => backend.readText(at("d")), "IS_DIRECTORY", "readText");
+      await assertFails(() => backend.readBytes(at("d")), "IS_DIRECTORY", "readBytes");
     },
   },
   {
@@ -76,21 +76,21 @@ export const reading: readonly ContractCase[] = [
     run: async ({ backend, at }) => {
       const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
       await backend.writeBytes(at("bytes"), bytes);
-      equal(await backend.readBytes(at("bytes")), bytes, "all byte values");
+      assertEqual(await backend.readBytes(at("bytes")), bytes, "all byte values");
       const text = "\ufeffone\r\ntwo\rthree\u{1f600}\0end";
       await backend.writeText(at("text"), text);
-      equal(await backend.readText(at("text")), text, "the text with its mark and line ends");
+      assertEqual(await backend.readText(at("text")), text, "the text with its mark and line ends");
       await backend.writeText(at("empty"), "");
-      equal(await backend.readText(at("empty")), "", "an empty file as text");
-      equal((await backend.readBytes(at("empty"))).length, 0, "an empty file as bytes");
+      assertEqual(await backend.readText(at("empty")), "", "an empty file as text");
+      assertEqual((await backend.readBytes(at("empty"))).length, 0, "an empty file as bytes");
     },
   },
   {
     name: "readText: bytes that are no text give ENCODING_ERROR, an unknown encoding INVALID_ARGUMENT",
     run: async ({ backend, at }) => {
       await backend.writeBytes(at("f"), new Uint8Array([0x61, 0xff, 0xfe, 0x62]));
-      await fails(() => backend.readText(at("f")), "ENCODING_ERROR", "invalid UTF-8");
-      await fails(
+      await assertFails(() => backend.readText(at("f")), "ENCODING_ERROR", "invalid UTF-8");
+      await assertFails(
         () => backend.readText(at("f"), { encoding: "no-such" }),
         "INVALID_ARGUMENT",
         "unknown encoding",
@@ -102,18 +102,18 @@ export const reading: readonly ContractCase[] = [
     run: async ({ backend, at, root }) => {
       for (const name of UNUSUAL_NAMES) await backend.writeText(at(name), name);
       for (const name of UNUSUAL_NAMES)
-        equal(await backend.readText(at(name)), name, `the content of ${name}`);
+        assertEqual(await backend.readText(at(name)), name, `the content of ${name}`);
       const listed = (await backend.listDir(root)).map((entry) => entry.name).sort();
-      equal(listed, [...UNUSUAL_NAMES].sort(), "the names in the listing");
+      assertEqual(listed, [...UNUSUAL_NAMES].sort(), "the names in the listing");
     },
   },
   {
     name: "names: upper and lower case are two names, as are composed and decomposed letters",
     run: async ({ backend, at, seed }) => {
       await seed({ a: "lower", A: "upper", "\u00e9": "composed", "e\u0301": "decomposed" });
-      equal(await backend.readText(at("a")), "lower", "a");
-      equal(await backend.readText(at("A")), "upper", "A");
-      equal(await backend.readText(at("\u00e9")), "composed", "composed");
+      assertEqual(await backend.readText(at("a")), "lower", "a");
+      assertEqual(await backend.readText(at("A")), "upper", "A");
+      assertEqual(await backend.readText(at("\u00e9")), "composed", "composed");
     },
   },
   {
@@ -124,7 +124,7 @@ export const reading: readonly ContractCase[] = [
       bytes[0] = 9;
       const read = await backend.readBytes(at("f"));
       read[1] = 9;
-      equal(await backend.readBytes(at("f")), new Uint8Array([1, 2, 3]), "the content");
+      assertEqual(await backend.readBytes(at("f")), new Uint8Array([1, 2, 3]), "the content");
     },
   },
   {
@@ -133,8 +133,8 @@ export const reading: readonly ContractCase[] = [
       const bytes = new Uint8Array(8 << 20);
       for (let i = 0; i < bytes.length; i += 4093) bytes[i] = i % 251;
       await backend.writeBytes(at("big"), bytes);
-      equal((await backend.stat(at("big"))).size, bytes.length, "the size");
-      equal(await backend.readBytes(at("big")), bytes, "the content");
+      assertEqual((await backend.stat(at("big"))).size, bytes.length, "the size");
+      assertEqual(await backend.readBytes(at("big")), bytes, "the content");
     },
   },
 ];

@@ -4,11 +4,11 @@
  */
 import { lstatOrNull, listPageVia, readVersioned, writeVia } from "../backends/fallback/fallback.ts";
 import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../backends/fallback/fallback-tree.ts";
-import { equal, fails, type Context, type ContractCase } from "./case.ts";
+import { assertEqual, assertFails, type Context, type ContractCase } from "./case.ts";
 
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const utf8Bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-async function filesOf({ backend, root }: Context): Promise<Record<string, string>> {
+async function fileTextsBelowRoot({ backend, root }: Context): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for await (const file of backend.iterFiles(root))
     found[file.slice(root.length + 1)] = await backend.readText(file);
@@ -16,7 +16,7 @@ async function filesOf({ backend, root }: Context): Promise<Record<string, strin
 }
 
 /** The cases about whole trees and the fallbacks. */
-export const trees: readonly ContractCase[] = [
+export const treeCases: readonly ContractCase[] = [
   {
     name: "rename: files and directories with what is in them",
     run: async (context) => {
@@ -24,8 +24,12 @@ export const trees: readonly ContractCase[] = [
       await seed({ f: "1", "d/a": "2", "d/e/b": "3" });
       await renameVia(backend, at("f"), at("g"));
       await renameVia(backend, at("d"), at("moved"));
-      equal(await filesOf(context), { g: "1", "moved/a": "2", "moved/e/b": "3" }, "the files");
-      equal(await backend.exists(at("d")), false, "the old directory");
+      assertEqual(
+        await fileTextsBelowRoot(context),
+        { g: "1", "moved/a": "2", "moved/e/b": "3" },
+        "the files",
+      );
+      assertEqual(await backend.exists(at("d")), false, "the old directory");
     },
   },
   {
@@ -33,10 +37,10 @@ export const trees: readonly ContractCase[] = [
     run: async (context) => {
       const { backend, at, seed } = context;
       await seed({ f: "new", g: "old" });
-      await fails(() => renameVia(backend, at("f"), at("g")), "ALREADY_EXISTS", "without overwrite");
-      equal(await filesOf(context), { f: "new", g: "old" }, "nothing has moved");
+      await assertFails(() => renameVia(backend, at("f"), at("g")), "ALREADY_EXISTS", "without overwrite");
+      assertEqual(await fileTextsBelowRoot(context), { f: "new", g: "old" }, "nothing has moved");
       await renameVia(backend, at("f"), at("g"), { overwrite: true });
-      equal(await filesOf(context), { g: "new" }, "replaced");
+      assertEqual(await fileTextsBelowRoot(context), { g: "new" }, "replaced");
     },
   },
   {
@@ -45,30 +49,30 @@ export const trees: readonly ContractCase[] = [
       const { backend, at, seed } = context;
       await seed({ f: "1", "d/a": "2", "e/b": "3" });
       const overwrite = { overwrite: true };
-      await fails(() => renameVia(backend, at("gone"), at("x")), "NOT_FOUND", "nothing to move");
-      await fails(() => renameVia(backend, at("f"), at("no/x")), "NOT_FOUND", "no parent");
-      await fails(() => renameVia(backend, at("d"), at("d/in")), "INVALID_ARGUMENT", "into itself");
-      await fails(
+      await assertFails(() => renameVia(backend, at("gone"), at("x")), "NOT_FOUND", "nothing to move");
+      await assertFails(() => renameVia(backend, at("f"), at("no/x")), "NOT_FOUND", "no parent");
+      await assertFails(() => renameVia(backend, at("d"), at("d/in")), "INVALID_ARGUMENT", "into itself");
+      await assertFails(
         () => renameVia(backend, at("f"), at("d"), overwrite),
         "IS_DIRECTORY",
         "a file onto a directory",
       );
-      await fails(
+      await assertFails(
         () => renameVia(backend, at("d"), at("f"), overwrite),
         "NOT_DIRECTORY",
         "a directory onto a file",
       );
-      await fails(
+      await assertFails(
         () => renameVia(backend, at("d"), at("e"), overwrite),
         "NOT_EMPTY",
         "onto a full directory",
       );
-      await fails(
+      await assertFails(
         () => renameVia(backend, at("f"), at(`${"n".repeat(256)}`)),
         "NAME_TOO_LONG",
         "a long name",
       );
-      equal(await filesOf(context), { f: "1", "d/a": "2", "e/b": "3" }, "the files");
+      assertEqual(await fileTextsBelowRoot(context), { f: "1", "d/a": "2", "e/b": "3" }, "the files");
     },
   },
   {
@@ -78,27 +82,27 @@ export const trees: readonly ContractCase[] = [
       await seed({ f: "content" });
       await backend.chmod?.(at("f"), 0o750);
       await copyFileVia(backend, at("f"), at("g"));
-      equal(await filesOf(context), { f: "content", g: "content" }, "the files");
-      if (backend.chmod !== undefined) equal((await backend.stat(at("g"))).mode, 0o750, "the mode");
-      await fails(() => copyFileVia(backend, at("f"), at("g")), "ALREADY_EXISTS", "without overwrite");
+      assertEqual(await fileTextsBelowRoot(context), { f: "content", g: "content" }, "the files");
+      if (backend.chmod !== undefined) assertEqual((await backend.stat(at("g"))).mode, 0o750, "the mode");
+      await assertFails(() => copyFileVia(backend, at("f"), at("g")), "ALREADY_EXISTS", "without overwrite");
       await backend.writeText(at("f"), "second");
       await copyFileVia(backend, at("f"), at("g"), { overwrite: true });
-      equal(await backend.readText(at("g")), "second", "with overwrite");
+      assertEqual(await backend.readText(at("g")), "second", "with overwrite");
     },
   },
   {
     name: "copyFile: what cannot be is refused",
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "1", g: "2" });
-      await fails(() => copyFileVia(backend, at("gone"), at("x")), "NOT_FOUND", "nothing to copy");
-      await fails(() => copyFileVia(backend, at("d"), at("x")), "IS_DIRECTORY", "a directory");
-      await fails(() => copyFileVia(backend, at("g"), at("no/x")), "NOT_FOUND", "no parent");
-      await fails(
+      await assertFails(() => copyFileVia(backend, at("gone"), at("x")), "NOT_FOUND", "nothing to copy");
+      await assertFails(() => copyFileVia(backend, at("d"), at("x")), "IS_DIRECTORY", "a directory");
+      await assertFails(() => copyFileVia(backend, at("g"), at("no/x")), "NOT_FOUND", "no parent");
+      await assertFails(
         () => copyFileVia(backend, at("g"), at("d"), { overwrite: true }),
         "IS_DIRECTORY",
         "onto a directory",
       );
-      await fails(
+      await assertFails(
         () => copyFileVia(backend, at("g"), at("g"), { overwrite: true }),
         "SAME_FILE",
         "onto itself",
@@ -110,7 +114,7 @@ export const trees: readonly ContractCase[] = [
     run: async ({ backend, at }) => {
       for (const run of [renameVia, copyFileVia])
         for (const overwrite of [false, true])
-          await fails(() => run(backend, at("gone"), at("gone"), { overwrite }), "NOT_FOUND", run.name);
+          await assertFails(() => run(backend, at("gone"), at("gone"), { overwrite }), "NOT_FOUND", run.name);
     },
   },
   {
@@ -119,8 +123,8 @@ export const trees: readonly ContractCase[] = [
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "1" });
       await backend.chmod?.(at("d"), 0o700);
-      equal((await backend.stat(at("d"))).mode, 0o700, "the directory");
-      equal(await backend.readText(at("d/f")), "1", "what is in it");
+      assertEqual((await backend.stat(at("d"))).mode, 0o700, "the directory");
+      assertEqual(await backend.readText(at("d/f")), "1", "what is in it");
     },
   },
   {
@@ -131,8 +135,8 @@ export const trees: readonly ContractCase[] = [
       await seed({ a: "new", b: "old" });
       await backend.chmod?.(at("b"), 0o444);
       const moving = () => renameVia(backend, at("a"), at("b"), { overwrite: true });
-      await fails(moving, "PERMISSION_DENIED", "onto a file without write permission");
-      equal(await filesOf(context), { a: "new", b: "old" }, "the files");
+      await assertFails(moving, "PERMISSION_DENIED", "onto a file without write permission");
+      assertEqual(await fileTextsBelowRoot(context), { a: "new", b: "old" }, "the files");
     },
   },
   {
@@ -141,17 +145,17 @@ export const trees: readonly ContractCase[] = [
       const { backend, at, seed } = context;
       await seed({ "s/a": "11", "s/e/b": "222", "t/a": "old", "t/c": "kept" });
       await backend.mkdir(at("s/empty"));
-      equal(
+      assertEqual(
         await copyTreeVia(backend, at("s"), at("n")),
         { files: 2, directories: 3, bytes: 5 },
         "the counts",
       );
-      equal((await backend.stat(at("n/empty"))).isDir, true, "an empty directory");
-      await fails(() => copyTreeVia(backend, at("s"), at("t")), "ALREADY_EXISTS", "without overwrite");
+      assertEqual((await backend.stat(at("n/empty"))).isDir, true, "an empty directory");
+      await assertFails(() => copyTreeVia(backend, at("s"), at("t")), "ALREADY_EXISTS", "without overwrite");
       await copyTreeVia(backend, at("s"), at("t"), { overwrite: true });
-      const files = await filesOf(context);
-      equal([files["t/a"], files["t/c"], files["t/e/b"]], ["11", "kept", "222"], "the merged tree");
-      equal([files["n/a"], files["n/e/b"]], ["11", "222"], "the new tree");
+      const files = await fileTextsBelowRoot(context);
+      assertEqual([files["t/a"], files["t/c"], files["t/e/b"]], ["11", "kept", "222"], "the merged tree");
+      assertEqual([files["n/a"], files["n/e/b"]], ["11", "222"], "the new tree");
     },
   },
   {
@@ -159,9 +163,9 @@ export const trees: readonly ContractCase[] = [
     run: async (context) => {
       const { backend, at, seed } = context;
       await seed({ "s/a": "1" });
-      await fails(() => copyTreeVia(backend, at("s"), at("s/in")), "INVALID_ARGUMENT", "into itself");
-      await fails(() => copyTreeVia(backend, at("gone"), at("x")), "NOT_FOUND", "nothing to copy");
-      equal(await filesOf(context), { "s/a": "1" }, "the files");
+      await assertFails(() => copyTreeVia(backend, at("s"), at("s/in")), "INVALID_ARGUMENT", "into itself");
+      await assertFails(() => copyTreeVia(backend, at("gone"), at("x")), "NOT_FOUND", "nothing to copy");
+      assertEqual(await fileTextsBelowRoot(context), { "s/a": "1" }, "the files");
     },
   },
   {
@@ -171,7 +175,7 @@ export const trees: readonly ContractCase[] = [
       await seed({ "s/a": "1" });
       await backend.symlink?.("a", at("s/l"));
       await copyTreeVia(backend, at("s"), at("n"));
-      equal(await backend.readLink?.(at("n/l")), "a", "the copied link");
+      assertEqual(await backend.readLink?.(at("n/l")), "a", "the copied link");
     },
   },
   {
@@ -188,10 +192,10 @@ export const trees: readonly ContractCase[] = [
       };
       await seed(before);
       const onto = (to: string) => () => copyTreeVia(backend, at("s"), at(to), { overwrite: true });
-      await fails(onto("t"), "IS_DIRECTORY", "a file onto a directory");
-      await fails(onto("u"), "NOT_DIRECTORY", "a directory onto a file");
-      await fails(onto("u/e"), "NOT_DIRECTORY", "the tree itself onto a file");
-      equal(await filesOf(context), before, "the files");
+      await assertFails(onto("t"), "IS_DIRECTORY", "a file onto a directory");
+      await assertFails(onto("u"), "NOT_DIRECTORY", "a directory onto a file");
+      await assertFails(onto("u/e"), "NOT_DIRECTORY", "the tree itself onto a file");
+      assertEqual(await fileTextsBelowRoot(context), before, "the files");
     },
   },
   {
@@ -202,9 +206,9 @@ export const trees: readonly ContractCase[] = [
       await seed({ "s/a": "new", "s/b": "new", "t/a": "old", "t/b": "old" });
       await backend.chmod?.(at("t/b"), 0o444);
       const copying = () => copyTreeVia(backend, at("s"), at("t"), { overwrite: true });
-      await fails(copying, "PERMISSION_DENIED", "onto a file without write permission");
-      const files = await filesOf(context);
-      equal([files["t/a"], files["t/b"]], ["old", "old"], "the files");
+      await assertFails(copying, "PERMISSION_DENIED", "onto a file without write permission");
+      const files = await fileTextsBelowRoot(context);
+      assertEqual([files["t/a"], files["t/b"]], ["old", "old"], "the files");
     },
   },
   {
@@ -218,12 +222,12 @@ export const trees: readonly ContractCase[] = [
       await backend.symlink?.("circle", at("circle"));
       for (const to of ["itself", "circle"]) {
         const copying = () => copyTreeVia(backend, at("s"), at(to), { overwrite: true });
-        await fails(copying, "NOT_DIRECTORY", `a directory onto the link ${to}`);
+        await assertFails(copying, "NOT_DIRECTORY", `a directory onto the link ${to}`);
       }
       await copyTreeVia(backend, at("s"), at("t"), { overwrite: true });
-      const files = await filesOf(context);
-      equal([files["t/a"], files["t/kept"], files["s/a"]], ["1", "kept", "1"], "the files");
-      equal((await backend.lstat?.(at("t/a")))?.type, "file", "the link");
+      const files = await fileTextsBelowRoot(context);
+      assertEqual([files["t/a"], files["t/kept"], files["s/a"]], ["1", "kept", "1"], "the files");
+      assertEqual((await backend.lstat?.(at("t/a")))?.type, "file", "the link");
     },
   },
   {
@@ -233,8 +237,8 @@ export const trees: readonly ContractCase[] = [
       const { backend, at, seed } = context;
       await seed({ "s/a": "1" });
       await backend.symlink?.("s", at("l"));
-      await fails(() => copyTreeVia(backend, at("s"), at("l/in")), "INVALID_ARGUMENT", "into itself");
-      equal(await filesOf(context), { "s/a": "1" }, "the files");
+      await assertFails(() => copyTreeVia(backend, at("s"), at("l/in")), "INVALID_ARGUMENT", "into itself");
+      assertEqual(await fileTextsBelowRoot(context), { "s/a": "1" }, "the files");
     },
   },
   {
@@ -244,14 +248,14 @@ export const trees: readonly ContractCase[] = [
       await seed({ "d/a": "11", "d/e/b": "222", kept: "x" });
       await backend.symlink?.("../kept", at("d/l"));
       const linked = backend.symlink === undefined ? 0 : 1;
-      equal(
+      assertEqual(
         await removeTreeVia(backend, at("d")),
         { files: 2 + linked, directories: 2, bytes: 5 },
         "the counts",
       );
-      equal(await filesOf(context), { kept: "x" }, "the files");
-      await fails(() => removeTreeVia(backend, at("d")), "NOT_FOUND", "once more");
-      equal((await removeTreeVia(backend, at("kept"))).files, 1, "a single file");
+      assertEqual(await fileTextsBelowRoot(context), { kept: "x" }, "the files");
+      await assertFails(() => removeTreeVia(backend, at("d")), "NOT_FOUND", "once more");
+      assertEqual((await removeTreeVia(backend, at("kept"))).files, 1, "a single file");
     },
   },
   {
@@ -266,40 +270,48 @@ export const trees: readonly ContractCase[] = [
           names.push(...page.entries.map((entry) => entry.name));
           cursor = page.next;
         } while (cursor !== undefined);
-        equal(names, ["c", "d", "a", "b", "e"], `pages of ${limit}`);
+        assertEqual(names, ["c", "d", "a", "b", "e"], `pages of ${limit}`);
       }
-      await fails(() => listPageVia(backend, root, { limit: 0 }), "INVALID_ARGUMENT", "an empty page");
-      await fails(() => listPageVia(backend, at("gone"), { limit: 1 }), "NOT_FOUND", "a missing directory");
+      await assertFails(() => listPageVia(backend, root, { limit: 0 }), "INVALID_ARGUMENT", "an empty page");
+      await assertFails(
+        () => listPageVia(backend, at("gone"), { limit: 1 }),
+        "NOT_FOUND",
+        "a missing directory",
+      );
     },
   },
   {
     name: "fall-backs: versions and conditions hold on any backend",
     run: async ({ backend, at, root }) => {
       const path = at("new/f");
-      await fails(() => writeVia(backend, path, bytes("x")), "NOT_FOUND", "no parent");
-      await fails(
-        () => writeVia(backend, path, bytes("x"), { createDirs: true, ifVersion: "none" }),
+      await assertFails(() => writeVia(backend, path, utf8Bytes("x")), "NOT_FOUND", "no parent");
+      await assertFails(
+        () => writeVia(backend, path, utf8Bytes("x"), { createDirs: true, ifVersion: "none" }),
         ["CONFLICT", "NOT_FOUND"],
         "a version of nothing",
       );
-      equal(await backend.listDir(root), [], "nothing was made");
-      await writeVia(backend, path, bytes("one"), { createDirs: true, ifAbsent: true });
-      await fails(
-        () => writeVia(backend, path, bytes("x"), { ifAbsent: true }),
+      assertEqual(await backend.listDir(root), [], "nothing was made");
+      await writeVia(backend, path, utf8Bytes("one"), { createDirs: true, ifAbsent: true });
+      await assertFails(
+        () => writeVia(backend, path, utf8Bytes("x"), { ifAbsent: true }),
         "ALREADY_EXISTS",
         "ifAbsent",
       );
       const first = await readVersioned(backend, path);
-      equal(new TextDecoder().decode(first?.bytes), "one", "the content");
-      const { version } = await writeVia(backend, path, bytes("two"), { ifVersion: first?.version });
-      await fails(
-        () => writeVia(backend, path, bytes("x"), { ifVersion: first?.version }),
+      assertEqual(new TextDecoder().decode(first?.bytes), "one", "the content");
+      const { version } = await writeVia(backend, path, utf8Bytes("two"), { ifVersion: first?.version });
+      await assertFails(
+        () => writeVia(backend, path, utf8Bytes("x"), { ifVersion: first?.version }),
         "CONFLICT",
         "an old version",
       );
-      equal(await readVersioned(backend, path, { ifNoneMatch: version }), null, "the version of the write");
-      await fails(() => readVersioned(backend, path, { maxBytes: 2 }), "TOO_LARGE", "maxBytes");
-      equal(await lstatOrNull(backend, at("gone")), null, "facts of nothing");
+      assertEqual(
+        await readVersioned(backend, path, { ifNoneMatch: version }),
+        null,
+        "the version of the write",
+      );
+      await assertFails(() => readVersioned(backend, path, { maxBytes: 2 }), "TOO_LARGE", "maxBytes");
+      assertEqual(await lstatOrNull(backend, at("gone")), null, "facts of nothing");
     },
   },
 ];

@@ -1,32 +1,32 @@
-/** Test cases for versions and conditional writes: `read`, `ifVersion`, `ifAbsent`. */
+/** Test cases for versions and conditional writes: `readVersionedBytes`, `ifVersion`, `ifAbsent`. */
 import type { FsBackend, VersionedBytes } from "../backends/backend.ts";
-import { equal, fails, frozen, ok, type ContractCase } from "./case.ts";
+import { assertEqual, assertFails, assertFrozen, assertTrue, type ContractCase } from "./case.ts";
 
 const decoder = new TextDecoder();
 
-async function read(backend: FsBackend, path: string): Promise<VersionedBytes> {
+async function readVersionedBytes(backend: FsBackend, path: string): Promise<VersionedBytes> {
   const result = await backend.read?.(path);
   if (result === undefined || result === null) throw new Error("read() gave nothing");
   return result;
 }
 
 /**
- * The cases about versions. They are skipped on a backend without the capability `read`, by which a backend
+ * The cases about versions. They are skipped on a backend without the capability `readVersionedBytes`, by which a backend
  * promises to honour conditions.
  */
-export const versions: readonly ContractCase[] = [
+export const versionCases: readonly ContractCase[] = [
   {
     name: "read: content, version and facts of one moment",
     reads: true,
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "héllo" });
-      const { bytes, version, stat } = await read(backend, at("f"));
-      equal(decoder.decode(bytes), "héllo", "the content");
-      equal([stat.path, stat.size, stat.isFile], [at("f"), 6, true], "the facts");
-      equal((await backend.stat(at("f"))).version, version, "the version that stat gives");
-      ok(version !== "", "a version is not empty");
-      frozen(stat, "the facts");
+      const { bytes, version, stat } = await readVersionedBytes(backend, at("f"));
+      assertEqual(decoder.decode(bytes), "héllo", "the content");
+      assertEqual([stat.path, stat.size, stat.isFile], [at("f"), 6, true], "the facts");
+      assertEqual((await backend.stat(at("f"))).version, version, "the version that stat gives");
+      assertTrue(version !== "", "a version is not empty");
+      assertFrozen(stat, "the facts");
     },
   },
   {
@@ -37,16 +37,16 @@ export const versions: readonly ContractCase[] = [
       await seed({ f: "0123456789" });
       const part = async (start: number, end: number): Promise<string> =>
         decoder.decode((await backend.read?.(at("f"), { range: { start, end } }))?.bytes);
-      equal(await part(2, 5), "234", "in the middle");
-      equal(await part(8, 99), "89", "beyond the end");
-      equal(await part(50, 60), "", "past the end");
-      equal(await part(3, 3), "", "empty");
+      assertEqual(await part(2, 5), "234", "in the middle");
+      assertEqual(await part(8, 99), "89", "beyond the end");
+      assertEqual(await part(50, 60), "", "past the end");
+      assertEqual(await part(3, 3), "", "empty");
       for (const [start, end] of [
         [-1, 2],
         [5, 2],
         [Number.NaN, 2],
       ] as const) {
-        await fails(() => part(start, end), "INVALID_ARGUMENT", `range ${start}..${end}`);
+        await assertFails(() => part(start, end), "INVALID_ARGUMENT", `range ${start}..${end}`);
       }
     },
   },
@@ -56,10 +56,10 @@ export const versions: readonly ContractCase[] = [
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "0123456789" });
-      await fails(() => backend.read?.(at("f"), { maxBytes: 9 }), "TOO_LARGE", "the whole file");
-      equal((await backend.read?.(at("f"), { maxBytes: 10 }))?.bytes.length, 10, "as many as allowed");
+      await assertFails(() => backend.read?.(at("f"), { maxBytes: 9 }), "TOO_LARGE", "the whole file");
+      assertEqual((await backend.read?.(at("f"), { maxBytes: 10 }))?.bytes.length, 10, "as many as allowed");
       const cut = await backend.read?.(at("f"), { maxBytes: 3, range: { start: 0, end: 3 } });
-      equal(cut?.bytes.length, 3, "a range within the limit");
+      assertEqual(cut?.bytes.length, 3, "a range within the limit");
     },
   },
   {
@@ -67,11 +67,11 @@ export const versions: readonly ContractCase[] = [
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "one" });
-      const { version } = await read(backend, at("f"));
-      equal(await backend.read?.(at("f"), { ifNoneMatch: version }), null, "the same version");
+      const { version } = await readVersionedBytes(backend, at("f"));
+      assertEqual(await backend.read?.(at("f"), { ifNoneMatch: version }), null, "the same version");
       await backend.writeText(at("f"), "two");
       const changed = await backend.read?.(at("f"), { ifNoneMatch: version });
-      equal(decoder.decode(changed?.bytes), "two", "the new content");
+      assertEqual(decoder.decode(changed?.bytes), "two", "the new content");
     },
   },
   {
@@ -80,9 +80,9 @@ export const versions: readonly ContractCase[] = [
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "" });
-      await fails(() => backend.read?.(at("gone")), "NOT_FOUND", "a missing file");
-      await fails(() => backend.read?.(at("d")), "IS_DIRECTORY", "a directory");
-      await fails(
+      await assertFails(() => backend.read?.(at("gone")), "NOT_FOUND", "a missing file");
+      await assertFails(() => backend.read?.(at("d")), "IS_DIRECTORY", "a directory");
+      await assertFails(
         () => backend.read?.(at("d/f"), { signal: AbortSignal.abort() }),
         "CANCELLED",
         "an aborted signal",
@@ -94,13 +94,17 @@ export const versions: readonly ContractCase[] = [
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "one" });
-      const seen = [(await read(backend, at("f"))).version];
-      equal((await read(backend, at("f"))).version, seen[0], "read twice");
+      const seen = [(await readVersionedBytes(backend, at("f"))).version];
+      assertEqual((await readVersionedBytes(backend, at("f"))).version, seen[0], "read twice");
       for (const text of ["two", "three", "four!"]) {
         const { version } = await backend.writeText(at("f"), text);
-        ok(typeof version === "string", "a write gives the new version");
-        equal((await read(backend, at("f"))).version, version, "the version that was read");
-        ok(!seen.includes(version as string), "a version of other content is not given again");
+        assertTrue(typeof version === "string", "a write gives the new version");
+        assertEqual(
+          (await readVersionedBytes(backend, at("f"))).version,
+          version,
+          "the version that was read",
+        );
+        assertTrue(!seen.includes(version as string), "a version of other content is not given again");
         seen.push(version as string);
       }
     },
@@ -110,16 +114,16 @@ export const versions: readonly ContractCase[] = [
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "one" });
-      const { version: first } = await read(backend, at("f"));
+      const { version: first } = await readVersionedBytes(backend, at("f"));
       const { version: second } = await backend.writeText(at("f"), "two", { ifVersion: first });
-      await fails(
+      await assertFails(
         () => backend.writeText(at("f"), "three", { ifVersion: first }),
         "CONFLICT",
         "an old version",
       );
-      equal(await backend.readText(at("f")), "two", "the content is as it was");
+      assertEqual(await backend.readText(at("f")), "two", "the content is as it was");
       await backend.writeText(at("f"), "three", { ifVersion: second });
-      await fails(
+      await assertFails(
         () => backend.writeText(at("f"), "x", { ifVersion: "no such version" }),
         "CONFLICT",
         "nonsense",
@@ -131,14 +135,14 @@ export const versions: readonly ContractCase[] = [
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "one" });
-      const { version } = await read(backend, at("f"));
+      const { version } = await readVersionedBytes(backend, at("f"));
       await backend.delete(at("f"));
-      await fails(
+      await assertFails(
         () => backend.writeText(at("f"), "x", { ifVersion: version }),
         ["CONFLICT", "NOT_FOUND"],
         "a missing file",
       );
-      equal(await backend.exists(at("f")), false, "still no file");
+      assertEqual(await backend.exists(at("f")), false, "still no file");
     },
   },
   {
@@ -146,15 +150,15 @@ export const versions: readonly ContractCase[] = [
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "start" });
-      const { version } = await read(backend, at("f"));
+      const { version } = await readVersionedBytes(backend, at("f"));
       const results = await Promise.allSettled(
         Array.from({ length: 20 }, async (_, i) =>
           backend.writeText(at("f"), `writer ${i}`, { ifVersion: version }),
         ),
       );
       const winners = results.flatMap((result, i) => (result.status === "fulfilled" ? [i] : []));
-      equal(winners.length, 1, "the number of winners");
-      equal(await backend.readText(at("f")), `writer ${winners[0]}`, "the winner's content");
+      assertEqual(winners.length, 1, "the number of winners");
+      assertEqual(await backend.readText(at("f")), `writer ${winners[0]}`, "the winner's content");
     },
   },
   {
@@ -162,10 +166,18 @@ export const versions: readonly ContractCase[] = [
     needs: ["read"],
     run: async ({ backend, at }) => {
       await backend.writeText(at("f"), "first", { ifAbsent: true });
-      await fails(() => backend.writeText(at("f"), "second", { ifAbsent: true }), "ALREADY_EXISTS", "a file");
-      equal(await backend.readText(at("f")), "first", "the content");
+      await assertFails(
+        () => backend.writeText(at("f"), "second", { ifAbsent: true }),
+        "ALREADY_EXISTS",
+        "a file",
+      );
+      assertEqual(await backend.readText(at("f")), "first", "the content");
       await backend.mkdir(at("d"));
-      await fails(() => backend.writeText(at("d"), "x", { ifAbsent: true }), "ALREADY_EXISTS", "a directory");
+      await assertFails(
+        () => backend.writeText(at("d"), "x", { ifAbsent: true }),
+        "ALREADY_EXISTS",
+        "a directory",
+      );
     },
   },
   {
@@ -178,8 +190,8 @@ export const versions: readonly ContractCase[] = [
         ),
       );
       const winners = results.flatMap((result, i) => (result.status === "fulfilled" ? [i] : []));
-      equal(winners.length, 1, "the number of winners");
-      equal(await backend.readText(at("f")), `writer ${winners[0]}`, "the winner's content");
+      assertEqual(winners.length, 1, "the number of winners");
+      assertEqual(await backend.readText(at("f")), `writer ${winners[0]}`, "the winner's content");
     },
   },
 ];

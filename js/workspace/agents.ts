@@ -37,7 +37,7 @@ import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
 import { type BudgetOptions, makeBudget } from "../pipeline/scheduling/budget.ts";
 import type { AccessOptions } from "./options.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
-import type { Confined, Session } from "../pipeline/session.ts";
+import type { ConfinedStorage, Session } from "../pipeline/session.ts";
 
 /** The options of an agent. Each can only restrict; the default is that of the workspace. */
 export interface AgentOptions {
@@ -98,7 +98,9 @@ export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
 const checkOptions = optionChecker("agent", AGENT_OPTIONS);
 
 /** The storage of an agent that uses that of its workspace, so that closing the agent releases nothing. */
-const SHARED_STORAGE: Partial<Confined> & Pick<Confined, "release"> = { release: async () => {} };
+const SHARED_STORAGE: Partial<ConfinedStorage> & Pick<ConfinedStorage, "release"> = {
+  release: async () => {},
+};
 
 /** Returns the shared state of an agent's calls. @throws FilewrightError INVALID_ARGUMENT for invalid options */
 export async function agentSession(session: Session, name: string, given: AgentOptions): Promise<Session> {
@@ -109,7 +111,7 @@ export async function agentSession(session: Session, name: string, given: AgentO
   const asks = wanted.permissions !== undefined || session.prompting !== undefined;
   // Access to secrets is granted to a backend, so an agent with its own grants needs its own backend.
   const apart = wanted.access !== undefined || asks;
-  const own: Partial<Confined> & Pick<Confined, "release"> = apart
+  const own: Partial<ConfinedStorage> & Pick<ConfinedStorage, "release"> = apart
     ? await session.confine(policyOf(session, wanted), session.resolver.policy)
     : SHARED_STORAGE;
   const { confirm, budget } = wanted;

@@ -4,7 +4,7 @@ import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox
 import { FilewrightError } from "../engine/errors.ts";
 import { localHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
-import type { CommandsFor } from "../pipeline/session.ts";
+import type { CommandSandboxFor } from "../pipeline/session.ts";
 
 /**
  * Returns the function that creates the command sandbox of each policy, because an agent may have a
@@ -13,7 +13,7 @@ import type { CommandsFor } from "../pipeline/session.ts";
 export function commandsOf(
   { commands, backend }: Pick<WorkspaceOptions, "commands" | "backend">,
   stateDir: string | undefined,
-): CommandsFor {
+): CommandSandboxFor {
   if (commands === undefined) return () => undefined;
   let opened = isProvider(commands) ? commands : undefined;
   return (policy, rules) => {

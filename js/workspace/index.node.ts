@@ -14,7 +14,7 @@ import { defaultStateDir, tryLock } from "../backends/local/lock.node.ts";
 import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
 import { FileJournal } from "../journal/store.node.ts";
 import { setLocalHost } from "./host.ts";
-import { fileReads } from "../pipeline/past/reads-file.node.ts";
+import { fileReadStore } from "../pipeline/past/reads-file.node.ts";
 
 export * from "./index.ts";
 
@@ -43,5 +43,5 @@ setLocalHost({
   cwd: () => process.cwd(),
   home: () => homedir(),
   environment: () => process.env,
-  reads: fileReads,
+  reads: fileReadStore,
 });

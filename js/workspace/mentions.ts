@@ -6,7 +6,7 @@
 import type { ContentBlock } from "../readers/index.ts";
 import { callback, optionChecker, list, type Options, options } from "../schema/option.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { CALL_ROWS } from "../pipeline/call-options.ts";
+import { CALL_OPTION_ROWS } from "../pipeline/call-options.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
@@ -53,7 +53,7 @@ export interface MentionOptions extends CallOptions {
  * @printed
  */
 export const MENTION_OPTIONS: Options<MentionOptions> = options("MentionOptions", {
-  ...CALL_ROWS,
+  ...CALL_OPTION_ROWS,
   resolvers: list(callback()),
 });
 

@@ -33,7 +33,7 @@ import { isDisk, localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
 import { makeReads, type ReadStore } from "../pipeline/past/reads.ts";
-import { makeRepositories, withRepositories } from "../pipeline/paths/repositories.ts";
+import { makeRepositories, protectNamedPlaces } from "../pipeline/paths/repositories.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
 import type { Session } from "../pipeline/session.ts";
 import { CallSlots } from "../pipeline/scheduling/admission.ts";
@@ -102,7 +102,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
   const told = given.access?.deny ?? [];
   const observers = Object.freeze([...(given.observers ?? [])]);
   const session: Session = Object.freeze({
-    workspace: nextWorkspace(),
+    workspace: nextWorkspaceNumber(),
     running: new RunningCalls(),
     async release() {
       await views.close();
@@ -186,7 +186,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
 let workspaceCount = 0;
 
 /** Returns the number of a new workspace, unique in this process. */
-function nextWorkspace(): number {
+function nextWorkspaceNumber(): number {
   workspaceCount += 1;
   return workspaceCount;
 }
@@ -280,7 +280,7 @@ async function repositoriesOf(
   const roots: string[] = [];
   for (const root of new Set(policy.write)) roots.push(await rootPath(root));
   const home = local ? localHost().home?.() : undefined;
-  const whole = await withRepositories(policy, storage, roots, home);
+  const whole = await protectNamedPlaces(policy, storage, roots, home);
   if (!local) return whole;
   const environment = localHost().environment?.() ?? {};
   const gitExcludes = await readGitExcludes(storage, await rootPath(policy.cwd), { home, environment });

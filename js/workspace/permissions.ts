@@ -10,7 +10,7 @@ import {
 } from "../policy/index.ts";
 import { type Notify, notifySafely } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
-import type { PromptSettings } from "../pipeline/session.ts";
+import type { GrantPromptSettings } from "../pipeline/session.ts";
 
 /** The option that requires directories to be granted before they are used. */
 export interface PermissionOptions {
@@ -31,7 +31,7 @@ export interface OpenedPermissions {
   /** The permissions; undefined when directories need no grant and there is no file of grants to protect. */
   readonly permissions: Permissions | undefined;
   /** How directories are asked for; undefined when they are not. */
-  readonly prompting: PromptSettings | undefined;
+  readonly prompting: GrantPromptSettings | undefined;
   /** Globs that deny access to the file of grants. */
   readonly deny: readonly string[];
 }

@@ -9,8 +9,14 @@ import type { CallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { homeOfHost } from "./host.ts";
-import { type CallOutline, iconOf, outlineOf, previewOf, type ToolIcon } from "../pipeline/outline.ts";
-import { type ToolResult, unknownTool } from "../pipeline/result.ts";
+import {
+  type CallOutline,
+  iconOfTool,
+  outlineOfCall,
+  previewOfCall,
+  type ToolIcon,
+} from "../pipeline/outline.ts";
+import { type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 
 /** A tool for hosts and adapters. */
@@ -61,7 +67,7 @@ export function presetTools(
     const tool = byName.get(name);
     const end = calls.refusal();
     if (end !== undefined) return end;
-    if (tool === undefined) return unknownTool(name, byName.keys());
+    if (tool === undefined) return unknownToolFailure(name, byName.keys());
     const checked = checkCallOptions(given);
     if ("ok" in checked) return checked;
     return calls.run(() => callPreset(session, tool, args, checked.options));
@@ -77,11 +83,11 @@ export function presetTools(
       inputSchema,
       outputSchema,
       annotations,
-      icon: iconOf(tool.name),
-      outline: (args: unknown) => outlineOf(session, tool, args, canonical(args)),
+      icon: iconOfTool(tool.name),
+      outline: (args: unknown) => outlineOfCall(session, tool, args, canonical(args)),
       preview: async (args: unknown, options?: CallOptions) =>
         calls.run(() =>
-          previewOf(
+          previewOfCall(
             session,
             tool,
             args,

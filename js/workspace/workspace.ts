@@ -22,13 +22,13 @@ import { type AgentOptions, agentSession } from "./agents.ts";
 import type { Spent } from "../pipeline/scheduling/budget.ts";
 import { runCall } from "../pipeline/call.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
-import { lockAll } from "../pipeline/change.ts";
+import { lockPathsOfCall } from "../pipeline/change.ts";
 import { type CallGate, makeCallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
-import { iconOf, outlineOf, previewOf } from "../pipeline/outline.ts";
-import { type Failure, refusedFailure, type ToolResult, unknownTool } from "../pipeline/result.ts";
+import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
+import { type Failure, refusedFailure, type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
-import { type HistoryEntry, historyOf, type Undone, undoCall } from "../pipeline/past/history.ts";
+import { type HistoryEntry, listHistory, type Undone, undoCall } from "../pipeline/past/history.ts";
 import type { LocalFacts } from "./host.ts";
 import type { Session } from "../pipeline/session.ts";
 import { type PresetTools, presetTools, type ToolDefinition } from "./preset-tools.ts";
@@ -215,7 +215,7 @@ export function makeWorkspace(
     const tool = byName.get(name);
     const end = refusal();
     if (end !== undefined) return end;
-    if (tool === undefined) return unknownTool(name, byName.keys());
+    if (tool === undefined) return unknownToolFailure(name, byName.keys());
     const checked = checkCallOptions(given);
     if ("ok" in checked) return checked;
     return gate.run(() => runCall(session, tool, args, checked.options));
@@ -246,11 +246,11 @@ export function makeWorkspace(
         inputSchema: tool.inputSchema,
         outputSchema: tool.outputSchema,
         annotations: tool.annotations,
-        icon: iconOf(tool.name),
-        outline: (args: unknown) => outlineOf(session, tool, args),
+        icon: iconOfTool(tool.name),
+        outline: (args: unknown) => outlineOfCall(session, tool, args),
         preview: async (args: unknown, options?: CallOptions) =>
           gate.run(() =>
-            previewOf(session, tool, args, optionsOrThrow(refusal() ?? checkCallOptions(options))),
+            previewOfCall(session, tool, args, optionsOrThrow(refusal() ?? checkCallOptions(options))),
           ),
         execute: (args: unknown, options?: CallOptions) => callOwn(tool.name, args, options),
         [ROOT_LOOKUP]: makeRootLookup(session, tool.name),
@@ -277,14 +277,14 @@ export function makeWorkspace(
       wantOpen();
       const { signal } = checkLockOptions(given);
       const location = session.resolver.resolve(path, "write");
-      const release = await lockAll(session, [{ argument: "path", typed: path, intent: "write" }], {
+      const release = await lockPathsOfCall(session, [{ argument: "path", typed: path, intent: "write" }], {
         fs: session.fs,
         locations: [location],
         signal,
       });
       return { release };
     },
-    history: () => historyOf(session),
+    history: () => listHistory(session),
     async undo(callId, given = {}) {
       wantOpen();
       const { signal } = checkUndoOptions(given);

@@ -5,7 +5,7 @@ import { toGeminiCliTools } from "../../js/adapters/gemini-cli.ts";
 import { toInterruptOn } from "../../js/adapters/langchain.ts";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
 import { DECISION_ORDER } from "../../js/policy/index.ts";
-import { sourcesOf } from "../../js/pipeline/sources.ts";
+import { decisionSourcesOf } from "../../js/pipeline/sources.ts";
 import { COPIES, COUNT, gateAnswers, gateCases, orderOf, readGates, SEED } from "./gates.ts";
 
 const { header, changes, rows } = readGates();
@@ -52,7 +52,7 @@ describe("the list of sources", () => {
 
   test("of a workspace is the order of decisions without the framework, which asks before the call", () => {
     const session = { hooks: [], rules: { isEmpty: true }, confirmFor: () => undefined };
-    const list = sourcesOf(session as never, "write_file").map(({ name }) => name);
+    const list = decisionSourcesOf(session as never, "write_file").map(({ name }) => name);
     expect(["framework", ...list]).toEqual(names);
   });
 

@@ -4,8 +4,8 @@ import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { approvalQueue, serveApprovals } from "../../js/hooks/index.node.ts";
 import type { HttpLimits } from "../../js/http/limits.ts";
-import { type HttpServer, listen } from "../../js/http/server.node.ts";
-import { sameToken } from "../../js/http/access.ts";
+import { type HttpServer, startHttpServer } from "../../js/http/server.node.ts";
+import { tokensAreEqual } from "../../js/http/access.ts";
 import { raw, send } from "../mcp/serving.ts";
 
 const servers: HttpServer[] = [];
@@ -15,7 +15,7 @@ async function server(
   answer: (request: Request) => Promise<Response>,
   limits: Partial<HttpLimits> = {},
 ): Promise<HttpServer> {
-  const made = await listen(answer, { host: "127.0.0.1", port: 0, limits });
+  const made = await startHttpServer(answer, { host: "127.0.0.1", port: 0, limits });
   servers.push(made);
   return made;
 }
@@ -330,7 +330,7 @@ describe("the approval queue over HTTP", () => {
 });
 
 test("tokens are equal only when every character is", () => {
-  expect(sameToken("0123456789abcdef", "0123456789abcdef")).toBe(true);
+  expect(tokensAreEqual("0123456789abcdef", "0123456789abcdef")).toBe(true);
   for (const given of [
     "",
     "0",
@@ -339,6 +339,6 @@ test("tokens are equal only when every character is", () => {
     "0123456789abcdef0",
     "0123456789abcdef".repeat(2),
   ])
-    expect(sameToken(given, "0123456789abcdef"), given).toBe(false);
-  expect(sameToken("", "")).toBe(false);
+    expect(tokensAreEqual(given, "0123456789abcdef"), given).toBe(false);
+  expect(tokensAreEqual("", "")).toBe(false);
 });

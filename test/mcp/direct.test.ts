@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import type { About } from "../../js/mcp/protocol/direct.ts";
-import { makeMessageHandler, REVISIONS } from "../../js/rpc/handler.ts";
+import { makeMessageHandler, PROTOCOL_REVISIONS } from "../../js/rpc/handler.ts";
 import { COMMAND, scratch } from "./harness.ts";
 
 const clientInfo = { name: "test", version: "1" };
@@ -69,7 +69,7 @@ function answerHandshake(message: object, { serverInfo, capabilities, instructio
 const BY_SDK = { _meta: { "test.example/by": "sdk" } };
 
 test("the revisions are those of the SDK", () => {
-  expect(REVISIONS).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
+  expect(PROTOCOL_REVISIONS).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
 });
 
 test("the fast path answers a handshake as the SDK does, in every revision", async () => {
@@ -77,7 +77,7 @@ test("the fast path answers a handshake as the SDK does, in every revision", asy
   await using server = new Raw(at.dir);
   const { result } = await server.initialize("2025-06-18");
   expect(result).toMatchObject({ protocolVersion: "2025-06-18", serverInfo: { name: "filewright" } });
-  for (const revision of [...REVISIONS, "1999-01-01", "2026-07-28", ""]) {
+  for (const revision of [...PROTOCOL_REVISIONS, "1999-01-01", "2026-07-28", ""]) {
     // The fast path answers only the first handshake; the SDK answers this one.
     const theirs = await server.initialize(revision);
     const params = { protocolVersion: revision, capabilities: {}, clientInfo };

@@ -2,7 +2,7 @@
  * Checks the token that a client of the MCP server must send: one fixed token, or tokens of an authorization
  * server. A refusal says nothing about the served directories.
  */
-import { bearerOf, sameToken } from "../../http/access.ts";
+import { bearerTokenOf, tokensAreEqual } from "../../http/access.ts";
 import type { TokenFacts, TokenVerifier } from "./oauth.ts";
 
 /** Which tokens are accepted. With neither option every request is admitted. */
@@ -26,9 +26,9 @@ export type Gate = (request: Request) => Promise<Admission>;
 export function makeGate({ token, verifier }: GateOptions): Gate {
   return async (request) => {
     if (token === undefined && verifier === undefined) return { facts: undefined };
-    const given = bearerOf(request);
+    const given = bearerTokenOf(request);
     if (given === undefined) return { refusal: unauthorized(verifier) };
-    if (token !== undefined && sameToken(given, token))
+    if (token !== undefined && tokensAreEqual(given, token))
       return { facts: { clientId: "token", scopes: [], expiresAt: Number.MAX_SAFE_INTEGER, token: given } };
     if (verifier === undefined) return { refusal: unauthorized(verifier, "invalid_token") };
     const checked = await verifier.verify(given);

@@ -1,6 +1,6 @@
 /** Answers `tools/list` and `tools/call`, and reports the progress of calls. */
 import { singleTypes } from "../../presets/strict.ts";
-import { UnknownTool } from "../../rpc/handler.ts";
+import { UnknownToolError } from "../../rpc/handler.ts";
 import { shuttingDownFailure } from "../../pipeline/scheduling/admission.ts";
 import type { ToolResult, CallOptions } from "../../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
@@ -71,7 +71,7 @@ export async function listTools({ host, structured }: Serving): Promise<Record<s
 /**
  * Runs one call.
  * @param round the approvals of this request, when the client's user can be asked
- * @throws UnknownTool
+ * @throws UnknownToolError
  */
 export async function callTool(
   serving: Serving,
@@ -94,7 +94,7 @@ export async function callTool(
   if (tool === undefined) {
     // The name is not logged, because it is text of the client.
     log?.log("warning", { message: "a call was refused: UNKNOWN_TOOL", code: "UNKNOWN_TOOL" });
-    throw new UnknownTool(name, [...served.tools.keys()]);
+    throw new UnknownToolError(name, [...served.tools.keys()]);
   }
   const report = reporter(meta?.progressToken, notify);
   try {

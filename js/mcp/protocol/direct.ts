@@ -1,5 +1,5 @@
 /** Answers requests without the protocol's SDK, over stdio and HTTP, and describes the server to clients. */
-import type { Methods } from "../../rpc/handler.ts";
+import type { AnsweredMethods } from "../../rpc/handler.ts";
 import type { Notify } from "./log.ts";
 import { callSignal, callTool, listTools, type Serving } from "./call.ts";
 
@@ -17,7 +17,7 @@ export interface DirectParts extends Serving {
  * Returns the methods that are answered for a client after its handshake. A call about which the user may
  * have to be asked is left to the SDK.
  */
-export function directMethods(parts: DirectParts): Methods {
+export function directMethods(parts: DirectParts): AnsweredMethods {
   const { notify, approvals, clientLog } = parts;
   return {
     ping: () => ({}),

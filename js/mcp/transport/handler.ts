@@ -6,8 +6,8 @@
  */
 import { HTTP_LIMITS } from "../../http/limits.ts";
 import { refused } from "../auth/gate.ts";
-import { makeMessageHandler, REVISIONS } from "../../rpc/handler.ts";
-import { INVALID_REQUEST, notJson } from "../../rpc/message.ts";
+import { makeMessageHandler, PROTOCOL_REVISIONS } from "../../rpc/handler.ts";
+import { INVALID_REQUEST, notJsonReply } from "../../rpc/message.ts";
 import { isObjectWithKeys } from "../../schema/check.ts";
 import type { TokenFacts } from "../auth/oauth.ts";
 import { aboutServer, directMethods } from "../protocol/direct.ts";
@@ -92,7 +92,7 @@ export function makeHandler(
       try {
         message = JSON.parse(body);
       } catch {
-        return Response.json(notJson(), { status: 400 });
+        return Response.json(notJsonReply(), { status: 400 });
       }
       // A batch is passed to the SDK; the revision 2025-03-26 allows batches over HTTP.
       if (isOlderEra(request) && !Array.isArray(message)) {
@@ -142,5 +142,5 @@ function isSmallMessage({ method, headers }: Request): boolean {
 /** Returns true for a request that states no protocol revision, or one that has a handshake. */
 function isOlderEra({ headers }: Request): boolean {
   const revision = headers.get("mcp-protocol-version");
-  return !headers.has("mcp-method") && (revision === null || REVISIONS.includes(revision));
+  return !headers.has("mcp-method") && (revision === null || PROTOCOL_REVISIONS.includes(revision));
 }

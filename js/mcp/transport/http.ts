@@ -1,6 +1,6 @@
 /** Serves MCP over HTTP: the paths of the server, and the check of tokens before each request. */
 import { HTTP_LIMITS, type HttpLimits } from "../../http/limits.ts";
-import { type HttpServer, listen } from "../../http/server.node.ts";
+import { type HttpServer, startHttpServer } from "../../http/server.node.ts";
 import { type GateOptions, makeGate, refused } from "../auth/gate.ts";
 import type { McpHandler } from "./handler.ts";
 
@@ -60,5 +60,5 @@ export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<Ht
     return handler.fetch(request, admission.facts);
   };
   const { host, port, hosts, origins, limits, onerror } = options;
-  return listen(answer, { host, port, hosts, origins, limits, onerror, refuse: refused });
+  return startHttpServer(answer, { host, port, hosts, origins, limits, onerror, refuse: refused });
 }

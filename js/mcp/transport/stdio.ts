@@ -79,7 +79,7 @@ export function hostOptions(
     readOnlyDirs: readOnly.map(({ path }) => resolve(expandHome(path))),
     confirm,
     onOpen(served: ServedWorkspace) {
-      if (options.greeting === undefined) log(openedLine(served));
+      if (options.greeting === undefined) log(workspaceFactsLine(served));
       clientLog?.opened(served);
     },
   };
@@ -148,7 +148,7 @@ export function greetingOf(options: ServeOptions, dirs: readonly string[]): stri
 }
 
 /** Returns the line with facts that are known only after the workspace is opened. */
-function openedLine({ ws, listed }: ServedWorkspace): string {
+function workspaceFactsLine({ ws, listed }: ServedWorkspace): string {
   const { engine, sandbox } = ws.capabilities();
   return `filewright: engine ${engine.kind}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
 }

@@ -5,7 +5,7 @@
  * Other modules check and answer messages. Standard output carries only protocol messages.
  */
 import type { Readable, Writable } from "node:stream";
-import { type JsonObject, notJson, parseMessage } from "../../rpc/message.ts";
+import { type JsonObject, notJsonReply, parseMessage } from "../../rpc/message.ts";
 import { isObjectWithKeys } from "../../schema/check.ts";
 
 /** Both directions of a connection. */
@@ -55,7 +55,7 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
     }
     wire.onerror(new Error(`Not a message: ${JSON.stringify(text.slice(0, 80))}`));
     const checked = parseMessage(message);
-    if (message === undefined) wire.write(notJson());
+    if (message === undefined) wire.write(notJsonReply());
     else if (checked.kind === "invalid") wire.write(checked.reply);
   };
   const take = (bytes: Buffer): void => {

@@ -15,16 +15,16 @@ import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
 import { failureResult } from "../answer.ts";
 import { BatchFailed, type ErrorData, type ToolResult } from "../result.ts";
 import { admitOperation, type Operation, prepareOperations, toolOfOperation } from "./operations.ts";
-import { runAfterHooks, runInOrder, outcomeOf } from "./outcomes.ts";
-import { repeatAsApproved, ownVersionsOf, TrialRecorder } from "./trial.ts";
-import { lockAll, lockKeys, MAX_PLANS, stopIfCancelled } from "../change.ts";
+import { runAfterHooks, runInOrder, batchOutcomeOf } from "./outcomes.ts";
+import { repeatAsApproved, versionsBeforeBatch, TrialRecorder } from "./trial.ts";
+import { lockPathsOfCall, lockKeysOf, MAX_PLANS_PER_CALL, throwIfCancelled } from "../change.ts";
 import type { CallOptions } from "../enter.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "../guard.ts";
-import { effectsOf, hashesOf, type Trace } from "../observe.ts";
-import { approverOf, requestApproval, planAndReveal } from "../permit.ts";
-import { compareVersions, type Reviewed, review } from "../review.ts";
+import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts";
+import { approverToAsk, requestApproval, planWithApprovalToReveal } from "../permit.ts";
+import { assertVersionsUnchanged, type ReviewedPlan, reviewUntilApproved } from "../review.ts";
 import type { Session } from "../session.ts";
-import { type PlaceToApprove, checkWritten, placeWarningsOf } from "../written-places.ts";
+import { type PlaceToApprove, checkWrittenPlaces, placeWarningsOf } from "../written-places.ts";
 
 /** Runs one call alone. */
 export type RunCall = (
@@ -41,7 +41,7 @@ export async function runBatch(
   call: Call,
   options: CallOptions,
   alone: RunCall,
-  trace?: Trace,
+  trace?: ObservedCall,
 ): Promise<Answer<BatchData>> {
   if (!args.atomic && !args.dry_run) return runEachAlone(session, args, options, alone);
   const operations = await prepareOperations(args, session);
@@ -61,22 +61,22 @@ export async function runBatch(
     // Later operations of a dry run can read the result of this one, so its approval comes first.
     if (isKept && args.dry_run) await requestApproval(session, tool, own.locations, own);
     const planning = { tool, args: operation.args, call: own, isKept: isKept && !args.dry_run };
-    let plan = await planAndReveal(session, planning);
+    let plan = await planWithApprovalToReveal(session, planning);
     if (plan.settled !== undefined) {
       if (mayAsk) operation.trial = await trials.settled(operation, own);
       return plan.settled;
     }
     const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
-    const places = await checkWritten(session, await lockKeys(operation.uses, own), own);
+    const places = await checkWrittenPlaces(session, await lockKeysOf(operation.uses, own), own);
     if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
     const reviewer = args.dry_run
       ? undefined
-      : approverOf(session, sources, tool.name, operation.locations, ruled, places);
-    let reviewed: Reviewed<typeof plan> | undefined;
+      : approverToAsk(session, sources, tool.name, operation.locations, ruled, places);
+    let reviewed: ReviewedPlan<typeof plan> | undefined;
     if (reviewer !== undefined) {
       asked = true;
       await assertSeen(guarding, reviewable, plan);
-      reviewed = await review(session, reviewable, plan, reviewer);
+      reviewed = await reviewUntilApproved(session, reviewable, plan, reviewer);
       plan = reviewed.plan;
       operation.revisions = reviewed.revisions;
     }
@@ -121,7 +121,7 @@ async function runEachAlone(
         undefined,
       );
     }
-    results.push(outcomeOf(tool, result));
+    results.push(batchOutcomeOf(tool, result));
     if (!result.ok) failed ??= { index, error: result.error };
   }
   const data = { results, applied: results.some(({ ok }) => ok), rolled_back: false };
@@ -137,21 +137,21 @@ async function commitOperations(
   asked: boolean,
   call: Call,
   options: CallOptions,
-  trace: Trace | undefined,
+  trace: ObservedCall | undefined,
 ): Promise<void> {
   const changing = operations.filter(({ tool }) => tool.kind === "change");
   const uses = changing.flatMap((operation) => operation.uses);
   const locations = changing.flatMap((operation) => operation.locations);
   await runInOrder(session, operations, options, undefined, async (run) => {
-    const unlock = await lockAll(session, uses, { ...call, locations });
+    const unlock = await lockPathsOfCall(session, uses, { ...call, locations });
     try {
-      if (asked) await compareVersions(ownVersionsOf(operations), session.fs);
-      const hashes = session.hashes ? await hashesOf(uses, { ...call, locations }) : undefined;
+      if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.fs);
+      const hashes = session.hashes ? await hashesByPath(uses, { ...call, locations }) : undefined;
       const { callId, agent } = call;
       const about = { callId, tool: "batch", agent, rollback: "always", signal: call.signal } as const;
       await session.journal.change(session.fs, about, (fs) =>
         run(async (operation) => {
-          stopIfCancelled(call.signal);
+          throwIfCancelled(call.signal);
           const { tool } = operation;
           // A read needs no record, and searches on the storage are faster than on the recording backend.
           const seen = tool.kind === "read" ? operation.view() : operation.view(fs);
@@ -162,7 +162,7 @@ async function commitOperations(
       if (trace !== undefined) {
         trace.locations = locations;
         if (hashes !== undefined)
-          trace.effects = effectsOf(hashes, await hashesOf(uses, { ...call, locations }));
+          trace.effects = effectsByHashes(hashes, await hashesByPath(uses, { ...call, locations }));
       }
     } finally {
       await unlock();
@@ -183,7 +183,7 @@ async function repeatOperation(
     try {
       return await applyGuarded(guarding as GuardSettings, { tool, args, uses, call }, plan);
     } catch (error) {
-      if (attempt === MAX_PLANS || isGuardRefusal(error) || !isConflict(error)) throw error;
+      if (attempt === MAX_PLANS_PER_CALL || isGuardRefusal(error) || !isConflict(error)) throw error;
     }
   }
 }

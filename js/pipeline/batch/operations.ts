@@ -10,23 +10,23 @@ import { plainArguments, type Arguments } from "../../tools/lib/schema.ts";
 import type { BatchArgs, BatchData } from "../../tools/batch.ts";
 import type { BaseVersion, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
 import { failureResult } from "../answer.ts";
-import { BatchFailed, type ToolResult, unknownTool } from "../result.ts";
+import { BatchFailed, type ToolResult, unknownToolFailure } from "../result.ts";
 import {
-  type AnyChanging,
-  type AnyReading,
+  type AnyChangingTool,
+  type AnyReadingTool,
   type CallOptions,
-  enterCall,
-  type EnteredCall,
+  admitCall,
+  type AdmittedCall,
   previewChange,
 } from "../enter.ts";
 import type { GuardSettings } from "../guard.ts";
 import type { RuleResult } from "../permit.ts";
 import type { Session } from "../session.ts";
-import { decideStep, sourcesOf } from "../sources.ts";
+import { decideStep, decisionSourcesOf } from "../sources.ts";
 import { TOOLS } from "../../tools/index.ts";
 
 /** What the trial of a batch on the overlay recorded about one operation, so that it can be repeated as approved. */
-export interface Trial {
+export interface OperationTrial {
   /** The real path of each path of the operation. */
   readonly places: readonly string[];
   /** The versions of those entries of the operation that no earlier operation changes. */
@@ -39,7 +39,7 @@ export interface Trial {
 
 /** One operation of a batch, with its state. */
 export interface Operation {
-  readonly tool: AnyReading | AnyChanging;
+  readonly tool: AnyReadingTool | AnyChangingTool;
   raw: Arguments;
   args: object;
   modified: readonly string[];
@@ -48,19 +48,19 @@ export interface Operation {
   /** The contents that the reviewer wrote in place of planned ones. */
   revisions: readonly string[];
   /** The result of the trial; undefined for a read. */
-  trial: Trial | undefined;
+  trial: OperationTrial | undefined;
   /** How the guard holds for the operation; undefined until its paths are checked. */
   guarding: GuardSettings | undefined;
   /** The call; undefined until its paths are checked. */
   call: Call | undefined;
   /** Returns the storage as the operation may see it. */
-  view: EnteredCall["view"];
+  view: AdmittedCall["view"];
   result: ToolResult | undefined;
 }
 
 /** Returns the tool of an operation. @throws FilewrightError UNKNOWN_TOOL, INVALID_ARGUMENT */
-export function toolOfOperation(name: string): AnyReading | AnyChanging {
-  const tool = knownTool(name);
+export function toolOfOperation(name: string): AnyReadingTool | AnyChangingTool {
+  const tool = toolNamed(name);
   if (tool.kind === "batch") {
     throw new FilewrightError(
       "INVALID_ARGUMENT",
@@ -71,7 +71,7 @@ export function toolOfOperation(name: string): AnyReading | AnyChanging {
       },
     );
   }
-  return tool as unknown as AnyReading | AnyChanging;
+  return tool as unknown as AnyReadingTool | AnyChangingTool;
 }
 
 /** The data of a batch that is refused before its first operation. */
@@ -150,7 +150,11 @@ export async function admitOperation(
         : undefined;
     const changed = await runBefore(before, subject, operation.raw, session.limits.hookTimeoutMs, previewer);
     const { args, stopped } = changed;
-    decideStep(sourcesOf(session, tool.name), { tool: tool.name, args, stopped }, { step: "arguments" });
+    decideStep(
+      decisionSourcesOf(session, tool.name),
+      { tool: tool.name, args, stopped },
+      { step: "arguments" },
+    );
     operation.modified = changed.modified;
     if (changed.modified.length > 0) {
       operation.raw = plainArguments(tool.name, changed.args, tool.aliases);
@@ -160,7 +164,7 @@ export async function admitOperation(
   operation.uses = [];
   operation.locations = [];
   const { args } = operation;
-  const { call, sources, ruled, isKept, view } = await enterCall(
+  const { call, sources, ruled, isKept, view } = await admitCall(
     session,
     tool,
     args,
@@ -185,12 +189,12 @@ export async function admitOperation(
   return { sources, ruled, isKept };
 }
 
-const byName: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
+const TOOL_BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
 
 /** Returns the tool with a name. @throws FilewrightError UNKNOWN_TOOL naming the nearest one */
-function knownTool(name: string): Tool {
-  const tool = byName.get(name);
+function toolNamed(name: string): Tool {
+  const tool = TOOL_BY_NAME.get(name);
   if (tool !== undefined) return tool;
-  const { code, message } = unknownTool(name, byName.keys()).error;
+  const { code, message } = unknownToolFailure(name, TOOL_BY_NAME.keys()).error;
   throw new FilewrightError(code, message, { complete: true });
 }

@@ -86,12 +86,12 @@ export async function runAfterHooks(
             result,
             run,
           );
-    outcomes.push(outcomeOf(tool.name, told));
+    outcomes.push(batchOutcomeOf(tool.name, told));
   }
   return outcomes;
 }
 
-export function outcomeOf(tool: string, { ok, text, data, error, meta }: ToolResult): BatchOutcome {
+export function batchOutcomeOf(tool: string, { ok, text, data, error, meta }: ToolResult): BatchOutcome {
   const { modified_by_user: user, modified_by_hook: hook } = meta;
   const by = user === true ? "reviewer" : hook === true ? "hook" : undefined;
   return {

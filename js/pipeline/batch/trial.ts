@@ -10,10 +10,10 @@ import { entryPathVia, realpathVia } from "../../backends/fallback/fallback.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
-import type { Operation, Trial } from "./operations.ts";
-import type { AnyChanging } from "../enter.ts";
+import type { Operation, OperationTrial } from "./operations.ts";
+import type { AnyChangingTool } from "../enter.ts";
 import { applyGuarded, type GuardSettings } from "../guard.ts";
-import { compare, placesOf, questionOf, type Reviewed } from "../review.ts";
+import { assertStateUnchanged, realPathsOf, changeQuestionOf, type ReviewedPlan } from "../review.ts";
 
 /** Records the trial of each operation of a batch. */
 export class TrialRecorder {
@@ -21,8 +21,8 @@ export class TrialRecorder {
   readonly #written: string[] = [];
 
   /** Records an operation that has nothing to change. */
-  async settled({ uses }: Operation, call: Call): Promise<Trial> {
-    const places = await placesOf(uses, call);
+  async settled({ uses }: Operation, call: Call): Promise<OperationTrial> {
+    const places = await realPathsOf(uses, call);
     return { places, own: [], settled: true, outline: undefined };
   }
 
@@ -31,9 +31,9 @@ export class TrialRecorder {
     { uses }: Operation,
     call: Call,
     planned: readonly BaseVersion[],
-    reviewed: Reviewed<unknown> | undefined,
-  ): Promise<Trial> {
-    const places = reviewed?.places ?? (await placesOf(uses, call));
+    reviewed: ReviewedPlan<unknown> | undefined,
+  ): Promise<OperationTrial> {
+    const places = reviewed?.places ?? (await realPathsOf(uses, call));
     const own: BaseVersion[] = [];
     for (const one of reviewed?.base ?? planned) {
       const real = await (one.entry === true ? entryPathVia : realpathVia)(call.fs, one.path);
@@ -46,7 +46,7 @@ export class TrialRecorder {
 }
 
 /** Returns the versions that must be unchanged when the first operation of a batch is made. */
-export function ownVersionsOf(operations: readonly Operation[]): readonly BaseVersion[] {
+export function versionsBeforeBatch(operations: readonly Operation[]): readonly BaseVersion[] {
   return operations.flatMap(({ trial }) => trial?.own ?? []);
 }
 
@@ -59,14 +59,14 @@ export async function repeatAsApproved(
   call: Call,
 ): Promise<Answer<unknown>> {
   if (tool.kind === "read") return tool.run(args, call);
-  const { places, own, settled, outline } = trial as Trial;
-  await compare({ places, base: own }, { uses, call });
-  let plan = await (tool as AnyChanging).plan(args, call);
+  const { places, own, settled, outline } = trial as OperationTrial;
+  await assertStateUnchanged({ places, base: own }, { uses, call });
+  let plan = await (tool as AnyChangingTool).plan(args, call);
   if ((plan.settled !== undefined) !== settled) throw changedSinceApprovalError(call);
   if (plan.settled !== undefined) return plan.settled;
   for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
   if (outline !== undefined) {
-    const question = await questionOf({ tool, args, uses, call }, plan);
+    const question = await changeQuestionOf({ tool, args, uses, call }, plan);
     if (question.outline !== outline) throw changedSinceApprovalError(call);
   }
   return applyGuarded(guarding as GuardSettings, { tool, args, uses, call }, plan);

@@ -7,7 +7,7 @@ import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { newCallId, type Recovery } from "../../journal/index.ts";
 import { OWN_NAMES, type PathUse } from "../../tools/lib/tool.ts";
-import { lockAll, withLocks, stopIfCancelled } from "../change.ts";
+import { lockPathsOfCall, withLocks, throwIfCancelled } from "../change.ts";
 import { readableRoots } from "../paths/look-alikes.ts";
 import { wordError } from "../wording/messages.ts";
 import type { Session } from "../session.ts";
@@ -39,7 +39,7 @@ export interface Undone {
 }
 
 /** Returns the calls that can be undone, the newest first. */
-export async function historyOf(session: Session): Promise<readonly HistoryEntry[]> {
+export async function listHistory(session: Session): Promise<readonly HistoryEntry[]> {
   const records = await session.journal.history();
   return records
     .filter(({ undoable }) => undoable)
@@ -65,13 +65,13 @@ export async function undoCall(
   const uses: PathUse[] = [];
   const locations: Location[] = [];
   try {
-    stopIfCancelled(signal);
+    throwIfCancelled(signal);
     const { paths } = await journal.record(undone);
     const shown = paths.map(resolver.display);
-    uses.push(...shown.map(treeUse));
+    uses.push(...shown.map(wholeTreeUse));
     // The record only names the paths, so the current policy is applied to them again.
     for (const path of paths) locations.push(resolver.resolve(path, "write"));
-    const unlock = await lockAll(session, uses, { fs, locations, signal });
+    const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });
     try {
       const callId = newCallId();
       await journal.undo(fs, undone, { callId, agent: session.agent, signal });
@@ -96,7 +96,7 @@ export async function undoCall(
 }
 
 /** Returns the use of a path whose whole tree changes. */
-function treeUse(typed: string): PathUse {
+function wholeTreeUse(typed: string): PathUse {
   return { argument: "path", typed, intent: "write", entry: true, tree: true };
 }
 
@@ -115,7 +115,7 @@ export async function recoverSession(session: Session): Promise<Recovery> {
   };
   try {
     return await session.journal.recover(session.fs, mine, (paths, action) =>
-      withLocks(lockResolved(session, paths, undefined), action),
+      withLocks(resolveAndLock(session, paths, undefined), action),
     );
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
@@ -124,13 +124,13 @@ export async function recoverSession(session: Session): Promise<Recovery> {
 }
 
 /** Resolves paths and locks them. @throws FilewrightError as a write to them would */
-async function lockResolved(
+async function resolveAndLock(
   session: Session,
   paths: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<() => void> {
   const locations: Location[] = paths.map((path) => session.resolver.resolve(path, "write"));
-  return lockAll(session, paths.map(treeUse), { fs: session.fs, locations, signal });
+  return lockPathsOfCall(session, paths.map(wholeTreeUse), { fs: session.fs, locations, signal });
 }
 
 /**
@@ -141,7 +141,7 @@ export function historyForCaller(session: Session, agent: string | undefined = s
   const { journal, running } = session;
   return {
     async list(all) {
-      const calls = await historyOf(session);
+      const calls = await listHistory(session);
       if (all) return calls;
       return calls.filter(({ callId, agent: by }) =>
         agent === undefined ? by === undefined && running.changes.has(callId) : by === agent,

@@ -16,7 +16,7 @@ const MAX_LOADED_ENTRIES = 10_000;
  * outdated ones. An incomplete last line, or one that cannot be parsed, only makes a file count as
  * unread.
  */
-export function fileReads(stateDir: string): ReadStore {
+export function fileReadStore(stateDir: string): ReadStore {
   const directory = join(stateDir, "reads");
   const files = new Map<string, Promise<FileHandle>>();
   let last: Promise<void> = Promise.resolve();

@@ -7,7 +7,7 @@
 import { placeOf } from "../../policy/index.ts";
 import { covers } from "../../policy/grants.ts";
 import { joinPath, normalise, parentOf } from "../../backends/paths.ts";
-import { pathsInRoots, readableRoots } from "./look-alikes.ts";
+import { existingPathsInRoots, readableRoots } from "./look-alikes.ts";
 import type { Session } from "../session.ts";
 
 /** Returns the absolute path of the entry that a relative path names; undefined to leave the path as it is. */
@@ -36,14 +36,14 @@ export function makeRootLookup(session: Session, tool: string): RootLookup {
     // An entry is found only when a `stat` of it needs no approval.
     const fs = session.views.of({ rules: session.rules.forCall("stat"), hidden: ["deny", "ask"] });
     // The first path is the answer; the others are not looked up.
-    for await (const path of pathsInRoots(typed, roots, fs, await hiddenFrom(session, tool)))
+    for await (const path of existingPathsInRoots(typed, roots, fs, await hiddenPathTest(session, tool)))
       return path === normalise(joinPath(policy.cwd, typed)).path ? undefined : path;
     return undefined;
   };
 }
 
 /** Returns a test for paths that a rule, or a missing grant, hides from calls of a tool. */
-async function hiddenFrom(session: Session, tool: string): Promise<(path: string) => Promise<boolean>> {
+async function hiddenPathTest(session: Session, tool: string): Promise<(path: string) => Promise<boolean>> {
   const rules = session.rules.forCall(tool);
   // A rule without a path decides alike about existing and missing entries, so it hides none of them.
   const anywhere = rules.decide([]);

@@ -11,12 +11,12 @@ import { isWithin, joinPath, normalise, parentOf } from "../../backends/paths.ts
 /** The maximum size of a configuration or a list of patterns, in bytes. A larger file counts as missing. */
 const MAX_EXCLUDES_BYTES = 1 << 20;
 /** The maximum depth of included configurations. Deeper ones are not read. */
-const MAX_INCLUDES = 10;
+const MAX_INCLUDE_DEPTH = 10;
 /** The maximum number of directories above a root that are searched for its repository. */
-const MAX_ABOVE = 64;
+const MAX_PARENT_DIRECTORIES = 64;
 
 /** The locations of the git configurations of the user and the machine. */
-export interface GitHome {
+export interface GitConfigLocations {
   readonly home: string | undefined;
   /** The environment variables that git reads. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -32,7 +32,7 @@ export interface GitHome {
 export async function readGitExcludes(
   fs: FsBackend,
   root: string | undefined,
-  { home, environment }: GitHome,
+  { home, environment }: GitConfigLocations,
 ): Promise<string | undefined> {
   const configHome = environment["XDG_CONFIG_HOME"] || (home === undefined ? undefined : `${home}/.config`);
   const named = await excludesNamedByUser(fs, home, configHome, environment);
@@ -46,7 +46,7 @@ async function excludesNamedByUser(
   fs: FsBackend,
   home: string | undefined,
   configHome: string | undefined,
-  environment: GitHome["environment"],
+  environment: GitConfigLocations["environment"],
 ): Promise<string | undefined> {
   const own = environment["GIT_CONFIG_GLOBAL"];
   const configs = [
@@ -60,7 +60,8 @@ async function excludesNamedByUser(
   ];
   let named: string | undefined;
   for (const config of configs) {
-    if (config !== undefined && config !== "") named = (await excludesNamedBy(fs, config, home)) ?? named;
+    if (config !== undefined && config !== "")
+      named = (await excludesFilesNamedBy(fs, config, home)) ?? named;
   }
   return named;
 }
@@ -72,10 +73,10 @@ async function excludesNamedByRepository(
   home: string | undefined,
 ): Promise<string | undefined> {
   let at = root;
-  for (let level = 0; level < MAX_ABOVE; level++) {
+  for (let level = 0; level < MAX_PARENT_DIRECTORIES; level++) {
     const text = await readSmallText(fs, joinPath(at, ".git/config"));
     if (text !== undefined) {
-      const named = await excludesNamedBy(fs, joinPath(at, ".git/config"), home, at);
+      const named = await excludesFilesNamedBy(fs, joinPath(at, ".git/config"), home, at);
       return named !== undefined && isWithin(named, root) ? named : undefined;
     }
     if (at === "/") return undefined;
@@ -85,7 +86,7 @@ async function excludesNamedByRepository(
 }
 
 /** Returns the `core.excludesFile` of a configuration and those that it includes; "" for no file. */
-async function excludesNamedBy(
+async function excludesFilesNamedBy(
   fs: FsBackend,
   config: string,
   home: string | undefined,
@@ -94,17 +95,17 @@ async function excludesNamedBy(
 ): Promise<string | undefined> {
   let named: string | undefined;
   for (const { key, value } of parseGitConfig((await readSmallText(fs, config)) ?? "")) {
-    if (key === "core.excludesfile") named = value === "" ? "" : excludesPathOf(value, base, home);
-    if (key === "include.path" && depth < MAX_INCLUDES) {
-      const included = excludesPathOf(value, parentOf(config), home);
+    if (key === "core.excludesfile") named = value === "" ? "" : resolveExcludesPath(value, base, home);
+    if (key === "include.path" && depth < MAX_INCLUDE_DEPTH) {
+      const included = resolveExcludesPath(value, parentOf(config), home);
       if (included !== undefined)
-        named = (await excludesNamedBy(fs, included, home, base, depth + 1)) ?? named;
+        named = (await excludesFilesNamedBy(fs, included, home, base, depth + 1)) ?? named;
     }
   }
   return named;
 }
 
-function excludesPathOf(value: string, base: string, home: string | undefined): string | undefined {
+function resolveExcludesPath(value: string, base: string, home: string | undefined): string | undefined {
   if (value.startsWith("~/"))
     return home === undefined ? undefined : normalise(joinPath(home, value.slice(2))).path;
   return value.startsWith("~") ? undefined : normalise(joinPath(base, value)).path;

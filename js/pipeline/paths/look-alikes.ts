@@ -33,7 +33,7 @@ export function readableRoots({
 }
 
 /** An argument that was replaced by another path. */
-export interface TakenPath {
+export interface ReplacedPath {
   readonly argument: string;
   readonly typed: string;
   readonly path: string;
@@ -76,17 +76,17 @@ const HAS_LOOK_ALIKES = /[^!-~/]/u;
 const MAX_SEARCHED_ENTRIES = 20_000;
 
 /** Returns the replacements for the missing paths of a call; undefined when one has no look-alike. */
-export async function takeLookAlikes(
+export async function replaceByLookAlikes(
   tool: { readonly name: string; readonly kind: string },
   uses: readonly PathUse[],
   locations: readonly Location[],
   context: LookAlikeContext,
-): Promise<readonly TakenPath[] | undefined> {
-  const taken: TakenPath[] = [];
+): Promise<readonly ReplacedPath[] | undefined> {
+  const taken: ReplacedPath[] = [];
   for (const [index, { argument, typed, creates = false }] of uses.entries()) {
     const at = locations[index];
     if (at === undefined || creates || !EXISTING_PATH_ARGUMENTS[tool.name]?.includes(argument)) continue;
-    if (await exists(context.fs, at.path)) continue;
+    if (await entryExists(context.fs, at.path)) continue;
     const other = await lookAlikePath(typed, at, context, tool.kind === "read");
     if (other === undefined) return undefined;
     taken.push({ argument, typed, ...other });
@@ -100,9 +100,9 @@ export async function lookAlikePath(
   at: Location,
   context: LookAlikeContext,
   readsOnly: boolean,
-): Promise<Pick<TakenPath, "path" | "note"> | undefined> {
-  const same = await findLookAlike(at.path, context);
-  const path = same ?? (readsOnly ? await inOtherRoot(typed, context) : undefined);
+): Promise<Pick<ReplacedPath, "path" | "note"> | undefined> {
+  const same = await findLookAlikePath(at.path, context);
+  const path = same ?? (readsOnly ? await pathInOtherRoot(typed, context) : undefined);
   if (path === undefined) return undefined;
   const shown = `'${escapeControls(context.display(path))}'`;
   const why = same === undefined ? "which is in another root" : describeDifference(at.path, path);
@@ -129,8 +129,8 @@ export async function refuseLookAlikes(
       !CREATED_PATH_ARGUMENTS[tool]?.includes(argument)
     )
       continue;
-    if (await exists(context.fs, at.path)) continue;
-    const other = await findLookAlike(at.path, context, (name) => comparableName(name).trim());
+    if (await entryExists(context.fs, at.path)) continue;
+    const other = await findLookAlikePath(at.path, context, (name) => comparableName(name).trim());
     if (other === undefined) continue;
     const shown = escapeControls(context.display(other));
     throw new FilewrightError(
@@ -147,7 +147,7 @@ export function mayHaveLookAlikes(tool: string, uses: readonly PathUse[]): boole
 }
 
 /** Returns the only existing path whose names have the same keys; undefined without exactly one. */
-async function findLookAlike(
+async function findLookAlikePath(
   path: string,
   { fs, roots }: LookAlikeContext,
   key: (name: string) => string = comparableName,
@@ -157,7 +157,7 @@ async function findLookAlike(
   let at = root;
   for (const name of path.slice(root === "/" ? 1 : root.length + 1).split("/")) {
     const exact = childOf(at, name);
-    if (await exists(fs, exact)) {
+    if (await entryExists(fs, exact)) {
       at = exact;
       continue;
     }
@@ -214,13 +214,13 @@ function describeDifference(typed: string, found: string): string {
  * Returns the path in another root of a relative path that the working directory lacks; undefined
  * unless exactly one root has it.
  */
-export async function inOtherRoot(
+export async function pathInOtherRoot(
   typed: string,
   { fs, cwd, roots }: Omit<LookAlikeContext, "display">,
 ): Promise<string | undefined> {
   const found: string[] = [];
   const others = roots.filter((root) => !isWithin(cwd, root));
-  for await (const path of pathsInRoots(typed, others, fs)) found.push(path);
+  for await (const path of existingPathsInRoots(typed, others, fs)) found.push(path);
   return found.length === 1 ? found[0] : undefined;
 }
 
@@ -229,7 +229,7 @@ export async function inOtherRoot(
  * returns true for the path in it, or when the storage refuses the path: a refusal would reveal that
  * a hidden path exists.
  */
-export async function* pathsInRoots(
+export async function* existingPathsInRoots(
   typed: string,
   roots: readonly string[],
   fs: FsBackend,
@@ -238,12 +238,12 @@ export async function* pathsInRoots(
   if (typed.startsWith("/")) return;
   for (const root of roots) {
     const { path } = normalise(joinPath(root, typed));
-    if (isWithin(path, root) && !(await keeps(path)) && (await exists(fs, path, false))) yield path;
+    if (isWithin(path, root) && !(await keeps(path)) && (await entryExists(fs, path, false))) yield path;
   }
 }
 
 /** Returns true when an entry exists; returns `refused` when the storage does not allow the look-up. */
-async function exists(fs: FsBackend, path: string, refused = true): Promise<boolean> {
+async function entryExists(fs: FsBackend, path: string, refused = true): Promise<boolean> {
   try {
     return (await lstatOrNull(fs, path)) !== null;
   } catch {

@@ -41,8 +41,8 @@ export async function assertPlainPaths(
   for (const [index, { typed, argument }] of uses.entries()) {
     if (!UNUSUAL_PATH.test(typed)) continue;
     const at = locations[index];
-    if (at !== undefined && (await exists(context.fs, at.path))) continue;
-    const why = await whyMisformed(typed, context);
+    if (at !== undefined && (await entryExists(context.fs, at.path))) continue;
+    const why = await misformedPathReason(typed, context);
     if (why === undefined) continue;
     throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${why}`, {
       complete: true,
@@ -53,30 +53,31 @@ export async function assertPlainPaths(
 }
 
 /** Returns the reason why a path is not accepted as a name; undefined when it is accepted. */
-async function whyMisformed(typed: string, context: PathContext): Promise<string | undefined> {
+async function misformedPathReason(typed: string, context: PathContext): Promise<string | undefined> {
   const { fs, cwd } = context;
   const quoted = (path: string): string => `'${escapeControls(path)}'`;
   if (/^~(?:\/|$)/u.test(typed)) {
-    if (await exists(fs, childOf(cwd, "~"))) return undefined;
+    if (await entryExists(fs, childOf(cwd, "~"))) return undefined;
     const inside = typed.replace(/^~\/*/u, "") || ".";
-    const found = await exists(fs, joinPath(cwd, inside));
+    const found = await entryExists(fs, joinPath(cwd, inside));
     return `'~' is not expanded: paths are relative to the workspace, or absolute. ${found ? "Did you mean" : "Send"} ${quoted(inside)}${found ? "?" : ", or the absolute path."}`;
   }
   if (/^file:/iu.test(typed)) {
-    const path = urlPath(typed);
-    return `it is a URL; send the path${path === undefined ? "" : `: ${quoted(shownInside(path, context))}`}.`;
+    const path = pathOfFileUrl(typed);
+    return `it is a URL; send the path${path === undefined ? "" : `: ${quoted(displayIfInside(path, context))}`}.`;
   }
   const [, , plain, typographic] = /^\s*(?:(["'`])(.+)\1|[“‘](.+)[”’])\s*$/u.exec(typed) ?? [];
   const unquoted = plain ?? typographic;
   if (unquoted !== undefined) {
     const path = joinPath(cwd, unquoted);
     const parent = normalise(`${path}/..`).path;
-    const known = (await exists(fs, path)) || (unquoted.includes("/") && (await isDirectory(fs, parent)));
+    const known =
+      (await entryExists(fs, path)) || (unquoted.includes("/") && (await isDirectory(fs, parent)));
     return known || !/["'`“”‘’]/u.test(unquoted)
       ? `send it without the quotes: ${quoted(unquoted)}.`
       : undefined;
   }
-  if (typed.startsWith("@") && (await exists(fs, joinPath(cwd, typed.slice(1)))))
+  if (typed.startsWith("@") && (await entryExists(fs, joinPath(cwd, typed.slice(1)))))
     return `send it without the '@': ${quoted(typed.slice(1))}.`;
   const backslash = typed.indexOf("\\");
   if (backslash > 0 && (await isDirectory(fs, joinPath(cwd, typed.slice(0, backslash)))))
@@ -88,7 +89,7 @@ async function whyMisformed(typed: string, context: PathContext): Promise<string
  * Returns the workspace path that the caller may have meant by a missing or forbidden one: its longest
  * existing end. Undefined when no end exists.
  */
-export async function similarPath(
+export async function pathWithSameEnd(
   typed: string,
   { fs, cwd, display }: PathContext,
 ): Promise<string | undefined> {
@@ -100,7 +101,7 @@ export async function similarPath(
   if (parts.includes("..")) return undefined;
   for (let from = 0; from < Math.min(parts.length, MAX_PATH_ENDS); from++) {
     const path = joinPath(cwd, parts.slice(from).join("/"));
-    if (isWithin(path, cwd) && path !== cwd && (await exists(fs, path))) return display(path);
+    if (isWithin(path, cwd) && path !== cwd && (await entryExists(fs, path))) return display(path);
   }
   return undefined;
 }
@@ -109,7 +110,7 @@ export async function similarPath(
 const MAX_PATH_ENDS = 12;
 
 /** Returns the path of a local `file:` URL; undefined for another host or a malformed URL. */
-function urlPath(typed: string): string | undefined {
+function pathOfFileUrl(typed: string): string | undefined {
   const [, rest = ""] = /^file:(?:\/\/(?:localhost)?(?=\/))?(.*)$/iu.exec(typed) ?? [];
   try {
     const path = decodeURIComponent(rest.replace(/[?#].*$/u, ""));
@@ -120,11 +121,11 @@ function urlPath(typed: string): string | undefined {
 }
 
 /** Returns an absolute path as results show it when it is inside the workspace. */
-function shownInside(path: string, { cwd, display }: PathContext): string {
+function displayIfInside(path: string, { cwd, display }: PathContext): string {
   return path.startsWith("/") && isWithin(normalise(path).path, cwd) ? display(normalise(path).path) : path;
 }
 
-async function exists(fs: FsBackend, path: string): Promise<boolean> {
+async function entryExists(fs: FsBackend, path: string): Promise<boolean> {
   try {
     return (await lstatOrNull(fs, normalise(path).path)) !== null;
   } catch {

@@ -20,15 +20,15 @@ const MAX_CONFIG_BYTES = 1 << 20;
  * The maximum number of configuration files read for one repository, because others write its includes and
  * submodules.
  */
-const MAX_CONFIGS = 128;
+const MAX_CONFIG_FILES = 128;
 /** The maximum number of directories searched for submodules. */
 const MAX_MODULE_DIRECTORIES = 256;
 /** The maximum number of directories in the name of a submodule. */
 const MAX_MODULE_DEPTH = 4;
 /** The maximum number of hooks that are checked for links. */
-const MAX_HOOKS = 128;
+const MAX_CHECKED_HOOKS = 128;
 /** The maximum number of directories searched above a root. */
-const MAX_ABOVE = 64;
+const MAX_PARENT_DIRECTORIES = 64;
 
 /** The state of reading one repository. */
 interface RepositoryReading {
@@ -50,14 +50,14 @@ const NO_NAMED_PATHS: NamedPaths = { places: [], configs: [] };
  * Returns the absolute paths, real or not yet existing, that the nearest repository at or above a directory
  * names.
  */
-async function placesAbove(
+async function placesNamedByNearestRepository(
   fs: FsBackend,
   directory: string,
   home: string | undefined,
 ): Promise<readonly string[]> {
   let at = directory;
-  for (let level = 0; level < MAX_ABOVE; level++) {
-    const found = await namedByRepository(fs, at, home);
+  for (let level = 0; level < MAX_PARENT_DIRECTORIES; level++) {
+    const found = await placesNamedByRepository(fs, at, home);
     if (found !== undefined) return found.places;
     if (at === "/") break;
     at = parentOf(at);
@@ -66,65 +66,71 @@ async function placesAbove(
 }
 
 /** Returns the user's configuration files, which apply to every repository. */
-function userConfigs(home: string | undefined): readonly string[] {
+function userConfigFiles(home: string | undefined): readonly string[] {
   return home === undefined ? [] : [`${home}/.gitconfig`, `${home}/.config/git/config`];
 }
 
 /** Returns the paths named by the repository whose `.git` is in a directory; undefined without a repository. */
-async function namedByRepository(
+async function placesNamedByRepository(
   fs: FsBackend,
   worktree: string,
   home: string | undefined,
 ): Promise<NamedPaths | undefined> {
   const entry = joinPath(worktree, ".git");
-  const stat = await statOf(fs, entry);
+  const stat = await statOrUndefined(fs, entry);
   if (stat === undefined) return undefined;
   const reading: RepositoryReading = { fs, home, places: new Set(), read: new Set() };
   let gitDirectory = entry;
   if (!stat.isDir) {
     const target = /^gitdir:[ \t]*(.+?)\s*$/s.exec((await readSmallText(fs, entry)) ?? "")?.[1];
     if (target === undefined) return NO_NAMED_PATHS;
-    gitDirectory = absolutePath(worktree, target);
+    gitDirectory = resolveAgainst(worktree, target);
     reading.places.add(gitDirectory);
   }
   const common = (await readSmallText(fs, joinPath(gitDirectory, "commondir")))?.trim();
-  const shared = common === undefined || common === "" ? gitDirectory : absolutePath(gitDirectory, common);
+  const shared = common === undefined || common === "" ? gitDirectory : resolveAgainst(gitDirectory, common);
   // A directory named `.git` is already protected by its name.
   if (nameOf(shared) !== ".git") reading.places.add(shared);
-  for (const config of userConfigs(home)) await readConfig(reading, config, worktree);
-  await readConfig(reading, joinPath(shared, "config"), worktree);
-  await readConfig(reading, joinPath(gitDirectory, "config.worktree"), worktree);
-  await readModules(reading, joinPath(shared, "modules"));
-  const links = await linksOf(reading, entry, shared);
+  for (const config of userConfigFiles(home)) await readGitConfig(reading, config, worktree);
+  await readGitConfig(reading, joinPath(shared, "config"), worktree);
+  await readGitConfig(reading, joinPath(gitDirectory, "config.worktree"), worktree);
+  await readSubmoduleConfigs(reading, joinPath(shared, "modules"));
+  const links = await linkTargetsOfGitFiles(reading, entry, shared);
   return { places: [...reading.places, ...links], configs: [...reading.read] };
 }
 
 /** Returns the targets of links that replace hooks, a configuration, or a path that one names. */
-async function linksOf(
+async function linkTargetsOfGitFiles(
   { fs, places, read }: RepositoryReading,
   entry: string,
   gitDirectory: string,
 ): Promise<readonly string[]> {
   const hooks = [...places, joinPath(gitDirectory, "hooks")];
-  const files = await Promise.all(hooks.map((directory) => entriesOf(fs, directory)));
+  const files = await Promise.all(hooks.map((directory) => entriesOrEmpty(fs, directory)));
   const linked = files.flatMap((entries) => entries.filter(({ type }) => type === "symlink"));
-  const named = new Set([entry, ...hooks, ...read, ...linked.slice(0, MAX_HOOKS).map(({ path }) => path)]);
+  const named = new Set([
+    entry,
+    ...hooks,
+    ...read,
+    ...linked.slice(0, MAX_CHECKED_HOOKS).map(({ path }) => path),
+  ]);
   const real = await Promise.all([...named].map((path) => realpathVia(fs, path).catch(() => path)));
   return real.filter((path) => !named.has(path) && !places.has(path));
 }
 
 /** Reads the configurations of submodules. */
-async function readModules(reading: RepositoryReading, top: string): Promise<void> {
+async function readSubmoduleConfigs(reading: RepositoryReading, top: string): Promise<void> {
   const todo = [{ directory: top, depth: 0 }];
   for (let done = 0; done < MAX_MODULE_DIRECTORIES; done++) {
     const next = todo.shift();
     if (next === undefined) return;
-    const entries = await entriesOf(reading.fs, next.directory);
+    const entries = await entriesOrEmpty(reading.fs, next.directory);
     if (entries.some(({ name }) => name === "HEAD")) {
       const config = joinPath(next.directory, "config");
       const variables = parseGitConfig((await readSmallText(reading.fs, config)) ?? "");
       const worktree = variables.findLast(({ key }) => key === "core.worktree")?.value;
-      if (worktree !== undefined) await readConfig(reading, config, absolutePath(next.directory, worktree));
+      if (worktree !== undefined)
+        await readGitConfig(reading, config, resolveAgainst(next.directory, worktree));
       todo.push({ directory: joinPath(next.directory, "modules"), depth: next.depth + 1 });
       continue;
     }
@@ -136,38 +142,38 @@ async function readModules(reading: RepositoryReading, top: string): Promise<voi
 }
 
 /** Adds the paths that a configuration names, and reads the configurations that it includes. */
-async function readConfig(reading: RepositoryReading, path: string, worktree: string): Promise<void> {
-  if (reading.read.has(path) || reading.read.size >= MAX_CONFIGS) return;
+async function readGitConfig(reading: RepositoryReading, path: string, worktree: string): Promise<void> {
+  if (reading.read.has(path) || reading.read.size >= MAX_CONFIG_FILES) return;
   reading.read.add(path);
   for (const { key, value } of parseGitConfig((await readSmallText(reading.fs, path)) ?? "")) {
     if (value === "") continue;
-    if (key === "core.hookspath" || (key === "core.fsmonitor" && !isBoolean(value))) {
+    if (key === "core.hookspath" || (key === "core.fsmonitor" && !isGitBoolean(value))) {
       const named = namedPlaceOf(reading, worktree, value);
       if (named !== undefined) reading.places.add(named);
     } else if (key === "include.path" || /^includeif\..*\.path$/s.test(key)) {
       const included = namedPlaceOf(reading, parentOf(path), value);
       if (included === undefined) continue;
       reading.places.add(included);
-      await readConfig(reading, included, worktree);
+      await readGitConfig(reading, included, worktree);
     }
   }
 }
 
-function isBoolean(value: string): boolean {
+function isGitBoolean(value: string): boolean {
   return /^(?:true|false|yes|no|on|off|0|1)$/i.test(value);
 }
 
 /** Returns the absolute path of a value; undefined when it needs an unknown home directory. */
 function namedPlaceOf({ home }: RepositoryReading, base: string, value: string): string | undefined {
-  if (!value.startsWith("~")) return absolutePath(base, value);
-  return home !== undefined && value.startsWith("~/") ? absolutePath(home, value.slice(2)) : undefined;
+  if (!value.startsWith("~")) return resolveAgainst(base, value);
+  return home !== undefined && value.startsWith("~/") ? resolveAgainst(home, value.slice(2)) : undefined;
 }
 
-function absolutePath(base: string, path: string): string {
+function resolveAgainst(base: string, path: string): string {
   return normalise(joinPath(base, path)).path;
 }
 
-async function statOf(fs: FsBackend, path: string): Promise<FsStat | undefined> {
+async function statOrUndefined(fs: FsBackend, path: string): Promise<FsStat | undefined> {
   try {
     return await fs.stat(path);
   } catch {
@@ -175,7 +181,7 @@ async function statOf(fs: FsBackend, path: string): Promise<FsStat | undefined> 
   }
 }
 
-async function entriesOf(fs: FsBackend, directory: string): Promise<readonly FsEntry[]> {
+async function entriesOrEmpty(fs: FsBackend, directory: string): Promise<readonly FsEntry[]> {
   try {
     return await fs.listDir(directory);
   } catch {
@@ -199,7 +205,7 @@ async function readSmallText(fs: FsBackend, path: string): Promise<string | unde
  * the real paths; `home` is the home directory of the user, whose git configuration applies to every
  * repository.
  */
-export async function withRepositories(
+export async function protectNamedPlaces(
   policy: SandboxPolicy,
   fs: FsBackend,
   roots: readonly string[],
@@ -208,7 +214,7 @@ export async function withRepositories(
   if (!policy.protect) return policy;
   const named = new Set<string>();
   for (const root of roots) {
-    for (const place of await placesAbove(fs, root, home)) {
+    for (const place of await placesNamedByNearestRepository(fs, root, home)) {
       if (roots.some((one) => place !== one && isWithin(place, one))) named.add(pathPlace(place));
     }
   }
@@ -243,16 +249,16 @@ export function makeRepositories(
 ): Repositories {
   const known = new Map<string, { readonly stamp: string; readonly named: NamedPaths }>();
   const stampOf = async (entry: FsStat, configs: readonly string[]): Promise<string> => {
-    const stats = await Promise.all(configs.map((path) => statOf(fs, path)));
+    const stats = await Promise.all(configs.map((path) => statOrUndefined(fs, path)));
     return [entry, ...stats].map((stat) => `${stat?.version} ${stat?.size} ${stat?.mtime}`).join();
   };
   const placesOf = async (directory: string): Promise<readonly string[]> => {
-    const entry = await statOf(fs, joinPath(directory, ".git"));
+    const entry = await statOrUndefined(fs, joinPath(directory, ".git"));
     if (entry === undefined) return [];
     const before = known.get(directory);
     if (before !== undefined && before.stamp === (await stampOf(entry, before.named.configs)))
       return before.named.places;
-    const named = (await namedByRepository(fs, directory, home)) ?? NO_NAMED_PATHS;
+    const named = (await placesNamedByRepository(fs, directory, home)) ?? NO_NAMED_PATHS;
     if (known.size >= MAX_CACHED_DIRECTORIES) known.clear();
     known.set(directory, { stamp: await stampOf(entry, named.configs), named });
     return named.places;

@@ -45,7 +45,7 @@ export function makeBudget(options: BudgetOptions, outer?: Budget): Budget {
     );
   return Object.freeze({
     begin(args: unknown): Failure | undefined {
-      const count = callCountOf(args);
+      const count = countedCalls(args);
       if (calls + count > mostCalls) return over(`${calls} of ${mostCalls} calls`);
       if (outputBytes >= mostBytes) return over(`${outputBytes} of ${mostBytes} bytes of answers`);
       const refusal = outer?.begin(args);
@@ -68,7 +68,7 @@ export function makeBudget(options: BudgetOptions, outer?: Budget): Budget {
 }
 
 /** Returns the number of calls that a call counts as: a batch counts as its operations. */
-function callCountOf(args: unknown): number {
+function countedCalls(args: unknown): number {
   const operations = (args as { readonly operations?: unknown } | null | undefined)?.operations;
   return Array.isArray(operations) ? Math.max(1, operations.length) : 1;
 }

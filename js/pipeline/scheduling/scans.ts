@@ -9,20 +9,20 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { LoopTurns } from "./admission.ts";
 
 /** The maximum number of calls that walk at once. */
-const MAX_SCANS = 8;
+const MAX_RUNNING_SCANS = 8;
 /**
  * The maximum number of walking calls of one client. It is lower than the total, so that the calls of other
  * clients start soon.
  */
-const MAX_SCANS_OF_CLIENT = 4;
+const MAX_RUNNING_SCANS_OF_CLIENT = 4;
 /**
  * The maximum number of calls that begin in one turn of the event loop, because a search that uses an
  * index takes less time than its answer.
  */
-const MAX_STARTS_OF_TURN = 8;
+const MAX_SCAN_STARTS_PER_TURN = 8;
 
 /** A client, compared by its value. */
-export type Client = string;
+export type ScanClient = string;
 
 interface WaitingScan {
   start(): void;
@@ -30,10 +30,10 @@ interface WaitingScan {
 
 /** Starts the calls of clients in turn. */
 export class ScanQueue {
-  readonly #running = new Map<Client, number>();
+  readonly #running = new Map<ScanClient, number>();
   /** The waiting calls, in the order in which the clients have their turns. */
-  readonly #waiting = new Map<Client, WaitingScan[]>();
-  readonly #turns = new LoopTurns(MAX_STARTS_OF_TURN);
+  readonly #waiting = new Map<ScanClient, WaitingScan[]>();
+  readonly #turns = new LoopTurns(MAX_SCAN_STARTS_PER_TURN);
   /** True when the waiting calls are checked in the next turn of the event loop. */
   #resumes = false;
   #total = 0;
@@ -42,7 +42,7 @@ export class ScanQueue {
    * Waits for a turn. Returns the function that ends it.
    * @throws FilewrightError CANCELLED when the signal is aborted first
    */
-  admit(client: Client, signal: AbortSignal): (() => void) | Promise<() => void> {
+  admit(client: ScanClient, signal: AbortSignal): (() => void) | Promise<() => void> {
     if (this.#mayStart(client) && !this.#waiting.has(client) && this.#turns.take())
       return this.#started(client);
     return new Promise((resolve, reject) => {
@@ -65,11 +65,11 @@ export class ScanQueue {
     });
   }
 
-  #mayStart(client: Client): boolean {
-    return this.#total < MAX_SCANS && (this.#running.get(client) ?? 0) < MAX_SCANS_OF_CLIENT;
+  #mayStart(client: ScanClient): boolean {
+    return this.#total < MAX_RUNNING_SCANS && (this.#running.get(client) ?? 0) < MAX_RUNNING_SCANS_OF_CLIENT;
   }
 
-  #started(client: Client): () => void {
+  #started(client: ScanClient): () => void {
     this.#total += 1;
     this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
     let ended = false;
@@ -87,7 +87,7 @@ export class ScanQueue {
   /** Starts the waiting calls that may run now. */
   #next(): void {
     for (const [client, queue] of this.#waiting) {
-      if (this.#total >= MAX_SCANS) return;
+      if (this.#total >= MAX_RUNNING_SCANS) return;
       if (!this.#mayStart(client)) continue;
       if (!this.#turns.take()) {
         this.#resume();
@@ -111,7 +111,7 @@ export class ScanQueue {
     });
   }
 
-  #leave(client: Client, waiting: WaitingScan): void {
+  #leave(client: ScanClient, waiting: WaitingScan): void {
     const queue = this.#waiting.get(client);
     if (queue === undefined) return;
     const left = queue.filter((one) => one !== waiting);

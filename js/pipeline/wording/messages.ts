@@ -14,18 +14,18 @@ import { NO_NAMES } from "../../tools/render/display.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { Location } from "../../policy/index.ts";
 import { assign, type Names, OWN_NAMES, where, type PathUse } from "../../tools/lib/tool.ts";
-import { inOtherRoot } from "../paths/look-alikes.ts";
-import { similarPath } from "../paths/path-forms.ts";
-import { sentence, wordsFor } from "./words.ts";
+import { pathInOtherRoot } from "../paths/look-alikes.ts";
+import { pathWithSameEnd } from "../paths/path-forms.ts";
+import { toSentence, sentenceMakerFor } from "./words.ts";
 import { TOOLS } from "../../tools/index.ts";
 import type { Schema } from "../../tools/lib/schema.ts";
 
 /**
  * The maximum length of the first line of a message, in UTF-16 units. The path in it, then the line, is shortened.
  */
-const MAX_FIRST_LINE = 200;
+const MAX_FIRST_LINE_LENGTH = 200;
 /** The maximum number of entries of a directory that is searched for a similar name. */
-const MAX_SIBLINGS = 20_000;
+const MAX_SEARCHED_SIBLINGS = 20_000;
 /**
  * The minimum length of a name that can be a misspelling; a shorter one is one edit away from too many others.
  */
@@ -63,8 +63,8 @@ export interface WordedError {
 export async function wordError(thrown: unknown, failed: FailedCall): Promise<WordedError> {
   const error = fromEngine(thrown);
   const about = blamedPath(error, failed);
-  const nearby = await suggestionFor(error, about, failed);
-  const messageIn = (names: Names): string => messageOf(error, about, { ...failed, names }, nearby);
+  const nearby = await suggestedPathFor(error, about, failed);
+  const messageIn = (names: Names): string => messageWithPath(error, about, { ...failed, names }, nearby);
   const message = messageIn(OWN_NAMES);
   return {
     error: makeError(error.code, message, {
@@ -80,7 +80,7 @@ export async function wordError(thrown: unknown, failed: FailedCall): Promise<Wo
 }
 
 /** Returns the path that the caller may have meant by a missing or forbidden one. */
-async function suggestionFor(
+async function suggestedPathFor(
   error: FilewrightError,
   about: BlamedPath | undefined,
   failed: FailedCall,
@@ -89,17 +89,17 @@ async function suggestionFor(
   const { typed } = about.use;
   const context = { fs: failed.fs, cwd: failed.cwd, display: failed.display };
   if (error.code === "OUTSIDE_ALLOWED") {
-    const inside = await similarPath(typed, context).catch(() => undefined);
+    const inside = await pathWithSameEnd(typed, context).catch(() => undefined);
     return inside === undefined ? undefined : { inside };
   }
   if (error.code !== "NOT_FOUND" || about.at === undefined) return undefined;
   if (/[*?]/u.test(typed)) return { glob: typed };
-  const other = await inOtherRoot(typed, failed).catch(() => undefined);
+  const other = await pathInOtherRoot(typed, failed).catch(() => undefined);
   if (other !== undefined) return { inside: failed.display(other) };
-  const found = await lookAround(about.at, failed);
+  const found = await findNearby(about.at, failed);
   if (found === undefined || found.dangling || found.similar?.endsWith(".") === true) return found;
   if (found.similar !== undefined && !/["'`@\\]/u.test(typed)) return found;
-  const inside = await similarPath(typed, context).catch(() => undefined);
+  const inside = await pathWithSameEnd(typed, context).catch(() => undefined);
   return inside === undefined ? found : { ...found, inside };
 }
 
@@ -122,7 +122,7 @@ function blamedPath(error: FilewrightError, { uses, locations }: FailedCall): Bl
   );
 }
 
-function messageOf(
+function messageWithPath(
   error: FilewrightError,
   about: BlamedPath | undefined,
   failed: FailedCall,
@@ -131,10 +131,13 @@ function messageOf(
   const { names } = failed;
   if (error.complete || WORDED_BY_ENGINE.has(error.code)) {
     const hint = error.hint === undefined ? undefined : hintInReaderNames(error.hint, names);
-    return withRemedy(withClippedFirstLine(inReaderNames(error.message, names, about?.use.typed)), hint);
+    return withRemedy(
+      withClippedFirstLine(sentenceInReaderNames(error.message, names, about?.use.typed)),
+      hint,
+    );
   }
   const remedy = nearby === undefined ? "" : otherPathRemedy(nearby, failed);
-  const build = wordsFor(error.code);
+  const build = sentenceMakerFor(error.code);
   const shown = about === undefined ? "the path" : `'${escapeControls(about.use.typed)}'`;
   const followed = withHintFor(error, names);
   return withFittingPath(
@@ -185,14 +188,14 @@ interface NearbyFindings {
 }
 
 /** Looks for the entry that the caller may have meant: a similar name, or the missing parent. */
-async function lookAround(at: Location, { fs }: FailedCall): Promise<NearbyFindings | undefined> {
+async function findNearby(at: Location, { fs }: FailedCall): Promise<NearbyFindings | undefined> {
   if (at.path === "/") return undefined;
   if (await isInGoneRoot(fs, at.path)) return { gone: true };
   try {
     const parent = parentOf(at.path);
     if (await isDirectory(fs, parent)) {
       const entries = await fs.listDir(parent);
-      if (entries.length > MAX_SIBLINGS) return undefined;
+      if (entries.length > MAX_SEARCHED_SIBLINGS) return undefined;
       const name = nameOf(at.path);
       if (entries.some((entry) => entry.name === name)) return { dangling: true };
       const names = entries.map((entry) => entry.name);
@@ -200,13 +203,17 @@ async function lookAround(at: Location, { fs }: FailedCall): Promise<NearbyFindi
       return close === undefined ? {} : { similar: childOf(parent, close) };
     }
     let missing = parent;
-    for (let levels = 0; levels < MAX_LEVELS && !(await isDirectory(fs, parentOf(missing))); levels++) {
+    for (
+      let levels = 0;
+      levels < MAX_PARENT_LEVELS && !(await isDirectory(fs, parentOf(missing)));
+      levels++
+    ) {
       missing = parentOf(missing);
     }
     // A misspelt directory is suggested only if it contains the requested entry. Short names are too similar.
     if (nameOf(missing).length < MIN_MISSPELT_NAME) return { missing };
     const entries = await fs.listDir(parentOf(missing), { facts: false });
-    if (entries.length > MAX_SIBLINGS) return { missing };
+    if (entries.length > MAX_SEARCHED_SIBLINGS) return { missing };
     const close = nearest(
       nameOf(missing),
       entries.filter(({ isDir }) => isDir).map(({ name }) => name),
@@ -227,8 +234,8 @@ function otherPathRemedy(
   if (gone)
     return " The root of the workspace is gone: its directory was deleted. Make it again, then repeat the call.";
   if (glob !== undefined) return globRemedy(glob, tool, names);
-  if (inside !== undefined) return ` Did you mean '${shorten(escapeControls(inside), 60)}'?`;
-  const shown = (path: string): string => `'${shorten(escapeControls(display(path)), 60)}'`;
+  if (inside !== undefined) return ` Did you mean '${shortenMiddle(escapeControls(inside), 60)}'?`;
+  const shown = (path: string): string => `'${shortenMiddle(escapeControls(display(path)), 60)}'`;
   if (dangling) return " It is a link, and what it leads to is missing.";
   if (similar !== undefined) return ` Did you mean ${shown(similar)}?`;
   if (missing === undefined)
@@ -256,7 +263,7 @@ function globRemedy(typed: string, tool: string, names: Names): string {
 }
 
 /** The maximum number of levels to search upwards for an existing parent. */
-const MAX_LEVELS = 100;
+const MAX_PARENT_LEVELS = 100;
 
 /** For each tool, the argument that creates missing directories. */
 const PARENT_CREATING_ARGUMENTS: Readonly<Record<string, string>> = Object.freeze({
@@ -297,15 +304,15 @@ async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
 function withFittingPath(build: (path: string) => string, path: string): string {
   let message = build(path);
   let keep = path.length;
-  while (firstLine(message).length > MAX_FIRST_LINE && keep > 24) {
-    keep = Math.max(24, keep - (firstLine(message).length - MAX_FIRST_LINE) - 1);
-    message = build(shorten(path, keep));
+  while (firstLine(message).length > MAX_FIRST_LINE_LENGTH && keep > 24) {
+    keep = Math.max(24, keep - (firstLine(message).length - MAX_FIRST_LINE_LENGTH) - 1);
+    message = build(shortenMiddle(path, keep));
   }
   return withClippedFirstLine(message);
 }
 
 /** Returns at most `keep` UTF-16 units of a text, without its middle. */
-function shorten(text: string, keep: number): string {
+function shortenMiddle(text: string, keep: number): string {
   if (text.length <= keep) return text;
   const head = Math.ceil(keep / 3);
   return `${withoutHalfSurrogates(text.slice(0, head))}…${withoutHalfSurrogates(text.slice(text.length - (keep - head)))}`;
@@ -314,18 +321,18 @@ function shorten(text: string, keep: number): string {
 /** Adds the remedy to the sentence when its line has room, otherwise below it. */
 function withRemedy(message: string, hint: string | undefined): string {
   if (hint === undefined || hint === "" || message.includes(hint)) return message;
-  const remedy = sentence(hint);
+  const remedy = toSentence(hint);
   if (message.includes("\n")) return `${message}\n${remedy}`;
   const first = /[.?!]$/u.test(message) ? message : `${message}.`;
-  return first.length + remedy.length < MAX_FIRST_LINE ? `${first} ${remedy}` : `${first}\n${remedy}`;
+  return first.length + remedy.length < MAX_FIRST_LINE_LENGTH ? `${first} ${remedy}` : `${first}\n${remedy}`;
 }
 
 /** Cuts a first line that is too long. */
 function withClippedFirstLine(message: string): string {
   const first = firstLine(message);
-  if (first.length <= MAX_FIRST_LINE) return message;
-  const cut = first.lastIndexOf(" ", MAX_FIRST_LINE - 1);
-  const at = cut > MAX_FIRST_LINE / 2 ? cut : MAX_FIRST_LINE - 1;
+  if (first.length <= MAX_FIRST_LINE_LENGTH) return message;
+  const cut = first.lastIndexOf(" ", MAX_FIRST_LINE_LENGTH - 1);
+  const at = cut > MAX_FIRST_LINE_LENGTH / 2 ? cut : MAX_FIRST_LINE_LENGTH - 1;
   return `${withoutHalfSurrogates(first.slice(0, at))}…\n${first.slice(at).trimStart()}${message.slice(first.length)}`;
 }
 
@@ -340,20 +347,22 @@ function withoutHalfSurrogates(text: string): string {
 }
 
 /** Matches names in `snake_case` only, because a single word may be prose. */
-const IDENTIFIER = /\b[a-z]+(?:_[a-z]+)+\b/gu;
+const SNAKE_CASE_NAME = /\b[a-z]+(?:_[a-z]+)+\b/gu;
 /** Matches the name of an argument that a hint writes with its value, such as `overwrite` in `overwrite: true`. */
-const ASSIGNED = /\b[a-z_]+(?=: \S)/gu;
+const ARGUMENT_WITH_VALUE = /\b[a-z_]+(?=: \S)/gu;
 
 /**
  * Returns a complete sentence (of an edit's refusal, or a schema's) with the reader's names of tools and
  * arguments: `old_text` becomes `old_string` under a preset with that name. A path in it is unchanged.
  */
-function inReaderNames(text: string, names: Names, path: string | undefined): string {
+function sentenceInReaderNames(text: string, names: Names, path: string | undefined): string {
   if (names === OWN_NAMES) return text;
   const exchange = (part: string): string =>
-    part.replace(IDENTIFIER, (name) => (isCanonicalName(name) ? (readerNameOf(names, name) ?? name) : name));
+    part.replace(SNAKE_CASE_NAME, (name) =>
+      isCanonicalName(name) ? (readerNameOf(names, name) ?? name) : name,
+    );
   // The text needs to be split at the path only when the path contains such a name.
-  const named = path?.match(IDENTIFIER)?.some(isCanonicalName) === true;
+  const named = path?.match(SNAKE_CASE_NAME)?.some(isCanonicalName) === true;
   return named
     ? text
         .split(path as string)
@@ -367,10 +376,12 @@ function inReaderNames(text: string, names: Names, path: string | undefined): st
  */
 function hintInReaderNames(hint: string, names: Names): string | undefined {
   if (names === OWN_NAMES) return hint;
-  const used = [...(hint.match(IDENTIFIER) ?? []), ...(hint.match(ASSIGNED) ?? [])].filter(isCanonicalName);
+  const used = [...(hint.match(SNAKE_CASE_NAME) ?? []), ...(hint.match(ARGUMENT_WITH_VALUE) ?? [])].filter(
+    isCanonicalName,
+  );
   return used.some((name) => readerNameOf(names, name) === undefined)
     ? undefined
-    : inReaderNames(hint, names, undefined);
+    : sentenceInReaderNames(hint, names, undefined);
 }
 
 function readerNameOf(names: Names, name: string): string | undefined {
@@ -381,11 +392,11 @@ let canonicalNames: ReadonlySet<string> | undefined;
 
 /** Returns true for the canonical name of a tool or an argument. */
 function isCanonicalName(word: string): boolean {
-  canonicalNames ??= new Set(TOOLS.flatMap((tool) => [tool.name, ...argumentsOf(tool.inputSchema)]));
+  canonicalNames ??= new Set(TOOLS.flatMap((tool) => [tool.name, ...argumentNamesIn(tool.inputSchema)]));
   return canonicalNames.has(word);
 }
 
-function argumentsOf({ properties = {}, items }: Schema): readonly string[] {
-  const below = Object.values(properties).flatMap(argumentsOf);
-  return [...Object.keys(properties), ...below, ...(items === undefined ? [] : argumentsOf(items))];
+function argumentNamesIn({ properties = {}, items }: Schema): readonly string[] {
+  const below = Object.values(properties).flatMap(argumentNamesIn);
+  return [...Object.keys(properties), ...below, ...(items === undefined ? [] : argumentNamesIn(items))];
 }

@@ -4,7 +4,7 @@
  * Patterns for the letters of a tool name of another system, each with a sentence for the model. In the sentence,
  * a canonical name in braces stands for the name under which that tool is offered.
  */
-const OTHER_TOOL_NAMES: readonly (readonly [names: RegExp, says: string])[] = [
+const ADVICE_BY_OTHER_TOOL_NAME: readonly (readonly [names: RegExp, says: string])[] = [
   [
     /^(?:create|new|make|touch|save|add)(?:text)?file$|^create$|^write$|^savefile$|^overwritefile$/u,
     "{write_file} creates files",
@@ -52,9 +52,12 @@ const OTHER_TOOL_NAMES: readonly (readonly [names: RegExp, says: string])[] = [
  *
  * @param called returns the name under which a canonical tool is offered; undefined when it is not offered
  */
-export function otherTool(name: string, called: (ours: string) => string | undefined): string | undefined {
+export function adviceForOtherTool(
+  name: string,
+  called: (ours: string) => string | undefined,
+): string | undefined {
   const key = name.toLowerCase().replaceAll(/[^a-z]/gu, "");
-  const says = OTHER_TOOL_NAMES.find(([names]) => names.test(key))?.[1];
+  const says = ADVICE_BY_OTHER_TOOL_NAME.find(([names]) => names.test(key))?.[1];
   if (says === undefined) return undefined;
   let isOffered = true;
   const text = says.replaceAll(/\{(\w+)\}/gu, (_, ours: string) => {

@@ -18,12 +18,12 @@ interface SentenceParts {
 }
 
 /** Returns the sentence for a code. */
-export type Words = (material: SentenceParts) => string;
+export type SentenceMaker = (material: SentenceParts) => string;
 
-const plainWords: Words = ({ error, path }) =>
-  sentence(`${error.message || "it failed"}: ${path}`, error.hint);
+const plainSentence: SentenceMaker = ({ error, path }) =>
+  toSentence(`${error.message || "it failed"}: ${path}`, error.hint);
 
-const SENTENCES_BY_CODE: Partial<Record<Code, Words>> = {
+const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   NOT_FOUND: ({ path, remedy }) => `${path} does not exist.${remedy}`,
   OUTSIDE_ALLOWED: ({ path, intent, names, remedy }) =>
     `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}${where(
@@ -35,7 +35,7 @@ const SENTENCES_BY_CODE: Partial<Record<Code, Words>> = {
       ? `${path} holds ${error.details["by"] === "content" ? "a private key" : "secrets by its name"}, and its content was not granted; ask the user, or work without it.`
       : `Access to ${path} was not granted; ask the user to allow its directory, or work elsewhere.`,
   PERMISSION_DENIED: ({ error, path, intent, names }) =>
-    sentence(
+    toSentence(
       `Cannot ${intent === "write" ? "change" : "read"} ${path}: ${error.message || "permission denied"}`,
       error.hint ?? where(names.tool("stat"), (tool) => `${tool} tells its mode`),
     ),
@@ -88,7 +88,7 @@ const SENTENCES_BY_CODE: Partial<Record<Code, Words>> = {
     )}.`;
   },
   UNSUPPORTED_FORMAT: ({ error, path }) =>
-    sentence(
+    toSentence(
       `${path} is ${String(error.details?.["mime"] ?? "of a kind")} and ${error.message || "cannot be shown as text"}`,
       error.hint,
     ),
@@ -96,10 +96,10 @@ const SENTENCES_BY_CODE: Partial<Record<Code, Words>> = {
     const { size, limit } = (error.details ?? {}) as { readonly size?: number; readonly limit?: number };
     const figures =
       size === undefined || limit === undefined ? "" : `: ${size} bytes, and the limit is ${limit} bytes`;
-    return sentence(`${path} is too large${figures}`, error.hint);
+    return toSentence(`${path} is too large${figures}`, error.hint);
   },
   ENCODING_ERROR: ({ error, path, names }) =>
-    sentence(
+    toSentence(
       `${path}: ${error.message || "the bytes do not fit the encoding"}`,
       error.hint ?? where(names.argument("encoding"), (name) => `pass another ${name}, or ${name}: "auto"`),
     ),
@@ -107,31 +107,31 @@ const SENTENCES_BY_CODE: Partial<Record<Code, Words>> = {
     const wrong = error.details?.["argument"] ?? argument;
     const about = wrong === argument ? ` (${path})` : "";
     const name = names.argument(String(wrong)) ?? String(wrong);
-    return sentence(`Invalid argument '${name}': ${error.message}${about}`, error.hint);
+    return toSentence(`Invalid argument '${name}': ${error.message}${about}`, error.hint);
   },
   INVALID_REGEX: ({ error, names }) =>
-    sentence(
+    toSentence(
       `Invalid regex: ${errorClause(error)}`,
       error.hint ??
         where(names.argument("regex"), (name) => `set ${name}: false to search for the text as it is`),
     ),
-  INVALID_GLOB: ({ error }) => sentence(`Invalid glob: ${errorClause(error)}`, error.hint),
+  INVALID_GLOB: ({ error }) => toSentence(`Invalid glob: ${errorClause(error)}`, error.hint),
   LIMIT_EXCEEDED: ({ error }) =>
-    sentence(errorClause(error) || "The input is beyond the engine's limits", error.hint),
+    toSentence(errorClause(error) || "The input is beyond the engine's limits", error.hint),
   CONFLICT: ({ error, path }) =>
-    sentence(
+    toSentence(
       `${path} ${error.message || "changed since it was read"}`,
       error.hint ?? "read it again and repeat the change",
     ),
   LOCK_TIMEOUT: ({ error, path }) =>
-    sentence(`${path} is locked: ${error.message || "another writer holds it"}`, error.hint ?? "try again"),
+    toSentence(`${path} is locked: ${error.message || "another writer holds it"}`, error.hint ?? "try again"),
   NO_SPACE: ({ path }) => `No space left on the device for ${path}; nothing was changed.`,
   LOOP: ({ path }) => `${path} leads through too many symbolic links.`,
   NAME_TOO_LONG: ({ path }) => `The name is too long for the file system: ${path}.`,
   CANCELLED: () => "The call was cancelled; nothing was changed.",
-  TIMEOUT: ({ error }) => sentence(errorClause(error) || "The call took too long", error.hint),
+  TIMEOUT: ({ error }) => toSentence(errorClause(error) || "The call took too long", error.hint),
   IO_ERROR: ({ error, path }) =>
-    sentence(`${path}: ${error.message || "the file system failed"}`, error.hint),
+    toSentence(`${path}: ${error.message || "the file system failed"}`, error.hint),
   INTERNAL: () => "Filewright failed unexpectedly; nothing is known to be changed. Please report it.",
 };
 
@@ -141,7 +141,7 @@ function setArgumentPhrase(names: Names, argument: string, what: string): string
 }
 
 /** Returns a clause as a sentence, followed by the remedy. */
-export function sentence(what: string, remedy?: string): string {
+export function toSentence(what: string, remedy?: string): string {
   const text = withCapital(remedy === undefined || remedy === "" ? what : `${what}; ${remedy}`);
   return /[.?!]$/u.test(text) ? text : `${text}.`;
 }
@@ -152,15 +152,15 @@ function withCapital(text: string): string {
 }
 
 function errorClause(error: FilewrightError): string {
-  return escapeLines(error.message);
+  return escapeKeepingLineBreaks(error.message);
 }
 
 /** Escapes control characters, which a pattern in an engine's message may contain, but keeps line breaks. */
-function escapeLines(text: string): string {
+function escapeKeepingLineBreaks(text: string): string {
   return text.split("\n").map(escapeControls).join("\n");
 }
 
 /** Returns the function that words errors with a code. */
-export function wordsFor(code: Code): Words {
-  return SENTENCES_BY_CODE[code] ?? plainWords;
+export function sentenceMakerFor(code: Code): SentenceMaker {
+  return SENTENCE_MAKER_BY_CODE[code] ?? plainSentence;
 }
