@@ -6,7 +6,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import type { Hook, HookContext, HookPreview } from "../hooks/hook.ts";
 import type { Preset } from "../presets/index.ts";
-import { HookException, runAfter, runBefore } from "../hooks/run.ts";
+import { HookException, runAfterHooksOnResult, runBeforeHooks } from "../hooks/run.ts";
 import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 
 /** One callback with its two functions. */
@@ -31,7 +31,7 @@ export function loopHooks(
       async run({ args, ...subject }) {
         try {
           const { preview } = subject;
-          const asked = await runBefore(
+          const asked = await runBeforeHooks(
             at("before"),
             subject,
             args,
@@ -54,7 +54,7 @@ export function loopHooks(
       tool: "*",
       async run({ args, result, duration_ms, ...subject }) {
         if (result === undefined) return undefined;
-        const left = await runAfter(at("after"), subject, args, result, onError, duration_ms);
+        const left = await runAfterHooksOnResult(at("after"), subject, args, result, onError, duration_ms);
         const { text, display, data } = left;
         return left === result ? undefined : { text, display, data };
       },

@@ -8,7 +8,7 @@ import { terminalApprover } from "../hooks/terminal.node.ts";
 import type { WorkspaceOptions } from "../workspace/index.node.ts";
 import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 import type { Command } from "./command.ts";
-import { grantsFileOf } from "./commands/grants.ts";
+import { grantsFilePath } from "./commands/grants.ts";
 
 /** What a question needs of the running command. */
 export interface QuestionHost {
@@ -32,13 +32,13 @@ export function askingOptions(
   const terminal = terminalApprover();
   const askAlone = <T>(ask: () => Promise<T>): Promise<T> => quietly(() => noticeInterrupt(ask, interrupt));
   const confirm: Approver["confirm"] = (details) =>
-    askAlone(async () => terminal.confirm(forCommand(command, details)));
+    askAlone(async () => terminal.confirm(withScopesForCommand(command, details)));
   const ask: Approver["ask"] = (...question) => askAlone(async () => terminal.ask(...question));
   const configuredFile = configured.permissions?.grantsFile;
   const grantsFile =
     values["grants-file"] === undefined && configuredFile !== undefined
       ? configuredFile
-      : grantsFileOf(values);
+      : grantsFilePath(values);
   return {
     ...(values["ask"] === true ? { confirm } : {}),
     ...(values["ask-dirs"] === true
@@ -48,31 +48,31 @@ export function askingOptions(
 }
 
 /** The answers that also apply to later calls. */
-const LASTING: ReadonlySet<Outcome> = new Set([
+const LASTING_OUTCOMES: ReadonlySet<Outcome> = new Set([
   "proceed_always",
   "proceed_always_tool",
   "proceed_always_server",
 ]);
 
 /** The commands that can lead to several questions: `batch`, and `call`, which can call the tool `batch`. */
-const ASKS_REPEATEDLY: ReadonlySet<string> = new Set(["batch", "call"]);
+const REPEATEDLY_ASKING_COMMANDS: ReadonlySet<string> = new Set(["batch", "call"]);
 
 /**
  * Returns the question with answers that suit the command. If the command asks only once, no answer for later
  * calls is offered; otherwise the answer says that it ends with the command. The replaced words come from
  * `hooks/approvals.ts`.
  */
-function forCommand({ name }: Command, details: Confirmation): Confirmation {
-  const scopes: readonly Scope[] = ASKS_REPEATEDLY.has(name)
+function withScopesForCommand({ name }: Command, details: Confirmation): Confirmation {
+  const scopes: readonly Scope[] = REPEATEDLY_ASKING_COMMANDS.has(name)
     ? details.scopes.map(({ outcome, label }) => ({
         outcome,
         label: label.replace("until this workspace is closed", "until this command ends"),
       }))
-    : details.scopes.filter(({ outcome }) => !LASTING.has(outcome));
+    : details.scopes.filter(({ outcome }) => !LASTING_OUTCOMES.has(outcome));
   return { ...details, scopes };
 }
 
-const CTRL_C = "\u0003";
+const CTRL_C_KEY = "\u0003";
 
 /**
  * Calls `interrupt` when Ctrl-C is pressed during a question. The terminal is in raw mode then: Ctrl-C
@@ -82,7 +82,7 @@ async function noticeInterrupt<T>(ask: () => Promise<T>, interrupt: () => void):
   const { stdin } = process;
   if (stdin.isTTY !== true) return ask();
   const notice = (keys: Buffer | string): void => {
-    if (keys.toString() === CTRL_C) interrupt();
+    if (keys.toString() === CTRL_C_KEY) interrupt();
   };
   stdin.on("data", notice);
   try {

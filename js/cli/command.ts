@@ -2,7 +2,7 @@
  * The type of a command, as data for its help, its parsing, its tool call and its exit status; and the
  * options that commands share.
  */
-import { tooWide } from "../mcp/arguments.ts";
+import { tooWideDirectoryError } from "../mcp/arguments.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import {
   type Aliases,
@@ -18,7 +18,7 @@ export interface ToolCall {
 }
 
 /** What a command prints that makes no tool call: as text, and as data for `--json`. */
-export interface Report {
+export interface CommandReport {
   readonly text: string;
   readonly data: unknown;
   /** True when there was nothing to do. The text is then printed to standard error, and the exit status is 1. */
@@ -49,7 +49,7 @@ export interface SeveralPaths {
 }
 
 /** What a search found. `unknown`: it ended early, without a match up to there. */
-export type Outcome = "found" | "nothing" | "unknown";
+export type SearchOutcome = "found" | "nothing" | "unknown";
 
 /** One line about an option in the help. */
 export type OptionHelp = readonly [flags: string, what: string];
@@ -76,7 +76,7 @@ export interface Command {
    * Returns what a search found, from the data of its result. It decides the exit status; a command without
    * it always counts as `found`.
    */
-  readonly outcome?: (data: unknown) => Outcome;
+  readonly outcome?: (data: unknown) => SearchOutcome;
   /** Runs a command that needs no workspace, and returns the exit status. */
   readonly run?: (parsed: ParsedCommandLine) => Promise<number>;
   /** True when the command reports on this machine, and accesses no file of the workspace. */
@@ -90,28 +90,28 @@ export interface Command {
   /** True when the command prints the text that models get, even on a terminal. */
   readonly speaksToModels?: true;
   /** Runs on an open workspace instead of making a tool call. */
-  readonly report?: (ws: Workspace, parsed: ParsedCommandLine) => Promise<Report>;
+  readonly report?: (ws: Workspace, parsed: ParsedCommandLine) => Promise<CommandReport>;
 }
 
-type Values = ParsedCommandLine["values"];
+type OptionValues = ParsedCommandLine["values"];
 
 /** Returns the arguments that have a value. */
-export const set = (args: Record<string, unknown>): Record<string, unknown> =>
+export const withoutUndefined = (args: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 
 /** An option without a value. */
-export const flag = { type: "boolean" } as const;
+export const FLAG_OPTION = { type: "boolean" } as const;
 /** An option with a value. */
-export const value = { type: "string" } as const;
+export const VALUE_OPTION = { type: "string" } as const;
 /** An option that may be given several times. */
-export const values = { type: "string", multiple: true } as const;
+export const REPEATABLE_OPTION = { type: "string", multiple: true } as const;
 
 /** Returns false when a switch was given that turns something off; otherwise undefined. */
-export const negated = (given: Values, name: string): false | undefined =>
+export const falseIfGiven = (given: OptionValues, name: string): false | undefined =>
   given[name] === true ? false : undefined;
 
 /** Returns the parsed JSON value of an option. @throws UsageError */
-export function jsonOf(text: string, option: string): unknown {
+export function parseJsonOption(text: string, option: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -123,23 +123,23 @@ export function jsonOf(text: string, option: string): unknown {
 const ASKING_OPTIONS: readonly string[] = ["ask", "ask-dirs", "grants-file"];
 
 /** Returns true for a command that asks the person at the terminal if an option says so. */
-function asksPeople({ toCall, asks }: Command): boolean {
+function canAskPerson({ toCall, asks }: Command): boolean {
   return toCall !== undefined || asks === true;
 }
 
 /** Returns the names of the global options that a command takes. */
-export function sharedOptions(command: Command): readonly string[] {
+export function globalOptionsOf(command: Command): readonly string[] {
   if (command.own === true) return ["help"];
   const names = Object.keys(GLOBAL_OPTIONS);
-  return asksPeople(command) ? names : names.filter((name) => !ASKING_OPTIONS.includes(name));
+  return canAskPerson(command) ? names : names.filter((name) => !ASKING_OPTIONS.includes(name));
 }
 
 /**
  * Refuses options about asking for a command that never asks.
  * @throws UsageError
  */
-export function assertAsks(command: Command, { values }: ParsedCommandLine): void {
-  const shared = sharedOptions(command);
+export function assertMayAsk(command: Command, { values }: ParsedCommandLine): void {
+  const shared = globalOptionsOf(command);
   for (const name of ASKING_OPTIONS)
     if (values[name] !== undefined && command.options[name] === undefined && !shared.includes(name))
       throw new UsageError(`--${name} does nothing here: ${command.name} asks nobody`);
@@ -163,7 +163,7 @@ export const GLOBAL_OPTIONS: OptionTable = {
 };
 
 /** The option of commands that show or call tools under the names of a preset. */
-export const PRESET_OPTION: OptionTable = { preset: value };
+export const PRESET_OPTION: OptionTable = { preset: VALUE_OPTION };
 /** The help for this option. */
 export const PRESET_HELP: OptionHelp = [
   "--preset NAME",
@@ -177,8 +177,8 @@ export const GLOBAL_ALIASES: Aliases = { colour: "color" };
  * Refuses a workspace that is the whole file system or contains the home directory, unless `--yes` is given.
  * @throws UsageError
  */
-export function assertRoot(root: string, { values }: ParsedCommandLine): void {
-  const wrong = tooWide(root, values["yes"] === true);
+export function assertNarrowRoot(root: string, { values }: ParsedCommandLine): void {
+  const wrong = tooWideDirectoryError(root, values["yes"] === true);
   if (wrong !== undefined) throw new UsageError(wrong);
 }
 
@@ -186,7 +186,7 @@ export function assertRoot(root: string, { values }: ParsedCommandLine): void {
  * The exit statuses, as those of grep and diff. `nothing`: a search found nothing, or there was nothing to
  * undo. `interrupted`: the person pressed Ctrl-C.
  */
-export const EXIT = { ok: 0, nothing: 1, error: 2, interrupted: 130 } as const;
+export const EXIT_STATUS = { ok: 0, nothing: 1, error: 2, interrupted: 130 } as const;
 
 /** The text of the help about exit statuses. */
 export const EXIT_HELP =
@@ -217,8 +217,10 @@ export const GLOBAL_HELP: readonly OptionHelp[] = [
 ];
 
 /** Returns the help for all options that a command takes. */
-export function optionHelp(command: Command): readonly OptionHelp[] {
+export function optionHelpOf(command: Command): readonly OptionHelp[] {
   if (command.own === true) return [...command.help, ...GLOBAL_HELP.slice(-1)];
-  const shared = asksPeople(command) ? GLOBAL_HELP : GLOBAL_HELP.filter((row) => !ASKING_HELP.includes(row));
+  const shared = canAskPerson(command)
+    ? GLOBAL_HELP
+    : GLOBAL_HELP.filter((row) => !ASKING_HELP.includes(row));
   return [...command.help, ...shared];
 }

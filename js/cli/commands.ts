@@ -1,19 +1,19 @@
 /** The list of all commands, and the lookup by name. */
 import { packageVersion } from "../mcp/command.ts";
 import { nearest } from "../schema/nearest.ts";
-import { type Command, jsonOf, PRESET_HELP, PRESET_OPTION, value } from "./command.ts";
+import { type Command, parseJsonOption, PRESET_HELP, PRESET_OPTION, VALUE_OPTION } from "./command.ts";
 import { APPROVE_COMMAND } from "./commands/approve.ts";
 import { BENCH_COMMAND } from "./commands/bench.ts";
 import { CHANGE_COMMANDS } from "./commands/change.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { CONFIG_COMMAND } from "./commands/config.ts";
-import { demo } from "./commands/demo.ts";
+import { runDemo } from "./commands/demo.ts";
 import { DOCTOR_COMMAND } from "./commands/doctor.ts";
 import { FILE_COMMANDS } from "./commands/file.ts";
 import { GRANTS_COMMAND } from "./commands/grants.ts";
 import { HISTORY_COMMANDS } from "./commands/history.ts";
-import { assertRoot } from "./command.ts";
-import { readStdin, print } from "./streams.ts";
+import { assertNarrowRoot } from "./command.ts";
+import { readStdin, printText } from "./streams.ts";
 import { manCommand } from "./commands/man.ts";
 import { UsageError } from "../schema/command-line.node.ts";
 import { SEARCH_COMMANDS } from "./commands/search.ts";
@@ -30,7 +30,7 @@ const VERSION_COMMAND: Command = {
   takes: [0, 0],
   own: true,
   async run() {
-    print(packageVersion());
+    printText(packageVersion());
     return 0;
   },
 };
@@ -52,8 +52,8 @@ export const COMMANDS: readonly Command[] = [
     takes: [0, 1],
     run: (parsed) => {
       const dir = parsed.positionals[0] ?? String(parsed.values["root"] ?? ".");
-      assertRoot(dir, parsed);
-      return demo(dir);
+      assertNarrowRoot(dir, parsed);
+      return runDemo(dir);
     },
   },
   {
@@ -76,7 +76,7 @@ export const COMMANDS: readonly Command[] = [
     usage: "filewright call TOOL [--args JSON|-] [--preset NAME]",
     about:
       "Prints the text that a model would get; with --json the whole result. `-` reads the arguments from standard input.",
-    options: { args: value, ...PRESET_OPTION },
+    options: { args: VALUE_OPTION, ...PRESET_OPTION },
     help: [["--args JSON|-", "the arguments; default {}"], PRESET_HELP],
     examples: [
       [`filewright call stat --args '{"path":"package.json"}'`, "print the data of a file"],
@@ -87,7 +87,7 @@ export const COMMANDS: readonly Command[] = [
     async toCall({ positionals, values: given }) {
       const text =
         given["args"] === "-" ? await readStdin() : ((given["args"] as string | undefined) ?? "{}");
-      return { tool: positionals[0] as string, args: jsonOf(text, "--args") };
+      return { tool: positionals[0] as string, args: parseJsonOption(text, "--args") };
     },
   },
   ...SERVER_COMMANDS,

@@ -8,7 +8,7 @@ import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
 /** For each tool, the command that calls it. */
-export const COMMAND_OF_TOOL: Readonly<Record<string, string>> = {
+export const COMMAND_BY_TOOL: Readonly<Record<string, string>> = {
   read_file: "read",
   read_many_files: "cat",
   write_file: "write",
@@ -30,10 +30,10 @@ export const COMMAND_OF_TOOL: Readonly<Record<string, string>> = {
   history: "history",
 };
 
-type Sentence = readonly [tool: RegExp, command: string];
+type Rewording = readonly [tool: RegExp, command: string];
 
 /** Advice that needs another wording for people, by the command that was called. */
-const REWORDINGS_BY_COMMAND: Readonly<Record<string, readonly Sentence[]>> = {
+const REWORDINGS_BY_COMMAND: Readonly<Record<string, readonly Rewording[]>> = {
   write: [[/set overwrite: ?true to replace it/u, "leave out --no-overwrite to replace it"]],
   mkdir: [
     [/set exist_ok: ?true if that is fine/u, "leave out --new if that is fine"],
@@ -43,7 +43,7 @@ const REWORDINGS_BY_COMMAND: Readonly<Record<string, readonly Sentence[]>> = {
 };
 
 /** Advice of every command that needs another wording for people. */
-const COMMON_REMEDIES: readonly Sentence[] = [
+const COMMON_REWORDINGS: readonly Rewording[] = [
   [/set regex: ?false to search (?:for )?the text as it is/u, "add -F to search for the text as it is"],
   [/set regex: ?false/u, "add -F"],
   [/send regex: false/u, "add -F"],
@@ -75,26 +75,28 @@ const COMMON_REMEDIES: readonly Sentence[] = [
 
 /** Matches paths and texts in quotes, which must not be reworded. */
 const QUOTED_TEXT = /('(?:[^'\\]|\\.)*')/u;
-const IDENTIFIER = /(?<!-)\b[a-z]+(?:_[a-z]+)+\b(?:: ?true\b)?/gu;
+const SNAKE_CASE_NAME = /(?<!-)\b[a-z]+(?:_[a-z]+)+\b(?:: ?true\b)?/gu;
 
 /** Rewords a text of a tool for the command line. `tool` is the name of the tool that was called. */
-export function commandHint(text: string, tool?: string): string {
-  const command = COMMANDS.find(({ name }) => name === COMMAND_OF_TOOL[tool ?? ""]);
+export function rewordForCommandLine(text: string, tool?: string): string {
+  const command = COMMANDS.find(({ name }) => name === COMMAND_BY_TOOL[tool ?? ""]);
   const [first = "", ...rest] = text.split("\n");
   // Lines after the first may quote files. Of these only the tools' own notes, in brackets, are reworded.
   return [
-    inCommands(first, command),
-    ...rest.map((line) => (/^\[.*\]$/u.test(line) ? inCommands(line, command) : line)),
+    rewordLine(first, command),
+    ...rest.map((line) => (/^\[.*\]$/u.test(line) ? rewordLine(line, command) : line)),
   ].join("\n");
 }
 
-function inCommands(line: string, command: Command | undefined): string {
+function rewordLine(line: string, command: Command | undefined): string {
   const own = command === undefined ? [] : (REWORDINGS_BY_COMMAND[command.name] ?? []);
-  const sentences = [...own, ...COMMON_REMEDIES];
+  const sentences = [...own, ...COMMON_REWORDINGS];
   const worded = sentences.reduce((said, [from, to]) => said.replace(from, to), line);
   return worded
     .split(QUOTED_TEXT)
-    .map((part, at) => (at % 2 === 1 ? part : part.replace(IDENTIFIER, (name) => commandName(name, command))))
+    .map((part, at) =>
+      at % 2 === 1 ? part : part.replace(SNAKE_CASE_NAME, (name) => commandOrOptionNamed(name, command)),
+    )
     .join("");
 }
 
@@ -102,9 +104,9 @@ function inCommands(line: string, command: Command | undefined): string {
  * Returns the command for the name of a tool, the option for the name of an argument, and any other word
  * unchanged.
  */
-function commandName(found: string, command: Command | undefined): string {
+function commandOrOptionNamed(found: string, command: Command | undefined): string {
   const name = found.replace(/: ?true$/u, "");
-  const spelt = COMMAND_OF_TOOL[name];
+  const spelt = COMMAND_BY_TOOL[name];
   if (spelt !== undefined) return `filewright ${spelt}`;
   const option = name.replaceAll("_", "-");
   const meant = command?.aliases?.[option] ?? option;

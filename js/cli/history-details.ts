@@ -35,26 +35,31 @@ export interface ChangeDetail {
   readonly files: readonly FileDetail[];
 }
 
-interface Asked {
+interface RequestedDetails {
   readonly call_ids: readonly string[];
 }
 
-interface Details {
+interface ChangeDetails {
   readonly changes: readonly ChangeDetail[];
 }
 
 /** Returns what these changes did, in the order of `callIds`. */
-export async function detailsOf(ws: Workspace, callIds: readonly string[]): Promise<readonly ChangeDetail[]> {
-  const [tool] = toolsFor(ws, DETAILS);
+export async function changeDetailsOf(
+  ws: Workspace,
+  callIds: readonly string[],
+): Promise<readonly ChangeDetail[]> {
+  const [tool] = toolsFor(ws, DETAILS_PRESET);
   const result = await (tool as ToolDefinition).execute({ call_ids: callIds });
-  return result.ok ? (result.data as Details).changes : callIds.map((call_id) => ({ call_id, files: [] }));
+  return result.ok
+    ? (result.data as ChangeDetails).changes
+    : callIds.map((call_id) => ({ call_id, files: [] }));
 }
 
 /** A tool that only the command line has; models cannot call it. */
-const DETAILS: Preset = (() => {
+const DETAILS_PRESET: Preset = (() => {
   const schema = object({ call_ids: texts("Ids of changes.") }, ["call_ids"]);
   const listing = historyTool(true);
-  const details: ReadingTool<Asked, Details> = {
+  const details: ReadingTool<RequestedDetails, ChangeDetails> = {
     kind: "read",
     name: listing.name,
     title: listing.title,
@@ -62,16 +67,16 @@ const DETAILS: Preset = (() => {
     inputSchema: schema,
     outputSchema: object({}, []),
     annotations: listing.annotations,
-    parse: (args) => args as unknown as Asked,
+    parse: (args) => args as unknown as RequestedDetails,
     paths: () => [],
-    run: async ({ call_ids: ids }, call) => ({ data: { changes: await compare(ids, call) } }),
+    run: async ({ call_ids: ids }, call) => ({ data: { changes: await compareWithLaterStates(ids, call) } }),
     render: () => "",
   };
-  return presetOf(details as unknown as Tool, "history");
+  return singleToolPreset(details as unknown as Tool, "history");
 })();
 
 /** Returns a preset that consists of one tool, for a command that calls the tool for a person. */
-export function presetOf(tool: Tool, command: string): Preset {
+export function singleToolPreset(tool: Tool, command: string): Preset {
   const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
   const expand = (args: unknown): CanonicalCall => ({
     tool,
@@ -86,7 +91,7 @@ export function presetOf(tool: Tool, command: string): Preset {
   return { name: command, about: `the command ${command}`, tools: [offered], limits: {}, access: {} };
 }
 
-async function compare(ids: readonly string[], call: Call): Promise<readonly ChangeDetail[]> {
+async function compareWithLaterStates(ids: readonly string[], call: Call): Promise<readonly ChangeDetail[]> {
   const all = (await call.past?.list(true)) ?? [];
   const known = new Map<string, readonly Restored[]>();
   const restoredBy = async (id: string): Promise<readonly Restored[]> => {
@@ -118,7 +123,7 @@ async function compare(ids: readonly string[], call: Call): Promise<readonly Cha
     const files: FileDetail[] = [];
     const restored = await restoredBy(id);
     for (const one of restored.slice(0, MAX_COMPARED_PATHS))
-      files.push(await detail(one, await leftBy(index, one), call));
+      files.push(await fileDetailOf(one, await leftBy(index, one), call));
     if (restored.length > MAX_COMPARED_PATHS)
       files.push({ path: "", what: `and ${restored.length - MAX_COMPARED_PATHS} more paths` });
     changes.push({ call_id: id, files });
@@ -126,7 +131,7 @@ async function compare(ids: readonly string[], call: Call): Promise<readonly Cha
   return changes;
 }
 
-async function detail(
+async function fileDetailOf(
   { path, image, from, after }: Restored,
   left: Uint8Array | undefined,
   { display }: Call,

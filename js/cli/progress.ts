@@ -15,7 +15,7 @@ export interface ShownProgress {
 }
 
 /** The counts of running work, if it reports any. */
-interface Counts {
+interface ProgressCounts {
   readonly done?: number;
   readonly total?: number | undefined;
   /** A further count as text, such as the number of matches. */
@@ -26,7 +26,11 @@ interface Counts {
  * Returns one line about running work: its name, the number of finished files if known, the further count,
  * and the elapsed time.
  */
-export function progressLine(what: string, { done, total, message }: Counts, milliseconds: number): string {
+export function progressLine(
+  what: string,
+  { done, total, message }: ProgressCounts,
+  milliseconds: number,
+): string {
   const seconds = Math.floor(milliseconds / 1000);
   return [
     what,
@@ -46,7 +50,7 @@ export function showProgress(what: string, quiet: boolean): ShownProgress {
     return { quietly: (ask) => ask(), end: () => {} };
   const began = performance.now();
   let said = "";
-  let latest: Counts = {};
+  let latest: ProgressCounts = {};
   let questions = 0;
   const draw = (): void => {
     if (questions > 0) return;

@@ -4,30 +4,30 @@ import process from "node:process";
 import { auditFile } from "../hooks/audit-file.node.ts";
 import { openWorkspace } from "../workspace/index.node.ts";
 import { packageVersion } from "../mcp/command.ts";
-import { type ServedRoot, type SettingFlags, settingsOf } from "../mcp/settings.ts";
+import { type ServedRoot, type SettingFlags, effectiveSettingsOf } from "../mcp/settings.ts";
 import {
-  assertRoot,
-  assertAsks,
+  assertNarrowRoot,
+  assertMayAsk,
   type Command,
   type PathResult,
   type ToolCall,
   GLOBAL_ALIASES,
   GLOBAL_OPTIONS,
-  value,
-  EXIT,
+  VALUE_OPTION,
+  EXIT_STATUS,
 } from "./command.ts";
 import type { PresetName } from "../presets/index.ts";
 import { describeRecovery } from "../pipeline/past/history.ts";
 import { askingOptions } from "./asking.ts";
 import { findCommand } from "./commands.ts";
-import { commandHelp, overview } from "./help.ts";
+import { helpOfCommand, helpOverview } from "./help.ts";
 import {
   colourDiff,
-  print,
+  printText,
   printJson,
   printJsonLines,
   printNote,
-  tableOf,
+  formatTable,
   printError,
   surviveBrokenPipes,
 } from "./streams.ts";
@@ -37,54 +37,54 @@ import {
   type ParsedCommandLine,
   UsageError,
 } from "../schema/command-line.node.ts";
-import { formOf } from "./person/style.ts";
-import { page, show, showPaths } from "./show.ts";
-import { callsOfPaths, runEach } from "./several-paths.ts";
+import { outputFormOf } from "./person/style.ts";
+import { showInPager, printResult, printPathResults } from "./show.ts";
+import { callsOfPaths, callInTurn } from "./several-paths.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { commandHint } from "./hints.ts";
+import { rewordForCommandLine } from "./hints.ts";
 
 /** The reports that may contain a diff, which is coloured. */
-const DIFFS: ReadonlySet<string> = new Set(["history", "undo"]);
+const COMMANDS_WITH_DIFFS: ReadonlySet<string> = new Set(["history", "undo"]);
 
 /**
  * Runs a command line; returns the exit status. @throws UsageError, FilewrightError
  *
  * @built test/deep/options.mjs imports it from dist
  */
-export async function main([name, ...rest]: readonly string[]): Promise<number> {
+export async function runCommandLine([name, ...rest]: readonly string[]): Promise<number> {
   switch (name) {
     case undefined:
-      print(overview());
-      return EXIT.error;
+      printText(helpOverview());
+      return EXIT_STATUS.error;
     case "-h":
     case "--help":
-      print(overview());
+      printText(helpOverview());
       return 0;
     case "-V":
     case "--version":
-      print(packageVersion());
+      printText(packageVersion());
       return 0;
     case "help":
-      print(rest[0] === undefined ? overview() : commandHelp(findCommand(rest[0])));
+      printText(rest[0] === undefined ? helpOverview() : helpOfCommand(findCommand(rest[0])));
       return 0;
     default:
-      return run(findCommand(name), rest);
+      return runCommand(findCommand(name), rest);
   }
 }
 
-async function run(command: Command, argv: readonly string[]): Promise<number> {
+async function runCommand(command: Command, argv: readonly string[]): Promise<number> {
   const help: OptionTable = { help: { type: "boolean", short: "h" } };
   // The option --preset is parsed for every command, so that the error can say which commands take it.
-  const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: value };
+  const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: VALUE_OPTION };
   const options = { ...command.options, ...(command.own === true ? help : everywhere) };
   const aliases = command.own === true ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
   const parsed = parseCommandLine(argv, options, aliases);
   if (parsed.values["help"] === true) {
-    print(commandHelp(command));
+    printText(helpOfCommand(command));
     return 0;
   }
-  assertAsks(command, parsed);
+  assertMayAsk(command, parsed);
   const [least, most] = command.takes;
   if (parsed.positionals.length < least) throw new UsageError(`too few arguments; usage: ${command.usage}`);
   if (parsed.positionals.length > most) {
@@ -93,19 +93,19 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
     );
   }
   if (command.run !== undefined) {
-    formOf(parsed);
+    outputFormOf(parsed);
     return command.run(parsed);
   }
-  return callTool(command, parsed);
+  return callToolOfCommand(command, parsed);
 }
 
-async function callTool(command: Command, parsed: ParsedCommandLine): Promise<number> {
-  const form = formOf(parsed);
+async function callToolOfCommand(command: Command, parsed: ParsedCommandLine): Promise<number> {
+  const form = outputFormOf(parsed);
   const json = parsed.values["json"] === true;
   const lines = parsed.values["jsonl"] === true;
-  const { workspace, roots, server } = settingsOf(settingFlags(parsed));
-  const where = wanted(parsed, roots);
-  if (command.aboutMachine !== true) for (const { path } of where) assertRoot(path, parsed);
+  const { workspace, roots, server } = effectiveSettingsOf(settingFlags(parsed));
+  const where = rootsOfCommandLine(parsed, roots);
+  if (command.aboutMachine !== true) for (const { path } of where) assertNarrowRoot(path, parsed);
   const calls = await callsOfPaths(command, parsed);
   const call = calls?.[0]?.call ?? (await command.toCall?.(parsed));
   let progress: ShownProgress | undefined;
@@ -116,7 +116,7 @@ async function callTool(command: Command, parsed: ParsedCommandLine): Promise<nu
       ? { root: resolve(where[0].path) }
       : { roots: where.map(({ path, access }) => ({ path: resolve(path), access })) }),
     // Only `call` and `tools` use the tools of the preset; other commands call canonical tools.
-    preset: presetIn(command, parsed, workspace.preset as PresetName | undefined),
+    preset: presetOfCommand(command, parsed, workspace.preset as PresetName | undefined),
     findFiles: workspace.findFiles ?? true,
     // No index is built, because the process ends before another search could use it.
     index: workspace.index ?? "off",
@@ -137,16 +137,16 @@ async function callTool(command: Command, parsed: ParsedCommandLine): Promise<nu
       else if (json) printJson(data);
       else if (nothing === true) printNote(text);
       else {
-        const drawn = DIFFS.has(command.name) ? colourDiff(text) : text;
-        if (!(form.pager && command.pages === true && (await page(drawn)))) print(drawn);
+        const drawn = COMMANDS_WITH_DIFFS.has(command.name) ? colourDiff(text) : text;
+        if (!(form.pager && command.pages === true && (await showInPager(drawn)))) printText(drawn);
       }
-      return nothing === true ? EXIT.nothing : EXIT.ok;
+      return nothing === true ? EXIT_STATUS.nothing : EXIT_STATUS.ok;
     }
     if (call === undefined) {
       const tools = ws.tools.map(({ execute: _, ...tool }) => tool);
       if (lines) printJsonLines(tools);
       else if (json) printJson(tools);
-      else print(tableOf(tools.map(({ name, description }) => [name, firstSentence(description)])));
+      else printText(formatTable(tools.map(({ name, description }) => [name, firstSentence(description)])));
       return 0;
     }
     process.once("SIGINT", () => stop.abort());
@@ -160,17 +160,17 @@ async function callTool(command: Command, parsed: ParsedCommandLine): Promise<nu
     const results =
       calls === undefined
         ? [{ path: "", call, result: await run(call) }]
-        : await (command.several?.merge ?? runEach)(calls, run);
+        : await (command.several?.merge ?? callInTurn)(calls, run);
     progress.end();
     const status =
       calls === undefined || results[0] === undefined
-        ? await show(command, call, (results[0] as PathResult).result, parsed, form)
-        : await showPaths(command, results, parsed, form);
-    return stop.signal.aborted && results.some(({ result }) => !result.ok) ? EXIT.interrupted : status;
+        ? await printResult(command, call, (results[0] as PathResult).result, parsed, form)
+        : await printPathResults(command, results, parsed, form);
+    return stop.signal.aborted && results.some(({ result }) => !result.ok) ? EXIT_STATUS.interrupted : status;
   } catch (error) {
     if (!stop.signal.aborted) throw error;
     printNote("Interrupted. Nothing was written.");
-    return EXIT.interrupted;
+    return EXIT_STATUS.interrupted;
   } finally {
     await ws.close();
   }
@@ -189,7 +189,10 @@ function settingFlags({ values }: ParsedCommandLine): SettingFlags {
  * Returns the roots of the workspace: those of the command line, or else those of the config file, or else
  * the current directory.
  */
-function wanted({ values }: ParsedCommandLine, configured: readonly ServedRoot[]): readonly ServedRoot[] {
+function rootsOfCommandLine(
+  { values }: ParsedCommandLine,
+  configured: readonly ServedRoot[],
+): readonly ServedRoot[] {
   const { root } = values;
   if (root === undefined && configured.length > 0) return configured;
   return [{ path: String(root ?? "."), access: "write" }];
@@ -199,7 +202,7 @@ function wanted({ values }: ParsedCommandLine, configured: readonly ServedRoot[]
  * Returns the preset whose tools the command uses. @throws UsageError when a preset is given for a command
  * that uses no tools of one
  */
-function presetIn(
+function presetOfCommand(
   command: Command,
   { values }: ParsedCommandLine,
   configured: PresetName | undefined,
@@ -217,21 +220,21 @@ function firstSentence(text: string): string {
 }
 
 /** Runs a command line, prints its errors, and sets the exit status of the process. */
-export async function start(argv: readonly string[]): Promise<void> {
+export async function runProcess(argv: readonly string[]): Promise<void> {
   surviveBrokenPipes();
   try {
-    process.exitCode = await main(argv);
+    process.exitCode = await runCommandLine(argv);
   } catch (error) {
     if (error instanceof UsageError) {
       printError(`filewright: ${error.message}`);
-      process.exitCode = EXIT.error;
+      process.exitCode = EXIT_STATUS.error;
     } else if (error instanceof FilewrightError) {
-      printError(`filewright: ${commandHint(error.message)}`);
-      process.exitCode = EXIT.error;
+      printError(`filewright: ${rewordForCommandLine(error.message)}`);
+      process.exitCode = EXIT_STATUS.error;
     } else if (error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string") {
       // An error of the system, such as a port that is in use. Its message suffices, so no stack is printed.
       printError(`filewright: ${error.message}`);
-      process.exitCode = EXIT.error;
+      process.exitCode = EXIT_STATUS.error;
     } else throw error;
   }
 }

@@ -28,7 +28,7 @@ export async function callsOfPaths(
 }
 
 /** Makes the calls one after the other, and returns their results. */
-export async function runEach(
+export async function callInTurn(
   calls: readonly Omit<PathResult, "result">[],
   run: (call: ToolCall) => Promise<ToolResult>,
 ): Promise<readonly PathResult[]> {
@@ -70,12 +70,12 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
     const isBeyond = left === 0 && data.total_matches > 0;
     const isLast = index === calls.length - 1;
     const isCut = data.truncated || data.incomplete_reason === "max_results";
-    searched.push(isBeyond ? withoutResults(data) : isCut && !isLast ? unfinished(data) : data);
+    searched.push(isBeyond ? withoutResults(data) : isCut && !isLast ? asUnfinished(data) : data);
     if (isBeyond || isCut) break;
-    left -= resultsOf(data);
+    left -= resultCountOf(data);
   }
   if (searched.length === 0) return failed;
-  const data = merged(searched);
+  const data = mergeGrepData(searched);
   // No cursor is shown, because only a search of one path can be continued.
   const names = {
     ...OWN_NAMES,
@@ -87,10 +87,11 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
   return [{ ...first, result: { ok: true, text, display: text, data, meta } }, ...failed];
 };
 
-const resultsOf = ({ matches, files, counts }: GrepData): number => (matches ?? files ?? counts ?? []).length;
+const resultCountOf = ({ matches, files, counts }: GrepData): number =>
+  (matches ?? files ?? counts ?? []).length;
 
 /** Returns the data of a search that ended before the last path. */
-function unfinished(data: GrepData): GrepData {
+function asUnfinished(data: GrepData): GrepData {
   return { ...data, truncated: true, complete: false };
 }
 
@@ -103,13 +104,15 @@ function withoutResults(data: GrepData): GrepData {
 }
 
 /** How certain a search is to have seen the current files, least certain first. */
-const FRESHNESS = ["watch", "sweep", "scan"] as const;
+const FRESHNESS_ORDER = ["watch", "sweep", "scan"] as const;
 
-function merged(all: readonly GrepData[]): GrepData {
+function mergeGrepData(all: readonly GrepData[]): GrepData {
   const [{ next_cursor: _, as_text: __, warnings: ___, ...first }] = all as [GrepData];
   const sum = (count: (data: GrepData) => number): number =>
     all.reduce((total, one) => total + count(one), 0);
-  const [fresh] = all.map((one) => one.fresh).sort((a, b) => FRESHNESS.indexOf(a) - FRESHNESS.indexOf(b));
+  const [fresh] = all
+    .map((one) => one.fresh)
+    .sort((a, b) => FRESHNESS_ORDER.indexOf(a) - FRESHNESS_ORDER.indexOf(b));
   const reason = all.find((one) => one.incomplete_reason !== undefined)?.incomplete_reason;
   const total = sum((one) => one.total_matches);
   const asText = total > 0 ? undefined : all.find((one) => one.as_text !== undefined)?.as_text;

@@ -4,11 +4,11 @@
  */
 import type { ToolResult } from "../workspace/index.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type Command, type PathResult, type ToolCall, EXIT } from "./command.ts";
-import { commandHint } from "./hints.ts";
-import { print, printError, printJson, printJsonLines, printNote, textOf } from "./streams.ts";
+import { type Command, type PathResult, type ToolCall, EXIT_STATUS } from "./command.ts";
+import { rewordForCommandLine } from "./hints.ts";
+import { printText, printError, printJson, printJsonLines, printNote, colouredTextOf } from "./streams.ts";
 import type { ParsedCommandLine } from "../schema/command-line.node.ts";
-import { type Form, styled } from "./person/style.ts";
+import { type OutputForm, withStyle } from "./person/style.ts";
 import { personalText } from "./person/view.ts";
 import { spawn } from "node:child_process";
 import process from "node:process";
@@ -19,46 +19,46 @@ import { stripVTControlCharacters } from "node:util";
  * standard error and make the exit status that of an error. With `--json` separate results are printed as a
  * list.
  */
-export async function showPaths(
+export async function printPathResults(
   command: Command,
   results: readonly PathResult[],
   parsed: ParsedCommandLine,
-  form: Form,
+  form: OutputForm,
 ): Promise<number> {
   const isMerged = command.several?.merge !== undefined;
   if (!isMerged && parsed.values["json"] === true && parsed.values["jsonl"] !== true) {
     printJson(results.map(({ result }) => result));
-    return results.every(({ result }) => result.ok) ? EXIT.ok : EXIT.error;
+    return results.every(({ result }) => result.ok) ? EXIT_STATUS.ok : EXIT_STATUS.error;
   }
   const succeeded = results.filter(({ result }) => result.ok);
   // If all calls failed, the first failure is printed as the result, so that a script that reads JSON gets
   // it.
   const shown = succeeded.length === 0 ? results.slice(0, 1) : succeeded;
   const failed = results.filter((one) => !shown.includes(one));
-  let status: number = EXIT.ok;
+  let status: number = EXIT_STATUS.ok;
   for (const [index, { path, call, result }] of shown.entries()) {
     if (result.ok && !isMerged && parsed.values["jsonl"] !== true)
-      print(`${index === 0 ? "" : "\n"}${styled("path", escapeControls(path))}:`);
+      printText(`${index === 0 ? "" : "\n"}${withStyle("path", escapeControls(path))}:`);
     status = Math.max(
       status,
-      await show(command, call, result, parsed, { ...form, pager: form.pager && isMerged }),
+      await printResult(command, call, result, parsed, { ...form, pager: form.pager && isMerged }),
     );
   }
-  for (const { call, result } of failed) printError(commandHint(result.text, call.tool));
-  const isAnswered = parsed.values["quiet"] === true && status === EXIT.ok;
-  return failed.length > 0 && !isAnswered ? EXIT.error : status;
+  for (const { call, result } of failed) printError(rewordForCommandLine(result.text, call.tool));
+  const isAnswered = parsed.values["quiet"] === true && status === EXIT_STATUS.ok;
+  return failed.length > 0 && !isAnswered ? EXIT_STATUS.error : status;
 }
 
 /** Prints a result, and returns the exit status. */
-export async function show(
+export async function printResult(
   command: Command,
   call: ToolCall,
   result: ToolResult,
   { values }: ParsedCommandLine,
-  form: Form,
+  form: OutputForm,
 ): Promise<number> {
   const outcome = result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
-  const told = command.speaksToModels === true ? result.text : commandHint(result.text, call.tool);
+  const told = command.speaksToModels === true ? result.text : rewordForCommandLine(result.text, call.tool);
   if (values["quiet"] === true) {
     if (!result.ok) printError(told);
   } else if (values["jsonl"] === true) printJsonLines(result.ok ? result.data : result);
@@ -70,10 +70,14 @@ export async function show(
     const text =
       ((form.person || values["long"] === true) && command.speaksToModels !== true
         ? personalText(call, result, form, values)
-        : undefined) ?? textOf(call.tool, result);
-    if (!(form.pager && command.pages === true && (await page(text)))) print(text);
+        : undefined) ?? colouredTextOf(call.tool, result);
+    if (!(form.pager && command.pages === true && (await showInPager(text)))) printText(text);
   }
-  return outcome === "found" ? EXIT.ok : outcome === "nothing" ? EXIT.nothing : EXIT.error;
+  return outcome === "found"
+    ? EXIT_STATUS.ok
+    : outcome === "nothing"
+      ? EXIT_STATUS.nothing
+      : EXIT_STATUS.error;
 }
 
 /**
@@ -82,15 +86,15 @@ export async function show(
  */
 const DEFAULT_PAGER = "less -FRX";
 /** The exit status with which a shell reports an unknown command. */
-const NO_COMMAND = 127;
+const UNKNOWN_COMMAND_STATUS = 127;
 
 /**
  * Shows a text in the pager. Returns false, and shows nothing, when the text fits on the screen or there is
  * no pager.
  */
-export async function page(text: string): Promise<boolean> {
+export async function showInPager(text: string): Promise<boolean> {
   const { rows = 24, columns = 80 } = process.stdout;
-  if (rowsOf(text, columns) < rows) return false;
+  if (screenRowsOf(text, columns) < rows) return false;
   const wanted = process.env["PAGER"] ?? DEFAULT_PAGER;
   if (wanted.trim() === "" || wanted.trim() === "cat") return false;
   return new Promise<boolean>((resolve) => {
@@ -109,7 +113,7 @@ export async function page(text: string): Promise<boolean> {
       resolve(shown);
     };
     child.once("error", () => end(false));
-    child.once("close", (status) => end(status !== NO_COMMAND));
+    child.once("close", (status) => end(status !== UNKNOWN_COMMAND_STATUS));
     // The person may close the pager before the whole text is written.
     child.stdin.on("error", ignore);
     child.stdin.end(text.endsWith("\n") ? text : `${text}\n`);
@@ -117,7 +121,7 @@ export async function page(text: string): Promise<boolean> {
 }
 
 /** Returns the number of rows that a text takes on a screen with this many columns. */
-function rowsOf(text: string, columns: number): number {
+function screenRowsOf(text: string, columns: number): number {
   return text
     .split("\n")
     .reduce(

@@ -5,7 +5,7 @@
 import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
 import { type DiffLine, diffLinesOf } from "../diff/diff-lines.ts";
-import { colours, type Style, styled } from "./person/style.ts";
+import { hasColours, type Style, withStyle } from "./person/style.ts";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { UsageError } from "../schema/command-line.node.ts";
@@ -21,22 +21,22 @@ export function surviveBrokenPipes(): void {
 }
 
 /** Writes a text to standard output, with a final line feed. */
-export function print(text: string): void {
+export function printText(text: string): void {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
 /** Writes an error message to standard error. */
 export function printError(text: string): void {
-  process.stderr.write(`${styled("bad", text, process.stderr)}\n`);
+  process.stderr.write(`${withStyle("bad", text, process.stderr)}\n`);
 }
 
 /** Writes a value to standard output as indented JSON. */
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2));
+  printText(JSON.stringify(value, null, 2));
 }
 
 /** The names of lists in the data of results. With JSON Lines each of their items is printed on its own line. */
-const LISTS = ["matches", "entries", "counts", "results", "grants", "rows"] as const;
+const LIST_FIELDS = ["matches", "entries", "counts", "results", "grants", "rows"] as const;
 
 /**
  * Writes a value to standard output as JSON Lines: each item of its list on its own line, then the other
@@ -44,18 +44,20 @@ const LISTS = ["matches", "entries", "counts", "results", "grants", "rows"] as c
  */
 export function printJsonLines(value: unknown): void {
   if (Array.isArray(value)) {
-    for (const item of value) print(JSON.stringify(item));
+    for (const item of value) printText(JSON.stringify(item));
     return;
   }
   const record = value as Record<string, unknown>;
-  const name = LISTS.find((list) => Array.isArray(record[list]) && (record[list] as unknown[]).length > 0);
+  const name = LIST_FIELDS.find(
+    (list) => Array.isArray(record[list]) && (record[list] as unknown[]).length > 0,
+  );
   if (name === undefined) {
-    print(JSON.stringify(value));
+    printText(JSON.stringify(value));
     return;
   }
   const { [name]: items, ...rest } = record;
-  for (const item of items as unknown[]) print(JSON.stringify(item));
-  print(JSON.stringify({ end: true, ...rest }));
+  for (const item of items as unknown[]) printText(JSON.stringify(item));
+  printText(JSON.stringify({ end: true, ...rest }));
 }
 
 /** Writes a notice to standard error. */
@@ -64,8 +66,8 @@ export function printNote(text: string): void {
 }
 
 /** Returns the text of a result, in colour if it is a diff. */
-export function textOf(tool: string, result: ToolResult): string {
-  return DIFFS.has(tool) ? colourDiff(patchText(tool, result)) : result.text;
+export function colouredTextOf(tool: string, result: ToolResult): string {
+  return TOOLS_WITH_DIFFS.has(tool) ? colourDiff(patchText(tool, result)) : result.text;
 }
 
 /**
@@ -79,23 +81,25 @@ function patchText(tool: string, { text, data }: ToolResult): string {
 }
 
 /** The tools whose text may contain a diff. */
-const DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "apply_patch"]);
+const TOOLS_WITH_DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "apply_patch"]);
 
 /** Returns the text with colours for the lines of a diff, if output is coloured. */
 export function colourDiff(text: string): string {
-  if (!colours(process.stdout)) return text;
+  if (!hasColours(process.stdout)) return text;
   return diffLinesOf(text.split("\n"))
     .map(({ text: line, kind, parts }) => {
-      const style = STYLES[kind];
+      const style = STYLES_BY_LINE_KIND[kind];
       if (style === undefined) return line;
-      if (parts === undefined) return styled(style.line, line);
-      return parts.map((one) => styled(one.changed ? style.word : style.line, one.text)).join("");
+      if (parts === undefined) return withStyle(style.line, line);
+      return parts.map((one) => withStyle(one.changed ? style.word : style.line, one.text)).join("");
     })
     .join("\n");
 }
 
 /** The styles of the kinds of lines in a diff, and of the changed words in them. */
-const STYLES: Readonly<Partial<Record<DiffLine["kind"], { readonly line: Style; readonly word: Style }>>> = {
+const STYLES_BY_LINE_KIND: Readonly<
+  Partial<Record<DiffLine["kind"], { readonly line: Style; readonly word: Style }>>
+> = {
   file: { line: "strong", word: "strong" },
   hunk: { line: "place", word: "place" },
   added: { line: "good", word: "goodWord" },
@@ -108,25 +112,25 @@ function widthOfOutput(): number | undefined {
 }
 
 /** Returns the length of a text in code points. Names have been escaped before. */
-const lengthOf = (text: string): number => [...text].length;
+const codePointCount = (text: string): number => [...text].length;
 
 /**
  * Returns the rows as lines of text, with columns as wide as their content. On a terminal the last column is
  * truncated at its width.
  */
-export function tableOf(
+export function formatTable(
   rows: readonly (readonly string[])[],
   width: number | undefined = widthOfOutput(),
 ): string {
   const widths: number[] = [];
   for (const row of rows)
     for (const [at, cell] of row.slice(0, -1).entries())
-      widths[at] = Math.max(widths[at] ?? 0, lengthOf(cell));
+      widths[at] = Math.max(widths[at] ?? 0, codePointCount(cell));
   return rows
     .map((row) => {
       const line = row
         .map((cell, at) =>
-          at === row.length - 1 ? cell : cell + " ".repeat((widths[at] ?? 0) - lengthOf(cell)),
+          at === row.length - 1 ? cell : cell + " ".repeat((widths[at] ?? 0) - codePointCount(cell)),
         )
         .join("  ")
         .trimEnd();

@@ -52,7 +52,7 @@ export const APPROVAL_HOOK_OPTIONS: Options<ApprovalHookOptions> = options("Appr
 });
 
 const checkOptions = optionChecker("approvalHook", APPROVAL_HOOK_OPTIONS);
-const checkAnswer = optionChecker("approvalHook.ask", HOOK_DECISION_OPTIONS);
+const checkHookDecision = optionChecker("approvalHook.ask", HOOK_DECISION_OPTIONS);
 const HOOK_DECISION_SOURCES = [selectionSource("hooks")];
 
 /**
@@ -80,7 +80,7 @@ export function approvalHook(given: ApprovalHookOptions): Hook {
         selected,
       });
       if (decision === "allow") return undefined;
-      const { approved, message, modified_args } = checkAnswer(await ask(context));
+      const { approved, message, modified_args } = checkHookDecision(await ask(context));
       if (approved !== true)
         return { proceed: false, ...(message === undefined ? {} : { alternative_response: message }) };
       return modified_args === undefined ? undefined : { modified_args };

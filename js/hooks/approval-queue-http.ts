@@ -19,7 +19,7 @@ export interface ServedQueue {
 /** The number of bytes that a client may leave unread; with more, its event stream is ended. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** The maximum length of the body of an answer, in UTF-16 units. */
-const MAX_ANSWER_LENGTH = 32 * 1024 * 1024;
+const MAX_ANSWER_BODY_LENGTH = 32 * 1024 * 1024;
 
 /** Returns the response to one HTTP request. */
 export async function handleQueueRequest(request: Request, queue: ServedQueue): Promise<Response> {
@@ -32,7 +32,7 @@ export async function handleQueueRequest(request: Request, queue: ServedQueue): 
   if (request.method !== "POST" || place === undefined || place === "events")
     return jsonResponse(405, { error: "not this way" });
   const text = await request.text();
-  const reply = text.length > MAX_ANSWER_LENGTH ? undefined : parseJsonObject(text);
+  const reply = text.length > MAX_ANSWER_BODY_LENGTH ? undefined : parseJsonObject(text);
   if (reply === undefined) return jsonResponse(400, { error: "the answer is not a JSON object" });
   if (!queue.pending().some(({ id }) => id === place))
     return jsonResponse(404, { error: "nothing like that waits" });

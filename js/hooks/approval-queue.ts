@@ -64,8 +64,8 @@ export const APPROVAL_QUEUE_OPTIONS: Options<ApprovalQueueOptions> = options("Ap
 });
 
 const checkOptions = optionChecker("approvalQueue", APPROVAL_QUEUE_OPTIONS);
-const readConfirm = optionReader(CONFIRM_REPLY);
-const readGrant = optionReader(GRANT_REPLY);
+const readConfirmReply = optionReader(CONFIRM_REPLY);
+const readGrantReply = optionReader(GRANT_REPLY);
 
 /** A question with the functions that end its wait. */
 interface WaitingQuestion {
@@ -193,7 +193,7 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 /** Returns a valid answer about a change; undefined for an invalid outcome or one that was not offered. */
 function checkConfirmReply(given: unknown, { scopes, digest }: Confirmation): ConfirmReply | undefined {
   const { payload } = { ...(given as { readonly payload?: unknown } | null) };
-  const reply = readConfirm(
+  const reply = readConfirmReply(
     payload === undefined ? given : { ...(given as object), payload: withExpiryDate(payload) },
   );
   if (reply === undefined || !scopes.some(({ outcome }) => outcome === reply.outcome)) return undefined;
@@ -206,7 +206,7 @@ function checkConfirmReply(given: unknown, { scopes, digest }: Confirmation): Co
 
 /** Returns a valid answer about a directory; undefined for an invalid one. */
 function checkGrantReply(given: unknown): GrantReply | undefined {
-  return readGrant(withExpiryDate(given));
+  return readGrantReply(withExpiryDate(given));
 }
 
 /** Returns an answer with its `expires` as a date, which JSON has as text. */

@@ -9,7 +9,7 @@ import { askConfirm, type Confirm, type Confirmation, type ConfirmReply, type Ou
 
 const checkApprovers = optionChecker("allOf", list(callback() as Option<Confirm>));
 const checkQuorum = optionChecker("quorum", list(callback() as Option<Confirm>));
-const checkMs = optionChecker("within", integer(1, 2 ** 31 - 1));
+const checkTimeLimitMs = optionChecker("within", integer(1, 2 ** 31 - 1));
 const checkApprover = optionChecker("within", callback() as Option<Confirm>);
 
 /** The outcomes that approve a call, from the narrowest scope to the widest. */
@@ -33,8 +33,8 @@ export function allOf(given: readonly Confirm[]): Confirm {
     let narrowest: ConfirmReply | undefined;
     for (const approver of approvers) {
       const reply = await askApprover(approver, details);
-      if (!isApproval(reply)) return withoutFinal(reply, approvers.length);
-      if (narrowest === undefined || scopeWidth(reply) < scopeWidth(narrowest)) narrowest = reply;
+      if (!isApprovingReply(reply)) return withoutFinalIfSeveral(reply, approvers.length);
+      if (narrowest === undefined || scopeWidthRank(reply) < scopeWidthRank(narrowest)) narrowest = reply;
     }
     return narrowest ?? { outcome: "cancel", payload: { reason: "there is nobody to ask" } };
   };
@@ -71,7 +71,7 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
       };
       for (const approver of approvers) {
         void askApprover(approver, shown).then((reply) => {
-          if (isApproval(reply)) yes += 1;
+          if (isApprovingReply(reply)) yes += 1;
           else {
             no += 1;
             if (reply.payload?.reason !== undefined) reasons.push(reply.payload.reason);
@@ -93,7 +93,7 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
  * @throws FilewrightError INVALID_ARGUMENT for an invalid time
  */
 export function within(ms: number, approver: Confirm): Confirm {
-  checkMs(ms);
+  checkTimeLimitMs(ms);
   checkApprover(approver);
   return async (details) => {
     const stop = new AbortController();
@@ -127,12 +127,12 @@ async function askApprover(
 }
 
 /** Returns true for an outcome that approves the call. */
-function isApproval({ outcome }: ConfirmReply): boolean {
+function isApprovingReply({ outcome }: ConfirmReply): boolean {
   return APPROVING_OUTCOMES.includes(outcome);
 }
 
 /** Returns the rank of an outcome by the width of its scope: -1 for a refusal, 0 for the narrowest. */
-function scopeWidth({ outcome }: ConfirmReply): number {
+function scopeWidthRank({ outcome }: ConfirmReply): number {
   return APPROVING_OUTCOMES.indexOf(outcome);
 }
 
@@ -140,7 +140,7 @@ function scopeWidth({ outcome }: ConfirmReply): number {
  * Returns a reply without `final`, if there are several approvers: the others must see content that one of them
  * wrote.
  */
-function withoutFinal(reply: ConfirmReply, approvers: number): ConfirmReply {
+function withoutFinalIfSeveral(reply: ConfirmReply, approvers: number): ConfirmReply {
   if (reply.outcome !== "modify_with_editor" || approvers < 2) return reply;
   return { ...reply, payload: { ...reply.payload, final: false } };
 }

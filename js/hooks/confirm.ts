@@ -91,7 +91,7 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
   },
 );
 
-const readReply = optionReader(CONFIRM_REPLY);
+const readConfirmReply = optionReader(CONFIRM_REPLY);
 
 /** The damage a change can cause. */
 export type Risk = "low" | "medium" | "high";
@@ -180,12 +180,13 @@ export async function askConfirm(
         if (answer !== undefined && answer !== null) resolve(answer);
       }, reject);
     });
-    const reply = readReply(given);
+    const reply = readConfirmReply(given);
     if (reply === undefined) throw denied("The reviewer's answer is not understood.");
     const answered = reply.payload?.digest;
     if (answered !== undefined && answered !== details.digest)
       throw denied("The reviewer's answer is for another question.");
-    if (details.complete === false && reply.outcome !== "cancel") throw denied(incompleteMessage(details));
+    if (details.complete === false && reply.outcome !== "cancel")
+      throw denied(incompleteQuestionMessage(details));
     return reply;
   } catch (error) {
     if (error instanceof FilewrightError && (error.code === "CANCELLED" || error.code === "APPROVAL_DENIED"))
@@ -197,7 +198,9 @@ export async function askConfirm(
 }
 
 /** Returns the message about a question that cannot show the whole change, so that no answer can approve it. */
-function incompleteMessage({ incomplete = "it is too large" }: Pick<Confirmation, "incomplete">): string {
+function incompleteQuestionMessage({
+  incomplete = "it is too large",
+}: Pick<Confirmation, "incomplete">): string {
   return `The question cannot show all of the change (${incomplete}), so no answer can allow it; split the change into smaller ones, or have a rule allow it.`;
 }
 

@@ -31,8 +31,15 @@ import { oneOf } from "./approvers.ts";
 import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";
 import { type Notify, notifySafely } from "./events.ts";
 import { type AnyHook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
-import { digestOf } from "./question.ts";
-import { confirmersFor, hooksFor, HookException, runAfter, runBefore, type HookCallFacts } from "./run.ts";
+import { digestOfParts } from "./question.ts";
+import {
+  approversFor,
+  hooksFor,
+  HookException,
+  runAfterHooksOnResult,
+  runBeforeHooks,
+  type HookCallFacts,
+} from "./run.ts";
 
 /** Any tool: a name and a function of its arguments. */
 export interface AnyTool {
@@ -111,7 +118,7 @@ export function withHooks<T extends AnyTool>(
   const subject: HookCallFacts = { tool_name: name };
   const before = hooksFor(hooks, "before", name);
   const after = hooksFor(hooks, "after", name);
-  const confirm = oneOf(confirmersFor(hooks, name, options.confirm));
+  const confirm = oneOf(approversFor(hooks, name, options.confirm));
   const rules = compileRules(options.rules ?? [], undefined, known);
   const approvals = options.approvals ?? makeApprovals();
 
@@ -146,7 +153,7 @@ export function withHooks<T extends AnyTool>(
         args,
         scopes: scopesOf(name, [], false).filter(({ outcome }) => outcome !== "proceed_always"),
         changes: [],
-        digest: digestOf(["filewright tool 1", name, args]),
+        digest: digestOfParts(["filewright tool 1", name, args]),
         complete: true,
       },
       undefined,
@@ -170,7 +177,7 @@ export function withHooks<T extends AnyTool>(
     let result: HookResult;
     try {
       const timeoutMs = options.timeoutMs ?? DEFAULT_LIMITS.hookTimeoutMs;
-      const { args: left, stopped } = await runBefore(before, subject, given, timeoutMs);
+      const { args: left, stopped } = await runBeforeHooks(before, subject, given, timeoutMs);
       if (stopped === undefined) args = left;
       await permit(args, stopped);
     } catch (thrown) {
@@ -183,7 +190,7 @@ export function withHooks<T extends AnyTool>(
         code: thrown.code,
         message: thrown.message,
       });
-      return runAfter(after, subject, args, result, options.onHookError);
+      return runAfterHooksOnResult(after, subject, args, result, options.onHookError);
     }
     const started = performance.now();
     try {
@@ -191,10 +198,17 @@ export function withHooks<T extends AnyTool>(
     } catch (thrown) {
       // The tool's own error is thrown to its caller; the `after` hooks see it too.
       const text = `Error: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-      await runAfter(after, subject, args, { ok: false, text }, options.onHookError);
+      await runAfterHooksOnResult(after, subject, args, { ok: false, text }, options.onHookError);
       throw thrown;
     }
-    return runAfter(after, subject, args, result, options.onHookError, performance.now() - started);
+    return runAfterHooksOnResult(
+      after,
+      subject,
+      args,
+      result,
+      options.onHookError,
+      performance.now() - started,
+    );
   };
   return { ...tool, execute };
 }

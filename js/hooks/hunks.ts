@@ -2,7 +2,7 @@
 import { HUNK_NUMBERS } from "../diff/parse.ts";
 
 /** The hunks of a change, in their order. */
-export interface Hunks {
+export interface SelectableHunks {
   /** The lines of each hunk, beginning with its header, for display. */
   readonly shown: readonly (readonly string[])[];
   /** Returns the content after the accepted hunks only. `taken` has one value for each hunk. */
@@ -13,7 +13,7 @@ export interface Hunks {
  * Returns the hunks of a change of text; undefined when there is only one, or when the diff does not contain the
  * whole change.
  */
-export function hunksOf({
+export function selectableHunksOf({
   fileDiff,
   originalContent,
   newContent,
@@ -21,9 +21,9 @@ export function hunksOf({
   readonly fileDiff: string;
   readonly originalContent: string | null;
   readonly newContent: string | null;
-}): Hunks | undefined {
+}): SelectableHunks | undefined {
   if (originalContent === null || newContent === null) return undefined;
-  const [before, after] = [linesOf(originalContent), linesOf(newContent)];
+  const [before, after] = [linesWithEnds(originalContent), linesWithEnds(newContent)];
   const hunks: { readonly old: LineSpan; readonly new: LineSpan; readonly shown: string[] }[] = [];
   let left = 0;
   for (const line of fileDiff.replace(/\n$/u, "").split("\n")) {
@@ -67,4 +67,4 @@ function lineSpanOf(line: string, count: string): LineSpan {
 }
 
 /** Returns the lines of a text, each with its line end. */
-const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
+const linesWithEnds = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];

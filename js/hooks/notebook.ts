@@ -6,8 +6,8 @@ import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { callback, optionChecker, instance, type Options, required } from "../schema/option.ts";
 import { escapeHtml } from "../tools/render/diff_html.ts";
 import type { Approver, Confirmation, ConfirmReply } from "./confirm.ts";
-import { printable, questionLines, type ShownQuestion } from "./question.ts";
-import { choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.ts";
+import { escapeForPrinting, questionLines, type ShownQuestion } from "./question.ts";
+import { keyChoicesOf, outcomeOfKey, renderQuestion, renderChoices } from "./terminal-view.ts";
 
 /** One content in several forms, by MIME type; the front end uses the richest it supports. */
 export type MimeBundle = Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ export function plainDetails({ onConfirm: _, signal: __, ...details }: Confirmat
 
 /** Returns a question about a change as text, as HTML and as data. */
 export function approvalBundle(details: Confirmation): MimeBundle {
-  const { text } = viewChange(details, { colour: false, maxLines: Number.POSITIVE_INFINITY });
+  const { text } = renderQuestion(details, { colour: false, maxLines: Number.POSITIVE_INFINITY });
   return Object.freeze({
     "text/plain": text.trim(),
     "text/html": approvalHtml(details),
@@ -51,7 +51,7 @@ export function approvalBundle(details: Confirmation): MimeBundle {
 
 /** Returns a question as HTML without scripts; every byte of content is escaped. */
 export function approvalHtml(details: Pick<Confirmation, "title" | "tool" | "risk"> & ShownQuestion): string {
-  const shown = (text: string): string => escapeHtml(printable(text));
+  const shown = (text: string): string => escapeHtml(escapeForPrinting(text));
   const lines = details.args === undefined ? questionLines(details) : [];
   const rows = lines.map(({ text, part }) => {
     const kind = part === "diff" ? DIFF_LINE_CLASSES[text[0] ?? " "] : undefined;
@@ -89,7 +89,7 @@ export function notebookApprover(given: NotebookHost): Approver {
       // A notebook has no editor to open; front ends can use the data form to offer one.
       const scopes = details.scopes.filter(({ outcome }) => outcome !== "modify_with_editor");
       await host.display(approvalBundle(details));
-      const outcome = outcomeOf(await key(viewChoices(choicesOf(scopes), false)), scopes);
+      const outcome = outcomeOfKey(await key(renderChoices(keyChoicesOf(scopes), false)), scopes);
       return { outcome: outcome ?? "cancel" };
     },
     async ask(question: string, _options: readonly string[], { access }: GrantQuestion): Promise<GrantReply> {

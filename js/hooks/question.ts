@@ -39,7 +39,7 @@ export interface QuestionLine {
  * Returns `sha256:` of everything in `parts`. @throws FilewrightError INVALID_ARGUMENT for values
  * that are not plain data
  */
-export function digestOf(parts: readonly unknown[]): string {
+export function digestOfParts(parts: readonly unknown[]): string {
   let text: string;
   try {
     text = JSON.stringify(parts, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
@@ -67,7 +67,7 @@ export function questionLines(question: ShownQuestion): readonly QuestionLine[] 
   const lines: QuestionLine[] = [];
   const [only] = changes;
   if (changes.length > 1 || only?.mode !== undefined) lines.push(...changes.map(changeLine));
-  if (newContentBase64 !== undefined) lines.push(...hexLines(newContentBase64));
+  if (newContentBase64 !== undefined) lines.push(...hexDumpLines(newContentBase64));
   else if (fileDiff !== "") {
     for (const text of fileDiff.replace(/\n$/u, "").split("\n")) lines.push({ text, part: "diff" });
   }
@@ -89,7 +89,7 @@ function changeLine({ path, kind, type, from, mode }: ConfirmedChange): Question
 const BYTES_PER_DUMP_LINE = 16;
 
 /** Formats bytes like `hexdump -C`: offset, bytes, and the printable ones as characters. */
-function hexLines(base64: string): readonly QuestionLine[] {
+function hexDumpLines(base64: string): readonly QuestionLine[] {
   const bytes = fromBase64(base64);
   const lines: QuestionLine[] = [];
   for (let at = 0; at < bytes.length; at += BYTES_PER_DUMP_LINE) {
@@ -108,6 +108,6 @@ function hexLines(base64: string): readonly QuestionLine[] {
 }
 
 /** Escapes one line for printing: every control character except tabs. */
-export function printable(text: string): string {
+export function escapeForPrinting(text: string): string {
   return text.split("\t").map(escapeControls).join("\t");
 }

@@ -21,8 +21,8 @@ import {
   type HookResult,
 } from "./hook.ts";
 
-const readBefore = optionReader(BEFORE_REPLY);
-const checkAfter = optionChecker("after hook", AFTER_REPLY);
+const readBeforeReply = optionReader(BEFORE_REPLY);
+const checkAfterReply = optionChecker("after hook", AFTER_REPLY);
 
 /**
  * An exception of a hook, with which the promise of the call must reject. It passes through the pipeline
@@ -47,7 +47,7 @@ export function hooksFor(
 }
 
 /** Returns every approver of calls of a tool: `confirm` hooks in their order, then `last`. */
-export function confirmersFor(
+export function approversFor(
   hooks: readonly AnyHook[],
   tool: string,
   last: Confirm | undefined,
@@ -78,18 +78,18 @@ export interface BeforeOutcome {
 export type HookCallFacts = Omit<HookContext, "args" | "preview">;
 
 /** Returns the preview of a call with these arguments. */
-export type Previewer = (
+export type PreviewOfCall = (
   args: Readonly<Record<string, unknown>>,
   modified: readonly string[],
 ) => Promise<HookPreview>;
 
 /** Runs the `before` hooks in order, until one refuses the call. @throws {@link HookException} */
-export async function runBefore(
+export async function runBeforeHooks(
   hooks: readonly Hook[],
   subject: HookCallFacts,
   original: Readonly<Record<string, unknown>>,
   timeoutMs: number,
-  previewer?: Previewer,
+  previewer?: PreviewOfCall,
 ): Promise<BeforeOutcome> {
   let args: Record<string, unknown> = { ...original };
   const modified = new Set<string>();
@@ -101,7 +101,7 @@ export async function runBefore(
       args: structuredClone(args),
       ...(preview === undefined ? {} : { preview }),
     };
-    const reply = await replyOf(hook, context, timeoutMs);
+    const reply = await beforeReplyOf(hook, context, timeoutMs);
     if (reply instanceof FilewrightError) return { args, modified: [...modified], stopped: reply };
     for (const [key, value] of Object.entries(reply?.modified_args ?? {})) {
       args = { ...args };
@@ -117,7 +117,7 @@ export async function runBefore(
  * Returns the reply of a hook; an error if the hook refuses the call, fails or is too late. @throws {@link
  * HookException}
  */
-async function replyOf(
+async function beforeReplyOf(
   hook: Hook,
   context: HookContext,
   timeoutMs: number,
@@ -131,7 +131,7 @@ async function replyOf(
     return hookFailureError("failed", "failed", error);
   }
   if (given === undefined || given === null) return undefined;
-  const reply = readBefore(given);
+  const reply = readBeforeReply(given);
   if (reply === undefined) return hookFailureError("gave an answer that is not understood");
   if (reply.raise_exception !== undefined) throw new HookException(reply.raise_exception);
   return reply.proceed === false ? hookStopError(reply.alternative_response) : reply;
@@ -177,7 +177,7 @@ function hookFailureError(why: string, reason = "invalid", cause?: unknown): Fil
 }
 
 /** Runs the `after` hooks in order. Each may replace the text or the data of the result. */
-export async function runAfter<Result extends HookResult>(
+export async function runAfterHooksOnResult<Result extends HookResult>(
   hooks: readonly Hook[],
   subject: HookCallFacts,
   args: Readonly<Record<string, unknown>>,
@@ -196,7 +196,7 @@ export async function runAfter<Result extends HookResult>(
       };
       const given = await hook.run(context);
       if (given === undefined || given === null) continue;
-      const reply = checkAfter(given);
+      const reply = checkAfterReply(given);
       current = withReplacedParts(current, reply);
     } catch (error) {
       onError?.(error); // The change has happened: a failing observer cannot undo it.

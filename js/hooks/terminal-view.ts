@@ -4,22 +4,22 @@
  */
 import { type DiffLine, diffLinesOf } from "../diff/diff-lines.ts";
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
-import { printable, questionLines, type ShownQuestion } from "./question.ts";
+import { escapeForPrinting, questionLines, type ShownQuestion } from "./question.ts";
 
 /** Options for rendering a question. */
-export interface ViewOptions {
+export interface QuestionViewOptions {
   readonly colour: boolean;
   /** The maximum number of lines of the diff; of further lines only their number is shown. */
   readonly maxLines: number;
 }
 
 /** A key that the reviewer may press, and its meaning. */
-export interface Choice {
+export interface KeyChoice {
   readonly key: string;
   readonly label: string;
 }
 
-const OUTCOME_KEYS: Readonly<Record<Outcome, string>> = {
+const KEY_BY_OUTCOME: Readonly<Record<Outcome, string>> = {
   proceed_once: "y",
   proceed_always: "a",
   proceed_always_tool: "t",
@@ -29,41 +29,43 @@ const OUTCOME_KEYS: Readonly<Record<Outcome, string>> = {
 };
 
 /** Returns the outcome of a key; undefined for a key that was not offered. */
-export function outcomeOf(key: string, scopes: readonly Scope[]): Outcome | undefined {
-  return scopes.find(({ outcome }) => OUTCOME_KEYS[outcome] === key)?.outcome;
+export function outcomeOfKey(key: string, scopes: readonly Scope[]): Outcome | undefined {
+  return scopes.find(({ outcome }) => KEY_BY_OUTCOME[outcome] === key)?.outcome;
 }
 
 /** Returns the choices of a question about a change. */
-export function choicesOf(scopes: readonly Scope[]): readonly Choice[] {
-  return scopes.map(({ outcome, label }) => ({ key: OUTCOME_KEYS[outcome], label }));
+export function keyChoicesOf(scopes: readonly Scope[]): readonly KeyChoice[] {
+  return scopes.map(({ outcome, label }) => ({ key: KEY_BY_OUTCOME[outcome], label }));
 }
 
 /** Renders a question: title, risk, and the diff or the arguments. `cut` is true when lines are left out. */
-export function viewChange(
+export function renderQuestion(
   details: Pick<Confirmation, "title" | "tool" | "risk" | "isModifying"> &
     Partial<Pick<Confirmation, "complete" | "incomplete">> &
     ShownQuestion,
-  { colour, maxLines }: ViewOptions,
+  { colour, maxLines }: QuestionViewOptions,
 ): { readonly text: string; readonly cut: boolean } {
   const paint = makePainter(colour);
   const risk = details.risk === "high" ? paint("1;31", "high risk") : `${details.risk} risk`;
   const edited = details.isModifying === true ? ", as you changed it" : "";
-  const head = `${paint("1", printable(details.title))} (${printable(details.tool)}, ${risk}${edited})`;
+  const head = `${paint("1", escapeForPrinting(details.title))} (${escapeForPrinting(details.tool)}, ${risk}${edited})`;
   const body = questionBodyLines(details, paint);
   const shown = body.slice(0, maxLines);
   const left = body.length - shown.length;
   if (details.complete === false) {
     const reason = details.incomplete ?? "it is too large";
-    shown.unshift(printable(`  This does not show all of the change (${reason}): it can only be refused.`));
+    shown.unshift(
+      escapeForPrinting(`  This does not show all of the change (${reason}): it can only be refused.`),
+    );
   }
   if (left > 0) shown.push(paint("2", `… ${left} more ${left === 1 ? "line" : "lines"}`));
   return { text: `\n${[head, ...shown].join("\n")}\n`, cut: left > 0 };
 }
 
 /** Renders the offered keys, one a line, each with its meaning. */
-export function viewChoices(choices: readonly Choice[], colour: boolean): string {
+export function renderChoices(choices: readonly KeyChoice[], colour: boolean): string {
   const paint = makePainter(colour);
-  return `${choices.map(({ key, label }) => `  ${paint("1", key)}  ${printable(label)}`).join("\n")}\n`;
+  return `${choices.map(({ key, label }) => `  ${paint("1", key)}  ${escapeForPrinting(label)}`).join("\n")}\n`;
 }
 
 type Paint = (code: string, text: string) => string;
@@ -75,28 +77,28 @@ function makePainter(colour: boolean): Paint {
 
 function questionBodyLines(question: ShownQuestion, paint: Paint): string[] {
   const lines = questionLines(question);
-  const details = lines.filter(({ part }) => part === "detail").map(({ text }) => printable(text));
+  const details = lines.filter(({ part }) => part === "detail").map(({ text }) => escapeForPrinting(text));
   const diff = lines.filter(({ part }) => part === "diff").map(({ text }) => text);
   return [...details, ...paintDiff(diff, paint)];
 }
 
 /** Renders lines of a diff. */
-export function viewDiff(lines: readonly string[], colour: boolean): readonly string[] {
+export function renderDiff(lines: readonly string[], colour: boolean): readonly string[] {
   return paintDiff(lines, makePainter(colour));
 }
 
 function paintDiff(lines: readonly string[], paint: Paint): readonly string[] {
   return diffLinesOf(lines).map(({ text, kind, parts }) => {
-    const code = CODES[kind];
-    if (code === undefined) return printable(text);
-    if (parts === undefined) return paint(code, printable(text));
-    const pieces = parts.map((one) => paint(one.changed ? `${code};7` : code, printable(one.text)));
+    const code = ANSI_CODE_BY_LINE_KIND[kind];
+    if (code === undefined) return escapeForPrinting(text);
+    if (parts === undefined) return paint(code, escapeForPrinting(text));
+    const pieces = parts.map((one) => paint(one.changed ? `${code};7` : code, escapeForPrinting(one.text)));
     return pieces.join("");
   });
 }
 
 /** The codes of the lines of a diff; a changed word is in reverse video too. */
-const CODES: Readonly<Partial<Record<DiffLine["kind"], string>>> = {
+const ANSI_CODE_BY_LINE_KIND: Readonly<Partial<Record<DiffLine["kind"], string>>> = {
   file: "1",
   other: "1",
   hunk: "36",

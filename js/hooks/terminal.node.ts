@@ -13,9 +13,16 @@ import type { ReadStream, WriteStream } from "node:tty";
 import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { optionChecker, instance, integer, type Options, options } from "../schema/option.ts";
 import type { Approver, Confirmation, ConfirmReply } from "./confirm.ts";
-import { type Hunks, hunksOf } from "./hunks.ts";
-import { printable } from "./question.ts";
-import { type Choice, choicesOf, outcomeOf, viewChange, viewChoices, viewDiff } from "./terminal-view.ts";
+import { type SelectableHunks, selectableHunksOf } from "./hunks.ts";
+import { escapeForPrinting } from "./question.ts";
+import {
+  type KeyChoice,
+  keyChoicesOf,
+  outcomeOfKey,
+  renderQuestion,
+  renderChoices,
+  renderDiff,
+} from "./terminal-view.ts";
 
 /** The streams and settings of a terminal approver. */
 export interface TerminalOptions {
@@ -62,13 +69,13 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
   const isTerminal = (): boolean => input.isTTY === true && output.isTTY === true;
   const choose = async (
     asked: string,
-    choices: readonly Choice[],
+    choices: readonly KeyChoice[],
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> => {
     await discardEarlyKeys(input, settleMs);
     const show = (): void =>
       void output.write(
-        `${viewChoices(choices, colour)}${asked} [${choices.map(({ key }) => key).join("/")}] `,
+        `${renderChoices(choices, colour)}${asked} [${choices.map(({ key }) => key).join("/")}] `,
       );
     show();
     for (;;) {
@@ -84,10 +91,13 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
   };
 
   /** Asks about each hunk and returns which are accepted: none, if the reviewer ends the question. */
-  const chooseHunks = async (hunks: Hunks, signal: AbortSignal | undefined): Promise<readonly boolean[]> => {
+  const chooseHunks = async (
+    hunks: SelectableHunks,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly boolean[]> => {
     const taken: boolean[] = [];
     for (const [index, lines] of hunks.shown.entries()) {
-      output.write(`\n${viewDiff(lines, colour).join("\n")}\n`);
+      output.write(`\n${renderDiff(lines, colour).join("\n")}\n`);
       const asked = `Take this part (${index + 1} of ${hunks.shown.length})?`;
       const key = await choose(asked, HUNK_CHOICES, signal);
       if (key === undefined) return [];
@@ -99,18 +109,18 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
 
   const confirm = async (details: Confirmation): Promise<ConfirmReply> => {
     if (!isTerminal()) return NO_TERMINAL_REPLY;
-    const { text, cut } = viewChange(details, { colour, maxLines: maxLines() });
+    const { text, cut } = renderQuestion(details, { colour, maxLines: maxLines() });
     output.write(text);
     // A truncated question can only be refused until all of it was shown.
     let scopes = cut ? details.scopes.filter(({ outcome }) => outcome === "cancel") : details.scopes;
     for (;;) {
       const isCut = scopes !== details.scopes;
       const canEdit = scopes.some(({ outcome }) => outcome === "modify_with_editor");
-      const hunks = canEdit ? hunksOf(details) : undefined;
+      const hunks = canEdit ? selectableHunksOf(details) : undefined;
       const key = await choose(
         details.type === "edit" ? "Write this?" : "Allow this?",
         [
-          ...choicesOf(scopes),
+          ...keyChoicesOf(scopes),
           { key: "r", label: "as n, and tell the model why" },
           ...(hunks === undefined ? [] : [{ key: "p", label: "choose among the parts of the change" }]),
           ...(isCut ? [{ key: "v", label: "show all of it, which must be seen to allow it" }] : []),
@@ -119,13 +129,13 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
       );
       if (key === undefined) return { outcome: "cancel" };
       if (key === "v") {
-        output.write(viewChange(details, { colour, maxLines: Number.POSITIVE_INFINITY }).text);
+        output.write(renderQuestion(details, { colour, maxLines: Number.POSITIVE_INFINITY }).text);
         scopes = details.scopes;
         continue;
       }
       if (key === "r") {
         output.write("r\nWhy? ");
-        const reason = await readReason(input, output, details.signal);
+        const reason = await readRefusalReason(input, output, details.signal);
         return reason === undefined ? { outcome: "cancel" } : { outcome: "cancel", payload: { reason } };
       }
       if (key === "p" && hunks !== undefined) {
@@ -135,7 +145,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
         if (!taken.includes(false)) return { outcome: "proceed_once" };
         return { outcome: "modify_with_editor", payload: { newContent: hunks.take(taken) } };
       }
-      const outcome = outcomeOf(key, scopes) ?? "cancel";
+      const outcome = outcomeOfKey(key, scopes) ?? "cancel";
       output.write(`${key}\n`);
       if (outcome !== "modify_with_editor") return { outcome };
       const newContent = await editInEditor(details, { input, output, env });
@@ -170,7 +180,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
   });
 }
 
-const HUNK_CHOICES: readonly Choice[] = [
+const HUNK_CHOICES: readonly KeyChoice[] = [
   { key: "y", label: "take it; what is taken is shown once more" },
   { key: "n", label: "leave it out" },
 ];
@@ -204,20 +214,20 @@ const REFUSAL_KEYS = new Set(["\u0003", "\u0004", "\u001b"]);
  * function key.
  */
 function readKey(input: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
-  return readTyped(input, signal, (typed) => (typed.length === 1 ? typed : undefined));
+  return readTypedAnswer(input, signal, (typed) => (typed.length === 1 ? typed : undefined));
 }
 
 /** The maximum length of the reason of a refusal, in UTF-16 units. Further characters are ignored. */
 const MAX_REASON_LENGTH = 500;
 
 /** Reads a line and echoes it; undefined when it is empty, or the reviewer refuses without a reason. */
-async function readReason(
+async function readRefusalReason(
   input: ReadStream,
   output: WriteStream,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   let reason = "";
-  const line = await readTyped(input, signal, (typed) => {
+  const line = await readTypedAnswer(input, signal, (typed) => {
     for (const character of typed) {
       if (character === "\r" || character === "\n") return reason;
       if (character === "\u007f" || character === "\b") {
@@ -226,7 +236,7 @@ async function readReason(
         reason = kept;
       } else if (
         reason.length < MAX_REASON_LENGTH &&
-        printable(character) === character &&
+        escapeForPrinting(character) === character &&
         character !== "\t"
       ) {
         reason += character;
@@ -243,7 +253,7 @@ async function readReason(
  * Passes what is typed to `take` until it returns an answer, and returns that. Undefined for a refusal: Ctrl-C,
  * Ctrl-D, Escape, or a closed terminal.
  */
-async function readTyped(
+async function readTypedAnswer(
   input: ReadStream,
   signal: AbortSignal | undefined,
   take: (typed: string) => string | undefined,

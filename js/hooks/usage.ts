@@ -52,7 +52,7 @@ const SECURITY_COUNTERS = {
   HOOK_BLOCKED: "hooks_blocked",
 } as const;
 
-interface Counting {
+interface MutableCounts {
   calls: number;
   failures: number;
   duration_ms: number;
@@ -69,7 +69,7 @@ interface Counting {
  * usage.read().tools.grep?.calls;
  */
 export function usageCounter(): UsageCounter {
-  const tools = new Map<string, Counting>();
+  const tools = new Map<string, MutableCounts>();
   const codes = new Map<string, number>();
   const agents = new Map<string, number>();
   const more = (counts: Map<string, number>, key: string): void => {

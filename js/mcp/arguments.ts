@@ -18,28 +18,28 @@ export const MAX_GRACE_S = 3600;
  * `--read-only` after `--`, or `read-only` and `/a,/b` when no such directory exists.
  * @param options the long names, without dashes, of the options that take no value
  */
-export function optionAsDirectory(given: string, options: readonly string[]): string | undefined {
+export function misplacedOptionError(given: string, options: readonly string[]): string | undefined {
   if (given === "") return "a directory must not be empty";
   const shown = escapeControls(given);
   const variable = /\$\{[^}]*\}|%[A-Za-z_]\w*%/u.exec(given)?.[0];
-  if (variable !== undefined && realOf(given) === undefined)
+  if (variable !== undefined && realPathOrUndefined(given) === undefined)
     return `the directory '${shown}' holds ${escapeControls(variable)}, a variable that the client did not replace; write the path itself, or a variable that this client knows`;
   if (given.startsWith("-"))
     return `'${shown}' looks like an option, not like a directory; options stand before --, and a directory of this name is ./${shown}`;
-  if (isList(given))
+  if (isCommaSeparatedList(given))
     return `'${shown}' is no directory; give each directory as an argument of its own, without commas`;
   const name = given.toLowerCase().replaceAll("_", "-");
   const option =
     options.find((one) => one.replaceAll("-", "") === name.replaceAll("-", "")) ?? nearest(name, options);
-  if (option === undefined || realOf(given) !== undefined) return undefined;
+  if (option === undefined || realPathOrUndefined(given) !== undefined) return undefined;
   return `there is no directory '${shown}'; did you mean --${option}?`;
 }
 
 /** Returns true when the text consists of several paths that are separated by commas. */
-function isList(given: string): boolean {
+function isCommaSeparatedList(given: string): boolean {
   const [, ...more] = given.split(",");
-  if (more.length === 0 || realOf(given) !== undefined) return false;
-  return more.every((one) => /^\s*(?:[/~.]|[A-Za-z]:)/u.test(one) || realOf(one) !== undefined);
+  if (more.length === 0 || realPathOrUndefined(given) !== undefined) return false;
+  return more.every((one) => /^\s*(?:[/~.]|[A-Za-z]:)/u.test(one) || realPathOrUndefined(one) !== undefined);
 }
 
 /**
@@ -47,11 +47,11 @@ function isList(given: string): boolean {
  * them to an agent is usually an accident.
  * @param yes true when the command line confirms the directory with `--yes`
  */
-export function tooWide(given: string, yes: boolean): string | undefined {
+export function tooWideDirectoryError(given: string, yes: boolean): string | undefined {
   if (yes) return undefined;
-  const real = realOf(given);
+  const real = realPathOrUndefined(given);
   if (real === undefined) return undefined;
-  const home = realOf(homedir());
+  const home = realPathOrUndefined(homedir());
   if (real !== "/" && (home === undefined || !isWithin(home, real))) return undefined;
   const what =
     real === "/"
@@ -63,7 +63,7 @@ export function tooWide(given: string, yes: boolean): string | undefined {
 }
 
 /** Returns the real path of a directory from the command line; undefined when it does not exist. */
-function realOf(given: string): string | undefined {
+function realPathOrUndefined(given: string): string | undefined {
   try {
     const real = realpathSync(resolve(expandHome(given)));
     return statSync(real).isDirectory() ? real : undefined;

@@ -5,45 +5,45 @@
 import { createRequire } from "node:module";
 import { type OptionTable, parseCommandLine, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
-import { MAX_GRACE_S, optionAsDirectory, tooWide } from "./arguments.ts";
-import type { Structured } from "./protocol/content.ts";
+import { MAX_GRACE_S, misplacedOptionError, tooWideDirectoryError } from "./arguments.ts";
+import type { StructuredLevel } from "./protocol/content.ts";
 import type { ServedPreset } from "./served-tools.ts";
 import { LOG_LEVELS, type LogLevel } from "./protocol/log.ts";
-import type { Settings } from "./settings.ts";
+import type { EffectiveSettings } from "./settings.ts";
 import type { ServeOptions } from "./transport/stdio.ts";
 
-const flag = { type: "boolean" } as const;
-const value = { type: "string" } as const;
-const values = { type: "string", multiple: true } as const;
+const FLAG_OPTION = { type: "boolean" } as const;
+const VALUE_OPTION = { type: "string" } as const;
+const REPEATABLE_OPTION = { type: "string", multiple: true } as const;
 
 /** The options for access and behaviour that both servers and config files have. */
 const SETTING_OPTIONS: OptionTable = {
-  config: value,
-  deny: values,
-  protect: values,
-  rules: value,
-  guard: value,
-  limit: values,
-  secrets: value,
-  audit: value,
-  agent: value,
-  "state-dir": value,
-  "no-history": flag,
+  config: VALUE_OPTION,
+  deny: REPEATABLE_OPTION,
+  protect: REPEATABLE_OPTION,
+  rules: VALUE_OPTION,
+  guard: VALUE_OPTION,
+  limit: REPEATABLE_OPTION,
+  secrets: VALUE_OPTION,
+  audit: VALUE_OPTION,
+  agent: VALUE_OPTION,
+  "state-dir": VALUE_OPTION,
+  "no-history": FLAG_OPTION,
 };
 
 /** The options that every server has. */
 export const SERVER_OPTIONS: OptionTable = {
-  preset: value,
-  tools: values,
-  structured: value,
-  "strict-schemas": flag,
-  "read-only": flag,
-  "read-only-root": values,
-  ask: flag,
+  preset: VALUE_OPTION,
+  tools: REPEATABLE_OPTION,
+  structured: VALUE_OPTION,
+  "strict-schemas": FLAG_OPTION,
+  "read-only": FLAG_OPTION,
+  "read-only-root": REPEATABLE_OPTION,
+  ask: FLAG_OPTION,
   ...SETTING_OPTIONS,
-  grace: value,
-  "log-level": value,
-  yes: flag,
+  grace: VALUE_OPTION,
+  "log-level": VALUE_OPTION,
+  yes: FLAG_OPTION,
 };
 
 /** The default port of `filewright serve`, to which `filewright approve` connects. */
@@ -52,8 +52,8 @@ export const DEFAULT_PORT = 4747;
 export const DEFAULT_GRACE_S = 10;
 
 /** The values of a server for options that its command line does not set. */
-export interface Defaults {
-  readonly structured: Structured;
+export interface ServerDefaults {
+  readonly structured: StructuredLevel;
   readonly preset: ServedPreset;
   /**
    * A line that replaces our own greeting on standard error. Programs that start the reference server wait
@@ -63,21 +63,21 @@ export interface Defaults {
 }
 
 /** The defaults of `filewright mcp` and `filewright serve`. */
-export const OUR_DEFAULTS: Defaults = { structured: "none", preset: "lean" };
+export const FILEWRIGHT_DEFAULTS: ServerDefaults = { structured: "none", preset: "lean" };
 
-const STRUCTURED: readonly string[] = ["none", "compact", "full"] satisfies readonly Structured[];
+const STRUCTURED_LEVELS: readonly string[] = ["none", "compact", "full"] satisfies readonly StructuredLevel[];
 
 /**
  * Converts a parsed command line to the options of a server.
  * @throws UsageError, and FilewrightError INVALID_ARGUMENT for a value that an option table refuses
  */
-export async function serveOptions(
+export async function serveOptionsOf(
   given: readonly string[],
   flags: Readonly<Record<string, unknown>>,
-  defaults: Defaults,
+  defaults: ServerDefaults,
   options: OptionTable = SERVER_OPTIONS,
 ): Promise<ServeOptions> {
-  const settings = await settingsIn(flags);
+  const settings = await settingsIfGiven(flags);
   const { server = {}, workspace } = settings ?? {};
   const switches = Object.keys(options).filter((name) => options[name]?.type === "boolean");
   const readOnlyRoots = (flags["read-only-root"] as readonly string[] | undefined) ?? [];
@@ -87,26 +87,26 @@ export async function serveOptions(
   ];
   const roots = named.length > 0 ? named : (settings?.roots ?? []);
   for (const { path } of roots) {
-    const wrong = optionAsDirectory(path, switches) ?? tooWide(path, flags["yes"] === true);
+    const wrong = misplacedOptionError(path, switches) ?? tooWideDirectoryError(path, flags["yes"] === true);
     if (wrong !== undefined) throw new UsageError(wrong);
   }
   const structured = flags["structured"] ?? server.structured ?? defaults.structured;
-  if (!STRUCTURED.includes(structured as string))
-    throw new UsageError(`--structured takes ${STRUCTURED.join(", ")}`);
+  if (!STRUCTURED_LEVELS.includes(structured as string))
+    throw new UsageError(`--structured takes ${STRUCTURED_LEVELS.join(", ")}`);
   const { preset: presetInFile, ...rest } = workspace ?? {};
   const preset = presetOf(flags["preset"] ?? presetInFile, defaults.preset);
-  const tools = toolsOf(flags["tools"]) ?? server.tools;
-  if (tools !== undefined) await checkTools(tools, preset);
+  const tools = toolNamesOf(flags["tools"]) ?? server.tools;
+  if (tools !== undefined) await checkToolNames(tools, preset);
   return {
     roots,
     // The operator has chosen which roots are writable. A client's roots must not replace that choice.
     keepsRoots: readOnlyRoots.length > 0 || (named.length === 0 && roots.length > 0),
     preset,
-    structured: structured as Structured,
+    structured: structured as StructuredLevel,
     readOnly: flags["read-only"] === true,
     ask: flags["ask"] === true || server.ask === true,
-    graceMs: graceOf(flags["grace"], server.graceSeconds) * 1000,
-    logLevel: levelOf(flags["log-level"]) ?? server.logLevel ?? "info",
+    graceMs: gracePeriodOf(flags["grace"], server.graceSeconds) * 1000,
+    logLevel: logLevelOf(flags["log-level"]) ?? server.logLevel ?? "info",
     tools,
     strictSchemas: flags["strict-schemas"] === true || server.strictSchemas === true,
     audit: server.audit,
@@ -121,9 +121,11 @@ export async function serveOptions(
  * Returns the settings of a command line; undefined when it has none, because loading the settings module
  * would delay the start.
  */
-async function settingsIn(flags: Readonly<Record<string, unknown>>): Promise<Settings | undefined> {
+async function settingsIfGiven(
+  flags: Readonly<Record<string, unknown>>,
+): Promise<EffectiveSettings | undefined> {
   if (!Object.keys(SETTING_OPTIONS).some((name) => flags[name] !== undefined)) return undefined;
-  const { settingsOf } = await import("./settings.ts");
+  const { effectiveSettingsOf: settingsOf } = await import("./settings.ts");
   return settingsOf(flags);
 }
 
@@ -131,14 +133,14 @@ async function settingsIn(flags: Readonly<Record<string, unknown>>): Promise<Set
  * Checks the names of `--tools`. The list of tools is loaded only if the option is given.
  * @throws UsageError for a name that the preset does not have
  */
-async function checkTools(chosen: readonly string[], preset: ServedPreset): Promise<void> {
-  const { wrongTool } = await import("./served-tools.ts");
+async function checkToolNames(chosen: readonly string[], preset: ServedPreset): Promise<void> {
+  const { wrongToolError: wrongTool } = await import("./served-tools.ts");
   const wrong = wrongTool(chosen, preset);
   if (wrong !== undefined) throw new UsageError(`--tools: ${wrong}`);
 }
 
 /** The options of `filewright mcp`. */
-export const MCP_OPTIONS: OptionTable = { ...SERVER_OPTIONS, "print-config": value };
+export const MCP_OPTIONS: OptionTable = { ...SERVER_OPTIONS, "print-config": VALUE_OPTION };
 
 /**
  * Returns the text that `--print-config` prints; undefined when the option is not given. The options are
@@ -147,7 +149,7 @@ export const MCP_OPTIONS: OptionTable = { ...SERVER_OPTIONS, "print-config": val
  */
 export async function printedConfig(
   argv: readonly string[],
-  defaults: Defaults,
+  defaults: ServerDefaults,
 ): Promise<{ readonly file: string; readonly text: string } | undefined> {
   if (!argv.some((arg) => arg.startsWith("--print-config"))) return undefined;
   const { values: flags, positionals } = parseCommandLine(argv, MCP_OPTIONS);
@@ -155,8 +157,8 @@ export async function printedConfig(
   if (typeof client !== "string") return undefined;
   // We check the options first, so that a printed configuration never contains a value that the server
   // refuses.
-  await serveOptions(positionals, flags, defaults);
-  const { configFor } = await import("./print-config.ts");
+  await serveOptionsOf(positionals, flags, defaults);
+  const { printedClientConfig: configFor } = await import("./print-config.ts");
   return configFor(client, positionals, flags, MCP_OPTIONS);
 }
 
@@ -164,9 +166,12 @@ export async function printedConfig(
  * Parses the arguments of `filewright mcp`.
  * @throws UsageError, FilewrightError INVALID_ARGUMENT
  */
-export async function stdioOptions(argv: readonly string[], defaults: Defaults): Promise<ServeOptions> {
+export async function parseStdioOptions(
+  argv: readonly string[],
+  defaults: ServerDefaults,
+): Promise<ServeOptions> {
   const { values: flags, positionals } = parseCommandLine(argv, MCP_OPTIONS);
-  return serveOptions(positionals, flags, defaults);
+  return serveOptionsOf(positionals, flags, defaults);
 }
 
 /** Returns the version of the package. */
@@ -177,7 +182,7 @@ export function packageVersion(): string {
 
 // A record instead of a list, so that the compiler reports a preset that is missing. The list of presets is
 // not imported, because that would load all of them.
-const PRESETS: Record<ServedPreset, true> = {
+const IS_SERVED_PRESET: Record<ServedPreset, true> = {
   lean: true,
   canonical: true,
   adk: true,
@@ -197,7 +202,7 @@ const PRESETS: Record<ServedPreset, true> = {
  * Returns the grace period in whole seconds.
  * @throws UsageError
  */
-function graceOf(given: unknown, configured: number | undefined): number {
+function gracePeriodOf(given: unknown, configured: number | undefined): number {
   if (given === undefined) return configured ?? DEFAULT_GRACE_S;
   const seconds = typeof given === "string" && /^\d+$/u.test(given) ? Number(given) : Number.NaN;
   if (seconds <= MAX_GRACE_S) return seconds;
@@ -206,15 +211,15 @@ function graceOf(given: unknown, configured: number | undefined): number {
 
 function presetOf(given: unknown, byDefault: ServedPreset): ServedPreset {
   if (given === undefined) return byDefault;
-  if (typeof given === "string" && Object.hasOwn(PRESETS, given)) return given as ServedPreset;
-  const names = Object.keys(PRESETS);
+  if (typeof given === "string" && Object.hasOwn(IS_SERVED_PRESET, given)) return given as ServedPreset;
+  const names = Object.keys(IS_SERVED_PRESET);
   const close = nearest(String(given), names);
   throw new UsageError(
     `--preset takes one of ${names.join(", ")}${close === undefined ? "" : `; did you mean ${close}?`}`,
   );
 }
 
-function levelOf(given: unknown): LogLevel | undefined {
+function logLevelOf(given: unknown): LogLevel | undefined {
   if (given === undefined) return undefined;
   if (LOG_LEVELS.includes(given as LogLevel)) return given as LogLevel;
   const close = nearest(String(given), LOG_LEVELS);
@@ -224,7 +229,7 @@ function levelOf(given: unknown): LogLevel | undefined {
 }
 
 /** Returns the tool names of `--tools`, which may be separated by commas or given in several options. */
-function toolsOf(given: unknown): readonly string[] | undefined {
+function toolNamesOf(given: unknown): readonly string[] | undefined {
   const names = ((given as readonly string[] | undefined) ?? []).flatMap((one) => one.split(","));
   const clean = names.map((name) => name.trim()).filter((name) => name !== "");
   if (given !== undefined && clean.length === 0) throw new UsageError("--tools must name a tool");

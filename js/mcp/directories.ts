@@ -10,7 +10,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { escapeControls } from "../engine/escape.ts";
-import type { Log } from "./protocol/log.ts";
+import type { WriteLogLine } from "./protocol/log.ts";
 
 /** A root as a client names it. */
 export interface NamedRoot {
@@ -27,11 +27,14 @@ export function expandHome(path: string): string {
  * Returns the absolute paths of the given directories that can be used, and logs the others. Returns
  * undefined when directories were given but none can be used.
  */
-export function usableDirectories(given: readonly string[], log: Log): readonly string[] | undefined {
+export function usableDirectories(
+  given: readonly string[],
+  log: WriteLogLine,
+): readonly string[] | undefined {
   const usable: string[] = [];
   for (const one of given) {
     const path = resolve(expandHome(one));
-    const facts = factsOf(path);
+    const facts = statOrUndefined(path);
     if (facts === undefined)
       log(`Warning: Cannot access directory ${escapeControls(path)}, skipping`, "warning");
     else if (!facts.isDirectory())
@@ -44,11 +47,11 @@ export function usableDirectories(given: readonly string[], log: Log): readonly 
 }
 
 /** Returns the real paths of those roots of a client that can be used, and logs the others. */
-export function directoriesOfRoots(roots: readonly NamedRoot[], log: Log): readonly string[] {
+export function usableRootDirectories(roots: readonly NamedRoot[], log: WriteLogLine): readonly string[] {
   const usable: string[] = [];
   for (const { uri } of roots) {
-    const path = pathOfRoot(uri);
-    const facts = path === undefined ? undefined : factsOf(path);
+    const path = realPathOfRoot(uri);
+    const facts = path === undefined ? undefined : statOrUndefined(path);
     if (path === undefined || facts === undefined)
       log(`Skipping invalid path or inaccessible: ${escapeControls(uri)}`);
     else if (!facts.isDirectory()) log(`Skipping non-directory root: ${escapeControls(path)}`);
@@ -58,7 +61,7 @@ export function directoriesOfRoots(roots: readonly NamedRoot[], log: Log): reado
 }
 
 /** Returns the real path of a `file:` URI or a plain path; undefined when it does not exist. */
-function pathOfRoot(uri: string): string | undefined {
+function realPathOfRoot(uri: string): string | undefined {
   try {
     return realpathSync(resolve(expandHome(uri.startsWith("file://") ? fileURLToPath(uri) : uri)));
   } catch {
@@ -67,7 +70,7 @@ function pathOfRoot(uri: string): string | undefined {
 }
 
 // The call is synchronous, because a starting server has no other work and so needs no thread for it.
-function factsOf(path: string): Stats | undefined {
+function statOrUndefined(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {

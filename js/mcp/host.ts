@@ -23,7 +23,7 @@ export interface ServedWorkspace {
 }
 
 /** The options for opening a server's workspace. */
-export interface HostOptions {
+export interface HostedWorkspaceOptions {
   readonly preset: ServedPreset;
   /** Further options of the workspace; roots and preset are given separately. */
   readonly workspace?: WorkspaceOptions | undefined;
@@ -47,7 +47,7 @@ export interface HostOptions {
 }
 
 /** The directories of a server, and the workspace for them. */
-export interface Host {
+export interface WorkspaceHost {
   readonly preset: ServedPreset;
   /** True when schemas are listed in the strict form. */
   readonly strictSchemas: boolean;
@@ -68,7 +68,7 @@ export interface Host {
 }
 
 /** Creates a host that opens workspaces on the local disk. */
-export function localHost(first: readonly string[], options: HostOptions): Host {
+export function localWorkspaceHost(first: readonly string[], options: HostedWorkspaceOptions): WorkspaceHost {
   let dirs = first;
   let opened: Promise<ServedWorkspace> | undefined;
   let isDraining = false;
@@ -85,7 +85,7 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
     workspace() {
       if (dirs.length === 0) return Promise.resolve(undefined);
       if (opened === undefined) {
-        opened = open(dirs, options);
+        opened = openServedWorkspace(dirs, options);
         workspaces.push(opened);
       }
       return opened;
@@ -93,15 +93,15 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
     async tools() {
       const { openWorkspace } = await import("../workspace/index.node.ts");
       const { MemoryBackend } = await import("../backends/memory/memory.ts");
-      const { preset, findFiles } = common(options);
+      const { preset, findFiles } = commonWorkspaceOptions(options);
       const ws = await openWorkspace({
         preset,
         findFiles,
-        readOnly: isReadOnly(options),
+        readOnly: isReadOnlyHost(options),
         backend: new MemoryBackend(),
         root: "/none",
       });
-      return (await toolsIn(ws, options)).listed;
+      return (await answeredAndListedTools(ws, options)).listed;
     },
     replace(next) {
       if (options.keepsRoots === true || JSON.stringify(next) === JSON.stringify(dirs)) return;
@@ -118,7 +118,11 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
 }
 
 /** Creates a host for a workspace that the caller has opened and will close. */
-export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDefinition[]): Host {
+export function hostOfOpenWorkspace(
+  ws: Workspace,
+  preset: PresetName,
+  tools: readonly ToolDefinition[],
+): WorkspaceHost {
   const served = servedWorkspaceOf(ws, tools, tools);
   return {
     preset,
@@ -134,7 +138,10 @@ export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDe
   };
 }
 
-async function open(dirs: readonly string[], options: HostOptions): Promise<ServedWorkspace> {
+async function openServedWorkspace(
+  dirs: readonly string[],
+  options: HostedWorkspaceOptions,
+): Promise<ServedWorkspace> {
   restoreHeapGrowth();
   const { openWorkspace } = await import("../workspace/index.node.ts");
   const { describeRecovery } = await import("../pipeline/past/history.ts");
@@ -146,7 +153,7 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Serv
   let isServing = false;
   const ws = await openWorkspace({
     ...workspace,
-    ...common(options),
+    ...commonWorkspaceOptions(options),
     roots: dirs.map((path) => ({ path, access: readOnlyDirs.includes(path) ? "read" : "write" })),
     ...(confirm === undefined ? {} : { confirm, requireApproval: true }),
     ...(stateDir === undefined ? {} : { stateDir }),
@@ -155,7 +162,7 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Serv
   const recovered = describeRecovery(ws.recovery);
   // Standard output carries only protocol messages.
   if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
-  const { answered, listed } = await toolsIn(ws, options);
+  const { answered, listed } = await answeredAndListedTools(ws, options);
   const served = await servedWorkspaceOf(ws, answered, listed);
   isServing = true;
   options.onOpen?.(served);
@@ -163,12 +170,17 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Serv
 }
 
 /** Returns the tools that can be called on a workspace, and the tools that are listed. */
-async function toolsIn(
+async function answeredAndListedTools(
   ws: Workspace,
-  { preset, tools }: HostOptions,
+  { preset, tools }: HostedWorkspaceOptions,
 ): Promise<Record<"answered" | "listed", readonly ToolDefinition[]>> {
   if (preset !== "lean" && tools === undefined) return { answered: ws.tools, listed: ws.tools };
-  const { ANSWERED_NAMES, chosenTools, LEAN_TOOLS, leanPreset } = await import("./served-tools.ts");
+  const {
+    UNLISTED_CALLABLE_NAMES: ANSWERED_NAMES,
+    chosenTools,
+    LEAN_TOOLS,
+    leanPreset,
+  } = await import("./served-tools.ts");
   if (preset !== "lean") {
     const usual = ws.tools.map(({ name }) => name);
     const listed = chosenTools(ws.tools, tools, usual);
@@ -188,16 +200,16 @@ async function toolsIn(
   return { answered: [...again, ...theirs], listed: again };
 }
 
-function isReadOnly({ readOnly, workspace = {} }: HostOptions): boolean {
+function isReadOnlyHost({ readOnly, workspace = {} }: HostedWorkspaceOptions): boolean {
   return readOnly === true || workspace.readOnly === true || workspace.access?.readOnly === true;
 }
 
-function common(options: HostOptions): WorkspaceOptions {
+function commonWorkspaceOptions(options: HostedWorkspaceOptions): WorkspaceOptions {
   return {
     preset: options.preset === "lean" ? "canonical" : options.preset,
     findFiles: options.workspace?.findFiles ?? true,
     ...(options.preset === "lean" ? { guard: options.workspace?.guard ?? "refuse" } : {}),
-    ...(isReadOnly(options) ? { readOnly: true } : {}),
+    ...(isReadOnlyHost(options) ? { readOnly: true } : {}),
   };
 }
 

@@ -8,7 +8,7 @@
 import { setFlagsFromString } from "node:v8";
 
 /** The growth factor that V8 uses by default. */
-const USUAL_GROWTH = 2;
+const DEFAULT_GROWTH_FACTOR = 2;
 
 /** Prevents the young generation from growing. Must be called before a large module is loaded. */
 export function limitHeapGrowth(): void {
@@ -17,5 +17,5 @@ export function limitHeapGrowth(): void {
 
 /** Allows the growth again, because calls create many short-lived objects. */
 export function restoreHeapGrowth(): void {
-  setFlagsFromString(`--semi-space-growth-factor=${USUAL_GROWTH}`);
+  setFlagsFromString(`--semi-space-growth-factor=${DEFAULT_GROWTH_FACTOR}`);
 }

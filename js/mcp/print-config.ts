@@ -6,30 +6,30 @@ import { nearest } from "../schema/nearest.ts";
 import { expandHome } from "./directories.ts";
 
 /** A client, and the form of its configuration. */
-interface Client {
+interface ClientConfig {
   /** The path of the configuration file as a person reads it, for example with `~`. */
   readonly file: string;
   /** Returns the text for that file. */
   render(command: string, args: readonly string[]): string;
 }
 
-const json = (value: object): string => JSON.stringify(value, null, 2);
+const indentedJson = (value: object): string => JSON.stringify(value, null, 2);
 
-const mcpServers = (file: string, more: object = {}): Client => ({
+const jsonClientConfig = (file: string, more: object = {}): ClientConfig => ({
   file,
-  render: (command, args) => json({ mcpServers: { filewright: { ...more, command, args } } }),
+  render: (command, args) => indentedJson({ mcpServers: { filewright: { ...more, command, args } } }),
 });
 
 /** The known clients, by the names that the option takes. */
-export const CLIENTS: Readonly<Record<string, Client>> = {
-  "claude-desktop": mcpServers(
+export const CONFIG_BY_CLIENT: Readonly<Record<string, ClientConfig>> = {
+  "claude-desktop": jsonClientConfig(
     "macOS: ~/Library/Application Support/Claude/claude_desktop_config.json; Windows: %APPDATA%\\Claude\\claude_desktop_config.json",
   ),
-  "claude-code": mcpServers(".mcp.json in the project", { type: "stdio" }),
-  cursor: mcpServers("~/.cursor/mcp.json, or .cursor/mcp.json in the project"),
+  "claude-code": jsonClientConfig(".mcp.json in the project", { type: "stdio" }),
+  cursor: jsonClientConfig("~/.cursor/mcp.json, or .cursor/mcp.json in the project"),
   vscode: {
     file: ".vscode/mcp.json in the project",
-    render: (command, args) => json({ servers: { filewright: { type: "stdio", command, args } } }),
+    render: (command, args) => indentedJson({ servers: { filewright: { type: "stdio", command, args } } }),
   },
   codex: {
     file: "~/.codex/config.toml",
@@ -37,11 +37,12 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
     render: (command, args) =>
       `[mcp_servers.filewright]\ncommand = ${JSON.stringify(command)}\nargs = [${args.map((arg) => JSON.stringify(arg)).join(", ")}]`,
   },
-  "gemini-cli": mcpServers("~/.gemini/settings.json, or .gemini/settings.json in the project"),
-  windsurf: mcpServers("~/.codeium/windsurf/mcp_config.json"),
+  "gemini-cli": jsonClientConfig("~/.gemini/settings.json, or .gemini/settings.json in the project"),
+  windsurf: jsonClientConfig("~/.codeium/windsurf/mcp_config.json"),
   zed: {
     file: "~/.config/zed/settings.json",
-    render: (command, args) => json({ context_servers: { filewright: { source: "custom", command, args } } }),
+    render: (command, args) =>
+      indentedJson({ context_servers: { filewright: { source: "custom", command, args } } }),
   },
 };
 
@@ -55,14 +56,14 @@ const PATH_FLAGS: ReadonlySet<string> = new Set(["config", "rules", "audit", "st
  * Returns the text for a client and the file that it belongs in.
  * @throws UsageError for an unknown client
  */
-export function configFor(
+export function printedClientConfig(
   client: string,
   dirs: readonly string[],
   flags: Readonly<Record<string, unknown>>,
   options: OptionTable,
 ): { readonly file: string; readonly text: string } {
-  const names = Object.keys(CLIENTS);
-  const known = Object.hasOwn(CLIENTS, client) ? CLIENTS[client] : undefined;
+  const names = Object.keys(CONFIG_BY_CLIENT);
+  const known = Object.hasOwn(CONFIG_BY_CLIENT, client) ? CONFIG_BY_CLIENT[client] : undefined;
   if (known === undefined) {
     const close = nearest(client, names);
     throw new UsageError(

@@ -2,11 +2,20 @@
 import process from "node:process";
 import { UsageError } from "../schema/command-line.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { type Defaults, OUR_DEFAULTS, packageVersion, printedConfig, stdioOptions } from "./command.ts";
+import {
+  type ServerDefaults,
+  FILEWRIGHT_DEFAULTS,
+  packageVersion,
+  printedConfig,
+  parseStdioOptions,
+} from "./command.ts";
 import { serveOverStdio } from "./transport/stdio.ts";
 
 /** Runs the server and returns the exit status. */
-export async function runStdio(argv: readonly string[], defaults: Defaults = OUR_DEFAULTS): Promise<number> {
+export async function runStdioServer(
+  argv: readonly string[],
+  defaults: ServerDefaults = FILEWRIGHT_DEFAULTS,
+): Promise<number> {
   if (argv.includes("--version") || argv.includes("-V")) {
     process.stdout.write(`${packageVersion()}\n`);
     return 0;
@@ -18,7 +27,7 @@ export async function runStdio(argv: readonly string[], defaults: Defaults = OUR
       process.stdout.write(`${config.text}\n`);
       return 0;
     }
-    return await serveOverStdio(await stdioOptions(argv, defaults));
+    return await serveOverStdio(await parseStdioOptions(argv, defaults));
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof FilewrightError)) throw error;
     process.stderr.write(`filewright: ${error.message}\n`);

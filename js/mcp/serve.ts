@@ -5,24 +5,29 @@ import { tokensAreEqual } from "../http/access.ts";
 import { fulfilledWithin } from "../http/limits.ts";
 import { approvalQueue } from "../hooks/approval-queue.ts";
 import { elicitApprovals } from "./protocol/approvals.ts";
-import { makeHandler } from "./transport/handler.ts";
+import { makeMcpHandler } from "./transport/handler.ts";
 import { DEFAULT_PORT } from "./command.ts";
-import { localHost } from "./host.ts";
-import type { Log } from "./protocol/log.ts";
-import { MCP_PATH, serveHttp } from "./transport/http.ts";
+import { localWorkspaceHost } from "./host.ts";
+import type { WriteLogLine } from "./protocol/log.ts";
+import { MCP_PATH, serveMcpOverHttp } from "./transport/http.ts";
 import { isLoopback, type OauthOptions, oauthVerifier } from "./auth/oauth.ts";
-import { CANCEL_MS, greetingOf, hostOptions, type ServeOptions } from "./transport/stdio.ts";
+import {
+  MAX_ROLLBACK_WAIT_MS,
+  greetingLine,
+  hostDirectoriesAndOptions,
+  type ServeOptions,
+} from "./transport/stdio.ts";
 import {
   checkToken,
   newToken,
   readToken,
   type TokenKind,
-  tokenFileOf,
+  tokenFilePath,
   writeToken,
 } from "./auth/token-file.ts";
 
 /** The options of a server over HTTP. */
-export interface NetOptions extends ServeOptions {
+export interface HttpServeOptions extends ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly allowHosts: readonly string[];
@@ -37,7 +42,7 @@ export interface NetOptions extends ServeOptions {
 }
 
 /** A running server. */
-export interface Serving {
+export interface RunningHttpServer {
   /** The URL of the server, such as `http://127.0.0.1:34567/mcp`. */
   readonly url: string;
   /**
@@ -49,7 +54,7 @@ export interface Serving {
 }
 
 /** The environment variables that can contain a token instead of a file. */
-const TOKEN_VARIABLES: Readonly<Record<TokenKind, string>> = {
+const TOKEN_VARIABLE_BY_KIND: Readonly<Record<TokenKind, string>> = {
   client: "FILEWRIGHT_TOKEN",
   approver: "FILEWRIGHT_APPROVE_TOKEN",
 };
@@ -59,27 +64,30 @@ const TOKEN_VARIABLES: Readonly<Record<TokenKind, string>> = {
  * used.
  * @throws FilewrightError INVALID_ARGUMENT
  */
-export async function startServing(options: NetOptions, log: Log): Promise<Serving | undefined> {
-  check(options);
-  const verifier = options.oauth === undefined ? undefined : verifierOf(options.oauth);
+export async function startMcpHttpServer(
+  options: HttpServeOptions,
+  log: WriteLogLine,
+): Promise<RunningHttpServer | undefined> {
+  checkOptionCombination(options);
+  const verifier = options.oauth === undefined ? undefined : tokenVerifierOf(options.oauth);
   const needsToken = !options.open && options.oauth === undefined;
-  const client = givenToken("client", options.tokenFile) ?? (needsToken ? newToken() : undefined);
-  const approver = options.approve ? (givenToken("approver") ?? newToken()) : undefined;
+  const client = tokenOfOperator("client", options.tokenFile) ?? (needsToken ? newToken() : undefined);
+  const approver = options.approve ? (tokenOfOperator("approver") ?? newToken()) : undefined;
   if (client !== undefined && approver !== undefined && tokensAreEqual(client, approver))
     throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
   const queue = approver === undefined ? undefined : approvalQueue({ token: approver });
   const approvals = options.ask ? elicitApprovals({ lasting: false }) : undefined;
-  const found = hostOptions(options, log, queue?.confirm ?? approvals?.confirm);
+  const found = hostDirectoriesAndOptions(options, log, queue?.confirm ?? approvals?.confirm);
   if (found === undefined) return undefined;
   const { dirs } = found;
   const { structured, version } = options;
-  const host = localHost(dirs, found.host);
+  const host = localWorkspaceHost(dirs, found.host);
   if (options.opensAtOnce) await host.workspace();
   const ending = new AbortController();
   const logError = (error: unknown): void =>
     log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error");
-  const handler = makeHandler({ host, structured, approvals, version, ending: ending.signal }, logError);
-  const server = await serveHttp(handler, {
+  const handler = makeMcpHandler({ host, structured, approvals, version, ending: ending.signal }, logError);
+  const server = await serveMcpOverHttp(handler, {
     host: options.host,
     port: options.port,
     hosts: isLoopback(options.host) ? options.allowHosts : [options.host, ...options.allowHosts],
@@ -90,17 +98,23 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
     onerror: logError,
   });
   try {
-    if (client !== undefined && givenToken("client", options.tokenFile) === undefined)
-      log(`The token that clients must show is in ${keep(client, server.port, "client")}`, "notice");
-    if (approver !== undefined && givenToken("approver") === undefined)
-      log(`The token for filewright approve is in ${keep(approver, server.port, "approver")}`, "notice");
+    if (client !== undefined && tokenOfOperator("client", options.tokenFile) === undefined)
+      log(
+        `The token that clients must show is in ${writeTokenFile(client, server.port, "client")}`,
+        "notice",
+      );
+    if (approver !== undefined && tokenOfOperator("approver") === undefined)
+      log(
+        `The token for filewright approve is in ${writeTokenFile(approver, server.port, "approver")}`,
+        "notice",
+      );
   } catch (error) {
     await server.close();
     throw error;
   }
   if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for", "warning");
-  log(`${greetingOf(options, dirs)} at ${server.url}${MCP_PATH}`, "notice");
-  if (queue !== undefined) log(`Changes wait for: ${approveCommand(options, server.url)}`, "notice");
+  log(`${greetingLine(options, dirs)} at ${server.url}${MCP_PATH}`, "notice");
+  if (queue !== undefined) log(`Changes wait for: ${approveCommandLine(options, server.url)}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {
@@ -110,22 +124,31 @@ export async function startServing(options: NetOptions, log: Log): Promise<Servi
       handler.drain();
       if (!(await server.drain(options.graceMs))) {
         ending.abort();
-        await server.drain(CANCEL_MS);
+        await server.drain(MAX_ROLLBACK_WAIT_MS);
       }
       await handler.close();
       await server.close();
-      await fulfilledWithin(ended, CANCEL_MS);
+      await fulfilledWithin(ended, MAX_ROLLBACK_WAIT_MS);
       await host.close();
     },
   };
 }
 
 /** Returns the command line with which a person answers the questions of this server. */
-function approveCommand({ port }: NetOptions, url: string): string {
+function approveCommandLine({ port }: HttpServeOptions, url: string): string {
   return `filewright approve --watch${port === DEFAULT_PORT ? "" : ` --url ${url}`}`;
 }
 
-function check({ roots, open, host, port, oauth, ask, approve, allowHosts }: NetOptions): void {
+function checkOptionCombination({
+  roots,
+  open,
+  host,
+  port,
+  oauth,
+  ask,
+  approve,
+  allowHosts,
+}: HttpServeOptions): void {
   const fail = (message: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", message);
   };
@@ -144,7 +167,7 @@ function check({ roots, open, host, port, oauth, ask, approve, allowHosts }: Net
  * Creates the verifier of access tokens.
  * @throws FilewrightError INVALID_ARGUMENT for invalid URLs and for URLs without TLS
  */
-function verifierOf(options: OauthOptions): ReturnType<typeof oauthVerifier> {
+function tokenVerifierOf(options: OauthOptions): ReturnType<typeof oauthVerifier> {
   try {
     return oauthVerifier(options);
   } catch (error) {
@@ -156,16 +179,16 @@ function verifierOf(options: OauthOptions): ReturnType<typeof oauthVerifier> {
  * Returns the token that the operator has given; undefined when there is none, so that a new one must be
  * created.
  */
-function givenToken(kind: TokenKind, file?: string): string | undefined {
+function tokenOfOperator(kind: TokenKind, file?: string): string | undefined {
   if (file !== undefined) return readToken(file);
-  const variable = TOKEN_VARIABLES[kind];
+  const variable = TOKEN_VARIABLE_BY_KIND[kind];
   const given = process.env[variable];
   return given === undefined || given === "" ? undefined : checkToken(given, `the token in ${variable}`);
 }
 
 /** Writes a new token to the file from which our commands read it, and returns the file's path. */
-function keep(token: string, port: number, kind: TokenKind): string {
-  const file = tokenFileOf(port, kind);
+function writeTokenFile(token: string, port: number, kind: TokenKind): string {
+  const file = tokenFilePath(port, kind);
   writeToken(file, token);
   return file;
 }

@@ -44,27 +44,27 @@ export const LEAN_TOOLS: readonly string[] = [
 ];
 
 /** The short form of a tool: its description, and the arguments that its schema contains. */
-interface Lean {
+interface ShortForm {
   readonly description?: string;
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
-const FILE = path("The file");
-const OLD = text(
+const FILE_SCHEMA = path("The file");
+const OLD_TEXT_SCHEMA = text(
   "The text to replace, copied from the file without line numbers, with enough lines around it to be there once.",
   { minLength: 1 },
 );
-const NEW = text('The text to put there, complete, nothing left out as "..."; "" deletes.');
-const EVERY: Schema = { type: "boolean", description: "Replace every occurrence." };
-const CURSOR = text("`next_cursor` of an earlier call with the same arguments, to go on from there.");
-const DRY_RUN = flag("Only show the diff; nothing is written.", false);
+const NEW_TEXT_SCHEMA = text('The text to put there, complete, nothing left out as "..."; "" deletes.');
+const REPLACE_ALL_SCHEMA: Schema = { type: "boolean", description: "Replace every occurrence." };
+const CURSOR_SCHEMA = text("`next_cursor` of an earlier call with the same arguments, to go on from there.");
+const DRY_RUN_SCHEMA = flag("Only show the diff; nothing is written.", false);
 
-const LEAN: Readonly<Record<string, Lean>> = {
+const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
   read_file: {
     description:
       "Reads a file: text with line numbers, a page at a time; images as images; PDF, Office and notebook files as text; archives as a list. The answer says how to go on.",
     properties: {
-      path: FILE,
+      path: FILE_SCHEMA,
       start_line: integer("First line, from 1; -20 begins 20 lines before the end.", { default: 1 }),
       max_lines: integer("How many lines at most.", { default: 2000, minimum: 1 }),
       anchors: flag("Number lines as `12#k3x9q1a`, for edits by `from` and `to`.", false),
@@ -76,7 +76,7 @@ const LEAN: Readonly<Record<string, Lean>> = {
     description:
       "Creates a file or replaces it whole; missing directories are made. Send all of the content and never leave code out by a comment such as `... rest of the file`; for a change in a file use edit_file.",
     properties: {
-      path: FILE,
+      path: FILE_SCHEMA,
       content: text("The whole new content, written as it is."),
       overwrite: flag("False: an existing file is refused.", true),
       append: flag("Add the content to the end instead.", false),
@@ -86,15 +86,19 @@ const LEAN: Readonly<Record<string, Lean>> = {
     description:
       'Replaces text in a file, exactly or not at all, and shows the diff. One edit: {path, old_text, new_text}. Several, all or none: {path, edits: [{old_text, new_text}, …]}. By lines, as read_file with anchors: true numbers them: {path, from: "12#k3x9q1a", to: "14#7wq0c2a", new_text}. Text that is there more than once is refused: add lines around it, or set replace_all.',
     properties: {
-      path: FILE,
-      old_text: OLD,
-      new_text: NEW,
-      replace_all: EVERY,
+      path: FILE_SCHEMA,
+      old_text: OLD_TEXT_SCHEMA,
+      new_text: NEW_TEXT_SCHEMA,
+      replace_all: REPLACE_ALL_SCHEMA,
       edits: {
         type: "array",
         minItems: 1,
         items: object(
-          { old_text: text("As above.", { minLength: 1 }), new_text: text("As above."), replace_all: EVERY },
+          {
+            old_text: text("As above.", { minLength: 1 }),
+            new_text: text("As above."),
+            replace_all: REPLACE_ALL_SCHEMA,
+          },
           ["old_text", "new_text"],
         ),
         description: "Several replacements, in order, each on the result of those before.",
@@ -106,7 +110,7 @@ const LEAN: Readonly<Record<string, Lean>> = {
         enum: ["before", "after"],
         description: "Put new_text on lines of its own before or after the line `from`, which stays.",
       },
-      dry_run: DRY_RUN,
+      dry_run: DRY_RUN_SCHEMA,
     },
   },
   apply_patch: {
@@ -117,7 +121,7 @@ const LEAN: Readonly<Record<string, Lean>> = {
         minLength: 1,
       }),
       reverse: flag("Undo the patch instead.", false),
-      dry_run: DRY_RUN,
+      dry_run: DRY_RUN_SCHEMA,
     },
   },
   grep: {
@@ -140,7 +144,7 @@ const LEAN: Readonly<Record<string, Lean>> = {
       context: integer("Lines shown around each match.", { default: 0, minimum: 0, maximum: 50 }),
       output: choice("Lines, paths of files, or counts.", ["content", "files", "count"], "content"),
       max_results: integer("The most lines or files.", { default: 200, minimum: 1 }),
-      cursor: CURSOR,
+      cursor: CURSOR_SCHEMA,
     },
   },
   glob: {
@@ -151,7 +155,7 @@ const LEAN: Readonly<Record<string, Lean>> = {
       type: choice("What to find.", ["file", "dir", "any"], "file"),
       respect_ignore: flag("Leave out what .gitignore and the like name.", true),
       limit: integer("The most paths.", { default: 1000, minimum: 1 }),
-      cursor: CURSOR,
+      cursor: CURSOR_SCHEMA,
     },
   },
   list_directory: {
@@ -161,7 +165,7 @@ const LEAN: Readonly<Record<string, Lean>> = {
       depth: integer("How many levels.", { default: 1, minimum: 1, maximum: 32 }),
       ignore: texts("Globs of what to leave out, such as node_modules."),
       limit: integer("The most entries.", { default: 1000, minimum: 1 }),
-      cursor: CURSOR,
+      cursor: CURSOR_SCHEMA,
     },
   },
   move: {
@@ -215,13 +219,13 @@ const LEAN: Readonly<Record<string, Lean>> = {
     properties: {
       path: text("Only changes of this file, or below this directory.", { minLength: 1 }),
       limit: integer("The most changes.", { default: 20, minimum: 1 }),
-      cursor: CURSOR,
+      cursor: CURSOR_SCHEMA,
     },
   },
 };
 
 /** Names of arguments in the reference server that are accepted in addition to the aliases of every tool. */
-const SPELLINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const REFERENCE_SPELLINGS_BY_TOOL: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   edit_file: { oldText: "old_text", newText: "new_text", dryRun: "dry_run" },
 };
 
@@ -229,10 +233,13 @@ const SPELLINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
  * Converts arguments in the form of the reference server to ours.
  * @throws FilewrightError INVALID_ARGUMENT
  */
-function inOurSpelling(tool: string, given: unknown): Arguments {
-  const args = plainArguments(tool, given, SPELLINGS[tool]);
+function fromReferenceSpelling(tool: string, given: unknown): Arguments {
+  const args = plainArguments(tool, given, REFERENCE_SPELLINGS_BY_TOOL[tool]);
   if (tool === "edit_file" && Array.isArray(args["edits"]) && args["edits"].every(isPlain))
-    return { ...args, edits: args["edits"].map((edit) => plainArguments(tool, edit, SPELLINGS[tool])) };
+    return {
+      ...args,
+      edits: args["edits"].map((edit) => plainArguments(tool, edit, REFERENCE_SPELLINGS_BY_TOOL[tool])),
+    };
   if (tool !== "read_file") return args;
   const { head, tail, ...rest } = args;
   if (head !== undefined && head !== null && tail !== undefined && tail !== null)
@@ -249,8 +256,8 @@ function inOurSpelling(tool: string, given: unknown): Arguments {
  * Returns one of our tools in its short form.
  * @param known the names of the tools that the model can call
  */
-function leanTool(tool: Tool, known: ReadonlySet<string>): PresetTool {
-  const lean = LEAN[tool.name];
+function toolInShortForm(tool: Tool, known: ReadonlySet<string>): PresetTool {
+  const lean = SHORT_FORM_BY_TOOL[tool.name];
   const names = {
     tool: (name: string) => (known.has(name) ? name : undefined),
     argument: (name: string) => name,
@@ -260,7 +267,7 @@ function leanTool(tool: Tool, known: ReadonlySet<string>): PresetTool {
     name: tool.name,
     title: tool.title,
     description: lean?.description ?? tool.description,
-    inputSchema: lean === undefined ? tool.inputSchema : schemaOf(tool, lean),
+    inputSchema: lean === undefined ? tool.inputSchema : shortSchemaOf(tool, lean),
     outputSchema: tool.outputSchema,
     annotations: tool.annotations,
     kind: tool.kind,
@@ -268,46 +275,49 @@ function leanTool(tool: Tool, known: ReadonlySet<string>): PresetTool {
     names,
     expand: (given: unknown): CanonicalCall => ({
       tool,
-      args: inOurSpelling(tool.name, given),
+      args: fromReferenceSpelling(tool.name, given),
       names,
       ours: {},
     }),
   });
 }
 
-function schemaOf({ name, inputSchema }: Tool, { properties }: Lean): ObjectSchema {
+function shortSchemaOf({ name, inputSchema }: Tool, { properties }: ShortForm): ObjectSchema {
   // Apart from the path, which arguments an edit requires depends on how it names its place. The tool itself
   // reports a missing new_text.
   const required = inputSchema.required.filter((one) => Object.hasOwn(properties, one));
   return object(properties, name === "edit_file" ? ["path"] : required);
 }
 
-const OURS: readonly Tool[] = [
+const SHORT_FORM_TOOLS: readonly Tool[] = [
   ...TOOLS,
   undoTool(false) as unknown as Tool,
   historyTool(false) as unknown as Tool,
 ];
 
 /** The tools of the reference server that have names which none of our tools has. */
-const THEIRS: readonly PresetTool[] = mcp.tools.filter(({ name }) => !OURS.some((one) => one.name === name));
-
-/** The names of all tools that can be listed. */
-const LEAN_NAMES: readonly string[] = [...LEAN_TOOLS, ...OURS.map(({ name }) => name)].filter(
-  (name, index, all) => all.indexOf(name) === index,
+const REFERENCE_ONLY_TOOLS: readonly PresetTool[] = mcp.tools.filter(
+  ({ name }) => !SHORT_FORM_TOOLS.some((one) => one.name === name),
 );
 
+/** The names of all tools that can be listed. */
+const LISTABLE_LEAN_NAMES: readonly string[] = [
+  ...LEAN_TOOLS,
+  ...SHORT_FORM_TOOLS.map(({ name }) => name),
+].filter((name, index, all) => all.indexOf(name) === index);
+
 /** The names of tools of the reference server that can be called but are not listed. */
-export const ANSWERED_NAMES: readonly string[] = THEIRS.map(({ name }) => name);
+export const UNLISTED_CALLABLE_NAMES: readonly string[] = REFERENCE_ONLY_TOOLS.map(({ name }) => name);
 
 /** Returns the preset `lean`. Its texts name only the `offered` tools. */
 export function leanPreset(offered: readonly string[] = LEAN_TOOLS): Preset {
   const known = new Set(offered);
-  const byName = new Map(OURS.map((tool) => [tool.name, tool]));
-  const ours = LEAN_NAMES.map((name) => leanTool(byName.get(name) as Tool, known));
+  const byName = new Map(SHORT_FORM_TOOLS.map((tool) => [tool.name, tool]));
+  const ours = LISTABLE_LEAN_NAMES.map((name) => toolInShortForm(byName.get(name) as Tool, known));
   return Object.freeze({
     name: "lean",
     about: "our own tools with the arguments that models use",
-    tools: Object.freeze([...ours, ...THEIRS]),
+    tools: Object.freeze([...ours, ...REFERENCE_ONLY_TOOLS]),
     limits: {},
     access: {},
   });
@@ -317,17 +327,17 @@ export function leanPreset(offered: readonly string[] = LEAN_TOOLS): Preset {
 export type ServedPreset = PresetName | "lean";
 
 /** The name in `--tools` that stands for all tools of the preset. */
-const ALL = "all";
+const ALL_TOOLS_NAME = "all";
 
 /**
  * Returns an error message for the first chosen name that the preset does not have; undefined when it has
  * all.
  */
-export function wrongTool(chosen: readonly string[], preset: ServedPreset): string | undefined {
-  const known = namesOf(preset);
+export function wrongToolError(chosen: readonly string[], preset: ServedPreset): string | undefined {
+  const known = toolNamesOfPreset(preset);
   for (const one of chosen) {
     const name = one.replace(/^\+/u, "");
-    if (one === ALL || known.includes(name)) continue;
+    if (one === ALL_TOOLS_NAME || known.includes(name)) continue;
     const close = nearest(name, known);
     const remedy = close === undefined ? `there are ${known.join(", ")}` : `did you mean ${close}?`;
     return `there is no tool '${name}' in preset ${preset}; ${remedy}`;
@@ -335,9 +345,9 @@ export function wrongTool(chosen: readonly string[], preset: ServedPreset): stri
   return undefined;
 }
 
-function namesOf(preset: ServedPreset): readonly string[] {
-  if (preset === "lean") return [...LEAN_NAMES, "run_command"];
-  if (preset === "canonical") return OWN_NAMES;
+function toolNamesOfPreset(preset: ServedPreset): readonly string[] {
+  if (preset === "lean") return [...LISTABLE_LEAN_NAMES, "run_command"];
+  if (preset === "canonical") return CANONICAL_PRESET_NAMES;
   return PRESETS[preset].tools.map(({ name }) => name);
 }
 
@@ -345,7 +355,9 @@ function namesOf(preset: ServedPreset): readonly string[] {
  * The names of our tools in preset `canonical`, to which `undo` and `history` do not belong; only `lean` can
  * list these.
  */
-const OWN_NAMES: readonly string[] = [...TOOL_NAMES].filter((name) => name !== "undo" && name !== "history");
+const CANONICAL_PRESET_NAMES: readonly string[] = [...TOOL_NAMES].filter(
+  (name) => name !== "undo" && name !== "history",
+);
 
 /**
  * Returns the chosen tools in the order of `all`. A name with `+` is chosen in addition to the `usual` ones.
@@ -357,7 +369,7 @@ export function chosenTools<T extends { readonly name: string }>(
   usual: readonly string[],
 ): readonly T[] {
   const named = chosen ?? usual;
-  if (named.includes(ALL)) return all;
+  if (named.includes(ALL_TOOLS_NAME)) return all;
   const names = new Set(named.map((one) => one.replace(/^\+/u, "")));
   if (named.some((one) => one.startsWith("+"))) for (const name of usual) names.add(name);
   return all.filter(({ name }) => names.has(name));

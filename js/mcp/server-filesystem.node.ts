@@ -8,7 +8,7 @@ import process from "node:process";
 import { limitHeapGrowth } from "./lean.ts";
 
 limitHeapGrowth();
-const { runStdio } = await import("./run.ts");
+const { runStdioServer: runStdio } = await import("./run.ts");
 process.exit(
   await runStdio(process.argv.slice(2), {
     structured: "full",

@@ -26,7 +26,7 @@ import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { WORKSPACE_OPTIONS } from "../workspace/option-schema.ts";
 import type { AccessOptions, WorkspaceOptions } from "../workspace/options.ts";
-import type { Structured } from "./protocol/content.ts";
+import type { StructuredLevel } from "./protocol/content.ts";
 import { MAX_GRACE_S } from "./arguments.ts";
 import { expandHome } from "./directories.ts";
 import { LOG_LEVELS, type LogLevel } from "./protocol/log.ts";
@@ -39,7 +39,7 @@ interface ServerSettings {
    */
   readonly tools?: readonly string[] | undefined;
   /** How much of an answer is also sent as structured data. Default `none`. */
-  readonly structured?: Structured | undefined;
+  readonly structured?: StructuredLevel | undefined;
   /** Ask the client's user before every change. Default false. */
   readonly ask?: boolean | undefined;
   /**
@@ -97,7 +97,7 @@ export interface ServedRoot {
 }
 
 /** The settings from both sources together. Paths in `workspace` are absolute. */
-export interface Settings {
+export interface EffectiveSettings {
   /** The options of the workspace without `root` and `roots`. */
   readonly workspace: WorkspaceOptions;
   readonly roots: readonly ServedRoot[];
@@ -113,24 +113,24 @@ export type SettingFlags = Readonly<Record<string, unknown>>;
  * @throws UsageError for an unreadable file and for a value that a flag does not take
  * @throws FilewrightError INVALID_ARGUMENT naming the invalid option
  */
-export function settingsOf(flags: SettingFlags): Settings {
+export function effectiveSettingsOf(flags: SettingFlags): EffectiveSettings {
   const file = flags["config"] as string | undefined;
-  const config = file === undefined ? {} : readConfig(file);
+  const config = file === undefined ? {} : readConfigFile(file);
   const { root, roots, server = {}, ...workspace } = config;
-  const access = accessOf(workspace.access, flags);
-  const rules = [...rulesOf(flags["rules"]), ...(workspace.rules ?? [])];
+  const access = accessWithFlags(workspace.access, flags);
+  const rules = [...readRulesFile(flags["rules"]), ...(workspace.rules ?? [])];
   assertToolNames(file === undefined ? "--rules" : `config ${file}`, "rules", rules, TOOL_NAMES);
-  const limits = { ...workspace.limits, ...limitsOf(flags["limit"]) };
+  const limits = { ...workspace.limits, ...parseLimits(flags["limit"]) };
   const guard = flags["guard"] ?? workspace.guard;
   const audit = flags["audit"] === undefined ? server.audit : resolve(expandHome(String(flags["audit"])));
   const agent = (flags["agent"] as string | undefined) ?? workspace.agent;
   const stateDir =
     flags["state-dir"] === undefined ? workspace.stateDir : resolve(expandHome(String(flags["state-dir"])));
   const own = [file, flags["rules"] as string | undefined, audit].filter((one) => one !== undefined);
-  const deny = [...(access.deny ?? []), ...own.flatMap(outOfReach)];
+  const deny = [...(access.deny ?? []), ...own.flatMap(denyGlobsOf)];
   const given: WorkspaceOptions = {
     ...workspace,
-    ...defined({ agent, stateDir }),
+    ...withoutUndefined({ agent, stateDir }),
     ...(flags["no-history"] === true ? { history: false } : {}),
     ...(guard === undefined ? {} : { guard: guard as NonNullable<WorkspaceOptions["guard"]> }),
     ...(rules.length === 0 ? {} : { rules }),
@@ -142,7 +142,7 @@ export function settingsOf(flags: SettingFlags): Settings {
   return {
     workspace: checked,
     roots: (roots ?? (root === undefined ? [] : [root])).map(servedRoot),
-    server: { ...server, ...defined({ audit }) },
+    server: { ...server, ...withoutUndefined({ audit }) },
   };
 }
 
@@ -150,7 +150,7 @@ export function settingsOf(flags: SettingFlags): Settings {
  * Reads and checks a config file, and makes its paths absolute.
  * @throws UsageError, FilewrightError INVALID_ARGUMENT
  */
-export function readConfig(file: string): ConfigFile {
+export function readConfigFile(file: string): ConfigFile {
   const config = optionChecker(`config ${file}`, CONFIG_OPTIONS)(readJson(file, "--config"));
   if (config.preset !== undefined && typeof config.preset !== "string")
     throw new UsageError(`config ${file}: option 'preset': must be the name of a preset.`);
@@ -222,7 +222,7 @@ function servedRoot(root: NonNullable<WorkspaceOptions["roots"]>[number]): Serve
 }
 
 /** Returns globs by which no tool can access one of our own files, by its path as given and by its real path. */
-function outOfReach(file: string): readonly string[] {
+function denyGlobsOf(file: string): readonly string[] {
   const path = resolve(expandHome(file));
   try {
     return [...new Set([literalGlob(path), literalGlob(realpathSync(path))])];
@@ -231,9 +231,9 @@ function outOfReach(file: string): readonly string[] {
   }
 }
 
-function accessOf(access: AccessOptions = {}, flags: SettingFlags): AccessOptions {
-  const deny = [...(access.deny ?? []), ...many(flags["deny"])];
-  const refuse = [...(access.places?.refuse ?? []), ...many(flags["protect"])];
+function accessWithFlags(access: AccessOptions = {}, flags: SettingFlags): AccessOptions {
+  const deny = [...(access.deny ?? []), ...asList(flags["deny"])];
+  const refuse = [...(access.places?.refuse ?? []), ...asList(flags["protect"])];
   return {
     ...access,
     ...(deny.length === 0 ? {} : { deny }),
@@ -249,7 +249,7 @@ function accessOf(access: AccessOptions = {}, flags: SettingFlags): AccessOption
  * Returns the rules in a file; none when no file is given.
  * @throws UsageError, FilewrightError INVALID_ARGUMENT
  */
-function rulesOf(file: unknown): readonly Rule[] {
+function readRulesFile(file: unknown): readonly Rule[] {
   if (typeof file !== "string") return [];
   return optionChecker(`rules ${file}`, list(RULE_OPTIONS))(readJson(file, "--rules"));
 }
@@ -258,9 +258,9 @@ function rulesOf(file: unknown): readonly Rule[] {
  * Parses `--limit NAME=NUMBER`, which may be given several times.
  * @throws UsageError, FilewrightError INVALID_ARGUMENT
  */
-function limitsOf(given: unknown): Partial<Limits> {
+function parseLimits(given: unknown): Partial<Limits> {
   const limits: Record<string, number> = {};
-  for (const one of many(given)) {
+  for (const one of asList(given)) {
     const [, name = "", figure = ""] = /^([A-Za-z]+)=(\d+)$/u.exec(one) ?? [];
     if (name === "")
       throw new UsageError(`--limit takes NAME=NUMBER, such as outputBytes=100000, got '${one}'`);
@@ -269,10 +269,10 @@ function limitsOf(given: unknown): Partial<Limits> {
   return optionChecker("--limit", LIMIT_OPTIONS)(limits);
 }
 
-function many(given: unknown): readonly string[] {
+function asList(given: unknown): readonly string[] {
   return given === undefined ? [] : ([given].flat() as string[]);
 }
 
-function defined<T extends Record<string, unknown>>(values: T): Partial<T> {
+function withoutUndefined<T extends Record<string, unknown>>(values: T): Partial<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

@@ -7,7 +7,13 @@
  */
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
-import { hooksFor, HookException, runAfter, runBefore, type HookCallFacts } from "../hooks/run.ts";
+import {
+  hooksFor,
+  HookException,
+  runAfterHooksOnResult,
+  runBeforeHooks,
+  type HookCallFacts,
+} from "../hooks/run.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { plainArguments, type Arguments } from "../tools/lib/schema.ts";
@@ -158,7 +164,7 @@ async function runThroughPipeline(
               )
           : undefined;
       const subject = hookCallFactsOf(tool.name, calledAs, options);
-      const outcome = await runBefore(before, subject, raw, session.limits.hookTimeoutMs, previewer);
+      const outcome = await runBeforeHooks(before, subject, raw, session.limits.hookTimeoutMs, previewer);
       const { args: left, stopped } = outcome;
       decideStep(
         decisionSourcesOf(session, tool.name),
@@ -268,7 +274,7 @@ async function runThroughPipeline(
   const { duration_ms } = result.meta;
   const after = hooksFor(session.hooks, "after", tool.name, calledAs);
   const run = (): Promise<ToolResult> =>
-    runAfter(after, subject, raw, result, session.onHookError, duration_ms);
+    runAfterHooksOnResult(after, subject, raw, result, session.onHookError, duration_ms);
   return after.length === 0 || hooked === undefined ? run() : withHookChanges(hooked, result, run);
 }
 

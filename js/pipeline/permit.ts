@@ -8,7 +8,7 @@ import { nameOf } from "../backends/paths.ts";
 import { mustAsk, scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
-import { digestOf } from "../hooks/question.ts";
+import { digestOfParts } from "../hooks/question.ts";
 import type { Call, ChangingTool, Plan } from "../tools/lib/tool.ts";
 import { rootsContaining } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -135,7 +135,7 @@ export async function requestApproval(
       ...(agent === undefined ? {} : { agent }),
       scopes: scopesOf(tool.name, roots, false),
       changes: [],
-      digest: digestOf(["filewright read 1", tool.name, locations.map((one) => one.path)]),
+      digest: digestOfParts(["filewright read 1", tool.name, locations.map((one) => one.path)]),
       complete: true,
     },
     signal,

@@ -16,7 +16,7 @@ import { toBase64 } from "../engine/wire/bytes.ts";
 import { scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, type Confirmation, denied, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
-import { digestOf } from "../hooks/question.ts";
+import { digestOfParts } from "../hooks/question.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { utf8 } from "../tools/lib/text.ts";
@@ -84,8 +84,8 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
   const changes = preview.changes.map((one) => ({ ...one, path: placeOfPath.get(one.path) ?? one.path }));
   const base = [...plan.base, ...(preview.base ?? [])];
   const outlined = questionOutline(tool.name, args, places, preview);
-  const outline = digestOf([...outlined, base.map(({ path, entry }) => [path, entry === true])]);
-  const digest = digestOf([outline, base.map(({ path, version }) => [path, version])]);
+  const outline = digestOfParts([...outlined, base.map(({ path, entry }) => [path, entry === true])]);
+  const digest = digestOfParts([outline, base.map(({ path, version }) => [path, version])]);
   const { diff, originalContent, newContent, newBytes, risk, hash, incomplete } = preview;
   return {
     places,

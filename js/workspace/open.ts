@@ -17,7 +17,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { oneOf } from "../hooks/approvers.ts";
 import { notifySafely } from "../hooks/events.ts";
-import { confirmersFor } from "../hooks/run.ts";
+import { approversFor } from "../hooks/run.ts";
 import { type Preset, presetOf } from "../presets/index.ts";
 import type { GuardLevel, PresetAccess } from "../presets/index.ts";
 import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "../journal/index.ts";
@@ -152,7 +152,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     views,
     requireApproval: given.requireApproval === true,
     confirmFor: (tool: string, calledAs?: string) =>
-      oneOf(confirmersFor(given.hooks ?? [], tool, given.confirm, calledAs)),
+      oneOf(approversFor(given.hooks ?? [], tool, given.confirm, calledAs)),
     notify: given.notify,
     approvals: makeApprovals(),
     locker: lockerOf(storage, local),

@@ -9,7 +9,7 @@ import { toLangChain } from "../../js/adapters/langchain.ts";
 import { selectTools } from "../../js/adapters/offer.ts";
 import { toOpenAIAgents } from "../../js/adapters/openai-agents.ts";
 import { MemoryBackend, openWorkspace, type Workspace } from "../../js/index.node.ts";
-import { answerOf } from "../../js/mcp/protocol/content.ts";
+import { answerOfResult } from "../../js/mcp/protocol/content.ts";
 import { pdf } from "../readers/make.ts";
 
 const PDF = pdf(["Page"]);
@@ -96,7 +96,7 @@ describe("a document", () => {
     const resource = (uri: string) => ({ type: "resource", resource: { uri, mimeType: MIME, blob: DATA } });
     expect(answers).toMatchObject([{ content: [{ type: "text" }, resource("workspace:dir/a%20b.pdf")] }]);
     const options = { preset: "canonical", structured: "none", cwd: "/w" } as const;
-    expect(answerOf(await ws.call("read_file", ARGS), undefined, options).content).toMatchObject([
+    expect(answerOfResult(await ws.call("read_file", ARGS), undefined, options).content).toMatchObject([
       { type: "text" },
       resource("file:///w/dir/a%20b.pdf"),
     ]);

@@ -2,8 +2,8 @@
 import "../../js/index.node.ts";
 import { elicitApprovals } from "../../js/mcp/protocol/approvals.ts";
 import { type ApprovalStateOptions, openApprovalState } from "../../js/mcp/protocol/approval-state.ts";
-import { makeHandler } from "../../js/mcp/transport/handler.ts";
-import { localHost } from "../../js/mcp/host.ts";
+import { makeMcpHandler } from "../../js/mcp/transport/handler.ts";
+import { localWorkspaceHost } from "../../js/mcp/host.ts";
 
 /** A question that a server puts, and what comes back with its answer. */
 export interface Asked {
@@ -40,12 +40,12 @@ export function replica(
     lasting: options.lasting ?? false,
     state: openApprovalState(options),
   });
-  const host = localHost([root], {
+  const host = localWorkspaceHost([root], {
     preset: "canonical",
     confirm: approvals.confirm,
     ...(options.stateDir === undefined ? {} : { stateDir: options.stateDir }),
   });
-  const handler = makeHandler({ host, structured: "none", approvals, version: "0" });
+  const handler = makeMcpHandler({ host, structured: "none", approvals, version: "0" });
   return {
     async call(name, args, more) {
       const body = {

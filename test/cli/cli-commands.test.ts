@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../js/cli/commands.ts";
-import { commandHelp } from "../../js/cli/help.ts";
+import { helpOfCommand } from "../../js/cli/help.ts";
 import { parseCommandLine } from "../../js/schema/command-line.node.ts";
-import { tableOf } from "../../js/cli/streams.ts";
+import { formatTable } from "../../js/cli/streams.ts";
 import { TOOLS } from "../../js/tools/index.ts";
 
 const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
@@ -62,7 +62,7 @@ test("every tool has a human form", async () => {
 
 test("every command explains itself, with examples", () => {
   for (const command of COMMANDS) {
-    const help = commandHelp(command);
+    const help = helpOfCommand(command);
     expect(help, command.name).toMatch(/^Usage: filewright [\s\S]*^Examples:\n {2}\S/mu);
     for (const [flags] of command.help) expect(help).toContain(flags);
   }
@@ -70,7 +70,7 @@ test("every command explains itself, with examples", () => {
   // A process each would only say that processes start.
   expect(run([first?.name as string, "--help"])).toEqual({
     status: 0,
-    out: `${commandHelp(first as (typeof COMMANDS)[number])}\n`,
+    out: `${helpOfCommand(first as (typeof COMMANDS)[number])}\n`,
     err: "",
   });
 });
@@ -135,8 +135,10 @@ test("tables are cut where the terminal ends", () => {
     ["a", "x", "short"],
     ["long", "y", "a text that is longer than the terminal"],
   ];
-  expect(tableOf(rows, 20)).toBe("a     x  short\nlong  y  a text tha…");
-  expect(tableOf(rows, undefined).split("\n")[1]).toBe("long  y  a text that is longer than the terminal");
+  expect(formatTable(rows, 20)).toBe("a     x  short\nlong  y  a text tha…");
+  expect(formatTable(rows, undefined).split("\n")[1]).toBe(
+    "long  y  a text that is longer than the terminal",
+  );
 });
 
 test("approve lists what waits at a server, and answers", async () => {

@@ -1,7 +1,7 @@
 /** Errors for a person name commands and options; those for a model name tools and arguments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../../js/cli/commands.ts";
-import { COMMAND_OF_TOOL, commandHint } from "../../js/cli/hints.ts";
+import { COMMAND_BY_TOOL, rewordForCommandLine } from "../../js/cli/hints.ts";
 import { openWorkspace, type Workspace } from "../../js/index.node.ts";
 import { TOOLS } from "../../js/tools/index.ts";
 import { type CliFixture, place } from "./running.ts";
@@ -24,8 +24,8 @@ afterAll(async () => {
 
 test("every tool has a command, and every command is there", () => {
   const commands = new Set(COMMANDS.map(({ name }) => name));
-  for (const { name } of TOOLS) expect(commands).toContain(COMMAND_OF_TOOL[name]);
-  for (const name of Object.values(COMMAND_OF_TOOL)) expect(commands).toContain(name);
+  for (const { name } of TOOLS) expect(commands).toContain(COMMAND_BY_TOOL[name]);
+  for (const name of Object.values(COMMAND_BY_TOOL)) expect(commands).toContain(name);
 });
 
 /** Calls that fail, with the text for a person. */
@@ -72,7 +72,7 @@ const CASES: readonly (readonly [tool: string, args: Record<string, unknown>, sa
 describe("errors for a person name commands and options", () => {
   test.each(CASES)("%s %j", async (tool, args, says) => {
     const { ok, text } = await ws.call(tool, args);
-    const told = commandHint(text, tool);
+    const told = rewordForCommandLine(text, tool);
     expect(ok, text).toBe(false);
     expect(told).toMatch(says);
     // Beside what is quoted no name of a tool or an argument is left.
@@ -80,11 +80,11 @@ describe("errors for a person name commands and options", () => {
   });
 
   test("names of files stay as they are", () => {
-    expect(commandHint("Error: 'list_directory' does not exist. list_directory shows what is there.")).toBe(
-      "Error: 'list_directory' does not exist. filewright ls shows what is there.",
-    );
     expect(
-      commandHint("Error: x\nlist_directory start_line\n[continue with start_line=3]", "read_file"),
+      rewordForCommandLine("Error: 'list_directory' does not exist. list_directory shows what is there."),
+    ).toBe("Error: 'list_directory' does not exist. filewright ls shows what is there.");
+    expect(
+      rewordForCommandLine("Error: x\nlist_directory start_line\n[continue with start_line=3]", "read_file"),
     ).toBe("Error: x\nlist_directory start_line\n[continue with --start 3]");
   });
 

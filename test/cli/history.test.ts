@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sinceTime } from "../../js/cli/commands/history.ts";
+import { parseSinceTime } from "../../js/cli/commands/history.ts";
 import { type CliFixture, place } from "./running.ts";
 
 let at: CliFixture;
@@ -70,10 +70,10 @@ describe("history is filtered", () => {
 
   test("by times as people write them", () => {
     const now = new Date(2026, 0, 31, 15, 30, 0).getTime();
-    expect(now - sinceTime("30m", now)).toBe(30 * 60_000);
-    expect(now - sinceTime("2d", now)).toBe(2 * 86_400_000);
-    expect(sinceTime("13:00", now)).toBe(new Date(2026, 0, 31, 13).getTime());
-    expect(sinceTime("2026-01-01T00:00:00Z", now)).toBe(Date.UTC(2026, 0, 1));
+    expect(now - parseSinceTime("30m", now)).toBe(30 * 60_000);
+    expect(now - parseSinceTime("2d", now)).toBe(2 * 86_400_000);
+    expect(parseSinceTime("13:00", now)).toBe(new Date(2026, 0, 31, 13).getTime());
+    expect(parseSinceTime("2026-01-01T00:00:00Z", now)).toBe(Date.UTC(2026, 0, 1));
   });
 });
 

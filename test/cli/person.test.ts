@@ -3,8 +3,8 @@ import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { rangesOf } from "../../js/cli/person/highlight.ts";
-import { harmless, humanBytes, localTime } from "../../js/cli/person/style.ts";
+import { highlightRangesOf } from "../../js/cli/person/highlight.ts";
+import { escapeForTerminal, formatBytes, formatLocalTime } from "../../js/cli/person/style.ts";
 import { type CliFixture, place } from "./running.ts";
 
 let at: CliFixture;
@@ -114,7 +114,7 @@ test("ls for a person has types, sizes, times and colours", async () => {
   const plain = stripVTControlCharacters(out);
   expect(plain).toMatch(/^dir {8}- {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}src\/$/mu);
   expect(plain).toMatch(/^file {4}4\.9K {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}src\/big\.bin\.txt$/mu);
-  expect(plain).toContain(`file      32  ${localTime("2023-11-14T22:13:20.000Z")}  a.txt\n`);
+  expect(plain).toContain(`file      32  ${formatLocalTime("2023-11-14T22:13:20.000Z")}  a.txt\n`);
   expect(out).toContain("\u001b[1m\u001b[34msrc/\u001b[39m\u001b[22m");
   expect((await at.run(["ls", "--format", "names", ...colour])).out).toBe("src\na.txt\nsteer.txt\n");
 });
@@ -126,16 +126,16 @@ test("read for a person has coloured numbers and no steering", async () => {
 
 test("sizes are short", () => {
   const sizes = [0, 999, 1023, 1024, 1536, 10_240, 1_048_575, 1_048_576, 5e9];
-  expect(sizes.map(humanBytes)).toEqual(["0", "999", "1023", "1.0K", "1.5K", "10K", "1.0M", "1.0M", "4.7G"]);
+  expect(sizes.map(formatBytes)).toEqual(["0", "999", "1023", "1.0K", "1.5K", "10K", "1.0M", "1.0M", "4.7G"]);
 });
 
 test("a line keeps its tabs and loses what hides text", () => {
-  expect(harmless("a\tb\u202ec\u0007")).toBe("a\tb\\u{202e}c\\x07");
+  expect(escapeForTerminal("a\tb\u202ec\u0007")).toBe("a\tb\\u{202e}c\\x07");
 });
 
 describe("the ranges of matches", () => {
   const one = (text: string, column: number, pattern: string, more = {}) =>
-    rangesOf([{ path: "f", line: 1, column, text }], { pattern, ...more })[0];
+    highlightRangesOf([{ path: "f", line: 1, column, text }], { pattern, ...more })[0];
   test.each<[string, readonly (readonly number[])[] | undefined, readonly (readonly number[])[]]>([
     [
       "every one of a line",

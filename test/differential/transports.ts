@@ -2,11 +2,11 @@
 import { PassThrough } from "node:stream";
 import { inProcessServer, type InProcessTransport } from "../../js/adapters/in-process-mcp.ts";
 import type { AdapterTool } from "../../js/adapters/offer.ts";
-import type { Host } from "../../js/mcp/host.ts";
+import type { WorkspaceHost } from "../../js/mcp/host.ts";
 import { makeClientLog } from "../../js/mcp/protocol/log.ts";
-import { makeHandler } from "../../js/mcp/transport/handler.ts";
-import { serveMessages } from "../../js/mcp/transport/session.ts";
-import { makeWire, type Wire } from "../../js/mcp/transport/wire.ts";
+import { makeMcpHandler } from "../../js/mcp/transport/handler.ts";
+import { answerMessages } from "../../js/mcp/transport/session.ts";
+import { makeJsonLinesWire, type JsonLinesWire } from "../../js/mcp/transport/wire.ts";
 import type { Transport } from "./record.ts";
 
 const INITIALIZE = {
@@ -32,7 +32,7 @@ const tools = Object.entries(executions).map(([name, execute]) => {
   return { name, title: name, description: name, inputSchema, annotations, execute, call: execute };
 });
 
-function host(): Host {
+function host(): WorkspaceHost {
   const served = {
     ws: {},
     tools: new Map(tools.map((tool) => [tool.name, tool])),
@@ -77,10 +77,10 @@ async function overStdio({ isGreeted = true }: Opening = {}): Promise<Answering>
   output.on("data", (chunk) => {
     said += String(chunk);
   });
-  const wire: Wire = makeWire(input, output, 1 << 24);
+  const wire: JsonLinesWire = makeJsonLinesWire(input, output, 1 << 24);
   const clientLog = makeClientLog(async () => {});
   const parts = { host: host(), structured: "none", clientLog, wire, version: "1", log: () => {} } as const;
-  const { close } = serveMessages(parts);
+  const { close } = answerMessages(parts);
   wire.onerror = () => {};
   wire.start();
   const ask = async (text: string): Promise<readonly object[]> => {
@@ -102,7 +102,7 @@ async function overStdio({ isGreeted = true }: Opening = {}): Promise<Answering>
 
 /** Over HTTP: each message is a request of its own. */
 async function overHttp(): Promise<Answering> {
-  const handler = makeHandler({ host: host(), structured: "none", version: "1" });
+  const handler = makeMcpHandler({ host: host(), structured: "none", version: "1" });
   const headers = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",

@@ -1,7 +1,7 @@
 /** The parts of a change that a reviewer may take. */
 import { expect, test } from "vitest";
 import { createTwoFilesPatch } from "../../js/diff/index.node.ts";
-import { hunksOf } from "../../js/hooks/hunks.ts";
+import { selectableHunksOf } from "../../js/hooks/hunks.ts";
 
 const change = (originalContent: string, newContent: string) => ({
   originalContent,
@@ -17,7 +17,7 @@ test.each<[string, string, string, readonly string[]]>([
   ["other line ends", "a\r\nb\r\nc\r\nd\r\ne\r\n", "A\r\nb\r\nc\r\nd\r\nE\r\n", ["A", "E"]],
   ["lines like headers", `-- a\n${lines(9)}b\n`, `++ a\n${lines(9)}@@ -1 +1 @@\n`, ["++ a", "@@ -1"]],
 ])("are separate hunks: %s", (_, before, after, marks) => {
-  const hunks = hunksOf(change(before, after));
+  const hunks = selectableHunksOf(change(before, after));
   expect(hunks?.shown).toHaveLength(2);
   for (const [index, mark] of marks.entries()) expect(hunks?.shown[index]?.join("\n")).toContain(mark);
   expect(hunks?.take([false, false])).toBe(before);
@@ -27,9 +27,11 @@ test.each<[string, string, string, readonly string[]]>([
 });
 
 test("there are none where the change has one hunk, or its diff is not that of the contents", () => {
-  expect(hunksOf(change(lines(9), lines(9).replace("3", "x")))).toBeUndefined();
-  expect(hunksOf({ ...change("", "a\n"), originalContent: null })).toBeUndefined();
+  expect(selectableHunksOf(change(lines(9), lines(9).replace("3", "x")))).toBeUndefined();
+  expect(selectableHunksOf({ ...change("", "a\n"), originalContent: null })).toBeUndefined();
   const two = change(lines(20), lines(20).replace("3\n", "x\n").replace("15\n", "y\n"));
-  expect(hunksOf({ ...two, newContent: `${two.newContent}more\n` })).toBeUndefined();
-  expect(hunksOf({ ...two, fileDiff: two.fileDiff.split("@@ -15").join("@@ -14") })).toBeUndefined();
+  expect(selectableHunksOf({ ...two, newContent: `${two.newContent}more\n` })).toBeUndefined();
+  expect(
+    selectableHunksOf({ ...two, fileDiff: two.fileDiff.split("@@ -15").join("@@ -14") }),
+  ).toBeUndefined();
 });

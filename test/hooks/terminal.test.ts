@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { type Confirmation, terminalApprover } from "../../js/index.node.ts";
-import { choicesOf, viewChange, viewChoices } from "../../js/hooks/terminal-view.ts";
+import { keyChoicesOf, renderQuestion, renderChoices } from "../../js/hooks/terminal-view.ts";
 
 describe("without a terminal", () => {
   test("every question is refused", async () => {
@@ -23,14 +23,14 @@ describe("how a question looks", () => {
     args: { command: "ls\n\u001b[0m", n: 3, list: ["a"] },
   };
   test("arguments, one a line", () => {
-    expect(viewChange(change, { colour: false, maxLines: 2 })).toEqual({
+    expect(renderQuestion(change, { colour: false, maxLines: 2 })).toEqual({
       text: "\nRun bash (bash, high risk)\n  command: ls\\n\\x1b[0m\n  n: 3\n… 1 more line\n",
       cut: true,
     });
   });
   test("the lines of a diff by what they are, whatever they say", () => {
     const fileDiff = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n---- a\n+\ttab\n\\ No newline at end of file\n";
-    const { text } = viewChange(
+    const { text } = renderQuestion(
       { title: "Edit f", tool: "edit_file", risk: "low", fileDiff },
       { colour: true, maxLines: 99 },
     );
@@ -41,7 +41,7 @@ describe("how a question looks", () => {
   });
   test("the words of a line that changed are in reverse video", () => {
     const fileDiff = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-const count = 1;\n+const total = 1;\n";
-    const { text } = viewChange(
+    const { text } = renderQuestion(
       { title: "Edit f", tool: "edit_file", risk: "low", fileDiff },
       { colour: true, maxLines: 99 },
     );
@@ -49,10 +49,10 @@ describe("how a question looks", () => {
     expect(text).toContain("\u001b[32;7mtotal\u001b[0m\u001b[32m = 1;\u001b[0m");
   });
   test("choices", () => {
-    const choices = choicesOf([
+    const choices = keyChoicesOf([
       { outcome: "proceed_once", label: "this\u0007" },
       { outcome: "cancel", label: "no" },
     ]);
-    expect(viewChoices(choices, false)).toBe("  y  this\\x07\n  n  no\n");
+    expect(renderChoices(choices, false)).toBe("  y  this\\x07\n  n  no\n");
   });
 });

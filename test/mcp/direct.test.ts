@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
-import type { About } from "../../js/mcp/protocol/direct.ts";
+import type { ServerDescription } from "../../js/mcp/protocol/direct.ts";
 import { makeMessageHandler, PROTOCOL_REVISIONS } from "../../js/rpc/handler.ts";
 import { COMMAND, scratch } from "./harness.ts";
 
@@ -60,7 +60,10 @@ class Raw implements AsyncDisposable {
 }
 
 /** Returns the answer to a handshake before an SDK; undefined when it is left to the SDK. */
-function answerHandshake(message: object, { serverInfo, capabilities, instructions }: About): unknown {
+function answerHandshake(
+  message: object,
+  { serverInfo, capabilities, instructions }: ServerDescription,
+): unknown {
   const initialize = (): object => ({ serverInfo, capabilities, instructions });
   return makeMessageHandler({ initialize }, "leave").handle(message);
 }
@@ -82,13 +85,16 @@ test("the fast path answers a handshake as the SDK does, in every revision", asy
     const theirs = await server.initialize(revision);
     const params = { protocolVersion: revision, capabilities: {}, clientInfo };
     const message = { jsonrpc: "2.0", id: 1, method: "initialize", params };
-    expect(await answerHandshake(message, result as About)).toEqual({ id: 1, ...theirs });
+    expect(await answerHandshake(message, result as ServerDescription)).toEqual({ id: 1, ...theirs });
   }
 });
 
 test("a handshake with something more is left to the SDK", () => {
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo, ...BY_SDK };
-  const about = { serverInfo: { name: "", title: "", version: "" }, instructions: "" } as unknown as About;
+  const about = {
+    serverInfo: { name: "", title: "", version: "" },
+    instructions: "",
+  } as unknown as ServerDescription;
   expect(answerHandshake({ jsonrpc: "2.0", id: 1, method: "initialize", params }, about)).toBeUndefined();
 });
 

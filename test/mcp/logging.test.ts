@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { makeClientLog, MAX_MESSAGES, LOG_LEVELS, type LogLevel } from "../../js/mcp/protocol/log.ts";
+import {
+  makeClientLog,
+  MAX_MESSAGES_PER_PERIOD,
+  LOG_LEVELS,
+  type LogLevel,
+} from "../../js/mcp/protocol/log.ts";
 import { COMMAND, type Connected, connect, scratch } from "./harness.ts";
 import { bearer, callOver, INITIALIZE, send, serve } from "./serving.ts";
 
@@ -206,12 +211,12 @@ describe("bounds", () => {
     vi.useFakeTimers();
     const messages: Message[] = [];
     const log = makeClientLog(async ({ params }) => void messages.push(params as unknown as Message), "info");
-    for (let call = 0; call < MAX_MESSAGES + 5; call++) log.log("info", { message: "m" });
+    for (let call = 0; call < MAX_MESSAGES_PER_PERIOD + 5; call++) log.log("info", { message: "m" });
     log.log("error", { message: "m" });
     log.log("debug", { message: "m" });
-    expect(messages).toHaveLength(MAX_MESSAGES);
+    expect(messages).toHaveLength(MAX_MESSAGES_PER_PERIOD);
     vi.advanceTimersByTime(1000);
-    expect(messages).toHaveLength(MAX_MESSAGES + 1);
+    expect(messages).toHaveLength(MAX_MESSAGES_PER_PERIOD + 1);
     expect(messages.at(-1)).toMatchObject({ level: "error", data: { message: "6 log messages left out" } });
     vi.advanceTimersByTime(5000);
     log.log("info", { message: "again" });

@@ -3,28 +3,37 @@ import { spawnSync } from "node:child_process";
 import { homedir } from "node:os";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { CLIENTS } from "../../js/mcp/print-config.ts";
+import { CONFIG_BY_CLIENT } from "../../js/mcp/print-config.ts";
 import { COMMAND, connect, scratch } from "./harness.ts";
 
 const mcp = (args: readonly string[]) =>
   spawnSync(process.execPath, [COMMAND, "mcp", ...args], { encoding: "utf8", input: "" });
 
 describe("--print-config", () => {
-  test.each(Object.keys(CLIENTS))("%s: the arguments start a server with the same flags", async (client) => {
-    await using at = await scratch();
-    const { status, stdout, stderr } = mcp(["--print-config", client, at.dir, "--read-only", "--deny=*.pem"]);
-    expect([status, stderr]).toEqual([0, expect.stringMatching(/settings|config|mcp/u)]);
-    const args = JSON.parse(/"?args"?\s*[:=]\s*(\[[\s\S]*?\])/u.exec(stdout)?.[1] ?? "null") as string[];
-    expect(args.slice(-5)).toEqual(
-      ["filewright", "mcp", at.dir, "--deny=*.pem", "--read-only"].sort(bySource),
-    );
-    await using server = await connect([COMMAND, ...args.slice(args.indexOf("mcp"))]);
-    expect((await server.client.listTools()).tools.map(({ name }) => name)).not.toContain("write_file");
-    if (client !== "codex") JSON.parse(stdout);
-    // The guide has a section for each client, with the same file.
-    const guide = await readFile(new URL("../../docs/mcp.md", import.meta.url), "utf8");
-    expect(guide).toContain(`--print-config ${client}`);
-  });
+  test.each(Object.keys(CONFIG_BY_CLIENT))(
+    "%s: the arguments start a server with the same flags",
+    async (client) => {
+      await using at = await scratch();
+      const { status, stdout, stderr } = mcp([
+        "--print-config",
+        client,
+        at.dir,
+        "--read-only",
+        "--deny=*.pem",
+      ]);
+      expect([status, stderr]).toEqual([0, expect.stringMatching(/settings|config|mcp/u)]);
+      const args = JSON.parse(/"?args"?\s*[:=]\s*(\[[\s\S]*?\])/u.exec(stdout)?.[1] ?? "null") as string[];
+      expect(args.slice(-5)).toEqual(
+        ["filewright", "mcp", at.dir, "--deny=*.pem", "--read-only"].sort(bySource),
+      );
+      await using server = await connect([COMMAND, ...args.slice(args.indexOf("mcp"))]);
+      expect((await server.client.listTools()).tools.map(({ name }) => name)).not.toContain("write_file");
+      if (client !== "codex") JSON.parse(stdout);
+      // The guide has a section for each client, with the same file.
+      const guide = await readFile(new URL("../../docs/mcp.md", import.meta.url), "utf8");
+      expect(guide).toContain(`--print-config ${client}`);
+    },
+  );
 
   test("paths are absolute, and what the server would refuse is refused", () => {
     const { stdout } = mcp(["--print-config", "cursor", "js", "--audit", "a.jsonl"]);

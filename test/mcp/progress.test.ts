@@ -2,15 +2,15 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { CallOptions } from "../../js/workspace/index.ts";
 import { type DirectParts, directMethods } from "../../js/mcp/protocol/direct.ts";
-import { type Reporter, reporter } from "../../js/mcp/protocol/call.ts";
+import { type ProgressReporter, makeProgressReporter } from "../../js/mcp/protocol/call.ts";
 import { makeMessageHandler } from "../../js/rpc/handler.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function listen(): { readonly seen: Record<string, unknown>[]; readonly report: Reporter } {
+function listen(): { readonly seen: Record<string, unknown>[]; readonly report: ProgressReporter } {
   const seen: Record<string, unknown>[] = [];
-  const report = reporter("t", async ({ method, params }) => {
+  const report = makeProgressReporter("t", async ({ method, params }) => {
     expect(method).toBe("notifications/progress");
     seen.push(params);
   });
@@ -19,7 +19,7 @@ function listen(): { readonly seen: Record<string, unknown>[]; readonly report: 
 }
 
 test("who does not ask is told nothing", () => {
-  expect(reporter(undefined, async () => {})).toBeUndefined();
+  expect(makeProgressReporter(undefined, async () => {})).toBeUndefined();
 });
 
 test("a call that is over at once tells nothing", () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { MemoryBackend, openWorkspace, toolsFor, type WorkspaceOptions } from "../../js/index.node.ts";
 import { callTool } from "../../js/mcp/protocol/call.ts";
-import { hostOf } from "../../js/mcp/host.ts";
+import { hostOfOpenWorkspace } from "../../js/mcp/host.ts";
 
 const CALLER = { mcpReq: { signal: new AbortController().signal, notify: () => Promise.resolve() } };
 
@@ -10,7 +10,7 @@ const CALLER = { mcpReq: { signal: new AbortController().signal, notify: () => P
 async function serve(files: Readonly<Record<string, string>>, options: WorkspaceOptions = {}) {
   const backend = new MemoryBackend({ "/one/a.txt": "first\n", ...files });
   const ws = await openWorkspace({ backend, roots: ["/one", "/two"], guard: "off", ...options });
-  const host = hostOf(ws, "mcp", toolsFor(ws, "mcp"));
+  const host = hostOfOpenWorkspace(ws, "mcp", toolsFor(ws, "mcp"));
   return {
     backend,
     call: async (name: string, args: Readonly<Record<string, unknown>>): Promise<string> => {

@@ -5,22 +5,28 @@ import { setTimeout } from "node:timers/promises";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { PendingApproval } from "../../hooks/approval-queue-http.ts";
-import { printable, questionLines } from "../../hooks/question.ts";
+import { escapeForPrinting, questionLines } from "../../hooks/question.ts";
 import { DEFAULT_PORT } from "../../mcp/command.ts";
-import { checkToken, readToken, tokenFileOf } from "../../mcp/auth/token-file.ts";
-import { type Command, flag, value, EXIT } from "../command.ts";
-import { colourDiff, print, printJson } from "../streams.ts";
+import { checkToken, readToken, tokenFilePath } from "../../mcp/auth/token-file.ts";
+import { type Command, FLAG_OPTION, VALUE_OPTION, EXIT_STATUS } from "../command.ts";
+import { colourDiff, printText, printJson } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
-import { styled } from "../person/style.ts";
+import { withStyle } from "../person/style.ts";
 
-/** The command `approve`. */
+/** The command `runApprove`. */
 export const APPROVE_COMMAND: Command = {
   name: "approve",
   summary: "answer the questions of a server that waits for approvals",
   usage: "filewright approve [ID | all | --watch] [--refuse [--reason TEXT]] [--url URL] [--token-file FILE]",
   about:
     "Without ID it lists the waiting changes with their diffs. With ID (or its beginning) it allows the change once, or refuses it. The server must have been started with filewright serve --approve.",
-  options: { url: value, "token-file": value, refuse: flag, reason: value, watch: flag },
+  options: {
+    url: VALUE_OPTION,
+    "token-file": VALUE_OPTION,
+    refuse: FLAG_OPTION,
+    reason: VALUE_OPTION,
+    watch: FLAG_OPTION,
+  },
   help: [
     ["--watch", "wait for questions until Ctrl-C: asks each one at a terminal, otherwise prints it"],
     ["--refuse", "refuse instead of allowing"],
@@ -38,24 +44,26 @@ export const APPROVE_COMMAND: Command = {
     [`filewright approve all --refuse --reason "not today"`, "refuse everything"],
   ],
   takes: [0, 1],
-  run: approve,
+  run: runApprove,
 };
 
-async function approve({ positionals, values }: ParsedCommandLine): Promise<number> {
+async function runApprove({ positionals, values }: ParsedCommandLine): Promise<number> {
   const base = String(values["url"] ?? `http://127.0.0.1:${DEFAULT_PORT}`);
   if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
-  const headers = { authorization: `Bearer ${tokenFor(base, values)}` };
+  const headers = { authorization: `Bearer ${approverTokenFor(base, values)}` };
   const at = new URL("/approvals", base);
   if (values["watch"] === true) {
     if (positionals.length > 0) throw new UsageError("--watch takes no id: it waits for what comes");
-    await watch(at, headers, values["json"] === true);
-    return EXIT.ok;
+    await watchQuestions(at, headers, values["json"] === true);
+    return EXIT_STATUS.ok;
   }
-  const { pending } = (await ask(at, { headers })) as { readonly pending: readonly PendingApproval[] };
+  const { pending } = (await requestJson(at, { headers })) as {
+    readonly pending: readonly PendingApproval[];
+  };
   const wanted = positionals[0];
   if (wanted === undefined) {
     if (values["json"] === true) printJson(pending);
-    else print(pending.map(shown).join("\n\n") || "Nothing waits.");
+    else printText(pending.map(formatQuestion).join("\n\n") || "Nothing waits.");
     return 0;
   }
   const chosen = wanted === "all" ? pending : pending.filter(({ id }) => id.startsWith(wanted));
@@ -67,9 +75,9 @@ async function approve({ positionals, values }: ParsedCommandLine): Promise<numb
     throw new UsageError(`several ids begin with '${wanted}'; give more of it`);
   const refuse = values["refuse"] === true;
   for (const question of chosen) {
-    const body = JSON.stringify(replyTo(question, refuse, values["reason"]));
-    await ask(new URL(`/approvals/${question.id}`, base), { method: "POST", headers, body });
-    print(`${refuse ? "Refused" : "Allowed"} ${question.id.slice(0, 8)}  ${titleOf(question)}`);
+    const body = JSON.stringify(replyToQuestion(question, refuse, values["reason"]));
+    await requestJson(new URL(`/approvals/${question.id}`, base), { method: "POST", headers, body });
+    printText(`${refuse ? "Refused" : "Allowed"} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
   }
   return 0;
 }
@@ -81,7 +89,7 @@ const POLL_INTERVAL_MS = 500;
  * Prints each new question once, and asks for the answer if there is a terminal. Runs until Ctrl-C is
  * pressed.
  */
-async function watch(at: URL, headers: Record<string, string>, json: boolean): Promise<void> {
+async function watchQuestions(at: URL, headers: Record<string, string>, json: boolean): Promise<void> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort()).once("SIGTERM", () => stop.abort());
   const asks = process.stdin.isTTY === true && process.stdout.isTTY === true && !json;
@@ -91,14 +99,16 @@ async function watch(at: URL, headers: Record<string, string>, json: boolean): P
   const seen = new Set<string>();
   try {
     while (!stop.signal.aborted) {
-      const { pending } = (await ask(at, { headers })) as { readonly pending: readonly PendingApproval[] };
+      const { pending } = (await requestJson(at, { headers })) as {
+        readonly pending: readonly PendingApproval[];
+      };
       for (const question of pending) {
         if (seen.has(question.id)) continue;
         seen.add(question.id);
         // Rings the terminal's bell for a person who looks at another window.
         if (lines !== undefined) process.stderr.write("\u0007");
-        print(json ? JSON.stringify(question) : shown(question));
-        if (lines !== undefined) await answer(question, lines, at, headers, stop.signal);
+        printText(json ? JSON.stringify(question) : formatQuestion(question));
+        if (lines !== undefined) await askAndAnswer(question, lines, at, headers, stop.signal);
       }
       await setTimeout(POLL_INTERVAL_MS, undefined, { signal: stop.signal });
     }
@@ -110,7 +120,7 @@ async function watch(at: URL, headers: Record<string, string>, json: boolean): P
 }
 
 /** Asks the person at the terminal for the answer to a question, and sends it to the server. */
-async function answer(
+async function askAndAnswer(
   question: PendingApproval,
   lines: Interface,
   at: URL,
@@ -126,15 +136,19 @@ async function answer(
     if (!allowed && said !== "n" && said !== "no") continue;
     const reason = allowed ? "" : await lines.question("Why not? (for the model; may be empty) ", { signal });
     const body = JSON.stringify(
-      replyTo(question, !allowed, reason.trim() === "" ? undefined : reason.trim()),
+      replyToQuestion(question, !allowed, reason.trim() === "" ? undefined : reason.trim()),
     );
-    await ask(new URL(`/approvals/${question.id}`, at), { method: "POST", headers, body });
-    print(`${allowed ? "Allowed" : "Refused"} ${question.id.slice(0, 8)}  ${titleOf(question)}`);
+    await requestJson(new URL(`/approvals/${question.id}`, at), { method: "POST", headers, body });
+    printText(`${allowed ? "Allowed" : "Refused"} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
     return;
   }
 }
 
-function replyTo(question: PendingApproval, refuse: boolean, reason: unknown): Record<string, unknown> {
+function replyToQuestion(
+  question: PendingApproval,
+  refuse: boolean,
+  reason: unknown,
+): Record<string, unknown> {
   if (question.kind === "directory") return { answer: refuse ? "no" : "yes" };
   const payload = {
     by: process.env["USER"] ?? "command line",
@@ -144,22 +158,22 @@ function replyTo(question: PendingApproval, refuse: boolean, reason: unknown): R
   return { outcome: refuse ? "cancel" : "proceed_once", payload };
 }
 
-function titleOf(question: PendingApproval): string {
+function questionTitle(question: PendingApproval): string {
   return escapeControls(question.kind === "directory" ? question.question : question.details.title);
 }
 
-function shown(question: PendingApproval): string {
-  const head = `${styled("place", question.id.slice(0, 8))}  ${titleOf(question)}`;
+function formatQuestion(question: PendingApproval): string {
+  const head = `${withStyle("place", question.id.slice(0, 8))}  ${questionTitle(question)}`;
   if (question.kind === "directory") return head;
   const { risk, fileDiff, complete, incomplete } = question.details;
   const lines = questionLines(question.details);
-  const details = lines.filter(({ part }) => part === "detail").map(({ text }) => printable(text));
+  const details = lines.filter(({ part }) => part === "detail").map(({ text }) => escapeForPrinting(text));
   const isDiff = lines.length > details.length;
   return [
     `${head}  (risk: ${risk})`,
     ...(complete ? [] : [`  This does not show all of the change (${incomplete}): it can only be refused.`]),
     ...details,
-    ...(isDiff ? [colourDiff(fileDiff.split("\n").map(printable).join("\n"))] : []),
+    ...(isDiff ? [colourDiff(fileDiff.split("\n").map(escapeForPrinting).join("\n"))] : []),
   ].join("\n");
 }
 
@@ -167,16 +181,16 @@ function shown(question: PendingApproval): string {
  * Returns the token for answering questions, from the command line, the environment or the file that the
  * server has written. @throws FilewrightError INVALID_ARGUMENT when there is none
  */
-function tokenFor(base: string, values: ParsedCommandLine["values"]): string {
+function approverTokenFor(base: string, values: ParsedCommandLine["values"]): string {
   const given = values["token-file"];
   const variable = process.env["FILEWRIGHT_APPROVE_TOKEN"];
   if (given === undefined && variable !== undefined && variable !== "")
     return checkToken(variable, "the token in FILEWRIGHT_APPROVE_TOKEN");
   const port = Number(new URL(base).port || DEFAULT_PORT);
-  return readToken(typeof given === "string" ? given : tokenFileOf(port, "approver"));
+  return readToken(typeof given === "string" ? given : tokenFilePath(port, "approver"));
 }
 
-async function ask(url: URL, init: RequestInit): Promise<unknown> {
+async function requestJson(url: URL, init: RequestInit): Promise<unknown> {
   const response = await fetch(url, { ...init, redirect: "error" }).catch((error: unknown) => {
     const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
     throw new FilewrightError("IO_ERROR", `Cannot reach ${url.origin}: ${why}.`, { complete: true });

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { openWorkspace } from "../../workspace/index.node.ts";
 import type { Command } from "../command.ts";
-import { assertRoot } from "../command.ts";
-import { print, printJson, tableOf } from "../streams.ts";
+import { assertNarrowRoot } from "../command.ts";
+import { printText, printJson, formatTable } from "../streams.ts";
 import { type ParsedCommandLine, UsageError, integerOption } from "../../schema/command-line.node.ts";
 
 const BENCH_ROUNDS = 20;
 
-/** The command `bench`. */
+/** The command `runBench`. */
 export const BENCH_COMMAND: Command = {
   name: "bench",
   summary: "measure the time of calls here",
@@ -21,15 +21,15 @@ export const BENCH_COMMAND: Command = {
   help: [["--rounds N", `the number of rounds (${BENCH_ROUNDS})`]],
   examples: [["filewright bench ~/project", "on another directory"]],
   takes: [0, 1],
-  run: bench,
+  run: runBench,
 };
 
-async function bench(parsed: ParsedCommandLine): Promise<number> {
+async function runBench(parsed: ParsedCommandLine): Promise<number> {
   const { positionals, values } = parsed;
   const rounds = integerOption(values["rounds"], "rounds") ?? BENCH_ROUNDS;
   if (rounds < 1) throw new UsageError("--rounds must be 1 or more");
   const named = positionals[0] ?? String(values["root"] ?? ".");
-  assertRoot(named, parsed);
+  assertNarrowRoot(named, parsed);
   const dir = resolve(named);
   const scratch = await realpath(await mkdtemp(join(tmpdir(), "filewright-bench-")));
   const file = join(scratch, "file.txt");
@@ -73,8 +73,8 @@ async function bench(parsed: ParsedCommandLine): Promise<number> {
   }
   if (values["json"] === true) printJson({ dir, rounds, rows });
   else
-    print(
-      tableOf([
+    printText(
+      formatTable([
         ["call", "middle", "worst"],
         ...rows.map((row) => [row.call, `${row.middle_ms.toFixed(2)} ms`, `${row.worst_ms.toFixed(2)} ms`]),
       ]),

@@ -2,7 +2,15 @@
  * The commands that change files (write, copy, move, delete, mkdir, batch), and two that only report: cat and
  * access.
  */
-import { type Command, flag, jsonOf, negated, set, value, values } from "../command.ts";
+import {
+  type Command,
+  FLAG_OPTION,
+  parseJsonOption,
+  falseIfGiven,
+  withoutUndefined,
+  VALUE_OPTION,
+  REPEATABLE_OPTION,
+} from "../command.ts";
 import { readInput, readStdin } from "../streams.ts";
 import {
   repeatedOption,
@@ -12,14 +20,14 @@ import {
 } from "../../schema/command-line.node.ts";
 
 /** Returns the command `copy` or `move`. */
-function transfer(name: "copy" | "move", summary: string, example: string): Command {
+function transferCommand(name: "copy" | "move", summary: string, example: string): Command {
   return {
     name,
     summary,
     usage: `filewright ${name} SOURCE DESTINATION [--overwrite] [--no-parents]`,
     about:
       "DESTINATION is the exact new path. An existing one is refused unless --overwrite is given. Missing directories are created.",
-    options: { overwrite: flag, "no-parents": flag },
+    options: { overwrite: FLAG_OPTION, "no-parents": FLAG_OPTION },
     help: [
       ["--overwrite", "replace an existing destination"],
       ["--no-parents", "do not create missing directories"],
@@ -28,11 +36,11 @@ function transfer(name: "copy" | "move", summary: string, example: string): Comm
     takes: [2, 2],
     toCall: ({ positionals: [source, destination], values: given }) => ({
       tool: name,
-      args: set({
+      args: withoutUndefined({
         source,
         destination,
         overwrite: given["overwrite"],
-        create_dirs: negated(given, "no-parents"),
+        create_dirs: falseIfGiven(given, "no-parents"),
       }),
     }),
   };
@@ -47,15 +55,15 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     about:
       "Writes atomically: readers see the old file or the new one. Without --content and --from the content is read from standard input. Missing directories are created.",
     options: {
-      content: value,
-      from: value,
-      append: { ...flag, short: "a" },
-      "no-overwrite": flag,
-      encoding: value,
-      eol: value,
-      mode: value,
-      expect: value,
-      "whole-file": flag,
+      content: VALUE_OPTION,
+      from: VALUE_OPTION,
+      append: { ...FLAG_OPTION, short: "a" },
+      "no-overwrite": FLAG_OPTION,
+      encoding: VALUE_OPTION,
+      eol: VALUE_OPTION,
+      mode: VALUE_OPTION,
+      expect: VALUE_OPTION,
+      "whole-file": FLAG_OPTION,
     },
     aliases: { "expected-hash": "expect" },
     help: [
@@ -82,11 +90,11 @@ export const CHANGE_COMMANDS: readonly Command[] = [
         throw new UsageError(`'${positionals[1]}' is not understood; --content takes text, --from a file`);
       return {
         tool: "write_file",
-        args: set({
+        args: withoutUndefined({
           path: positionals[0],
           content: content ?? (await readInput(typeof from === "string" ? from : "-")),
           append: given["append"],
-          overwrite: negated(given, "no-overwrite"),
+          overwrite: falseIfGiven(given, "no-overwrite"),
           encoding: given["encoding"],
           eol: given["eol"],
           mode: given["mode"],
@@ -96,14 +104,14 @@ export const CHANGE_COMMANDS: readonly Command[] = [
       };
     },
   },
-  transfer("copy", "copy a file or a directory", "filewright copy src backup/src"),
-  transfer("move", "move or rename a file or a directory", "filewright move draft.md docs/guide.md"),
+  transferCommand("copy", "copy a file or a directory", "filewright copy src backup/src"),
+  transferCommand("move", "move or rename a file or a directory", "filewright move draft.md docs/guide.md"),
   {
     name: "delete",
     summary: "delete a file, a link or a directory",
     usage: "filewright delete PATH [-r] [-f]",
     about: "Removes a link itself, never its target. filewright undo restores deleted files.",
-    options: { recursive: { ...flag, short: "r" }, force: { ...flag, short: "f" } },
+    options: { recursive: { ...FLAG_OPTION, short: "r" }, force: { ...FLAG_OPTION, short: "f" } },
     aliases: { "missing-ok": "force" },
     help: [
       ["-r, --recursive", "a directory with its content"],
@@ -113,7 +121,11 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     takes: [1, 1],
     toCall: ({ positionals, values: given }) => ({
       tool: "delete",
-      args: set({ path: positionals[0], recursive: given["recursive"], missing_ok: given["force"] }),
+      args: withoutUndefined({
+        path: positionals[0],
+        recursive: given["recursive"],
+        missing_ok: given["force"],
+      }),
     }),
   },
   {
@@ -121,7 +133,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     summary: "create a directory with its parents",
     usage: "filewright mkdir PATH [--new] [--no-parents]",
     about: "An existing directory is no error unless --new is given.",
-    options: { new: flag, "no-parents": flag },
+    options: { new: FLAG_OPTION, "no-parents": FLAG_OPTION },
     help: [
       ["--new", "refuse if it exists"],
       ["--no-parents", "do not create missing parents"],
@@ -130,10 +142,10 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     takes: [1, 1],
     toCall: ({ positionals, values: given }) => ({
       tool: "mkdir",
-      args: set({
+      args: withoutUndefined({
         path: positionals[0],
-        exist_ok: negated(given, "new"),
-        parents: negated(given, "no-parents"),
+        exist_ok: falseIfGiven(given, "new"),
+        parents: falseIfGiven(given, "no-parents"),
       }),
     }),
   },
@@ -143,7 +155,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     usage: "filewright batch FILE|- [--not-atomic] [--dry-run]",
     about:
       "FILE contains a JSON list of {tool, args}. If a call fails, or the process is killed, the earlier calls are rolled back.",
-    options: { "not-atomic": flag, "dry-run": { ...flag, short: "n" } },
+    options: { "not-atomic": FLAG_OPTION, "dry-run": { ...FLAG_OPTION, short: "n" } },
     help: [
       ["--not-atomic", "keep earlier changes when a call fails"],
       ["-n, --dry-run", "only show the effect of each call"],
@@ -154,9 +166,9 @@ export const CHANGE_COMMANDS: readonly Command[] = [
       const text = positionals[0] === "-" ? await readStdin() : await readInput(positionals[0] as string);
       return {
         tool: "batch",
-        args: set({
-          operations: jsonOf(text, "the list"),
-          atomic: negated(given, "not-atomic"),
+        args: withoutUndefined({
+          operations: parseJsonOption(text, "the list"),
+          atomic: falseIfGiven(given, "not-atomic"),
           dry_run: given["dry-run"],
         }),
       };
@@ -168,7 +180,12 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     usage: "filewright cat PATH... [--exclude GLOB] [--max-files N] [--max-bytes N]",
     about:
       "PATH is a file, a directory or a glob. Ignored files are skipped; binary files are left out with a note.",
-    options: { exclude: values, "max-files": value, "max-bytes": value, "no-ignore": flag },
+    options: {
+      exclude: REPEATABLE_OPTION,
+      "max-files": VALUE_OPTION,
+      "max-bytes": VALUE_OPTION,
+      "no-ignore": FLAG_OPTION,
+    },
     aliases: { "max-total-bytes": "max-bytes" },
     help: [
       ["--exclude GLOB", "skip matching files (repeatable)"],
@@ -180,12 +197,12 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     takes: [1, 10_000],
     toCall: ({ positionals, values: given }: ParsedCommandLine) => ({
       tool: "read_many_files",
-      args: set({
+      args: withoutUndefined({
         paths: positionals,
         exclude: repeatedOption(given["exclude"]),
         max_files: integerOption(given["max-files"], "max-files"),
         max_total_bytes: integerOption(given["max-bytes"], "max-bytes"),
-        respect_ignore: negated(given, "no-ignore"),
+        respect_ignore: falseIfGiven(given, "no-ignore"),
       }),
     }),
   },

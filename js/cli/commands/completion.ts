@@ -3,30 +3,35 @@
  * the data of parsing and help, so that they always agree with the commands.
  */
 import { LOG_LEVELS } from "../../mcp/protocol/log.ts";
-import { CLIENTS } from "../../mcp/print-config.ts";
-import { OUR_DEFAULTS } from "../../mcp/command.ts";
+import { CONFIG_BY_CLIENT } from "../../mcp/print-config.ts";
+import { FILEWRIGHT_DEFAULTS } from "../../mcp/command.ts";
 import { PRESET_NAMES } from "../../presets/index.ts";
-import { type Command, sharedOptions, optionHelp } from "../command.ts";
-import { print } from "../streams.ts";
+import { type Command, globalOptionsOf, optionHelpOf } from "../command.ts";
+import { printText } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
 /** What a script knows about one command. */
-interface Completed {
+interface CompletedCommand {
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly string[];
   /** The options whose values are a closed list, with that list. */
-  readonly values: Values;
+  readonly values: ValuesByOption;
   /** The possible positional arguments; undefined when these are paths. */
   readonly operands?: readonly string[];
 }
 
 /** For each option, such as `--color`, its possible values. */
-type Values = readonly (readonly [option: string, values: readonly string[]])[];
+type ValuesByOption = readonly (readonly [option: string, values: readonly string[]])[];
 
-type Make = (commands: readonly Completed[]) => string;
+type MakeCompletionScript = (commands: readonly CompletedCommand[]) => string;
 
-const SHELLS: Readonly<Record<string, Make>> = { bash, zsh, fish, powershell };
+const MAKE_SCRIPT_BY_SHELL: Readonly<Record<string, MakeCompletionScript>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+  powershell: powershellScript,
+};
 
 /** Creates the command. `commands` returns all commands. */
 export function completionCommand(commands: () => readonly Command[]): Command {
@@ -45,46 +50,47 @@ export function completionCommand(commands: () => readonly Command[]): Command {
     ],
     takes: [1, 1],
     async run({ positionals }: ParsedCommandLine) {
-      const make = SHELLS[positionals[0] as string];
+      const make = MAKE_SCRIPT_BY_SHELL[positionals[0] as string];
       if (make === undefined) throw new UsageError("completion takes bash, zsh, fish or powershell");
-      print(make(withHelp(commands().map(completed))));
+      printText(make(withHelp(commands().map(toCompletedCommand))));
       return 0;
     },
   };
 }
 
-function completed(command: Command): Completed {
+function toCompletedCommand(command: Command): CompletedCommand {
   const { name, summary, options } = command;
-  const shared = sharedOptions(command).map((option) => `--${option}`);
+  const shared = globalOptionsOf(command).map((option) => `--${option}`);
   const flags = Object.entries(options).flatMap(([long, { short }]) => [
     `--${long}`,
     ...(short === undefined ? [] : [`-${short}`]),
   ]);
-  const own = { name, summary, flags: [...new Set([...flags, ...shared])], values: valuesOf(command) };
-  return name === "completion" ? { ...own, operands: Object.keys(SHELLS) } : own;
+  const own = { name, summary, flags: [...new Set([...flags, ...shared])], values: closedValuesOf(command) };
+  return name === "completion" ? { ...own, operands: Object.keys(MAKE_SCRIPT_BY_SHELL) } : own;
 }
 
 /** Lists of values that the help does not show because they are too long. */
-const LISTS: Readonly<Record<string, (command: Command) => readonly string[]>> = {
-  preset: ({ own }) => [...(own === true ? [OUR_DEFAULTS.preset] : []), ...PRESET_NAMES],
-  "print-config": () => Object.keys(CLIENTS),
+const LONG_VALUE_LIST_BY_OPTION: Readonly<Record<string, (command: Command) => readonly string[]>> = {
+  preset: ({ own }) => [...(own === true ? [FILEWRIGHT_DEFAULTS.preset] : []), ...PRESET_NAMES],
+  "print-config": () => Object.keys(CONFIG_BY_CLIENT),
   "log-level": () => LOG_LEVELS,
 };
 
 /**
  * Returns the options of a command whose values are a closed list: those that the help shows as
- * `--name one|another`, and those of `LISTS`.
+ * `--name one|another`, and those of `LONG_VALUE_LIST_BY_OPTION`.
  */
-function valuesOf(command: Command): Values {
-  return optionHelp(command).flatMap(([usage]) => {
+function closedValuesOf(command: Command): ValuesByOption {
+  return optionHelpOf(command).flatMap(([usage]) => {
     const [, name = "", list] = /--([\w-]+) ([a-z_]+(?:\|[a-z_]+)+|[A-Z]+)(?![\w|])/u.exec(usage) ?? [];
-    const values = LISTS[name]?.(command) ?? (list?.includes("|") === true ? list.split("|") : []);
+    const values =
+      LONG_VALUE_LIST_BY_OPTION[name]?.(command) ?? (list?.includes("|") === true ? list.split("|") : []);
     return values.length === 0 ? [] : [[`--${name}`, values] as const];
   });
 }
 
 /** Adds `help`, which is not in the list of commands because it takes the name of one. */
-function withHelp(commands: readonly Completed[]): readonly Completed[] {
+function withHelp(commands: readonly CompletedCommand[]): readonly CompletedCommand[] {
   const operands = commands.map(({ name }) => name);
   const help = {
     name: "help",
@@ -97,9 +103,9 @@ function withHelp(commands: readonly Completed[]): readonly Completed[] {
 }
 
 /** The options that can be given instead of a command. */
-const INSTEAD = ["--help", "--version"];
+const OPTIONS_WITHOUT_COMMAND = ["--help", "--version"];
 
-function bash(commands: readonly Completed[]): string {
+function bashScript(commands: readonly CompletedCommand[]): string {
   const cases = commands.map(
     ({ name, flags, operands = [] }) =>
       `    ${name}) flags="${flags.join(" ")}" operands="${operands.join(" ")}" ;;`,
@@ -107,7 +113,7 @@ function bash(commands: readonly Completed[]): string {
   const lists = commands.flatMap(({ name, values }) =>
     values.map(([option, words]) => `    "${name} ${option}") values="${words.join(" ")}" ;;`),
   );
-  const first = [...commands.map(({ name }) => name), ...INSTEAD];
+  const first = [...commands.map(({ name }) => name), ...OPTIONS_WITHOUT_COMMAND];
   return `# Completion of filewright for bash.
 _filewright() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
@@ -142,7 +148,7 @@ ${lists.join("\n")}
 complete -F _filewright filewright`;
 }
 
-function zsh(commands: readonly Completed[]): string {
+function zshScript(commands: readonly CompletedCommand[]): string {
   const quoted = (text: string): string => text.replaceAll("'", "'\\''").replaceAll(":", "\\:");
   const names = commands.map(({ name, summary }) => `    '${name}:${quoted(summary)}'`);
   const cases = commands.map(
@@ -161,7 +167,7 @@ ${names.join("\n")}
   )
   if (( CURRENT == 2 )); then
     if [[ "$PREFIX" == -* ]]; then
-      compadd -- ${INSTEAD.join(" ")}
+      compadd -- ${OPTIONS_WITHOUT_COMMAND.join(" ")}
     else
       _describe command commands
     fi
@@ -191,7 +197,7 @@ ${lists.join("\n")}
 compdef _filewright filewright`;
 }
 
-function fish(commands: readonly Completed[]): string {
+function fishScript(commands: readonly CompletedCommand[]): string {
   const quoted = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
   const switchOf = (flag: string): string =>
     flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
@@ -215,15 +221,17 @@ function fish(commands: readonly Completed[]): string {
     "  set -l words (commandline -opc)",
     '  test "$words[2]" = "$argv[1]"',
     "end",
-    ...INSTEAD.map((flag) => `complete -c filewright -n '__filewright_runs' ${switchOf(flag)}`),
+    ...OPTIONS_WITHOUT_COMMAND.map(
+      (flag) => `complete -c filewright -n '__filewright_runs' ${switchOf(flag)}`,
+    ),
     ...lines,
   ].join("\n");
 }
 
-function powershell(commands: readonly Completed[]): string {
+function powershellScript(commands: readonly CompletedCommand[]): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
   const listed = (words: readonly string[]): string => `@(${words.map(quoted).join(", ")})`;
-  const table = (values: Values): string =>
+  const table = (values: ValuesByOption): string =>
     `@{${values.map(([option, words]) => `${quoted(option)} = ${listed(words)}`).join("; ")}}`;
   const rows = commands.map(
     ({ name, summary, flags, values, operands = [] }) =>

@@ -2,13 +2,13 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { defaultStateDir } from "../../backends/local/lock.node.ts";
-import { readConfig, settingsOf } from "../../mcp/settings.ts";
+import { readConfigFile, effectiveSettingsOf } from "../../mcp/settings.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
-import { type Command, value, GRANTS_FILE_HELP } from "../command.ts";
-import { grantsFileOf } from "./grants.ts";
-import { print, printJson, printJsonLines, tableOf } from "../streams.ts";
+import { type Command, VALUE_OPTION, GRANTS_FILE_HELP } from "../command.ts";
+import { grantsFilePath } from "./grants.ts";
+import { printText, printJson, printJsonLines, formatTable } from "../streams.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
-import { colours } from "../person/style.ts";
+import { hasColours } from "../person/style.ts";
 
 /** One option that applies. */
 interface EffectiveOption {
@@ -25,7 +25,7 @@ export const CONFIG_COMMAND: Command = {
   usage: "filewright config [--config FILE] [options of a command]",
   about:
     "The options that a command with the same arguments would use: from the command line, the config file, the environment, and the defaults. Checks the config file and changes nothing.",
-  options: { "grants-file": value },
+  options: { "grants-file": VALUE_OPTION },
   help: [GRANTS_FILE_HELP],
   examples: [
     ["filewright config --config agent.json", "check the file and show its effect"],
@@ -36,7 +36,7 @@ export const CONFIG_COMMAND: Command = {
     const rows = effectiveOptions(parsed);
     if (parsed.values["jsonl"] === true) printJsonLines({ rows });
     else if (parsed.values["json"] === true) printJson(rows);
-    else print(tableOf(rows.map(({ option, value, from }) => [option, JSON.stringify(value), from])));
+    else printText(formatTable(rows.map(({ option, value, from }) => [option, JSON.stringify(value), from])));
     return 0;
   },
 };
@@ -47,8 +47,8 @@ export const CONFIG_COMMAND: Command = {
  */
 function effectiveOptions({ values }: ParsedCommandLine): readonly EffectiveOption[] {
   const { config: file, rules, agent } = values;
-  const { workspace, roots } = settingsOf({ config: file, rules, agent });
-  const written: Record<string, unknown> = file === undefined ? {} : { ...readConfig(String(file)) };
+  const { workspace, roots } = effectiveSettingsOf({ config: file, rules, agent });
+  const written: Record<string, unknown> = file === undefined ? {} : { ...readConfigFile(String(file)) };
   const inFile = `config ${String(file)}`;
   const given = (option: string): string | undefined =>
     values[option] === undefined ? undefined : `--${option}`;
@@ -92,8 +92,8 @@ function effectiveOptions({ values }: ParsedCommandLine): readonly EffectiveOpti
     add(`limits.${name}`, set ?? value, set === undefined ? "default" : inFile);
   }
   if (workspace.permissions?.grantsFile === undefined || values["grants-file"] !== undefined)
-    add("grantsFile", grantsFileOf(values), given("grants-file") ?? "default");
-  add("color", colours(process.stdout), colourSource(values["color"]));
+    add("grantsFile", grantsFilePath(values), given("grants-file") ?? "default");
+  add("color", hasColours(process.stdout), colourSource(values["color"]));
   add("pager", process.env["PAGER"] ?? "less -FRX", process.env["PAGER"] === undefined ? "default" : "PAGER");
   return rows;
 }

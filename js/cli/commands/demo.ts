@@ -10,9 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FilewrightError } from "../../engine/errors.ts";
 import { openWorkspace, type ToolResult, type Workspace } from "../../workspace/index.node.ts";
-import { EXIT } from "../command.ts";
-import { colourDiff, print, printError } from "../streams.ts";
-import { styled } from "../person/style.ts";
+import { EXIT_STATUS } from "../command.ts";
+import { colourDiff, printText, printError } from "../streams.ts";
+import { withStyle } from "../person/style.ts";
 
 /** The maximum number of lines that are shown of each answer. */
 const MAX_SHOWN_LINES = 8;
@@ -20,44 +20,46 @@ const MAX_SHOWN_DIFF_LINES = 16;
 const MAX_SHOWN_CHARS = 140;
 
 /** Runs the session on a directory, and returns the exit status. */
-export async function demo(directory: string): Promise<number> {
+export async function runDemo(directory: string): Promise<number> {
   const root = await realpath(directory).catch(() => undefined);
   if (root === undefined) {
     printError(`filewright: '${directory}' does not exist`);
-    return EXIT.error;
+    return EXIT_STATUS.error;
   }
   const scratch = await realpath(await mkdtemp(join(tmpdir(), "filewright-demo-")));
   const started = performance.now();
   let calls = 0;
   try {
     const ws = await openWorkspace({ roots: [{ path: root, access: "read" }, scratch] });
-    print(styled("strong", `A workspace on ${root} (read-only), with a scratch directory to write in.`));
+    printText(
+      withStyle("strong", `A workspace on ${root} (read-only), with a scratch directory to write in.`),
+    );
     const play = async (why: string, tool: string, args: Record<string, unknown>): Promise<ToolResult> => {
       calls += 1;
-      return playOne(ws, why, tool, args);
+      return playCall(ws, why, tool, args);
     };
-    const worked = await session(play, scratch);
+    const worked = await runSession(play, scratch);
     const { engine, confinement, resolver, sandbox } = ws.capabilities();
     await ws.close();
-    print("");
-    print(
+    printText("");
+    printText(
       `${calls} calls in ${(performance.now() - started).toFixed(0)} ms. Engine: ${engine.kind}${engine.reason === undefined ? "" : ` (${engine.reason})`}. ` +
         `Confinement: ${confinement === "native" ? `beneath pinned descriptors (${resolver?.resolver})` : "checked paths"}; kernel sandbox: ${sandbox.fs}.`,
     );
-    return worked ? EXIT.ok : EXIT.error;
+    return worked ? EXIT_STATUS.ok : EXIT_STATUS.error;
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     printError(`filewright: ${error.message}`);
-    return EXIT.error;
+    return EXIT_STATUS.error;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-type Play = (why: string, tool: string, args: Record<string, unknown>) => Promise<ToolResult>;
+type PlayCall = (why: string, tool: string, args: Record<string, unknown>) => Promise<ToolResult>;
 
 /** Runs the session; returns false when a step failed. */
-async function session(play: Play, scratch: string): Promise<boolean> {
+async function runSession(play: PlayCall, scratch: string): Promise<boolean> {
   const found = await play("What is here?", "glob", {
     pattern: "**/*.{ts,js,mjs,rs,py,go,java,c,h,md}",
     limit: 1000,
@@ -76,7 +78,7 @@ async function session(play: Play, scratch: string): Promise<boolean> {
     max_lines: 8,
   });
   if (!page.ok) return false;
-  const old = oneLine(page);
+  const old = lineToEdit(page);
   const copy = `${scratch}/${path.split("/").pop()}`;
   const copied = await play("Work on a copy.", "copy", { source: path, destination: copy });
   const edit = { path: copy, old_text: old, new_text: `${old} // seen by an agent`, on_multiple: "first" };
@@ -93,13 +95,13 @@ function firstPath(result: ToolResult, list: string): string | undefined {
 }
 
 /** Returns the line of the page that the session edits: the first one that contains a word. */
-function oneLine(page: ToolResult): string {
+function lineToEdit(page: ToolResult): string {
   const { content } = page.data as { readonly content: string };
   const lines = content.split(/\r?\n/u);
   return lines.find((line) => /\w{3}/u.test(line)) ?? (lines[0] as string);
 }
 
-async function playOne(
+async function playCall(
   ws: Workspace,
   why: string,
   tool: string,
@@ -108,20 +110,22 @@ async function playOne(
   const started = performance.now();
   const result = await ws.call(tool, args);
   const took = performance.now() - started;
-  print("");
-  print(styled("faint", `# ${why}`));
-  print(`${styled("place", tool)} ${JSON.stringify(args)}  ${styled("faint", `${took.toFixed(1)} ms`)}`);
-  print(shorten(tool, result));
+  printText("");
+  printText(withStyle("faint", `# ${why}`));
+  printText(
+    `${withStyle("place", tool)} ${JSON.stringify(args)}  ${withStyle("faint", `${took.toFixed(1)} ms`)}`,
+  );
+  printText(shortenAnswer(tool, result));
   return result;
 }
 
-function shorten(tool: string, result: ToolResult): string {
-  if (!result.ok) return styled("bad", result.text);
+function shortenAnswer(tool: string, result: ToolResult): string {
+  if (!result.ok) return withStyle("bad", result.text);
   const lines = result.text.split("\n");
   const shown = lines
     .slice(0, tool === "edit_file" ? MAX_SHOWN_DIFF_LINES : MAX_SHOWN_LINES)
     .map((line) => (line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS)}…` : line));
   const rest = lines.length - shown.length;
   const text = shown.join("\n");
-  return `${tool === "edit_file" ? colourDiff(text) : text}${rest > 0 ? `\n${styled("faint", `… and ${rest} more lines`)}` : ""}`;
+  return `${tool === "edit_file" ? colourDiff(text) : text}${rest > 0 ? `\n${withStyle("faint", `… and ${rest} more lines`)}` : ""}`;
 }

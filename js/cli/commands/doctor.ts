@@ -6,18 +6,18 @@ import { defaultStateDir } from "../../backends/local/lock.node.ts";
 import { packageVersion } from "../../mcp/command.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
 import type { Workspace } from "../../workspace/index.ts";
-import type { Command, Report } from "../command.ts";
-import { tableOf } from "../streams.ts";
+import type { Command, CommandReport } from "../command.ts";
+import { formatTable } from "../streams.ts";
 
 /** The optional packages, each with the feature that it adds. */
-const PEERS: readonly (readonly [name: string, adds: string])[] = [
+const FEATURE_BY_PACKAGE: readonly (readonly [name: string, adds: string])[] = [
   ["sharp", "shrinks images that are too large for a model"],
   ["unpdf", "reads the text of PDF files"],
   ["yaml", "reads single values of YAML files"],
   ["@opentelemetry/api", "sends spans"],
 ];
 
-/** The command `doctor`. */
+/** The command `reportFeatures`. */
 export const DOCTOR_COMMAND: Command = {
   name: "doctor",
   summary: "report what is enforced here: engine, kernel, limits, optional packages",
@@ -29,13 +29,15 @@ export const DOCTOR_COMMAND: Command = {
   examples: [["filewright doctor --json", "for programs, and for reports of defects"]],
   aboutMachine: true,
   takes: [0, 0],
-  report: doctor,
+  report: reportFeatures,
 };
 
-async function doctor(ws: Workspace): Promise<Report> {
+async function reportFeatures(ws: Workspace): Promise<CommandReport> {
   const { engine, backend, confinement, resolver, recovery } = ws.capabilities();
   const kernel = resolver?.kernel;
-  const found = await Promise.all(PEERS.map(async ([name]) => [name, await isThere(name)] as const));
+  const found = await Promise.all(
+    FEATURE_BY_PACKAGE.map(async ([name]) => [name, await isPackageInstalled(name)] as const),
+  );
   const peers = Object.fromEntries(found);
   const data = {
     version: packageVersion(),
@@ -72,7 +74,7 @@ async function doctor(ws: Workspace): Promise<Report> {
         : `${kernel.files} on the threads that touch files${"reason" in kernel && kernel.reason !== undefined ? `: ${String(kernel.reason)}` : ""}`,
     ],
     [existsSync(data.state_dir) ? "ok" : "-", "state", `${data.state_dir}: locks, history, grants`],
-    ...PEERS.map(([name, adds]): readonly [string, string, string] => [
+    ...FEATURE_BY_PACKAGE.map(([name, adds]): readonly [string, string, string] => [
       peers[name] === true ? "ok" : "-",
       name,
       `${peers[name] === true ? "installed" : "not installed"}: ${adds}`,
@@ -83,10 +85,10 @@ async function doctor(ws: Workspace): Promise<Report> {
       name.endsWith("Ms") ? `${most / 1000} s` : `${most / 1024 / 1024} MiB`,
     ]),
   ];
-  return { text: tableOf(rows), data };
+  return { text: formatTable(rows), data };
 }
 
-async function isThere(name: string): Promise<boolean> {
+async function isPackageInstalled(name: string): Promise<boolean> {
   try {
     await import(name);
     return true;

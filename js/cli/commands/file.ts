@@ -1,17 +1,24 @@
 /** The commands about the content of files: read, edit, patch, diff, stat. */
-import { type Command, flag, jsonOf, negated, set, value } from "../command.ts";
+import {
+  type Command,
+  FLAG_OPTION,
+  parseJsonOption,
+  falseIfGiven,
+  withoutUndefined,
+  VALUE_OPTION,
+} from "../command.ts";
 import { DEFAULT_PAGE_LINES } from "../../engine/read.ts";
 import { readInput, readStdin } from "../streams.ts";
 import { UsageError, integerOption } from "../../schema/command-line.node.ts";
 
 /** Options of `read` that select a page; they apply to a single file. */
 const PAGE_OPTIONS = {
-  start: value,
-  lines: value,
-  numbers: value,
-  encoding: value,
-  "start-byte": value,
-  "force-text": flag,
+  start: VALUE_OPTION,
+  lines: VALUE_OPTION,
+  numbers: VALUE_OPTION,
+  encoding: VALUE_OPTION,
+  "start-byte": VALUE_OPTION,
+  "force-text": FLAG_OPTION,
 } as const;
 
 /** The commands of this file. */
@@ -45,7 +52,7 @@ export const FILE_COMMANDS: readonly Command[] = [
     pages: true,
     takes: [1, 10_000],
     toCall: ({ positionals, values: given }) => {
-      const page = set({
+      const page = withoutUndefined({
         start_line: integerOption(given["start"], "start"),
         max_lines: integerOption(given["lines"], "lines"),
         line_numbers: given["numbers"],
@@ -66,13 +73,13 @@ export const FILE_COMMANDS: readonly Command[] = [
     about:
       "The old text must occur exactly once unless --all is given. Prints the diff. --edits takes a JSON list of {old_text, new_text, replace_all}, applied together; `-` reads it from standard input.",
     options: {
-      old: value,
-      new: value,
-      all: flag,
-      "dry-run": { ...flag, short: "n" },
-      edits: value,
-      match: value,
-      "whole-file": flag,
+      old: VALUE_OPTION,
+      new: VALUE_OPTION,
+      all: FLAG_OPTION,
+      "dry-run": { ...FLAG_OPTION, short: "n" },
+      edits: VALUE_OPTION,
+      match: VALUE_OPTION,
+      "whole-file": FLAG_OPTION,
     },
     aliases: { "old-text": "old", "new-text": "new", "replace-all": "all" },
     help: [
@@ -102,7 +109,10 @@ export const FILE_COMMANDS: readonly Command[] = [
       if (given["edits"] !== undefined) {
         if (given["old"] !== undefined) throw new UsageError("give --edits, or --old and --new, not both");
         const text = given["edits"] === "-" ? await readStdin() : (given["edits"] as string);
-        return { tool: "edit_file", args: set({ ...common, edits: jsonOf(text, "--edits") }) };
+        return {
+          tool: "edit_file",
+          args: withoutUndefined({ ...common, edits: parseJsonOption(text, "--edits") }),
+        };
       }
       const [old = given["old"], new_ = given["new"]] = texts;
       if (old === undefined) throw new UsageError("give --old TEXT and --new TEXT, or --edits JSON");
@@ -111,7 +121,7 @@ export const FILE_COMMANDS: readonly Command[] = [
       if (new_ === undefined) throw new UsageError(`the new text is missing; --new '' deletes the old one`);
       return {
         tool: "edit_file",
-        args: set({ ...common, old_text: old, new_text: new_, replace_all: given["all"] }),
+        args: withoutUndefined({ ...common, old_text: old, new_text: new_, replace_all: given["all"] }),
       };
     },
   },
@@ -122,11 +132,11 @@ export const FILE_COMMANDS: readonly Command[] = [
     about:
       "Takes unified diffs, git's form with renames and modes, and *** Begin Patch. Hunks are found by their lines, even if their line numbers are wrong. FILE is relative to the current directory, the paths in the patch are relative to the workspace.",
     options: {
-      path: value,
-      strip: { ...value, short: "p" },
-      fuzz: { ...value, short: "F" },
-      reverse: { ...flag, short: "R" },
-      "dry-run": { ...flag, short: "n" },
+      path: VALUE_OPTION,
+      strip: { ...VALUE_OPTION, short: "p" },
+      fuzz: { ...VALUE_OPTION, short: "F" },
+      reverse: { ...FLAG_OPTION, short: "R" },
+      "dry-run": { ...FLAG_OPTION, short: "n" },
     },
     help: [
       ["--path PATH", "the file, if the patch does not name it"],
@@ -142,7 +152,7 @@ export const FILE_COMMANDS: readonly Command[] = [
     takes: [1, 1],
     toCall: async ({ positionals, values: given }) => ({
       tool: "apply_patch",
-      args: set({
+      args: withoutUndefined({
         patch: await readInput(positionals[0] as string),
         path: given["path"],
         strip: integerOption(given["strip"], "strip"),
@@ -159,9 +169,9 @@ export const FILE_COMMANDS: readonly Command[] = [
     about:
       'A unified diff in the form of git. `-` compares with standard input. Equal files print "Files are identical"; the exit status is 0 either way.',
     options: {
-      context: { ...value, short: "U" },
-      "ignore-whitespace": { ...flag, short: "w" },
-      format: value,
+      context: { ...VALUE_OPTION, short: "U" },
+      "ignore-whitespace": { ...FLAG_OPTION, short: "w" },
+      format: VALUE_OPTION,
     },
     help: [
       ["-U, --context N", "unchanged lines around a change (3)"],
@@ -178,7 +188,7 @@ export const FILE_COMMANDS: readonly Command[] = [
       const second = b === "-" ? { content_b: await readStdin() } : { b };
       return {
         tool: "diff",
-        args: set({
+        args: withoutUndefined({
           a,
           ...second,
           context: integerOption(given["context"], "context"),
@@ -193,7 +203,7 @@ export const FILE_COMMANDS: readonly Command[] = [
     summary: "print type, size and times of a path",
     usage: "filewright stat PATH [--hash] [--no-follow]",
     about: "Type, size, permissions, times and media type.",
-    options: { hash: flag, "no-follow": flag },
+    options: { hash: FLAG_OPTION, "no-follow": FLAG_OPTION },
     help: [
       ["--hash", "also the sha256 of a file's content"],
       ["--no-follow", "a link itself, not its target"],
@@ -202,7 +212,11 @@ export const FILE_COMMANDS: readonly Command[] = [
     takes: [1, 1],
     toCall: ({ positionals, values: given }) => ({
       tool: "stat",
-      args: set({ path: positionals[0], hash: given["hash"], follow: negated(given, "no-follow") }),
+      args: withoutUndefined({
+        path: positionals[0],
+        hash: given["hash"],
+        follow: falseIfGiven(given, "no-follow"),
+      }),
     }),
   },
 ];

@@ -4,7 +4,7 @@ import { defaultGrantsFile, openGrantsFile } from "../../policy/grants-file.node
 import { type Grant, isInForce } from "../../policy/index.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type Command, type Report, value, GRANTS_FILE_HELP } from "../command.ts";
+import { type Command, type CommandReport, VALUE_OPTION, GRANTS_FILE_HELP } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
 /** The command `grants`. */
@@ -14,7 +14,7 @@ export const GRANTS_COMMAND: Command = {
   usage: "filewright grants [list | revoke DIR…] [--grants-file FILE]",
   about:
     "A grant is a person's answer to the question for a directory (--ask-dirs). It applies to every workspace with the same grants file, until it is revoked.",
-  options: { "grants-file": value },
+  options: { "grants-file": VALUE_OPTION },
   help: [GRANTS_FILE_HELP],
   examples: [
     ["filewright grants", "the granted directories, their access and expiry"],
@@ -22,13 +22,13 @@ export const GRANTS_COMMAND: Command = {
   ],
   aboutMachine: true,
   takes: [0, Number.MAX_SAFE_INTEGER],
-  async report(_ws, { positionals, values }: ParsedCommandLine): Promise<Report> {
+  async report(_ws, { positionals, values }: ParsedCommandLine): Promise<CommandReport> {
     const [verb = "list", ...dirs] = positionals;
-    const store = await openGrantsFile(grantsFileOf(values));
+    const store = await openGrantsFile(grantsFilePath(values));
     if (verb === "list") {
       if (dirs.length > 0) throw new UsageError("list takes no directories");
       const grants = store.list();
-      return { text: listed(grants, store.file), data: { file: store.file, grants } };
+      return { text: formatGrantList(grants, store.file), data: { file: store.file, grants } };
     }
     if (verb !== "revoke") throw new UsageError(`grants can list and revoke, not '${verb}'`);
     if (dirs.length === 0) throw new UsageError("revoke needs a directory");
@@ -46,12 +46,12 @@ export const GRANTS_COMMAND: Command = {
 };
 
 /** Returns the path of the grants file: the one on the command line, or the default. */
-export function grantsFileOf(values: ParsedCommandLine["values"]): string {
+export function grantsFilePath(values: ParsedCommandLine["values"]): string {
   const given = values["grants-file"];
   return typeof given === "string" ? resolve(given) : defaultGrantsFile();
 }
 
-function listed(grants: readonly Grant[], file: string): string {
+function formatGrantList(grants: readonly Grant[], file: string): string {
   if (grants.length === 0) return `Nothing was granted (${escapeControls(file)}).`;
   return grants
     .map((grant) => {

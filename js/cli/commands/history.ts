@@ -6,11 +6,11 @@ import type { Preset } from "../../presets/preset.ts";
 import type { Tool } from "../../tools/lib/tool.ts";
 import { undoTool } from "../../tools/undo.ts";
 import { type HistoryEntry, type ToolDefinition, toolsFor, type Workspace } from "../../workspace/index.ts";
-import { type Command, type Report, value } from "../command.ts";
-import { type ChangeDetail, detailsOf, presetOf } from "../history-details.ts";
+import { type Command, type CommandReport, VALUE_OPTION } from "../command.ts";
+import { type ChangeDetail, changeDetailsOf, singleToolPreset } from "../history-details.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
-import { harmless } from "../person/style.ts";
-import { tableOf } from "../streams.ts";
+import { escapeForTerminal } from "../person/style.ts";
+import { formatTable } from "../streams.ts";
 
 /** The number of changes that are listed without `--limit`. */
 const DEFAULT_SHOWN_CHANGES = 20;
@@ -25,7 +25,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     usage: "filewright history [show ID] [--agent NAME] [--path PATH] [--since WHEN] [--limit N]",
     about:
       "Newest first: the id for undo, the time in UTC, the tool and the agent, the lines added and removed, the paths. Lists the changes of all programs with this working directory. Lines are counted if the contents are still known. show prints the diff of one change; the beginning of an ID suffices.",
-    options: { limit: value, path: value, since: value },
+    options: { limit: VALUE_OPTION, path: VALUE_OPTION, since: VALUE_OPTION },
     help: [
       ["--limit N", `how many (default: ${DEFAULT_SHOWN_CHANGES})`],
       ["--agent NAME", "only the changes of this agent"],
@@ -45,21 +45,21 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       const limit = Number(values["limit"] ?? DEFAULT_SHOWN_CHANGES);
       if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--limit must be 1 or more");
       const all = await ws.history();
-      if (positionals[0] !== undefined) return showOne(ws, all, positionals);
-      const wanted = all.filter(selection(values));
+      if (positionals[0] !== undefined) return showChange(ws, all, positionals);
+      const wanted = all.filter(changeFilterOf(values));
       const shown = wanted.slice(0, limit);
-      const details = await detailsOf(
+      const details = await changeDetailsOf(
         ws,
         shown.map(({ callId }) => callId),
       );
       const lines =
-        shown.length === 0 ? [] : [tableOf(shown.map((entry, at) => cellsOf(entry, details[at])))];
+        shown.length === 0 ? [] : [formatTable(shown.map((entry, at) => tableCellsOf(entry, details[at])))];
       if (wanted.length > shown.length)
         lines.push(`and ${wanted.length - shown.length} more; --limit shows them`);
       const none = all.length === 0 ? "Nothing to undo." : "No such change.";
       return {
         text: lines.join("\n") || none,
-        data: shown.map((entry, at) => ({ ...entry, ...countsOf(details[at]) })),
+        data: shown.map((entry, at) => ({ ...entry, ...lineCountsOf(details[at]) })),
       };
     },
   },
@@ -78,7 +78,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     takes: [0, 1],
     asks: true,
     async report(ws, { positionals }) {
-      const [undo] = toolsFor(ws, UNDO);
+      const [undo] = toolsFor(ws, UNDO_PRESET);
       const result = await (undo as ToolDefinition).execute(
         positionals[0] === undefined ? {} : { call_id: positionals[0] },
       );
@@ -93,17 +93,17 @@ export const HISTORY_COMMANDS: readonly Command[] = [
 ];
 
 /** The tool by which a person undoes a change of any caller. Rules and approvals apply to it. */
-const UNDO: Preset = presetOf(undoTool(true) as unknown as Tool, "undo");
+const UNDO_PRESET: Preset = singleToolPreset(undoTool(true) as unknown as Tool, "undo");
 
 /**
  * Returns the facts about one change and its diff, for `show ID`. @throws UsageError, FilewrightError
  * NOT_FOUND
  */
-async function showOne(
+async function showChange(
   ws: Workspace,
   all: readonly HistoryEntry[],
   [verb, id]: readonly string[],
-): Promise<Report> {
+): Promise<CommandReport> {
   if (verb !== "show") throw new UsageError(`history can show one change, not '${verb}'`);
   if (id === undefined) throw new UsageError("show needs the id of a change; filewright history lists them");
   const found = all.filter(({ callId }) => callId.startsWith(id));
@@ -116,26 +116,26 @@ async function showOne(
     );
   if (found.length > 1)
     throw new UsageError(`several ids begin with '${escapeControls(id)}'; give more of it`);
-  const [change] = await detailsOf(ws, [entry.callId]);
+  const [change] = await changeDetailsOf(ws, [entry.callId]);
   const files = change?.files ?? [];
   const body = files.map(({ path, diff, what }) =>
     diff === undefined ? `${escapeControls(path)}: ${what ?? ""}` : escapeDiff(diff),
   );
   return {
-    text: [cellsOf(entry, change).filter(Boolean).join("  "), ...body].join("\n"),
-    data: { ...entry, ...countsOf(change), files },
+    text: [tableCellsOf(entry, change).filter(Boolean).join("  "), ...body].join("\n"),
+    data: { ...entry, ...lineCountsOf(change), files },
   };
 }
 
 /** Escapes control characters in a diff, so that its lines cannot control the terminal. */
 function escapeDiff(diff: string): string {
-  return diff.trimEnd().split("\n").map(harmless).join("\n");
+  return diff.trimEnd().split("\n").map(escapeForTerminal).join("\n");
 }
 
 /** Returns a function that selects changes by the options of a command line. @throws UsageError */
-function selection(values: ParsedCommandLine["values"]): (entry: HistoryEntry) => boolean {
+function changeFilterOf(values: ParsedCommandLine["values"]): (entry: HistoryEntry) => boolean {
   const { agent, path, since } = values;
-  const begin = since === undefined ? undefined : sinceTime(String(since), Date.now());
+  const begin = since === undefined ? undefined : parseSinceTime(String(since), Date.now());
   const root = resolve(String(values["root"] ?? "."));
   const below = path === undefined ? undefined : relative(root, resolve(root, String(path)));
   return ({ agent: by, paths, time }) =>
@@ -146,15 +146,15 @@ function selection(values: ParsedCommandLine["values"]): (entry: HistoryEntry) =
       paths.some((one) => one === below || one.startsWith(`${below}/`)));
 }
 
-const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const MS_BY_UNIT = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /**
  * Returns a point in time, in milliseconds since 1970, that a person gives as an age (`2h`, `3d`), a time of
  * day or a date. `now` is the current time. @throws UsageError
  */
-export function sinceTime(text: string, now: number): number {
+export function parseSinceTime(text: string, now: number): number {
   const [, figure, unit] = /^(\d+)([smhdw])$/u.exec(text) ?? [];
-  if (figure !== undefined) return now - Number(figure) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  if (figure !== undefined) return now - Number(figure) * MS_BY_UNIT[unit as keyof typeof MS_BY_UNIT];
   const [, hour, minute] = /^(\d\d?):(\d\d)$/u.exec(text) ?? [];
   if (hour !== undefined) return new Date(now).setHours(Number(hour), Number(minute), 0, 0);
   const time = Date.parse(text);
@@ -166,7 +166,10 @@ export function sinceTime(text: string, now: number): number {
  * Returns the numbers of added and removed lines of a change; empty when they are not known for any of its
  * files.
  */
-function countsOf(change: ChangeDetail | undefined): { readonly added?: number; readonly removed?: number } {
+function lineCountsOf(change: ChangeDetail | undefined): {
+  readonly added?: number;
+  readonly removed?: number;
+} {
   const files = change?.files.filter(({ added }) => added !== undefined) ?? [];
   if (files.length === 0) return {};
   const sum = (counts: readonly (number | undefined)[]): number =>
@@ -174,18 +177,18 @@ function countsOf(change: ChangeDetail | undefined): { readonly added?: number; 
   return { added: sum(files.map(({ added }) => added)), removed: sum(files.map(({ removed }) => removed)) };
 }
 
-function cellsOf(
+function tableCellsOf(
   { callId, tool, time, paths, agent, undoOf }: HistoryEntry,
   change: ChangeDetail | undefined,
 ): readonly string[] {
   const done = undoOf === undefined ? tool : `${tool} of ${undoOf}`;
   const what = agent === undefined ? done : `${done} by ${escapeControls(agent)}`;
-  const { added, removed } = countsOf(change);
+  const { added, removed } = lineCountsOf(change);
   const counts = added === undefined ? "" : `+${added} -${removed}`;
-  return [callId, time.slice(0, 19).replace("T", " "), what, counts, pathList(paths)];
+  return [callId, time.slice(0, 19).replace("T", " "), what, counts, shortenedPathList(paths)];
 }
 
-function pathList(paths: readonly string[]): string {
+function shortenedPathList(paths: readonly string[]): string {
   const names = paths.slice(0, MAX_SHOWN_PATHS).map(escapeControls).join(", ");
   return paths.length > MAX_SHOWN_PATHS ? `${names} and ${paths.length - MAX_SHOWN_PATHS} more` : names;
 }

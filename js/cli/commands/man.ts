@@ -1,8 +1,8 @@
 /** `filewright man`: prints the manual in roff. It is generated from the data of parsing, help and completion. */
 import { packageVersion } from "../../mcp/command.ts";
 import { nearest } from "../../schema/nearest.ts";
-import { type Command, type OptionHelp, EXIT_HELP, GLOBAL_HELP, optionHelp } from "../command.ts";
-import { print } from "../streams.ts";
+import { type Command, type OptionHelp, EXIT_HELP, GLOBAL_HELP, optionHelpOf } from "../command.ts";
+import { printText } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
 /** Creates the command. `commands` returns all commands. */
@@ -25,7 +25,7 @@ export function manCommand(commands: () => readonly Command[]): Command {
       const [name] = positionals;
       const all = commands();
       if (name === undefined) {
-        print(manual(all));
+        printText(manualPage(all));
         return 0;
       }
       const found = all.find((command) => command.name === name);
@@ -37,16 +37,16 @@ export function manCommand(commands: () => readonly Command[]): Command {
         throw new UsageError(
           `unknown command '${name}'${close === undefined ? "; filewright --help lists them" : `; did you mean '${close}'?`}`,
         );
-      print(commandPage(found));
+      printText(commandPage(found));
       return 0;
     },
   };
 }
 
 /** Returns the page about the whole program. */
-function manual(commands: readonly Command[]): string {
+function manualPage(commands: readonly Command[]): string {
   return [
-    title("filewright"),
+    titleLine("filewright"),
     ".SH NAME",
     "filewright \\- the filesystem that AI agents work through, from a shell",
     ".SH SYNOPSIS",
@@ -54,23 +54,27 @@ function manual(commands: readonly Command[]): string {
     ".I command",
     "[arguments] [options]",
     ".SH COMMANDS",
-    ...commands.flatMap(({ name, summary }) => [".TP", `.B ${plain(name)}`, text(summary)]),
+    ...commands.flatMap(({ name, summary }) => [
+      ".TP",
+      `.B ${escapeRoffText(name)}`,
+      escapeRoffLine(summary),
+    ]),
     ".SH OPTIONS OF MOST COMMANDS",
-    ...optionList(GLOBAL_HELP),
+    ...optionsSection(GLOBAL_HELP),
     ...commands.flatMap((command) => [
-      `.SH ${quoted(`filewright ${command.name}`)}`,
-      ...described(command),
-      ...optionList(command.help),
-      ...examples(command),
+      `.SH ${quoteRoffArgument(`filewright ${command.name}`)}`,
+      ...descriptionSection(command),
+      ...optionsSection(command.help),
+      ...examplesSection(command),
     ]),
     ".SH EXIT STATUS",
-    text(EXIT_HELP),
+    escapeRoffLine(EXIT_HELP),
     ".SH ENVIRONMENT",
-    ...optionList(ENVIRONMENT),
+    ...optionsSection(ENVIRONMENT_VARIABLES_HELP),
   ].join("\n");
 }
 
-const ENVIRONMENT: readonly OptionHelp[] = [
+const ENVIRONMENT_VARIABLES_HELP: readonly OptionHelp[] = [
   ["NO_COLOR, FORCE_COLOR", "no colour, or colour in a pipe, unless --color says otherwise"],
   ["PAGER", "what shows a text that is longer than the screen (less -FRX)"],
   ["XDG_STATE_HOME", "where locks, the history and grants are kept (~/.local/state)"],
@@ -79,47 +83,51 @@ const ENVIRONMENT: readonly OptionHelp[] = [
 /** Returns the page about one command. */
 function commandPage(command: Command): string {
   return [
-    title(`filewright-${command.name}`),
+    titleLine(`filewright-${command.name}`),
     ".SH NAME",
-    `${plain(`filewright-${command.name}`)} \\- ${plain(command.summary)}`,
+    `${escapeRoffText(`filewright-${command.name}`)} \\- ${escapeRoffText(command.summary)}`,
     ".SH SYNOPSIS",
-    ...described(command),
+    ...descriptionSection(command),
     ".SH OPTIONS",
-    ...optionList(optionHelp(command)),
+    ...optionsSection(optionHelpOf(command)),
     ".SH EXAMPLES",
-    ...examples(command),
+    ...examplesSection(command),
     ".SH EXIT STATUS",
-    text(EXIT_HELP),
+    escapeRoffLine(EXIT_HELP),
   ].join("\n");
 }
 
-function described({ usage, about }: Command): readonly string[] {
-  return [".nf", text(usage), ".fi", ".PP", text(about)];
+function descriptionSection({ usage, about }: Command): readonly string[] {
+  return [".nf", escapeRoffLine(usage), ".fi", ".PP", escapeRoffLine(about)];
 }
 
-function optionList(options: readonly OptionHelp[]): readonly string[] {
-  return options.flatMap(([flags, what]) => [".TP", `.B ${plain(flags)}`, text(what)]);
+function optionsSection(options: readonly OptionHelp[]): readonly string[] {
+  return options.flatMap(([flags, what]) => [".TP", `.B ${escapeRoffText(flags)}`, escapeRoffLine(what)]);
 }
 
-function examples(command: Command): readonly string[] {
-  return command.examples.flatMap(([line, what]) => [".TP", `.B ${plain(line)}`, text(what)]);
+function examplesSection(command: Command): readonly string[] {
+  return command.examples.flatMap(([line, what]) => [
+    ".TP",
+    `.B ${escapeRoffText(line)}`,
+    escapeRoffLine(what),
+  ]);
 }
 
-function title(name: string): string {
-  return `.TH ${quoted(name.toUpperCase())} 1 "" ${quoted(`filewright ${packageVersion()}`)}`;
+function titleLine(name: string): string {
+  return `.TH ${quoteRoffArgument(name.toUpperCase())} 1 "" ${quoteRoffArgument(`filewright ${packageVersion()}`)}`;
 }
 
 /** Escapes text within a line: roff gives a backslash and a dash a special meaning. */
-function plain(words: string): string {
+function escapeRoffText(words: string): string {
   return words.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("\n", " ");
 }
 
 /** Escapes a whole line: roff takes a line that begins with a dot or a quote for a request. */
-function text(words: string): string {
-  const line = plain(words);
+function escapeRoffLine(words: string): string {
+  const line = escapeRoffText(words);
   return /^[.']/u.test(line) ? `\\&${line}` : line;
 }
 
-function quoted(words: string): string {
-  return `"${plain(words).replaceAll('"', '""')}"`;
+function quoteRoffArgument(words: string): string {
+  return `"${escapeRoffText(words).replaceAll('"', '""')}"`;
 }

@@ -1,13 +1,13 @@
 /** The search commands: grep, glob, find, ls. */
 import {
   type Command,
-  flag,
-  negated,
+  FLAG_OPTION,
+  falseIfGiven,
   type OptionHelp,
-  type Outcome,
-  set,
-  value,
-  values,
+  type SearchOutcome,
+  withoutUndefined,
+  VALUE_OPTION,
+  REPEATABLE_OPTION,
 } from "../command.ts";
 import { repeatedOption, type ParsedCommandLine, integerOption } from "../../schema/command-line.node.ts";
 import { mergeSearches } from "../several-paths.ts";
@@ -16,7 +16,7 @@ import { mergeSearches } from "../several-paths.ts";
  * Returns what a search found, for the exit status. Without a match it is `unknown` when the search ended
  * early.
  */
-function outcomeOf(data: unknown): Outcome {
+function searchOutcomeOf(data: unknown): SearchOutcome {
   const facts = data as {
     readonly total?: number;
     readonly total_matches?: number;
@@ -27,7 +27,7 @@ function outcomeOf(data: unknown): Outcome {
 }
 
 /** Returns the maximum number of results. With `--quiet` it is 1, because only the exit status matters. */
-const limitOf = (given: ParsedCommandLine["values"]): number | undefined =>
+const resultLimitOf = (given: ParsedCommandLine["values"]): number | undefined =>
   given["quiet"] === true ? 1 : integerOption(given["limit"], "limit");
 
 const QUIET_HELP: OptionHelp = [
@@ -36,7 +36,7 @@ const QUIET_HELP: OptionHelp = [
 ];
 
 /** The depth to which `--recursive` lists. */
-const MAX_DEPTH = 32;
+const MAX_RECURSIVE_DEPTH = 32;
 
 /** The commands of this file. */
 export const SEARCH_COMMANDS: readonly Command[] = [
@@ -47,29 +47,29 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     about:
       "PATTERN is a regular expression without look-around; -F searches for literal text. Ignored files are skipped, .git is never searched.",
     options: {
-      "ignore-case": { ...flag, short: "i" },
-      "smart-case": { ...flag, short: "S" },
-      fixed: { ...flag, short: "F" },
-      word: { ...flag, short: "w" },
-      multiline: { ...flag, short: "U" },
-      context: { ...value, short: "C" },
-      before: { ...value, short: "B" },
-      after: { ...value, short: "A" },
-      glob: { ...values, short: "g" },
-      exclude: values,
-      type: { ...values, short: "t" },
-      files: { ...flag, short: "l" },
-      count: { ...flag, short: "c" },
-      rank: value,
-      limit: { ...value, short: "m" },
-      "no-ignore": flag,
-      "no-hidden": flag,
-      quiet: { ...flag, short: "q" },
-      heading: flag,
-      "no-heading": flag,
-      "line-number": { ...flag, short: "n" },
-      recursive: { ...flag, short: "r" },
-      "extended-regexp": { ...flag, short: "E" },
+      "ignore-case": { ...FLAG_OPTION, short: "i" },
+      "smart-case": { ...FLAG_OPTION, short: "S" },
+      fixed: { ...FLAG_OPTION, short: "F" },
+      word: { ...FLAG_OPTION, short: "w" },
+      multiline: { ...FLAG_OPTION, short: "U" },
+      context: { ...VALUE_OPTION, short: "C" },
+      before: { ...VALUE_OPTION, short: "B" },
+      after: { ...VALUE_OPTION, short: "A" },
+      glob: { ...REPEATABLE_OPTION, short: "g" },
+      exclude: REPEATABLE_OPTION,
+      type: { ...REPEATABLE_OPTION, short: "t" },
+      files: { ...FLAG_OPTION, short: "l" },
+      count: { ...FLAG_OPTION, short: "c" },
+      rank: VALUE_OPTION,
+      limit: { ...VALUE_OPTION, short: "m" },
+      "no-ignore": FLAG_OPTION,
+      "no-hidden": FLAG_OPTION,
+      quiet: { ...FLAG_OPTION, short: "q" },
+      heading: FLAG_OPTION,
+      "no-heading": FLAG_OPTION,
+      "line-number": { ...FLAG_OPTION, short: "n" },
+      recursive: { ...FLAG_OPTION, short: "r" },
+      "extended-regexp": { ...FLAG_OPTION, short: "E" },
     },
     aliases: {
       "max-results": "limit",
@@ -108,16 +108,16 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     ],
     takes: [1, 10_000],
     several: { from: 1, refuses: ["rank"], merge: mergeSearches },
-    outcome: outcomeOf,
+    outcome: searchOutcomeOf,
     pages: true,
     toCall: ({ positionals, values: given }) => ({
       tool: "grep",
-      args: set({
+      args: withoutUndefined({
         pattern: positionals[0],
         path: positionals[1],
         case:
           given["ignore-case"] === true ? "insensitive" : given["smart-case"] === true ? "smart" : undefined,
-        regex: negated(given, "fixed"),
+        regex: falseIfGiven(given, "fixed"),
         word: given["word"],
         multiline: given["multiline"],
         context: integerOption(given["context"], "context"),
@@ -128,9 +128,9 @@ export const SEARCH_COMMANDS: readonly Command[] = [
         file_types: repeatedOption(given["type"]),
         output: given["files"] === true ? "files" : given["count"] === true ? "count" : undefined,
         rank: given["rank"],
-        max_results: limitOf(given),
-        respect_ignore: negated(given, "no-ignore"),
-        hidden: negated(given, "no-hidden"),
+        max_results: resultLimitOf(given),
+        respect_ignore: falseIfGiven(given, "no-ignore"),
+        hidden: falseIfGiven(given, "no-hidden"),
       }),
     }),
   },
@@ -141,15 +141,15 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     about:
       "`*` stays within a directory, `**` does not; a pattern without `/` matches at any depth. Ignored files are skipped.",
     options: {
-      path: value,
-      exclude: values,
-      type: value,
-      sort: value,
-      limit: value,
-      "ignore-case": { ...flag, short: "i" },
-      "no-ignore": flag,
-      "no-hidden": flag,
-      quiet: { ...flag, short: "q" },
+      path: VALUE_OPTION,
+      exclude: REPEATABLE_OPTION,
+      type: VALUE_OPTION,
+      sort: VALUE_OPTION,
+      limit: VALUE_OPTION,
+      "ignore-case": { ...FLAG_OPTION, short: "i" },
+      "no-ignore": FLAG_OPTION,
+      "no-hidden": FLAG_OPTION,
+      quiet: { ...FLAG_OPTION, short: "q" },
     },
     aliases: { "max-results": "limit" },
     help: [
@@ -167,19 +167,19 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["filewright glob 'src/*.{js,ts}' --sort recent", "the latest first"],
     ],
     takes: [1, 1000],
-    outcome: outcomeOf,
+    outcome: searchOutcomeOf,
     toCall: ({ positionals, values: given }) => ({
       tool: "glob",
-      args: set({
+      args: withoutUndefined({
         pattern: positionals,
         path: given["path"],
         exclude: repeatedOption(given["exclude"]),
         type: given["type"],
         sort: given["sort"],
-        limit: limitOf(given),
-        case_sensitive: negated(given, "ignore-case"),
-        respect_ignore: negated(given, "no-ignore"),
-        hidden: negated(given, "no-hidden"),
+        limit: resultLimitOf(given),
+        case_sensitive: falseIfGiven(given, "ignore-case"),
+        respect_ignore: falseIfGiven(given, "no-ignore"),
+        hidden: falseIfGiven(given, "no-hidden"),
       }),
     }),
   },
@@ -189,7 +189,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     usage: "filewright find LETTERS [PATH] [options]",
     about:
       "The path has LETTERS in this order, not necessarily together; longer LETTERS may have one typo. Best matches first.",
-    options: { recent: flag, limit: { ...value, short: "m" }, "no-ignore": flag },
+    options: { recent: FLAG_OPTION, limit: { ...VALUE_OPTION, short: "m" }, "no-ignore": FLAG_OPTION },
     aliases: { "max-results": "limit" },
     help: [
       ["--recent", "prefer recently changed files"],
@@ -201,15 +201,15 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["filewright find hub.c drivers --recent", "below a directory, recently changed files first"],
     ],
     takes: [1, 2],
-    outcome: outcomeOf,
+    outcome: searchOutcomeOf,
     toCall: ({ positionals, values: given }) => ({
       tool: "find_files",
-      args: set({
+      args: withoutUndefined({
         query: positionals[0],
         path: positionals[1],
         rank: given["recent"] === true ? "recent" : undefined,
         limit: integerOption(given["limit"], "limit"),
-        respect_ignore: negated(given, "no-ignore"),
+        respect_ignore: falseIfGiven(given, "no-ignore"),
       }),
     }),
   },
@@ -219,21 +219,21 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     usage: "filewright ls [PATH...] [--depth N] [--sort type|name|size|mtime] [--format FORM]",
     about: "Links are shown with their target and never followed.",
     options: {
-      depth: { ...value, short: "d" },
-      sort: value,
-      desc: flag,
-      format: value,
-      ignore: values,
-      limit: value,
-      "respect-ignore": flag,
-      "no-hidden": flag,
-      long: { ...flag, short: "l" },
-      all: { ...flag, short: "a" },
-      recursive: { ...flag, short: "R" },
+      depth: { ...VALUE_OPTION, short: "d" },
+      sort: VALUE_OPTION,
+      desc: FLAG_OPTION,
+      format: VALUE_OPTION,
+      ignore: REPEATABLE_OPTION,
+      limit: VALUE_OPTION,
+      "respect-ignore": FLAG_OPTION,
+      "no-hidden": FLAG_OPTION,
+      long: { ...FLAG_OPTION, short: "l" },
+      all: { ...FLAG_OPTION, short: "a" },
+      recursive: { ...FLAG_OPTION, short: "R" },
     },
     help: [
       ["-d, --depth N", "the number of levels (1)"],
-      ["-R, --recursive", `every level, down to ${MAX_DEPTH}`],
+      ["-R, --recursive", `every level, down to ${MAX_RECURSIVE_DEPTH}`],
       ["-l, --long", "types, sizes and times in a pipe, too"],
       ["-a, --all", "accepted; dot files are always listed"],
       ["--sort type|name|size|mtime, --desc", "the order (type: directories first)"],
@@ -251,16 +251,17 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     several: { from: 0 },
     toCall: ({ positionals, values: given }) => ({
       tool: "list_directory",
-      args: set({
+      args: withoutUndefined({
         path: positionals[0],
         depth:
-          integerOption(given["depth"], "depth") ?? (given["recursive"] === true ? MAX_DEPTH : undefined),
+          integerOption(given["depth"], "depth") ??
+          (given["recursive"] === true ? MAX_RECURSIVE_DEPTH : undefined),
         sort: given["sort"],
         order: given["desc"] === true ? "desc" : undefined,
         format: given["format"],
         ignore: repeatedOption(given["ignore"]),
         respect_ignore: given["respect-ignore"],
-        hidden: negated(given, "no-hidden"),
+        hidden: falseIfGiven(given, "no-hidden"),
         limit: integerOption(given["limit"], "limit"),
       }),
     }),

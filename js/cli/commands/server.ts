@@ -1,19 +1,26 @@
 /**
  * The commands that start servers: `mcp` over standard input and output, for a client that starts it, and
- * `serve` over HTTP.
+ * `runServe` over HTTP.
  */
 import process from "node:process";
 import {
   DEFAULT_GRACE_S,
   DEFAULT_PORT,
   MCP_OPTIONS,
-  OUR_DEFAULTS,
+  FILEWRIGHT_DEFAULTS,
   SERVER_OPTIONS,
-  serveOptions,
+  serveOptionsOf,
 } from "../../mcp/command.ts";
-import { stderrLog } from "../../mcp/protocol/log.ts";
-import type { NetOptions } from "../../mcp/serve.ts";
-import { type Command, flag, type OptionHelp, value, values, EXIT } from "../command.ts";
+import { makeStderrLog } from "../../mcp/protocol/log.ts";
+import type { HttpServeOptions } from "../../mcp/serve.ts";
+import {
+  type Command,
+  FLAG_OPTION,
+  type OptionHelp,
+  VALUE_OPTION,
+  REPEATABLE_OPTION,
+  EXIT_STATUS,
+} from "../command.ts";
 import {
   repeatedOption,
   type OptionTable,
@@ -54,23 +61,23 @@ const SERVER_HELP: readonly OptionHelp[] = [
   ["--yes", "permit / or the home directory"],
 ];
 
-const MAX_DIRECTORIES = 1000;
+const MAX_SERVED_DIRECTORIES = 1000;
 
-/** The options of the command `serve`. */
+/** The options of the command `runServe`. */
 const SERVE_OPTIONS: OptionTable = {
   ...SERVER_OPTIONS,
-  host: value,
-  port: value,
-  "allow-host": values,
-  "allow-origin": values,
-  "token-file": value,
-  "no-token": flag,
-  "oauth-issuer": value,
-  "oauth-resource": value,
-  "oauth-jwks": value,
-  "oauth-scope": values,
-  "oauth-at-jwt": flag,
-  approve: flag,
+  host: VALUE_OPTION,
+  port: VALUE_OPTION,
+  "allow-host": REPEATABLE_OPTION,
+  "allow-origin": REPEATABLE_OPTION,
+  "token-file": VALUE_OPTION,
+  "no-token": FLAG_OPTION,
+  "oauth-issuer": VALUE_OPTION,
+  "oauth-resource": VALUE_OPTION,
+  "oauth-jwks": VALUE_OPTION,
+  "oauth-scope": REPEATABLE_OPTION,
+  "oauth-at-jwt": FLAG_OPTION,
+  approve: FLAG_OPTION,
 };
 
 const MAX_PORT = 65_535;
@@ -82,7 +89,7 @@ function portOf(given: unknown): number {
   throw new UsageError(`--port must be from 0 to ${MAX_PORT}, not ${port}`);
 }
 
-/** The commands `mcp` and `serve`. */
+/** The commands `mcp` and `runServe`. */
 export const SERVER_COMMANDS: readonly Command[] = [
   {
     name: "mcp",
@@ -108,7 +115,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
         "answers exactly like those of the filesystem server",
       ],
     ],
-    takes: [0, MAX_DIRECTORIES],
+    takes: [0, MAX_SERVED_DIRECTORIES],
     own: true,
     // This function runs only with `--help`: without it, `main.node.ts` starts the server itself.
     run: async () => 0,
@@ -145,32 +152,32 @@ export const SERVER_COMMANDS: readonly Command[] = [
         "for other machines, read-only",
       ],
     ],
-    takes: [0, MAX_DIRECTORIES],
+    takes: [0, MAX_SERVED_DIRECTORIES],
     own: true,
-    run: serve,
+    run: runServe,
   },
 ];
 
-async function serve({ positionals, values: given }: ParsedCommandLine): Promise<number> {
-  const options = await serveOptions(positionals, given, OUR_DEFAULTS, SERVE_OPTIONS);
+async function runServe({ positionals, values: given }: ParsedCommandLine): Promise<number> {
+  const options = await serveOptionsOf(positionals, given, FILEWRIGHT_DEFAULTS, SERVE_OPTIONS);
   // The module is loaded for this command only: loading the protocol's SDK takes longer than most commands
   // run.
-  const { startServing } = await import("../../mcp/serve.ts");
+  const { startMcpHttpServer: startServing } = await import("../../mcp/serve.ts");
   const served = await startServing(
     {
       ...options,
-      host: text(given["host"]) ?? "127.0.0.1",
+      host: textOrUndefined(given["host"]) ?? "127.0.0.1",
       port: portOf(given["port"]),
       allowHosts: repeatedOption(given["allow-host"]) ?? [],
       allowOrigins: repeatedOption(given["allow-origin"]) ?? [],
-      tokenFile: text(given["token-file"]),
+      tokenFile: textOrUndefined(given["token-file"]),
       open: given["no-token"] === true,
-      oauth: oauthOf(given),
+      oauth: oauthOptionsOf(given),
       approve: given["approve"] === true,
     },
-    stderrLog(options.logLevel),
+    makeStderrLog(options.logLevel),
   );
-  if (served === undefined) return EXIT.error;
+  if (served === undefined) return EXIT_STATUS.error;
   // The handlers run once, so a second signal ends the process at once.
   await new Promise<void>((resolve) => {
     process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
@@ -179,10 +186,10 @@ async function serve({ positionals, values: given }: ParsedCommandLine): Promise
   return 0;
 }
 
-function oauthOf(given: ParsedCommandLine["values"]): NetOptions["oauth"] {
-  const issuer = text(given["oauth-issuer"]);
-  const resource = text(given["oauth-resource"]);
-  const jwks = text(given["oauth-jwks"]);
+function oauthOptionsOf(given: ParsedCommandLine["values"]): HttpServeOptions["oauth"] {
+  const issuer = textOrUndefined(given["oauth-issuer"]);
+  const resource = textOrUndefined(given["oauth-resource"]);
+  const jwks = textOrUndefined(given["oauth-jwks"]);
   const scopes = repeatedOption(given["oauth-scope"]) ?? [];
   const requireAccessTokenType = given["oauth-at-jwt"] === true;
   if (issuer === undefined) {
@@ -197,6 +204,6 @@ function oauthOf(given: ParsedCommandLine["values"]): NetOptions["oauth"] {
   return { issuer, resource, jwks, scopes, requireAccessTokenType };
 }
 
-function text(given: unknown): string | undefined {
+function textOrUndefined(given: unknown): string | undefined {
   return typeof given === "string" ? given : undefined;
 }

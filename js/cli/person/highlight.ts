@@ -10,24 +10,24 @@ import { createContext, Script } from "node:vm";
 import type { GrepMatch } from "../../tools/grep/types.ts";
 
 /** The beginning and the end of a match, as UTF-16 offsets in the lines of one result joined by line feeds. */
-export type Range = readonly [from: number, to: number];
+export type HighlightRange = readonly [from: number, to: number];
 
 /** The arguments of a search on which its matches depend. */
-export interface Pattern {
+export interface SearchPattern {
   readonly pattern: string;
   readonly regex?: boolean | undefined;
   readonly case?: string | undefined;
   readonly word?: unknown;
 }
 
-const TIME_LIMIT_MS = 200;
+const MAX_MATCHING_MS = 200;
 /** The maximum number of ranges that are highlighted in one line. */
-const MAX_RANGES = 100;
+const MAX_RANGES_PER_LINE = 100;
 
-const FIND = new Script(`lines.map((line) => {
+const FIND_RANGES_SCRIPT = new Script(`lines.map((line) => {
   expression.lastIndex = 0;
   const ranges = [];
-  for (let found; ranges.length < ${MAX_RANGES} && (found = expression.exec(line)) !== null; ) {
+  for (let found; ranges.length < ${MAX_RANGES_PER_LINE} && (found = expression.exec(line)) !== null; ) {
     if (found[0] === "") expression.lastIndex += 1;
     else ranges.push([found.index, found.index + found[0].length]);
   }
@@ -35,15 +35,22 @@ const FIND = new Script(`lines.map((line) => {
 })`);
 
 /** Returns the ranges to highlight for each result; empty when they are not certain. */
-export function rangesOf(matches: readonly GrepMatch[], wanted: Pattern): readonly (readonly Range[])[] {
-  const expression = expressionOf(wanted);
+export function highlightRangesOf(
+  matches: readonly GrepMatch[],
+  wanted: SearchPattern,
+): readonly (readonly HighlightRange[])[] {
+  const expression = toRegExp(wanted);
   const none = matches.map(() => []);
   if (expression === undefined) return none;
   const lines = matches.map(({ text, rest = [] }) => [text, ...rest].join("\n"));
   try {
     const context = createContext({ lines, expression });
-    const found = FIND.runInContext(context, { timeout: TIME_LIMIT_MS }) as Range[][];
-    return matches.map((match, index) => (isSame(match, found[index]?.[0]) ? (found[index] ?? []) : []));
+    const found = FIND_RANGES_SCRIPT.runInContext(context, {
+      timeout: MAX_MATCHING_MS,
+    }) as HighlightRange[][];
+    return matches.map((match, index) =>
+      isReportedMatch(match, found[index]?.[0]) ? (found[index] ?? []) : [],
+    );
   } catch {
     return none;
   }
@@ -53,13 +60,13 @@ export function rangesOf(matches: readonly GrepMatch[], wanted: Pattern): readon
  * Returns true when JavaScript's first match is the one that the engine reported. In a truncated line the
  * columns differ.
  */
-function isSame({ text, column }: GrepMatch, first: Range | undefined): boolean {
+function isReportedMatch({ text, column }: GrepMatch, first: HighlightRange | undefined): boolean {
   if (first === undefined) return false;
   return text.startsWith("…") || [...text.slice(0, first[0])].length + 1 === column;
 }
 
 /** Returns the pattern as a JavaScript regular expression; undefined when there is no equivalent. */
-function expressionOf({ pattern, regex, case: letters, word }: Pattern): RegExp | undefined {
+function toRegExp({ pattern, regex, case: letters, word }: SearchPattern): RegExp | undefined {
   const [, inline = "", rest = pattern] =
     regex === false ? [] : (/^\(\?([ims]+)\)(.*)$/su.exec(pattern) ?? []);
   const plain =

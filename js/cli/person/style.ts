@@ -7,7 +7,7 @@ import util from "node:util";
 import { UsageError, type ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
-type Format = Parameters<typeof util.styleText>[0];
+type AnsiFormat = Parameters<typeof util.styleText>[0];
 
 /** A style, by its meaning. */
 export type Style =
@@ -25,7 +25,7 @@ export type Style =
   | "link"
   | "other";
 
-const STYLES: Readonly<Record<Style, Format>> = {
+const FORMAT_BY_STYLE: Readonly<Record<Style, AnsiFormat>> = {
   bad: "red",
   badWord: ["red", "inverse"],
   good: "green",
@@ -41,18 +41,18 @@ const STYLES: Readonly<Record<Style, Format>> = {
   other: "yellow",
 };
 
-const MODES = ["auto", "always", "never"] as const;
+const COLOUR_MODES = ["auto", "always", "never"] as const;
 
 /** When colour is used. `auto`: as the stream and the environment say. */
-type ColourMode = (typeof MODES)[number];
+type ColourMode = (typeof COLOUR_MODES)[number];
 
-let mode: ColourMode = "auto";
+let colourMode: ColourMode = "auto";
 
 /** Sets when colour is used, from the value of `--color`, which overrides the environment. @throws UsageError */
-function setColour(given: unknown): ColourMode {
-  const found = MODES.find((one) => one === (given ?? "auto"));
+function setColourMode(given: unknown): ColourMode {
+  const found = COLOUR_MODES.find((one) => one === (given ?? "auto"));
   if (found === undefined) throw new UsageError(`--color must be auto, always or never, not '${given}'`);
-  mode = found;
+  colourMode = found;
   return found;
 }
 
@@ -60,8 +60,8 @@ function setColour(given: unknown): ColourMode {
  * Returns true when output to a stream is coloured: as NO_COLOR and FORCE_COLOR say, or else if it is a
  * terminal with colours.
  */
-export function colours(stream: NodeJS.WriteStream): boolean {
-  if (mode !== "auto") return mode === "always";
+export function hasColours(stream: NodeJS.WriteStream): boolean {
+  if (colourMode !== "auto") return colourMode === "always";
   const { NO_COLOR: no = "", FORCE_COLOR: force = "", TERM: term } = process.env;
   if (no !== "") return false;
   if (force !== "") return force !== "0" && force !== "false";
@@ -69,18 +69,18 @@ export function colours(stream: NodeJS.WriteStream): boolean {
 }
 
 /** Returns the text in a style, if output to the stream is coloured; otherwise unchanged. */
-export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
-  if (!colours(stream) || text === "") return text;
+export function withStyle(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
+  if (!hasColours(stream) || text === "") return text;
   // Newer versions of Node check the stream themselves, which would override `--color always`.
   const paint = util.styleText as
-    | ((format: Format, text: string, options: { readonly validateStream: boolean }) => string)
+    | ((format: AnsiFormat, text: string, options: { readonly validateStream: boolean }) => string)
     | undefined;
   // Node before 20.12 does not have styleText.
-  return paint === undefined ? text : paint(STYLES[style], text, { validateStream: false });
+  return paint === undefined ? text : paint(FORMAT_BY_STYLE[style], text, { validateStream: false });
 }
 
 /** How a result is printed. */
-export interface Form {
+export interface OutputForm {
   /** True to format the result for a person: in columns, with headings and highlighted matches. */
   readonly person: boolean;
   /** True to print the name of a file once, above its matches. */
@@ -90,8 +90,8 @@ export interface Form {
 }
 
 /** Returns how a command line wants its result printed. @throws UsageError */
-export function formOf({ values }: ParsedCommandLine): Form {
-  const colour = setColour(values["color"]);
+export function outputFormOf({ values }: ParsedCommandLine): OutputForm {
+  const colour = setColourMode(values["color"]);
   const terminal = process.stdout.isTTY === true;
   const person = terminal || colour === "always" || values["heading"] === true;
   return {
@@ -101,26 +101,26 @@ export function formOf({ values }: ParsedCommandLine): Form {
   };
 }
 
-const UNITS = ["", "K", "M", "G", "T", "P"] as const;
-const KIB = 1024;
+const SIZE_UNITS = ["", "K", "M", "G", "T", "P"] as const;
+const BYTES_PER_KIB = 1024;
 /** A number below this value is shown with one decimal. */
-const PRECISE_BELOW = 10;
+const MAX_NUMBER_WITH_DECIMAL = 10;
 
 /** Returns a number of bytes as at most four characters and a unit (K, M and so on, in powers of 1024). */
-export function humanBytes(bytes: number): string {
+export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  while (Math.round(value) >= KIB && unit < UNITS.length - 1) {
-    value /= KIB;
+  while (Math.round(value) >= BYTES_PER_KIB && unit < SIZE_UNITS.length - 1) {
+    value /= BYTES_PER_KIB;
     unit += 1;
   }
   if (unit === 0) return `${bytes}`;
   const tenth = Math.ceil(value * 10) / 10;
-  return `${tenth < PRECISE_BELOW ? tenth.toFixed(1) : Math.ceil(value)}${UNITS[unit]}`;
+  return `${tenth < MAX_NUMBER_WITH_DECIMAL ? tenth.toFixed(1) : Math.ceil(value)}${SIZE_UNITS[unit]}`;
 }
 
 /** Returns a time as `YYYY-MM-DD HH:MM` in the time zone of this machine. */
-export function localTime(iso: string): string {
+export function formatLocalTime(iso: string): string {
   const time = new Date(iso);
   const two = (figure: number): string => String(figure).padStart(2, "0");
   const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
@@ -131,6 +131,6 @@ export function localTime(iso: string): string {
  * Escapes control characters in a line of a file, so that it cannot control the terminal or hide text. Tabs
  * are kept.
  */
-export function harmless(line: string): string {
+export function escapeForTerminal(line: string): string {
   return line.split("\t").map(escapeControls).join("\t");
 }

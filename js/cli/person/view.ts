@@ -7,9 +7,9 @@ import type { ListDirectoryData, ListedEntry } from "../../tools/render/listing.
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ToolCall } from "../command.ts";
-import { commandHint } from "../hints.ts";
-import { type Form, styled, humanBytes, localTime, harmless } from "./style.ts";
-import { type Pattern, type Range, rangesOf } from "./highlight.ts";
+import { rewordForCommandLine } from "../hints.ts";
+import { type OutputForm, withStyle, formatBytes, formatLocalTime, escapeForTerminal } from "./style.ts";
+import { type SearchPattern, type HighlightRange, highlightRangesOf } from "./highlight.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { relativeTo } from "../../backends/paths.ts";
 import { NOT_SHOWN } from "../../tools/render/link-target.ts";
@@ -18,7 +18,7 @@ import { NOT_SHOWN } from "../../tools/render/link-target.ts";
 export function personalText(
   { tool, args }: ToolCall,
   result: ToolResult,
-  form: Form,
+  form: OutputForm,
   { root }: ParsedCommandLine["values"],
 ): string | undefined {
   if (!result.ok || result.data === undefined) return undefined;
@@ -26,36 +26,36 @@ export function personalText(
   switch (tool) {
     case "grep": {
       const data = result.data as GrepData;
-      const rows = grepLines(data, given as unknown as Pattern, form.heading);
-      return withNotes(tool, rows, result.text, plainRows(data));
+      const rows = grepResultLines(data, given as unknown as SearchPattern, form.heading);
+      return withNotesForModels(tool, rows, result.text, rowsForModels(data));
     }
     case "list_directory": {
       if (given["format"] !== undefined) return undefined;
       const data = result.data as ListDirectoryData;
-      return withNotes(tool, listLines(data), result.text, data.entries.length);
+      return withNotesForModels(tool, directoryListingLines(data), result.text, data.entries.length);
     }
     case "glob": {
       const { matches } = result.data as GlobData;
-      return withNotes(tool, pathLines(matches), result.text, matches.length);
+      return withNotesForModels(tool, pathLines(matches), result.text, matches.length);
     }
     case "find_files": {
       const { files } = result.data as FindFilesData;
-      return withNotes(tool, pathLines(files.map(({ path }) => path)), result.text, files.length);
+      return withNotesForModels(tool, pathLines(files.map(({ path }) => path)), result.text, files.length);
     }
     case "read_file":
-      return pageText(result, given as unknown as PageArgs, root);
+      return pageForPerson(result, given as unknown as PageArgs, root);
     default:
       return undefined;
   }
 }
 
 /** Returns the number of lines that the results take in the text for models. */
-const plainRows = (data: GrepData): number => linesOf(data).flat().length;
+const rowsForModels = (data: GrepData): number => linesOf(data).flat().length;
 
 /** Returns the rows, followed by the notes that the text for models has after its first `count` lines. */
-function withNotes(tool: string, rows: readonly string[], text: string, count: number): string {
+function withNotesForModels(tool: string, rows: readonly string[], text: string, count: number): string {
   const notes = text.split("\n").slice(count);
-  return [...rows, ...notes.map((note) => styled("faint", commandHint(note, tool)))].join("\n");
+  return [...rows, ...notes.map((note) => withStyle("faint", rewordForCommandLine(note, tool)))].join("\n");
 }
 
 const TYPE_LABELS = { file: "file", dir: "dir", symlink: "link", other: "other" } as const;
@@ -67,29 +67,29 @@ const TIME_WIDTH = "2000-01-01 00:00".length;
  * Returns one line for each entry: type, size, time and name. Entries below the first level have a path
  * instead of a name.
  */
-function listLines(data: ListDirectoryData): readonly string[] {
+function directoryListingLines(data: ListDirectoryData): readonly string[] {
   return data.entries.map((entry) => {
-    const size = entry.type === "file" && entry.size !== undefined ? humanBytes(entry.size) : "-";
-    const time = entry.modified === undefined ? "-" : localTime(entry.modified);
+    const size = entry.type === "file" && entry.size !== undefined ? formatBytes(entry.size) : "-";
+    const time = entry.modified === undefined ? "-" : formatLocalTime(entry.modified);
     return [
-      styled("faint", TYPE_LABELS[entry.type].padEnd(TYPE_WIDTH)),
-      styled("good", size.padStart(SIZE_WIDTH)),
-      styled("faint", time.padEnd(TIME_WIDTH)),
-      nameOf(entry, data.path),
+      withStyle("faint", TYPE_LABELS[entry.type].padEnd(TYPE_WIDTH)),
+      withStyle("good", size.padStart(SIZE_WIDTH)),
+      withStyle("faint", time.padEnd(TIME_WIDTH)),
+      shownNameOf(entry, data.path),
     ].join("  ");
   });
 }
 
-function nameOf({ path, type, target }: ListedEntry, directory: string): string {
+function shownNameOf({ path, type, target }: ListedEntry, directory: string): string {
   const below = directory === "." ? path : (relativeTo(`/${path}`, `/${directory}`) ?? path);
   const name = escapeControls(below);
   switch (type) {
     case "dir":
-      return styled("directory", `${name}/`);
+      return withStyle("directory", `${name}/`);
     case "symlink":
-      return `${styled("link", name)} -> ${escapeControls(target ?? NOT_SHOWN)}`;
+      return `${withStyle("link", name)} -> ${escapeControls(target ?? NOT_SHOWN)}`;
     case "other":
-      return styled("other", name);
+      return withStyle("other", name);
     default:
       return name;
   }
@@ -100,33 +100,33 @@ function pathLines(paths: readonly string[]): readonly string[] {
   return paths.map((path) => {
     const shown = escapeControls(path);
     const at = shown.lastIndexOf("/") + 1;
-    return `${styled("path", shown.slice(0, at))}${shown.slice(at)}`;
+    return `${withStyle("path", shown.slice(0, at))}${shown.slice(at)}`;
   });
 }
 
 /** Returns the lines of the results. With `heading` the name of a file is printed once, above its lines. */
-function grepLines(data: GrepData, wanted: Pattern, heading: boolean): readonly string[] {
-  if (data.files !== undefined) return data.files.map((path) => styled("path", escapeControls(path)));
+function grepResultLines(data: GrepData, wanted: SearchPattern, heading: boolean): readonly string[] {
+  if (data.files !== undefined) return data.files.map((path) => withStyle("path", escapeControls(path)));
   if (data.counts !== undefined)
-    return data.counts.map(({ path, count }) => `${styled("path", escapeControls(path))}:${count}`);
+    return data.counts.map(({ path, count }) => `${withStyle("path", escapeControls(path))}:${count}`);
   const matches = data.matches ?? [];
-  const ranges = rangesOf(matches, wanted);
+  const ranges = highlightRangesOf(matches, wanted);
   const lines: string[] = [];
   let file: string | undefined;
   let last = 0;
   for (const [index, rows] of rowsOf(matches).entries()) {
     let offset = 0;
     for (const { path, line, text, hit } of rows) {
-      const name = styled("path", escapeControls(path));
+      const name = withStyle("path", escapeControls(path));
       if (path !== file) {
         if (heading) lines.push(...(file === undefined ? [name] : ["", name]));
         file = path;
-      } else if (hasContext(data) && line !== last + 1) lines.push(styled("faint", "--"));
+      } else if (hasContext(data) && line !== last + 1) lines.push(withStyle("faint", "--"));
       last = line;
       const mark = hit ? ":" : "-";
-      const shown = hit ? highlighted(text, offset, ranges[index] ?? []) : harmless(text);
+      const shown = hit ? highlightLine(text, offset, ranges[index] ?? []) : escapeForTerminal(text);
       if (hit) offset += text.length + 1;
-      lines.push(`${heading ? "" : `${name}${mark}`}${styled("number", String(line))}${mark}${shown}`);
+      lines.push(`${heading ? "" : `${name}${mark}`}${withStyle("number", String(line))}${mark}${shown}`);
     }
   }
   return lines;
@@ -141,16 +141,18 @@ function hasContext({ matches = [] }: GrepData): boolean {
  * Returns a line with its matches highlighted. `offset` is where the line begins in the joined lines of its
  * result.
  */
-function highlighted(text: string, offset: number, ranges: readonly Range[]): string {
+function highlightLine(text: string, offset: number, ranges: readonly HighlightRange[]): string {
   let shown = "";
   let at = 0;
   for (const [from, to] of ranges) {
     const [begin, end] = [Math.max(from - offset, at), Math.min(to - offset, text.length)];
     if (end <= begin) continue;
-    shown += harmless(text.slice(at, begin)) + styled("match", harmless(text.slice(begin, end)));
+    shown +=
+      escapeForTerminal(text.slice(at, begin)) +
+      withStyle("match", escapeForTerminal(text.slice(begin, end)));
     at = end;
   }
-  return shown + harmless(text.slice(at));
+  return shown + escapeForTerminal(text.slice(at));
 }
 
 /** The arguments with which the page was read. */
@@ -163,7 +165,7 @@ interface PageArgs {
 }
 
 /** Returns a page with coloured line numbers. If more follows, its last line is a command line that prints it. */
-function pageText(result: ToolResult, args: PageArgs, root: unknown): string {
+function pageForPerson(result: ToolResult, args: PageArgs, root: unknown): string {
   const lines = result.text.split("\n");
   const { truncated, long_lines: long = 0 } = result.data as {
     readonly truncated?: boolean;
@@ -172,29 +174,29 @@ function pageText(result: ToolResult, args: PageArgs, root: unknown): string {
   const hasNote = truncated === true || long > 0;
   return lines
     .map((line, at) => {
-      if (hasNote && at === lines.length - 1) return styled("faint", onward(line, args, root));
+      if (hasNote && at === lines.length - 1) return withStyle("faint", nextPageCommand(line, args, root));
       const [, number, rest] = /^( *\d+[\t→])(.*)$/su.exec(line) ?? [];
       return number === undefined || args.line_numbers === "none"
-        ? harmless(line)
-        : `${styled("number", number)}${harmless(rest ?? "")}`;
+        ? escapeForTerminal(line)
+        : `${withStyle("number", number)}${escapeForTerminal(rest ?? "")}`;
     })
     .join("\n");
 }
 
 /** Matches the note of the tool that names the argument for the next page. */
-const ONWARD =
+const NEXT_PAGE_NOTE =
   /(?:continue(?: inside it)? with|see the rest with(?: max_line_chars=0 or)?) (start_line|start_byte)=(\d+)/u;
 
 /**
  * Returns a note of the tool in which the argument is replaced by a command line that prints the next page
  * with the same options.
  */
-function onward(note: string, args: PageArgs, root: unknown): string {
+function nextPageCommand(note: string, args: PageArgs, root: unknown): string {
   const option = (name: string, given: unknown): readonly string[] =>
-    given === undefined ? [] : [`--${name}`, quoted(String(given))];
-  const next = note.replace(ONWARD, (_, from: string, at: string) =>
+    given === undefined ? [] : [`--${name}`, quoteForShell(String(given))];
+  const next = note.replace(NEXT_PAGE_NOTE, (_, from: string, at: string) =>
     [
-      ...["go on: filewright read", quoted(args.path)],
+      ...["go on: filewright read", quoteForShell(args.path)],
       ...option(from === "start_line" ? "start" : "start-byte", at),
       ...option("lines", args.max_lines),
       ...option("numbers", args.line_numbers),
@@ -203,10 +205,10 @@ function onward(note: string, args: PageArgs, root: unknown): string {
       ...option("root", root),
     ].join(" "),
   );
-  return next === note ? commandHint(note, "read_file") : next;
+  return next === note ? rewordForCommandLine(note, "read_file") : next;
 }
 
 /** Returns a word quoted for a shell, if it needs quotes. */
-function quoted(word: string): string {
+function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -6,7 +6,7 @@ import { bearerTokenOf, tokensAreEqual } from "../../http/access.ts";
 import type { TokenFacts, TokenVerifier } from "./oauth.ts";
 
 /** Which tokens are accepted. With neither option every request is admitted. */
-export interface GateOptions {
+export interface TokenCheckOptions {
   /** One token for all clients. */
   readonly token?: string | undefined;
   /** Verifies the tokens of an authorization server. */
@@ -20,27 +20,27 @@ export interface GateOptions {
 type Admission = { readonly facts: TokenFacts | undefined } | { readonly refusal: Response };
 
 /** Checks the token of a request and says whether the request is admitted. */
-export type Gate = (request: Request) => Promise<Admission>;
+export type TokenCheck = (request: Request) => Promise<Admission>;
 
 /** Creates the check of tokens. */
-export function makeGate({ token, verifier }: GateOptions): Gate {
+export function makeTokenCheck({ token, verifier }: TokenCheckOptions): TokenCheck {
   return async (request) => {
     if (token === undefined && verifier === undefined) return { facts: undefined };
     const given = bearerTokenOf(request);
-    if (given === undefined) return { refusal: unauthorized(verifier) };
+    if (given === undefined) return { refusal: unauthorizedResponse(verifier) };
     if (token !== undefined && tokensAreEqual(given, token))
       return { facts: { clientId: "token", scopes: [], expiresAt: Number.MAX_SAFE_INTEGER, token: given } };
-    if (verifier === undefined) return { refusal: unauthorized(verifier, "invalid_token") };
+    if (verifier === undefined) return { refusal: unauthorizedResponse(verifier, "invalid_token") };
     const checked = await verifier.verify(given);
     if (checked === "unavailable") {
       const message = "the authorization server's keys cannot be had now; try again in ten seconds";
-      return { refusal: refused(503, message, { "retry-after": "10" }) };
+      return { refusal: refusalResponse(503, message, { "retry-after": "10" }) };
     }
-    if (checked === undefined) return { refusal: unauthorized(verifier, "invalid_token") };
+    if (checked === undefined) return { refusal: unauthorizedResponse(verifier, "invalid_token") };
     const missing = verifier.scopes.filter((scope) => !checked.scopes.includes(scope));
     return missing.length === 0
       ? { facts: checked }
-      : { refusal: unauthorized(verifier, "insufficient_scope") };
+      : { refusal: unauthorizedResponse(verifier, "insufficient_scope") };
   };
 }
 
@@ -48,14 +48,18 @@ export function makeGate({ token, verifier }: GateOptions): Gate {
  * Returns the answer that refuses a request, as a JSON-RPC error. Its id is null, because the message of the
  * request has not been parsed.
  */
-export function refused(status: number, message: string, headers: Record<string, string> = {}): Response {
+export function refusalResponse(
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
   return Response.json(
     { jsonrpc: "2.0", id: null, error: { code: -32_000, message } },
     { status, headers: { "cache-control": "no-store", ...headers } },
   );
 }
 
-function unauthorized(verifier: TokenVerifier | undefined, error?: string): Response {
+function unauthorizedResponse(verifier: TokenVerifier | undefined, error?: string): Response {
   const status = error === "insufficient_scope" ? 403 : 401;
   const parts = [
     ...(error === undefined ? [] : [`error="${error}"`]),
@@ -64,5 +68,5 @@ function unauthorized(verifier: TokenVerifier | undefined, error?: string): Resp
   ];
   const challenge = `Bearer${parts.length > 0 ? ` ${parts.join(", ")}` : ""}`;
   const message = status === 403 ? "the token lacks a scope" : "a valid token is needed";
-  return refused(status, message, { "www-authenticate": challenge });
+  return refusalResponse(status, message, { "www-authenticate": challenge });
 }

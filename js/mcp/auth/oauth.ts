@@ -62,12 +62,12 @@ export interface OauthOptions {
  * Public-key signature algorithms. jose refuses RSA keys below 2,048 bits and curves that do not belong to
  * the algorithm.
  */
-const ALGORITHMS = [
+const SIGNATURE_ALGORITHMS = [
   "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
 ]; // biome-ignore format: a list
 /** Header types of access tokens. ID tokens, logout tokens and others have other types. */
 const ACCESS_TOKEN_TYPES: readonly string[] = ["at+jwt", "application/at+jwt"];
-const PLAIN_TYPES: readonly string[] = ["jwt", "application/jwt"];
+const UNSPECIFIC_TOKEN_TYPES: readonly string[] = ["jwt", "application/jwt"];
 /** Claims that only ID tokens have (OpenID Connect Core 2, 3.1.3.6, 3.3.2.11). */
 const ID_TOKEN_CLAIMS: readonly string[] = ["nonce", "at_hash", "c_hash", "s_hash"];
 
@@ -78,13 +78,13 @@ const CLOCK_TOLERANCE_S = 30;
  * because of an unknown key.
  */
 const KEYS_MAX_AGE_MS = 600_000;
-const KEYS_COOLDOWN_MS = 10_000;
-const FETCH_MS = 5000;
+const MIN_MS_BETWEEN_KEY_FETCHES = 10_000;
+const MAX_FETCH_MS = 5000;
 /** The maximum size in bytes of an answer of the authorization server. A larger one counts as a failed fetch. */
-const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_FETCHED_BYTES = 256 * 1024;
 const MAX_KEYS = 100;
 /** The time in milliseconds for which no fetch is tried after one has failed. */
-const FAILURE_COOLDOWN_MS = 2000;
+const FETCH_FAILURE_COOLDOWN_MS = 2000;
 
 /**
  * Creates the verifier.
@@ -93,11 +93,11 @@ const FAILURE_COOLDOWN_MS = 2000;
 export function oauthVerifier(options: OauthOptions): TokenVerifier {
   const { issuer, resource, jwks, scopes, requireAccessTokenType = false } = options;
   const url = new URL(resource);
-  checkTransport(issuer, "the issuer");
-  if (jwks !== undefined) checkTransport(jwks, "the URL of the keys");
+  checkUsesTls(issuer, "the issuer");
+  if (jwks !== undefined) checkUsesTls(jwks, "the URL of the keys");
   const path = `/.well-known/oauth-protected-resource${url.pathname === "/" ? "" : url.pathname}`;
   const bare = resource.replace(/\/$/u, "");
-  const keys = keysOf(issuer, jwks);
+  const keys = makeKeySource(issuer, jwks);
 
   return {
     scopes,
@@ -118,15 +118,15 @@ export function oauthVerifier(options: OauthOptions): TokenVerifier {
         // keys.
         if (!isAccessTokenType(decodeProtectedHeader(token).typ, requireAccessTokenType)) return undefined;
         const { payload } = await jwtVerify(token, await keys(), {
-          algorithms: ALGORITHMS,
+          algorithms: SIGNATURE_ALGORITHMS,
           issuer,
           audience: [bare, `${bare}/`],
           clockTolerance: CLOCK_TOLERANCE_S,
           requiredClaims: ["iss", "aud", "exp"],
         });
-        return isAccessToken(payload) ? factsOf(token, payload) : undefined;
+        return isAccessToken(payload) ? tokenFactsOf(token, payload) : undefined;
       } catch (error) {
-        return error instanceof KeysUnavailable ? "unavailable" : undefined;
+        return error instanceof KeysUnavailableError ? "unavailable" : undefined;
       }
     },
   };
@@ -135,34 +135,34 @@ export function oauthVerifier(options: OauthOptions): TokenVerifier {
 /**
  * Thrown when the keys of the authorization server cannot be fetched, so that the token cannot be checked.
  */
-class KeysUnavailable extends Error {}
+class KeysUnavailableError extends Error {}
 
-type Keys = ReturnType<typeof createRemoteJWKSet>;
+type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
 /**
  * Returns a function that returns the keys of the issuer. It caches the issuer's metadata, and, for
- * `FAILURE_COOLDOWN_MS`, a failure.
+ * `FETCH_FAILURE_COOLDOWN_MS`, a failure.
  */
-function keysOf(issuer: string, jwks: string | undefined): () => Promise<Keys> {
-  let found: Promise<Keys> | undefined;
+function makeKeySource(issuer: string, jwks: string | undefined): () => Promise<KeySet> {
+  let found: Promise<KeySet> | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
   // A failure blocks only new fetches: jose still verifies tokens with the keys that it has cached.
   const attempt = async <T>(ask: () => Promise<T>): Promise<T> => {
-    if (performance.now() - failedAt < FAILURE_COOLDOWN_MS) throw new KeysUnavailable();
+    if (performance.now() - failedAt < FETCH_FAILURE_COOLDOWN_MS) throw new KeysUnavailableError();
     try {
       return await ask();
     } catch (error) {
       failedAt = performance.now();
-      throw new KeysUnavailable("the keys of the authorization server", { cause: error });
+      throw new KeysUnavailableError("the keys of the authorization server", { cause: error });
     }
   };
-  const open = async (): Promise<Keys> => {
-    const place = jwks ?? (await attempt(() => issuerKeys(issuer)));
+  const open = async (): Promise<KeySet> => {
+    const place = jwks ?? (await attempt(() => findKeysUrl(issuer)));
     return createRemoteJWKSet(new URL(place), {
-      timeoutDuration: FETCH_MS,
-      cooldownDuration: KEYS_COOLDOWN_MS,
+      timeoutDuration: MAX_FETCH_MS,
+      cooldownDuration: MIN_MS_BETWEEN_KEY_FETCHES,
       cacheMaxAge: KEYS_MAX_AGE_MS,
-      [customFetch]: (url, { signal }) => attempt(async () => Response.json(await keyList(url, signal))),
+      [customFetch]: (url, { signal }) => attempt(async () => Response.json(await fetchKeySet(url, signal))),
     });
   };
   return () => {
@@ -175,7 +175,7 @@ function keysOf(issuer: string, jwks: string | undefined): () => Promise<Keys> {
 }
 
 /** Fetches a list of keys (a JWK set). */
-async function keyList(url: string, signal: AbortSignal): Promise<object> {
+async function fetchKeySet(url: string, signal: AbortSignal): Promise<object> {
   const list = (await fetchJson(url, signal)) as { readonly keys?: unknown } | null;
   const keys = list?.keys;
   if (!Array.isArray(keys) || keys.length > MAX_KEYS) throw new Error("the answer is no list of keys");
@@ -188,7 +188,7 @@ async function keyList(url: string, signal: AbortSignal): Promise<object> {
  */
 function isAccessTokenType(type: unknown, required: boolean): boolean {
   if (type === undefined) return !required;
-  const known = required ? ACCESS_TOKEN_TYPES : [...ACCESS_TOKEN_TYPES, ...PLAIN_TYPES];
+  const known = required ? ACCESS_TOKEN_TYPES : [...ACCESS_TOKEN_TYPES, ...UNSPECIFIC_TOKEN_TYPES];
   return typeof type === "string" && known.includes(type.toLowerCase());
 }
 
@@ -204,7 +204,7 @@ function isAccessToken(claims: JWTPayload): boolean {
   return ID_TOKEN_CLAIMS.every((claim) => claims[claim] === undefined);
 }
 
-function factsOf(token: string, claims: JWTPayload): TokenFacts {
+function tokenFactsOf(token: string, claims: JWTPayload): TokenFacts {
   const { scope, scp, client_id: client, azp, sub, exp } = claims;
   const scopes = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
   const subject = typeof sub === "string" ? sub : undefined;
@@ -216,32 +216,32 @@ function factsOf(token: string, claims: JWTPayload): TokenFacts {
  * Requires HTTPS, or HTTP to this machine.
  * @throws TypeError for an invalid URL, RangeError without TLS
  */
-function checkTransport(url: string, what: string): void {
+function checkUsesTls(url: string, what: string): void {
   const { protocol, hostname } = new URL(url);
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
   throw new RangeError(`${what} must be an https: URL`);
 }
 
 /** Returns the URL of an issuer's keys from its metadata (RFC 8414 or OpenID Connect discovery). */
-async function issuerKeys(issuer: string): Promise<string> {
+async function findKeysUrl(issuer: string): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const rest = pathname === "/" ? "" : pathname.replace(/\/$/u, "");
   for (const place of [
     `${origin}/.well-known/oauth-authorization-server${rest}`,
     `${origin}${rest}/.well-known/openid-configuration`,
   ]) {
-    const about = await fetchJson(place, AbortSignal.timeout(FETCH_MS)).then(
+    const about = await fetchJson(place, AbortSignal.timeout(MAX_FETCH_MS)).then(
       (value) => value as { readonly jwks_uri?: unknown; readonly issuer?: unknown } | null,
       () => null,
     );
     if (typeof about?.jwks_uri !== "string" || about.issuer !== issuer) continue;
-    checkTransport(about.jwks_uri, "the URL of the keys");
+    checkUsesTls(about.jwks_uri, "the URL of the keys");
     return about.jwks_uri;
   }
   throw new Error("the issuer does not tell where its keys are");
 }
 
-/** Fetches a JSON document. Follows no redirect, and fails for more than {@link MAX_ANSWER_BYTES}. */
+/** Fetches a JSON document. Follows no redirect, and fails for more than {@link MAX_FETCHED_BYTES}. */
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await fetch(url, { headers: { accept: "application/json" }, redirect: "error", signal });
   if (!response.ok) {
@@ -252,7 +252,7 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   let size = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error("the answer of the authorization server is too long");
+    if (size > MAX_FETCHED_BYTES) throw new Error("the answer of the authorization server is too long");
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString("utf8"));

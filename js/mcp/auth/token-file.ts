@@ -27,13 +27,13 @@ import { MIN_TOKEN_CHARS } from "../../http/access.ts";
 export type TokenKind = "client" | "approver";
 
 /** The permission bits by which users other than the owner can read, write or execute a file. */
-const OTHERS = 0o077;
-const OTHERS_WRITE = 0o022;
+const ANY_ACCESS_BY_OTHERS = 0o077;
+const WRITE_ACCESS_BY_OTHERS = 0o022;
 /** The maximum size of a token file in bytes. A larger file is refused. */
 const MAX_TOKEN_BYTES = 4096;
 
 /** Returns the path of the token file for a server on a port. */
-export function tokenFileOf(port: number, kind: TokenKind): string {
+export function tokenFilePath(port: number, kind: TokenKind): string {
   return join(defaultStateDir(), `serve-${port}${kind === "approver" ? ".approve" : ""}.token`);
 }
 
@@ -58,10 +58,10 @@ export function readToken(file: string): string {
     return fail(`There is no token in '${shown}' (${code ?? "unreadable"}). Name another file.`);
   }
   try {
-    const { mode, uid, size } = check(fstatSync(descriptor), shown, fail);
+    const { mode, uid, size } = assertPrivateFile(fstatSync(descriptor), shown, fail);
     if (size > MAX_TOKEN_BYTES) return fail(`'${shown}' is too long for a token file: it has ${size} bytes.`);
     if (process.platform !== "win32") {
-      if ((mode & OTHERS) !== 0) {
+      if ((mode & ANY_ACCESS_BY_OTHERS) !== 0) {
         const bits = (mode & 0o777).toString(8).padStart(4, "0");
         return fail(`Others can use the token file '${shown}' (mode ${bits}). Run: chmod 600 '${shown}'`);
       }
@@ -74,7 +74,11 @@ export function readToken(file: string): string {
   }
 }
 
-function check<S extends { isFile(): boolean }>(stats: S, shown: string, fail: (what: string) => never): S {
+function assertPrivateFile<S extends { isFile(): boolean }>(
+  stats: S,
+  shown: string,
+  fail: (what: string) => never,
+): S {
   return stats.isFile() ? stats : fail(`The token file '${shown}' is no regular file.`);
 }
 
@@ -98,7 +102,8 @@ export function writeToken(file: string, token: string): void {
   const directory = dirname(file);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const { mode, uid } = lstatSync(directory);
-  const isOwn = process.platform === "win32" || ((mode & OTHERS_WRITE) === 0 && uid === process.getuid?.());
+  const isOwn =
+    process.platform === "win32" || ((mode & WRITE_ACCESS_BY_OTHERS) === 0 && uid === process.getuid?.());
   if (!isOwn) {
     const shown = escapeControls(directory);
     throw new FilewrightError(

@@ -24,10 +24,10 @@ import { KEY_BYTES, readOrMakeKey } from "../../backends/key-file.node.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 
 /** The environment variable that holds a signing key for several servers. */
-export const KEY_VARIABLE = "FILEWRIGHT_KEY";
+export const SIGNING_KEY_VARIABLE = "FILEWRIGHT_KEY";
 
 /** The number of seconds for which a question can be answered. */
-export const ANSWER_SECONDS = 600;
+export const MAX_ANSWER_SECONDS = 600;
 
 /** The signing key and the record of used answers. */
 export interface ApprovalState {
@@ -37,7 +37,7 @@ export interface ApprovalState {
   spend(nonce: string): boolean;
   /**
    * Writes a question that is too long for the client's form to a file, and returns its path; undefined when
-   * there is no directory for it. The file is removed some time after {@link ANSWER_SECONDS}.
+   * there is no directory for it. The file is removed some time after {@link MAX_ANSWER_SECONDS}.
    */
   keep(digest: string, text: string): string | undefined;
 }
@@ -59,17 +59,20 @@ export interface ApprovalStateOptions {
  * write
  */
 export function openApprovalState({ stateDir, key }: ApprovalStateOptions): ApprovalState {
-  const given = key === undefined || key === "" ? undefined : parseKey(key);
-  const directory = stateDir === undefined ? undefined : usableDirectory(stateDir);
+  const given = key === undefined || key === "" ? undefined : parseSigningKey(key);
+  const directory = stateDir === undefined ? undefined : createWritableDirectory(stateDir);
   const secret =
     given ?? (directory === undefined ? randomBytes(KEY_BYTES) : readOrMakeKey(join(directory, "key")));
   return {
     key: createHmac("sha256", secret).update("filewright approvals 1").digest(),
-    spend: directory === undefined ? spendInMemory() : (nonce) => spendIn(join(directory, "spent"), nonce),
+    spend:
+      directory === undefined
+        ? makeUseRecordInMemory()
+        : (nonce) => recordUseInDirectory(join(directory, "spent"), nonce),
     keep:
       directory === undefined
         ? () => undefined
-        : (digest, text) => keepIn(join(directory, "shown"), digest, text),
+        : (digest, text) => writeQuestionFile(join(directory, "shown"), digest, text),
   };
 }
 
@@ -77,15 +80,15 @@ export function openApprovalState({ stateDir, key }: ApprovalStateOptions): Appr
  * Returns the bytes of a key given in hex or base64.
  * @throws FilewrightError INVALID_ARGUMENT, whose message never contains the key
  */
-function parseKey(text: string): Buffer {
+function parseSigningKey(text: string): Buffer {
   const trimmed = text.trim();
   const hex = /^(?:[0-9a-f]{2})+$/iu.test(trimmed);
   const base64 = /^[0-9a-z+/_-]+={0,2}$/iu.test(trimmed);
   const bytes = hex ? Buffer.from(trimmed, "hex") : base64 ? Buffer.from(trimmed, "base64") : Buffer.alloc(0);
-  if (bytes.length >= KEY_BYTES && new Set(bytes).size >= MIN_DISTINCT_BYTES) return bytes;
+  if (bytes.length >= KEY_BYTES && new Set(bytes).size >= MIN_DISTINCT_KEY_BYTES) return bytes;
   throw new FilewrightError(
     "INVALID_ARGUMENT",
-    `${KEY_VARIABLE} must hold at least ${KEY_BYTES} random bytes in hex or base64; \`openssl rand -hex ${KEY_BYTES}\` makes one.`,
+    `${SIGNING_KEY_VARIABLE} must hold at least ${KEY_BYTES} random bytes in hex or base64; \`openssl rand -hex ${KEY_BYTES}\` makes one.`,
     { complete: true },
   );
 }
@@ -94,13 +97,13 @@ function parseKey(text: string): Buffer {
  * The minimum number of different bytes in a key. Random keys have more, so a key with fewer is refused as a
  * likely mistake.
  */
-const MIN_DISTINCT_BYTES = 8;
+const MIN_DISTINCT_KEY_BYTES = 8;
 
 /**
  * Creates the directory if needed and returns it; undefined when it cannot be written.
  * @throws FilewrightError INVALID_ARGUMENT when other users may write in it
  */
-function usableDirectory(stateDir: string): string | undefined {
+function createWritableDirectory(stateDir: string): string | undefined {
   const directory = join(stateDir, "approvals");
   try {
     for (const name of ["spent", "shown"]) mkdirSync(join(directory, name), { recursive: true, mode: 0o700 });
@@ -116,7 +119,7 @@ function usableDirectory(stateDir: string): string | undefined {
   });
 }
 
-function spendInMemory(): (nonce: string) => boolean {
+function makeUseRecordInMemory(): (nonce: string) => boolean {
   const spent = new Map<string, number>();
   return (nonce) => {
     const now = Date.now();
@@ -125,7 +128,7 @@ function spendInMemory(): (nonce: string) => boolean {
       spent.delete(old);
     }
     if (spent.has(nonce)) return false;
-    spent.set(nonce, now + KEPT_MS);
+    spent.set(nonce, now + MAX_RECORD_AGE_MS);
     return true;
   };
 }
@@ -134,8 +137,8 @@ function spendInMemory(): (nonce: string) => boolean {
  * Marks an answer as used by creating a file for it. Creation fails if the file exists, so that only one of
  * several processes succeeds.
  */
-function spendIn(directory: string, nonce: string): boolean {
-  sweep(directory);
+function recordUseInDirectory(directory: string, nonce: string): boolean {
+  removeOldRecords(directory);
   const name = createHash("sha256").update(nonce).digest("hex");
   try {
     const descriptor = openSync(join(directory, name), "wx", 0o600);
@@ -157,28 +160,28 @@ function spendIn(directory: string, nonce: string): boolean {
 }
 
 /** The age in milliseconds at which a record is removed. It is longer than a question can be answered. */
-const KEPT_MS = 2 * ANSWER_SECONDS * 1000;
+const MAX_RECORD_AGE_MS = 2 * MAX_ANSWER_SECONDS * 1000;
 /** The minimum time in milliseconds between two removals of old records in one directory. */
-const SWEEP_MS = 60_000;
-const swept = new Map<string, number>();
+const MIN_MS_BETWEEN_SWEEPS = 60_000;
+const lastSweepByDirectory = new Map<string, number>();
 
-/** Removes files of a directory that are older than `KEPT_MS`, at most once in `SWEEP_MS`. */
-function sweep(directory: string): void {
+/** Removes files of a directory that are older than `MAX_RECORD_AGE_MS`, at most once in `MIN_MS_BETWEEN_SWEEPS`. */
+function removeOldRecords(directory: string): void {
   const now = Date.now();
-  if (now - (swept.get(directory) ?? 0) < SWEEP_MS) return;
-  swept.set(directory, now);
+  if (now - (lastSweepByDirectory.get(directory) ?? 0) < MIN_MS_BETWEEN_SWEEPS) return;
+  lastSweepByDirectory.set(directory, now);
   try {
     for (const name of readdirSync(directory)) {
       const path = join(directory, name);
-      if (now - statSync(path).mtimeMs > KEPT_MS) unlinkSync(path);
+      if (now - statSync(path).mtimeMs > MAX_RECORD_AGE_MS) unlinkSync(path);
     }
   } catch {
     // Another process has removed the file.
   }
 }
 
-function keepIn(directory: string, digest: string, text: string): string | undefined {
-  sweep(directory);
+function writeQuestionFile(directory: string, digest: string, text: string): string | undefined {
+  removeOldRecords(directory);
   const path = join(directory, `${digest.replace(/^sha256:/u, "")}.txt`);
   try {
     writeFileSync(path, text, { mode: 0o600 });

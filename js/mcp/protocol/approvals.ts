@@ -12,16 +12,21 @@ import { randomBytes } from "node:crypto";
 import process from "node:process";
 import { defaultStateDir } from "../../backends/local/lock.node.ts";
 import type { Confirm, Confirmation, ConfirmReply, Outcome, Scope } from "../../hooks/confirm.ts";
-import { printable, questionLines } from "../../hooks/question.ts";
+import { escapeForPrinting, questionLines } from "../../hooks/question.ts";
 import { callerSignal } from "../../pipeline/scheduling/call-signal.ts";
-import { ANSWER_SECONDS, type ApprovalState, KEY_VARIABLE, openApprovalState } from "./approval-state.ts";
+import {
+  MAX_ANSWER_SECONDS,
+  type ApprovalState,
+  SIGNING_KEY_VARIABLE,
+  openApprovalState,
+} from "./approval-state.ts";
 import { createRequestStateCodec, inputRequired, inputResponse, type ServerContext } from "./sdk.ts";
 
 /**
  * What the server must remember until the answer comes. The client keeps it and sends it back, so it is
  * signed.
  */
-interface State {
+interface SignedState {
   readonly agreed: readonly (readonly [digest: string, outcome: Outcome])[];
   /** The digest of the change that the question showed. */
   readonly asked: string;
@@ -32,7 +37,7 @@ interface State {
 }
 
 /** One request, together with the answers that its user has given before. */
-export interface Round {
+export interface ApprovalRound {
   /** Returns the question to send to the user; undefined when the call does not need one. */
   question(): Promise<ReturnType<typeof inputRequired> | undefined>;
   /** Returns true when the change differs from the one that the user has approved. */
@@ -40,7 +45,7 @@ export interface Round {
 }
 
 /** Asks the users of clients about changes. */
-export interface Approvals {
+export interface ElicitedApprovals {
   readonly confirm: Confirm;
   /** Verifies the signature of the state that a client sends back. */
   readonly verify: (state: string, context: ServerContext) => Promise<unknown>;
@@ -48,7 +53,7 @@ export interface Approvals {
    * Begins a request. Questions of the workspace are assigned to the request by its abort signal. `canAsk` is
    * false when the client cannot ask its user.
    */
-  begin(context: ServerContext, canAsk: boolean): Round;
+  begin(context: ServerContext, canAsk: boolean): ApprovalRound;
 }
 
 /** The options of {@link elicitApprovals}. */
@@ -62,45 +67,45 @@ export interface ElicitOptions {
   readonly state?: ApprovalState | undefined;
 }
 
-const KEY = "approval";
-const DECISION = "decision";
+const INPUT_REQUEST_KEY = "approval";
+const DECISION_FIELD = "decision";
 /**
  * The maximum size of the text in a question, in lines and UTF-16 units. A longer change can only be refused
  * by the form.
  */
-const MAX_LINES = 60;
-const MAX_CHARS = 6000;
+const MAX_QUESTION_LINES = 60;
+const MAX_QUESTION_CHARS = 6000;
 
 /**
  * Creates the object by which a server asks the person at its client for approval.
  * @throws FilewrightError INVALID_ARGUMENT for an invalid signing key
  */
-export function elicitApprovals({ lasting, state: given }: ElicitOptions): Approvals {
+export function elicitApprovals({ lasting, state: given }: ElicitOptions): ElicitedApprovals {
   const { key, spend, keep } =
-    given ?? openApprovalState({ stateDir: defaultStateDir(), key: process.env[KEY_VARIABLE] });
-  const codec = createRequestStateCodec<State>({
+    given ?? openApprovalState({ stateDir: defaultStateDir(), key: process.env[SIGNING_KEY_VARIABLE] });
+  const codec = createRequestStateCodec<SignedState>({
     key,
-    ttlSeconds: ANSWER_SECONDS,
+    ttlSeconds: MAX_ANSWER_SECONDS,
     bind: (context) => `${context.mcpReq.method}\0${context.http?.authInfo?.clientId ?? ""}`,
   });
   const rounds = new WeakMap<AbortSignal, (details: Confirmation) => ConfirmReply>();
   return {
     confirm: (details) =>
       rounds.get(callerSignal(details.signal) as AbortSignal)?.(details) ??
-      refusedBecause("nobody can be asked here"),
+      refusalReply("nobody can be asked here"),
     verify: codec.verify,
     begin(context, canAsk) {
       const { mcpReq } = context;
-      const state = mcpReq.requestState<State>();
-      const reply = inputResponse(mcpReq.inputResponses, KEY);
+      const state = mcpReq.requestState<SignedState>();
+      const reply = inputResponse(mcpReq.inputResponses, INPUT_REQUEST_KEY);
       const agreed = new Map(state?.agreed ?? []);
       let refused: ConfirmReply | undefined;
       if (state !== undefined && reply.kind === "elicit") {
-        const outcome = reply.action === "accept" ? outcomeOf(reply.content, state.offered) : undefined;
+        const outcome = reply.action === "accept" ? chosenOutcome(reply.content, state.offered) : undefined;
         if (!spend(state.nonce)) {
           agreed.clear();
-          refused = refusedBecause("this answer was used before");
-        } else if (outcome === undefined) refused = refusedBecause();
+          refused = refusalReply("this answer was used before");
+        } else if (outcome === undefined) refused = refusalReply();
         else agreed.set(state.asked, outcome);
       }
       let shown: Confirmation | undefined;
@@ -111,29 +116,29 @@ export function elicitApprovals({ lasting, state: given }: ElicitOptions): Appro
         if (digest === state?.asked) met = true;
         if (outcome !== undefined) return { outcome, payload: { digest } };
         if (refused !== undefined) return refused;
-        if (!canAsk) return refusedBecause("this client cannot ask its user (no elicitation)");
+        if (!canAsk) return refusalReply("this client cannot ask its user (no elicitation)");
         // The change differs from the approved one: the call is ended, and the user is not asked a second
         // time.
         stale = !met;
         if (!stale) shown = details;
-        return refusedBecause("it changed after it was shown");
+        return refusalReply("it changed after it was shown");
       });
       return {
         stale: () => stale,
         async question() {
           if (shown === undefined) return undefined;
-          const view = viewOf(shown, keep);
+          const view = questionText(shown, keep);
           const offered = shown.scopes.filter(
-            ({ outcome }) => isOffered(outcome, lasting) && (view.isWhole || outcome === "cancel"),
+            ({ outcome }) => isOutcomeOffered(outcome, lasting) && (view.isWhole || outcome === "cancel"),
           );
-          const next: State = {
+          const next: SignedState = {
             agreed: [...agreed],
             asked: shown.digest,
             offered: offered.map(({ outcome }) => outcome),
             nonce: randomBytes(18).toString("base64url"),
           };
           return inputRequired({
-            inputRequests: { [KEY]: inputRequired.elicit(formOf(view.message, offered)) },
+            inputRequests: { [INPUT_REQUEST_KEY]: inputRequired.elicit(approvalForm(view.message, offered)) },
             requestState: await codec.mint(next, context),
           });
         },
@@ -142,47 +147,50 @@ export function elicitApprovals({ lasting, state: given }: ElicitOptions): Appro
   };
 }
 
-function refusedBecause(reason?: string): ConfirmReply {
+function refusalReply(reason?: string): ConfirmReply {
   return { outcome: "cancel", ...(reason === undefined ? {} : { payload: { reason } }) };
 }
 
 /** Returns the outcome that the user chose; undefined if the user refused, or chose one that was not offered. */
-function outcomeOf(
+function chosenOutcome(
   content: Readonly<Record<string, unknown>> | undefined,
   offered: readonly Outcome[],
 ): Outcome | undefined {
-  const decision = content?.[DECISION];
+  const decision = content?.[DECISION_FIELD];
   return decision === "cancel" ? undefined : offered.find((outcome) => outcome === decision);
 }
 
 /** Returns the form that the client's user fills in. */
-function formOf(message: string, offered: readonly Scope[]): Parameters<typeof inputRequired.elicit>[0] {
+function approvalForm(
+  message: string,
+  offered: readonly Scope[],
+): Parameters<typeof inputRequired.elicit>[0] {
   return {
     message,
     requestedSchema: {
       type: "object",
       properties: {
-        [DECISION]: {
+        [DECISION_FIELD]: {
           type: "string",
           title: "Decision",
           oneOf: offered.map(({ outcome, label }: Scope) => ({
             const: outcome,
-            title: said(outcome, label),
+            title: outcomeTitle(outcome, label),
           })),
           default: "cancel",
         },
       },
-      required: [DECISION],
+      required: [DECISION_FIELD],
     },
   };
 }
 
-function isOffered(outcome: Outcome, lasting: boolean): boolean {
+function isOutcomeOffered(outcome: Outcome, lasting: boolean): boolean {
   if (outcome === "proceed_once" || outcome === "cancel") return true;
   return lasting && (outcome === "proceed_always" || outcome === "proceed_always_tool");
 }
 
-function said(outcome: Outcome, label: string): string {
+function outcomeTitle(outcome: Outcome, label: string): string {
   return outcome === "cancel" ? "Refuse" : `Allow: ${label}`;
 }
 
@@ -190,13 +198,13 @@ function said(outcome: Outcome, label: string): string {
  * Returns the text of a question. If the change does not fit, the text is truncated, the user can only
  * refuse, and a file with the whole change is named.
  */
-function viewOf(
+function questionText(
   details: Confirmation,
   keep: ApprovalState["keep"],
 ): { readonly message: string; readonly isWhole: boolean } {
   const head = `${details.title} (risk: ${details.risk})`;
-  const lines = questionLines(details).map(({ text }) => printable(text));
-  const shown = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARS);
+  const lines = questionLines(details).map(({ text }) => escapeForPrinting(text));
+  const shown = lines.slice(0, MAX_QUESTION_LINES).join("\n").slice(0, MAX_QUESTION_CHARS);
   const left = lines.length - (shown === "" ? 0 : shown.split("\n").length);
   const isCut = left > 0 || shown.length < lines.join("\n").length;
   if (!isCut && details.complete)

@@ -3,19 +3,26 @@ import { singleTypes } from "../../presets/strict.ts";
 import { UnknownToolError } from "../../rpc/handler.ts";
 import { shuttingDownFailure } from "../../pipeline/scheduling/admission.ts";
 import type { ToolResult, CallOptions } from "../../workspace/index.ts";
-import type { Approvals, Round } from "./approvals.ts";
-import { type ClientLog, logCall, makeClientLog, type Notify, type LogLevel } from "./log.ts";
-import { answerOf, type CallAnswer, refusal, type Structured, toolFacts, mediaOf } from "./content.ts";
-import type { Host } from "../host.ts";
+import type { ElicitedApprovals, ApprovalRound } from "./approvals.ts";
+import { type ClientLog, logCall, makeClientLog, type SendNotification, type LogLevel } from "./log.ts";
+import {
+  answerOfResult,
+  type CallAnswer,
+  refusalAnswer,
+  type StructuredLevel,
+  listedTool,
+  mediaBlockOf,
+} from "./content.ts";
+import type { WorkspaceHost } from "../host.ts";
 import { resolveRelative } from "./paths.ts";
 import type { inputRequired } from "./sdk.ts";
 
 /** What all requests of a server share. */
-export interface Serving {
-  readonly host: Host;
-  readonly structured: Structured;
+export interface SharedRequestParts {
+  readonly host: WorkspaceHost;
+  readonly structured: StructuredLevel;
   /** Asks the client's user about changes; undefined when no user is asked. */
-  readonly approvals?: Approvals | undefined;
+  readonly approvals?: ElicitedApprovals | undefined;
   /** The name of the caller, when the transport knows it. */
   readonly agent?: string | undefined;
   /** Aborted when a server that shuts down stops waiting for running calls. */
@@ -25,10 +32,10 @@ export interface Serving {
 }
 
 /** The key under which a request of the newer protocol revision states the log level. */
-const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
+const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
 /** The part of a request that is needed to run a call. */
-export interface Caller {
+export interface CallRequest {
   readonly mcpReq: {
     readonly signal: AbortSignal;
     readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
@@ -36,8 +43,8 @@ export interface Caller {
      * Facts that a request of the newer protocol revision contains; undefined in the older revisions, where
      * the connection has them.
      */
-    readonly envelope?: { readonly [LOG_LEVEL]?: LogLevel | undefined } | undefined;
-    readonly notify: Notify;
+    readonly envelope?: { readonly [LOG_LEVEL_KEY]?: LogLevel | undefined } | undefined;
+    readonly notify: SendNotification;
   };
 }
 
@@ -50,14 +57,17 @@ export function callSignal(request: AbortSignal, ending: AbortSignal | undefined
 }
 
 /** The answer to a call when no directory is allowed. */
-export const NO_DIRECTORY =
+export const NO_DIRECTORY_MESSAGE =
   "No directory is allowed: start the server with directories as its arguments, or name roots in the client.";
 
 /**
  * Returns the tools as `tools/list` sends them. The list does not depend on the directories, so it is
  * complete even when none is allowed yet.
  */
-export async function listTools({ host, structured }: Serving): Promise<Record<string, unknown>[]> {
+export async function listTools({
+  host,
+  structured,
+}: SharedRequestParts): Promise<Record<string, unknown>[]> {
   const served = await host.workspace();
   const tools = served === undefined ? await host.tools() : served.listed;
   const { preset } = host;
@@ -65,7 +75,7 @@ export async function listTools({ host, structured }: Serving): Promise<Record<s
   const listedSchema = host.strictSchemas
     ? (await import("../../presets/strict.ts")).strictSchema
     : singleTypes;
-  return tools.map((tool) => toolFacts(tool, { preset, structured, listedSchema }));
+  return tools.map((tool) => listedTool(tool, { preset, structured, listedSchema }));
 }
 
 /**
@@ -74,21 +84,22 @@ export async function listTools({ host, structured }: Serving): Promise<Record<s
  * @throws UnknownToolError
  */
 export async function callTool(
-  serving: Serving,
+  serving: SharedRequestParts,
   name: string,
   args: Readonly<Record<string, unknown>>,
-  { mcpReq }: Caller,
-  round?: Round,
+  { mcpReq }: CallRequest,
+  round?: ApprovalRound,
 ): Promise<CallAnswer | ReturnType<typeof inputRequired>> {
   const { host, structured } = serving;
   const { preset } = host;
   const { signal, _meta: meta, notify } = mcpReq;
-  const log = logOf(serving, mcpReq);
-  if (host.isDraining()) return answerOf(shuttingDownFailure(), undefined, { preset, structured, cwd: "/" });
+  const log = logOfRequest(serving, mcpReq);
+  if (host.isDraining())
+    return answerOfResult(shuttingDownFailure(), undefined, { preset, structured, cwd: "/" });
   const served = await host.workspace();
   if (served === undefined) {
     log?.log("warning", { message: "a call was refused: no directory is allowed" });
-    return refusal(`Error: ${NO_DIRECTORY}`);
+    return refusalAnswer(`Error: ${NO_DIRECTORY_MESSAGE}`);
   }
   const tool = served.tools.get(name);
   if (tool === undefined) {
@@ -96,7 +107,7 @@ export async function callTool(
     log?.log("warning", { message: "a call was refused: UNKNOWN_TOOL", code: "UNKNOWN_TOOL" });
     throw new UnknownToolError(name, [...served.tools.keys()]);
   }
-  const report = reporter(meta?.progressToken, notify);
+  const report = makeProgressReporter(meta?.progressToken, notify);
   try {
     const given = await resolveRelative(tool, args);
     const result = await tool.execute(given, {
@@ -104,21 +115,24 @@ export async function callTool(
       ...(report === undefined ? {} : { onProgress: report.onProgress }),
       ...(serving.agent === undefined ? {} : { agent: serving.agent }),
     });
-    const asked = await pending(round, result);
+    const asked = await pendingQuestionOrRefusal(round, result);
     if (asked !== undefined) return asked;
     if (log !== undefined) logCall(log, name, result);
     const isMedia = (preset === "mcp" || preset === "lean") && name === "read_media_file";
-    const media = isMedia ? await mediaOf(served, given, result, structured === "full") : undefined;
-    return answerOf(result, media, { preset, structured, cwd: served.cwd });
+    const media = isMedia ? await mediaBlockOf(served, given, result, structured === "full") : undefined;
+    return answerOfResult(result, media, { preset, structured, cwd: served.cwd });
   } finally {
     report?.end();
   }
 }
 
 /** Returns the log for a request: one with the level that the request states, or the log of the connection. */
-function logOf({ clientLog }: Serving, { envelope, notify }: Caller["mcpReq"]): ClientLog | undefined {
+function logOfRequest(
+  { clientLog }: SharedRequestParts,
+  { envelope, notify }: CallRequest["mcpReq"],
+): ClientLog | undefined {
   if (envelope === undefined) return clientLog;
-  const level = envelope[LOG_LEVEL];
+  const level = envelope[LOG_LEVEL_KEY];
   return level === undefined ? undefined : makeClientLog(notify, level);
 }
 
@@ -126,47 +140,47 @@ function logOf({ clientLog }: Serving, { envelope, notify }: Caller["mcpReq"]): 
  * Returns the question to which a refused call waits for an answer; a refusal if the change differs from the
  * approved one; undefined if no question is open.
  */
-async function pending(
-  round: Round | undefined,
+async function pendingQuestionOrRefusal(
+  round: ApprovalRound | undefined,
   result: ToolResult,
 ): Promise<CallAnswer | ReturnType<typeof inputRequired> | undefined> {
   if (round === undefined || result.ok) return undefined;
   if (round.stale())
-    return refusal(
+    return refusalAnswer(
       "Error: CONFLICT: the change is no longer the one that was approved. Nothing was written; read again and call again.",
     );
   return round.question();
 }
 
 /** The minimum time in milliseconds before the first notification, and between two. */
-const PACE_MS = 100;
+const MIN_MS_BETWEEN_NOTIFICATIONS = 100;
 /**
  * The interval in milliseconds of notifications for a call that reports no counts, to show that it is still
  * running.
  */
-const ALIVE_MS = 1000;
+const KEEP_ALIVE_INTERVAL_MS = 1000;
 
 type OnProgress = NonNullable<CallOptions["onProgress"]>;
 
 /** Reports the progress of one call. */
-export interface Reporter {
+export interface ProgressReporter {
   readonly onProgress: OnProgress;
   /** Stops the notifications when the call ends. */
   end(): void;
 }
 
 /**
- * Creates a reporter, which sends the progress of a long call by `notify`: at most every `PACE_MS`, and
+ * Creates a reporter, which sends the progress of a long call by `notify`: at most every `MIN_MS_BETWEEN_NOTIFICATIONS`, and
  * never a smaller value than before. Returns undefined when the client sent no progress token.
  *
  * A call that ends before the first notification is due sends none, and the last step is never sent: clients
  * forget the token with the answer, so many would attribute a notification that arrives just before it to an
  * unknown call.
  */
-export function reporter(
+export function makeProgressReporter(
   token: string | number | undefined,
   notify: (notification: { method: string; params: Record<string, unknown> }) => Promise<void>,
-): Reporter | undefined {
+): ProgressReporter | undefined {
   if (token === undefined) return undefined;
   const began = performance.now();
   let [told, last, counted] = [0, began, false];
@@ -179,12 +193,12 @@ export function reporter(
   const alive = setInterval(() => {
     const seconds = Math.floor((performance.now() - began) / 1000);
     if (!counted && seconds > told) tell(seconds, { message: `${seconds} s` });
-  }, ALIVE_MS);
+  }, KEEP_ALIVE_INTERVAL_MS);
   return {
     onProgress({ done, total, message }) {
       counted = true;
       const now = performance.now();
-      if (done <= told || now - last < PACE_MS) return;
+      if (done <= told || now - last < MIN_MS_BETWEEN_NOTIFICATIONS) return;
       last = now;
       tell(done, {
         ...(total === undefined ? {} : { total }),

@@ -8,7 +8,7 @@
 import { toMcpContent } from "../../adapters/content.ts";
 import type { ToolDefinition, ToolResult } from "../../workspace/index.ts";
 import type { ServedPreset } from "../served-tools.ts";
-import { uriOf } from "./paths.ts";
+import { fileUriOf } from "./paths.ts";
 import { joinPath } from "../../backends/paths.ts";
 import type { ServedWorkspace } from "../host.ts";
 
@@ -17,10 +17,10 @@ import type { ServedWorkspace } from "../host.ts";
  * hashes. `full`: the output schema of each tool and all data; in preset `mcp` in the form of the reference
  * server.
  */
-export type Structured = "none" | "compact" | "full";
+export type StructuredLevel = "none" | "compact" | "full";
 
 /** One content block of an answer. */
-type Block =
+type AnswerBlock =
   | { readonly type: "text"; readonly text: string }
   | MediaBlock
   | {
@@ -33,7 +33,7 @@ type Block =
 
 /** The answer to `tools/call`. */
 export interface CallAnswer {
-  readonly content: Block[];
+  readonly content: AnswerBlock[];
   readonly isError?: boolean;
   readonly structuredContent?: Record<string, unknown>;
   readonly _meta?: Record<string, unknown>;
@@ -42,35 +42,35 @@ export interface CallAnswer {
 }
 
 /** The key in `_meta` under which the facts of a call are sent. */
-const META_KEY = "filewright/call";
+const FACTS_META_KEY = "filewright/call";
 
 /** The maximum length, in UTF-16 units, of a string that counts as a fact. A longer one is content. */
-const MAX_FACT = 300;
+const MAX_FACT_LENGTH = 300;
 
 /** Returns the answer to a call that is refused before it reaches a tool. */
-export function refusal(text: string): CallAnswer {
+export function refusalAnswer(text: string): CallAnswer {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** The options of {@link answerOf}. */
+/** The options of {@link answerOfResult}. */
 export interface AnswerOptions {
   readonly preset: ServedPreset;
-  readonly structured: Structured;
+  readonly structured: StructuredLevel;
   /** The directory to which relative paths in results refer. */
   readonly cwd: string;
 }
 
 /** Returns the answer for the result of a call. */
-export function answerOf(
+export function answerOfResult(
   result: ToolResult,
   media: readonly MediaBlock[] | undefined,
   { preset, structured, cwd }: AnswerOptions,
 ): CallAnswer {
   if (media !== undefined) return mediaAnswer(media, structured);
-  const content: Block[] = toMcpContent(result, (path) => uriOf(path, cwd));
-  const link = linkOf(result, cwd);
+  const content: AnswerBlock[] = toMcpContent(result, (path) => fileUriOf(path, cwd));
+  const link = linkToTruncatedFile(result, cwd);
   if (link !== undefined) content.push(link);
-  const facts = factsOf(result);
+  const facts = factsForPrograms(result);
   const data = result.ok ? (result.data as Record<string, unknown>) : undefined;
   const structuredContent =
     data === undefined || structured === "none"
@@ -84,12 +84,12 @@ export function answerOf(
     content,
     ...(result.ok ? {} : { isError: true }),
     ...(structuredContent === undefined ? {} : { structuredContent }),
-    _meta: { [META_KEY]: facts },
+    _meta: { [FACTS_META_KEY]: facts },
   };
 }
 
 /** Returns an answer that consists of the bytes of a file, without text. */
-function mediaAnswer(media: readonly MediaBlock[], structured: Structured): CallAnswer {
+function mediaAnswer(media: readonly MediaBlock[], structured: StructuredLevel): CallAnswer {
   return {
     content: [...media],
     ...(structured === "full" ? { structuredContent: { content: media } } : {}),
@@ -100,20 +100,20 @@ function mediaAnswer(media: readonly MediaBlock[], structured: Structured): Call
  * The size in bytes from which a link is added to a truncated file. A smaller file can be read as a whole by
  * another call.
  */
-const LARGE = 64 * 1024;
+const MIN_LINKED_FILE_BYTES = 64 * 1024;
 
 /**
  * Returns a link to a file that the answer truncated, so that the client can read all of it as a resource;
  * undefined when nothing was truncated, or the file is small.
  */
-function linkOf(result: ToolResult, cwd: string): Block | undefined {
+function linkToTruncatedFile(result: ToolResult, cwd: string): AnswerBlock | undefined {
   if (!result.ok || !result.meta.truncated) return undefined;
   const { path, size, mime, content } = result.data as Readonly<Record<string, unknown>>;
   if (typeof path !== "string" || typeof content !== "string") return undefined;
-  if (typeof size !== "number" || size < LARGE) return undefined;
+  if (typeof size !== "number" || size < MIN_LINKED_FILE_BYTES) return undefined;
   return {
     type: "resource_link",
-    uri: uriOf(path, cwd),
+    uri: fileUriOf(path, cwd),
     name: path.slice(path.lastIndexOf("/") + 1),
     ...(typeof mime === "string" ? { mimeType: mime } : {}),
     size,
@@ -121,7 +121,7 @@ function linkOf(result: ToolResult, cwd: string): Block | undefined {
 }
 
 /** Returns the facts of a call that programs need for the next one, such as cursors and hashes. */
-function factsOf(result: ToolResult): Record<string, unknown> {
+function factsForPrograms(result: ToolResult): Record<string, unknown> {
   const { truncated, call_id: callId, modified_by_hook: byHook, modified_by_user: byUser } = result.meta;
   const meta = {
     truncated,
@@ -131,12 +131,12 @@ function factsOf(result: ToolResult): Record<string, unknown> {
   };
   if (!result.ok) {
     const { code, hint, details } = result.error;
-    return { code, ...(hint === undefined ? {} : { hint }), ...small(details ?? {}), ...meta };
+    return { code, ...(hint === undefined ? {} : { hint }), ...shortValues(details ?? {}), ...meta };
   }
-  return { ...small(result.data as Record<string, unknown>), ...meta };
+  return { ...shortValues(result.data as Record<string, unknown>), ...meta };
 }
 
-function small(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function shortValues(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(data).filter(
       ([key, value]) =>
@@ -145,25 +145,26 @@ function small(data: Readonly<Record<string, unknown>>): Record<string, unknown>
         (typeof value === "number" ||
           typeof value === "boolean" ||
           value === null ||
-          (typeof value === "string" && value.length <= MAX_FACT)),
+          (typeof value === "string" && value.length <= MAX_FACT_LENGTH)),
     ),
   );
 }
 
-/** The options of {@link toolFacts}. */
-export interface ListOptions {
+/** The options of {@link listedTool}. */
+export interface ToolListOptions {
   readonly preset: ServedPreset;
-  readonly structured: Structured;
+  readonly structured: StructuredLevel;
   /** Converts the schema of a tool's arguments to the form in which it is listed. */
   readonly listedSchema: (schema: ToolDefinition["inputSchema"]) => unknown;
 }
 
 /** Returns a tool as `tools/list` describes it. */
-export function toolFacts(
+export function listedTool(
   { name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition,
-  { preset, structured, listedSchema }: ListOptions,
+  { preset, structured, listedSchema }: ToolListOptions,
 ): Record<string, unknown> {
-  const output = structured !== "full" ? undefined : preset === "mcp" ? parityOutput(name) : outputSchema;
+  const output =
+    structured !== "full" ? undefined : preset === "mcp" ? referenceOutputSchema(name) : outputSchema;
   return {
     name,
     title,
@@ -174,19 +175,23 @@ export function toolFacts(
   };
 }
 
-const TEXT = { type: "string" } as const;
-const MEDIA = {
+const TEXT_SCHEMA = { type: "string" } as const;
+const MEDIA_BLOCK_SCHEMA = {
   type: "object",
-  properties: { type: { type: "string", enum: ["image", "audio"] }, data: TEXT, mimeType: TEXT },
+  properties: {
+    type: { type: "string", enum: ["image", "audio"] },
+    data: TEXT_SCHEMA,
+    mimeType: TEXT_SCHEMA,
+  },
   required: ["type", "data", "mimeType"],
 } as const;
-const RESOURCE = {
+const RESOURCE_BLOCK_SCHEMA = {
   type: "object",
   properties: {
     type: { type: "string", enum: ["resource"] },
     resource: {
       type: "object",
-      properties: { uri: TEXT, mimeType: TEXT, blob: TEXT },
+      properties: { uri: TEXT_SCHEMA, mimeType: TEXT_SCHEMA, blob: TEXT_SCHEMA },
       required: ["uri", "blob"],
     },
   },
@@ -194,8 +199,11 @@ const RESOURCE = {
 } as const;
 
 /** Returns the output schema that the reference server has for a tool. */
-function parityOutput(tool: string): Record<string, unknown> {
-  const content = tool === "read_media_file" ? { type: "array", items: { anyOf: [MEDIA, RESOURCE] } } : TEXT;
+function referenceOutputSchema(tool: string): Record<string, unknown> {
+  const content =
+    tool === "read_media_file"
+      ? { type: "array", items: { anyOf: [MEDIA_BLOCK_SCHEMA, RESOURCE_BLOCK_SCHEMA] } }
+      : TEXT_SCHEMA;
   return { type: "object", properties: { content }, required: ["content"] };
 }
 
@@ -208,7 +216,11 @@ export type MediaBlock =
     };
 
 /** Error codes that mean that a file has an unsuitable type. */
-const KINDS: ReadonlySet<string> = new Set(["UNSUPPORTED_FORMAT", "BINARY_FILE", "ENCODING_ERROR"]);
+const UNSUITABLE_TYPE_CODES: ReadonlySet<string> = new Set([
+  "UNSUPPORTED_FORMAT",
+  "BINARY_FILE",
+  "ENCODING_ERROR",
+]);
 
 /** The maximum size in bytes of a file that is sent as bytes. A larger one is answered as usual. */
 const MAX_MEDIA_BYTES = 20 * 1024 * 1024;
@@ -219,7 +231,7 @@ const MAX_MEDIA_BYTES = 20 * 1024 * 1024;
  * confined backend.
  * @param raw true to send the bytes always, as the filesystem server does
  */
-export async function mediaOf(
+export async function mediaBlockOf(
   { ws, cwd }: ServedWorkspace,
   args: Readonly<Record<string, unknown>>,
   result: ToolResult,
@@ -227,7 +239,7 @@ export async function mediaOf(
 ): Promise<readonly MediaBlock[] | undefined> {
   const typed = args["path"];
   if (typeof typed !== "string") return undefined;
-  if (result.ok ? !raw : !KINDS.has(result.error.code)) return undefined;
+  if (result.ok ? !raw : !UNSUITABLE_TYPE_CODES.has(result.error.code)) return undefined;
   const facts = await ws.stat({ path: typed }).catch(() => undefined);
   if (facts?.is_file !== true || facts.size > MAX_MEDIA_BYTES) return undefined;
   const mimeType = facts.mime ?? "application/octet-stream";
@@ -237,5 +249,5 @@ export async function mediaOf(
   const family = mimeType.split("/", 1)[0];
   if (family === "image" || family === "audio") return [{ type: family, data, mimeType }];
   const real = await ws.fs.realpath?.(path);
-  return [{ type: "resource", resource: { uri: uriOf(real ?? path, "/"), mimeType, blob: data } }];
+  return [{ type: "resource", resource: { uri: fileUriOf(real ?? path, "/"), mimeType, blob: data } }];
 }

@@ -1,11 +1,11 @@
 /** Answers requests without the protocol's SDK, over stdio and HTTP, and describes the server to clients. */
 import type { AnsweredMethods } from "../../rpc/handler.ts";
-import type { Notify } from "./log.ts";
-import { callSignal, callTool, listTools, type Serving } from "./call.ts";
+import type { SendNotification } from "./log.ts";
+import { callSignal, callTool, listTools, type SharedRequestParts } from "./call.ts";
 
 /** The parts of a connection or a request that its methods need. */
-export interface DirectParts extends Serving {
-  readonly notify: Notify;
+export interface DirectParts extends SharedRequestParts {
+  readonly notify: SendNotification;
   /**
    * A promise that resolves when the directories are known, for example after the client has named its roots;
    * undefined when they are known already.
@@ -43,7 +43,7 @@ export function directMethods(parts: DirectParts): AnsweredMethods {
 }
 
 /** What the answer to `initialize` says about the server. A model reads `instructions`. */
-export interface About {
+export interface ServerDescription {
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly capabilities: {
     readonly tools: Readonly<Record<string, never>>;
@@ -56,7 +56,7 @@ export interface About {
 }
 
 /** The capabilities that depend on the transport and on the revision of the protocol. */
-export interface Offers {
+export interface OfferedCapabilities {
   /** True when clients can subscribe to changes of resources. */
   readonly subscribe: boolean;
   /**
@@ -67,11 +67,11 @@ export interface Offers {
 }
 
 /** Returns the name, capabilities and instructions that a server sends in its `initialize` answer. */
-export function aboutServer(
-  { host }: Pick<Serving, "host">,
+export function describeServer(
+  { host }: Pick<SharedRequestParts, "host">,
   version: string,
-  { subscribe, logging }: Offers,
-): About {
+  { subscribe, logging }: OfferedCapabilities,
+): ServerDescription {
   const about = [
     "Files below the allowed directories: read, searched, changed. Nothing outside can be reached.",
     "Edits are exact or refused, and a refusal says what to send instead; a file that changed meanwhile is never overwritten.",

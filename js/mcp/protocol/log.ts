@@ -11,7 +11,7 @@ import type { ServedWorkspace } from "../host.ts";
 import process from "node:process";
 
 /** Sends a notification. Rejects when it cannot be sent, for example because the client has disconnected. */
-export type Notify = (notification: {
+export type SendNotification = (notification: {
   readonly method: string;
   readonly params: Record<string, unknown>;
 }) => Promise<void>;
@@ -29,37 +29,37 @@ interface LogData {
 export interface ClientLog {
   /**
    * Sets the least urgent level whose messages are sent.
-   * @throws InvalidLevel
+   * @throws InvalidLogLevelError
    */
   setLevel(level: unknown): void;
   /**
    * Sends a message, if its level is at least as urgent as the one that was set; nothing is sent before one
-   * is set. Of more than `MAX_MESSAGES` messages in a second the rest is dropped, and one message
+   * is set. Of more than `MAX_MESSAGES_PER_PERIOD` messages in a second the rest is dropped, and one message
    * states their number.
    */
   log(level: LogLevel, data: LogData): void;
   /**
-   * Reports that a workspace was opened. Before a level is set, the newest `MAX_WAITING` messages are
+   * Reports that a workspace was opened. Before a level is set, the newest `MAX_WAITING_MESSAGES` messages are
    * kept.
    */
   opened(served: ServedWorkspace): void;
 }
 
 /** Thrown for an unknown level. The code is the protocol's code for invalid parameters. */
-class InvalidLevel extends Error {
+class InvalidLogLevelError extends Error {
   override name = "InvalidLevel";
   readonly code = -32_602;
 }
 
-/** The maximum number of messages in a period of `PERIOD_MS`, which begins with the first. */
-export const MAX_MESSAGES = 20;
-const PERIOD_MS = 1000;
+/** The maximum number of messages in a period of `MESSAGE_PERIOD_MS`, which begins with the first. */
+export const MAX_MESSAGES_PER_PERIOD = 20;
+const MESSAGE_PERIOD_MS = 1000;
 /** The maximum number of messages that are kept until a level is set. Beyond it the oldest are dropped. */
-const MAX_WAITING = 10;
+const MAX_WAITING_MESSAGES = 10;
 /** The name of the logger in every message. */
-const LOGGER = "filewright";
+const LOGGER_NAME = "filewright";
 
-interface Entry {
+interface WaitingMessage {
   readonly level: LogLevel;
   readonly data: LogData;
 }
@@ -68,43 +68,43 @@ interface Entry {
  * Creates a log that sends its messages by `notify`.
  * @param least the least urgent level that is sent; undefined when the client sets it later
  */
-export function makeClientLog(notify: Notify, least?: LogLevel): ClientLog {
-  let waiting: readonly Entry[] = [];
+export function makeClientLog(notify: SendNotification, least?: LogLevel): ClientLog {
+  let waiting: readonly WaitingMessage[] = [];
   let sent = 0;
   let leftOut = 0;
   /** The most urgent level of the messages that were dropped in this period. */
   let worst: LogLevel = "debug";
   let isPeriodRunning = false;
 
-  const send = ({ level, data }: Entry): void => {
+  const send = ({ level, data }: WaitingMessage): void => {
     // A log message that cannot be sent must not make the call fail.
-    notify({ method: "notifications/message", params: { level, logger: LOGGER, data } }).catch(() => {});
+    notify({ method: "notifications/message", params: { level, logger: LOGGER_NAME, data } }).catch(() => {});
   };
   const endPeriod = (): void => {
     isPeriodRunning = false;
     sent = 0;
     if (leftOut === 0) return;
-    const data = { message: `${counted(leftOut, "log message")} left out`, left_out: leftOut };
+    const data = { message: `${countedNoun(leftOut, "log message")} left out`, left_out: leftOut };
     leftOut = 0;
     const level = worst;
     worst = "debug";
     log(level, data);
   };
   const log = (level: LogLevel, data: LogData): void => {
-    if (least === undefined || !isTold(level, least)) return;
-    if (!isPeriodRunning) setTimeout(endPeriod, PERIOD_MS).unref();
+    if (least === undefined || !isUrgentEnough(level, least)) return;
+    if (!isPeriodRunning) setTimeout(endPeriod, MESSAGE_PERIOD_MS).unref();
     isPeriodRunning = true;
-    if (sent < MAX_MESSAGES) {
+    if (sent < MAX_MESSAGES_PER_PERIOD) {
       sent += 1;
       send({ level, data });
       return;
     }
     leftOut += 1;
-    if (isTold(level, worst)) worst = level;
+    if (isUrgentEnough(level, worst)) worst = level;
   };
   return {
     setLevel(level) {
-      least = levelOf(level);
+      least = parseLogLevel(level);
       const entries = waiting;
       waiting = [];
       // The messages are sent later, because the client expects the answer to its request first.
@@ -114,8 +114,8 @@ export function makeClientLog(notify: Notify, least?: LogLevel): ClientLog {
     },
     log,
     opened(served) {
-      const entries = openingOf(served);
-      if (least === undefined) waiting = [...waiting, ...entries].slice(-MAX_WAITING);
+      const entries = messagesAtOpening(served);
+      if (least === undefined) waiting = [...waiting, ...entries].slice(-MAX_WAITING_MESSAGES);
       else for (const { level, data } of entries) log(level, data);
     },
   };
@@ -130,7 +130,7 @@ export function logCall(clientLog: ClientLog, tool: string, result: ToolResult):
     return;
   }
   const { code } = result.error;
-  const [level, outcome] = verdictOf(code);
+  const [level, outcome] = levelAndSentenceOf(code);
   clientLog.log(level, { message: `${tool} ${outcome}: ${code}`, ...facts, code });
 }
 
@@ -138,36 +138,36 @@ export function logCall(clientLog: ClientLog, tool: string, result: ToolResult):
  * Error codes of failures of the machine or of Filewright. All others, except CANCELLED, are refusals, which
  * the model can correct.
  */
-const FAILURES: ReadonlySet<Code> = new Set([
+const SYSTEM_FAILURE_CODES: ReadonlySet<Code> = new Set([
   "INTERNAL",
   "IO_ERROR",
   "NO_SPACE",
   "SANDBOX_SETUP_FAILED",
 ] satisfies Code[]);
 
-function verdictOf(code: Code): readonly [LogLevel, string] {
+function levelAndSentenceOf(code: Code): readonly [LogLevel, string] {
   if (code === "CANCELLED") return ["info", "was cancelled"];
-  return FAILURES.has(code) ? ["error", "failed"] : ["warning", "was refused"];
+  return SYSTEM_FAILURE_CODES.has(code) ? ["error", "failed"] : ["warning", "was refused"];
 }
 
 /** Returns the messages about a workspace that was opened, and about interrupted changes that it found. */
-function openingOf({ ws, listed, roots }: ServedWorkspace): readonly Entry[] {
+function messagesAtOpening({ ws, listed, roots }: ServedWorkspace): readonly WaitingMessage[] {
   const { kind } = ws.capabilities().engine;
   const { rolledBack, damaged, conflicts } = ws.recovery;
-  const opening: Entry = {
+  const opening: WaitingMessage = {
     level: "info",
     data: {
-      message: `opened ${counted(roots.length, "directory", "directories")} with ${counted(listed.length, "tool")}, engine ${kind}`,
+      message: `opened ${countedNoun(roots.length, "directory", "directories")} with ${countedNoun(listed.length, "tool")}, engine ${kind}`,
       directories: roots.length,
       tools: listed.length,
       engine: kind,
     },
   };
   if (rolledBack + damaged + conflicts.length === 0) return [opening];
-  const recovery: Entry = {
+  const recovery: WaitingMessage = {
     level: "info",
     data: {
-      message: `recovered after an interruption: ${counted(rolledBack, "change")} rolled back, ${counted(damaged, "damaged record")}, ${counted(conflicts.length, "path")} left as changed by others`,
+      message: `recovered after an interruption: ${countedNoun(rolledBack, "change")} rolled back, ${countedNoun(damaged, "damaged record")}, ${countedNoun(conflicts.length, "path")} left as changed by others`,
       rolled_back: rolledBack,
       damaged,
       conflicts: conflicts.length,
@@ -176,17 +176,17 @@ function openingOf({ ws, listed, roots }: ServedWorkspace): readonly Entry[] {
   return [opening, recovery];
 }
 
-function counted(count: number, one: string, many = `${one}s`): string {
+function countedNoun(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-function levelOf(given: unknown): LogLevel {
+function parseLogLevel(given: unknown): LogLevel {
   const known = LOG_LEVELS.find((level) => level === given);
   if (known !== undefined) return known;
   const close = typeof given === "string" ? nearest(given, LOG_LEVELS) : undefined;
   const named = typeof given === "string" ? `Unknown log level: ${given.slice(0, 80)}` : "No log level";
   const hint = close === undefined ? `there are ${LOG_LEVELS.join(", ")}` : `did you mean ${close}?`;
-  throw new InvalidLevel(`${named}; ${hint}`);
+  throw new InvalidLogLevelError(`${named}; ${hint}`);
 }
 
 /** The log levels of the protocol, from the least to the most urgent. */
@@ -205,20 +205,20 @@ export const LOG_LEVELS = [
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Returns true when `level` is at least as urgent as `least`. */
-function isTold(level: LogLevel, least: LogLevel): boolean {
+function isUrgentEnough(level: LogLevel, least: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(least);
 }
 
 /** Logs one line. Default level: `info`. */
-export type Log = (line: string, level?: LogLevel) => void;
+export type WriteLogLine = (line: string, level?: LogLevel) => void;
 
 /**
  * Creates a log that writes lines to standard error if they are at least as urgent as `least`. Every line is
  * passed to `also`.
  */
-export function stderrLog(least: LogLevel, also?: (line: string, level: LogLevel) => void): Log {
+export function makeStderrLog(least: LogLevel, also?: (line: string, level: LogLevel) => void): WriteLogLine {
   return (line, level = "info") => {
-    if (isTold(level, least)) process.stderr.write(`${line}\n`);
+    if (isUrgentEnough(level, least)) process.stderr.write(`${line}\n`);
     also?.(line, level);
   };
 }

@@ -6,7 +6,7 @@ import { joinPath } from "../../backends/paths.ts";
 import { lookUpInRoots } from "../../pipeline/paths/first-root.ts";
 
 /** Returns the URI of a path. A relative path is resolved against `cwd`. */
-export function uriOf(path: string, cwd: string): string {
+export function fileUriOf(path: string, cwd: string): string {
   const encoded = joinPath(cwd, path)
     .split("/")
     .map((name) => encodeURIComponent(name))
@@ -26,7 +26,7 @@ export function pathOfUri(uri: string): string | undefined {
 }
 
 /** The names that arguments with paths have in all presets. */
-const PATH_ARGUMENTS: ReadonlySet<string> = new Set([
+const PATH_ARGUMENT_NAMES: ReadonlySet<string> = new Set([
   "path",
   "file_path",
   "absolute_path",
@@ -57,7 +57,7 @@ export async function resolveRelative(
   };
   const result: Record<string, unknown> = { ...args };
   for (const [name, value] of Object.entries(args)) {
-    if (PATH_ARGUMENTS.has(name)) result[name] = await find(value);
+    if (PATH_ARGUMENT_NAMES.has(name)) result[name] = await find(value);
     else if (name === "paths" && Array.isArray(value)) result[name] = await Promise.all(value.map(find));
   }
   return result;

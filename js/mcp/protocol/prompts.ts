@@ -34,7 +34,7 @@ interface Prompt {
 /** The maximum length of a path in UTF-16 units. A longer one is refused. */
 const MAX_PATH_CHARS = 4096;
 
-const PATH: PromptArgument = {
+const PATH_ARGUMENT: PromptArgument = {
   name: "path",
   description: "A file or directory below the allowed directories; default: everything.",
   required: false,
@@ -56,7 +56,7 @@ const PROMPTS: readonly Prompt[] = [
     name: "review_changes",
     title: "Review my uncommitted changes",
     description: "Reviews what git has not committed yet, with the files around it. Changes nothing.",
-    arguments: [PATH],
+    arguments: [PATH_ARGUMENT],
     text: (offers, path) => {
       const where = path === undefined ? "" : ` below ${path}`;
       const history = offers("history")
@@ -76,7 +76,7 @@ const PROMPTS: readonly Prompt[] = [
   },
 ];
 
-function promptsOf({ listed }: ServedWorkspace): {
+function availablePrompts({ listed }: ServedWorkspace): {
   prompts: readonly Prompt[];
   offers: (tool: string) => boolean;
 } {
@@ -87,7 +87,7 @@ function promptsOf({ listed }: ServedWorkspace): {
 
 /** Returns the prompts of this server in the form of `prompts/list`. */
 export function listPrompts(served: ServedWorkspace): Record<string, unknown>[] {
-  return promptsOf(served).prompts.map(({ name, title, description, arguments: takes }) => ({
+  return availablePrompts(served).prompts.map(({ name, title, description, arguments: takes }) => ({
     name,
     title,
     description,
@@ -105,15 +105,15 @@ export async function getPrompt(
   args: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  const { prompts, offers } = promptsOf(served);
+  const { prompts, offers } = availablePrompts(served);
   const prompt = prompts.find((one) => one.name === name);
-  if (prompt === undefined) throw unknownName("prompt", name, prompts, "prompts/list names them");
+  if (prompt === undefined) throw unknownNameError("prompt", name, prompts, "prompts/list names them");
   const known = prompt.arguments;
   const unknown = Object.keys(args).find((key) => known.every((one) => one.name !== key));
   const list =
     known.length === 0 ? `${name} takes none` : `known: ${known.map((one) => one.name).join(", ")}`;
-  if (unknown !== undefined) throw unknownName("argument", unknown, known, list);
-  const path = args["path"] === undefined ? undefined : await checkedPath(served, args["path"], signal);
+  if (unknown !== undefined) throw unknownNameError("argument", unknown, known, list);
+  const path = args["path"] === undefined ? undefined : await quotedVisiblePath(served, args["path"], signal);
   const text = prompt.text(offers, path);
   return { description: prompt.description, messages: [{ role: "user", content: { type: "text", text } }] };
 }
@@ -122,20 +122,24 @@ export async function getPrompt(
  * Returns the path in quotes, if it exists and the caller may see it.
  * @throws ProtocolError
  */
-async function checkedPath(served: ServedWorkspace, path: unknown, signal: AbortSignal): Promise<string> {
+async function quotedVisiblePath(
+  served: ServedWorkspace,
+  path: unknown,
+  signal: AbortSignal,
+): Promise<string> {
   if (typeof path !== "string" || path === "" || path.length > MAX_PATH_CHARS)
-    throw invalid(`'path' must be a path of at most ${MAX_PATH_CHARS} characters`);
+    throw invalidParamsError(`'path' must be a path of at most ${MAX_PATH_CHARS} characters`);
   try {
     const { path: found } = await resolveRelative(served.ws, { path });
     await served.ws.stat({ path: String(found) }, { signal });
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    throw invalid(`'path': ${error.message}`);
+    throw invalidParamsError(`'path': ${error.message}`);
   }
   return JSON.stringify(path);
 }
 
-function unknownName(
+function unknownNameError(
   kind: string,
   given: string,
   known: readonly { readonly name: string }[],
@@ -146,9 +150,9 @@ function unknownName(
     known.map(({ name }) => name),
   );
   const hint = close === undefined ? otherwise : `did you mean ${close}?`;
-  return invalid(`Unknown ${kind}: ${given.slice(0, 80)}; ${hint}`);
+  return invalidParamsError(`Unknown ${kind}: ${given.slice(0, 80)}; ${hint}`);
 }
 
-function invalid(message: string): ProtocolError {
+function invalidParamsError(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

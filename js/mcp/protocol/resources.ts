@@ -9,10 +9,10 @@ import { compareCodePoints, isWithin, joinPath, nameOf } from "../../backends/pa
 import { FilewrightError } from "../../engine/errors.ts";
 import type { ServedWorkspace } from "../host.ts";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "./sdk.ts";
-import { pathOfUri, uriOf } from "./paths.ts";
+import { pathOfUri, fileUriOf } from "./paths.ts";
 
 /** The only resource template. It stands for all paths below the directories. */
-export const TEMPLATE = {
+export const FILE_TEMPLATE = {
   uriTemplate: "file:///{+path}",
   name: "file",
   title: "File or directory",
@@ -21,12 +21,12 @@ export const TEMPLATE = {
 } as const;
 
 /** The maximum number of entries on one page of the list. */
-const PAGE = 100;
+const RESOURCES_PER_PAGE = 100;
 /** The maximum size in bytes of a file that is sent. A larger one is an error. */
 const MAX_RESOURCE_BYTES = 20 * 1024 * 1024;
-const DIRECTORY = "inode/directory";
+const DIRECTORY_MIME_TYPE = "inode/directory";
 
-interface Listed {
+interface ListedResource {
   readonly resources: Record<string, unknown>[];
   readonly nextCursor?: string;
 }
@@ -39,28 +39,28 @@ export async function listResources(
   { ws, roots }: ServedWorkspace,
   cursor: string | undefined,
   signal: AbortSignal,
-): Promise<Listed> {
+): Promise<ListedResource> {
   const [index = "", inner = ""] = /^(\d{1,6}):(.*)$/u.exec(cursor ?? "0:")?.slice(1) ?? [];
   const at = Number(index === "" ? Number.NaN : index);
   const root = roots[at];
   if (root === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "the cursor is unknown");
-  const args = { path: root, sort: "name", limit: PAGE } as const;
+  const args = { path: root, sort: "name", limit: RESOURCES_PER_PAGE } as const;
   const page = await ws.listDirectory(inner === "" ? args : { ...args, cursor: inner }, {
     signal,
   });
   const resources: Record<string, unknown>[] = page.entries
     .filter(({ type }) => type === "file")
     .map(({ name, size, modified }) => ({
-      uri: uriOf(joinPath(root, name), "/"),
+      uri: fileUriOf(joinPath(root, name), "/"),
       name: escapeControls(name),
       ...(size === undefined ? {} : { size }),
       ...(modified === undefined ? {} : { annotations: { lastModified: modified } }),
     }));
   if (inner === "")
     resources.unshift({
-      uri: uriOf(root, "/"),
+      uri: fileUriOf(root, "/"),
       name: escapeControls(nameOf(root) || "/"),
-      mimeType: DIRECTORY,
+      mimeType: DIRECTORY_MIME_TYPE,
     });
   const next =
     page.next_cursor !== undefined
@@ -72,7 +72,7 @@ export async function listResources(
 }
 
 /** The content of one resource in the answer to `resources/read`. */
-export type Contents =
+export type ResourceContents =
   | { readonly uri: string; readonly mimeType: string; readonly text: string }
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
 
@@ -84,42 +84,42 @@ export async function readResource(
   served: ServedWorkspace,
   uri: string,
   signal: AbortSignal,
-): Promise<Contents> {
+): Promise<ResourceContents> {
   const path = pathOfUri(uri);
   if (path === undefined) throw new ResourceNotFoundError(uri);
   try {
-    return await contents(served, uri, path, signal);
+    return await readContents(served, uri, path, signal);
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     // The answer is the same for a path outside the roots and a missing one, so that it reveals nothing about
     // the disk.
-    if (GONE.has(error.code)) throw new ResourceNotFoundError(uri);
+    if (NOT_FOUND_CODES.has(error.code)) throw new ResourceNotFoundError(uri);
     throw new ProtocolError(ProtocolErrorCode.InternalError, error.message, { code: error.code });
   }
 }
 
-const GONE: ReadonlySet<string> = new Set([
+const NOT_FOUND_CODES: ReadonlySet<string> = new Set([
   "NOT_FOUND",
   "OUTSIDE_ALLOWED",
   "INVALID_ARGUMENT",
   "GRANT_DENIED",
 ]);
 /** Error codes that mean that a file is not text, so that it is sent as bytes. */
-const NO_TEXT: ReadonlySet<string> = new Set(["BINARY_FILE", "UNSUPPORTED_FORMAT", "ENCODING_ERROR"]);
+const NOT_TEXT_CODES: ReadonlySet<string> = new Set(["BINARY_FILE", "UNSUPPORTED_FORMAT", "ENCODING_ERROR"]);
 
-async function contents(
+async function readContents(
   { ws, cwd }: ServedWorkspace,
   uri: string,
   path: string,
   signal: AbortSignal,
-): Promise<Contents> {
+): Promise<ResourceContents> {
   const facts = await ws.stat({ path }, { signal });
   if (facts.is_dir) {
     const { entries } = await ws.listDirectory({ path, limit: 1000 }, { signal });
     const lines = entries.map(
       ({ type, name }) => `${type === "dir" ? "[DIR]" : "[FILE]"} ${escapeControls(name)}`,
     );
-    return { uri, mimeType: DIRECTORY, text: lines.join("\n") };
+    return { uri, mimeType: DIRECTORY_MIME_TYPE, text: lines.join("\n") };
   }
   if (facts.size > MAX_RESOURCE_BYTES) {
     const message = `the file has ${facts.size} bytes; up to ${MAX_RESOURCE_BYTES} are sent whole: read it in parts with a tool`;
@@ -127,10 +127,10 @@ async function contents(
   }
   const mimeType = facts.mime ?? "application/octet-stream";
   try {
-    const text = await wholeText(ws, path, signal);
+    const text = await readWholeText(ws, path, signal);
     return { uri, mimeType: mimeType === "application/octet-stream" ? "text/plain" : mimeType, text };
   } catch (error) {
-    if (!(error instanceof FilewrightError) || !NO_TEXT.has(error.code)) throw error;
+    if (!(error instanceof FilewrightError) || !NOT_TEXT_CODES.has(error.code)) throw error;
   }
   const bytes = await ws.fs.readBytes(joinPath(cwd, facts.path));
   const blob = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
@@ -138,7 +138,7 @@ async function contents(
 }
 
 /** Returns the whole text of a file. It is read page by page, because the size of one answer is limited. */
-async function wholeText(ws: ServedWorkspace["ws"], path: string, signal: AbortSignal): Promise<string> {
+async function readWholeText(ws: ServedWorkspace["ws"], path: string, signal: AbortSignal): Promise<string> {
   const parts: string[] = [];
   for (let start = 1; ; ) {
     const page = await ws.readFile(

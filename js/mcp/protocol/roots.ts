@@ -3,16 +3,16 @@
  * does. This is done only for a client that has started the server itself: a client on the network must not
  * extend what the operator has allowed.
  */
-import { directoriesOfRoots, type NamedRoot } from "../directories.ts";
-import type { Host } from "../host.ts";
-import type { Log } from "./log.ts";
+import { usableRootDirectories, type NamedRoot } from "../directories.ts";
+import type { WorkspaceHost } from "../host.ts";
+import type { WriteLogLine } from "./log.ts";
 import { inputRequired, inputResponse, type Server, type ServerContext } from "./sdk.ts";
-import { capabilitiesOf } from "./server.ts";
+import { clientCapabilitiesOf } from "./server.ts";
 
-const KEY = "roots";
+const ROOTS_REQUEST_KEY = "roots";
 
 /** Asks one client for its roots. */
-export interface Roots {
+export interface ClientRoots {
   /** Asks for the roots over a lasting connection, at its beginning and whenever the client reports a change. */
   follow(server: Server): void;
   /** Resolves when the last request for roots is answered or has failed. */
@@ -25,18 +25,22 @@ export interface Roots {
 }
 
 /** The maximum time in milliseconds for which calls wait for the roots of a client. */
-const ROOTS_TIMEOUT_MS = 5000;
+const MAX_WAIT_FOR_ROOTS_MS = 5000;
 
 /**
  * Creates the object that asks one client for its roots.
  * @param changed called after the directories were replaced
  */
-export function clientRoots(host: Host, log: Log, changed: (server: Server) => void): Roots {
+export function makeClientRoots(
+  host: WorkspaceHost,
+  log: WriteLogLine,
+  changed: (server: Server) => void,
+): ClientRoots {
   let asking: Promise<void> = Promise.resolve();
   let known = false;
 
   const take = (roots: readonly NamedRoot[], server: Server): void => {
-    const dirs = directoriesOfRoots(roots, log);
+    const dirs = usableRootDirectories(roots, log);
     known = true;
     if (dirs.length === 0) {
       log("No valid root directories provided by client");
@@ -48,7 +52,7 @@ export function clientRoots(host: Host, log: Log, changed: (server: Server) => v
   };
   const ask = (server: Server): void => {
     asking = server
-      .listRoots(undefined, { timeout: ROOTS_TIMEOUT_MS })
+      .listRoots(undefined, { timeout: MAX_WAIT_FOR_ROOTS_MS })
       .then(({ roots }) => take(roots, server))
       .catch((error: unknown) =>
         log(`Failed to request roots from client: ${error instanceof Error ? error.message : String(error)}`),
@@ -73,12 +77,12 @@ export function clientRoots(host: Host, log: Log, changed: (server: Server) => v
         known ||
         !host.followsRoots ||
         envelope === undefined ||
-        capabilitiesOf(context, server)["roots"] === undefined
+        clientCapabilitiesOf(context, server)["roots"] === undefined
       )
         return undefined;
-      const answer = inputResponse(inputResponses, KEY);
+      const answer = inputResponse(inputResponses, ROOTS_REQUEST_KEY);
       if (answer.kind === "missing")
-        return inputRequired({ inputRequests: { [KEY]: inputRequired.listRoots() } });
+        return inputRequired({ inputRequests: { [ROOTS_REQUEST_KEY]: inputRequired.listRoots() } });
       if (answer.kind === "roots") take(answer.roots, server);
       return undefined;
     },

@@ -2,19 +2,19 @@
  * A server of the Model Context Protocol, by the SDK: assigns each request to the function that answers it.
  * Transports, and state that outlives a connection, are in other modules.
  */
-import { aboutServer } from "./direct.ts";
-import { callSignal, callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
+import { describeServer } from "./direct.ts";
+import { callSignal, callTool, listTools, NO_DIRECTORY_MESSAGE, type SharedRequestParts } from "./call.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
-import { completePath, listResources, readResource, TEMPLATE } from "./resources.ts";
+import { completePath, listResources, readResource, FILE_TEMPLATE } from "./resources.ts";
 import type { ServedWorkspace } from "../host.ts";
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "./sdk.ts";
-import type { Watch } from "./watch.ts";
+import type { ResourceWatch } from "./watch.ts";
 
 /** What a server needs for one connection or one request. */
-export interface ServerParts extends Serving {
+export interface ServerParts extends SharedRequestParts {
   readonly version: string;
   /** Watches resources to which the client has subscribed; undefined when it cannot subscribe. */
-  readonly watch?: Watch | undefined;
+  readonly watch?: ResourceWatch | undefined;
   /** True when each request can state a log level. */
   readonly logsRequests?: boolean | undefined;
   /**
@@ -25,20 +25,23 @@ export interface ServerParts extends Serving {
 }
 
 /** The key under which a request of the newer protocol revision states the client's capabilities. */
-const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+const CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 /** Returns the capabilities of the client: those that the request states, or those of the handshake. */
-export function capabilitiesOf(context: ServerContext, server: Server): Readonly<Record<string, unknown>> {
+export function clientCapabilitiesOf(
+  context: ServerContext,
+  server: Server,
+): Readonly<Record<string, unknown>> {
   const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
-  return (envelope?.[CAPABILITIES] ?? server.getClientCapabilities() ?? {}) as Readonly<
+  return (envelope?.[CLIENT_CAPABILITIES_KEY] ?? server.getClientCapabilities() ?? {}) as Readonly<
     Record<string, unknown>
   >;
 }
 
 /** Creates the server. */
-export function makeServer(parts: ServerParts): Server {
+export function makeMcpServer(parts: ServerParts): Server {
   const { host, watch, approvals, clientLog } = parts;
-  const { serverInfo, capabilities, instructions } = aboutServer(parts, parts.version, {
+  const { serverInfo, capabilities, instructions } = describeServer(parts, parts.version, {
     subscribe: watch !== undefined,
     logging: clientLog !== undefined || parts.logsRequests === true,
   });
@@ -49,7 +52,7 @@ export function makeServer(parts: ServerParts): Server {
   });
   const served = async (): Promise<ServedWorkspace> => {
     const found = await host.workspace();
-    if (found === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, NO_DIRECTORY);
+    if (found === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, NO_DIRECTORY_MESSAGE);
     return found;
   };
 
@@ -57,8 +60,8 @@ export function makeServer(parts: ServerParts): Server {
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const first = await parts.before?.(context, server);
     if (first !== undefined) return first as never;
-    const canAsk = capabilitiesOf(context, server)["elicitation"] !== undefined;
-    const call = withEnding(context, parts.ending);
+    const canAsk = clientCapabilitiesOf(context, server)["elicitation"] !== undefined;
+    const call = withShutdownSignal(context, parts.ending);
     const round = approvals?.begin(call, canAsk);
     return (await callTool(parts, params.name, params.arguments ?? {}, call, round)) as never;
   });
@@ -67,7 +70,7 @@ export function makeServer(parts: ServerParts): Server {
     if (found === undefined) return { resources: [] };
     return (await listResources(found, params?.cursor, mcpReq.signal)) as never;
   });
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [TEMPLATE] }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [FILE_TEMPLATE] }));
   server.setRequestHandler("resources/read", async ({ params }, { mcpReq }) => ({
     contents: [await readResource(await served(), params.uri, mcpReq.signal)],
   }));
@@ -81,15 +84,16 @@ export function makeServer(parts: ServerParts): Server {
   });
   server.setRequestHandler("completion/complete", async ({ params }, { mcpReq }) => {
     const { ref, argument } = params;
-    const ours = ref.type === "ref/resource" && ref.uri === TEMPLATE.uriTemplate && argument.name === "path";
+    const ours =
+      ref.type === "ref/resource" && ref.uri === FILE_TEMPLATE.uriTemplate && argument.name === "path";
     const values = ours ? await completePath(await served(), argument.value, mcpReq.signal) : [];
     return {
       completion: { values: values.slice(0, 100), total: values.length, hasMore: values.length > 100 },
     };
   });
-  if (watch !== undefined) subscriptions(server, watch);
+  if (watch !== undefined) handleSubscriptions(server, watch);
   if (clientLog !== undefined)
-    server.setRequestHandler("logging/setLevel", { params: ANY_PARAMS }, (params) => {
+    server.setRequestHandler("logging/setLevel", { params: ANY_PARAMS_SCHEMA }, (params) => {
       clientLog.setLevel((params as { readonly level?: unknown }).level);
       return {};
     });
@@ -100,19 +104,19 @@ export function makeServer(parts: ServerParts): Server {
  * A schema that accepts all parameters, because the log checks the level itself and suggests the nearest
  * name.
  */
-const ANY_PARAMS = {
+const ANY_PARAMS_SCHEMA = {
   "~standard": { version: 1, vendor: "filewright", validate: (value: unknown) => ({ value }) },
 } as const;
 
 /** Returns a context whose signal also aborts when a server that shuts down stops waiting for calls. */
-function withEnding(context: ServerContext, ending: AbortSignal | undefined): ServerContext {
+function withShutdownSignal(context: ServerContext, ending: AbortSignal | undefined): ServerContext {
   if (ending === undefined) return context;
   const signal = { value: callSignal(context.mcpReq.signal, ending) };
   return { ...context, mcpReq: Object.create(context.mcpReq, { signal }) as ServerContext["mcpReq"] };
 }
 
 /** Handles subscriptions over lasting connections. For single requests the transport handles them. */
-function subscriptions(server: Server, watch: Watch): void {
+function handleSubscriptions(server: Server, watch: ResourceWatch): void {
   const stops = new Map<string, () => void>();
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
     if (stops.has(uri)) return {};

@@ -6,20 +6,20 @@
  * hide from the client are not reported.
  */
 import { FilewrightError } from "../../engine/errors.ts";
-import type { Host } from "../host.ts";
+import type { WorkspaceHost } from "../host.ts";
 import { pathOfUri } from "./paths.ts";
 
-const PACE_MS = 1000;
+const COMPARISON_INTERVAL_MS = 1000;
 
 /** Watches the resources of all subscriptions. */
-export interface Watch {
+export interface ResourceWatch {
   /** Watches further resources. Changes after `ready` has resolved are reported. */
-  add(uris: readonly string[]): Watched;
+  add(uris: readonly string[]): WatchedResources;
   close(): void;
 }
 
 /** A set of watched resources. */
-interface Watched {
+interface WatchedResources {
   readonly ready: Promise<unknown>;
   stop(): void;
 }
@@ -33,7 +33,7 @@ const HIDING_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Creates a watch, which calls `changed` with the URI of each changed resource. */
-export function watchVersions(host: Host, changed: (uri: string) => void): Watch {
+export function makeResourceWatch(host: WorkspaceHost, changed: (uri: string) => void): ResourceWatch {
   const watched = new Map<string, { count: number; version: Promise<string>; isKept: boolean }>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
@@ -89,7 +89,7 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
         if (known === undefined) begin(uri);
         else known.count += 1;
       }
-      timer ??= setInterval(() => void look(), PACE_MS).unref();
+      timer ??= setInterval(() => void look(), COMPARISON_INTERVAL_MS).unref();
       let stopped = false;
       const stop = (): void => {
         if (stopped) return;
@@ -113,7 +113,7 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
 }
 
 /** Returns the URIs that a `subscriptions/listen` message names; undefined for any other message. */
-export function listenedUris(
+export function subscribedUris(
   message: unknown,
 ): { readonly id: unknown; readonly uris: readonly string[] } | undefined {
   const { method, id, params } = message as {

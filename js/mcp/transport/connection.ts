@@ -3,24 +3,24 @@
  * protocol revisions, roots, resources, subscriptions and questions. Loaded with the first message that
  * `rpc/handler.ts` does not answer.
  */
-import type { Serving } from "../protocol/call.ts";
-import type { Log } from "../protocol/log.ts";
-import { clientRoots } from "../protocol/roots.ts";
+import type { SharedRequestParts } from "../protocol/call.ts";
+import type { WriteLogLine } from "../protocol/log.ts";
+import { makeClientRoots } from "../protocol/roots.ts";
 import { parseJSONRPCMessage, type Server, serveStdio, type Transport } from "../protocol/sdk.ts";
-import { makeServer } from "../protocol/server.ts";
-import { listenedUris, type Watch, watchVersions } from "../protocol/watch.ts";
+import { makeMcpServer } from "../protocol/server.ts";
+import { subscribedUris, type ResourceWatch, makeResourceWatch } from "../protocol/watch.ts";
 import type { JsonObject } from "../../rpc/message.ts";
-import type { Wire } from "./wire.ts";
+import type { JsonLinesWire } from "./wire.ts";
 
 /** What a connection needs. */
-export interface ConnectionParts extends Serving {
-  readonly wire: Wire;
+export interface ConnectionParts extends SharedRequestParts {
+  readonly wire: JsonLinesWire;
   readonly version: string;
-  readonly log: Log;
+  readonly log: WriteLogLine;
 }
 
 /** The messages of a connection that the SDK handles. */
-export interface Connection {
+export interface SdkConnection {
   deliver(message: JsonObject): void;
   /** Resolves when the client has answered a request for its roots; at once when there was none. */
   settled(): Promise<void>;
@@ -28,7 +28,7 @@ export interface Connection {
 }
 
 /** The id of a handshake that is passed to the SDK after it was answered. The SDK's own answer is dropped. */
-const GREETED = "filewright/greeted";
+const REPEATED_HANDSHAKE_ID = "filewright/greeted";
 
 /**
  * Passes messages between the SDK and the wire.
@@ -37,17 +37,17 @@ const GREETED = "filewright/greeted";
 export async function connectSdk(
   { wire, version, log, ...serving }: ConnectionParts,
   greeting: JsonObject | undefined,
-): Promise<Connection> {
+): Promise<SdkConnection> {
   const { host } = serving;
   let current: Server | undefined;
-  const watch = watchVersions(host, (uri) => void current?.sendResourceUpdated({ uri }).catch(() => {}));
-  const roots = clientRoots(host, log, (server) => void server.sendResourceListChanged().catch(() => {}));
+  const watch = makeResourceWatch(host, (uri) => void current?.sendResourceUpdated({ uri }).catch(() => {}));
+  const roots = makeClientRoots(host, log, (server) => void server.sendResourceListChanged().catch(() => {}));
 
   let greeted = (): void => {};
   const transport: Transport = {
     start: () => Promise.resolve(),
     send(message) {
-      if (!("id" in message) || message.id !== GREETED) return wire.send(message);
+      if (!("id" in message) || message.id !== REPEATED_HANDSHAKE_ID) return wire.send(message);
       greeted();
       return Promise.resolve();
     },
@@ -55,19 +55,24 @@ export async function connectSdk(
   };
   const served = serveStdio(
     ({ era }) => {
-      const server = makeServer({ ...serving, version, watch, before: roots.before });
+      const server = makeMcpServer({ ...serving, version, watch, before: roots.before });
       if (era === "legacy") roots.follow(server);
       current = server;
       return server;
     },
     { transport, onerror: (error) => log(`Error: ${error.message}`, "error") },
   );
-  noticeListeners(transport, watch);
+  watchListenedResources(transport, watch);
   if (greeting !== undefined) {
     const done = new Promise<void>((resolve) => {
       greeted = resolve;
     });
-    transport.onmessage?.({ jsonrpc: "2.0", id: GREETED, method: "initialize", params: greeting } as never);
+    transport.onmessage?.({
+      jsonrpc: "2.0",
+      id: REPEATED_HANDSHAKE_ID,
+      method: "initialize",
+      params: greeting,
+    } as never);
     await done;
   }
   return {
@@ -92,11 +97,11 @@ export async function connectSdk(
  * Watches the resources that a `subscriptions/listen` message names. The SDK delivers notifications about
  * them, but does not detect changes.
  */
-function noticeListeners(transport: Transport, watch: Watch): void {
+function watchListenedResources(transport: Transport, watch: ResourceWatch): void {
   const stops = new Map<unknown, () => void>();
   const deliver = transport.onmessage;
   transport.onmessage = (message) => {
-    const listened = listenedUris(message);
+    const listened = subscribedUris(message);
     if (listened !== undefined) {
       const { ready, stop } = watch.add(listened.uris);
       stops.set(listened.id, stop);

@@ -5,15 +5,15 @@
  * It opens no port and checks no token; see `http.ts` and `gate.ts`.
  */
 import { HTTP_LIMITS } from "../../http/limits.ts";
-import { refused } from "../auth/gate.ts";
+import { refusalResponse } from "../auth/gate.ts";
 import { makeMessageHandler, PROTOCOL_REVISIONS } from "../../rpc/handler.ts";
 import { INVALID_REQUEST, notJsonReply } from "../../rpc/message.ts";
 import { isObjectWithKeys } from "../../schema/check.ts";
 import type { TokenFacts } from "../auth/oauth.ts";
-import { aboutServer, directMethods } from "../protocol/direct.ts";
+import { describeServer, directMethods } from "../protocol/direct.ts";
 import { createMcpHandler } from "../protocol/sdk.ts";
-import { makeServer, type ServerParts } from "../protocol/server.ts";
-import { listenedUris, watchVersions } from "../protocol/watch.ts";
+import { makeMcpServer, type ServerParts } from "../protocol/server.ts";
+import { subscribedUris, makeResourceWatch } from "../protocol/watch.ts";
 
 /** Answers requests over HTTP. */
 export interface McpHandler {
@@ -33,15 +33,15 @@ const MAX_SUBSCRIPTIONS = 128;
  * Creates the function that answers requests.
  * @param onerror called with errors that no answer contains
  */
-export function makeHandler(
+export function makeMcpHandler(
   parts: Omit<ServerParts, "watch" | "before">,
   onerror: (error: Error) => void = () => {},
 ): McpHandler {
   const draining = new AbortController();
-  const watch = watchVersions(parts.host, (uri) => handler.notify.resourceUpdated(uri));
+  const watch = makeResourceWatch(parts.host, (uri) => handler.notify.resourceUpdated(uri));
   const handler = createMcpHandler(
     ({ authInfo, era }) =>
-      makeServer({
+      makeMcpServer({
         ...parts,
         agent: authInfo === undefined ? parts.agent : `${authInfo.clientId}`,
         // A request of the older revisions has no stream for subscriptions, and without a session no log
@@ -60,7 +60,7 @@ export function makeHandler(
     const serving = { ...parts, agent, notify: async () => {}, settled: () => undefined };
     const methods = {
       ...directMethods(serving),
-      initialize: () => aboutServer(parts, parts.version, offers),
+      initialize: () => describeServer(parts, parts.version, offers),
     };
     // Progress notifications need a stream, which only the SDK provides.
     const hasMeta =
@@ -86,7 +86,7 @@ export function makeHandler(
               expiresAt: facts.expiresAt,
             };
       const options = authInfo === undefined ? {} : { authInfo };
-      if (!isSmallMessage(request)) return handler.fetch(request, options);
+      if (!isSmallPostedMessage(request)) return handler.fetch(request, options);
       const body = await request.text();
       let message: unknown;
       try {
@@ -95,15 +95,17 @@ export function makeHandler(
         return Response.json(notJsonReply(), { status: 400 });
       }
       // A batch is passed to the SDK; the revision 2025-03-26 allows batches over HTTP.
-      if (isOlderEra(request) && !Array.isArray(message)) {
+      if (isOlderRevision(request) && !Array.isArray(message)) {
         const agent = facts === undefined ? parts.agent : `${facts.clientId}`;
         const response = await answerDirectly(message, request, agent);
         if (response !== undefined) return response;
       }
       const parsed = { ...options, parsedBody: message };
-      const listened = request.headers.get("mcp-method") === LISTEN ? listenedUris(message) : undefined;
+      const listened =
+        request.headers.get("mcp-method") === LISTEN_METHOD ? subscribedUris(message) : undefined;
       if (listened === undefined) return handler.fetch(request, parsed);
-      if (draining.signal.aborted) return refused(503, "the server is shutting down", { "retry-after": "1" });
+      if (draining.signal.aborted)
+        return refusalResponse(503, "the server is shutting down", { "retry-after": "1" });
       const signal = AbortSignal.any([request.signal, draining.signal]);
       const watched = watch.add(listened.uris);
       await watched.ready;
@@ -122,13 +124,13 @@ export function makeHandler(
   };
 }
 
-const LISTEN = "subscriptions/listen";
+const LISTEN_METHOD = "subscriptions/listen";
 
 /**
  * Returns true for a POST request whose message is smaller than `MAX_DIRECT_BYTES` and has the headers
  * that the protocol requires.
  */
-function isSmallMessage({ method, headers }: Request): boolean {
+function isSmallPostedMessage({ method, headers }: Request): boolean {
   if (method !== "POST" || !(Number(headers.get("content-length") ?? MAX_DIRECT_BYTES) < MAX_DIRECT_BYTES))
     return false;
   const accept = headers.get("accept") ?? "";
@@ -140,7 +142,7 @@ function isSmallMessage({ method, headers }: Request): boolean {
 }
 
 /** Returns true for a request that states no protocol revision, or one that has a handshake. */
-function isOlderEra({ headers }: Request): boolean {
+function isOlderRevision({ headers }: Request): boolean {
   const revision = headers.get("mcp-protocol-version");
   return !headers.has("mcp-method") && (revision === null || PROTOCOL_REVISIONS.includes(revision));
 }

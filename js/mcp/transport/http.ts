@@ -1,11 +1,11 @@
 /** Serves MCP over HTTP: the paths of the server, and the check of tokens before each request. */
 import { HTTP_LIMITS, type HttpLimits } from "../../http/limits.ts";
 import { type HttpServer, startHttpServer } from "../../http/server.node.ts";
-import { type GateOptions, makeGate, refused } from "../auth/gate.ts";
+import { type TokenCheckOptions, makeTokenCheck, refusalResponse } from "../auth/gate.ts";
 import type { McpHandler } from "./handler.ts";
 
 /** The address of a server, and which clients may reach it. */
-export interface HttpOptions extends GateOptions {
+export interface McpHttpOptions extends TokenCheckOptions {
   readonly host: string;
   /** The port; 0 means any free one. */
   readonly port: number;
@@ -28,8 +28,8 @@ const APPROVALS_PATH = "/approvals";
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /** Starts listening. Rejects when the port is not available. */
-export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<HttpServer> {
-  const admit = makeGate(options);
+export function serveMcpOverHttp(handler: McpHandler, options: McpHttpOptions): Promise<HttpServer> {
+  const admit = makeTokenCheck(options);
   const { metadata } = options.verifier ?? {};
   const mostCalls = options.limits?.calls ?? HTTP_LIMITS.calls;
   let calls = 0;
@@ -45,9 +45,12 @@ export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<Ht
       return approvals(request);
     const admission = await admit(request);
     if ("refusal" in admission) return admission.refusal;
-    if (pathname !== MCP_PATH) return refused(404, `there is nothing here; the server is at ${MCP_PATH}`);
+    if (pathname !== MCP_PATH)
+      return refusalResponse(404, `there is nothing here; the server is at ${MCP_PATH}`);
     if (calls >= mostCalls)
-      return refused(503, "too many calls are running; try again in a second", { "retry-after": "1" });
+      return refusalResponse(503, "too many calls are running; try again in a second", {
+        "retry-after": "1",
+      });
     calls += 1;
     let isAnswered = false;
     const end = (): void => {
@@ -60,5 +63,5 @@ export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<Ht
     return handler.fetch(request, admission.facts);
   };
   const { host, port, hosts, origins, limits, onerror } = options;
-  return startHttpServer(answer, { host, port, hosts, origins, limits, onerror, refuse: refused });
+  return startHttpServer(answer, { host, port, hosts, origins, limits, onerror, refuse: refusalResponse });
 }

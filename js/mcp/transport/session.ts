@@ -7,26 +7,26 @@
  */
 import { type MessageHandler, makeMessageHandler } from "../../rpc/handler.ts";
 import type { JsonObject } from "../../rpc/message.ts";
-import { aboutServer, directMethods } from "../protocol/direct.ts";
-import type { Connection, ConnectionParts } from "./connection.ts";
+import { describeServer, directMethods } from "../protocol/direct.ts";
+import type { SdkConnection, ConnectionParts } from "./connection.ts";
 
 /** A connection whose messages are answered. */
-interface Session {
+interface StdioSession {
   /** Cancels running calls and ends the SDK's side. */
   close(): Promise<void>;
 }
 
 /** Begins to answer the messages that arrive on a wire. */
-export function serveMessages(parts: ConnectionParts): Session {
+export function answerMessages(parts: ConnectionParts): StdioSession {
   const { wire, version, log, ...serving } = parts;
   const { host } = serving;
   /** The parameters of the handshake, once it was answered here. */
   let greeting: JsonObject | undefined;
-  let sdk: Promise<Connection> | undefined;
+  let sdk: Promise<SdkConnection> | undefined;
   let roots: Promise<void> | undefined;
   /** Messages that only the SDK needs, kept until it is loaded. */
   const held: JsonObject[] = [];
-  const load = (): Promise<Connection> => {
+  const load = (): Promise<SdkConnection> => {
     sdk ??= import("./connection.ts").then(async ({ connectSdk }) => {
       const connection = await connectSdk(parts, greeting);
       for (const message of held) connection.deliver(message);
@@ -44,7 +44,7 @@ export function serveMessages(parts: ConnectionParts): Session {
     {
       initialize(params) {
         greeting = params;
-        return aboutServer(serving, version, { subscribe: true, logging: true });
+        return describeServer(serving, version, { subscribe: true, logging: true });
       },
     },
     "leave",
@@ -64,7 +64,7 @@ export function serveMessages(parts: ConnectionParts): Session {
   /** Asks the client for its roots. Calls wait until the directories are set. */
   const askForRoots = (): void => {
     const asked = load()
-      .then((connection) => breath().then(() => connection.settled()))
+      .then((connection) => nextTurnOfEventLoop().then(() => connection.settled()))
       .catch(() => {})
       .then(() => {
         if (roots === asked) roots = undefined;
@@ -80,7 +80,7 @@ export function serveMessages(parts: ConnectionParts): Session {
       });
     const { method } = message;
     const about = method === "notifications/initialized" && sdk === undefined;
-    if (about && host.dirs().length > 0 && !(host.followsRoots && hasRoots(greeting)))
+    if (about && host.dirs().length > 0 && !(host.followsRoots && supportsRoots(greeting)))
       return void held.push(message);
     leave(message);
     if (host.followsRoots && (about || method === "notifications/roots/list_changed")) askForRoots();
@@ -94,12 +94,12 @@ export function serveMessages(parts: ConnectionParts): Session {
 }
 
 /** Returns true when the client supports roots. */
-function hasRoots(greeting: JsonObject | undefined): boolean {
+function supportsRoots(greeting: JsonObject | undefined): boolean {
   const { capabilities } = (greeting ?? {}) as { readonly capabilities?: { readonly roots?: unknown } };
   return capabilities?.roots !== undefined;
 }
 
 /** Resolves in the next turn of the event loop, when delivered messages have reached their handlers. */
-export function breath(): Promise<void> {
+export function nextTurnOfEventLoop(): Promise<void> {
   return new Promise((done) => setImmediate(done));
 }

@@ -8,15 +8,21 @@ import { escapeControls } from "../../engine/escape.ts";
 import type { Confirm } from "../../hooks/confirm.ts";
 import { fulfilledWithin } from "../../http/limits.ts";
 import type { WorkspaceOptions } from "../../workspace/options.ts";
-import type { Approvals } from "../protocol/approvals.ts";
-import { type ClientLog, makeClientLog, type Log, type LogLevel, stderrLog } from "../protocol/log.ts";
-import type { Structured } from "../protocol/content.ts";
+import type { ElicitedApprovals } from "../protocol/approvals.ts";
+import {
+  type ClientLog,
+  makeClientLog,
+  type WriteLogLine,
+  type LogLevel,
+  makeStderrLog,
+} from "../protocol/log.ts";
+import type { StructuredLevel } from "../protocol/content.ts";
 import { expandHome, usableDirectories } from "../directories.ts";
-import { type HostOptions, localHost, type ServedWorkspace } from "../host.ts";
+import { type HostedWorkspaceOptions, localWorkspaceHost, type ServedWorkspace } from "../host.ts";
 import type { ServedPreset } from "../served-tools.ts";
 import type { ServedRoot } from "../settings.ts";
-import { breath, serveMessages } from "./session.ts";
-import { makeWire } from "./wire.ts";
+import { nextTurnOfEventLoop, answerMessages } from "./session.ts";
+import { makeJsonLinesWire } from "./wire.ts";
 
 /** The options of a server over any transport. */
 export interface ServeOptions {
@@ -24,7 +30,7 @@ export interface ServeOptions {
   /** True when the directories are not replaced by roots that a client names. */
   readonly keepsRoots: boolean;
   readonly preset: ServedPreset;
-  readonly structured: Structured;
+  readonly structured: StructuredLevel;
   readonly readOnly: boolean;
   /** Ask the client's user before every change. */
   readonly ask: boolean;
@@ -49,18 +55,18 @@ export interface ServeOptions {
 }
 
 /** The time in milliseconds for which a server waits until cancelled calls have rolled back their changes. */
-export const CANCEL_MS = 5000;
+export const MAX_ROLLBACK_WAIT_MS = 5000;
 
 /** The maximum size of a message in bytes. A larger one closes the connection; no valid message is as large. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
 /** Returns the directories that can be used, and the options of the host; undefined when none can be used. */
-export function hostOptions(
+export function hostDirectoriesAndOptions(
   options: ServeOptions,
-  log: Log,
+  log: WriteLogLine,
   confirm: Confirm | undefined,
   clientLog?: ClientLog,
-): { readonly dirs: readonly string[]; readonly host: HostOptions } | undefined {
+): { readonly dirs: readonly string[]; readonly host: HostedWorkspaceOptions } | undefined {
   const dirs = usableDirectories(
     options.roots.map(({ path }) => path),
     log,
@@ -90,20 +96,20 @@ export function hostOptions(
 export async function serveOverStdio(options: ServeOptions): Promise<number> {
   // A library may print to the console, and standard output must carry only protocol messages.
   console.log = console.info = console.debug = console.error;
-  const log = stderrLog(options.logLevel);
-  const approvals = options.ask ? await approvalsOf() : undefined;
-  const wire = makeWire(process.stdin, process.stdout, MAX_MESSAGE_BYTES);
+  const log = makeStderrLog(options.logLevel);
+  const approvals = options.ask ? await loadApprovals() : undefined;
+  const wire = makeJsonLinesWire(process.stdin, process.stdout, MAX_MESSAGE_BYTES);
   const clientLog = makeClientLog(async (message) => wire.write({ jsonrpc: "2.0", ...message }));
-  const found = hostOptions(options, log, approvals?.confirm, clientLog);
+  const found = hostDirectoriesAndOptions(options, log, approvals?.confirm, clientLog);
   if (found === undefined) return 1;
   const { dirs } = found;
   const { structured, version } = options;
-  const host = localHost(dirs, found.host);
+  const host = localWorkspaceHost(dirs, found.host);
   if (options.opensAtOnce) await host.workspace();
   const ending = new AbortController();
   const serving = { host, structured, approvals, clientLog, ending: ending.signal };
 
-  const session = serveMessages({ ...serving, wire, version, log });
+  const session = answerMessages({ ...serving, wire, version, log });
 
   // Each handler runs once, so a second signal ends the process at once.
   const ended = new Promise<"client" | "signal">((resolve) => {
@@ -113,7 +119,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   });
   wire.onerror = (error) => log(`Error: ${error.message}`, "error");
   wire.start();
-  log(options.greeting ?? greetingOf(options, dirs), "notice");
+  log(options.greeting ?? greetingLine(options, dirs), "notice");
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client", "notice");
   const by = await ended;
   const drained = host.drain();
@@ -121,9 +127,9 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   // are cancelled at once and roll back their changes.
   if (by === "signal") await fulfilledWithin(drained, options.graceMs);
   ending.abort();
-  await fulfilledWithin(drained, CANCEL_MS);
+  await fulfilledWithin(drained, MAX_ROLLBACK_WAIT_MS);
   // Calls that have ended may still have to write their answers.
-  await breath();
+  await nextTurnOfEventLoop();
   await session.close();
   await host.close();
   return 0;
@@ -133,7 +139,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
  * Returns the line that tells in a client's log which server is running, with its directories and their
  * access.
  */
-export function greetingOf(options: ServeOptions, dirs: readonly string[]): string {
+export function greetingLine(options: ServeOptions, dirs: readonly string[]): string {
   const { version, preset, workspace, readOnly, roots } = options;
   const isReadOnly = readOnly || workspace.readOnly === true || workspace.access?.readOnly === true;
   const read = new Set(
@@ -157,7 +163,7 @@ function workspaceFactsLine({ ws, listed }: ServedWorkspace): string {
  * Loads the module for approvals only when it is needed, because its cryptography takes a tenth of the start
  * time.
  */
-async function approvalsOf(): Promise<Approvals> {
+async function loadApprovals(): Promise<ElicitedApprovals> {
   const { elicitApprovals } = await import("../protocol/approvals.ts");
   return elicitApprovals({ lasting: true });
 }

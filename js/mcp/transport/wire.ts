@@ -9,7 +9,7 @@ import { type JsonObject, notJsonReply, parseMessage } from "../../rpc/message.t
 import { isObjectWithKeys } from "../../schema/check.ts";
 
 /** Both directions of a connection. */
-export interface Wire {
+export interface JsonLinesWire {
   /** Called with every line that contains a JSON object. */
   onmessage: (message: JsonObject) => void;
   /** Called once, when either direction of the connection has ended. */
@@ -27,14 +27,14 @@ export interface Wire {
   closed(): boolean;
 }
 
-const NEWLINE = 10;
+const NEWLINE_BYTE = 10;
 
 /**
  * Creates a wire over two streams.
  * @param most maximum bytes of a message; a longer one ends the connection, because no valid message needs as
  * much
  */
-export function makeWire(input: Readable, output: Writable, most: number): Wire {
+export function makeJsonLinesWire(input: Readable, output: Writable, most: number): JsonLinesWire {
   let begun: Buffer[] = [];
   let held = 0;
   let closed = false;
@@ -48,7 +48,7 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
       held = 0;
     }
     if (text === "" || text === "\r") return;
-    const message = parsed(text);
+    const message = parseJsonOrUndefined(text);
     if (isObjectWithKeys(message)) {
       wire.onmessage(message);
       return;
@@ -60,7 +60,7 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
   };
   const take = (bytes: Buffer): void => {
     let from = 0;
-    for (let to = bytes.indexOf(NEWLINE); to >= 0 && !closed; to = bytes.indexOf(NEWLINE, from)) {
+    for (let to = bytes.indexOf(NEWLINE_BYTE); to >= 0 && !closed; to = bytes.indexOf(NEWLINE_BYTE, from)) {
       line(bytes, from, to);
       from = to + 1;
     }
@@ -71,7 +71,7 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
     wire.onerror(new Error(`A message is longer than ${most} bytes`));
     wire.close();
   };
-  const wire: Wire = {
+  const wire: JsonLinesWire = {
     onmessage: () => {},
     onclose: () => {},
     onerror: () => {},
@@ -107,7 +107,7 @@ export function makeWire(input: Readable, output: Writable, most: number): Wire 
 }
 
 /** Returns the parsed text; undefined when it is not JSON. */
-function parsed(text: string): unknown {
+function parseJsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -5,7 +5,7 @@
 import type { Location } from "../../policy/index.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { hooksFor, runBefore } from "../../hooks/run.ts";
+import { hooksFor, runBeforeHooks } from "../../hooks/run.ts";
 import { plainArguments, type Arguments } from "../../tools/lib/schema.ts";
 import type { BatchArgs, BatchData } from "../../tools/batch.ts";
 import type { BaseVersion, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
@@ -148,7 +148,13 @@ export async function admitOperation(
       tool.kind === "change"
         ? (args: Arguments) => previewChange(session, tool, args, began, options, undefined, overlay)
         : undefined;
-    const changed = await runBefore(before, subject, operation.raw, session.limits.hookTimeoutMs, previewer);
+    const changed = await runBeforeHooks(
+      before,
+      subject,
+      operation.raw,
+      session.limits.hookTimeoutMs,
+      previewer,
+    );
     const { args, stopped } = changed;
     decideStep(
       decisionSourcesOf(session, tool.name),

@@ -1,6 +1,6 @@
 /** Runs the operations of a batch in order, calls their `after` hooks, and reports their outcomes. */
 import { FilewrightError } from "../../engine/errors.ts";
-import { hooksFor, HookException, runAfter } from "../../hooks/run.ts";
+import { hooksFor, HookException, runAfterHooksOnResult } from "../../hooks/run.ts";
 import type { BatchOutcome } from "../../tools/batch.ts";
 import type { Answer, Call } from "../../tools/lib/tool.ts";
 import { withHookChanges } from "../after-hooks.ts";
@@ -77,7 +77,7 @@ export async function runAfterHooks(
     const subject = { tool_name: tool.name, tool_call: options.toolCall };
     const { duration_ms } = result.meta;
     const run = (): Promise<ToolResult> =>
-      runAfter(after, subject, raw, result, session.onHookError, duration_ms);
+      runAfterHooksOnResult(after, subject, raw, result, session.onHookError, duration_ms);
     const told =
       after.length === 0 || call === undefined
         ? await run()

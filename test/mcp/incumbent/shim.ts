@@ -19,7 +19,7 @@ import {
   type ToolDefinition,
   type Workspace,
 } from "../../../js/index.node.ts";
-import { directoriesOfRoots, expandHome } from "../../../js/mcp/directories.ts";
+import { usableRootDirectories, expandHome } from "../../../js/mcp/directories.ts";
 import type { Units } from "./units.ts";
 
 /** Ours. */
@@ -109,7 +109,7 @@ export function shim(): Units {
         throw error;
       }
     },
-    getValidRootDirectories: (roots) => directoriesOfRoots(roots, () => {}),
+    getValidRootDirectories: (roots) => usableRootDirectories(roots, () => {}),
     directoryTree: (root, excludePatterns) => call("directory_tree", { path: root, excludePatterns }),
   };
 }
