@@ -50,7 +50,7 @@ const COMMANDS_WITH_DIFFS: ReadonlySet<string> = new Set(["history", "undo"]);
 /**
  * Runs a command line; returns the exit status. @throws UsageError, FilewrightError
  *
- * @built test/deep/options.mjs imports it from dist
+ * @built test/deep/options/entries.mjs imports it from dist
  */
 export async function runCommandLine([name, ...rest]: readonly string[]): Promise<number> {
   switch (name) {

@@ -86,7 +86,7 @@ export async function entriesOf(dir) {
   };
   const { COMMANDS } = await dist("cli/commands.js");
   const { GLOBAL_OPTIONS } = await dist("cli/command.js");
-  const { main } = await dist("cli/run.js");
+  const { runCommandLine } = await dist("cli/run.js");
   const commands = COMMANDS.map(({ name, options, own }) => [
     name,
     { ...options, ...(own ? {} : GLOBAL_OPTIONS) },
@@ -104,7 +104,7 @@ export async function entriesOf(dir) {
     for (const flag of Object.keys(given)) {
       for (const [name, all] of commands) {
         if (Object.hasOwn(all, flag)) continue;
-        const outcome = await main([name, `--${flag}`]).catch((error) => error);
+        const outcome = await runCommandLine([name, `--${flag}`]).catch((error) => error);
         if (outcome?.name !== "UsageError") return `accepted: ${name} --${flag}`;
       }
     }
