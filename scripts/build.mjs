@@ -53,7 +53,10 @@ function declarationsOfAddon() {
   const body = printed.slice(printed.indexOf("/**", printed.indexOf("eslint-disable")));
   return `// What the native addon exports, as napi declares it; written by \`npm run build\`, not to be edited.
 
-${body.replaceAll(/\bBuffer\b/gu, "Uint8Array").replaceAll(/ \| undefined \| null(?=>)/gu, " | null")}`;
+${body
+  .replaceAll(/\bBuffer\b/gu, "Uint8Array")
+  .replaceAll(/\bText\b/gu, "string")
+  .replaceAll(/ \| undefined \| null(?=>)/gu, " | null")}`;
 }
 
 /**

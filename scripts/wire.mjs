@@ -1,12 +1,14 @@
 // Writes js/engine/generated/records.ts: TypeScript types with doc comments, and decoders, for the
-// declarations `wire! { … }` in the Rust crates. crates/core/src/wire.rs describes these.
+// declarations `wire! { … }` in the Rust crates. crates/core/src/wire.rs describes these. Also writes the code of the
+// bindings (scripts/bindings.mjs).
 //
-//   node scripts/wire.mjs           writes the file
-//   node scripts/wire.mjs --check   fails if the file is stale, or the declarations of the addon are not those of the
+//   node scripts/wire.mjs           writes the files
+//   node scripts/wire.mjs --check   fails if a file is stale, or the declarations of the addon are not those of the
 //                                   addon that was built
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { bindings } from "./bindings.mjs";
 import { declarationsAreFresh } from "./build.mjs";
 import { BuildError, runScript, root } from "./lib/run.mjs";
 
@@ -206,12 +208,19 @@ function formatDocComment(doc, indent = "") {
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd().concat("\n")).join("")}${indent} */\n`;
 }
 
+/** Returns the text of a file; undefined if it does not exist. */
+function textOf(file) {
+  const path = join(root, file);
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(() => {
-    const text = recordsText();
-    if (!process.argv.includes("--check")) writeFileSync(join(root, RECORDS_FILE), text);
-    else if (readFileSync(join(root, RECORDS_FILE), "utf8") !== text)
-      throw new BuildError(`${RECORDS_FILE} is stale; run: npm run wire`);
+    const files = [[RECORDS_FILE, recordsText()], ...bindings()];
+    const stale = files.filter(([file, text]) => textOf(file) !== text);
+    if (!process.argv.includes("--check"))
+      for (const [file, text] of stale) writeFileSync(join(root, file), text);
+    else if (stale.length > 0) throw new BuildError(`${stale[0][0]} is stale; run: npm run wire`);
     else if (!declarationsAreFresh())
       throw new BuildError("js/engine/generated/binding.ts is stale; run: npm run build -- --force");
   });

@@ -153,7 +153,7 @@ export interface SearchBinding {
     sign(content: Uint8Array): number;
     candidates(query: RawQuery): Uint8Array | null | undefined;
     /** Returns the candidates of a query that is compiled in workers; exists only in bindings with workers. */
-    candidatesOf?(options: string): Uint8Array | undefined;
+    candidatesOf?(options: string): Uint8Array | null | undefined;
     bytes(): number;
   };
   readonly PathGlobs: new (
@@ -291,7 +291,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
         candidates(query) {
           if ("search" in query) return raw.candidates(raws.get(query) as RawQuery) ?? undefined;
           const options = sent.get(query);
-          return options === undefined ? undefined : raw.candidatesOf?.(options);
+          return options === undefined ? undefined : (raw.candidatesOf?.(options) ?? undefined);
         },
         bytes: () => raw.bytes(),
       };

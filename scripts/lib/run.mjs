@@ -13,6 +13,7 @@ const RUST_INSTALL_HINT =
 const INSTALL_HINT_BY_PROGRAM = {
   cargo: RUST_INSTALL_HINT,
   rustc: RUST_INSTALL_HINT,
+  rustfmt: "run: rustup component add rustfmt",
   "wasm-opt": "run: npm install",
   tsc: "run: npm install",
   napi: "run: npm install",
@@ -42,14 +43,17 @@ export const npmProgram = (name) => `${root}node_modules/.bin/${name}`;
  *
  * @param {string} command a name on PATH or a path
  * @param {readonly string[]} args
- * @param {{ env?: Record<string, string | undefined>, capture?: boolean | "stdout", check?: boolean }} options
- *   `capture` returns the output instead of showing it, `"stdout"` only that half of it; `check: false` returns a failure instead of throwing
+ * @param {{ env?: Record<string, string | undefined>, input?: string, capture?: boolean | "stdout", check?: boolean }} options
+ *   `input` is its standard input; `capture` returns the output instead of showing it, `"stdout"` only that half of it; `check: false` returns a failure instead of throwing
  */
-export function runAndWait(command, args, { env, capture = false, check = true } = {}) {
+export function runAndWait(command, args, { env, input, capture = false, check = true } = {}) {
   const done = spawnSync(command, args, {
     cwd: root,
     env: { ...process.env, ...env },
-    stdio: capture ? ["ignore", "pipe", capture === "stdout" ? "inherit" : "pipe"] : "inherit",
+    input,
+    stdio: capture
+      ? [input === undefined ? "ignore" : "pipe", "pipe", capture === "stdout" ? "inherit" : "pipe"]
+      : "inherit",
     encoding: "utf8",
     maxBuffer: 256 << 20,
     shell: process.platform === "win32",

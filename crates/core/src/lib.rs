@@ -13,6 +13,7 @@ pub mod diff;
 pub mod edit;
 pub mod encoding;
 pub mod error;
+pub mod exports;
 pub mod fuzzy;
 pub mod hash;
 pub mod merge3;

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::search::progress::Progress;
 use napi_derive::napi;
 
 /// The flag by which JavaScript cancels a call, and the counts of a running search.
 #[napi]
 #[derive(Default)]
-pub struct CancelToken(pub(crate) filewright_fs::cancel::CancelToken, pub(crate) Arc<Progress>);
+pub struct CancelToken(pub(crate) Token, pub(crate) Arc<Progress>);
 
 #[napi]
 impl CancelToken {
@@ -29,4 +30,9 @@ impl CancelToken {
     pub fn counted(&self) -> Vec<f64> {
         vec![self.1.files() as f64, self.1.matches() as f64]
     }
+}
+
+/// Returns the token of a call; one that is never cancelled if the caller passed none.
+pub fn token(cancel: Option<&CancelToken>) -> Token {
+    cancel.map(|cancel| cancel.0.clone()).unwrap_or_default()
 }

@@ -1,11 +1,12 @@
-//! Conversions that all binding functions use.
+//! Conversions of arguments and results.
 
-use filewright_core::pack::Packed;
+use std::borrow::Cow;
+
+use filewright_core::patch::Contents;
 use napi::bindgen_prelude::{
-    Either, Float64Array, Float64ArraySlice, JsValue, ToNapiValue, TypeName, Uint8Array,
+    Float64Array, Float64ArraySlice, JsValue, ToNapiValue, TypeName, Uint8Array,
 };
 use napi::{Env, ValueType, sys};
-use napi_derive::napi;
 
 /// Numbers for JavaScript. Few cross as an array, more as a copied buffer, and very many as a
 /// buffer that stays in Rust. The last needs a finaliser, which costs several times a short call,
@@ -83,45 +84,6 @@ impl ToNapiValue for Text {
     }
 }
 
-/// A `Packed` result as a JavaScript object: `{ nums, text }`.
-#[napi(object, object_from_js = false)]
-pub struct PackedResult {
-    #[napi(ts_type = "Float64Array | number[]")]
-    pub nums: Numbers,
-    #[napi(ts_type = "string")]
-    pub text: Text,
-}
-
-impl From<Packed> for PackedResult {
-    fn from(packed: Packed) -> Self {
-        Self { nums: packed.nums.into(), text: packed.text.into() }
-    }
-}
-
-/// Like [`PackedResult`], but a text of at least 64 KiB crosses as bytes, so that it is only
-/// decoded if JavaScript reads it.
-#[napi(object, object_from_js = false)]
-pub struct PackedBatch {
-    #[napi(ts_type = "Float64Array | number[]")]
-    pub nums: Numbers,
-    #[napi(ts_type = "string | Uint8Array")]
-    pub text: Either<Text, Uint8Array>,
-}
-
-/// The length in bytes from which a text crosses as bytes, which stay in Rust. For a shorter text,
-/// such a buffer costs more than a copy.
-const MAX_INLINE_BYTES: usize = 64 << 10;
-
-impl From<Packed> for PackedBatch {
-    fn from(packed: Packed) -> Self {
-        let text = match packed.text {
-            text if text.len() < MAX_INLINE_BYTES => Either::A(text.into()),
-            text => Either::B(text.into_bytes().into()),
-        };
-        Self { nums: packed.nums.into(), text }
-    }
-}
-
 /// Converts a core error to a napi error whose message is its JSON form. An async task can only
 /// reject with one of napi's status values, so the code is in the message in both cases, and
 /// `js/engine/errors.ts` parses it.
@@ -137,6 +99,24 @@ pub fn guard<T>(f: impl FnOnce() -> filewright_core::Result<T>) -> napi::Result<
     }
 }
 
+/// Like [`guard`], and converts the result for JavaScript.
+pub fn result_of<T: Into<J>, J>(f: impl FnOnce() -> filewright_core::Result<T>) -> napi::Result<J> {
+    guard(|| f().map(Into::into))
+}
+
+/// An alias, because napi would treat a literal `&mut` type as a class.
+pub type Totals<'a> = &'a mut [u32];
+
+/// Borrows contents that JavaScript passed.
+pub fn all_bytes(contents: &[Uint8Array]) -> Vec<Cow<'_, [u8]>> {
+    contents.iter().map(|content| Cow::Borrowed(&content[..])).collect()
+}
+
+/// Borrows contents that JavaScript passed, some of which are null.
+pub fn optional_bytes(contents: &[Option<Uint8Array>]) -> Contents<'_> {
+    contents.iter().map(|content| content.as_deref().map(Cow::Borrowed)).collect()
+}
+
 /// Returns the `INTERNAL` error for a panic.
 pub fn panicked() -> napi::Error {
     use filewright_core::{Code, Error};
@@ -146,7 +126,7 @@ pub fn panicked() -> napi::Error {
 /// Converts JavaScript text to UTF-8. For text with characters outside Latin-1, UTF-16 crosses
 /// several times faster than napi's `String`, and otherwise equally fast; unpaired surrogates
 /// become U+FFFD.
-pub fn utf8(units: &[u16]) -> Vec<u8> {
+pub fn utf8(units: &[u16]) -> String {
     const SIMD_BLOCK_UNITS: usize = 32;
     let mut text = Vec::with_capacity(units.len() + units.len() / 8);
     let mut rest = units;
@@ -168,5 +148,6 @@ pub fn utf8(units: &[u16]) -> Vec<u8> {
         }
         rest = &tail[cut..];
     }
-    text
+    // Only whole characters were appended, so that it is valid.
+    String::from_utf8(text).unwrap_or_default()
 }

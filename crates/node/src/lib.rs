@@ -8,18 +8,20 @@
 
 #![allow(missing_docs)] // documented in js/engine, which is the only caller
 
-mod access;
 mod allocator;
 mod cancel;
 mod convert;
-mod diff;
-mod edit;
+mod generated {
+    mod files;
+    mod texts;
+}
 mod hash;
 mod join;
 mod lock;
-mod patch;
+mod prelude;
 mod promise;
 mod read;
+mod results;
 mod root;
 mod root_change;
 mod root_pack;

@@ -24,8 +24,9 @@ use filewright_index::{Session, list_tree};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
-use crate::cancel::CancelToken;
-use crate::convert::{Numbers, PackedResult, guard};
+use crate::cancel::{CancelToken, token};
+use crate::convert::{Numbers, guard};
+use crate::results::PackedResult;
 use crate::root_pack::{EntryStat, FileHash, PathStat, pack_listing, pack_tree_page};
 use crate::task::{Promise, Value};
 
@@ -69,11 +70,6 @@ fn closed() -> Error {
 /// Returns a path from JavaScript in the bytes of the file system.
 pub(crate) fn bytes_of(path: &str) -> Vec<u8> {
     decode_name(path).into_owned()
-}
-
-/// Returns the token of a call; one that is never cancelled if the caller passed none.
-pub(crate) fn token(cancel: Option<&CancelToken>) -> Token {
-    cancel.map(|cancel| cancel.0.clone()).unwrap_or_default()
 }
 
 #[napi]

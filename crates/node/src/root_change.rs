@@ -19,9 +19,9 @@ use filewright_index::Session;
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
-use crate::cancel::CancelToken;
-use crate::convert::PackedResult;
-use crate::root::{NativeRoots, bytes_of, token};
+use crate::cancel::{CancelToken, token};
+use crate::results::PackedResult;
+use crate::root::{NativeRoots, bytes_of};
 use crate::root_pack::WrittenFile;
 use crate::task::Promise;
 

@@ -9,9 +9,9 @@ use filewright_sandbox::{
 use napi_derive::napi;
 use std::borrow::Cow;
 
-use crate::cancel::CancelToken;
-use crate::convert::{PackedResult, guard};
-use crate::root::token;
+use crate::cancel::{CancelToken, token};
+use crate::convert::guard;
+use crate::results::PackedResult;
 use crate::task::Promise;
 
 /// Returns what the kernel would restrict for a command with these permissions: 1 or 0 for files,

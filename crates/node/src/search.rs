@@ -1,166 +1,21 @@
-//! Bindings for globs, ignore rules and searches: in contents that JavaScript passes, and in trees
-//! on the disk.
+//! Searches in trees on the disk.
 
 use std::sync::Arc;
 
-use filewright_core::fuzzy::rank_packed;
-use filewright_core::options::Options;
 use filewright_core::pack::Packed;
-use filewright_core::pattern::glob::Globs;
-use filewright_core::pattern::ignore::Stack;
-use filewright_core::search::{MemoryIndex, Query, search_packed};
 use filewright_core::wire::Wire;
 use filewright_fs::search::find::FindOptions;
 use filewright_fs::search::grep::GrepOptions;
 use filewright_index::find_indexed;
 use filewright_index::grep_indexed;
 use filewright_index::{self as index, FuzzyOptions, Session};
-use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
-use crate::cancel::CancelToken;
-use crate::convert::{PackedBatch, PackedResult, guard};
-use crate::root::{NativeRoots, bytes_of, token};
+use crate::cancel::{CancelToken, token};
+use crate::convert::guard;
+use crate::results::{PackedBatch, PackedResult};
+use crate::root::{NativeRoots, bytes_of};
 use crate::task::Promise;
-
-/// A compiled query for searching contents.
-#[napi]
-pub struct SearchQuery {
-    query: Query,
-}
-
-#[napi]
-impl SearchQuery {
-    #[napi(constructor)]
-    pub fn new(options: String) -> napi::Result<Self> {
-        guard(|| Ok(Self { query: Query::from_options(&Options::parse(&options)?)? }))
-    }
-
-    #[napi]
-    pub fn search(&self, content: &[u8], limits: String) -> napi::Result<PackedResult> {
-        guard(|| search_packed(&self.query, content, &limits, &|| false)).map(PackedResult::from)
-    }
-
-    /// Like `search`, on another thread, for long contents.
-    #[napi]
-    pub fn search_async(
-        &self,
-        content: Uint8Array,
-        limits: String,
-        cancel: Option<&CancelToken>,
-    ) -> Promise<PackedResult> {
-        let (query, cancel) = (self.query.clone(), token(cancel));
-        Promise::on_node_thread(move || {
-            search_packed(&query, &content, &limits, &|| cancel.is_cancelled())
-        })
-    }
-}
-
-/// An index of contents that JavaScript passes, each identified by a number.
-#[napi]
-pub struct HeldIndex {
-    held: MemoryIndex,
-}
-
-#[napi]
-impl HeldIndex {
-    #[allow(clippy::new_without_default)]
-    #[napi(constructor)]
-    pub fn new() -> Self {
-        Self { held: MemoryIndex::default() }
-    }
-
-    /// Indexes a content and returns its number; -1 if it is binary and has no matches, -2 if it
-    /// cannot be indexed, so that every query must read it.
-    #[napi]
-    pub fn sign(&mut self, content: &[u8]) -> napi::Result<i64> {
-        guard(|| Ok(self.held.sign(content).code()))
-    }
-
-    /// Returns one bit for each number, set if that content can have a match; null if all can.
-    #[napi]
-    pub fn candidates(&self, query: &SearchQuery) -> napi::Result<Option<Uint8Array>> {
-        let bytes = |word: u64| word.to_le_bytes();
-        guard(|| Ok(self.held.candidates(&query.query)))
-            .map(|set| set.map(|set| set.into_iter().flat_map(bytes).collect::<Vec<u8>>().into()))
-    }
-
-    /// Returns the memory use in bytes.
-    #[napi]
-    pub fn bytes(&self) -> f64 {
-        self.held.bytes() as f64
-    }
-}
-
-/// A compiled list of globs that paths must match or must not match.
-#[napi]
-pub struct PathGlobs {
-    globs: Globs,
-}
-
-#[napi]
-impl PathGlobs {
-    #[napi(constructor)]
-    pub fn new(options: String) -> napi::Result<Self> {
-        guard(|| Ok(Self { globs: Globs::from_json(&options)? }))
-    }
-
-    #[napi]
-    pub fn matches(&self, path: String, is_dir: bool) -> napi::Result<bool> {
-        guard(|| Ok(self.globs.matches(path.as_bytes(), is_dir)))
-    }
-
-    #[napi]
-    pub fn excluded(&self, path: String, is_dir: bool) -> napi::Result<bool> {
-        guard(|| Ok(self.globs.excluded(path.as_bytes(), is_dir)))
-    }
-
-    #[napi]
-    pub fn may_contain(&self, path: String) -> napi::Result<bool> {
-        guard(|| Ok(self.globs.may_contain(path.as_bytes())))
-    }
-}
-
-/// Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL.
-#[napi]
-pub fn rank_paths(paths: String, options: String) -> napi::Result<PackedResult> {
-    guard(|| rank_packed(&paths, &options)).map(PackedResult::from)
-}
-
-/// The ignore rules that apply in one directory: its own and those of the directories above it.
-#[napi]
-pub struct IgnoreStack {
-    stack: Stack,
-}
-
-#[napi]
-impl IgnoreStack {
-    #[allow(clippy::new_without_default)]
-    #[napi(constructor)]
-    pub fn new() -> Self {
-        Self { stack: Stack::new() }
-    }
-
-    /// Returns the rules for a directory below. `files` are the contents of its ignore files, and
-    /// `places` the index of each in the list of names of ignore files. `border` says that the
-    /// directory contains `.git`.
-    #[napi]
-    pub fn enter(
-        &self,
-        directory: String,
-        places: Vec<u32>,
-        files: Vec<Uint8Array>,
-        border: bool,
-    ) -> napi::Result<IgnoreStack> {
-        let files = places.iter().zip(&files).map(|(place, file)| (*place as usize, &file[..]));
-        guard(|| Ok(Self { stack: self.stack.enter_files(directory.as_bytes(), files, border) }))
-    }
-
-    #[napi]
-    pub fn ignored(&self, path: String, is_dir: bool) -> napi::Result<bool> {
-        guard(|| Ok(self.stack.ignored(path.as_bytes(), is_dir)))
-    }
-}
 
 #[napi]
 impl NativeRoots {

@@ -6,17 +6,12 @@
 
 #![allow(missing_docs)] // documented in js/engine, which is the only caller
 
-#[cfg(feature = "files")]
-mod access;
 mod convert;
-mod diff;
-mod edit;
-mod hash;
+mod generated {
+    #[cfg(feature = "files")]
+    mod files;
+    mod texts;
+}
 mod normal;
-mod patch;
 #[cfg(feature = "files")]
 mod platform;
-#[cfg(feature = "files")]
-mod read;
-#[cfg(feature = "files")]
-mod search;

@@ -3,9 +3,10 @@
 
 use filewright_core::text::unicode_normalize::{Form, use_host};
 use js_sys::JsString;
+use wasm_bindgen::prelude::*;
 
-/// Registers the function in the core. Must be called before every call that may compare words or
-/// names, because after a trap the module is instantiated anew and has forgotten it.
+/// Registers the function in the core. Runs whenever the module is instantiated, also after a trap.
+#[wasm_bindgen(start)]
 pub fn prepare() {
     use_host(|text, form| {
         let form = match form {

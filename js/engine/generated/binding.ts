@@ -1,10 +1,11 @@
 // What the native addon exports, as napi declares it; written by `npm run build`, not to be edited.
 
 /**
- * The compiled path rules of a policy. Paths are text, because in these backends names are always
- * valid UTF-8.
+ * The compiled path rules of a policy. Paths are text, because in the backends that use it names
+ * are always valid UTF-8.
  */
 export declare class AccessRules {
+  /** Compiles the rules. */
   constructor(cwd: string, roots: Array<string>, deny: Array<string>, protect: boolean, secrets: boolean, places: Array<string>)
   /** Returns which rules apply to a path: the bits of `PathRules::flags`. */
   judge(path: string): number
@@ -28,6 +29,7 @@ export declare class CancelToken {
 
 /** An index of contents that JavaScript passes, each identified by a number. */
 export declare class HeldIndex {
+  /** Creates an empty index. */
   constructor()
   /**
    * Indexes a content and returns its number; -1 if it is binary and has no matches, -2 if it
@@ -36,12 +38,15 @@ export declare class HeldIndex {
   sign(content: Uint8Array): number
   /** Returns one bit for each number, set if that content can have a match; null if all can. */
   candidates(query: SearchQuery): Uint8Array | null
+  /** Like `candidates`, for the options of a query that is compiled in a worker and not here. */
+  candidatesOf(options: string): Uint8Array | null
   /** Returns the memory use in bytes. */
   bytes(): number
 }
 
 /** The ignore rules that apply in one directory: its own and those of the directories above it. */
 export declare class IgnoreStack {
+  /** Creates a stack without rules. */
   constructor()
   /**
    * Returns the rules for a directory below. `files` are the contents of its ignore files, and
@@ -49,6 +54,7 @@ export declare class IgnoreStack {
    * directory contains `.git`.
    */
   enter(directory: string, places: Array<number>, files: Array<Uint8Array>, border: boolean): IgnoreStack
+  /** Reports whether the rules exclude an entry of the directory. */
   ignored(path: string, isDir: boolean): boolean
 }
 
@@ -162,22 +168,30 @@ export declare class NativeRoots {
 
 /** A compiled list of globs that paths must match or must not match. */
 export declare class PathGlobs {
+  /** Compiles globs. `options` is JSON. */
   constructor(options: string)
+  /** Reports whether the globs match a path. */
   matches(path: string, isDir: boolean): boolean
+  /** Reports whether a glob excludes a path. */
   excluded(path: string, isDir: boolean): boolean
+  /** Reports whether an entry below a directory can match. */
   mayContain(path: string): boolean
 }
 
 /** A compiled query for searching contents. */
 export declare class SearchQuery {
+  /** Compiles a query. `options` is JSON. */
   constructor(options: string)
+  /** Searches a content. `limits` is JSON. */
   search(content: Uint8Array, limits: string): PackedResult
-  /** Like `search`, on another thread, for long contents. */
-  searchAsync(content: Uint8Array, limits: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /** Searches a content. `limits` is JSON. */
+  searchAsync(content: Uint8Array, limits: string, interrupted?: CancelToken | undefined | null): Promise<PackedResult>
 }
 
+/** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
 export declare function applyPatch(names: Array<string>, contents: Array<Uint8Array | null>, text: string, call: string): PatchResult
 
+/** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
 export declare function applyPatchAsync(names: Array<string>, contents: Array<Uint8Array | null>, text: string, call: string): Promise<PatchResult>
 
 /**
@@ -189,6 +203,10 @@ export declare function asideName(): string
 /** Returns `a` followed by `b`, in memory that the addon has allocated. */
 export declare function concat(a: Uint8Array, b: Uint8Array): Uint8Array
 
+/**
+ * Decodes a content to a packed `DecodedText`. Not named `decode_text`, because the JavaScript
+ * that wasm-bindgen generates has a function of that name.
+ */
 export declare function decodeBytes(bytes: Uint8Array, label: string): PackedResult
 
 /**
@@ -197,19 +215,28 @@ export declare function decodeBytes(bytes: Uint8Array, label: string): PackedRes
  */
 export declare function diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, flags: number, context: number, nameBefore: string | undefined | null, nameAfter: string | undefined | null, lineLimit: number, byteLimit: number): string
 
+/** Resolves to the numbers and the text of a line diff. */
 export declare function diffAsync(before: Uint8Array, after: Uint8Array, flags: number, context: number, nameBefore: string | undefined | null, nameAfter: string | undefined | null, lineLimit: number, byteLimit: number): Promise<PackedResult>
 
+/** Compares two texts within their lines: by characters, or by words. */
 export declare function diffParts(before: string, after: string, chars: boolean): PackedResult
 
+/** Encodes a text. */
 export declare function encodeText(text: string, label: string, bom: boolean): Uint8Array
 
 /** Reports whether a file whose first bytes are `head` contains a private key. */
 export declare function holdsSecretContent(head: Uint8Array): boolean
 
+/**
+ * Detects the kind and the encoding of a content. `complete` is false if only its beginning is
+ * given.
+ */
 export declare function inspect(bytes: Uint8Array, name: string, complete: boolean): PackedResult
 
+/** Returns the anchors of all lines of a text, joined. */
 export declare function lineAnchors(text: string): string
 
+/** Merges two texts that were both made from `base`. The facts are a list of `MergeConflict`. */
 export declare function merge3(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: Array<string>): PlanResult
 
 /**
@@ -227,8 +254,10 @@ export interface PackedResult {
   text: string
 }
 
+/** Parses a patch. Returns JSON, and `call` is JSON. */
 export declare function parsePatch(text: string, call: string): string
 
+/** The files that a patch has changed: the facts as JSON, and the new contents. */
 export interface PatchResult {
   facts: string
   contents: Array<Uint8Array>
@@ -237,14 +266,16 @@ export interface PatchResult {
 /** Returns the table of protected and secret paths: decision, pattern and reason, one row per line. */
 export declare function placeTable(): string
 
+/** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */
 export declare function planEdits(text: Uint8Array, call: string): PlanResult
 
+/** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */
 export declare function planEditsAsync(text: Uint8Array, call: string): Promise<PlanResult>
 
 /** Like `plan_edits_async`, and hashes the part of the result that equals the old text meanwhile. */
 export declare function planEditsHashed(text: Uint8Array, call: string): Promise<PlanResult>
 
-/** The result of edits that are not written yet: the new content, and the packed facts about it. */
+/** A new text, and the packed facts about it. */
 export interface PlanResult {
   bytes: Uint8Array
   nums: Float64Array
@@ -256,8 +287,10 @@ export interface PlanResult {
 /** Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL. */
 export declare function rankPaths(paths: string, options: string): PackedResult
 
+/** Returns a page of a content, a packed `Page`. `request` is JSON. */
 export declare function readPage(bytes: Uint8Array, name: string, request: string): PackedResult
 
+/** Returns a page of a content, a packed `Page`. `request` is JSON. */
 export declare function readPageAsync(bytes: Uint8Array, name: string, request: string): Promise<PackedResult>
 
 /**
@@ -309,10 +342,11 @@ export declare function sandboxStatus(spec: string): Array<number>
 /** Returns the names of the system calls that can be forbidden. */
 export declare function sandboxSyscalls(): Array<string>
 
+/** Returns the SHA-256 of a content. */
 export declare function sha256(bytes: Uint8Array): string
 
-/** Hashes a content on another thread, because a gigabyte takes about a second. */
+/** Returns the SHA-256 of a content. */
 export declare function sha256Async(bytes: Uint8Array): Promise<string>
 
-/** Like `sha256_async`, continuing a hash that `plan_edits_hashed` started. */
+/** Hashes the bytes that `begun` does not cover: a hash that `plan_edits_hashed` started. */
 export declare function sha256From(bytes: Uint8Array, begun: object): Promise<string>

@@ -6,18 +6,6 @@
 import type { Unpacker } from "../wire/unpack.ts";
 
 /**
- * The algorithm that matches lines.
- *
- * - `histogram`: Rare lines first: readable diffs. Git calls it `histogram`.
- * - `myers`: Myers with git's cost heuristics: git's default.
- * - `minimal`: Myers without heuristics: the fewest changed lines. Falls back to `myers` for inputs that would take too long.
- */
-export type Algorithm = "histogram" | "myers" | "minimal";
-
-/** The words by their numbers. */
-export const ALGORITHM_WORDS: readonly Algorithm[] = ["histogram", "myers", "minimal"];
-
-/**
  * Options of a diff as bits. The two lowest bits are not options: they hold the index of the
  * algorithm in `Algorithm::ALL`.
  */
@@ -31,6 +19,40 @@ export const DIFF_FLAGS = {
   /** There is no new file. */
   noNew: 32,
 } as const;
+
+/**
+ * The algorithm that matches lines.
+ *
+ * - `histogram`: Rare lines first: readable diffs. Git calls it `histogram`.
+ * - `myers`: Myers with git's cost heuristics: git's default.
+ * - `minimal`: Myers without heuristics: the fewest changed lines. Falls back to `myers` for inputs that would take too long.
+ */
+export type Algorithm = "histogram" | "myers" | "minimal";
+
+/** The words by their numbers. */
+export const ALGORITHM_WORDS: readonly Algorithm[] = ["histogram", "myers", "minimal"];
+
+/** A printed diff. */
+export interface Unified {
+  /** True if `DisplayLimits` cut a line or the whole diff. */
+  readonly truncated: boolean;
+  /** Lines that only the new text has. */
+  readonly added: number;
+  /** Lines that only the old text has. */
+  readonly removed: number;
+  /** The diff; empty if the texts are equal. */
+  readonly text: string;
+}
+
+/** Decodes {@link Unified}. */
+export function decodeUnified(from: Unpacker): Unified {
+  return {
+    truncated: from.flag(),
+    added: from.num(),
+    removed: from.num(),
+    text: from.str(),
+  };
+}
 
 /**
  * How loosely an old text matched, strictest first.
@@ -75,6 +97,25 @@ export function decodeApplied(from: Unpacker): Applied {
   };
 }
 
+/** What is known about applied edits besides the new text. */
+export interface PlanFacts {
+  /** The number of replaced positions of all edits together. */
+  readonly replacements: number;
+  /** The result of each edit, in order. */
+  readonly edits: readonly Applied[];
+  /** The diff of the whole change. */
+  readonly diff: Unified;
+}
+
+/** Decodes {@link PlanFacts}. */
+export function decodePlanFacts(from: Unpacker): PlanFacts {
+  return {
+    replacements: from.num(),
+    edits: from.list(() => decodeApplied(from)),
+    diff: decodeUnified(from),
+  };
+}
+
 /** A decoded file. */
 export interface DecodedText {
   /** The characters, without a byte order mark. */
@@ -97,17 +138,55 @@ export function decodeDecodedText(from: Unpacker): DecodedText {
   };
 }
 
+/** A half-open range of lines, counted from 0. */
+export interface LineRange {
+  /** The first line. */
+  readonly start: number;
+  /** The line after the last. */
+  readonly end: number;
+}
+
+/** Decodes {@link LineRange}. */
+export function decodeLineRange(from: Unpacker): LineRange {
+  return {
+    start: from.num(),
+    end: from.num(),
+  };
+}
+
+/** A conflict: lines that both sides changed in different ways. */
+export interface MergeConflict {
+  /** Lines of the base. */
+  readonly base: LineRange;
+  /** Lines of ours. */
+  readonly ours: LineRange;
+  /** Lines of theirs. */
+  readonly theirs: LineRange;
+  /** Lines of the merged text, including the markers. */
+  readonly merged: LineRange;
+}
+
+/** Decodes {@link MergeConflict}. */
+export function decodeMergeConflict(from: Unpacker): MergeConflict {
+  return {
+    base: decodeLineRange(from),
+    ours: decodeLineRange(from),
+    theirs: decodeLineRange(from),
+    merged: decodeLineRange(from),
+  };
+}
+
 /** Some lines of a file. Numbers are 1-based; sizes and offsets are bytes. */
 export interface Page {
   /**
-   * The lines as UTF-8 with their own line endings, without a byte order mark: complete while
-   * they fit in `contentBytes`; beyond that long lines are truncated, then the page ends
-   * earlier.
+   * The lines as UTF-8 with their own line endings, without a byte order mark: complete
+   * while they fit in `contentBytes`; beyond that long lines are truncated, then the page
+   * ends earlier.
    */
   readonly content: string;
   /**
-   * The first line. Negative, counted from the end, when the end of a file was requested that
-   * is too big to be counted at once.
+   * The first line. Negative, counted from the end, when the end of a file was requested
+   * that is too big to be counted at once.
    */
   readonly startLine: number;
   /** The last line; `startLine - 1` for an empty page. */
@@ -359,8 +438,8 @@ export function decodeTreeCounts(from: Unpacker): TreeCounts {
 /** A page of a file on disk. */
 export interface FilePage extends Page {
   /**
-   * The version of the file from before the first byte was read, with the hash of the content
-   * if all of it was read.
+   * The version of the file from before the first byte was read, with the hash of the
+   * content if all of it was read.
    */
   readonly version: string;
   /** When the file last changed, in milliseconds since 1970. */
@@ -474,7 +553,10 @@ export const FRESHNESS_WORDS: readonly Freshness[] = ["scan", "watch", "sweep"];
 
 /** The totals of a search of contents. */
 export interface SearchTotals {
-  /** The number of matching lines. Exact when the search is complete, otherwise a lower bound. */
+  /**
+   * The number of matching lines. Exact when the search is complete, otherwise a lower
+   * bound.
+   */
   readonly totalMatches: number;
   /** The number of files with hits. */
   readonly filesWithMatches: number;

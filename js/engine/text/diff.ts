@@ -6,8 +6,14 @@
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../yielder.ts";
-import { type Algorithm, ALGORITHM_WORDS, DIFF_FLAGS } from "../generated/records.ts";
-import { type Packed, type Unpacker, unpack } from "../wire/unpack.ts";
+import {
+  type Algorithm,
+  ALGORITHM_WORDS,
+  decodeUnified,
+  DIFF_FLAGS,
+  type Unified,
+} from "../generated/records.ts";
+import { type Packed, unpack } from "../wire/unpack.ts";
 import { withUtf8 } from "../wire/bytes.ts";
 
 /** How a diff is computed and printed. */
@@ -149,14 +155,18 @@ export function diffEngine(binding: DiffBinding): DiffEngine {
       try {
         if (binding.diffAsync === undefined) return compare(before, after, options);
         const { flags, context, oldName, newName, line, bytes } = toArguments(options);
-        return readDiff(
-          unpack(
-            await untilAborted(
-              options.signal,
-              binding.diffAsync(before, after, flags, context, oldName, newName, line, bytes, options.signal),
-            ),
-          ),
+        const made = binding.diffAsync(
+          before,
+          after,
+          flags,
+          context,
+          oldName,
+          newName,
+          line,
+          bytes,
+          options.signal,
         );
+        return toDiff(decodeUnified(unpack(await untilAborted(options.signal, made))));
       } catch (error) {
         throw fromEngine(error);
       }
@@ -220,13 +230,9 @@ function count(argument: string, value: number): number {
   });
 }
 
-/**
- * Reads a diff that is part of a packed result, in the form that `append` of `crates/core/src/diff/pack.rs`
- * writes.
- */
-export function readDiff(from: Unpacker): DiffResult {
-  const [truncated, added, removed] = [from.flag(), from.num(), from.num()];
-  return new UnifiedDiff(from.str(), truncated, added, removed);
+/** Returns the result for a diff that the engine printed. */
+export function toDiff({ text, truncated, added, removed }: Unified): DiffResult {
+  return new UnifiedDiff(text, truncated, added, removed);
 }
 
 /** A class, because an object literal with a getter for each diff would cost a tenth of a small diff. */

@@ -5,10 +5,10 @@
  * that may have been meant. Each edit is applied to the result of those before it. If one fails, none is
  * applied.
  */
-import { type DiffResult, readDiff } from "./diff.ts";
+import { type DiffResult, toDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../yielder.ts";
-import { type Applied, decodeApplied, type Tier } from "../generated/records.ts";
+import { type Applied, decodePlanFacts, type Tier } from "../generated/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/bytes.ts";
 
@@ -215,12 +215,14 @@ function toCall(edits: readonly EditInput[], options: EditOptions): string {
   });
 }
 
-/** Decodes the packed result of `plan_packed` in `crates/core/src/edit/pack.rs`. */
+/** Decodes the result of edits. */
 function toPlan(packed: PackedPlan): BytesPlan {
-  const { bytes } = packed;
-  const from = unpack(packed);
-  const replacements = from.num();
-  let index = 0;
-  const edits = from.list(() => ({ index: index++, ...decodeApplied(from) }));
-  return { ok: true, bytes, replacements, edits, diff: readDiff(from) };
+  const { replacements, edits, diff } = decodePlanFacts(unpack(packed));
+  return {
+    ok: true,
+    bytes: packed.bytes,
+    replacements,
+    edits: edits.map((edit, index) => ({ index, ...edit })),
+    diff: toDiff(diff),
+  };
 }

@@ -6,6 +6,7 @@
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../yielder.ts";
+import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/bytes.ts";
 
@@ -123,20 +124,7 @@ export interface MergeOptions {
   readonly labels?: { readonly ours?: string; readonly base?: string; readonly theirs?: string } | undefined;
 }
 
-/** A half-open range of lines, counted from 0. */
-export interface LineRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A conflict: lines that both sides changed in different ways. */
-export interface MergeConflict {
-  readonly base: LineRange;
-  readonly ours: LineRange;
-  readonly theirs: LineRange;
-  /** The range of the conflict in the merged text, markers included. */
-  readonly merged: LineRange;
-}
+export type { LineRange, MergeConflict } from "../generated/records.ts";
 
 /** A merged text. */
 export interface MergeResult {
@@ -257,7 +245,7 @@ function taken(files: FileContents): [names: string[], contents: Uint8Array[]] {
   return [entries.map(([name]) => name), entries.map(([, content]) => toUtf8(content))];
 }
 
-/** Decodes the packed result of `apply_packed` in `crates/core/src/patch/pack.rs`. */
+/** Decodes the result of a patch: the facts of `crates/core/src/patch/json.rs`, and the contents. */
 function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
   return files.map((file, index) => ({
@@ -266,16 +254,10 @@ function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   }));
 }
 
-/** Decodes the packed result of `merge3_packed` in `crates/core/src/merge3`. */
+/** Decodes the result of a merge. */
 function toMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
   const { bytes } = packed;
   const from = unpack(packed);
-  const range = (): LineRange => ({ start: from.num(), end: from.num() });
-  const conflicts = Array.from({ length: from.num() }, () => ({
-    base: range(),
-    ours: range(),
-    theirs: range(),
-    merged: range(),
-  }));
+  const conflicts = from.list(() => decodeMergeConflict(from));
   return { bytes, text: decoder.decode(bytes), conflicts };
 }

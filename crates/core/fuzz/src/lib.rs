@@ -56,7 +56,7 @@ pub fn diff_round_trip(data: &[u8]) {
         limits: DisplayLimits::default(),
     };
     let found = diff(Some(before.as_bytes()), Some(after.as_bytes()), &Default::default(), &format);
-    if found.identical {
+    if found.is_identical() {
         assert_eq!(before, after);
         return;
     }

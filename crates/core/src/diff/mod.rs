@@ -14,6 +14,7 @@
 
 mod anchors;
 mod bits;
+mod call;
 mod compute;
 mod histogram;
 mod intern;
@@ -22,20 +23,18 @@ mod marks;
 mod myers;
 mod name;
 mod newlines;
-mod pack;
 mod slide;
 pub mod unified;
 pub mod words;
 
 use std::ops::Range;
 
+pub use call::DiffCall;
 pub(crate) use compute::changes_between;
 pub(crate) use intern::hash_line;
 pub use lines::ComparedLines;
 pub(crate) use lines::SharedMargins;
 pub(crate) use lines::split_lines;
-pub(crate) use pack::append;
-pub use pack::{DiffCall, diff_called, diff_packed};
 pub use unified::{DiffHeader, DisplayLimits, Unified};
 
 crate::wire! {

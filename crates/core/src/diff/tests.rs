@@ -59,10 +59,13 @@ fn hunks_read_as_git_prints_them() {
 fn absent_is_not_empty() {
     let options = DiffOptions::default();
     let created = diff(None, Some(b""), &options, &format(3));
-    assert_eq!((created.identical, created.text.as_str()), (false, "--- /dev/null\n+++ b/f\n"));
+    assert_eq!(
+        (created.is_identical(), created.text.as_str()),
+        (false, "--- /dev/null\n+++ b/f\n")
+    );
     let deleted = diff(Some(b"o\n"), None, &options, &format(3));
     assert_eq!(deleted.text, "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-o\n");
-    assert!(diff(Some(b""), Some(b""), &options, &format(3)).identical);
+    assert!(diff(Some(b""), Some(b""), &options, &format(3)).is_identical());
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn whitespace_can_be_ignored() {
         ("a\n", "b\n", false),
     ] {
         let made = diff(Some(before.as_bytes()), Some(after.as_bytes()), &options, &format(3));
-        assert_eq!(made.identical, identical, "{before:?} {after:?}");
+        assert_eq!(made.is_identical(), identical, "{before:?} {after:?}");
     }
 }
 
@@ -216,8 +219,8 @@ proptest! {
         let options = DiffOptions { ignore_whitespace, ..DiffOptions::default() };
         let format = Format { limits: DisplayLimits { line, bytes }, ..format(context) };
         let made = diff(Some(&before), Some(&after), &options, &format);
-        prop_assert!(!made.identical || before == after || ignore_whitespace);
-        prop_assert_eq!(made.identical, made.text.is_empty());
+        prop_assert!(!made.is_identical() || before == after || ignore_whitespace);
+        prop_assert_eq!(made.is_identical(), made.text.is_empty());
     }
 
     #[test]

@@ -59,22 +59,27 @@ pub struct Format<'a> {
     pub limits: DisplayLimits,
 }
 
-/// A printed diff.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unified {
-    /// True if the texts are equal.
-    pub identical: bool,
-    /// The diff; empty if the texts are equal.
-    pub text: String,
-    /// Lines that only the new text has.
-    pub added: u64,
-    /// Lines that only the old text has.
-    pub removed: u64,
-    /// True if [`DisplayLimits`] cut a line or the whole diff.
-    pub truncated: bool,
+crate::wire! {
+    /// A printed diff.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Unified {
+        /// True if [`DisplayLimits`] cut a line or the whole diff.
+        pub truncated: bool,
+        /// Lines that only the new text has.
+        pub added: u64,
+        /// Lines that only the old text has.
+        pub removed: u64,
+        /// The diff; empty if the texts are equal.
+        pub text: String,
+    }
 }
 
 impl Unified {
+    /// Returns true if the texts are equal.
+    pub fn is_identical(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// Returns what the text alone does not show: 1 if it was cut, else 0, and the numbers of added
     /// and of removed lines, at most `u32::MAX` each.
     pub fn totals(&self) -> [u32; 3] {
@@ -105,7 +110,7 @@ pub(crate) fn diff_with_shared_margins(
     let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
     let comparison = compare(old, new, same, format.context, options);
     if comparison.changes.is_empty() && before.is_some() == after.is_some() {
-        return Unified { identical: true, ..Unified::default() };
+        return Unified::default();
     }
     let strip_cr = format.line_ends == LineEndings::Shown && can_hide_cr(old, new, &comparison);
     let header = DiffHeader {

@@ -27,7 +27,7 @@ mod budget;
 mod explaining;
 mod lines;
 mod matching;
-mod pack;
+mod request;
 mod types;
 
 use std::ops::Range;
@@ -45,13 +45,13 @@ use matching::sanity::Suspicion;
 use matching::{exact, fuzzy, line_anchors, sanity};
 
 pub use matching::line_anchors::{Anchor, Anchors, Insert};
-pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, Strictness, Tier};
+pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, PlanFacts, Strictness, Tier};
 
 pub(crate) use applying::content::spliced;
 pub(crate) use budget::WorkBudget;
 pub(crate) use explaining::truncate::truncate_error;
 pub(crate) use matching::fuzzy::find_hunk_positions;
-pub use pack::{Planned, plan_packed};
+pub use request::EditRequest;
 
 /// A replacement of a range of bytes of the current text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn plan_within(
         &how,
         &format,
     );
-    if diff.identical {
+    if diff.is_identical() {
         let refusal = Refusal::Unchanged;
         return Err(refusal.into_error(&original, &edits[last], options, last, edits.len()));
     }

@@ -115,6 +115,18 @@ crate::wire! {
     }
 }
 
+crate::wire! {
+    /// What is known about applied edits besides the new text.
+    pub struct PlanFacts {
+        /// The number of replaced positions of all edits together.
+        pub replacements: u64,
+        /// The result of each edit, in order.
+        pub edits: Vec<Applied>,
+        /// The diff of the whole change.
+        pub diff: Unified,
+    }
+}
+
 /// The result of [`plan`].
 #[derive(Clone, Debug)]
 pub struct Plan {

@@ -6,7 +6,6 @@
 //! that a side that only converted line endings causes no conflict.
 
 mod output;
-mod packed;
 mod regions;
 
 use std::ops::Range;
@@ -14,8 +13,6 @@ use std::ops::Range;
 use crate::diff::{self, Change, DiffOptions, split_lines};
 use output::{MergeOutput, converted_line_ending};
 use regions::{ChangeTrack, ChangedRegion, next_region};
-
-pub use packed::{MergeCall, merge3_packed};
 
 /// The style of conflict markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,17 +38,51 @@ pub struct MergeOptions {
     pub labels: [String; 3],
 }
 
-/// Lines that both sides changed differently. Ranges are lines, counted from 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
-    /// Lines of the base.
-    pub base: Range<u32>,
-    /// Lines of ours.
-    pub ours: Range<u32>,
-    /// Lines of theirs.
-    pub theirs: Range<u32>,
-    /// Lines of the merged text, including the markers.
-    pub merged: Range<u32>,
+impl MergeOptions {
+    /// Returns the options for the arguments of a binding. `flags` is the style of conflict markers
+    /// (0 merge, 1 diff3, 2 zdiff3), plus 4 to apply changes of adjacent lines from both sides.
+    /// `labels` are those for ours, base and theirs; missing ones are empty.
+    pub fn from_flags(flags: u32, labels: &[String]) -> Self {
+        let style = match flags & 3 {
+            1 => ConflictStyle::Diff3,
+            2 => ConflictStyle::Zdiff3,
+            _ => ConflictStyle::Merge,
+        };
+        let labels = [0, 1, 2].map(|at| labels.get(at).cloned().unwrap_or_default());
+        Self { style, adjacent: flags & 4 != 0, labels }
+    }
+}
+
+crate::wire! {
+    /// A half-open range of lines, counted from 0.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct LineRange {
+        /// The first line.
+        pub start: u32,
+        /// The line after the last.
+        pub end: u32,
+    }
+}
+
+impl From<Range<u32>> for LineRange {
+    fn from(Range { start, end }: Range<u32>) -> Self {
+        Self { start, end }
+    }
+}
+
+crate::wire! {
+    /// A conflict: lines that both sides changed in different ways.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct MergeConflict {
+        /// Lines of the base.
+        pub base: LineRange,
+        /// Lines of ours.
+        pub ours: LineRange,
+        /// Lines of theirs.
+        pub theirs: LineRange,
+        /// Lines of the merged text, including the markers.
+        pub merged: LineRange,
+    }
 }
 
 /// A merged text.
@@ -60,7 +91,7 @@ pub struct MergedText {
     /// The text, with markers at the conflicts.
     pub bytes: Vec<u8>,
     /// The conflicts, in order.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<MergeConflict>,
 }
 
 /// Merges two texts that were both made from `base`.
@@ -111,6 +142,7 @@ struct LinesOfThreeTexts<'a> {
 #[cfg(test)]
 mod tests {
     use super::{ConflictStyle, MergeOptions, merge3};
+    use crate::wire::Wire;
     use proptest::prelude::*;
 
     fn run(base: &str, ours: &str, theirs: &str, options: &MergeOptions) -> (String, usize) {
@@ -176,6 +208,30 @@ mod tests {
         );
         let adjacent = run("a\nb\n", "A\nb\n", "a\nB\n", &with(ConflictStyle::Merge, true));
         assert_eq!(adjacent, ("A\nB\n".to_owned(), 0));
+    }
+
+    #[test]
+    fn flags_choose_style_and_adjacent_changes() {
+        let labels = ["mine".to_owned(), "base".to_owned()];
+        let with = |flags| MergeOptions::from_flags(flags, &labels);
+        let (base, ours, theirs) = ("a\nb\n", "a\nx\n", "a\ny\n");
+        let diff3 = "a\n<<<<<<< mine\nx\n||||||| base\nb\n=======\ny\n>>>>>>>";
+        for (flags, text) in
+            [(0, "a\n<<<<<<< mine\nx\n=======\ny\n>>>>>>>"), (1, diff3), (2, diff3)]
+        {
+            let (merged, _) = run(base, ours, theirs, &with(flags));
+            assert!(merged.starts_with(text), "{flags}: {merged}");
+        }
+        let neighbours = |flags| run("a\nb\n", "x\nb\n", "a\ny\n", &with(flags));
+        assert_eq!(neighbours(0).1, 1);
+        assert_eq!(neighbours(4), ("x\ny\n".to_owned(), 0));
+    }
+
+    #[test]
+    fn conflicts_cross_as_their_ranges() {
+        let merged = merge3(b"a\nb\n", b"a\nx\n", b"a\ny\n", &MergeOptions::default());
+        // One conflict: ranges of base, ours and theirs, then of the merged text.
+        assert_eq!(merged.conflicts.packed().nums, [1., 1., 2., 1., 2., 1., 2., 1., 6.]);
     }
 
     fn texts() -> impl Strategy<Value = String> {

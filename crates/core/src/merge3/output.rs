@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::regions::ChangedRegion;
 use super::{
-    Conflict, ConflictStyle, LinesOfThreeTexts, MergeOptions, MergedText, without_line_ending,
+    ConflictStyle, LinesOfThreeTexts, MergeConflict, MergeOptions, MergedText, without_line_ending,
 };
 
 /// Returns the line ending of ours if it converted all line endings of the base from LF to CRLF or
@@ -126,11 +126,11 @@ impl MergeOutput<'_> {
         self.push_marker_line(b"=======");
         self.copy_closed(MergeSide::Theirs, other.clone());
         self.push_marker('>', 2);
-        self.merged.conflicts.push(Conflict {
-            base: region.base.clone(),
-            ours: own.clone(),
-            theirs: other,
-            merged: from..self.lines,
+        self.merged.conflicts.push(MergeConflict {
+            base: region.base.clone().into(),
+            ours: own.clone().into(),
+            theirs: other.into(),
+            merged: (from..self.lines).into(),
         });
         self.copy_lines(MergeSide::Ours, own.end..region.ours.end);
     }

@@ -15,17 +15,18 @@
 pub mod apply;
 mod file;
 mod headers;
+mod json;
 mod locate;
 mod mismatch;
-mod pack;
 mod parse;
 mod quoted;
+mod request;
 mod reverse;
 pub mod set;
 mod v4a;
 
-pub use pack::{PatchedFiles, apply_packed, parse_packed};
 pub use parse::parse;
+pub use request::{Contents, PatchRequest, PatchedFiles};
 pub use reverse::reverse;
 
 /// A parsed patch.

@@ -70,7 +70,7 @@ fn remove_from_each(error: &mut Error, list: &str, key: &str) {
 #[cfg(test)]
 mod tests {
     use crate::edit::{Anchor, Anchors, Edit, EditOptions, OnMultiple, Strictness, plan};
-    use crate::patch;
+    use crate::patch::PatchRequest;
     use proptest::prelude::*;
 
     fn line() -> impl Strategy<Value = String> {
@@ -117,8 +117,9 @@ mod tests {
             }
             let hunk = |line: &String| format!("@@ -1 +1 @@\n-{line}\n+x\n");
             let diff = format!("--- a/{label}\n+++ b/{label}\n{}", old.iter().map(hunk).collect::<String>());
-            let files = (vec![label], vec![Some(text.into_bytes())]);
-            if let Err(error) = patch::apply_packed(files.0, files.1, &diff, "{}") {
+            let contents = vec![Some(text.into_bytes().into())];
+            let request = PatchRequest::parse(&diff, "{}");
+            if let Err(error) = request.and_then(|request| request.apply(&[label], contents)) {
                 prop_assert!(error.to_json().len() <= 2048, "{}", error.to_json());
             }
         }

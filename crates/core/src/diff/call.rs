@@ -1,11 +1,10 @@
-//! Encodes a diff for JavaScript.
+//! The arguments with which a binding compares two texts.
 
 use std::borrow::Cow;
 
 use super::unified::{DiffHeader, DisplayLimits, Format, LineEndings, Unified, diff};
 use super::{Algorithm, DiffOptions};
 use crate::error::{Code, Error, Result};
-use crate::pack::Packed;
 use crate::text::path::decode_name;
 
 crate::wire! {
@@ -24,16 +23,16 @@ crate::wire! {
 }
 
 /// The arguments that a binding passes besides the two texts.
-#[derive(Clone, Debug, Default)]
-pub struct DiffCall {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DiffCall<'a> {
     /// The index of the algorithm in [`Algorithm::ALL`] in the two lowest bits, and [`DiffFlags`].
     pub flags: u32,
     /// The number of unchanged lines around each change.
     pub context: u32,
     /// The name for the `---` line in the `encode_name` form, without `a/`; `None` for `file`.
-    pub name_before: Option<String>,
+    pub name_before: Option<&'a str>,
     /// The name for the `+++` line in the same form; `None` for the same name.
-    pub name_after: Option<String>,
+    pub name_after: Option<&'a str>,
     /// The maximum length of a printed line in code points; a longer one is cut around its
     /// difference. 0 for no limit.
     pub line_limit: u32,
@@ -42,50 +41,35 @@ pub struct DiffCall {
     pub byte_limit: u32,
 }
 
-/// Compares two texts with a binding's arguments.
-///
-/// # Errors
-/// `INVALID_ARGUMENT` for an unknown algorithm.
-pub fn diff_called(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Unified> {
-    let options = DiffOptions {
-        algorithm: algorithm_by_index(call.flags & 3)?,
-        ignore_whitespace: call.flags & DiffFlags::IGNORE_WHITESPACE != 0,
-    };
-    let name_before =
-        call.name_before.as_deref().map_or(Cow::Borrowed("file".as_bytes()), decode_name);
-    let name_after = call.name_after.as_deref().map_or(Cow::Borrowed(&*name_before), decode_name);
-    let format = Format {
-        header: DiffHeader { before: Some(&name_before), after: Some(&name_after) },
-        context: call.context,
-        line_ends: if call.flags & DiffFlags::RAW != 0 {
-            LineEndings::Raw
-        } else {
-            LineEndings::Shown
-        },
-        limits: DisplayLimits { line: call.line_limit as usize, bytes: call.byte_limit as usize },
-    };
-    let before = (call.flags & DiffFlags::NO_OLD == 0).then_some(before);
-    let after = (call.flags & DiffFlags::NO_NEW == 0).then_some(after);
-    Ok(diff(before, after, &options, &format))
-}
-
-/// Encodes the result of [`diff_called`]: 1 if the text was cut, else 0; the numbers of added and
-/// of removed lines; the text.
-///
-/// # Errors
-/// As [`diff_called`].
-pub fn diff_packed(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Packed> {
-    let mut packed = Packed::new();
-    append(&mut packed, &diff_called(before, after, call)?);
-    Ok(packed)
-}
-
-/// Appends a printed diff to an encoded result in the order of [`diff_packed`].
-pub(crate) fn append(packed: &mut Packed, unified: &Unified) {
-    for number in unified.totals() {
-        packed.num(number.into());
+impl DiffCall<'_> {
+    /// Compares two texts.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for an unknown algorithm.
+    pub fn run(&self, before: &[u8], after: &[u8]) -> Result<Unified> {
+        let options = DiffOptions {
+            algorithm: algorithm_by_index(self.flags & 3)?,
+            ignore_whitespace: self.flags & DiffFlags::IGNORE_WHITESPACE != 0,
+        };
+        let name_before = self.name_before.map_or(Cow::Borrowed("file".as_bytes()), decode_name);
+        let name_after = self.name_after.map_or(Cow::Borrowed(&*name_before), decode_name);
+        let format = Format {
+            header: DiffHeader { before: Some(&name_before), after: Some(&name_after) },
+            context: self.context,
+            line_ends: if self.flags & DiffFlags::RAW != 0 {
+                LineEndings::Raw
+            } else {
+                LineEndings::Shown
+            },
+            limits: DisplayLimits {
+                line: self.line_limit as usize,
+                bytes: self.byte_limit as usize,
+            },
+        };
+        let before = (self.flags & DiffFlags::NO_OLD == 0).then_some(before);
+        let after = (self.flags & DiffFlags::NO_NEW == 0).then_some(after);
+        Ok(diff(before, after, &options, &format))
     }
-    packed.str(&unified.text);
 }
 
 fn algorithm_by_index(number: u32) -> Result<Algorithm> {
@@ -99,9 +83,10 @@ fn algorithm_by_index(number: u32) -> Result<Algorithm> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Wire;
 
-    fn called(before: &str, after: &str, call: &DiffCall) -> (Vec<f64>, String) {
-        let packed = diff_packed(before.as_bytes(), after.as_bytes(), call).unwrap();
+    fn called(before: &str, after: &str, call: &DiffCall<'_>) -> (Vec<f64>, String) {
+        let packed = call.run(before.as_bytes(), after.as_bytes()).unwrap().packed();
         (packed.nums, packed.text)
     }
 
@@ -123,9 +108,9 @@ mod tests {
 
     #[test]
     fn totals_come_first_and_names_are_decoded() {
-        let names = |before: &str, after: Option<&str>| DiffCall {
-            name_before: Some(before.into()),
-            name_after: after.map(str::to_owned),
+        let names = |before: &'static str, name_after| DiffCall {
+            name_before: Some(before),
+            name_after,
             ..DiffCall::default()
         };
         let (nums, text) = called("a\nb\n", "b\nc\nd\n", &names("x", Some("y")));
@@ -140,8 +125,7 @@ mod tests {
 
     #[test]
     fn an_unknown_algorithm_is_refused() {
-        let error =
-            diff_packed(b"", b"", &DiffCall { flags: 3, ..DiffCall::default() }).unwrap_err();
+        let error = DiffCall { flags: 3, ..DiffCall::default() }.run(b"", b"").unwrap_err();
         assert_eq!(error.code, Code::InvalidArgument);
         assert!(error.hint.unwrap().contains("histogram"));
     }

@@ -1,9 +1,9 @@
-//! Tests the encoding of edits: every field has its effect, and invalid text is refused.
+//! Tests requests of edits: every field has its effect, and invalid text is refused.
 
 use serde_json::json;
 
-use super::plan_packed;
 use crate::error::Code;
+use crate::exports::texts::plan_edits;
 
 #[test]
 fn every_field_of_a_call_has_its_effect() {
@@ -43,7 +43,7 @@ fn every_field_of_a_call_has_its_effect() {
             "one\nx\ntwo\n",
         ),
     ] {
-        match plan_packed(text.as_bytes(), &call.to_string()) {
+        match plan_edits(text.as_bytes(), &call.to_string()) {
             Ok(planned) => assert_eq!(String::from_utf8_lossy(&planned.bytes), result, "{name}"),
             Err(error) => panic!("{name}: {error}"),
         }
@@ -56,7 +56,7 @@ fn facts_are_in_the_documented_order() {
         "edits": [{"old": "b", "new": "B"}, {"old": "d ", "new": "D "}],
         "label": "f.txt",
     });
-    let facts = plan_packed(b"a\nb\nc\nd\n", &call.to_string()).unwrap().facts;
+    let facts = plan_edits(b"a\nb\nc\nd\n", &call.to_string()).unwrap().facts;
     let [replacements, edits, ref first @ .., _] = facts.nums[..8] else { panic!() };
     assert_eq!((replacements, edits), (2.0, 2.0));
     // Matches, tier, start line, end line, score: exact, at line 2.
@@ -70,7 +70,7 @@ fn facts_are_in_the_documented_order() {
 fn repairs_are_reported() {
     let call = json!({"edits": [{"old": "     2\tb\n     3\tc", "new": "     2\tB\n     3\tc"}],
                       "match": "fuzzy"});
-    let planned = plan_packed(b"a\nb\nc\n", &call.to_string()).unwrap();
+    let planned = plan_edits(b"a\nb\nc\n", &call.to_string()).unwrap();
     assert_eq!(planned.bytes, b"a\nB\nc\n");
     assert!(planned.facts.text.starts_with("line numbers"), "{}", planned.facts.text);
 }
@@ -86,7 +86,7 @@ fn anchors_cross_as_text() {
         ("before", json!({"from": at(2), "insert": "before", "new": "x"}), "a\nx\nb\nc\n"),
         ("after", json!({"from": at(2), "insert": "after", "new": "x"}), "a\nb\nx\nc\n"),
     ] {
-        match plan_packed(text, &json!({ "edits": [edit] }).to_string()) {
+        match plan_edits(text, &json!({ "edits": [edit] }).to_string()) {
             Ok(planned) => assert_eq!(String::from_utf8_lossy(&planned.bytes), result, "{name}"),
             Err(error) => panic!("{name}: {error}"),
         }
@@ -128,7 +128,7 @@ fn a_malformed_call_is_refused_with_the_name_of_the_field() {
         (with("label", json!(1)), "label"),
         (with("lineLimit", json!(-1)), "lineLimit"),
     ] {
-        let error = plan_packed(b"a\n", &call).unwrap_err();
+        let error = plan_edits(b"a\n", &call).unwrap_err();
         assert_eq!(error.code, Code::InvalidArgument, "{call}: {error}");
         let named = error.details.get("argument").and_then(|value| value.as_str());
         assert_eq!(named, Some(argument), "{call}: {error}");
@@ -138,5 +138,5 @@ fn a_malformed_call_is_refused_with_the_name_of_the_field() {
 #[test]
 fn a_file_in_another_encoding_is_changed_in_it() {
     let call = json!({"edits": [{"old": "caf\u{e9}", "new": "th\u{e9}"}], "encoding": "latin1"});
-    assert_eq!(plan_packed(b"caf\xe9\n", &call.to_string()).unwrap().bytes, b"th\xe9\n");
+    assert_eq!(plan_edits(b"caf\xe9\n", &call.to_string()).unwrap().bytes, b"th\xe9\n");
 }

@@ -1,14 +1,14 @@
-//! Tests the encoding of patches: parsed patches are complete, and files are returned in order.
+//! Tests requests of patches: parsed patches are complete, and files are returned in order.
 
 use serde_json::{Value, json};
 
-use super::{apply_packed, parse_packed};
 use crate::error::{Code, Error};
+use crate::exports::texts::{apply_patch, parse_patch};
 
 const PATCH: &str = "--- a/src/f.txt\n+++ b/src/f.txt\n@@ -1,2 +1,2 @@ fn\n one\n-two\n+2\n\\ No newline at end of file\n";
 
 fn parsed(text: &str, call: &Value) -> Result<Value, Error> {
-    parse_packed(text, &call.to_string()).map(|said| serde_json::from_str(&said).unwrap())
+    parse_patch(text, &call.to_string()).map(|said| serde_json::from_str(&said).unwrap())
 }
 
 /// Applies a patch to the named files; returns facts and contents.
@@ -17,10 +17,9 @@ fn applied(
     text: &str,
     call: &Value,
 ) -> Result<(Value, Vec<String>), Error> {
-    let names = files.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let contents =
-        files.iter().map(|(_, content)| content.map(|text| text.as_bytes().to_vec())).collect();
-    let patched = apply_packed(names, contents, text, &call.to_string())?;
+    let names: Vec<_> = files.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let contents = files.iter().map(|(_, content)| content.map(|text| text.as_bytes().into()));
+    let patched = apply_patch(&names, contents.collect(), text, &call.to_string())?;
     let texts =
         patched.contents.into_iter().map(|bytes| String::from_utf8(bytes).unwrap()).collect();
     Ok((serde_json::from_str(&patched.facts).unwrap(), texts))

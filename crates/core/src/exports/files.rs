@@ -1,0 +1,204 @@
+//! Functions and classes that read, search and judge files. The small module does not have them.
+
+use std::borrow::Cow;
+
+use super::{AlsoAsync, LongText};
+use crate::error::Result;
+use crate::options::Options;
+use crate::pack::Packed;
+use crate::page::{PageRequest, page};
+use crate::pattern::glob::Globs;
+use crate::pattern::ignore::Stack;
+use crate::pattern::policy::{self, PathRules, RulesConfig};
+use crate::search::{MemoryIndex, Query, search_packed};
+use crate::wire::Wire;
+use crate::{anchor, encoding, fuzzy, sniff};
+
+/// Detects the kind and the encoding of a content. `complete` is false if only its beginning is
+/// given.
+pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Packed {
+    sniff::inspect(bytes, name, complete).packed()
+}
+
+/// Returns a page of a content, a packed `Page`. `request` is JSON.
+pub fn read_page(bytes: &[u8], name: &str, request: &str) -> AlsoAsync<Packed> {
+    Ok(page(bytes, name, &PageRequest::from_json(request)?)?.packed())
+}
+
+/// Decodes a content to a packed `DecodedText`. Not named `decode_text`, because the JavaScript
+/// that wasm-bindgen generates has a function of that name.
+pub fn decode_bytes(bytes: &[u8], label: &str) -> Result<Packed> {
+    Ok(encoding::decode_text(bytes, label)?.packed())
+}
+
+/// Encodes a text.
+pub fn encode_text(text: &LongText, label: &str, bom: bool) -> Result<Vec<u8>> {
+    encoding::encode_text(text, label, bom)
+}
+
+/// Returns the anchors of all lines of a text, joined.
+pub fn line_anchors(text: &LongText) -> String {
+    anchor::anchors(text)
+}
+
+/// Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL.
+pub fn rank_paths(paths: &str, options: &str) -> Result<Packed> {
+    fuzzy::rank_packed(paths, options)
+}
+
+/// Returns the table of protected and secret paths: decision, pattern and reason, one row per line.
+pub fn place_table() -> String {
+    policy::table_text()
+}
+
+/// Reports whether a file whose first bytes are `head` contains a private key.
+pub fn holds_secret_content(head: &[u8]) -> bool {
+    policy::holds_secret(head)
+}
+
+/// The compiled path rules of a policy. Paths are text, because in the backends that use it names
+/// are always valid UTF-8.
+#[derive(Debug)]
+pub struct AccessRules(PathRules);
+
+impl AccessRules {
+    /// Compiles the rules.
+    pub fn new(
+        cwd: &str,
+        roots: &[String],
+        deny: &[String],
+        protect: bool,
+        secrets: bool,
+        places: &[String],
+    ) -> Result<Self> {
+        let roots: Vec<&[u8]> = roots.iter().map(String::as_bytes).collect();
+        let (cwd, roots, fold_case) = (cwd.as_bytes(), &roots[..], false);
+        let config = RulesConfig { cwd, roots, deny, protect, secrets, fold_case, places };
+        PathRules::new(&config).map(Self)
+    }
+
+    /// Returns which rules apply to a path: the bits of `PathRules::flags`.
+    pub fn judge(&self, path: &str) -> u32 {
+        self.0.flags(path.as_bytes())
+    }
+
+    /// Returns one byte for each of the names, which are joined by `/`: 1 if the entry of that name
+    /// in the directory is denied, otherwise 0.
+    pub fn denied_names(&self, directory: &str, names: &str) -> Vec<u8> {
+        self.0.denied_names(directory.as_bytes(), names.as_bytes())
+    }
+}
+
+/// A compiled query for searching contents.
+#[derive(Clone, Debug)]
+pub struct SearchQuery(Query);
+
+impl SearchQuery {
+    /// Compiles a query. `options` is JSON.
+    pub fn new(options: &str) -> Result<Self> {
+        Query::from_options(&Options::parse(options)?).map(Self)
+    }
+
+    /// Searches a content. `limits` is JSON.
+    pub fn search(
+        &self,
+        content: &[u8],
+        limits: &str,
+        interrupted: &dyn Fn() -> bool,
+    ) -> AlsoAsync<Packed> {
+        search_packed(&self.0, content, limits, interrupted)
+    }
+}
+
+/// An index of contents that JavaScript passes, each identified by a number.
+#[derive(Debug, Default)]
+pub struct HeldIndex(MemoryIndex);
+
+impl HeldIndex {
+    /// Creates an empty index.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Indexes a content and returns its number; -1 if it is binary and has no matches, -2 if it
+    /// cannot be indexed, so that every query must read it.
+    pub fn sign(&mut self, content: &[u8]) -> f64 {
+        self.0.sign(content).code() as f64
+    }
+
+    /// Returns one bit for each number, set if that content can have a match; null if all can.
+    pub fn candidates(&self, query: &SearchQuery) -> Option<Vec<u8>> {
+        self.0.candidates(&query.0).map(bytes_of)
+    }
+
+    /// Like `candidates`, for the options of a query that is compiled in a worker and not here.
+    pub fn candidates_of(&self, options: &str) -> Option<Vec<u8>> {
+        self.0.candidates_of(&Options::parse(options).ok()?).map(bytes_of)
+    }
+
+    /// Returns the memory use in bytes.
+    pub fn bytes(&self) -> f64 {
+        self.0.bytes() as f64
+    }
+}
+
+fn bytes_of(set: Vec<u64>) -> Vec<u8> {
+    set.into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+/// A compiled list of globs that paths must match or must not match.
+#[derive(Debug)]
+pub struct PathGlobs(Globs);
+
+impl PathGlobs {
+    /// Compiles globs. `options` is JSON.
+    pub fn new(options: &str) -> Result<Self> {
+        Globs::from_json(options).map(Self)
+    }
+
+    /// Reports whether the globs match a path.
+    pub fn matches(&self, path: &str, is_dir: bool) -> bool {
+        self.0.matches(path.as_bytes(), is_dir)
+    }
+
+    /// Reports whether a glob excludes a path.
+    pub fn excluded(&self, path: &str, is_dir: bool) -> bool {
+        self.0.excluded(path.as_bytes(), is_dir)
+    }
+
+    /// Reports whether an entry below a directory can match.
+    pub fn may_contain(&self, path: &str) -> bool {
+        self.0.may_contain(path.as_bytes())
+    }
+}
+
+/// The ignore rules that apply in one directory: its own and those of the directories above it.
+#[derive(Debug)]
+pub struct IgnoreStack(Stack);
+
+impl IgnoreStack {
+    /// Creates a stack without rules.
+    #[allow(clippy::new_without_default)] // JavaScript has only the constructor
+    pub fn new() -> Self {
+        Self(Stack::new())
+    }
+
+    /// Returns the rules for a directory below. `files` are the contents of its ignore files, and
+    /// `places` the index of each in the list of names of ignore files. `border` says that the
+    /// directory contains `.git`.
+    pub fn enter(
+        &self,
+        directory: &str,
+        places: &[u32],
+        files: Vec<Cow<'_, [u8]>>,
+        border: bool,
+    ) -> Self {
+        let files = places.iter().zip(&files).map(|(place, file)| (*place as usize, &file[..]));
+        Self(self.0.enter_files(directory.as_bytes(), files, border))
+    }
+
+    /// Reports whether the rules exclude an entry of the directory.
+    pub fn ignored(&self, path: &str, is_dir: bool) -> bool {
+        self.0.ignored(path.as_bytes(), is_dir)
+    }
+}

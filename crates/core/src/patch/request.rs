@@ -1,0 +1,105 @@
+//! A patch with the options of a call.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::apply::HunkOptions;
+use super::json::{change_json, file_json};
+use super::set::{SetOptions, apply_all, paths, redirect};
+use super::{Patch, parse, reverse};
+use crate::edit::truncate_error;
+use crate::error::{Code, Error, Result};
+
+/// The contents of files; `None` for a file that does not exist.
+pub type Contents<'a> = Vec<Option<Cow<'a, [u8]>>>;
+
+/// The files that a patch has changed: the facts as JSON, and the new contents (empty for a deleted
+/// file) in the same order.
+#[derive(Clone, Debug)]
+pub struct PatchedFiles {
+    /// A list of `{path, from?, operation, mode?, added, removed, offset, hunks}`.
+    pub facts: String,
+    /// The new contents.
+    pub contents: Vec<Vec<u8>>,
+}
+
+/// A parsed patch, and how it is applied.
+#[derive(Clone, Debug)]
+pub struct PatchRequest {
+    patch: Patch,
+    options: SetOptions,
+}
+
+impl PatchRequest {
+    /// Parses a patch. `call` is `{strip?, fuzz?, path?, reverse?, same?}`: `path` is the file that
+    /// a patch of one file changes, whatever name it contains; `same` maps other names of a file to
+    /// the name to use.
+    ///
+    /// # Errors
+    /// Like [`parse`]; `INVALID_ARGUMENT` for a malformed `call`.
+    pub fn parse(text: &str, call: &str) -> Result<Self> {
+        let malformed = || Error::new(Code::InvalidArgument, "the patch options are malformed");
+        let call: Map<String, Value> = serde_json::from_str(call).map_err(|_| malformed())?;
+        let number = |key: &str| match call.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => {
+                let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+                number.map(Some).ok_or_else(|| {
+                    Error::new(
+                        Code::InvalidArgument,
+                        format!("{key} must be a whole number of at least 0"),
+                    )
+                    .detail("argument", key)
+                })
+            }
+        };
+        let fuzz = number("fuzz")?.unwrap_or(HunkOptions::default().fuzz).min(3);
+        let path = call.get("path").and_then(Value::as_str).map(str::to_owned);
+        let patch = parse(text, number("strip")?)?;
+        let backwards = matches!(call.get("reverse"), Some(Value::Bool(true)));
+        let mut patch = if backwards { reverse(&patch)? } else { patch };
+        if let Some(path) = &path {
+            redirect(&mut patch, path)?;
+        }
+        if let Some(Value::Object(same)) = call.get("same") {
+            for file in &mut patch.files {
+                for name in [&mut file.old, &mut file.new].into_iter().flatten() {
+                    if let Some(other) = same.get(name).and_then(Value::as_str) {
+                        *name = other.to_owned();
+                    }
+                }
+            }
+        }
+        Ok(Self { patch, options: SetOptions { hunks: HunkOptions { fuzz }, path } })
+    }
+
+    /// Returns the patch as JSON: `{files, paths, warnings}`.
+    pub fn to_json(&self) -> String {
+        let files: Vec<Value> = self.patch.files.iter().map(file_json).collect();
+        let paths = paths(&self.patch, &self.options);
+        json!({ "files": files, "paths": paths, "warnings": self.patch.warnings }).to_string()
+    }
+
+    /// Applies the patch to files. `names` and `contents` are in the order of [`paths`].
+    ///
+    /// # Errors
+    /// Like [`apply_all`].
+    pub fn apply(&self, names: &[String], contents: Contents<'_>) -> Result<PatchedFiles> {
+        let files: BTreeMap<String, Vec<u8>> = names
+            .iter()
+            .zip(contents)
+            .filter_map(|(name, content)| Some((name.clone(), content?.into_owned())))
+            .collect();
+        let mut changes = apply_all(&self.patch, &files, &self.options)
+            .map_err(|error| truncate_error(error, ""))?;
+        let contents =
+            changes.iter_mut().map(|change| change.bytes.take().unwrap_or_default()).collect();
+        let facts: Vec<Value> = changes.iter().map(change_json).collect();
+        Ok(PatchedFiles { facts: Value::from(facts).to_string(), contents })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+// Written by `npm run wire` from crates/core/src/exports/files.rs; not to be edited.
+
+#![allow(clippy::too_many_arguments, clippy::new_without_default)] // as declared
+
+use crate::prelude::*;
+use filewright_core::exports::files as exports;
+use napi_derive::napi;
+
+/// Detects the kind and the encoding of a content. `complete` is false if only its beginning is
+/// given.
+#[napi]
+pub fn inspect(bytes: &[u8], name: String, complete: bool) -> napi::Result<PackedResult> {
+    result_of(|| Ok(exports::inspect(bytes, &name, complete)))
+}
+
+/// Returns a page of a content, a packed `Page`. `request` is JSON.
+#[napi]
+pub fn read_page(bytes: &[u8], name: String, request: String) -> napi::Result<PackedResult> {
+    result_of(|| exports::read_page(bytes, &name, &request))
+}
+
+/// Returns a page of a content, a packed `Page`. `request` is JSON.
+#[napi]
+pub fn read_page_async(bytes: Uint8Array, name: String, request: String) -> Promise<PackedResult> {
+    Promise::on_node_thread(move || exports::read_page(&bytes, &name, &request))
+}
+
+/// Decodes a content to a packed `DecodedText`. Not named `decode_text`, because the JavaScript
+/// that wasm-bindgen generates has a function of that name.
+#[napi]
+pub fn decode_bytes(bytes: &[u8], label: String) -> napi::Result<PackedResult> {
+    result_of(|| exports::decode_bytes(bytes, &label))
+}
+
+/// Encodes a text.
+#[napi]
+pub fn encode_text(text: Utf16String, label: String, bom: bool) -> napi::Result<Buffer> {
+    result_of(|| exports::encode_text(&utf8(&text), &label, bom))
+}
+
+/// Returns the anchors of all lines of a text, joined.
+#[napi]
+pub fn line_anchors(text: Utf16String) -> napi::Result<Text> {
+    result_of(|| Ok(exports::line_anchors(&utf8(&text))))
+}
+
+/// Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL.
+#[napi]
+pub fn rank_paths(paths: String, options: String) -> napi::Result<PackedResult> {
+    result_of(|| exports::rank_paths(&paths, &options))
+}
+
+/// Returns the table of protected and secret paths: decision, pattern and reason, one row per line.
+#[napi]
+pub fn place_table() -> napi::Result<Text> {
+    result_of(|| Ok(exports::place_table()))
+}
+
+/// Reports whether a file whose first bytes are `head` contains a private key.
+#[napi]
+pub fn holds_secret_content(head: &[u8]) -> napi::Result<bool> {
+    result_of(|| Ok(exports::holds_secret_content(head)))
+}
+
+/// The compiled path rules of a policy. Paths are text, because in the backends that use it names
+/// are always valid UTF-8.
+#[napi]
+pub struct AccessRules(exports::AccessRules);
+
+#[napi]
+impl AccessRules {
+    /// Compiles the rules.
+    #[napi(constructor)]
+    pub fn new(
+        cwd: String,
+        roots: Vec<String>,
+        deny: Vec<String>,
+        protect: bool,
+        secrets: bool,
+        places: Vec<String>,
+    ) -> napi::Result<Self> {
+        result_of(|| {
+            Ok(Self(exports::AccessRules::new(&cwd, &roots, &deny, protect, secrets, &places)?))
+        })
+    }
+
+    /// Returns which rules apply to a path: the bits of `PathRules::flags`.
+    #[napi]
+    pub fn judge(&self, path: String) -> napi::Result<u32> {
+        result_of(|| Ok(self.0.judge(&path)))
+    }
+
+    /// Returns one byte for each of the names, which are joined by `/`: 1 if the entry of that name
+    /// in the directory is denied, otherwise 0.
+    #[napi]
+    pub fn denied_names(&self, directory: String, names: String) -> napi::Result<Buffer> {
+        result_of(|| Ok(self.0.denied_names(&directory, &names)))
+    }
+}
+
+/// A compiled query for searching contents.
+#[napi]
+pub struct SearchQuery(exports::SearchQuery);
+
+#[napi]
+impl SearchQuery {
+    /// Compiles a query. `options` is JSON.
+    #[napi(constructor)]
+    pub fn new(options: String) -> napi::Result<Self> {
+        result_of(|| Ok(Self(exports::SearchQuery::new(&options)?)))
+    }
+
+    /// Searches a content. `limits` is JSON.
+    #[napi]
+    pub fn search(&self, content: &[u8], limits: String) -> napi::Result<PackedResult> {
+        result_of(|| self.0.search(content, &limits, &|| false))
+    }
+
+    /// Searches a content. `limits` is JSON.
+    #[napi]
+    pub fn search_async(
+        &self,
+        content: Uint8Array,
+        limits: String,
+        interrupted: Option<&CancelToken>,
+    ) -> Promise<PackedResult> {
+        let interrupted = token(interrupted);
+        let this = self.0.clone();
+        Promise::on_node_thread(move || {
+            this.search(&content, &limits, &|| interrupted.is_cancelled())
+        })
+    }
+}
+
+/// An index of contents that JavaScript passes, each identified by a number.
+#[napi]
+pub struct HeldIndex(exports::HeldIndex);
+
+#[napi]
+impl HeldIndex {
+    /// Creates an empty index.
+    #[napi(constructor)]
+    pub fn new() -> napi::Result<Self> {
+        result_of(|| Ok(Self(exports::HeldIndex::new())))
+    }
+
+    /// Indexes a content and returns its number; -1 if it is binary and has no matches, -2 if it
+    /// cannot be indexed, so that every query must read it.
+    #[napi]
+    pub fn sign(&mut self, content: &[u8]) -> napi::Result<f64> {
+        result_of(|| Ok(self.0.sign(content)))
+    }
+
+    /// Returns one bit for each number, set if that content can have a match; null if all can.
+    #[napi]
+    pub fn candidates(&self, query: &SearchQuery) -> napi::Result<Option<Buffer>> {
+        result_of(|| Ok(self.0.candidates(&query.0).map(Buffer::from)))
+    }
+
+    /// Like `candidates`, for the options of a query that is compiled in a worker and not here.
+    #[napi]
+    pub fn candidates_of(&self, options: String) -> napi::Result<Option<Buffer>> {
+        result_of(|| Ok(self.0.candidates_of(&options).map(Buffer::from)))
+    }
+
+    /// Returns the memory use in bytes.
+    #[napi]
+    pub fn bytes(&self) -> napi::Result<f64> {
+        result_of(|| Ok(self.0.bytes()))
+    }
+}
+
+/// A compiled list of globs that paths must match or must not match.
+#[napi]
+pub struct PathGlobs(exports::PathGlobs);
+
+#[napi]
+impl PathGlobs {
+    /// Compiles globs. `options` is JSON.
+    #[napi(constructor)]
+    pub fn new(options: String) -> napi::Result<Self> {
+        result_of(|| Ok(Self(exports::PathGlobs::new(&options)?)))
+    }
+
+    /// Reports whether the globs match a path.
+    #[napi]
+    pub fn matches(&self, path: String, is_dir: bool) -> napi::Result<bool> {
+        result_of(|| Ok(self.0.matches(&path, is_dir)))
+    }
+
+    /// Reports whether a glob excludes a path.
+    #[napi]
+    pub fn excluded(&self, path: String, is_dir: bool) -> napi::Result<bool> {
+        result_of(|| Ok(self.0.excluded(&path, is_dir)))
+    }
+
+    /// Reports whether an entry below a directory can match.
+    #[napi]
+    pub fn may_contain(&self, path: String) -> napi::Result<bool> {
+        result_of(|| Ok(self.0.may_contain(&path)))
+    }
+}
+
+/// The ignore rules that apply in one directory: its own and those of the directories above it.
+#[napi]
+pub struct IgnoreStack(exports::IgnoreStack);
+
+#[napi]
+impl IgnoreStack {
+    /// Creates a stack without rules.
+    #[napi(constructor)]
+    pub fn new() -> napi::Result<Self> {
+        result_of(|| Ok(Self(exports::IgnoreStack::new())))
+    }
+
+    /// Returns the rules for a directory below. `files` are the contents of its ignore files, and
+    /// `places` the index of each in the list of names of ignore files. `border` says that the
+    /// directory contains `.git`.
+    #[napi]
+    pub fn enter(
+        &self,
+        directory: String,
+        places: Vec<u32>,
+        files: Vec<Uint8Array>,
+        border: bool,
+    ) -> napi::Result<Self> {
+        result_of(|| Ok(Self(self.0.enter(&directory, &places, all_bytes(&files), border))))
+    }
+
+    /// Reports whether the rules exclude an entry of the directory.
+    #[napi]
+    pub fn ignored(&self, path: String, is_dir: bool) -> napi::Result<bool> {
+        result_of(|| Ok(self.0.ignored(&path, is_dir)))
+    }
+}

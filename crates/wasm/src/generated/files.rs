@@ -1,0 +1,212 @@
+// Written by `npm run wire` from crates/core/src/exports/files.rs; not to be edited.
+
+#![allow(clippy::too_many_arguments, clippy::new_without_default)] // as declared
+
+use crate::convert::*;
+use filewright_core::exports::files as exports;
+use wasm_bindgen::prelude::*;
+
+/// Detects the kind and the encoding of a content. `complete` is false if only its beginning is
+/// given.
+#[wasm_bindgen(js_name = inspect)]
+pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> PackedResult {
+    exports::inspect(bytes, name, complete).into()
+}
+
+/// Returns a page of a content, a packed `Page`. `request` is JSON.
+#[wasm_bindgen(js_name = readPage)]
+pub fn read_page(bytes: &[u8], name: &str, request: &str) -> Result<PackedResult, JsValue> {
+    js(exports::read_page(bytes, name, request))
+}
+
+/// Decodes a content to a packed `DecodedText`. Not named `decode_text`, because the JavaScript
+/// that wasm-bindgen generates has a function of that name.
+#[wasm_bindgen(js_name = decodeBytes)]
+pub fn decode_bytes(bytes: &[u8], label: &str) -> Result<PackedResult, JsValue> {
+    js(exports::decode_bytes(bytes, label))
+}
+
+/// Encodes a text.
+#[wasm_bindgen(js_name = encodeText)]
+pub fn encode_text(text: &str, label: &str, bom: bool) -> Result<Vec<u8>, JsValue> {
+    js(exports::encode_text(text, label, bom))
+}
+
+/// Returns the anchors of all lines of a text, joined.
+#[wasm_bindgen(js_name = lineAnchors)]
+pub fn line_anchors(text: &str) -> String {
+    exports::line_anchors(text)
+}
+
+/// Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL.
+#[wasm_bindgen(js_name = rankPaths)]
+pub fn rank_paths(paths: &str, options: &str) -> Result<PackedResult, JsValue> {
+    js(exports::rank_paths(paths, options))
+}
+
+/// Returns the table of protected and secret paths: decision, pattern and reason, one row per line.
+#[wasm_bindgen(js_name = placeTable)]
+pub fn place_table() -> String {
+    exports::place_table()
+}
+
+/// Reports whether a file whose first bytes are `head` contains a private key.
+#[wasm_bindgen(js_name = holdsSecretContent)]
+pub fn holds_secret_content(head: &[u8]) -> bool {
+    exports::holds_secret_content(head)
+}
+
+/// The compiled path rules of a policy. Paths are text, because in the backends that use it names
+/// are always valid UTF-8.
+#[wasm_bindgen]
+pub struct AccessRules(exports::AccessRules);
+
+#[wasm_bindgen]
+impl AccessRules {
+    /// Compiles the rules.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        cwd: &str,
+        roots: Vec<String>,
+        deny: Vec<String>,
+        protect: bool,
+        secrets: bool,
+        places: Vec<String>,
+    ) -> Result<AccessRules, JsValue> {
+        js(exports::AccessRules::new(cwd, &roots, &deny, protect, secrets, &places).map(Self))
+    }
+
+    /// Returns which rules apply to a path: the bits of `PathRules::flags`.
+    #[wasm_bindgen(js_name = judge)]
+    pub fn judge(&self, path: &str) -> u32 {
+        self.0.judge(path)
+    }
+
+    /// Returns one byte for each of the names, which are joined by `/`: 1 if the entry of that name
+    /// in the directory is denied, otherwise 0.
+    #[wasm_bindgen(js_name = deniedNames)]
+    pub fn denied_names(&self, directory: &str, names: &str) -> Vec<u8> {
+        self.0.denied_names(directory, names)
+    }
+}
+
+/// A compiled query for searching contents.
+#[wasm_bindgen]
+pub struct SearchQuery(exports::SearchQuery);
+
+#[wasm_bindgen]
+impl SearchQuery {
+    /// Compiles a query. `options` is JSON.
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &str) -> Result<SearchQuery, JsValue> {
+        js(exports::SearchQuery::new(options).map(Self))
+    }
+
+    /// Searches a content. `limits` is JSON.
+    #[wasm_bindgen(js_name = search)]
+    pub fn search(&self, content: &[u8], limits: &str) -> Result<PackedResult, JsValue> {
+        js(self.0.search(content, limits, &|| false))
+    }
+}
+
+/// An index of contents that JavaScript passes, each identified by a number.
+#[wasm_bindgen]
+pub struct HeldIndex(exports::HeldIndex);
+
+#[wasm_bindgen]
+impl HeldIndex {
+    /// Creates an empty index.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> HeldIndex {
+        Self(exports::HeldIndex::new())
+    }
+
+    /// Indexes a content and returns its number; -1 if it is binary and has no matches, -2 if it
+    /// cannot be indexed, so that every query must read it.
+    #[wasm_bindgen(js_name = sign)]
+    pub fn sign(&mut self, content: &[u8]) -> f64 {
+        self.0.sign(content)
+    }
+
+    /// Returns one bit for each number, set if that content can have a match; null if all can.
+    #[wasm_bindgen(js_name = candidates)]
+    pub fn candidates(&self, query: &SearchQuery) -> Option<Vec<u8>> {
+        self.0.candidates(&query.0)
+    }
+
+    /// Like `candidates`, for the options of a query that is compiled in a worker and not here.
+    #[wasm_bindgen(js_name = candidatesOf)]
+    pub fn candidates_of(&self, options: &str) -> Option<Vec<u8>> {
+        self.0.candidates_of(options)
+    }
+
+    /// Returns the memory use in bytes.
+    #[wasm_bindgen(js_name = bytes)]
+    pub fn bytes(&self) -> f64 {
+        self.0.bytes()
+    }
+}
+
+/// A compiled list of globs that paths must match or must not match.
+#[wasm_bindgen]
+pub struct PathGlobs(exports::PathGlobs);
+
+#[wasm_bindgen]
+impl PathGlobs {
+    /// Compiles globs. `options` is JSON.
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &str) -> Result<PathGlobs, JsValue> {
+        js(exports::PathGlobs::new(options).map(Self))
+    }
+
+    /// Reports whether the globs match a path.
+    #[wasm_bindgen(js_name = matches)]
+    pub fn matches(&self, path: &str, is_dir: bool) -> bool {
+        self.0.matches(path, is_dir)
+    }
+
+    /// Reports whether a glob excludes a path.
+    #[wasm_bindgen(js_name = excluded)]
+    pub fn excluded(&self, path: &str, is_dir: bool) -> bool {
+        self.0.excluded(path, is_dir)
+    }
+
+    /// Reports whether an entry below a directory can match.
+    #[wasm_bindgen(js_name = mayContain)]
+    pub fn may_contain(&self, path: &str) -> bool {
+        self.0.may_contain(path)
+    }
+}
+
+/// The ignore rules that apply in one directory: its own and those of the directories above it.
+#[wasm_bindgen]
+pub struct IgnoreStack(exports::IgnoreStack);
+
+#[wasm_bindgen]
+impl IgnoreStack {
+    /// Creates a stack without rules.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> IgnoreStack {
+        Self(exports::IgnoreStack::new())
+    }
+
+    /// Returns the rules for a directory below. `files` are the contents of its ignore files, and
+    /// `places` the index of each in the list of names of ignore files. `border` says that the
+    /// directory contains `.git`.
+    #[wasm_bindgen(js_name = enter)]
+    pub fn enter(
+        &self,
+        directory: &str,
+        places: Vec<u32>,
+        files: Vec<Uint8Array>,
+        border: bool,
+    ) -> IgnoreStack {
+        Self(self.0.enter(directory, &places, all_bytes(&files), border))
+    }
+
+    /// Reports whether the rules exclude an entry of the directory.
+    #[wasm_bindgen(js_name = ignored)]
+    pub fn ignored(&self, path: &str, is_dir: bool) -> bool {
+        self.0.ignored(path, is_dir)
+    }
+}

@@ -1,0 +1,268 @@
+// Writes the code of both bindings, `generated/` of crates/node and crates/wasm, for the functions and classes that
+// the files `exports/` of the crates declare. crates/core/src/exports/mod.rs and crates/node/src/exports/mod.rs
+// describe these declarations. `npm run wire` writes the files, and `npm run check` refuses stale ones.
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { BuildError, root, runAndWait } from "./lib/run.mjs";
+
+/** For each file of declarations, the files that are written for it. */
+const TARGETS = [
+  {
+    from: "crates/core/src/exports/texts.rs",
+    use: "filewright_core::exports::texts",
+    node: true,
+    wasm: true,
+  },
+  {
+    from: "crates/core/src/exports/files.rs",
+    use: "filewright_core::exports::files",
+    node: true,
+    wasm: true,
+  },
+];
+
+const toCamelCase = (name) => name.replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
+
+/**
+ * How the types of arguments cross: for each binding the type of the argument, and the expression that is passed on.
+ * In Node a call on another thread gets bytes as `held`, which keeps them alive.
+ */
+const bytes = { node: "&[u8]", held: "Uint8Array", pass: (x) => x, passHeld: (x) => `&${x}` };
+const text = { node: "String", pass: (x) => `&${x}`, wasm: "&str", passWasm: (x) => x };
+const list = (type) => ({ node: type, pass: (x) => `&${x}` });
+const same = (type) => ({ node: type, pass: (x) => x });
+const optional = { node: "Option<String>", pass: (x) => `${x}.as_deref()` };
+const ARGUMENTS = new Map(
+  Object.entries({
+    "&[u8]": bytes,
+    "&str": text,
+    "&LongText": { ...text, node: "Utf16String", pass: (x) => `&utf8(&${x})` },
+    "Option<&str>": optional,
+    "&[String]": list("Vec<String>"),
+    "&[u32]": list("Vec<u32>"),
+    "Vec<Cow<'_, [u8]>>": { node: "Vec<Uint8Array>", pass: (x) => `all_bytes(&${x})` },
+    "Contents<'_>": {
+      node: "Vec<Option<Uint8Array>>",
+      pass: (x) => `optional_bytes(&${x})`,
+      wasm: "Array",
+    },
+    "&mut [u32]": {
+      ...same("Totals<'_>"),
+      attribute: '#[napi(ts_arg_type = "Uint32Array")] ',
+      wasm: "&mut [u32]",
+    },
+    ...Object.fromEntries(["bool", "u32", "f64"].map((type) => [type, same(type)])),
+    "&dyn Fn() -> bool": {
+      pass: () => "&|| false",
+      held: "Option<&CancelToken>",
+      before: (x) => `let ${x} = token(${x});`,
+      passHeld: (x) => `&|| ${x}.is_cancelled()`,
+    },
+  }),
+);
+
+/** The types of results that cross as another type, which is made from them by `into`. */
+const RESULTS = new Map(
+  Object.entries({
+    Packed: { node: "PackedResult", wasm: "PackedResult" },
+    Planned: { node: "PlanResult", wasm: "PlanResult" },
+    PatchedFiles: { node: "PatchResult", wasm: "PatchResult" },
+    String: { node: "Text" },
+    "Vec<u8>": { node: "Buffer" },
+    "Option<Vec<u8>>": { node: "Option<Buffer>", convertNode: (value) => `${value}.map(Buffer::from)` },
+    ...Object.fromEntries(["bool", "u32", "f64"].map((type) => [type, {}])),
+  }),
+);
+
+/** Splits a list at the commas that are not inside brackets. */
+function splitList(text) {
+  const parts = [];
+  let depth = 0;
+  let start = 0;
+  const plain = text.replaceAll("->", "--");
+  for (let at = 0; at < plain.length; at++) {
+    if ("(<[".includes(plain[at])) depth++;
+    else if (")>]".includes(plain[at])) depth--;
+    else if (plain[at] === "," && depth === 0) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return [...parts, text.slice(start)].map((part) => part.trim()).filter((part) => part !== "");
+}
+
+const ITEM =
+  /(?<doc>(?:^ *\/\/\/.*\n)*)(?:^ *#\[.*\n)*^(?: *pub fn (?<fn>\w+)\((?<params>[\s\S]*?)\)(?: -> (?<result>[^{()]+?))? \{|pub struct (?<struct>\w+)\(|impl (?<impl>\w+) \{)/gmu;
+
+/** Returns the functions and classes that a file declares. */
+function declarationsIn(file) {
+  const found = [];
+  let owner;
+  for (const { groups } of readFileSync(join(root, file), "utf8").matchAll(ITEM)) {
+    const doc = groups.doc
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line !== "");
+    if (groups.struct !== undefined) found.push({ doc, name: groups.struct, methods: [] });
+    else if (groups.impl !== undefined) owner = found.find(({ name }) => name === groups.impl);
+    else found.push(...functionOf(groups, doc, owner, file));
+  }
+  return found;
+}
+
+/** Adds a method to its class, or returns a function. */
+function functionOf({ fn, params, result = "()" }, doc, owner, file) {
+  const [, where, inner] = /^(Result|AlsoAsync|OnlyAsync)<(.+)>$/u.exec(result) ?? [];
+  const args = splitList(params).map((param) => {
+    const [, name, type] = /^(\w+): ([\s\S]+)$/u.exec(param) ?? [];
+    return { name: name ?? param, type };
+  });
+  const receiver = args[0]?.name.endsWith("self") ? args.shift().name : undefined;
+  if (doc.length === 0) throw new BuildError(`${file}: ${fn} has no doc comment`);
+  const made = { doc, name: fn, args, receiver, where, result: inner ?? result };
+  if (owner === undefined) return [made];
+  owner.methods.push(made);
+  return [];
+}
+
+/** Returns how an argument of a type crosses. A class is passed by reference. */
+function crossing(type, classes, file) {
+  const known = ARGUMENTS.get(type);
+  if (known !== undefined) return known;
+  if (classes.has(type?.slice(1))) return { node: type, pass: (x) => `&${x}.0` };
+  throw new BuildError(`${file}: no binding can pass an argument of the type ${type}`);
+}
+
+/** Returns how a result of a type crosses. */
+function returning(type, className, file) {
+  if (type === "Self") return { node: "Self", wasm: className, convert: (value) => `Self(${value})` };
+  const known = RESULTS.get(type);
+  if (known === undefined) throw new BuildError(`${file}: no binding can return a ${type}`);
+  return { node: type, wasm: type, ...known };
+}
+
+/** Returns the expression of a call with its result converted, as a `Result` of Rust. */
+function converted(call, where, convert) {
+  if (convert !== undefined) return `Ok(${convert(where === undefined ? call : `${call}?`)})`;
+  return where === undefined ? `Ok(${call})` : call;
+}
+
+/** Returns a function or method of the Node binding: for the calling thread, another thread, or both. */
+function nodeFunction({ doc, name, args, receiver, where, result }, className, classes, file) {
+  const crossings = args.map((arg) => ({ ...crossing(arg.type, classes, file), name: arg.name }));
+  const { node, convert, convertNode } = returning(result, className, file);
+  const self = receiver === undefined ? [] : [receiver];
+  const path = className === undefined ? `exports::${name}` : `exports::${className}::${name}`;
+  const print = (suffix, types, passed, body, type) => {
+    const params = [
+      ...self,
+      ...crossings.filter(types).map((arg) => `${arg.attribute ?? ""}${arg.name}: ${types(arg)}`),
+    ];
+    const attribute = name === "new" ? "#[napi(constructor)]" : "#[napi]";
+    const called = receiver === undefined ? path : `${suffix === "" ? "self.0" : "this"}.${name}`;
+    const call = converted(`${called}(${crossings.map(passed).join(", ")})`, where, convert ?? convertNode);
+    return `${doc.join("\n")}\n${attribute}\npub fn ${name}${suffix}(${params.join(", ")}) -> ${type} {${body(call)}}\n`;
+  };
+  const here = () =>
+    print(
+      "",
+      (arg) => arg.node,
+      (arg) => arg.pass(arg.name),
+      (call) => `result_of(|| ${call})`,
+      `napi::Result<${node}>`,
+    );
+  const elsewhere = (suffix) =>
+    print(
+      suffix,
+      (arg) => arg.held ?? arg.node,
+      (arg) => (arg.passHeld ?? arg.pass)(arg.name),
+      (call) => {
+        const before = crossings.map((arg) => arg.before?.(arg.name) ?? "").join("");
+        const copy = receiver === undefined ? "" : "let this = self.0.clone();";
+        return `${before}${copy}Promise::on_node_thread(move || ${call})`;
+      },
+      `Promise<${node}>`,
+    );
+  if (where === "OnlyAsync") return elsewhere("");
+  return where === "AlsoAsync" ? `${here()}\n${elsewhere("_async")}` : here();
+}
+
+/** Returns a function or method of the WebAssembly binding; none for one that only Node has. */
+function wasmFunction({ doc, name, args, receiver, where, result }, className, classes, file) {
+  if (where === "OnlyAsync") return "";
+  const crossings = args.map((arg) => ({ ...crossing(arg.type, classes, file), name: arg.name }));
+  const { wasm, node, convert } = returning(result, className, file);
+  const type = wasm ?? node;
+  const params = [
+    receiver ?? "",
+    ...crossings.map((arg) => {
+      const type = arg.wasm ?? arg.node;
+      return type === undefined ? "" : `${arg.name}: ${type}`;
+    }),
+  ].filter((param) => param !== "");
+  const path =
+    receiver !== undefined
+      ? `self.0.${name}`
+      : `exports::${className === undefined ? "" : `${className}::`}${name}`;
+  const call = `${path}(${crossings.map((arg) => (arg.passWasm ?? arg.pass)(arg.name)).join(", ")})`;
+  const given = name === "new" ? "constructor" : `js_name = ${toCamelCase(name)}`;
+  const body =
+    where !== undefined
+      ? `js(${convert === undefined ? call : `${call}.map(Self)`})`
+      : convert === undefined
+        ? type === result
+          ? call
+          : `${call}.into()`
+        : convert(call);
+  const returned = where === undefined ? type : `Result<${type}, JsValue>`;
+  return `${doc.join("\n")}\n#[wasm_bindgen(${given})]\npub fn ${name}(${params.join(", ")}) -> ${returned} {${body}}\n`;
+}
+
+/** Returns the code of a binding: of the functions, and of the classes with their methods. */
+function code(declared, from, use, attribute, imports, print) {
+  const classes = new Set(declared.filter(({ methods }) => methods !== undefined).map(({ name }) => name));
+  const items = declared.map((item) => {
+    if (item.methods === undefined) return print(item, undefined, classes, from);
+    const methods = item.methods.map((method) => print(method, item.name, classes, from)).join("\n");
+    return `${item.doc.join("\n")}\n#[${attribute}]\npub struct ${item.name}(exports::${item.name});\n
+#[${attribute}]\nimpl ${item.name} {\n${methods}}\n`;
+  });
+  return formatted(`// Written by \`npm run wire\` from ${from}; not to be edited.
+
+#![allow(clippy::too_many_arguments, clippy::new_without_default)] // as declared
+
+use ${use} as exports;
+${imports}
+
+${items.join("\n")}`);
+}
+
+/** Formats Rust code. */
+function formatted(text) {
+  return runAndWait("rustfmt", ["--edition", "2024", "--config-path", root], { input: text, capture: true })
+    .stdout;
+}
+
+/** Returns the text of each file of the bindings, by its path. */
+export function bindings() {
+  const files = new Map();
+  for (const { from, use, node, wasm } of TARGETS) {
+    const declared = declarationsIn(from);
+    const name = basename(from);
+    if (node) {
+      const imports = "use crate::prelude::*;\nuse napi_derive::napi;";
+      files.set(
+        `crates/node/src/generated/${name}`,
+        code(declared, from, use, "napi", imports, nodeFunction),
+      );
+    }
+    if (wasm) {
+      const imports = "use crate::convert::*;\nuse wasm_bindgen::prelude::*;";
+      files.set(
+        `crates/wasm/src/generated/${name}`,
+        code(declared, from, use, "wasm_bindgen", imports, wasmFunction),
+      );
+    }
+  }
+  return files;
+}
