@@ -37,12 +37,14 @@ const SCALAR_TYPES = new Map(
 );
 
 const DOC_LINE = /^\/\/\/ ?(?<text>.*)$/u;
-const DECLARATION_OPENING = /^(?:pub(?:\(crate\))? )?(?<kind>struct|enum|bits) (?<name>\w+)(?:<'\w+>)? \{$/u;
+const DECLARATION_OPENING =
+  /^(?:pub(?:\(crate\))? )?(?<kind>struct|enum|bits|constants) (?<name>\w+)(?:<'\w+>)? \{$/u;
 /** For each kind of declaration, the form of a line that declares a member. */
 const MEMBER_LINE_BY_KIND = {
   struct: /^(?<base>\.\.)?(?:pub(?:\(crate\))? )?(?<name>\w+): (?<type>.+),$/u,
-  enum: /^\w+ = "(?<word>\w+)",$/u,
+  enum: /^\w+ = "(?<word>[\w.]+)",$/u,
   bits: /^(?<name>[A-Z0-9_]+) = (?<value>\d+),$/u,
+  constants: /^(?<name>[A-Z0-9_]+) = (?<value>\d+),$/u,
 };
 
 /**
@@ -172,6 +174,7 @@ ${formatArray(table, words)}`;
       return `${formatDocComment(doc)}export const ${toScreamingSnakeCase(name)} = {\n${bits.join("")}} as const;\n`;
     },
   };
+  printed.constants = printed.bits;
   return `/**
  * The records that the engine sends, with their decoders.
  *

@@ -1,7 +1,10 @@
 /** `list_directory`: lists a directory, to a given depth. */
 import type { FsEntry, FsStat } from "../backends/backend.ts";
 import { lstatVia } from "../backends/fallback/fallback.ts";
-import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../engine/yielder.ts";
+import { ENTRIES_PER_CHECK, Yielder } from "../engine/yielder.ts";
+import { walkRuns } from "../backends/walk/drive.ts";
+import { IGNORE_FILES, readIgnoreFiles, rulesAbove } from "../backends/walk/ignore-files.ts";
+import { TreeWalk } from "../backends/walk/walk.ts";
 import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
 import type { TreePage } from "../backends/entry.ts";
 import { engine } from "../engine/current.ts";
@@ -277,50 +280,44 @@ function pageFrom(
 
 /** Collects every requested entry, each directory followed by its content. */
 async function collect(args: Args, root: string, call: Call): Promise<readonly FsEntry[]> {
-  const ignored = args.ignore.length === 0 ? undefined : engine().glob([], { exclude: args.ignore });
-  const kept = args.respect_ignore ? await unignoredPaths(call, root) : undefined;
-  const compare = order(args);
+  const { fs, ignoreFiles = IGNORE_FILES } = call;
   const sorted = args.sort === "size" || args.sort === "mtime";
   const facts = sorted || !call.brief;
+  // A storage that searches knows ignore files that others do not have, such as those of the user.
+  const isSearched = args.respect_ignore && fs.find !== undefined;
+  const kept = isSearched ? await unignoredPaths(call, root) : undefined;
+  const byWalk = args.respect_ignore && !isSearched;
+  const globs = args.ignore.length === 0 ? undefined : engine().glob([], { exclude: args.ignore });
+  const walk = new TreeWalk<FsEntry>(root, {
+    unreadable: "count",
+    temporary: false,
+    hidden: args.hidden,
+    skipGit: args.respect_ignore,
+    ignore: byWalk ? await rulesAbove(fs, root, ignoreFiles, undefined) : undefined,
+    globs,
+    // Special files are kept: searches do not return them, and ignore files do not apply to them.
+    wants: (path, entry) =>
+      globs?.excluded(path, entry.isDir) !== true &&
+      (kept === undefined || entry.type === "other" || kept.has(entry.path)),
+    enters: (entry) => kept?.has(entry.path) !== false,
+    depth: args.depth,
+    compare: order(args),
+  });
+  const source = {
+    list: async (directory: string) => {
+      if (call.signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
+      const entries = await fs.listDir(directory, { facts });
+      return sorted ? withFacts(entries, call) : entries;
+    },
+    ...(byWalk && {
+      ignoreFiles: (entries: readonly FsEntry[]) => readIgnoreFiles(fs, entries, ignoreFiles),
+    }),
+  };
   const found: FsEntry[] = [];
   const yielder = new Yielder({ signal: call.signal });
-  const visit = async (directory: string, level: number): Promise<void> => {
-    if (call.signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
-    let entries = await listLevel(directory, level, call, facts);
-    const all = args.hidden && kept === undefined && ignored === undefined;
-    if (!all)
-      entries = entries.filter((entry) => {
-        if (!args.hidden && entry.name.startsWith(".")) return false;
-        // Special files are kept: searches do not return them, and ignore files do not apply to them.
-        if (kept !== undefined && entry.type !== "other" && !kept.has(entry.path)) return false;
-        return ignored?.excluded(relativeTo(entry.path, root) as string, entry.isDir) !== true;
-      });
-    if (sorted) entries = await withFacts(entries, call);
-    for (const entry of await sortYielding(entries, compare, yielder)) {
-      if (found.push(entry) % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
-      if (entry.type === "dir" && level < args.depth) await visit(entry.path, level + 1);
-    }
-  };
-  await visit(root, 1);
+  for await (const run of walkRuns(walk, source, yielder))
+    for (const { entry } of run) if (found.push(entry) % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
   return found;
-}
-
-/**
- * Lists one level. A subdirectory that is unreadable, or was deleted meanwhile, is listed without its
- * content.
- */
-async function listLevel(
-  directory: string,
-  level: number,
-  call: Call,
-  facts: boolean,
-): Promise<readonly FsEntry[]> {
-  try {
-    return await call.fs.listDir(directory, { facts });
-  } catch (error) {
-    if (level > 1 && error instanceof FilewrightError && error.code !== "CANCELLED") return [];
-    throw error;
-  }
 }
 
 async function withFacts(entries: readonly FsEntry[], call: Call): Promise<readonly FsEntry[]> {

@@ -6,7 +6,7 @@ import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../p
 import { literalGlob } from "../policy/policy.ts";
 import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
 import { outputBoundOf } from "../backends/policy.ts";
-import { IGNORE_FILES } from "../backends/search/search-walk.ts";
+import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
 import { realpathVia } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";

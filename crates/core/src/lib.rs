@@ -25,6 +25,7 @@ pub mod pattern;
 pub mod search;
 pub mod sniff;
 pub mod text;
+pub mod walk;
 pub mod wire;
 
 pub use error::{Code, Error, Result};

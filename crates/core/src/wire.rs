@@ -1,4 +1,4 @@
-//! Records, words and bits that cross to JavaScript, each declared once.
+//! Records, words, bits and limits that cross to JavaScript, each declared once.
 //!
 //! A declaration in [`wire!`](crate::wire!) is the Rust type and its encoding. `scripts/wire.mjs`
 //! reads the same declarations and writes `js/engine/generated/records.ts`: the TypeScript type with the
@@ -103,7 +103,7 @@ impl<T: Wire> Wire for Vec<T> {
 ///
 /// A struct may begin with `..name: Other`: the fields of another record, which are its own fields
 /// in TypeScript. The variants of an enum are words there, and cross as their index. `bits` are
-/// constants, which are combined in one number.
+/// constants, which are combined in one number; `constants` are limits and other numbers of their own.
 ///
 /// ```
 /// use filewright_core::wire::Wire;
@@ -184,6 +184,19 @@ macro_rules! wire {
         impl $crate::wire::Wire for $name {
             fn put(&self, to: &mut $crate::pack::Packed) {
                 to.num(*self as u64);
+            }
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        $vis:vis constants $name:ident {
+            $($(#[$constant_meta:meta])* $constant:ident = $value:literal,)*
+        }
+    ) => {
+        $crate::wire! {
+            $(#[$meta])*
+            $vis bits $name {
+                $($(#[$constant_meta])* $constant = $value,)*
             }
         }
     };

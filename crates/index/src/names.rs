@@ -6,6 +6,7 @@ use crate::Session;
 use crate::lookup::{find_index, lock_refreshed_state};
 use crate::tree::NO_NUMBER;
 use crate::tree::path_columns::{NonFileKind, dir_path_from_start};
+use filewright_core::walk::is_hidden;
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::find::DirMatches;
 use filewright_fs::walk::{DirPath, StopSignal, Visitor, WalkOptions, WalkRoot};
@@ -148,7 +149,7 @@ pub(crate) fn matching_names(
         if here.dir != start {
             let below = shown.strip_suffix(b"/").unwrap_or(shown);
             let name = memchr::memrchr(b'/', below).map_or(below, |at| &below[at + 1..]);
-            if !enters(below) || !options.hidden && name.first() == Some(&b'.') {
+            if !enters(below) || !options.hidden && is_hidden(name) {
                 place = here.next as usize;
                 continue;
             }
@@ -165,7 +166,7 @@ pub(crate) fn matching_names(
         path.clear();
         path.extend_from_slice(shown);
         for entry in &dir.entries {
-            if !options.hidden && dir.name(entry).first() == Some(&b'.') {
+            if !options.hidden && is_hidden(dir.name(entry)) {
                 continue;
             }
             path.truncate(shown.len());

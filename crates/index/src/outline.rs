@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use filewright_core::Result;
 use filewright_core::error::{Code, Error};
+use filewright_core::walk::sees;
 
 use crate::Session;
 use crate::lookup::{find_index, lock_refreshed_state};
 use crate::tree::{NO_NUMBER, Tree};
 use filewright_fs::dir::stat::Kind;
-use filewright_fs::walk::list_tree::{
-    Entries, EntrySource, TreeOptions, TreeOutline, VisibilityFilter,
-};
+use filewright_fs::walk::list_tree::{Entries, EntrySource, TreeOptions, TreeOutline};
 use filewright_fs::walk::{DirPath, StopSignal, WalkRoot};
 
 /// Returns a page of a tree listing to which ignore files apply, or `None` if no index contains all
@@ -53,10 +52,15 @@ impl EntrySource for IndexEntrySource<'_> {
             self.is_short = true;
             return Err(Error::new(Code::NotFound, "the tree does not know the directory"));
         };
-        let sees = VisibilityFilter::new(&self.options.walk, place);
+        let mut path = place.shown.to_vec();
         for entry in dir.entries.iter().filter(|entry| !entry.ignored) {
             let name = dir.name(entry);
-            if sees.sees(name, entry.kind, entry.plain) {
+            if !sees(&self.options.walk, name) {
+                continue;
+            }
+            path.truncate(place.shown.len());
+            dir.push_shown(entry, &mut path);
+            if self.options.lists(&path, entry.kind) {
                 // The tree has no contents for a directory that is too deep.
                 self.is_short |= entry.kind == Kind::Dir && entry.below == NO_NUMBER;
                 into.push(name, entry.kind, entry.plain, entry.below);

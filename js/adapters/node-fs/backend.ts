@@ -12,7 +12,7 @@
 import type { EntryType, FsBackend, FsEntry, FsStat, WriteOptions } from "../../backends/backend.ts";
 import { checkSignal, checkWritable, backendError } from "../../backends/failure.ts";
 import { sortEntries } from "../../backends/fallback/fallback.ts";
-import { walkTree, compileGlobs } from "../../backends/fallback/walk-tree.ts";
+import { compileGlobs, filesBelow } from "../../backends/fallback/walk-tree.ts";
 import {
   checkPath,
   checkTarget,
@@ -164,7 +164,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
       return sortEntries(entries);
     });
   async function* iterFiles(root: string): AsyncGenerator<string> {
-    for await (const entry of walkTree({ listDir }, at(root))) if (entry.isFile) yield entry.path;
+    yield* filesBelow({ listDir }, at(root));
   }
 
   const backend: FsBackend = {

@@ -27,7 +27,7 @@ import {
   renameVia,
   type TransferOptions,
 } from "../fallback/fallback-tree.ts";
-import { walkTree, globFiles } from "../fallback/walk-tree.ts";
+import { filesBelow, globFiles } from "../fallback/walk-tree.ts";
 import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
 import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./rules.ts";
 import { contentsOf, provideContents } from "../search/held.ts";
@@ -82,7 +82,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       if (isSecret(await head(result, real))) throw secretContent(path);
       return result;
     });
-  const files = (root: string): AsyncGenerator<string> => filesBelow(inner, root, opened);
+  const files = (root: string): AsyncGenerator<string> => visibleFiles(inner, root, opened);
 
   const copyFile = async (
     from: string,
@@ -290,7 +290,8 @@ async function visibleEntries(
   return Object.freeze(visible.map((entry) => Object.freeze({ ...entry, path: childOf(asked, entry.name) })));
 }
 
-async function* filesBelow(
+/** Yields the regular files below a directory that are not denied, with the path that the caller gave. */
+async function* visibleFiles(
   inner: FsBackend,
   root: string,
   opened: Promise<PathResolver>,
@@ -299,9 +300,8 @@ async function* filesBelow(
   const real = await resolver.resolve(root, "read", "follow");
   const asked = normalise(root).path;
   try {
-    for await (const entry of walkTree(visibleOnly(inner, resolver, real, resolver.nameOf(root)), real)) {
-      if (entry.type === "file") yield childOf(asked, relativeTo(entry.path, real) as string);
-    }
+    for await (const path of filesBelow(visibleOnly(inner, resolver, real, resolver.nameOf(root)), real))
+      yield childOf(asked, relativeTo(path, real) as string);
   } catch (error) {
     throw errorWithPath(error, root);
   }

@@ -23,7 +23,7 @@ import {
   realpathVia,
   writeVia,
 } from "./fallback.ts";
-import { childOf, isWithin, parentOf } from "../paths.ts";
+import { childOf, isWithin, parentOf, relativeTo } from "../paths.ts";
 import { walkTree } from "./walk-tree.ts";
 
 /** Options of a move or copy. */
@@ -180,22 +180,18 @@ async function assertMergeable(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (target.type !== "dir") throw backendError("NOT_DIRECTORY", to);
-  const pending = [""];
-  for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
-    for (const entry of await backend.listDir(from + below)) {
-      checkSignal(signal, entry.path);
-      const path = childOf(to + below, entry.name);
-      const there = await lstatOrNull(backend, path);
-      if (there === null || entry.type === "other") continue;
-      if (entry.type !== "dir") {
-        if (there.type === "dir") throw backendError("IS_DIRECTORY", path);
-        checkWritable(there, path);
-      } else if (there.type !== "dir") {
-        throw backendError("NOT_DIRECTORY", path);
-      } else {
-        pending.push(`${below}/${entry.name}`);
-      }
-    }
+  // Only directories that are on both sides can hold entries that are in the way of each other.
+  const shared = new Set<string>();
+  const isShared = (entry: FsEntry): boolean => shared.has(entry.path);
+  for await (const entry of walkTree(backend, from, signal, isShared)) {
+    const path = childOf(to, relativeTo(entry.path, from) as string);
+    const there = await lstatOrNull(backend, path);
+    if (there === null || entry.type === "other") continue;
+    if (entry.type !== "dir") {
+      if (there.type === "dir") throw backendError("IS_DIRECTORY", path);
+      checkWritable(there, path);
+    } else if (there.type !== "dir") throw backendError("NOT_DIRECTORY", path);
+    else shared.add(entry.path);
   }
 }
 

@@ -25,8 +25,8 @@ import {
   newId,
   type MemoryNode,
   KnownDirectories,
-  ordersOf,
-  ordersYielding,
+  namesOf,
+  namesYielding,
   realPath,
   touchNode,
   unlinkEntry,
@@ -230,7 +230,7 @@ export class MemoryStore {
     if (node.type !== "dir") throw backendError("NOT_DIRECTORY", path);
     const at = normalisedPath(path).path;
     return Object.freeze(
-      ordersOf(node).listing.map((name) => toFsEntry(at, name, node.children.get(name) as MemoryNode)),
+      namesOf(node).map((name) => toFsEntry(at, name, node.children.get(name) as MemoryNode)),
     );
   }
 
@@ -241,9 +241,9 @@ export class MemoryStore {
     const at = normalisedPath(path).path;
     // The directory as it is now: later changes of names are not seen.
     const children = new Map(node.children);
-    const { listing } = await ordersYielding(node, yielder);
+    const names = await namesYielding(node, yielder);
     const entries: FsEntry[] = [];
-    for (const name of listing)
+    for (const name of names)
       if (entries.push(toFsEntry(at, name, children.get(name) as MemoryNode)) % LARGE_DIRECTORY_ENTRIES === 0)
         await yielder.yieldIfDue();
     return Object.freeze(entries);
@@ -252,7 +252,7 @@ export class MemoryStore {
   *files(path: string): Generator<string> {
     const { node } = this.#existing(path, true);
     if (node.type !== "dir") throw backendError("NOT_DIRECTORY", path);
-    for (const [at, child] of nodesBelow(node, normalisedPath(path).path))
+    for (const [at, child] of nodesBelow(node, normalisedPath(path).path, false))
       if (child.type === "file") yield at;
   }
 

@@ -5,6 +5,8 @@
 import { LinkWalk } from "../fallback/links.ts";
 import { childOf, compareCodePoints, isLongName, nameOf, parentOf, sortCodePoints } from "../paths.ts";
 import { sortYielding, type Yielder } from "../../engine/yielder.ts";
+import { walkNow } from "../walk/drive.ts";
+import { type ListStep, TreeWalk, type WalkedEntry } from "../walk/walk.ts";
 
 let lastStamp = 0;
 let lastId = 0;
@@ -37,8 +39,8 @@ export interface FileNode extends NodeFacts {
 export interface DirNode extends NodeFacts {
   readonly type: "dir";
   readonly children: Map<string, MemoryNode>;
-  /** The names in both sort orders; null after a change of the names. */
-  orders: NameOrders | null;
+  /** The names in the order of listings: directories first, then by code point. Null after a change of the names. */
+  names: readonly string[] | null;
   /**
    * A number that no other state of a directory ever had. It changes when an entry, or an ignore
    * file in it, changes.
@@ -54,13 +56,6 @@ interface LinkNode extends NodeFacts {
 
 /** An entry of the tree. */
 export type MemoryNode = FileNode | DirNode | LinkNode;
-
-interface NameOrders {
-  /** Directories first, then by code point. */
-  readonly listing: readonly string[];
-  /** Sorted so that the full paths of everything below the directory are in code-point order. */
-  readonly walk: readonly string[];
-}
 
 /** The result of a walk. */
 export interface WalkResult {
@@ -79,7 +74,7 @@ export interface WalkResult {
 /** A new, empty directory. */
 export function newDir(now: number, mode: number): DirNode {
   const times = { mtime: now, ctime: now, birthtime: now };
-  return { type: "dir", children: new Map(), orders: null, stamp: ++lastStamp, mode, ...times, id: newId() };
+  return { type: "dir", children: new Map(), names: null, stamp: ++lastStamp, mode, ...times, id: newId() };
 }
 
 /**
@@ -162,69 +157,64 @@ export function unlinkEntry(dir: DirNode, name: string, now: number): void {
 function noteChange(dir: DirNode, now: number): void {
   dir.mtime = now;
   dir.ctime = now;
-  dir.orders = null;
+  dir.names = null;
   touchNode(dir);
 }
 
-/** Returns the names of a directory in both orders; sorted once per change. */
-export function ordersOf(dir: DirNode): NameOrders {
-  if (dir.orders !== null) return dir.orders;
-  const { directories, others, keys } = unsortedNames(dir);
-  const files = sortCodePoints(others);
-  // Both orders differ only where directories come first.
-  if (directories.length === 0) dir.orders = { listing: files, walk: files };
-  if (dir.orders !== null) return dir.orders;
-  const listing = sortCodePoints(directories).concat(files);
-  dir.orders = { listing, walk: sortCodePoints(keys).map(nameOfKey) };
-  return dir.orders;
+/** Returns the names of a directory in the order of listings; sorted once per change. */
+export function namesOf(dir: DirNode): readonly string[] {
+  if (dir.names !== null) return dir.names;
+  const { directories, others } = unsortedNames(dir);
+  dir.names = sortCodePoints(directories).concat(sortCodePoints(others));
+  return dir.names;
 }
 
 /** Returns the same, sorted in slices; not kept when the directory changes meanwhile. @throws CANCELLED */
-export async function ordersYielding(dir: DirNode, yielder: Yielder): Promise<NameOrders> {
-  if (dir.orders !== null) return dir.orders;
+export async function namesYielding(dir: DirNode, yielder: Yielder): Promise<readonly string[]> {
+  if (dir.names !== null) return dir.names;
   const { stamp } = dir;
-  const { directories, others, keys } = unsortedNames(dir);
+  const { directories, others } = unsortedNames(dir);
   const sorted = (names: readonly string[]) => sortYielding(names, compareCodePoints, yielder);
-  const files = await sorted(others);
-  if (directories.length === 0) return keepOrders(dir, stamp, { listing: files, walk: files });
-  const listing = [...(await sorted(directories)), ...files];
-  return keepOrders(dir, stamp, { listing, walk: (await sorted(keys)).map(nameOfKey) });
-}
-
-/** Stores the sort orders in the directory, unless it has changed since `stamp`, and returns them. */
-function keepOrders(dir: DirNode, stamp: DirNode["stamp"], orders: NameOrders): NameOrders {
-  if (dir.stamp === stamp) dir.orders = orders;
-  return orders;
-}
-
-/** Returns the names of a directory by type, and the keys of the walk order: a directory's ends with a slash. */
-function unsortedNames(dir: DirNode): Record<"directories" | "others" | "keys", string[]> {
-  const names = { directories: [] as string[], others: [] as string[], keys: [] as string[] };
-  for (const [name, { type }] of dir.children) {
-    (type === "dir" ? names.directories : names.others).push(name);
-    names.keys.push(type === "dir" ? `${name}/` : name);
-  }
+  const names = [...(await sorted(directories)), ...(await sorted(others))];
+  if (dir.stamp === stamp) dir.names = names;
   return names;
 }
 
-function nameOfKey(key: string): string {
-  return key.endsWith("/") ? key.slice(0, -1) : key;
+/** Returns the names of a directory by type. */
+function unsortedNames(dir: DirNode): Record<"directories" | "others", string[]> {
+  const names = { directories: [] as string[], others: [] as string[] };
+  for (const [name, { type }] of dir.children) (type === "dir" ? names.directories : names.others).push(name);
+  return names;
 }
 
-/** Yields every descendant of a directory with its path, in path order; parents before their content. */
-export function* nodesBelow(dir: DirNode, path: string): Generator<readonly [string, MemoryNode]> {
-  const levels = [{ dir, path, names: ordersOf(dir).walk, at: 0 }];
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    const name = level.names[level.at++];
-    if (name === undefined) {
-      levels.pop();
-      continue;
-    }
-    const node = level.dir.children.get(name);
-    if (node === undefined) continue; // Removed since the directory was entered.
-    const at = childOf(level.path, name);
-    yield [at, node];
-    if (node.type === "dir") levels.push({ dir: node, path: at, names: ordersOf(node).walk, at: 0 });
+interface NodeEntry extends WalkedEntry {
+  readonly parent: DirNode;
+}
+
+/**
+ * Yields every descendant of a directory with its path, in path order; parents before their content. With
+ * `temporary` false, without Filewright's temporary files.
+ */
+export function* nodesBelow(
+  dir: DirNode,
+  path: string,
+  temporary = true,
+): Generator<readonly [string, MemoryNode]> {
+  const walk = new TreeWalk<NodeEntry>(path, { unreadable: "throw", temporary });
+  const list = ({ entry, directory }: ListStep<NodeEntry>): readonly NodeEntry[] => {
+    const parent = entry === undefined ? dir : entry.parent.children.get(entry.name);
+    // Removed or replaced since it was listed.
+    if (parent?.type !== "dir") return [];
+    return Array.from(parent.children, ([name, { type }]) => ({
+      name,
+      path: childOf(directory, name),
+      type,
+      parent,
+    }));
+  };
+  for (const { name, path: at, parent } of walkNow(walk, list)) {
+    const node = parent.children.get(name);
+    if (node !== undefined) yield [at, node];
   }
 }
 
@@ -258,8 +248,7 @@ export function cloneDir(dir: DirNode, fresh?: CopyAttributes): DirNode {
 export function cloneNode(node: MemoryNode, fresh?: CopyAttributes): MemoryNode {
   const times =
     fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now, id: newId() };
-  if (node.type === "dir")
-    return { ...node, ...times, children: new Map(), orders: null, stamp: ++lastStamp };
+  if (node.type === "dir") return { ...node, ...times, children: new Map(), names: null, stamp: ++lastStamp };
   if (node.type === "file" && fresh !== undefined) return { ...node, ...times, version: fresh.version() };
   return { ...node, ...times };
 }

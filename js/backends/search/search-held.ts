@@ -13,8 +13,10 @@ import {
   NEVER_READ_CODE,
 } from "./held.ts";
 import type { GrepSearch } from "./search-grep.ts";
-import { WalkCache } from "./search-memo.ts";
-import { IGNORE_FILES, type SearchWalk, type WalkCounts } from "./search-walk.ts";
+import { WalkCache } from "../walk/walk-memo.ts";
+import { IGNORE_FILES } from "../walk/ignore-files.ts";
+import type { WalkCounts } from "../walk/walk.ts";
+import type { SearchWalk } from "./search-walk.ts";
 
 /**
  * The number of files by which a walk is ahead of the search. The counts of a result include the walk up to there.
@@ -97,7 +99,8 @@ export async function searchHeld(
   given: HeldSearch,
 ): Promise<Counts & { readonly kept: boolean }> {
   const { owner, held, root, query, top } = given;
-  held.watch(query.ignoreFiles ?? IGNORE_FILES);
+  // `.git/info/exclude` is an ignore file too.
+  held.watch([...(query.ignoreFiles ?? IGNORE_FILES), "exclude"]);
   const key = viewKeyOf(root, query, top, search.from.path);
   const views = viewsByOwner.get(owner) ?? new Map<string, CachedWalk>();
   viewsByOwner.set(owner, views);

@@ -10,7 +10,7 @@ import { backendError } from "../failure.ts";
 import { contentsOf } from "./held.ts";
 import { globsOf, GrepSearch, type Signalled } from "./search-grep.ts";
 import { searchHeld, WALK_AHEAD_FILES } from "./search-held.ts";
-import type { WalkCache } from "./search-memo.ts";
+import type { WalkCache } from "../walk/walk-memo.ts";
 import { type SearchPlace, SearchWalk, type WalkEntry } from "./search-walk.ts";
 
 export { findBackend, timeOf } from "./search-find.ts";

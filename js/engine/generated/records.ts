@@ -287,6 +287,26 @@ export function decodeLongLine(from: Unpacker): LongLine {
   };
 }
 
+/** The limits and signs of ignore files. */
+export const IGNORE_LIMITS = {
+  /** The maximum size of an ignore file, in bytes. A larger one is not applied. */
+  maxFileBytes: 1048576,
+  /** What stands for `.git/info/exclude` in place of the index of an ignore file's name. */
+  gitExcludePlace: 4294967295,
+} as const;
+
+/**
+ * The name of an ignore file, lowest precedence first.
+ *
+ * - `.gitignore`: The file of git.
+ * - `.ignore`: The file of ripgrep and other search tools.
+ * - `.agentignore`: The file for agents alone.
+ */
+export type IgnoreFileName = ".gitignore" | ".ignore" | ".agentignore";
+
+/** The words by their numbers. */
+export const IGNORE_FILE_NAME_WORDS: readonly IgnoreFileName[] = [".gitignore", ".ignore", ".agentignore"];
+
 /** The rules that apply to a path, as bits. */
 export const PATH_FLAGS = {
   /** A deny glob matches the path or a directory above it. */
@@ -402,6 +422,18 @@ export type Eol = "none" | "lf" | "crlf" | "mixed";
 
 /** The words by their numbers. */
 export const EOL_WORDS: readonly Eol[] = ["none", "lf", "crlf", "mixed"];
+
+/** The limits of walks of trees. */
+export const WALK_LIMITS = {
+  /** The maximum depth of a walk below its start, in directories. */
+  maxDepth: 2048,
+  /**
+   * The maximum number of entries that one walk visits in ignored directories to count the
+   * matching ones. Beyond it, no more ignored directories are entered, and the count is too
+   * low.
+   */
+  maxIgnoredEntries: 200000,
+} as const;
 
 /**
  * The type of an entry.

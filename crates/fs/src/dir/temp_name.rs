@@ -6,16 +6,10 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use filewright_core::walk::TEMP_NAME_PREFIX;
+pub use filewright_core::walk::is_temp_name;
+
 use crate::process::ProcessName;
-
-/// The first bytes of the name of every temporary file of Filewright.
-const TEMP_NAME_PREFIX: &[u8] = b".filewright-";
-
-/// Reports whether a name has the form of Filewright's temporary files, including entries moved
-/// aside.
-pub fn is_temp_name(name: &[u8]) -> bool {
-    name.starts_with(TEMP_NAME_PREFIX) && creator_of_temp_file(name).is_some()
-}
 
 /// Reports whether the name is that of an entry which this process moved aside.
 pub(crate) fn is_own_aside_name(name: &[u8]) -> bool {
@@ -31,18 +25,15 @@ pub(crate) fn is_aside_name(name: &[u8]) -> bool {
 /// Returns the process that created the temporary file, as its name says; `None` for any other
 /// name.
 pub(crate) fn creator_of_temp_file(name: &[u8]) -> Option<ProcessName> {
+    if !is_temp_name(name) {
+        return None;
+    }
     let rest = std::str::from_utf8(name.strip_prefix(TEMP_NAME_PREFIX)?).ok()?;
     let mut parts = rest.split('-');
-    let realm = parts.next().filter(|realm| realm.len() == 8)?.to_owned();
+    let realm = parts.next()?.to_owned();
     let pid = u32::from_str_radix(parts.next()?, 16).ok()?;
     let started = u64::from_str_radix(parts.next()?, 16).ok()?;
-    let nonce = parts.next().filter(|nonce| nonce.len() == 16)?;
-    let hex = |text: &str| text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    let whole = match parts.next() {
-        None => true,
-        Some(last) => last == "kept" && parts.next().is_none(),
-    };
-    (whole && hex(&realm) && hex(nonce)).then_some(ProcessName { realm, pid, started })
+    Some(ProcessName { realm, pid, started })
 }
 
 /// Returns a random name for a temporary file, which also identifies this process.
@@ -63,10 +54,6 @@ mod tests {
         assert!(is_temp_name(&name));
         assert_eq!(creator_of_temp_file(&name).as_ref(), Some(ProcessName::own()));
         assert_ne!(name, new_temp_name());
-        for other in
-            [".filewright-", ".filewright-x", ".filewright-00000000-1-2-3", ".filewright.json"]
-        {
-            assert!(!is_temp_name(other.as_bytes()), "{other}");
-        }
+        assert_eq!(creator_of_temp_file(b".filewright-00000000-1-2-3"), None);
     }
 }

@@ -1,5 +1,10 @@
 //! Walks and removes whole trees by descriptors.
 //!
+//! This is another algorithm than the walk of searches and listings (`walk/`): it visits a
+//! directory after its contents, in no order, without filters or limits, because what is left out
+//! would not be removed. It keeps the way up, since entries are removed and directories refilled
+//! while it runs, and fails at the first directory that it cannot read.
+//!
 //! Directories are entered by one name from the descriptor of the parent, never through a link. At
 //! most a few dozen descriptors are open at any depth, and nothing recurses: on the way up, `..`
 //! must lead to the directory that was left, otherwise the walk ends.

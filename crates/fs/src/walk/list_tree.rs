@@ -1,24 +1,25 @@
-//! Lists a page of the entries of a tree. The entries of a directory come directly after the
-//! directory.
+//! Lists a page of the entries of a tree: the walk of this folder, one directory at a time. The
+//! entries of a directory come directly after the directory.
 //!
 //! To order the entries, every name must be known but no metadata, so sizes and times are read only
 //! for the entries of the page. This module reads the names from the disk; a search index is
 //! another [`EntrySource`].
 
-use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use filewright_core::Result;
 use filewright_core::options::{Options, invalid};
+use filewright_core::pattern::ignore::Stack;
 use filewright_core::text::path::encode_name;
 
 use crate::cancel::{CancelToken, Deadline};
 use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 use crate::root::Roots;
+use crate::walk::dir_reader::{DirReader, ReadEntry, subdirectory};
 use crate::walk::list::describe;
 use crate::walk::options::{IndexMode, walk_options};
-use crate::walk::{DirPath, Listing, Opener, StopSignal, WalkOptions, WalkRoot, parent_rules};
+use crate::walk::{DirPath, MAX_DEPTH, Opener, StopSignal, WalkOptions, WalkRoot};
 
 /// The parsed options of a tree listing.
 #[derive(Clone, Debug)]
@@ -54,8 +55,10 @@ impl TreeOptions {
             return Err(invalid("depth", "depth must be at least 1"));
         }
         let limit = options.number("limit")?.unwrap_or(u64::MAX);
+        let mut walk = walk_options(&options, "pattern", false)?;
+        walk.skip_git = walk.ignore.is_some();
         Ok(Self {
-            walk: walk_options(&options, "pattern", false)?,
+            walk,
             depth: usize::try_from(depth).unwrap_or(usize::MAX),
             dirs_first: options.choice("sort", &["type", "name"])? == 0,
             descending: options.choice("order", &["asc", "desc"])? == 1,
@@ -65,6 +68,13 @@ impl TreeOptions {
             facts: options.flag("facts", true)?,
             index: IndexMode::read(&options)?,
         })
+    }
+
+    /// Reports whether an entry that the walk sees is listed: no glob excludes it. `path` is
+    /// relative to the start, in the form for display.
+    pub fn lists(&self, path: &[u8], kind: Kind) -> bool {
+        let globs = &self.walk.globs;
+        globs.is_everything() || !globs.excluded(path, kind == Kind::Dir)
     }
 }
 
@@ -256,7 +266,7 @@ pub fn outline<S: EntrySource>(
             outline.given.push(ListedEntry { raw, name, path, kind: item.kind });
         }
         outline.total += 1;
-        if item.kind == Kind::Dir && level < options.depth {
+        if item.kind == Kind::Dir && level < options.depth.min(MAX_DEPTH + 1) {
             let place = subdirectory(&top.place, name, item.plain, shown);
             // A directory that was deleted or cannot be read is listed without its contents.
             match enter(source, &mut spare, item.id, place) {
@@ -265,17 +275,6 @@ pub fn outline<S: EntrySource>(
             }
         }
     }
-}
-
-/// Returns the path of the subdirectory `name`. `shown` returns its name in the form for display.
-fn subdirectory(place: &DirPath, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>) -> DirPath {
-    let join =
-        |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
-    let raw = join(&place.raw, name);
-    if plain && Arc::ptr_eq(&place.raw, &place.shown) {
-        return DirPath { shown: Arc::clone(&raw), raw };
-    }
-    DirPath { raw, shown: join(&place.shown, &shown()) }
 }
 
 /// Returns the page with the metadata of its entries, if `facts` asks for it, and the targets of
@@ -311,13 +310,10 @@ pub fn describe_all(
 
 /// The [`EntrySource`] that reads directories from the disk.
 struct Disk<'a> {
-    walk_root: &'a WalkRoot<'a>,
-    options: &'a WalkOptions,
-    opener: Opener<'a>,
-    listing: Listing,
-    /// The ignore rules of the current directory and those above it, by depth. Without ignore files
-    /// only one element, which has no rules.
-    stacks: Vec<filewright_core::pattern::ignore::Stack>,
+    reader: DirReader<'a>,
+    options: &'a TreeOptions,
+    /// The ignore rules of the current directory and those above it, by depth.
+    stacks: Vec<Stack>,
 }
 
 impl<'a> Disk<'a> {
@@ -326,8 +322,8 @@ impl<'a> Disk<'a> {
         options: &'a TreeOptions,
         stop: &'a StopSignal<'a>,
     ) -> Self {
-        let (opener, stacks) = (Opener::new(walk_root, stop), vec![walk_root.stack.clone()]);
-        Self { walk_root, options: &options.walk, opener, listing: Listing::default(), stacks }
+        let reader = DirReader::new(walk_root, &options.walk, stop);
+        Self { reader, options, stacks: vec![walk_root.stack.clone()] }
     }
 }
 
@@ -340,68 +336,17 @@ impl EntrySource for Disk<'_> {
     }
 
     fn entries(&mut self, above: u32, place: &DirPath, into: &mut Entries<u32>) -> Result<()> {
-        let Self { walk_root, options, opener, listing, stacks } = self;
-        let fd = opener.open(&place.raw).map_err(os_error)?;
-        listing.read(fd.as_fd()).map_err(os_error)?;
-        let mut own = above;
-        if let Some(names) = &options.ignore {
-            let directory = [&walk_root.real[walk_root.top..], &place.raw].concat();
-            stacks.truncate(above as usize + 1);
-            let stack =
-                parent_rules::rules_inside(&stacks[above as usize], fd, listing, names, &directory)
-                    .0;
-            stacks.push(stack);
-            own = above + 1;
-        }
-        let stack = &stacks[own as usize];
-        let mut path = [&walk_root.real[..], &place.raw].concat();
-        let base = path.len();
-        let denies = walk_root.roots.rules().denies();
-        let sees = VisibilityFilter::new(options, place);
-        for index in 0..listing.len() {
-            let (name, kind) = (listing.name(index), listing.kind(index));
-            path.truncate(base);
-            path.extend_from_slice(name);
-            if denies && walk_root.denied_entry(&path) {
-                continue;
+        let Self { reader, options, stacks } = self;
+        stacks.truncate(above as usize + 1);
+        let dir = reader.read(place, &stacks[above as usize], false).map_err(os_error)?;
+        stacks.push(dir.stack.clone());
+        let wants = |path: &[u8], kind: Kind| options.lists(path, kind);
+        reader.entries(&dir, wants, |ReadEntry { index, listing, decision, .. }| {
+            if decision.selected && !decision.ignored {
+                let (name, kind) = (listing.name(index), listing.kind(index));
+                into.push(name, kind, listing.is_plain(index), above + 1);
             }
-            // Ignore files do not apply to special files.
-            let ignored = options.ignore.is_some()
-                && kind != Kind::Other
-                && (name == b".git"
-                    || !stack.is_empty()
-                        && stack.ignored(&path[walk_root.top..], kind == Kind::Dir));
-            if !ignored && sees.sees(name, kind, listing.is_plain(index)) {
-                into.push(name, kind, listing.is_plain(index), own);
-            }
-        }
+        });
         Ok(())
-    }
-}
-
-/// Decides by the options which entries of a directory are listed. Ignore files and deny rules are
-/// checked elsewhere.
-pub struct VisibilityFilter<'a> {
-    options: &'a WalkOptions,
-    /// The path of the directory relative to the start in the form for display, with a final slash.
-    prefix: &'a [u8],
-}
-
-impl<'a> VisibilityFilter<'a> {
-    /// Returns the filter for the entries of the directory `place`.
-    pub fn new(options: &'a WalkOptions, place: &'a DirPath) -> Self {
-        Self { options, prefix: &place.shown }
-    }
-
-    /// Reports whether an entry of that name is listed: it is not hidden and no glob excludes it.
-    pub fn sees(&self, name: &[u8], kind: Kind, plain: bool) -> bool {
-        if !self.options.hidden && name.first() == Some(&b'.') {
-            return false;
-        }
-        if self.options.globs.is_everything() {
-            return true;
-        }
-        let name = if plain { name.into() } else { encode_name(name).as_bytes().to_vec() };
-        !self.options.globs.excluded(&[self.prefix, &name].concat(), kind == Kind::Dir)
     }
 }

@@ -13,6 +13,7 @@
 //! A thread holds at most three descriptors at any depth, and if descriptors run out it waits for
 //! others to be closed.
 
+mod dir_reader;
 pub mod list;
 pub mod list_tree;
 mod listing;
@@ -29,13 +30,15 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filewright_core::Result;
-use filewright_core::pattern::glob::Globs;
 use filewright_core::pattern::ignore::Stack;
+use filewright_core::walk::WalkLimits;
 
 use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::{AskedName, Resolver, Roots};
 
+pub use dir_reader::walked;
+pub use filewright_core::walk::WalkOptions;
 pub use listing::Listing;
 pub use open::{Opener, ReadOutcome, open_plain, read_open, read_regular};
 pub use queue::DirPath;
@@ -43,27 +46,10 @@ use queue::WalkQueue;
 use worker::Worker;
 
 /// The maximum depth of a walk below the start, in directories.
-pub const MAX_DEPTH: usize = 2048;
+pub const MAX_DEPTH: usize = WalkLimits::MAX_DEPTH as usize;
 
-/// The maximum number of entries that one walk visits in ignored directories to count the matching
-/// ones. Beyond it, no more ignored directories are entered, and the count is too low.
-const MAX_IGNORED_ENTRIES: u64 = 200_000;
-
-/// The filters of a walk.
-#[derive(Clone, Debug)]
-pub struct WalkOptions {
-    /// Includes names that begin with a dot.
-    pub hidden: bool,
-    /// The names of ignore files, lowest precedence first; `None` reads none, so that nothing is
-    /// ignored.
-    pub ignore: Option<Vec<String>>,
-    /// The globs that paths relative to the start must match or must not match.
-    pub globs: Globs,
-    /// Enters ignored directories to count the entries that would match.
-    pub count_ignored: bool,
-    /// The first path that is visited: paths that sort before it are left out. Empty visits all.
-    pub from: Vec<u8>,
-}
+/// The maximum number of entries that one walk visits in ignored directories.
+const MAX_IGNORED_ENTRIES: u64 = WalkLimits::MAX_IGNORED_ENTRIES as u64;
 
 /// What a walk does with the entries that it finds.
 pub trait Visitor: Sync {
@@ -77,8 +63,7 @@ pub trait Visitor: Sync {
     /// Creates the state of a thread.
     fn local(&self) -> Self::Local;
 
-    /// Reports whether an entry matches. `path` is relative to the start, in the bytes of the file
-    /// system.
+    /// Reports whether an entry matches. `path` is relative to the start, in the form for display.
     fn wants(&self, path: &[u8], kind: Kind) -> bool;
 
     /// Receives the matching entries of one directory, in path order.
@@ -141,7 +126,8 @@ impl StopSignal<'_> {
 /// The result of a walk.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// The number of entries that could not be read, or were too deep.
+    /// The number of entries that could not be read, or were too deep. A directory that vanished
+    /// while the tree was walked is empty.
     pub unreadable: u64,
     /// The number of matching entries that ignore files exclude. Without `count_ignored`, an
     /// excluded directory counts as one entry.

@@ -42,6 +42,7 @@ pub fn walk_options(options: &Options, patterns: &str, count_ignored: bool) -> R
     };
     Ok(WalkOptions {
         hidden: options.flag("hidden", true)?,
+        skip_git: true,
         ignore: options.flag("respectIgnore", true)?.then_some(names),
         globs: Globs::new(&options.list(patterns)?, &options.list("exclude")?, case)?,
         count_ignored,

@@ -1,16 +1,15 @@
 //! One thread of a walk.
 
 use std::ffi::CStr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use filewright_core::pattern::ignore::Stack;
 
-use super::open::Opener;
+use super::dir_reader::{DirReader, ReadEntry, has_vanished, subdirectory};
 use super::queue::{DirPath, Task, TaskKind, WalkQueue};
 use super::{
     AfterFile, Counters, Directory, FileEntry, Listing, MAX_DEPTH, MAX_IGNORED_ENTRIES, StopSignal,
-    Visitor, WalkOptions, WalkRoot, parent_rules,
+    Visitor, WalkOptions, WalkRoot,
 };
 use crate::dir::stat::Kind;
 
@@ -25,10 +24,9 @@ pub(super) struct Worker<'a, V: Visitor> {
     visitor: &'a V,
     queue: &'a WalkQueue,
     counters: &'a Counters,
-    opener: Opener<'a>,
-    listing: Listing,
+    reader: DirReader<'a>,
     local: V::Local,
-    /// The absolute path of the current entry.
+    /// The path of the current file, in the form for display.
     path: Vec<u8>,
     wanted: Vec<u32>,
     made: Vec<Task>,
@@ -63,8 +61,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             visitor,
             queue,
             counters,
-            opener: Opener::new(walk_root, stop),
-            listing: Listing::default(),
+            reader: DirReader::new(walk_root, options, stop),
             local: visitor.local(),
             path: Vec::new(),
             wanted: Vec::new(),
@@ -83,7 +80,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             } else {
                 match task.work {
                     TaskKind::List { stack, depth, ignored } => {
-                        self.list(&task.directory, stack, depth, ignored);
+                        self.list(&task.directory, &stack, depth, ignored);
                     }
                     TaskKind::Files { names } => self.files(&task.directory, &names),
                 }
@@ -103,98 +100,74 @@ impl<'a, V: Visitor> Worker<'a, V> {
     }
 
     /// Lists a directory: adds tasks for its subdirectories, and passes its matching entries on.
-    fn list(&mut self, place: &DirPath, stack: Stack, depth: usize, ignored: bool) {
+    fn list(&mut self, place: &DirPath, stack: &Stack, depth: usize, ignored: bool) {
         let Self { walk_root, options, visitor, counters, .. } = *self;
-        let listed = self.opener.open(&place.raw).and_then(|fd| {
-            self.listing.read(fd)?;
-            Ok(fd)
-        });
-        let Ok(fd) = listed else {
-            Counters::add(&counters.unreadable, 1);
-            return;
-        };
-        let listing = &self.listing;
-        let stack = match &options.ignore {
-            Some(names) if !ignored => {
-                let directory = [&walk_root.real[walk_root.top..], &place.raw].concat();
-                parent_rules::rules_inside(&stack, fd, listing, names, &directory).0
+        let dir = match self.reader.read(place, stack, ignored) {
+            Ok(dir) => dir,
+            Err(errno) => {
+                Counters::add(&counters.unreadable, u64::from(!has_vanished(errno)));
+                return;
             }
-            _ => stack,
         };
-        if ignored {
-            let seen = listing.len() as u64;
-            counters.ignored_seen.fetch_add(seen, Ordering::Relaxed);
-        }
-        self.path.clear();
-        self.path.extend_from_slice(&walk_root.real);
-        self.path.extend_from_slice(&place.raw);
-        let (start, base) = (walk_root.real.len(), self.path.len());
-        let denies = walk_root.roots.rules().denies();
+        let (wanted, made) = (&mut self.wanted, &mut self.made);
+        wanted.clear();
         let mut hidden_by_rules = 0;
-        self.wanted.clear();
-        for index in 0..listing.len() {
-            let (name, kind) = (listing.name(index), listing.kind(index));
-            if name == b".git" || (!options.hidden && name.first() == Some(&b'.')) {
-                continue;
-            }
-            self.path.truncate(base);
-            self.path.extend_from_slice(name);
-            let relative = &self.path[start..];
-            if denies && walk_root.denied_entry(&self.path) {
-                continue;
-            }
-            let is_dir = kind == Kind::Dir;
-            let enter = is_dir
-                && options.globs.may_contain(relative)
-                && !options.globs.excluded(relative, true);
-            let wanted = visitor.wants(relative, kind);
-            if !enter && !wanted {
-                continue;
-            }
-            let ignored =
-                ignored || !stack.is_empty() && stack.ignored(&self.path[walk_root.top..], is_dir);
-            if enter && (!ignored || options.count_ignored) {
+        let wants = |path: &[u8], kind: Kind| visitor.wants(path, kind);
+        self.reader.entries(&dir, wants, |ReadEntry { index, listing, path, decision }| {
+            if decision.enter {
                 if depth == MAX_DEPTH {
                     Counters::add(&counters.unreadable, 1);
-                } else if let Some(place) = subdirectory(place, listing, index, &options.from) {
-                    self.made.push(Task {
+                } else if let Some(place) = needed(place, listing, index, &options.from) {
+                    made.push(Task {
                         key: place.shown[..].into(),
                         directory: place,
-                        work: TaskKind::List { stack: stack.clone(), depth: depth + 1, ignored },
+                        work: TaskKind::List {
+                            stack: dir.stack.clone(),
+                            depth: depth + 1,
+                            ignored: decision.ignored,
+                        },
                     });
                 }
             }
-            if ignored {
-                hidden_by_rules += u64::from(wanted || !options.count_ignored);
-            } else if wanted {
-                if V::OPENS_FILES && walk_root.roots.rules().secret(&self.path) {
-                    Counters::add(&counters.unreadable, 1);
-                    continue;
-                }
-                self.wanted.push(index as u32);
+            if decision.counts_as_ignored(options) {
+                hidden_by_rules += 1;
             }
-        }
+            if decision.selected && !decision.ignored {
+                if V::OPENS_FILES && walk_root.roots.rules().secret(path) {
+                    Counters::add(&counters.unreadable, 1);
+                } else {
+                    wanted.push(index as u32);
+                }
+            }
+        });
         Counters::add(&counters.ignored, hidden_by_rules);
-        if counters.ignored_seen.load(Ordering::Relaxed) > MAX_IGNORED_ENTRIES {
-            self.made.retain(|task| !matches!(task.work, TaskKind::List { ignored: true, .. }));
+        let Ok((fd, listing)) = self.reader.current(place) else { return };
+        if ignored {
+            counters.ignored_seen.fetch_add(listing.len() as u64, Ordering::Relaxed);
         }
-        if self.wanted.is_empty() {
+        if counters.ignored_seen.load(Ordering::Relaxed) > MAX_IGNORED_ENTRIES {
+            made.retain(|task| !matches!(task.work, TaskKind::List { ignored: true, .. }));
+        }
+        if wanted.is_empty() {
             return;
         }
-        self.wanted.sort_unstable_by(|&a, &b| listing.compare(a as usize, b as usize));
+        wanted.sort_unstable_by(|&a, &b| listing.compare(a as usize, b as usize));
         if V::OPENS_FILES {
-            add_file_tasks(place, listing, &self.wanted, &options.from, &mut self.made);
+            add_file_tasks(place, listing, wanted, &options.from, made);
         } else {
-            let directory = Directory { prefix: &place.shown, fd, listing, entries: &self.wanted };
+            let directory = Directory { prefix: &place.shown, fd, listing, entries: wanted };
             visitor.directory(&mut self.local, &directory);
         }
     }
 
     /// Passes files of one directory to the visitor, and stops the walk if it must end.
     fn files(&mut self, place: &DirPath, names: &[u8]) {
-        let Ok(dir) = self.opener.open(&place.raw) else {
-            Counters::add(&self.counters.unreadable, 1);
-            return;
+        let dir = match self.reader.open(place) {
+            Ok(dir) => dir,
+            Err(errno) => {
+                Counters::add(&self.counters.unreadable, u64::from(!has_vanished(errno)));
+                return;
+            }
         };
         self.path.clear();
         self.path.extend_from_slice(&place.shown);
@@ -231,16 +204,11 @@ fn push_shown(path: &mut Vec<u8>, name: &[u8]) {
 
 /// Returns the path of the subdirectory with this index in the listing, or `None` if everything in
 /// it sorts before `from`.
-fn subdirectory(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Option<DirPath> {
-    let join =
-        |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
-    let shown = join(&place.shown, &listing.shown(index));
-    if *shown < *from && !from.starts_with(&shown) {
-        return None;
-    }
-    let same = listing.is_plain(index) && Arc::ptr_eq(&place.raw, &place.shown);
-    let raw = if same { shown.clone() } else { join(&place.raw, listing.name(index)) };
-    Some(DirPath { raw, shown })
+fn needed(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Option<DirPath> {
+    let shown = || listing.shown(index).into_owned();
+    let below = subdirectory(place, listing.name(index), listing.is_plain(index), shown);
+    let passed = *below.shown < *from && !from.starts_with(&below.shown);
+    (!passed).then_some(below)
 }
 
 /// Adds tasks for the wanted files of a directory to `made`, without those that sort before `from`.

@@ -2,6 +2,7 @@
 
 use crate::tree::order::DirSpan;
 use crate::tree::{FileState, Tree};
+use filewright_core::walk::sees;
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::grep::GrepOptions;
 use filewright_fs::search::searcher::Search;
@@ -81,7 +82,7 @@ fn new_view(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) ->
             continue;
         }
         for entry in &dir.entries {
-            if !options.walk.hidden && dir.name(entry).first() == Some(&b'.') {
+            if !sees(&options.walk, dir.name(entry)) {
                 continue;
             }
             path.clear();
@@ -116,7 +117,7 @@ fn enters_entry(options: &GrepOptions, path: &[u8]) -> bool {
 /// has entered.
 fn enters_directory(options: &GrepOptions, path: &[u8]) -> bool {
     let name = memchr::memrchr(b'/', path).map_or(path, |cut| &path[cut + 1..]);
-    (options.walk.hidden || name.first() != Some(&b'.')) && enters_entry(options, path)
+    sees(&options.walk, name) && enters_entry(options, path)
 }
 
 /// Reports whether the options exclude no file.

@@ -1,6 +1,11 @@
 //! Applies the listing of a directory to the tree: adds new entries, keeps existing ones and
 //! removes others.
 //!
+//! This is not the walk of `filewright_fs::walk`, because a tree that is kept is not walked: single
+//! directories are listed again when they change, each after it is watched, and all of their
+//! entries are kept whatever the options of a query are. Which entries exist, which are ignored and
+//! how deep a tree is, it decides by the same `filewright_core::walk`.
+//!
 //! Interpreting a listing ([`DirContents::of`]) does not use the tree, so that several directories
 //! can be scanned in parallel; applying it ([`apply_listing`]) is sequential.
 
@@ -9,11 +14,12 @@ use std::sync::Arc;
 
 use filewright_core::pattern::ignore::Stack;
 use filewright_core::text::path::encode_name;
+use filewright_core::walk::{is_git, is_hidden, is_ignored};
 
 use crate::tree::{IndexEntry, IndexedDir, NO_NUMBER};
 use crate::watch::state::{IndexState, ScanContext};
 use filewright_fs::dir::stat::{Kind, Stat};
-use filewright_fs::walk::{Listing, MAX_DEPTH, parent_rules};
+use filewright_fs::walk::{Listing, MAX_DEPTH, parent_rules, walked};
 
 /// The listing of a directory with what the rules say about each entry.
 pub(crate) struct DirContents {
@@ -60,7 +66,7 @@ impl DirContents {
         };
         let is_repo_root = context.names.is_some()
             && (0..listing.len())
-                .any(|index| listing.name(index) == b".git" && listing.kind(index) == Kind::Dir);
+                .any(|index| is_git(listing.name(index)) && listing.kind(index) == Kind::Dir);
         let has_rules = context.names.is_some_and(|names| {
             (0..listing.len())
                 .any(|index| names.iter().any(|name| name.as_bytes() == listing.name(index)))
@@ -81,11 +87,11 @@ impl DirContents {
                 continue;
             }
             special |= kind == Kind::Other;
-            if name == b".git" || kind == Kind::Other {
+            if is_git(name) || kind == Kind::Other {
                 continue;
             }
             let is_dir = kind == Kind::Dir;
-            let ignored = !stack.is_empty() && stack.ignored(&path[walk_root.top..], is_dir);
+            let ignored = is_ignored(&stack, walked(kind), &path[walk_root.top..]);
             entries.push(ScannedEntry {
                 at: names.len() as u32,
                 len: name.len() as u16,
@@ -201,7 +207,7 @@ fn add_dir(state: &mut IndexState, parent: u32, name: &[u8], plain: bool) -> u32
     } else {
         (join(&dir.raw, name), join(&dir.shown, encode_name(name).as_bytes()))
     };
-    let hidden = dir.hidden || name.first() == Some(&b'.');
+    let hidden = dir.hidden || is_hidden(name);
     let depth = dir.depth + 1;
     state.add_dir(IndexedDir::new(parent, depth, raw, shown, hidden))
 }

@@ -1,5 +1,6 @@
 //! Lists new and changed directories. Each is watched before it is listed, so that no later change
-//! is missed.
+//! is missed: therefore this is not the walk of `filewright_fs::walk`, whose rules it shares
+//! (`list.rs`).
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;

@@ -17,12 +17,36 @@ use std::sync::Arc;
 
 use rule::{IgnoreRule, RuleTest};
 
+crate::wire! {
+    /// The limits and signs of ignore files.
+    pub constants IgnoreLimits {
+        /// The maximum size of an ignore file, in bytes. A larger one is not applied.
+        MAX_FILE_BYTES = 1048576,
+        /// What stands for `.git/info/exclude` in place of the index of an ignore file's name.
+        GIT_EXCLUDE_PLACE = 4294967295,
+    }
+}
+
+crate::wire! {
+    /// The name of an ignore file, lowest precedence first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum IgnoreFileName {
+        /// The file of git.
+        Git = ".gitignore",
+        /// The file of ripgrep and other search tools.
+        Search = ".ignore",
+        /// The file for agents alone.
+        Agent = ".agentignore",
+    }
+}
+
 /// The names of ignore files, the ones with the lowest precedence first. Callers can use a longer
 /// list.
-pub const IGNORE_FILE_NAMES: [&str; 3] = [".gitignore", ".ignore", ".agentignore"];
+pub const IGNORE_FILE_NAMES: [&str; 3] =
+    [IgnoreFileName::Git.as_str(), IgnoreFileName::Search.as_str(), IgnoreFileName::Agent.as_str()];
 
-/// The maximum number of bytes that are read from an ignore file; the rest is ignored.
-pub const MAX_IGNORE_FILE_BYTES: usize = 1024 * 1024;
+/// The maximum size of an ignore file, in bytes. A larger one is not applied.
+pub const MAX_IGNORE_FILE_BYTES: usize = IgnoreLimits::MAX_FILE_BYTES as usize;
 
 /// The verdict of the rules of one ignore file on an entry that a line matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,8 +189,11 @@ impl IgnoreKind {
 
     /// Returns the kind of ignore files whose name has this index in the list of names.
     /// [`IGNORE_FILE_NAMES`] begins with `.gitignore`, and so must every other list that contains
-    /// it.
+    /// it. [`IgnoreLimits::GIT_EXCLUDE_PLACE`] stands for `.git/info/exclude`.
     pub fn file(place: usize) -> IgnoreKind {
+        if place == IgnoreLimits::GIT_EXCLUDE_PLACE as usize {
+            return IgnoreKind::EXCLUDE;
+        }
         IgnoreKind(2 + place.min(29) as u8)
     }
 

@@ -6,14 +6,16 @@
  * Only for backends that report whether a directory is unchanged.
  */
 import type { IgnoreFile, IgnoreRules } from "../../engine/search.ts";
-import type { FsEntry } from "../backend.ts";
+import type { FsEntry } from "../entry.ts";
 
-/** One entry of a cached directory, and whether the walk yields it or enters it. */
-export interface CachedItem {
+/** One entry of a directory, and whether the walk selects it, enters it, or both. */
+export interface WalkItem<E = FsEntry> {
+  /** Its place in path order; empty where the walk has another order. */
   readonly key: string;
   /** The path relative to the start of the walk. */
   readonly path: string;
-  readonly entry: FsEntry;
+  readonly entry: E;
+  readonly selected: boolean;
   readonly enter: boolean;
   readonly ignored: boolean;
   /** Data of the caller about the entry; dropped when its directory changes. */
@@ -27,13 +29,14 @@ export interface IgnoreFiles {
 }
 
 /** The state of a directory, and the rules that were applied to it. */
-export interface OpenedDirectory {
+export interface OpenedDirectory<E = FsEntry> {
   readonly stamp: unknown;
-  readonly outer: IgnoreRules;
+  /** Undefined where ignore files do not apply. */
+  readonly outer: IgnoreRules | undefined;
   readonly ignored: boolean;
   readonly ignoreFiles: IgnoreFiles;
-  readonly rules: IgnoreRules;
-  readonly items: readonly CachedItem[];
+  readonly rules: IgnoreRules | undefined;
+  readonly items: readonly WalkItem<E>[];
   /** The number of entries. */
   readonly seen: number;
   /** The number of entries that are hidden and counted. */
@@ -50,10 +53,10 @@ export interface DirectoriesAbove {
 export type StampOf = (directory: string) => unknown;
 
 /** The directories of a walk. */
-export class WalkCache {
+export class WalkCache<E = FsEntry> {
   readonly stampOf: StampOf;
-  #known = new Map<string, OpenedDirectory>();
-  #next = new Map<string, OpenedDirectory>();
+  #known = new Map<string, OpenedDirectory<E>>();
+  #next = new Map<string, OpenedDirectory<E>>();
   #above: { readonly value: DirectoriesAbove; readonly stamps: ReadonlyMap<string, unknown> } | undefined;
 
   constructor(stampOf: StampOf) {
@@ -83,12 +86,12 @@ export class WalkCache {
   }
 
   /** Returns the state of a directory at the last walk. */
-  get(directory: string): OpenedDirectory | undefined {
+  get(directory: string): OpenedDirectory<E> | undefined {
     return this.#known.get(directory);
   }
 
   /** Caches the state of a directory, unless it changed while it was read. */
-  keep(directory: string, opened: OpenedDirectory): void {
+  keep(directory: string, opened: OpenedDirectory<E>): void {
     if (opened.stamp !== undefined && this.stampOf(directory) === opened.stamp) {
       this.#next.set(directory, opened);
     }

@@ -1,0 +1,70 @@
+/** Runs a walk of a tree (`walk.ts`): over a backend, with pauses, or at once over what is in memory. */
+import { sortYielding, type Yielder } from "../../engine/yielder.ts";
+import type { MaybePromise } from "../backend.ts";
+import type { ListStep, TreeWalk, WalkedEntry, WalkStep } from "./walk.ts";
+import type { IgnoreFiles, WalkItem } from "./walk-memo.ts";
+
+/** Where a walk gets directories and ignore files from. */
+export interface WalkSource<E> {
+  /** Returns the entries of a directory. */
+  list(directory: string): MaybePromise<readonly E[]>;
+  /** Reads the ignore files of a directory; absent when they do not apply. */
+  ignoreFiles?(entries: readonly E[]): Promise<IgnoreFiles>;
+}
+
+/** Yields the selected entries in groups, in order. Within a group no directory is opened and nothing is counted. */
+export async function* walkRuns<E extends WalkedEntry>(
+  walk: TreeWalk<E>,
+  source: WalkSource<E>,
+  yielder: Yielder,
+): AsyncGenerator<readonly WalkItem<E>[]> {
+  const steps = walk.steps();
+  let next = steps.next();
+  while (next.done !== true) {
+    const step = next.value;
+    if (step.kind === "found") {
+      yield step.run;
+      next = steps.next();
+    } else {
+      try {
+        await answer(step, source, yielder);
+      } catch (error) {
+        next = steps.throw(error);
+        continue;
+      }
+      next = steps.next();
+    }
+  }
+}
+
+async function answer<E extends WalkedEntry>(
+  step: Exclude<WalkStep<E>, { readonly kind: "found" }>,
+  source: WalkSource<E>,
+  yielder: Yielder,
+): Promise<void> {
+  switch (step.kind) {
+    case "list":
+      step.entries = await source.list(step.directory);
+      break;
+    case "ignore":
+      if (source.ignoreFiles !== undefined) step.files = await source.ignoreFiles(step.entries);
+      break;
+    case "sort":
+      step.items = await sortYielding(step.items, step.compare, yielder);
+      break;
+    case "pause":
+      await yielder.yieldIfDue();
+  }
+}
+
+/** Yields the selected entries at once, without ignore files. */
+export function* walkNow<E extends WalkedEntry>(
+  walk: TreeWalk<E>,
+  list: (step: ListStep<E>) => readonly E[],
+): Generator<E> {
+  for (const step of walk.steps()) {
+    if (step.kind === "list") step.entries = list(step);
+    else if (step.kind === "sort") step.items = [...step.items].sort(step.compare);
+    else if (step.kind === "found") for (const { entry } of step.run) yield entry;
+  }
+}

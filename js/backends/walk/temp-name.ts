@@ -1,0 +1,9 @@
+/** The names of Filewright's temporary files, which listings and searches leave out on every storage. */
+
+/** The form of the names that `crates/core/src/walk.rs` describes. A test holds both to the same names. */
+const TEMP_NAME = /^\.filewright-[0-9a-f]{8}-[0-9a-f]{1,8}-[0-9a-f]{1,16}-[0-9a-f]{16}(?:-kept)?$/u;
+
+/** Returns true for the name of a temporary file, or of an entry that a change moved aside. */
+export function isTempName(name: string): boolean {
+  return name.startsWith(".filewright-") && TEMP_NAME.test(name);
+}

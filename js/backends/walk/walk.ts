@@ -1,0 +1,277 @@
+/**
+ * The walk of a tree in TypeScript: the order of entries, ignore files, filters, limits and counts, with the
+ * answers of the native walk (`crates/fs/src/walk`). Searches, listings and {@link walkTree} are options of it.
+ *
+ * It does no I/O. It asks for each directory when it reaches it, and `drive.ts` answers, from a backend or at once
+ * from memory. Links are never entered. A directory that vanished since it was listed is empty; the caller chooses
+ * whether one that cannot be read is counted or ends the walk.
+ */
+import { FilewrightError } from "../../engine/errors.ts";
+import type { IgnoreRules, PathGlobs } from "../../engine/search.ts";
+import { WALK_LIMITS } from "../../engine/generated/records.ts";
+import { ENTRIES_PER_CHECK } from "../../engine/yielder.ts";
+import type { FsEntry } from "../entry.ts";
+import { childOf, compareCodePoints } from "../paths.ts";
+import { isTempName } from "./temp-name.ts";
+import {
+  type DirectoriesAbove,
+  type IgnoreFiles,
+  type OpenedDirectory,
+  sameIgnoreFiles,
+  type WalkCache,
+  type WalkItem,
+} from "./walk-memo.ts";
+
+/** The part of an entry that the walk uses. */
+export type WalkedEntry = Pick<FsEntry, "name" | "path" | "type">;
+
+/** The options of a walk. Without any, it selects every entry at any depth. */
+export interface WalkRequest<E extends WalkedEntry> {
+  /**
+   * What happens at a directory that cannot be read. `throw` is for whoever needs the whole tree, such as a removal
+   * or a check; then no depth is too deep either. `count` goes on, and counts it and every directory that is deeper
+   * than {@link WALK_LIMITS}.maxDepth.
+   */
+  readonly unreadable: "throw" | "count";
+  /** True to select Filewright's temporary files too, which users never see. */
+  readonly temporary: boolean;
+  /** False to leave out names that begin with a dot. Default true. */
+  readonly hidden?: boolean | undefined;
+  /** True to leave out every `.git`. */
+  readonly skipGit?: boolean | undefined;
+  /** The rules of ignore files above the start. Absent when ignore files do not apply. */
+  readonly ignore?: DirectoriesAbove | undefined;
+  /** Directories without a possible match are not entered, and excluded entries are left out. */
+  readonly globs?: PathGlobs | undefined;
+  /** Returns true when an entry is selected, by its path relative to the start. Default: those not excluded. */
+  readonly wants?: ((path: string, entry: E) => boolean) | undefined;
+  /** Returns false for a directory that is not entered. It is asked after the directory was selected. */
+  readonly enters?: ((entry: E) => boolean) | undefined;
+  /** The number of levels that are listed; 1 is the start alone. */
+  readonly depth?: number | undefined;
+  /** True when ignored directories are entered to count their entries. */
+  readonly countIgnored?: boolean | undefined;
+  /** Paths that sort before this one are passed over. */
+  readonly from?: string | undefined;
+  /**
+   * The order of the entries of a directory; what is in a directory then comes directly after it. Without it, all
+   * paths are in the order of their code points.
+   */
+  readonly compare?: ((a: E, b: E) => number) | undefined;
+  /** The cached directories of the last walk of the same query. */
+  readonly memo?: WalkCache<E> | undefined;
+}
+
+/** The counts of a walk. */
+export interface WalkCounts {
+  /** Directories that could not be read, or were too deep. */
+  unreadable: number;
+  /** Entries that ignore files exclude. */
+  ignored: number;
+  /** All entries of ignored directories. */
+  ignoredSeen: number;
+}
+
+/**
+ * What the walk needs next, or has found. Whoever drives it stores the answer in the step and resumes the walk, or
+ * throws into it.
+ */
+export type WalkStep<E extends WalkedEntry> =
+  | { readonly kind: "found"; readonly run: readonly WalkItem<E>[] }
+  | ListStep<E>
+  | { readonly kind: "ignore"; readonly entries: readonly E[]; files: IgnoreFiles }
+  | SortStep<E>
+  | { readonly kind: "pause" };
+
+/** Asks for the entries of a directory, in any order. */
+export interface ListStep<E> {
+  readonly kind: "list";
+  readonly directory: string;
+  /** The entry of the directory; undefined for the start. */
+  readonly entry: E | undefined;
+  entries: readonly E[];
+}
+
+/** Asks for the items in order. */
+export interface SortStep<E> {
+  readonly kind: "sort";
+  items: readonly WalkItem<E>[];
+  readonly compare: (a: WalkItem<E>, b: WalkItem<E>) => number;
+}
+
+interface WalkLevel<E> {
+  /** The directory relative to the start, with a final slash; empty for the start. */
+  readonly prefix: string;
+  readonly rules: IgnoreRules | undefined;
+  readonly items: readonly WalkItem<E>[];
+  at: number;
+}
+
+const NO_FILES: IgnoreFiles = Object.freeze({ files: [], border: false });
+const PAUSE = { kind: "pause" } as const;
+
+/** A walk of the selected entries below a directory. */
+export class TreeWalk<E extends WalkedEntry> {
+  readonly counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredSeen: 0 };
+  readonly #root: string;
+  readonly #request: WalkRequest<E>;
+
+  constructor(root: string, request: WalkRequest<E>) {
+    this.#root = root;
+    this.#request = request;
+  }
+
+  /** Walks the tree. Between two steps with found entries nothing is counted. */
+  *steps(): Generator<WalkStep<E>, void, void> {
+    const { ignore, depth = Number.POSITIVE_INFINITY, unreadable, enters } = this.#request;
+    const limit = unreadable === "throw" ? Number.POSITIVE_INFINITY : WALK_LIMITS.maxDepth;
+    const levels = [yield* this.#open(undefined, ignore?.rules, depth > 1)];
+    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+      const from = level.at;
+      let next = level.items[from];
+      while (next?.enter === false) next = level.items[++level.at];
+      if (next !== undefined) level.at++;
+      const to = next?.selected === false ? level.at - 1 : level.at;
+      if (to > from) yield { kind: "found", run: level.items.slice(from, to) };
+      if (next === undefined) levels.pop();
+      else if (enters?.(next.entry) === false) continue;
+      else if (levels.length > limit) this.counts.unreadable++;
+      else if (!(next.ignored && this.counts.ignoredSeen > WALK_LIMITS.maxIgnoredEntries)) {
+        try {
+          levels.push(yield* this.#open(next, level.rules, levels.length + 1 < depth));
+        } catch (error) {
+          if (isMissing(error)) continue;
+          if (unreadable === "throw" || isCancelled(error)) throw error;
+          this.counts.unreadable++;
+        }
+      }
+    }
+  }
+
+  /** Lists a directory and decides which entries are selected or entered. */
+  *#open(
+    at: WalkItem<E> | undefined,
+    outer: IgnoreRules | undefined,
+    mayEnter: boolean,
+  ): Generator<WalkStep<E>, WalkLevel<E>, void> {
+    const { ignore, memo } = this.#request;
+    const prefix = at === undefined ? "" : `${at.path}/`;
+    const ignored = at?.ignored ?? false;
+    const directory = at === undefined ? this.#root : childOf(this.#root, at.path);
+    const stamp = memo?.stampOf(directory);
+    const before = memo?.get(directory);
+    const known = before?.outer === outer && before?.ignored === ignored ? before : undefined;
+    const reuse = (opened: OpenedDirectory<E>): WalkLevel<E> => {
+      memo?.keep(directory, opened);
+      this.#count(opened);
+      return { prefix, rules: opened.rules, items: opened.items, at: 0 };
+    };
+    // `.git/info/exclude` can change while the directory that holds `.git` stays as it is.
+    const mayReuse = known !== undefined && known.stamp === stamp;
+    if (mayReuse && !known.ignoreFiles.border) return reuse(known);
+    const list: ListStep<E> = { kind: "list", directory, entry: at?.entry, entries: [] };
+    yield list;
+    const { entries } = list;
+    let ignoreFiles = NO_FILES;
+    if (outer !== undefined && !ignored) {
+      const step = { kind: "ignore" as const, entries, files: NO_FILES };
+      yield step;
+      ignoreFiles = step.files;
+    }
+    // The rules of a directory whose ignore files are the same stay, and with them what is below it.
+    const same = known !== undefined && sameIgnoreFiles(known.ignoreFiles, ignoreFiles);
+    if (mayReuse && same) return reuse(known);
+    const above = ignore?.prefix ?? "";
+    const rules = same ? known.rules : outer && rulesInside(outer, ignoreFiles, above + prefix);
+    const items: WalkItem<E>[] = [];
+    let hidden = 0;
+    for (const [index, entry] of entries.entries()) {
+      if (index % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) yield PAUSE;
+      hidden += this.#add(entry, prefix, above, ignored, rules, mayEnter, items);
+    }
+    const compare = this.#request.compare;
+    const sort: SortStep<E> = {
+      kind: "sort",
+      items,
+      compare:
+        compare === undefined
+          ? (a, b) => compareCodePoints(a.key, b.key)
+          : (a, b) => compare(a.entry, b.entry),
+    };
+    yield sort;
+    const seen = entries.length;
+    return reuse({ stamp, outer, ignored, ignoreFiles, rules, items: sort.items, seen, hidden });
+  }
+
+  /** Adds the items of an entry, if it is selected or entered. Returns how many entries to count as ignored. */
+  #add(
+    entry: E,
+    prefix: string,
+    above: string,
+    inIgnored: boolean,
+    rules: IgnoreRules | undefined,
+    mayEnter: boolean,
+    items: WalkItem<E>[],
+  ): number {
+    const {
+      hidden,
+      skipGit,
+      temporary,
+      globs,
+      wants,
+      countIgnored = false,
+      from = "",
+      compare,
+    } = this.#request;
+    const { name, type } = entry;
+    if (hidden === false && name.startsWith(".")) return 0;
+    if ((skipGit === true && name === ".git") || (!temporary && isTempName(name))) return 0;
+    const path = prefix + name;
+    const isDir = type === "dir";
+    const isExcluded = globs?.excluded(path, isDir) === true;
+    const enter = mayEnter && isDir && !isExcluded && globs?.mayContain(path) !== false;
+    const selected = wants === undefined ? !isExcluded : wants(path, entry);
+    if (!enter && !selected) return 0;
+    // Ignore files do not apply to special files.
+    const ignored = inIgnored || (type !== "other" && rules?.ignored(above + path, isDir) === true);
+    const enters = enter && (!ignored || countIgnored);
+    if (compare !== undefined) {
+      if (!ignored) items.push({ key: "", path, entry, selected, enter: enters, ignored });
+      else if (enters) items.push({ key: "", path, entry, selected: false, enter: true, ignored });
+    } else {
+      const passed = enters && compareCodePoints(`${path}/`, from) < 0 && !from.startsWith(`${path}/`);
+      // What sorts between a directory and its content comes between them.
+      if (enters && !passed)
+        items.push({ key: `${name}/`, path, entry, selected: false, enter: true, ignored });
+      if (selected && !ignored && compareCodePoints(path, from) >= 0)
+        items.push({ key: name, path, entry, selected: true, enter: false, ignored });
+    }
+    return ignored && (selected || !countIgnored) ? 1 : 0;
+  }
+
+  #count({ ignored, seen, hidden }: { ignored: boolean; seen: number; hidden: number }): void {
+    if (ignored) this.counts.ignoredSeen += seen;
+    this.counts.ignored += hidden;
+  }
+}
+
+/**
+ * Returns the rules that apply in a directory: those of `outer` and those of its ignore files. The path may end in
+ * a slash.
+ */
+export function rulesInside(
+  outer: IgnoreRules,
+  { files, border }: IgnoreFiles,
+  directory: string,
+): IgnoreRules {
+  return outer.enter(directory.replace(/\/$/u, ""), files, border);
+}
+
+/** Returns true for the error of a directory that was removed, or replaced by another entry, since it was listed. */
+function isMissing(error: unknown): boolean {
+  return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
+}
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof FilewrightError && error.code === "CANCELLED";
+}
