@@ -150,7 +150,6 @@ pub fn anchors(text: &str) -> String {
     (0..hashes.len()).flat_map(|at| repeated.digits_at(&hashes, at)).collect()
 }
 
-/// Returns the hash of each line of a text.
 pub(crate) fn line_hashes(text: &str) -> Vec<u64> {
     crate::text::lines(text.as_bytes()).map(|line| line_hash(line.text)).collect()
 }

@@ -9,7 +9,7 @@ use filewright_core::{Code, Result};
 
 use crate::find_indexed;
 use crate::grep_indexed;
-use crate::registry::Registry;
+use crate::registry::IndexRegistry;
 use crate::tests::session_of;
 use crate::*;
 use filewright_fs::cancel::CancelToken;
@@ -113,7 +113,7 @@ fn memory_of_indexes_is_bounded_and_released() {
             (dir, path, session, index)
         })
         .collect();
-    let held = Registry(Mutex::default());
+    let held = IndexRegistry(Mutex::default());
     let open = || made.iter().map(|(.., index)| !index.is_closed()).collect::<Vec<_>>();
     for (.., index) in &made {
         held.mark_used_within(index, 300);

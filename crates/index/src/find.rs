@@ -7,7 +7,8 @@ use filewright_core::Result;
 use filewright_core::pack::Packed;
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::search::find::{
-    self, DirMatches, EntryFilter, FindOptions, FindOrder, FindPage, Finder, find, find_from_disk,
+    self, DirMatches, EntryFilter, FindOptions, FindOrder, FindPage, FindVisitor, find,
+    find_from_disk,
 };
 use filewright_fs::search::mtimes;
 use filewright_fs::walk::options::IndexMode;
@@ -34,7 +35,7 @@ pub fn find_indexed(
     let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
     stop.cancel.check()?;
     let walk_root = WalkRoot::open(&session.roots, path, options.walk.ignore.as_deref())?;
-    let finder = Finder { options };
+    let finder = FindVisitor { options };
     let all = |listed: MatchedNames| -> Result<(Vec<DirMatches>, Summary)> {
         let hidden = walk_ignored(&walk_root, &options.walk, &stop, &finder, listed.ignored_dirs)?;
         let summary = Summary {

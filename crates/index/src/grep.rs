@@ -44,7 +44,8 @@ pub fn grep_indexed(
     };
     let begun = std::time::Instant::now();
     let alone = || scan(&session.roots, path, Some(walk_root), options, &stop);
-    let results = shared_walk::search(&session.walks, &session.roots, path, options, &stop, alone)?;
+    let results =
+        shared_walk::search_shared(&session.walks, &session.roots, path, options, &stop, alone)?;
     if by_index && begun.elapsed() >= MIN_SCAN_TIME {
         let names = options.walk.ignore.as_deref();
         build_in_background(session, walk_root, names, options.index == IndexMode::Anywhere, true);

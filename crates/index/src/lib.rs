@@ -128,7 +128,6 @@ impl IndexKey {
     }
 }
 
-/// An index of one tree.
 pub(crate) struct Index {
     key: IndexKey,
     index_store: Arc<OnceLock<Arc<IndexStore>>>,
@@ -154,7 +153,6 @@ pub(crate) struct Index {
     load_started: AtomicBool,
     /// Receives the snapshot that the store thread is loading.
     pending_load: Mutex<Option<Receiver<Option<snapshot::SavedIndex>>>>,
-    /// The number of files indexed since the last save.
     files_since_save: AtomicUsize,
 }
 
@@ -337,7 +335,6 @@ impl Index {
     }
 }
 
-/// Closes an index and removes it from the session.
 fn close_and_remove(session: &Session, index: &Arc<Index>) {
     index.close();
     session.indexes.lock().retain(|known| !Arc::ptr_eq(known, index));

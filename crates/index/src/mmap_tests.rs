@@ -15,7 +15,6 @@ use filewright_fs::search::grep::GrepOptions;
 const OLD_TEXT: &str = "plain words\n";
 const MAPPED_BYTES: &[u8] = b"map";
 
-/// A file that is mapped for writing until it is dropped.
 struct MappedFile {
     start: *mut libc::c_void,
     _file: File,

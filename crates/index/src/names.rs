@@ -54,8 +54,7 @@ pub(crate) fn for_each_matching_file(
     let start_of_all = options.globs.literal_prefix();
     let (mut number, end) = (span.files.0 as usize, span.files.1 as usize);
     if !start_of_all.is_empty() {
-        number =
-            first_number_not_before(number, end, |at| path_at(at).as_bytes() < &start_of_all[..]);
+        number = first_not_before(number, end, |at| path_at(at).as_bytes() < &start_of_all[..]);
     }
     let ends = options.globs.ends();
     for number in number..end {
@@ -100,11 +99,7 @@ pub(crate) fn for_each_matching_file(
 
 /// Returns the first number from `begin` on for which `before` is false, or `end`, by binary
 /// search. `before` must be true only for the first numbers of the range.
-fn first_number_not_before(
-    mut begin: usize,
-    mut end: usize,
-    before: impl Fn(usize) -> bool,
-) -> usize {
+fn first_not_before(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) -> usize {
     while begin < end {
         let middle = begin + (end - begin) / 2;
         if before(middle) { begin = middle + 1 } else { end = middle }

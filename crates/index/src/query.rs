@@ -62,7 +62,7 @@ pub(crate) fn search_with_index(
             }
             (work, next, cut, QueryStats { unreadable, ignored, stopped_at: None, fresh })
         };
-        let verified = verify::verify(&index, base, cut, &work, search, stop);
+        let verified = verify::verify_candidates(&index, base, cut, &work, search, stop);
         index.misses().add(query, verified.misses);
         let stopped_at = verified.stopped_at;
         let all = !verified.bounded && stopped_at.is_none();

@@ -14,11 +14,11 @@ pub(crate) const MAX_INDEXES: usize = 8;
 const MAX_TOTAL_INDEX_BYTES: usize = 1 << 30;
 
 /// The indexes of this process, the most recently used at the end.
-pub(crate) static REGISTRY: Registry = Registry(Mutex::new(VecDeque::new()));
+pub(crate) static REGISTRY: IndexRegistry = IndexRegistry(Mutex::new(VecDeque::new()));
 
-pub(crate) struct Registry(pub(crate) Mutex<VecDeque<Weak<Index>>>);
+pub(crate) struct IndexRegistry(pub(crate) Mutex<VecDeque<Weak<Index>>>);
 
-impl Registry {
+impl IndexRegistry {
     /// Marks an index as the most recently used. If there are too many indexes, or they use too
     /// much memory, closes the least recently used.
     pub(crate) fn mark_used(&self, index: &Arc<Index>) {

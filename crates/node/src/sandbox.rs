@@ -4,7 +4,7 @@ use filewright_core::wire;
 use filewright_core::wire::Wire;
 use filewright_core::{Code, Error};
 use filewright_sandbox::{
-    Command, CommandPermissions, EnforcedLayers, Limit, Probe, ScanSpec, syscall_names,
+    Command, EnforcedLayers, Limit, Permissions, Probe, ScanSpec, syscall_names,
 };
 use napi_derive::napi;
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use crate::task::Promise;
 /// network, signals and forks, then the version of Landlock.
 #[napi]
 pub fn sandbox_status(spec: String) -> napi::Result<Vec<u32>> {
-    guard(|| filewright_sandbox::enforced_layers(&CommandPermissions::from_json(&spec)?)).map(
+    guard(|| filewright_sandbox::enforced_layers(&Permissions::from_json(&spec)?)).map(
         |EnforcedLayers { files, network, signals, forks, abi }| {
             let flags = [files, network, signals, forks].map(u32::from);
             flags.into_iter().chain([abi]).collect()
@@ -43,7 +43,7 @@ pub fn sandbox_probe(spec: String, kind: String, path: Option<String>) -> Promis
             ("unix_socket", _) => Probe::UnixSocket,
             _ => return Err(Error::new(Code::InvalidArgument, "there is no such probe")),
         };
-        filewright_sandbox::probe(&CommandPermissions::from_json(&spec)?, &what)
+        filewright_sandbox::probe(&Permissions::from_json(&spec)?, &what)
     };
     Promise::on_own_thread(work)
 }
@@ -104,8 +104,7 @@ pub fn sandbox_run(
 ) -> Promise<PackedResult> {
     let cancel = token(cancel);
     let work = move || {
-        let (spec, command) =
-            (CommandPermissions::from_json(&spec)?, Command::from_json(&command)?);
+        let (spec, command) = (Permissions::from_json(&spec)?, Command::from_json(&command)?);
         let outcome = filewright_sandbox::run(&spec, &command, &cancel)?;
         let command = SandboxedCommand {
             exit_code: outcome.status.map(i64::from),

@@ -32,7 +32,7 @@ mod syscalls;
 #[cfg(target_os = "linux")]
 pub use place::RootedPath;
 pub use spec::{
-    Command, CommandPermissions, EnforcedLayers, Limit, Probe, ResourceLimits, RunOutcome, ScanSpec,
+    Command, EnforcedLayers, Limit, Permissions, Probe, ResourceLimits, RunOutcome, ScanSpec,
 };
 pub use syscalls::syscall_names;
 
@@ -44,9 +44,9 @@ use filewright_fs::cancel::CancelToken;
 /// Returns what the kernel would restrict for a command with these permissions.
 ///
 /// # Errors `SANDBOX_SETUP_FAILED` if the permissions cannot be enforced and
-/// [`CommandPermissions::degrade`] is false.
+/// [`Permissions::degrade`] is false.
 #[cfg(target_os = "linux")]
-pub fn enforced_layers(spec: &CommandPermissions) -> Result<EnforcedLayers> {
+pub fn enforced_layers(spec: &Permissions) -> Result<EnforcedLayers> {
     linux::Restrictions::new(spec).map(|restrictions| restrictions.enforced_layers())
 }
 
@@ -56,11 +56,7 @@ pub fn enforced_layers(spec: &CommandPermissions) -> Result<EnforcedLayers> {
 /// `SANDBOX_SETUP_FAILED`, `NOT_FOUND` and `PERMISSION_DENIED` for the program or its directory,
 /// `CANCELLED`.
 #[cfg(target_os = "linux")]
-pub fn run(
-    spec: &CommandPermissions,
-    command: &Command,
-    cancel: &CancelToken,
-) -> Result<RunOutcome> {
+pub fn run(spec: &Permissions, command: &Command, cancel: &CancelToken) -> Result<RunOutcome> {
     run::run(spec, command, cancel)
 }
 
@@ -70,7 +66,7 @@ pub fn run(
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(target_os = "linux")]
-pub fn probe(spec: &CommandPermissions, what: &Probe) -> Result<Option<String>> {
+pub fn probe(spec: &Permissions, what: &Probe) -> Result<Option<String>> {
     linux::probe(spec, what)
 }
 
@@ -103,7 +99,7 @@ fn unsupported_error<T>() -> Result<T> {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
-pub fn enforced_layers(_spec: &CommandPermissions) -> Result<EnforcedLayers> {
+pub fn enforced_layers(_spec: &Permissions) -> Result<EnforcedLayers> {
     unsupported_error()
 }
 
@@ -112,11 +108,7 @@ pub fn enforced_layers(_spec: &CommandPermissions) -> Result<EnforcedLayers> {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
-pub fn run(
-    _spec: &CommandPermissions,
-    _command: &Command,
-    _cancel: &CancelToken,
-) -> Result<RunOutcome> {
+pub fn run(_spec: &Permissions, _command: &Command, _cancel: &CancelToken) -> Result<RunOutcome> {
     unsupported_error()
 }
 
@@ -125,6 +117,6 @@ pub fn run(
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
-pub fn probe(_spec: &CommandPermissions, _what: &Probe) -> Result<Option<String>> {
+pub fn probe(_spec: &Permissions, _what: &Probe) -> Result<Option<String>> {
     unsupported_error()
 }

@@ -16,7 +16,7 @@ use rustix::net::{AddressFamily, SocketType};
 
 use crate::control_group::ControlGroup;
 use crate::seccomp;
-use crate::spec::{CommandPermissions, EnforcedLayers, Probe};
+use crate::spec::{EnforcedLayers, Permissions, Probe};
 
 const READ_RIGHTS: u64 = fs::READ | fs::EXECUTE;
 /// Landlock's right to list a directory.
@@ -52,7 +52,7 @@ pub(crate) struct Restrictions {
 }
 
 impl Restrictions {
-    pub(crate) fn new(spec: &CommandPermissions) -> Result<Self> {
+    pub(crate) fn new(spec: &Permissions) -> Result<Self> {
         let abi = if spec.without_landlock { 0 } else { landlock::landlock_abi() };
         let files = match build_ruleset(spec, abi) {
             Ok(ruleset) => Some(ruleset),
@@ -96,7 +96,7 @@ impl Restrictions {
 }
 
 /// Returns the Landlock rules for the paths that a command may read and write.
-fn build_ruleset(spec: &CommandPermissions, abi: u32) -> Result<Ruleset> {
+fn build_ruleset(spec: &Permissions, abi: u32) -> Result<Ruleset> {
     if abi == 0 {
         return Err(Error::new(Code::SandboxSetupFailed, "the kernel has no Landlock"));
     }
@@ -169,7 +169,6 @@ fn is_within(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Opens a path with these flags.
 fn open_path(path: &str, flags: OFlags) -> Result<OwnedFd> {
     let bytes = CString::new(path).map_err(|_| open_error(path, Errno::INVAL))?;
     rustix::fs::open(bytes, flags | OFlags::CLOEXEC, Mode::empty())
@@ -194,7 +193,7 @@ fn allow_open_path(ruleset: &Ruleset, place: &OwnedFd, rights: u64, path: &str) 
 
 /// Attempts an operation on a new thread under the restrictions of a command. Returns the name of
 /// its error; `None` if it succeeds.
-pub(crate) fn probe(spec: &CommandPermissions, what: &Probe) -> Result<Option<String>> {
+pub(crate) fn probe(spec: &Permissions, what: &Probe) -> Result<Option<String>> {
     let restrictions = Restrictions::new(spec)?;
     let what = what.clone();
     let tried = std::thread::spawn(move || {
@@ -212,7 +211,6 @@ pub(crate) fn probe(spec: &CommandPermissions, what: &Probe) -> Result<Option<St
     Ok(tried.err().map(errno_name))
 }
 
-/// Makes the attempt of a probe.
 fn attempt_probe(what: &Probe) -> std::result::Result<(), Errno> {
     match what {
         Probe::Write(path) => {

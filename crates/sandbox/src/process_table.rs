@@ -161,7 +161,6 @@ fn read_process_file<'b>(
     Some(&bytes[..count])
 }
 
-/// Returns the last position of a byte.
 fn last_index_of(byte: u8, text: &[u8]) -> Option<usize> {
     text.iter().rposition(|one| *one == byte)
 }

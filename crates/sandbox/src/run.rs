@@ -14,8 +14,8 @@ use crate::control_group::ControlGroup;
 use crate::linux::Restrictions;
 use crate::process_table::ProcessTable;
 use crate::seccomp;
-use crate::spec::{Command, CommandPermissions, Limit, ResourceLimits, RunOutcome};
-use crate::supervisor::{Launch, StartStage, Supervisor, SupervisorReport};
+use crate::spec::{Command, Limit, Permissions, ResourceLimits, RunOutcome};
+use crate::supervisor::{LaunchArguments, StartStage, Supervisor, SupervisorReport};
 
 /// The maximum time in milliseconds between two checks of a running command.
 const MAX_CHECK_PAUSE_MS: i32 = 10;
@@ -41,7 +41,7 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 type CapturedOutput = (Vec<u8>, bool);
 
 pub(crate) fn run(
-    spec: &CommandPermissions,
+    spec: &Permissions,
     command: &Command,
     cancel: &CancelToken,
 ) -> Result<RunOutcome> {
@@ -86,12 +86,12 @@ fn resource_creation_error(what: &str, errno: rustix::io::Errno) -> Error {
 
 /// Prepares everything that the start of a command needs.
 fn prepare_launch(
-    spec: &CommandPermissions,
+    spec: &Permissions,
     command: &Command,
     group: Option<&ControlGroup>,
     output: OwnedFd,
     errors: OwnedFd,
-) -> Result<Launch> {
+) -> Result<LaunchArguments> {
     let program = command
         .argv
         .first()
@@ -111,7 +111,7 @@ fn prepare_launch(
     };
     let variables = command.env.iter().map(|(name, value)| text(&format!("{name}={value}")));
     let null = rustix::fs::open(c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-    Ok(Launch {
+    Ok(LaunchArguments {
         programs,
         arguments: command.argv.iter().map(|one| text(one)).collect::<Result<_>>()?,
         environment: variables.collect::<Result<_>>()?,
@@ -130,7 +130,7 @@ fn prepare_launch(
 
 /// Returns an unnamed file with the system call filter, to be read from its beginning; `None` if
 /// nothing is filtered.
-fn create_filter_file(spec: &CommandPermissions) -> Result<Option<OwnedFd>> {
+fn create_filter_file(spec: &Permissions) -> Result<Option<OwnedFd>> {
     let Some(steps) = seccomp::build_filter(spec)? else { return Ok(None) };
     let failed = |errno| resource_creation_error("a filter of system calls", errno);
     let file = rustix::fs::memfd_create(c"filter", MemfdFlags::CLOEXEC).map_err(failed)?;
@@ -149,7 +149,7 @@ struct CommandEnd {
 /// the call is cancelled.
 fn wait_within_limits(
     supervisor: &Supervisor,
-    spec: &CommandPermissions,
+    spec: &Permissions,
     command: &Command,
     cancel: &CancelToken,
     group: Option<&ControlGroup>,

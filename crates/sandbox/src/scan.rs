@@ -313,7 +313,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Records a protected entry, if the options ask for protected paths.
     fn record_protected(&mut self, path: &[u8], file_type: FileType) -> Result<()> {
         if !self.protect {
             return Ok(());
@@ -397,7 +396,6 @@ fn open_directory(path: &[u8]) -> rustix::io::Result<OwnedFd> {
     rustix::fs::open(path, flags, Mode::empty())
 }
 
-/// Returns the entries of an open directory.
 fn list_entries(directory: &OwnedFd) -> rustix::io::Result<Vec<ListedEntry>> {
     let mut buffer = [MaybeUninit::uninit(); 32 * 1024];
     let mut entries = RawDir::new(directory, &mut buffer);

@@ -8,7 +8,7 @@ use std::io;
 use filewright_core::{Code, Error, Result};
 use libc::{c_long, sock_filter};
 
-use crate::spec::CommandPermissions;
+use crate::spec::Permissions;
 use crate::syscalls::call_numbers;
 
 #[cfg(target_arch = "x86_64")]
@@ -98,7 +98,7 @@ fn filter_program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<so
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED` if seccomp is missing, `INVALID_ARGUMENT` for an unknown call.
-pub(crate) fn build_filter(spec: &CommandPermissions) -> Result<Option<Vec<sock_filter>>> {
+pub(crate) fn build_filter(spec: &Permissions) -> Result<Option<Vec<sock_filter>>> {
     let forbidden = call_numbers(&spec.forbid)?;
     if spec.network && spec.forbid.is_empty() {
         return Ok(None);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The permissions of a command.
 #[derive(Clone, Debug, Default)]
-pub struct CommandPermissions {
+pub struct Permissions {
     /// Directories and files that may be read and executed; `None` for everything.
     pub read: Option<Vec<String>>,
     /// Directories and files that may be changed and read.
@@ -176,7 +176,7 @@ pub struct RunOutcome {
     pub stderr: Vec<u8>,
 }
 
-impl CommandPermissions {
+impl Permissions {
     /// Parses `{read: [paths]|null, write: [paths], exclude?: [paths], network?, degrade?,
     /// withoutLandlock?, bare?, forbid?: [names], limits?: {processes?, memory?, fileBytes?,
     /// cpuSeconds?}}`.

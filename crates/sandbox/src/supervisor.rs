@@ -48,7 +48,7 @@ pub(crate) enum SupervisorReport {
 }
 
 /// Everything that starting a command needs, allocated before the fork.
-pub(crate) struct Launch {
+pub(crate) struct LaunchArguments {
     /// The possible paths of the program, in search order.
     pub(crate) programs: Vec<CString>,
     pub(crate) arguments: Vec<CString>,
@@ -70,14 +70,13 @@ pub(crate) struct Launch {
 /// The argument of the supervisor's child, which shares the supervisor's memory until it executes
 /// its program.
 struct ChildArgument<'l> {
-    launch: &'l Launch,
+    launch: &'l LaunchArguments,
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
     stage: StartStage,
     errno: i32,
 }
 
-/// A running supervisor.
 pub(crate) struct Supervisor {
     id: libc::pid_t,
     reports: OwnedFd,
@@ -86,7 +85,7 @@ pub(crate) struct Supervisor {
 impl Supervisor {
     /// Starts a command under a supervisor. The calling thread must live until the supervisor has
     /// ended, because the kernel treats the end of the thread as that of the host.
-    pub(crate) fn start(launch: &Launch) -> Result<Self> {
+    pub(crate) fn start(launch: &LaunchArguments) -> Result<Self> {
         let pipe = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
         let (reports, sink) =
             pipe.map_err(|why| supervisor_creation_error("a pipe", &why.into()))?;
@@ -313,7 +312,6 @@ unsafe fn report(sink: RawFd, kind: i32, value: i32) {
     let _ = unsafe { libc::write(sink, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// Returns the errno of the last system call.
 fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
@@ -333,7 +331,7 @@ extern "C" fn start(given: *mut c_void) -> c_int {
 /// Applies the restrictions and executes the program. Returns only on failure, with the step and
 /// the errno.
 fn become_command(
-    launch: &Launch,
+    launch: &LaunchArguments,
     argv: &[*const c_char],
     envp: &[*const c_char],
 ) -> (StartStage, i32) {

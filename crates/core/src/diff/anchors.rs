@@ -7,7 +7,7 @@
 
 use imara_diff::Token;
 
-use super::marks::Region;
+use super::marks::ComparedRegion;
 
 /// The minimum size of a region that is searched for unique lines, in lines of both sides together.
 /// A smaller one is cheaper to leave to the histogram algorithm.
@@ -39,8 +39,8 @@ pub(super) fn split_at_unique_lines(
     before: &[Token],
     after: &[Token],
     tokens: usize,
-    region: Region,
-) -> Vec<Region> {
+    region: ComparedRegion,
+) -> Vec<ComparedRegion> {
     if region.len() < MIN_LINES_FOR_ANCHORS {
         return vec![region];
     }
@@ -53,7 +53,7 @@ pub(super) fn split_at_unique_lines(
     for (to_x, to_y) in anchors.into_iter().chain([end]) {
         // Most unique lines are adjacent, so that no region is left between them.
         if (x, y) != (to_x, to_y) {
-            let mut part = Region { before: x..to_x, after: y..to_y };
+            let mut part = ComparedRegion { before: x..to_x, after: y..to_y };
             part.strip_common_ends(before, after);
             if part.len() > 0 {
                 parts.push(part);
@@ -71,7 +71,7 @@ fn unique_line_pairs(
     before: &[Token],
     after: &[Token],
     tokens: usize,
-    region: &Region,
+    region: &ComparedRegion,
 ) -> Option<Vec<(usize, usize)>> {
     let mut old = vec![LineOccurrences::Never; tokens];
     let mut new = vec![LineOccurrences::Never; tokens];
@@ -100,7 +100,7 @@ fn unique_line_pairs(
 
 #[cfg(test)]
 mod tests {
-    use super::super::marks::Region;
+    use super::super::marks::ComparedRegion;
     use super::split_at_unique_lines;
     use imara_diff::Token;
 
@@ -108,15 +108,15 @@ mod tests {
         numbers.into_iter().map(Token).collect()
     }
 
-    fn parts(before: &[Token], after: &[Token]) -> Vec<Region> {
-        let region = Region { before: 0..before.len(), after: 0..after.len() };
+    fn parts(before: &[Token], after: &[Token]) -> Vec<ComparedRegion> {
+        let region = ComparedRegion { before: 0..before.len(), after: 0..after.len() };
         split_at_unique_lines(before, after, 5_000, region)
     }
 
     #[test]
     fn a_small_region_stays_whole() {
         let lines = tokens(0..100);
-        assert_eq!(parts(&lines, &lines), [Region { before: 0..100, after: 0..100 }]);
+        assert_eq!(parts(&lines, &lines), [ComparedRegion { before: 0..100, after: 0..100 }]);
     }
 
     #[test]
@@ -126,8 +126,8 @@ mod tests {
         after[500] = Token(4_000);
         after.insert(900, Token(4_001));
         let expected = [
-            Region { before: 900..900, after: 900..901 },
-            Region { before: 500..501, after: 500..501 },
+            ComparedRegion { before: 900..900, after: 900..901 },
+            ComparedRegion { before: 500..501, after: 500..501 },
         ];
         assert_eq!(parts(&before, &after), expected);
     }

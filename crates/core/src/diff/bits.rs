@@ -54,7 +54,6 @@ pub(super) fn for_each_unchanged_pair(
     }
 }
 
-/// Computes a row of the table from the row above and the position mask of the row's line.
 fn compute_table_row(above: &[u64], places: &[u64], row: &mut [u64]) {
     let mut carry = false;
     for ((word, &old), &mask) in row.iter_mut().zip(above).zip(places) {

@@ -7,9 +7,9 @@
 use imara_diff::Token;
 
 use super::histogram::mark_by_histogram;
-use super::intern::Tokens;
+use super::intern::LineTokens;
 use super::lines::{self, CommonLineCounts, ComparedLines, SharedMargins};
-use super::marks::{ChangeMarks, Region};
+use super::marks::{ChangeMarks, ComparedRegion};
 use super::myers::mark_by_myers;
 use super::slide::{has_movable_block, slide_changes};
 use super::{Algorithm, Change, Comparison, DiffOptions};
@@ -52,8 +52,8 @@ pub(super) fn compare<'a>(
 }
 
 /// Computes the smallest set of changes between two short lists of lines.
-pub(crate) fn changes_between(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
-    let tokens = Tokens::new(before, after, []);
+pub(crate) fn changes_between_lines(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
+    let tokens = LineTokens::new(before, after, []);
     let marks = mark_changes(&tokens, Algorithm::Minimal);
     marks.changes()
 }
@@ -99,7 +99,7 @@ fn mark_and_slide_changes(
     // The index of an equal old line that was left out becomes a number that no line has.
     let equal_old_lines =
         equal_old_lines.iter().skip(lead).map(|twin| twin.wrapping_sub(lead as u32));
-    let mut tokens = Tokens::new(&before[near(before)], &after[near(after)], equal_old_lines);
+    let mut tokens = LineTokens::new(&before[near(before)], &after[near(after)], equal_old_lines);
     let mut marks = mark_changes(&tokens, algorithm);
     if has_movable_block(&tokens, &marks) {
         tokens.add_common_lines(&before[..lead], &before[before.len() - trail..]);
@@ -112,11 +112,11 @@ fn mark_and_slide_changes(
 }
 
 /// Runs the algorithm: histogram, then Myers for what histogram leaves, or Myers alone.
-fn mark_changes(tokens: &Tokens<'_>, algorithm: Algorithm) -> ChangeMarks {
+fn mark_changes(tokens: &LineTokens<'_>, algorithm: Algorithm) -> ChangeMarks {
     let (before, after): (&[Token], &[Token]) = (&tokens.before, &tokens.after);
     let distinct = tokens.distinct();
     let mut marks = ChangeMarks::new(before.len(), after.len());
-    let mut whole = Region { before: 0..before.len(), after: 0..after.len() };
+    let mut whole = ComparedRegion { before: 0..before.len(), after: 0..after.len() };
     whole.strip_common_ends(before, after);
     let open = match algorithm {
         Algorithm::Histogram => mark_by_histogram(before, after, distinct, whole, &mut marks),

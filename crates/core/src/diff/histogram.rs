@@ -2,24 +2,24 @@
 //! before and after it.
 //!
 //! Of all runs that both sides share, the one whose rarest line occurs least often in the old text
-//! wins, then the longest, then the first. Lines with more than [`MAX_OCCURRENCES`] occurrences are
-//! no anchors. A region whose common lines are all that frequent, and every region left when the
-//! budget is spent, is returned to the caller for Myers.
+//! wins, then the longest, then the first. Lines with more than [`MAX_ANCHOR_OCCURRENCES`]
+//! occurrences are no anchors. A region whose common lines are all that frequent, and every region
+//! left when the budget is spent, is returned to the caller for Myers.
 
 use imara_diff::Token;
 
 use super::anchors;
-use super::marks::{ChangeMarks, Region};
+use super::marks::{ChangeMarks, ComparedRegion};
 
 /// The maximum number of occurrences in the old text of a line that the algorithm pairs first.
 /// Lines that occur more often align nothing.
-const MAX_OCCURRENCES: u32 = 64;
-/// The budget of steps (visited lines and extended candidates) is [`BASE_STEPS`] plus this
+const MAX_ANCHOR_OCCURRENCES: u32 = 64;
+/// The budget of steps (visited lines and extended candidates) is [`BASE_STEP_BUDGET`] plus this
 /// many per line of the region. Real texts use a tenth of it; without a budget, a text with many
 /// equal lines would take quadratic time.
-const ADDED_STEPS_PER_LINE: usize = 24;
+const STEP_BUDGET_PER_LINE: usize = 24;
 /// The part of the budget of steps that does not depend on the size of the region.
-const BASE_STEPS: usize = 8_000_000;
+const BASE_STEP_BUDGET: usize = 8_000_000;
 
 /// Marks the changed lines of a region. Returns the parts that it could not align, because their
 /// common lines are all frequent or the budget is spent; they are left to Myers' algorithm.
@@ -27,11 +27,11 @@ pub(super) fn mark_by_histogram(
     before: &[Token],
     after: &[Token],
     tokens: usize,
-    region: Region,
+    region: ComparedRegion,
     marks: &mut ChangeMarks,
-) -> Vec<Region> {
+) -> Vec<ComparedRegion> {
     let mut index = TokenIndex::new(tokens, before.len());
-    let mut left = BASE_STEPS + ADDED_STEPS_PER_LINE * region.len();
+    let mut left = BASE_STEP_BUDGET + STEP_BUDGET_PER_LINE * region.len();
     let mut open = anchors::split_at_unique_lines(before, after, tokens, region);
     let mut refused = Vec::new();
     while let Some(region) = open.pop() {
@@ -47,11 +47,14 @@ pub(super) fn mark_by_histogram(
             BestRun::Nothing => marks.mark_region(&region),
             BestRun::Frequent => refused.push(region),
             BestRun::EqualRun { x, y, len } => {
-                open.push(Region {
+                open.push(ComparedRegion {
                     before: x + len..region.before.end,
                     after: y + len..region.after.end,
                 });
-                open.push(Region { before: region.before.start..x, after: region.after.start..y });
+                open.push(ComparedRegion {
+                    before: region.before.start..x,
+                    after: region.after.start..y,
+                });
             }
         }
     }
@@ -89,12 +92,12 @@ struct TokenCount {
 }
 
 /// Stands for no further line in the lists of occurrences.
-const NO_LINE: u32 = u32::MAX;
+const NO_NEXT_LINE: u32 = u32::MAX;
 
 impl TokenIndex {
     fn new(tokens: usize, lines: usize) -> Self {
-        let void = TokenCount { round: 0, count: 0, first: NO_LINE, last: NO_LINE };
-        Self { entries: vec![void; tokens], next: vec![NO_LINE; lines], round: 0 }
+        let void = TokenCount { round: 0, count: 0, first: NO_NEXT_LINE, last: NO_NEXT_LINE };
+        Self { entries: vec![void; tokens], next: vec![NO_NEXT_LINE; lines], round: 0 }
     }
 
     /// Returns the number of occurrences of a line in the region.
@@ -104,10 +107,10 @@ impl TokenIndex {
     }
 
     /// Records the occurrences of the lines of a region.
-    fn index_region(&mut self, before: &[Token], region: &Region) {
+    fn index_region(&mut self, before: &[Token], region: &ComparedRegion) {
         self.round += 1;
         for at in region.before.clone() {
-            self.next[at] = NO_LINE;
+            self.next[at] = NO_NEXT_LINE;
             let entry = &mut self.entries[before[at].0 as usize];
             if entry.round != self.round {
                 *entry =
@@ -126,12 +129,12 @@ impl TokenIndex {
         &mut self,
         before: &[Token],
         after: &[Token],
-        region: &Region,
+        region: &ComparedRegion,
         left: &mut usize,
     ) -> BestRun {
         self.index_region(before, region);
         let mut best = (0, 0, 0);
-        let mut rarest = MAX_OCCURRENCES + 1;
+        let mut rarest = MAX_ANCHOR_OCCURRENCES + 1;
         let mut shared = false;
         let mut steps = region.len();
         let mut y = region.after.start;
@@ -144,7 +147,7 @@ impl TokenIndex {
             }
             let mut reached = y + 1;
             let mut x = self.entries[after[y].0 as usize].first;
-            while x != NO_LINE {
+            while x != NO_NEXT_LINE {
                 let stretch = self.extend_to_run(before, after, region, (x as usize, y));
                 steps += stretch.len;
                 reached = reached.max(stretch.y + stretch.len);
@@ -153,7 +156,7 @@ impl TokenIndex {
                     rarest = stretch.rarest;
                 }
                 let end = (stretch.x + stretch.len) as u32;
-                while x != NO_LINE && x < end {
+                while x != NO_NEXT_LINE && x < end {
                     x = self.next[x as usize];
                 }
             }
@@ -161,7 +164,7 @@ impl TokenIndex {
         }
         *left = left.saturating_sub(steps);
         match best {
-            _ if shared && rarest > MAX_OCCURRENCES => BestRun::Frequent,
+            _ if shared && rarest > MAX_ANCHOR_OCCURRENCES => BestRun::Frequent,
             (_, _, 0) => BestRun::Nothing,
             (x, y, len) => BestRun::EqualRun { x, y, len },
         }
@@ -172,7 +175,7 @@ impl TokenIndex {
         &self,
         before: &[Token],
         after: &[Token],
-        region: &Region,
+        region: &ComparedRegion,
         (x, y): (usize, usize),
     ) -> EqualRun {
         let (mut from, mut to) = ((x, y), (x + 1, y + 1));

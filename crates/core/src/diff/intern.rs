@@ -13,7 +13,7 @@ use imara_diff::Token;
 use super::lines::NO_EQUAL_OLD_LINE;
 
 /// The lines of two texts as tokens: numbers that are equal where the lines are equal.
-pub(super) struct Tokens<'a> {
+pub(super) struct LineTokens<'a> {
     /// The old text.
     pub before: Vec<Token>,
     /// The new text.
@@ -21,7 +21,7 @@ pub(super) struct Tokens<'a> {
     table: TokenTable<'a>,
 }
 
-impl<'a> Tokens<'a> {
+impl<'a> LineTokens<'a> {
     /// Gives the lines of both texts their tokens. `equal_old_lines` has for each line of the new
     /// text the index of an equal line of the old one, if known; it may be shorter than `after`,
     /// and may hold numbers that no line has.
@@ -66,7 +66,6 @@ impl<'a> Tokens<'a> {
         self.table.lines.len()
     }
 
-    /// Returns the line of a token.
     pub(super) fn line(&self, token: Token) -> &'a [u8] {
         self.table.lines[token.0 as usize]
     }
@@ -87,7 +86,6 @@ impl<'a> Tokens<'a> {
 /// Marks an empty slot of [`TokenTable::slots`].
 const EMPTY_SLOT: u32 = u32::MAX;
 
-/// A hash table from lines to tokens.
 struct TokenTable<'a> {
     /// A hash table with open addressing and linear probing: each slot holds a token or
     /// [`EMPTY_SLOT`].
@@ -180,13 +178,13 @@ impl<'a> TokenTable<'a> {
 /// must not be stored or sent.
 pub(crate) fn hash_line(line: &[u8]) -> u64 {
     #[cfg(not(target_family = "wasm"))]
-    return hash_by(line, multiply_fold);
+    return hash_line_with(line, multiply_fold);
     #[cfg(target_family = "wasm")]
-    return hash_by(line, multiply_fold_halves);
+    return hash_line_with(line, multiply_fold_halves);
 }
 
 /// Hashes a line in blocks of 16 bytes; `fold` combines two 64-bit words into one.
-fn hash_by(line: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
+fn hash_line_with(line: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
     const A: u64 = 0x9e37_79b9_7f4a_7c15;
     const B: u64 = 0xd6e8_feb8_6659_fd93;
     let pair = |pair: &[u8; 16]| {
@@ -231,13 +229,13 @@ fn multiply_fold_halves(x: u64, y: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{TokenTable, Tokens, hash_by, multiply_fold, multiply_fold_halves};
+    use super::{LineTokens, TokenTable, hash_line_with, multiply_fold, multiply_fold_halves};
     use std::collections::HashSet;
 
     use proptest::prelude::*;
 
     fn equal_lines_have_equal_tokens(before: &[&[u8]], after: &[&[u8]]) {
-        let tokens = Tokens::new(before, after, []);
+        let tokens = LineTokens::new(before, after, []);
         let back = |side: &[imara_diff::Token]| {
             side.iter().map(|token| tokens.line(*token)).collect::<Vec<_>>()
         };
@@ -264,7 +262,7 @@ mod tests {
         let lines: Vec<String> =
             (0..4096).map(|n| format!("    let value{n} = {};\n", n % 7)).collect();
         let places = |fold: fn(u64, u64) -> u64| {
-            let place = |line: &String| hash_by(line.as_bytes(), fold) & 0x3fff;
+            let place = |line: &String| hash_line_with(line.as_bytes(), fold) & 0x3fff;
             lines.iter().map(place).collect::<HashSet<_>>().len()
         };
         // Random hashes of 4,096 lines would fill 3,625 of these 16,384 slots.

@@ -68,13 +68,13 @@ pub(super) fn split_sides<'a>(
     same: SharedMargins,
     margin: u32,
 ) -> (ComparedLines<'a>, ComparedLines<'a>, EqualOldLines, CommonLineCounts) {
-    let shared = same.head + common_prefix(&before[same.head..], &after[same.head..]);
+    let shared = same.head + common_prefix_len(&before[same.head..], &after[same.head..]);
     let start = memrchr(b'\n', &before[..shared]).map_or(0, |at| at + 1);
     // The prefix may reach into the known common suffix; bytes that belong to prefix and suffix
     // count once.
     let known = same.tail.min(before.len() - start).min(after.len() - start);
     let ends = |text: &'a [u8]| &text[start..text.len() - known];
-    let tail = known + common_suffix(ends(before), ends(after));
+    let tail = known + common_suffix_len(ends(before), ends(after));
     // Shortens the common suffix to whole lines.
     let tail = memchr(b'\n', &before[before.len() - tail..]).map_or(0, |at| tail - at - 1);
 
@@ -135,7 +135,7 @@ fn split_new_lines_by_old<'a>(
     // The index of the next old line, and the byte offsets of the next line in both texts.
     let (mut line, mut from_old, mut from) = (0, 0, 0);
     while from < new.len() {
-        let mut run = common_prefix(&old[from_old..], &new[from..]);
+        let mut run = common_prefix_len(&old[from_old..], &new[from..]);
         while let Some(&twin) = old_lines.get(line)
             && twin.len() <= run
             // The last line of either text may lack its line ending.
@@ -192,16 +192,14 @@ fn forward_by_lines(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     (at, stepped)
 }
 
-/// Returns the length of the common prefix in bytes.
-pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn common_prefix_len(a: &[u8], b: &[u8]) -> usize {
     let blocks =
         a.as_chunks::<SIMD_BLOCK_BYTES>().0.iter().zip(b.as_chunks::<SIMD_BLOCK_BYTES>().0);
     let whole = blocks.take_while(|(x, y)| x == y).count() * SIMD_BLOCK_BYTES;
     whole + a[whole..].iter().zip(&b[whole..]).take_while(|(x, y)| x == y).count()
 }
 
-/// Returns the length of the common suffix in bytes.
-pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn common_suffix_len(a: &[u8], b: &[u8]) -> usize {
     let blocks = a.rchunks_exact(SIMD_BLOCK_BYTES).zip(b.rchunks_exact(SIMD_BLOCK_BYTES));
     let whole = blocks.take_while(|(x, y)| x == y).count() * SIMD_BLOCK_BYTES;
     let (a, b) = (&a[..a.len() - whole], &b[..b.len() - whole]);

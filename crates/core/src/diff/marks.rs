@@ -26,8 +26,7 @@ impl ChangeMarks {
         }
     }
 
-    /// Marks all lines of a region as changed.
-    pub(super) fn mark_region(&mut self, region: &Region) {
+    pub(super) fn mark_region(&mut self, region: &ComparedRegion) {
         self.removed[region.before.clone()].fill(true);
         self.added[region.after.clone()].fill(true);
     }
@@ -70,12 +69,12 @@ pub(super) fn count_leading_unmarked(marks: &[bool]) -> usize {
 
 /// A range of the old text that is compared with a range of the new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Region {
+pub(super) struct ComparedRegion {
     pub before: Range<usize>,
     pub after: Range<usize>,
 }
 
-impl Region {
+impl ComparedRegion {
     /// Returns the number of lines on both sides together.
     pub(super) fn len(&self) -> usize {
         self.before.len() + self.after.len()

@@ -30,7 +30,7 @@ pub mod words;
 use std::ops::Range;
 
 pub use call::DiffCall;
-pub(crate) use compute::changes_between;
+pub(crate) use compute::changes_between_lines;
 pub(crate) use intern::hash_line;
 pub use lines::ComparedLines;
 pub(crate) use lines::SharedMargins;

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use imara_diff::Token;
 
 use super::bits;
-use super::marks::{ChangeMarks, Region};
+use super::marks::{ChangeMarks, ComparedRegion};
 
 /// The budget of steps for all regions of a comparison. A step is a visited diagonal or a compared
 /// equal line. What is left when it is spent is reported as replaced.
@@ -30,7 +30,7 @@ pub(super) fn mark_by_myers(
     before: &[Token],
     after: &[Token],
     tokens: usize,
-    regions: Vec<Region>,
+    regions: Vec<ComparedRegion>,
     minimal: bool,
     marks: &mut ChangeMarks,
 ) {
@@ -62,7 +62,7 @@ struct SharedLines {
 }
 
 impl SharedLines {
-    fn new(before: &[Token], after: &[Token], tokens: usize, region: &Region) -> Self {
+    fn new(before: &[Token], after: &[Token], tokens: usize, region: &ComparedRegion) -> Self {
         let mut seen = vec![0u8; tokens];
         for at in region.before.clone() {
             seen[before[at].0 as usize] |= 1;
@@ -115,7 +115,7 @@ impl PathSearch {
         self.forward.resize(self.forward.len().max(diagonals), 0);
         self.backward.resize(self.backward.len().max(diagonals), 0);
         let mut pairs = Vec::new();
-        let mut open = vec![Region { before: 0..before.len(), after: 0..after.len() }];
+        let mut open = vec![ComparedRegion { before: 0..before.len(), after: 0..after.len() }];
         while let Some(whole) = open.pop() {
             let mut region = whole.clone();
             region.strip_common_ends(before, after);
@@ -127,8 +127,8 @@ impl PathSearch {
             }
             match self.find_split(before, after, &region) {
                 Some(RegionSplit::At(x, y)) => {
-                    open.push(Region { before: x..old.end, after: y..new.end });
-                    open.push(Region { before: old.start..x, after: new.start..y });
+                    open.push(ComparedRegion { before: x..old.end, after: y..new.end });
+                    open.push(ComparedRegion { before: old.start..x, after: new.start..y });
                 }
                 Some(RegionSplit::Table) => bits::for_each_unchanged_pair(
                     &before[old.clone()],
@@ -163,7 +163,7 @@ impl PathSearch {
         &mut self,
         before: &[Token],
         after: &[Token],
-        region: &Region,
+        region: &ComparedRegion,
     ) -> Option<RegionSplit> {
         let (x0, x1) = (region.before.start as i32, region.before.end as i32);
         let (y0, y1) = (region.after.start as i32, region.after.end as i32);

@@ -10,20 +10,21 @@ use std::ops::Range;
 
 use imara_diff::{IndentHeuristic, IndentLevel, SliderHeuristic, Token};
 
-use super::intern::Tokens;
+use super::intern::LineTokens;
 use super::marks::{ChangeMarks, count_leading_marked, count_leading_unmarked};
 
 /// Slides the changes of both sides to their best positions.
-pub(super) fn slide_changes(tokens: &Tokens<'_>, marks: &mut ChangeMarks) {
+pub(super) fn slide_changes(tokens: &LineTokens<'_>, marks: &mut ChangeMarks) {
     let level = |token: Token| IndentLevel::for_ascii_line(tokens.line(token).iter().copied(), 8);
     let ChangeMarks { removed, added } = marks;
-    Slider { lines: &tokens.before, own: removed, other: added, indent_of: level }.slide_all();
-    Slider { lines: &tokens.after, own: added, other: removed, indent_of: level }.slide_all();
+    ChangeSlider { lines: &tokens.before, own: removed, other: added, indent_of: level }
+        .slide_all();
+    ChangeSlider { lines: &tokens.after, own: added, other: removed, indent_of: level }.slide_all();
 }
 
 /// Returns true if any block of changed lines can move, that is, if the line before it equals its
 /// last line or the line after it equals its first.
-pub(super) fn has_movable_block(tokens: &Tokens<'_>, marks: &ChangeMarks) -> bool {
+pub(super) fn has_movable_block(tokens: &LineTokens<'_>, marks: &ChangeMarks) -> bool {
     let any = |lines: &[Token], own: &[bool]| {
         let mut at = 0;
         loop {
@@ -42,7 +43,7 @@ pub(super) fn has_movable_block(tokens: &Tokens<'_>, marks: &ChangeMarks) -> boo
 }
 
 /// Slides the blocks of changed lines of one text.
-struct Slider<'a, F> {
+struct ChangeSlider<'a, F> {
     /// The lines of the text whose blocks are moved.
     lines: &'a [Token],
     /// The marks of the changed lines of that text.
@@ -61,7 +62,7 @@ struct ChangeBlock {
     other: Range<usize>,
 }
 
-impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
+impl<F: Fn(Token) -> IndentLevel> ChangeSlider<'_, F> {
     fn slide_all(&mut self) {
         let mut block = ChangeBlock {
             own: 0..count_leading_marked(self.own),

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::compute::compare;
-use super::lines::{SharedMargins, common_prefix};
+use super::lines::{SharedMargins, common_prefix_len};
 use super::{Change, ComparedLines, Comparison, DiffOptions, name};
 use crate::text::Eol;
 
@@ -149,7 +149,6 @@ fn can_hide_cr(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> bool
     }
 }
 
-/// Returns the line with LF in place of CRLF at its end.
 fn with_lf_ending(line: &[u8]) -> Cow<'_, [u8]> {
     match line.strip_suffix(b"\r\n") {
         Some(text) => Cow::Owned([text, b"\n"].concat()),
@@ -271,7 +270,7 @@ impl HunkPrinter<'_, '_> {
                 let (old, new) = pair(index);
                 let line = if marker == '-' { old } else { new };
                 let long = self.limits.line != 0 && line.len() > self.limits.line;
-                let focus = if long && index < paired { common_prefix(old, new) } else { 0 };
+                let focus = if long && index < paired { common_prefix_len(old, new) } else { 0 };
                 self.print_line(marker, line, focus);
                 shown += 1;
             }

@@ -4,7 +4,7 @@
 //! other character is a token of its own. The common prefix and suffix are cut off as raw bytes
 //! before tokenising.
 
-use super::changes_between;
+use super::changes_between_lines;
 use crate::chars::utf16_len;
 use crate::pack::Packed;
 
@@ -30,7 +30,7 @@ pub enum ChangeKind {
 
 /// A run of tokens with the same [`ChangeKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part<'t> {
+pub struct DiffPart<'t> {
     /// The text that contains the part.
     pub kind: ChangeKind,
     /// The number of tokens of the part.
@@ -48,19 +48,19 @@ pub struct Part<'t> {
 /// assert_eq!(told, [(ChangeKind::Same, "one "), (ChangeKind::Removed, "two"), (ChangeKind::Added,
 /// "three")]);
 /// ```
-pub fn compare_tokens<'t>(before: &'t str, after: &'t str, unit: TokenUnit) -> Vec<Part<'t>> {
+pub fn compare_tokens<'t>(before: &'t str, after: &'t str, unit: TokenUnit) -> Vec<DiffPart<'t>> {
     let head = common_token_prefix_len(before, after, unit);
     let (old, new) = (&before[head..], &after[head..]);
     let tail = common_token_suffix_len(old, new, unit);
     let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
-    let mut out = PartList { parts: Vec::new() };
+    let mut out = DiffPartList { parts: Vec::new() };
     out.push(ChangeKind::Same, &after[..head], count_tokens(&after[..head], unit));
     let (olds, news): (Vec<&str>, Vec<&str>) =
         (split_tokens(old, unit).collect(), split_tokens(new, unit).collect());
     let bytes = |tokens: &[&'t str]| tokens.iter().map(|token| token.as_bytes()).collect();
     let (old_bytes, new_bytes): (Vec<&[u8]>, Vec<&[u8]>) = (bytes(&olds), bytes(&news));
     let (mut from, mut at) = (0, 0);
-    for change in changes_between(&old_bytes, &new_bytes) {
+    for change in changes_between_lines(&old_bytes, &new_bytes) {
         let (gone, come) = (change.before, change.after);
         let same = gone.start as usize - from;
         out.push_tokens(ChangeKind::Same, new, &news, at..at + same);
@@ -90,11 +90,11 @@ pub fn compare_tokens_packed(before: &str, after: &str, chars: bool) -> Packed {
 }
 
 /// The parts found so far, without empty ones.
-struct PartList<'t> {
-    parts: Vec<Part<'t>>,
+struct DiffPartList<'t> {
+    parts: Vec<DiffPart<'t>>,
 }
 
-impl<'t> PartList<'t> {
+impl<'t> DiffPartList<'t> {
     /// Adds the tokens with the indexes `run`; `tokens` are all tokens of `text`.
     fn push_tokens(
         &mut self,
@@ -113,7 +113,7 @@ impl<'t> PartList<'t> {
 
     fn push(&mut self, kind: ChangeKind, text: &'t str, tokens: usize) {
         if !text.is_empty() {
-            self.parts.push(Part { kind, tokens, text });
+            self.parts.push(DiffPart { kind, tokens, text });
         }
     }
 }
@@ -127,7 +127,6 @@ enum CharClass {
     Mark,
 }
 
-/// Returns the class of a character.
 fn char_class(c: char) -> CharClass {
     match c {
         '_' => CharClass::Word,
@@ -143,7 +142,6 @@ fn is_token_boundary(before: char, after: char, unit: TokenUnit) -> bool {
     unit == TokenUnit::Chars || class_before == CharClass::Mark || class_before != char_class(after)
 }
 
-/// Splits a text into tokens.
 fn split_tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -164,7 +162,6 @@ fn split_tokens(text: &str, unit: TokenUnit) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the number of tokens in a text.
 fn count_tokens(text: &str, unit: TokenUnit) -> usize {
     split_tokens(text, unit).count()
 }
@@ -214,7 +211,7 @@ mod tests {
     use super::{ChangeKind, TokenUnit, compare_tokens, compare_tokens_packed};
 
     fn told(before: &str, after: &str, unit: TokenUnit) -> String {
-        let show = |part: &super::Part<'_>| match part.kind {
+        let show = |part: &super::DiffPart<'_>| match part.kind {
             ChangeKind::Same => part.text.to_owned(),
             ChangeKind::Removed => format!("[-{}-]", part.text),
             ChangeKind::Added => format!("{{+{}+}}", part.text),

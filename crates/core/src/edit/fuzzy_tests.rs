@@ -4,20 +4,20 @@
 use super::{Edit, EditOptions, Plan, Strictness, Tier, plan};
 use crate::error::Error;
 
-fn run(text: &str, old: &str, new: &str, strictness: Strictness) -> Result<Plan, Error> {
+fn run_edit(text: &str, old: &str, new: &str, strictness: Strictness) -> Result<Plan, Error> {
     let edit = Edit { old: old.into(), new: new.into(), ..Edit::default() };
     let options = EditOptions { strictness, label: "f.txt".into(), ..EditOptions::default() };
     plan(text.as_bytes(), &[edit], &options)
 }
 
-fn fuzzy(name: &str, text: &str, old: &str, new: &str) -> (String, Plan) {
-    match run(text, old, new, Strictness::Fuzzy) {
+fn run_fuzzy_edit(name: &str, text: &str, old: &str, new: &str) -> (String, Plan) {
+    match run_edit(text, old, new, Strictness::Fuzzy) {
         Ok(plan) => (String::from_utf8(plan.bytes.clone()).unwrap(), plan),
         Err(error) => panic!("{name}: {error}"),
     }
 }
 
-fn reason(error: &Error) -> &str {
+fn error_reason(error: &Error) -> &str {
     error.details.get("reason").and_then(|reason| reason.as_str()).unwrap_or_default()
 }
 
@@ -26,7 +26,7 @@ fn replacing_lines_are_not_mistaken_for_preceding_lines() {
     let text = "f() {\n    if (ac->ev.data != NULL)\n        return REDIS_ERR;\n\n    /* Create container for context and r/w events */\n    e = (redisLibevEvents*)malloc(sizeof(*e));\n    e->context = ac;\n#if EV_MULTIPLICITY\n    e->loop = loop;\n#else\n    e->loop = NULL;\n";
     let old = "container for context and r/w events */\ne = (redisLibevEvents*)malloc(sizeof(*e));\ne->context = ac;\n#if EV_MULTIPLICITY\ne->loop = loop;\n#else";
     let new = "container for context and r/w events */\n    e = (redisLibevEvents*)hi_calloc(1, sizeof(*e));\n    if (e == NULL)\n        return REDIS_ERR;\n\n    e->context = ac;\n#if EV_MULTIPLICITY\n    e->loop = EV_A;\n#else";
-    let made = fuzzy("new lines that end as those before the place do", text, old, new).0;
+    let made = run_fuzzy_edit("new lines that end as those before the place do", text, old, new).0;
     let expected = text.replace("    e = (redisLibevEvents*)malloc(sizeof(*e));", "    e = (redisLibevEvents*)hi_calloc(1, sizeof(*e));\n    if (e == NULL)\n        return REDIS_ERR;\n").replace("= loop;", "= EV_A;");
     assert_eq!(made, expected);
 }
@@ -83,12 +83,12 @@ fn transport_damage_is_repaired_and_reported() {
             "if (a < b && c > d) {\n  stop();\n}\n",
         ),
     ] {
-        let (made, plan) = fuzzy(repair, text, old, new);
+        let (made, plan) = run_fuzzy_edit(repair, text, old, new);
         assert_eq!((made.as_str(), plan.edits[0].tier), (result, Tier::Fuzzy), "{repair}");
         assert_eq!(plan.edits[0].repairs, [repair]);
         // A stricter edit is refused with the reason.
-        let error = run(text, old, new, Strictness::Whitespace).unwrap_err();
-        assert_eq!(reason(&error), reason_told, "{error}");
+        let error = run_edit(text, old, new, Strictness::Whitespace).unwrap_err();
+        assert_eq!(error_reason(&error), reason_told, "{error}");
     }
 }
 
@@ -148,7 +148,7 @@ fn new_lines_take_the_style_of_the_file() {
             "one -- two and three\nfour -- five\n".to_owned(),
         ),
     ] {
-        assert_eq!(fuzzy(name, text, old, new).0, result, "{name}");
+        assert_eq!(run_fuzzy_edit(name, text, old, new).0, result, "{name}");
     }
 }
 
@@ -157,17 +157,17 @@ fn lines_that_both_texts_leave_out_stay() {
     let text = "fn a() {\n\tlet x = \u{201c}one\u{201d};\n\tlet y = 2;\n\tlet z = 3;\n\tdone(x, y, z);\n}\n";
     let old = "fn a() {\n    let x = \"one\";\n    ...\n    done(x, y, z);\n}";
     let new = "fn a() {\n    let x = \"two\";\n    ...\n    done(x, z);\n}";
-    let (made, _) = fuzzy("elided", text, old, new);
+    let (made, _) = run_fuzzy_edit("elided", text, old, new);
     assert_eq!(made, text.replace("\u{201c}one", "\u{201c}two").replace("x, y, z", "x, z"));
 
     let twice = format!("{0}{0}", "fn a() {\n  let x = 1;\n  let y = 2;\n  done(x);\n}\n");
     let (old, new) = ("let x = 1;\n  ...\n  done(x);", "let x = 2;\n  ...\n  done(x);");
-    let error = run(&twice, old, new, Strictness::Fuzzy).unwrap_err();
+    let error = run_edit(&twice, old, new, Strictness::Fuzzy).unwrap_err();
     assert_eq!(error.code, crate::error::Code::MatchNotUnique, "{error}");
 
     let one_sided = "let x = 1;\n  done(x);";
-    let error = run(&twice, old, one_sided, Strictness::Fuzzy).unwrap_err();
-    assert_eq!(reason(&error), "elided", "{error}");
+    let error = run_edit(&twice, old, one_sided, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(error_reason(&error), "elided", "{error}");
 }
 
 #[test]
@@ -178,12 +178,13 @@ fn an_unmentioned_line_is_never_lost() {
         )
     };
     let (old, rest) = (file(""), "begin_all();\nrun_everything(1, 2, 3, 4);\n");
-    let error = run(&file("const secret = keep();\n"), &old, rest, Strictness::Fuzzy).unwrap_err();
-    assert_eq!(reason(&error), "unmentioned_line", "{error}");
+    let error =
+        run_edit(&file("const secret = keep();\n"), &old, rest, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(error_reason(&error), "unmentioned_line", "{error}");
     assert!(error.message.contains("file 4: const secret = keep();"), "{error}");
     // A comment keeps its position.
     let text = "first_call(a, b);\n// why this is so\nsecond_call(d, e);\n";
-    let (made, _) = fuzzy(
+    let (made, _) = run_fuzzy_edit(
         "a remark",
         text,
         "first_call(a, b);\nsecond_call(d, e);",
@@ -198,14 +199,14 @@ fn a_line_forgotten_only_by_the_old_text_occurs_once() {
     let text = "/// # ;\n/// ```\nimpl<'a, Q> Index<&'a Q> for Map\nwhere\n    Q: Ord,\n";
     let old = "/// # ;\nimpl<'a, Q> Index<&'a Q> for Map\nwhere\n    Q: Ord,";
     let new = "/// # ;\n/// ```\nimpl<Q> Index<&Q> for Map\nwhere\n    Q: Ord,";
-    let (made, _) = fuzzy("the end of an example", text, old, new);
+    let (made, _) = run_fuzzy_edit("the end of an example", text, old, new);
     assert_eq!(made, format!("{new}\n"));
     // A line of code that the new text has at another position is neither duplicated nor moved.
     let text = "run_all();\n\n\ndef test_scheme():\n    with raises(ValueError):\n        make_client(proxies=ADDRESS)\n\n\nend_of_it();\n";
     let old = "run_all();\n\n\n    with rasies(ValueError):\n        make_client(proxies=ADDRESS)\n\n\nend_of_it();";
     let new = "run_all();\n\n\ndef test_deprecated_scheme():\n    with warns(Deprecation), raises(ValueError):\n        make_client(proxies=ADDRESS)\n\n\ndef test_scheme():\n    with raises(ValueError):\n        make_client(proxy=ADDRESS)\n\n\nend_of_it();";
-    let error = run(text, old, new, Strictness::Fuzzy).unwrap_err();
-    assert_eq!(reason(&error), "unmentioned_line", "{error}");
+    let error = run_edit(text, old, new, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(error_reason(&error), "unmentioned_line", "{error}");
 }
 
 #[test]
@@ -233,7 +234,7 @@ fn other_punctuation_in_the_old_text_hides_neither_a_change_nor_a_typo() {
             "| Name | Kind       |\n| :--- | :--------- |\n| `id` | text of it |\n",
         ),
     ] {
-        assert_eq!(fuzzy(name, text, old, new).0, result, "{name}");
+        assert_eq!(run_fuzzy_edit(name, text, old, new).0, result, "{name}");
     }
 }
 
@@ -242,14 +243,14 @@ fn new_text_is_unchanged_if_the_old_text_lost_all_indentation() {
     let text = "start(\"a name of the test\", (t, done) => {\n  plan(4)\n  listen(port, err => {\n    after(() => close())\n    done()\n  })\n})\n";
     let old: Vec<&str> = text.lines().map(str::trim).collect();
     let new = "start(\"a name of the test\", async t => {\n  plan(3)\n  await server\n  after(() => close())\n})";
-    assert_eq!(fuzzy("flat", text, &old.join("\n"), new).0, format!("{new}\n"));
+    assert_eq!(run_fuzzy_edit("flat", text, &old.join("\n"), new).0, format!("{new}\n"));
 }
 
 #[test]
 fn a_line_is_removed_although_the_others_have_a_typo() {
     let text = "    #[inline]\n    fn visit_unit(self) -> Result<Value>\n    {\n";
     let old = "#[inline]\nfn visit_unit(self) -> Rseult<Value>";
-    let (made, _) = fuzzy("removed", text, old, "fn visit_unit(self) -> Result<Value>");
+    let (made, _) = run_fuzzy_edit("removed", text, old, "fn visit_unit(self) -> Result<Value>");
     assert_eq!(made, "    fn visit_unit(self) -> Result<Value>\n    {\n");
 }
 
@@ -262,7 +263,7 @@ fn a_refusal_lists_every_position_as_similar_as_the_best() {
     };
     let text: String = (0..15).map(method).collect();
     let old = "     */\n    @Quiet(\\\"all\\\")\n    public static";
-    let error = run(&text, old, "     */\n    public static", Strictness::Fuzzy).unwrap_err();
+    let error = run_edit(&text, old, "     */\n    public static", Strictness::Fuzzy).unwrap_err();
     assert_eq!(error.code, crate::error::Code::MatchNotUnique, "{error}");
     assert!(error.message.contains("15 places"), "{error}");
 }
@@ -334,7 +335,7 @@ fn new_text_keeps_the_indentation_of_the_file_when_only_old_text_lost_it() {
             "    }\n\n    if (element == NULL) {\n        return NULL;\n    }\n\n    return element;\n}\n",
         ),
     ] {
-        assert_eq!(fuzzy(name, text, old, new).0, result, "{name}");
+        assert_eq!(run_fuzzy_edit(name, text, old, new).0, result, "{name}");
     }
 }
 
@@ -344,7 +345,7 @@ fn lines_that_end_like_those_after_the_position_are_new() {
     let old = "    setup_all();\n    frist(x);";
     let new = "    setup_all();\n    first(x);\n    return value_of(x);\n}\n\nfn two() {\n    setup_all();\n    second(x);";
     let result = "fn one() {\n    setup_all();\n    first(x);\n    return value_of(x);\n}\n\nfn two() {\n    setup_all();\n    second(x);\n    return value_of(x);\n}\n";
-    assert_eq!(fuzzy("functions that end alike", text, old, new).0, result);
+    assert_eq!(run_fuzzy_edit("functions that end alike", text, old, new).0, result);
 }
 
 #[test]
@@ -352,8 +353,8 @@ fn lines_that_old_text_forgot_and_new_text_moves_are_refused() {
     let text = "end\n\nfunction M:destroy()\n  local w = self.watcher\n  if w and not w:is_closing() then\n    w:close()\n  end\n  self.repo:unref()\nend\n";
     let old = "\n     local w = self.watcher\n     if w and not w:is_closing() then\n       w:close()\n     end\n     self.repo:unref()\n   end";
     let new = "\n   function M:times()\n     if self.blame then\n       go()\n     end\n\n     return self.blame.times\n   end\n\n   function M:destroy()\n     self.repo:close()\n   end";
-    let error = run(text, old, new, Strictness::Fuzzy).unwrap_err();
-    assert_eq!(reason(&error), "unmentioned_line", "{error}");
+    let error = run_edit(text, old, new, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(error_reason(&error), "unmentioned_line", "{error}");
     assert_eq!(error.details["line"], 3);
 }
 
@@ -361,7 +362,7 @@ fn lines_that_old_text_forgot_and_new_text_moves_are_refused() {
 fn similar_positions_a_few_lines_apart_are_ambiguous() {
     let text = "type A<T> = {\n\t[OPEN_DOOR]: T\n} & Base\n\n\t[OPEN_DOOR]: T\n} & Base\n";
     let (old, new) = ("\t[OEPN_DOOR]: T\n} & Base", "\t[OEPN_DOOR]: T\n} & Base\n\ntype B = 1");
-    let error = run(text, old, new, Strictness::Fuzzy).unwrap_err();
+    let error = run_edit(text, old, new, Strictness::Fuzzy).unwrap_err();
     assert_eq!(error.code, crate::error::Code::MatchNotUnique, "{error}");
     assert!(error.message.contains("lines 2, 5"), "{error}");
 }
@@ -372,7 +373,7 @@ fn blank_lines_that_only_the_edit_has_are_dropped_where_they_are() {
     let old = "}\n\n/* Reads it. */\nint read_it(char *text)\n\n{\n    go();";
     let new = "}\n\nint read_it(char *text)\n\n{\n    int size;\n\n    if (text == NULL)\n    {\n        return 0;\n    }\n\n    /* One more. */\n    size = length(text) + 1;\n\n    return read_all(text, size);\n}\n\n/* Reads it. */\nint read_all(char *text, int size)\n{\n    go();";
     let result = format!("{}\n}}\n", new.replacen("text)\n\n{", "text)\n{", 1));
-    assert_eq!(fuzzy("a blank line before a brace", text, old, new).0, result);
+    assert_eq!(run_fuzzy_edit("a blank line before a brace", text, old, new).0, result);
 }
 
 #[test]
@@ -407,7 +408,7 @@ fn white_space_at_the_end_of_a_line_stays_there() {
             "some words of a first line here  \nend\n",
         ),
     ] {
-        assert_eq!(fuzzy(name, text, old, new).0, result, "{name}");
+        assert_eq!(run_fuzzy_edit(name, text, old, new).0, result, "{name}");
     }
 }
 
@@ -416,7 +417,7 @@ fn quotes_are_learned_from_lines_that_old_text_joins() {
     let text = "open_all();\ncall(\"one\",\n    \"two\");\nclose_all();\nx('a');\ny('b');\n";
     let old = "open_all();\ncall(\u{201c}one\u{201d}, \u{201c}two\u{201d});\nclose_all();";
     let new = old.replace("close_all", "call(\u{201c}three\u{201d});\nclose_all");
-    let made = fuzzy("joined", text, old, &new).0;
+    let made = run_fuzzy_edit("joined", text, old, &new).0;
     assert_eq!(made, text.replace("close_all", "call(\"three\");\nclose_all"));
 }
 
@@ -454,7 +455,7 @@ fn refusals_show_the_lines_that_were_meant() {
             "line 12",
         ),
     ] {
-        let error = run(&text, old, new, Strictness::Fuzzy).unwrap_err();
+        let error = run_edit(&text, old, new, Strictness::Fuzzy).unwrap_err();
         assert!(error.message.contains(line), "{name}: {error}");
         assert!(error.message.len() < 2_048, "{name}");
     }
@@ -465,7 +466,7 @@ fn a_line_as_sent_is_kept_rather_than_a_similar_one() {
     let text = "value = 1\nfinish();\n";
     let (old, new) = ("value=1\nfinish();", "value = 1\nbegin();\nvalue=1\nfinish();");
     let result = "value = 1\nbegin();\nvalue = 1\nfinish();\n";
-    assert_eq!(fuzzy("a line twice", text, old, new).0, result);
+    assert_eq!(run_fuzzy_edit("a line twice", text, old, new).0, result);
 }
 
 #[test]
@@ -474,7 +475,7 @@ fn a_line_that_would_begin_within_a_word_is_not_found() {
     let old =
         "names = {\n    \"main\": \"<title>one</title>\",\n    \"child\": \"<body>two</body>\",";
     let new = old.replace("main", "default");
-    assert!(run(text, &format!("\n{old}"), &format!("\n{new}"), Strictness::Fuzzy).is_err());
+    assert!(run_edit(text, &format!("\n{old}"), &format!("\n{new}"), Strictness::Fuzzy).is_err());
 }
 
 #[test]
@@ -487,6 +488,6 @@ fn an_ambiguous_edit_lists_all_positions_that_are_nearly_as_similar() {
     let text: String = ["one", "two", "three", "four"].map(block).concat();
     let (old, new) =
         ("    result = run(fnuction())\n    assert result", "    result = go()\n    assert result");
-    let error = run(&text, old, new, Strictness::Fuzzy).unwrap_err();
+    let error = run_edit(&text, old, new, Strictness::Fuzzy).unwrap_err();
     assert!(error.message.contains("lines 2, 6, 10, 14"), "{error}");
 }

@@ -113,17 +113,17 @@ pub(super) fn to_lf_without_bom(text: &[u8]) -> Cow<'_, [u8]> {
 
 /// Splits the text of an edit, with LF only, into lines: `"a\nb\n"` is `a`, `b` and an empty rest,
 /// which counts as a line if only one of the texts has it.
-pub(super) fn edit_lines(text: &[u8]) -> Vec<&[u8]> {
+pub(super) fn split_edit_lines(text: &[u8]) -> Vec<&[u8]> {
     text.split(|&byte| byte == b'\n').collect()
 }
 
 /// Returns true for white space other than LF.
-pub(super) fn is_blank(byte: u8) -> bool {
+pub(super) fn is_blank_byte(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
 
 /// Returns the blanks and tabs at the start of a line.
-pub(super) fn indent(line: &[u8]) -> &[u8] {
+pub(super) fn indentation_of(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
     &line[..end]
 }
@@ -131,12 +131,12 @@ pub(super) fn indent(line: &[u8]) -> &[u8] {
 /// Returns the line without white space at either end.
 pub(super) fn trim(line: &[u8]) -> &[u8] {
     let line = trim_end(line);
-    let start = line.iter().position(|&byte| !is_blank(byte)).unwrap_or(line.len());
+    let start = line.iter().position(|&byte| !is_blank_byte(byte)).unwrap_or(line.len());
     &line[start..]
 }
 
 /// Returns the line without trailing white space.
 pub(super) fn trim_end(line: &[u8]) -> &[u8] {
-    let end = line.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |at| at + 1);
+    let end = line.iter().rposition(|&byte| !is_blank_byte(byte)).map_or(0, |at| at + 1);
     &line[..end]
 }

@@ -47,7 +47,7 @@ use matching::{exact, fuzzy, line_anchors, sanity};
 pub use matching::line_anchors::{Anchor, Anchors, Insert};
 pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, PlanFacts, Strictness, Tier};
 
-pub(crate) use applying::content::spliced;
+pub(crate) use applying::content::apply_splices;
 pub(crate) use budget::WorkBudget;
 pub(crate) use explaining::truncate::truncate_error;
 pub(crate) use matching::fuzzy::find_hunk_positions;
@@ -98,8 +98,15 @@ fn plan_within(
     let mut same = SharedMargins::default();
     let mut head = usize::MAX;
     for (index, edit) in edits.iter().enumerate() {
-        match apply(&mut content, &original, &mut shifts, edit, options, (index, edits.len()), work)
-        {
+        match apply_edit(
+            &mut content,
+            &original,
+            &mut shifts,
+            edit,
+            options,
+            (index, edits.len()),
+            work,
+        ) {
             Ok(AppliedEdit { facts, replaced, around }) => {
                 replacements += replaced;
                 head = head.min(around.head);
@@ -149,7 +156,7 @@ struct AppliedEdit {
 }
 
 /// Applies one of several edits to the current text.
-fn apply(
+fn apply_edit(
     content: &mut EditContent<'_>,
     original: &[u8],
     shifts: &mut LineOffsets,
@@ -171,10 +178,10 @@ fn apply(
             &options.label,
         )
         .map_err(|error| error.detail("edit_index", index))?,
-        None => find(text, edit, options, work)
+        None => find_old_text(text, edit, options, work)
             .map_err(|refusal| refusal.into_error(text, edit, options, index, total))?,
     };
-    let facts = applied_facts(text, &found);
+    let facts = report_applied_edit(text, &found);
     shifts.record_edit(text, &found.splices);
     let around = match found.splices.as_slice() {
         [first, .., last] => (first.range.start, last.range.end),
@@ -186,8 +193,7 @@ fn apply(
     Ok(AppliedEdit { facts, replaced: found.splices.len() as u64, around })
 }
 
-/// Finds the old text in the strictest tier in which it occurs.
-fn find(
+fn find_old_text(
     text: &[u8],
     edit: &Edit,
     options: &EditOptions,
@@ -270,7 +276,7 @@ fn choose_positions(
 }
 
 /// Returns what is reported of an edit that was found and is about to be applied to `text`.
-fn applied_facts(text: &[u8], found: &OldTextMatch) -> Applied {
+fn report_applied_edit(text: &[u8], found: &OldTextMatch) -> Applied {
     let start = found.splices.first().map_or(0, |splice| splice.range.start);
     let end = found.splices.last().map_or(0, |splice| splice.range.end);
     let last = end.saturating_sub(1).max(start);

@@ -12,7 +12,7 @@ use super::{Encoding, EncodingKind};
 
 /// The result of [`detect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Detection {
+pub struct EncodingDetection {
     /// The detected encoding.
     pub encoding: Encoding,
     /// The length of the byte order mark in bytes; 0 without a mark.
@@ -42,13 +42,13 @@ pub fn encoding_from_bom(bytes: &[u8]) -> Option<Encoding> {
 ///
 /// Always returns an encoding, for binary content too: [`crate::sniff`] decides whether the bytes
 /// are text.
-pub fn detect(bytes: &[u8], complete: bool) -> Detection {
+pub fn detect(bytes: &[u8], complete: bool) -> EncodingDetection {
     if let Some(encoding) = encoding_from_bom(bytes) {
         let body = &bytes[encoding.mark().len()..];
         let lossy = encoding == Encoding::UTF_8 && !is_utf8(body, complete);
-        return Detection { encoding, bom: encoding.mark().len(), guessed: false, lossy };
+        return EncodingDetection { encoding, bom: encoding.mark().len(), guessed: false, lossy };
     }
-    let plain = |encoding| Detection { encoding, bom: 0, guessed: false, lossy: false };
+    let plain = |encoding| EncodingDetection { encoding, bom: 0, guessed: false, lossy: false };
     let ByteClasses { odd, escape, ascii } = classify_bytes(bytes);
     if escape && ascii == bytes.len() && is_iso_2022_jp(bytes) {
         return plain(Encoding(EncodingKind::Legacy(LegacyTable::ISO_2022_JP)));
@@ -66,7 +66,7 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
         return plain(Encoding::UTF_8);
     }
     if is_nearly_utf8(bytes) {
-        return Detection { lossy: true, ..plain(Encoding::UTF_8) };
+        return EncodingDetection { lossy: true, ..plain(Encoding::UTF_8) };
     }
     guess_legacy(bytes, complete)
 }
@@ -241,8 +241,8 @@ const MAX_ADJACENT_ASCII_BYTES: usize = 16;
 const MAX_REPEATED_WORDS: u32 = 64;
 
 /// Guesses the encoding of bytes that are neither UTF-8 nor UTF-16.
-fn guess_legacy(bytes: &[u8], complete: bool) -> Detection {
-    let guess = |encoding| Detection { encoding, bom: 0, guessed: true, lossy: false };
+fn guess_legacy(bytes: &[u8], complete: bool) -> EncodingDetection {
+    let guess = |encoding| EncodingDetection { encoding, bom: 0, guessed: true, lossy: false };
     let first = first_non_ascii(bytes).unwrap_or(0);
     if let Some(table) = tables::detect_certain_cjk(&bytes[first..])
         && table.fits(bytes, complete)

@@ -7,14 +7,14 @@
 use super::ideographs::{CJK_PUNCTUATION, FREQUENT_HANZI, FREQUENT_KANJI, is_ideograph};
 use super::platform::Platform;
 
-/// The encoding that is assumed if no candidate scores more than [`MIN_SCORE`].
+/// The encoding that is assumed if no candidate scores more than [`MIN_GUESS_SCORE`].
 const FALLBACK_ENCODING: &str = "windows-1252";
 /// The score that a candidate must exceed, because a few random bytes can reach it by chance.
-const MIN_SCORE: f64 = 0.5;
+const MIN_GUESS_SCORE: f64 = 0.5;
 
 /// Returns the name of the most likely encoding of a sample with non-ASCII bytes.
 pub(super) fn guess_encoding(platform: &Platform, sample: &[u8]) -> &'static str {
-    let mut best = (FALLBACK_ENCODING, MIN_SCORE);
+    let mut best = (FALLBACK_ENCODING, MIN_GUESS_SCORE);
     // Languages of one encoding are adjacent in the list, so the characters of the encoding are
     // fetched once.
     let mut code_page: Option<(&str, Option<CodePage>)> = None;
@@ -40,7 +40,6 @@ pub(super) fn guess_encoding(platform: &Platform, sample: &[u8]) -> &'static str
     best.0
 }
 
-/// The letters of the language of a candidate.
 #[derive(Clone, Copy)]
 enum LanguageLetters {
     /// A language that is recognised by its script, such as Japanese.
@@ -52,7 +51,6 @@ enum LanguageLetters {
     Latin(&'static str, f64),
 }
 
-/// The script of an Asian language.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AsianScript {
     Japanese,

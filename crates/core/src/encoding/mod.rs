@@ -28,7 +28,7 @@ use std::borrow::Cow;
 #[cfg(not(feature = "legacy"))]
 use platform as tables;
 
-pub use detect::{Detection, detect, encoding_from_bom};
+pub use detect::{EncodingDetection, detect, encoding_from_bom};
 pub(crate) use detect::{has_odd_controls, is_nearly_utf8, is_odd_control, utf16_without_bom};
 pub(crate) use offset_map::trim_unchanged_ends;
 pub use utf16::Endian;
@@ -72,7 +72,7 @@ impl LineFeedCode {
 
 /// The result of [`Encoding::decode`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decoded<'a> {
+pub struct DecodedBytes<'a> {
     /// The text, with U+FFFD for invalid bytes.
     pub text: Cow<'a, str>,
     /// True if the text contains a U+FFFD for invalid bytes.
@@ -112,7 +112,7 @@ impl Encoding {
             other => legacy_for_label(label.trim(), other),
         };
         known.ok_or_else(|| {
-            let label = crate::text::cut_chars(label, 60); // no real one is longer
+            let label = crate::text::prefix_of_chars(label, 60); // no real one is longer
             Error::new(Code::InvalidArgument, format!("encoding {label:?} is not known"))
                 .hint("use a WHATWG label such as \"utf-8\", \"utf-16le\" or \"shift_jis\"")
                 .detail("argument", "encoding")
@@ -151,18 +151,20 @@ impl Encoding {
 
     /// Decodes, with U+FFFD for invalid bytes. Does not handle a byte order mark: remove it first
     /// ([`encoding_from_bom`]).
-    pub fn decode(self, bytes: &[u8]) -> Decoded<'_> {
+    pub fn decode(self, bytes: &[u8]) -> DecodedBytes<'_> {
         match self.0 {
             EncodingKind::Utf8 => match String::from_utf8_lossy(bytes) {
                 // The result is borrowed only if all bytes are valid.
-                text @ Cow::Borrowed(_) => Decoded { text, lossy: false },
-                text => Decoded { text, lossy: true },
+                text @ Cow::Borrowed(_) => DecodedBytes { text, lossy: false },
+                text => DecodedBytes { text, lossy: true },
             },
             EncodingKind::Utf16(endian) => utf16::decode(bytes, endian),
-            EncodingKind::Windows1252 => Decoded { text: windows1252::decode(bytes), lossy: false },
+            EncodingKind::Windows1252 => {
+                DecodedBytes { text: windows1252::decode(bytes), lossy: false }
+            }
             EncodingKind::Legacy(table) => {
                 let (text, lossy) = table.decode(bytes);
-                Decoded { text, lossy }
+                DecodedBytes { text, lossy }
             }
         }
     }
@@ -340,7 +342,7 @@ pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<DecodedText<'a>> 
     } else {
         encoding_by_label(bytes, label)?
     };
-    let Decoded { text, lossy } = encoding.decode(&bytes[bom..]);
+    let DecodedBytes { text, lossy } = encoding.decode(&bytes[bom..]);
     if lossy && !auto {
         return Err(encoding.decode_error(&bytes[bom..]));
     }
@@ -383,7 +385,7 @@ fn utf8_first_chars_len(bytes: &[u8], chars: usize) -> usize {
     let (mut at, mut left) = (0, chars);
     for chunk in bytes.utf8_chunks() {
         let valid = chunk.valid();
-        let cut = crate::text::cut_chars(valid, left);
+        let cut = crate::text::prefix_of_chars(valid, left);
         at += cut.len();
         left -= crate::text::count_chars(cut);
         if left == 0 {

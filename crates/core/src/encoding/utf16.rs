@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Decoded;
+use super::DecodedBytes;
 
 /// The byte order of a UTF-16 unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) fn utf16_units(bytes: &[u8], endian: Endian) -> impl Iterator<Item = 
     bytes.chunks_exact(2).map(move |pair| endian.unit([pair[0], pair[1]]))
 }
 
-pub(super) fn decode(bytes: &[u8], endian: Endian) -> Decoded<'static> {
+pub(super) fn decode(bytes: &[u8], endian: Endian) -> DecodedBytes<'static> {
     let mut text = String::with_capacity(bytes.len() / 2 + bytes.len() / 8);
     let mut lossy = false;
     for c in char::decode_utf16(utf16_units(bytes, endian)) {
@@ -47,7 +47,7 @@ pub(super) fn decode(bytes: &[u8], endian: Endian) -> Decoded<'static> {
         lossy = true;
         text.push(char::REPLACEMENT_CHARACTER);
     }
-    Decoded { text: Cow::Owned(text), lossy }
+    DecodedBytes { text: Cow::Owned(text), lossy }
 }
 
 pub(super) fn encode(text: &str, endian: Endian) -> Vec<u8> {

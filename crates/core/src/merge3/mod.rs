@@ -96,7 +96,7 @@ pub struct MergedText {
 
 /// Merges two texts that were both made from `base`.
 pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -> MergedText {
-    let sides = LinesOfThreeTexts {
+    let sides = ThreeTexts {
         base: split_lines(base),
         ours: split_lines(ours),
         theirs: split_lines(theirs),
@@ -127,13 +127,12 @@ fn changes_ignoring_line_ends(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> 
     diff::compare(&before, &after, 0, &DiffOptions::default()).changes
 }
 
-/// Returns the line without its LF or CRLF.
 fn without_line_ending(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 /// The lines of the three texts, with their line endings.
-struct LinesOfThreeTexts<'a> {
+struct ThreeTexts<'a> {
     base: Vec<&'a [u8]>,
     ours: Vec<&'a [u8]>,
     theirs: Vec<&'a [u8]>,

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use super::regions::ChangedRegion;
 use super::{
-    ConflictStyle, LinesOfThreeTexts, MergeConflict, MergeOptions, MergedText, without_line_ending,
+    ConflictStyle, MergeConflict, MergeOptions, MergedText, ThreeTexts, without_line_ending,
 };
 
 /// Returns the line ending of ours if it converted all line endings of the base from LF to CRLF or
 /// back; otherwise `None`.
-pub(super) fn converted_line_ending(sides: &LinesOfThreeTexts<'_>) -> Option<&'static [u8]> {
+pub(super) fn converted_line_ending(sides: &ThreeTexts<'_>) -> Option<&'static [u8]> {
     let kind = |lines: &[&[u8]]| {
         let crlf = lines.iter().filter(|line| line.ends_with(b"\r\n")).count();
         let ended = lines.iter().filter(|line| line.ends_with(b"\n")).count();
@@ -29,7 +29,7 @@ pub(super) fn converted_line_ending(sides: &LinesOfThreeTexts<'_>) -> Option<&'s
 
 /// The merged text so far.
 pub(super) struct MergeOutput<'o> {
-    pub sides: &'o LinesOfThreeTexts<'o>,
+    pub sides: &'o ThreeTexts<'o>,
     pub options: &'o MergeOptions,
     pub converted_line_ending: Option<&'static [u8]>,
     pub merged: MergedText,

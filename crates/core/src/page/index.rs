@@ -214,7 +214,6 @@ pub(super) fn line_ends(chunk: &[u8], unit: LineFeedCode) -> impl Iterator<Item 
     memchr_iter(b'\n', chunk).filter_map(move |at| line_end_at(chunk, at, unit))
 }
 
-/// Returns the number of line endings in a chunk.
 fn count_line_ends(chunk: &[u8], unit: LineFeedCode) -> u64 {
     match unit {
         LineFeedCode::Byte => text::count_lf(chunk),

@@ -203,7 +203,7 @@ fn reading_continues_inside_a_line() {
     loop {
         let page = page(text.as_bytes(), "", &request).unwrap();
         assert_eq!((page.start_line, page.total_lines), (2, Some(3)));
-        shown.push_str(crate::text::cut_chars(page.content.trim_end(), 1000));
+        shown.push_str(crate::text::prefix_of_chars(page.content.trim_end(), 1000));
         match (page.next_start_byte, page.long.as_slice()) {
             (None, [long]) => request.start_byte = Some(long.rest_byte),
             (Some(byte), []) => request.start_byte = Some(byte),

@@ -13,7 +13,7 @@ use super::{KindAndEncoding, LongLine};
 use crate::anchor::line_hash;
 use crate::encoding::{Encoding, LineFeedCode};
 use crate::error::Result;
-use crate::text::{count_chars, cut_chars};
+use crate::text::{count_chars, prefix_of_chars};
 
 /// The maximum number of bytes after the displayed part of a line that are searched for its end.
 /// The page ends inside a longer line.
@@ -86,7 +86,8 @@ pub(super) fn read_page_lines(
             ..PageLines::empty(offset, line)
         },
     };
-    if let Some(length) = requested_length(source, encoding.unit(), request, offset)? {
+    if let Some(length) = byte_length_of_requested_lines(source, encoding.unit(), request, offset)?
+    {
         let bytes = read_range(source, offset, length)?;
         let mut whole = builder();
         if whole.push_all(&bytes) {
@@ -104,7 +105,7 @@ pub(super) fn read_page_lines(
 
 /// Returns the length of the requested lines in bytes, or `None` if they cannot fit
 /// `content_bytes`.
-fn requested_length(
+fn byte_length_of_requested_lines(
     source: &mut impl Source,
     unit: LineFeedCode,
     request: &PageRequest,
@@ -312,7 +313,7 @@ impl PageLinesBuilder<'_> {
         let line = self.window.end_line() + 1;
         let limit = self.max_shown_chars();
         let (text, lossy) = self.decode(raw);
-        let shown = if text.len() > limit { cut_chars(&text, limit) } else { &text };
+        let shown = if text.len() > limit { prefix_of_chars(&text, limit) } else { &text };
         let long = shown.len() < text.len() || (!raw.whole && limit <= self.max_held_chars());
         let kept = if cut && long { shown } else { &text };
         let first = self.window.lines_read == 0;

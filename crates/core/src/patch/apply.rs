@@ -75,7 +75,7 @@ pub fn apply(text: &[u8], file: &FilePatch, options: HunkOptions) -> Result<Patc
     let work = WorkBudget::default();
     let together = locate_all_hunks(text, &file.hunks, options, &work);
     if let Some((splices, hunks)) = collect_if_all_placed(&together) {
-        return Ok(patched_file(edit::spliced(text, &splices), hunks, file));
+        return Ok(build_patched_file(edit::apply_splices(text, &splices), hunks, file));
     }
     // Each hunk may have been written against the result of the previous one.
     let mut running = text.to_vec();
@@ -88,17 +88,17 @@ pub fn apply(text: &[u8], file: &FilePatch, options: HunkOptions) -> Result<Patc
                 let shared =
                     hunk.lines.iter().rev().take_while(|line| line.mark == LineMark::Context);
                 from = at.end_after(&splice).saturating_sub(shared.count());
-                running = edit::spliced(&running, &[splice]);
+                running = edit::apply_splices(&running, &[splice]);
                 placed.push(at.placed);
             }
             Err(_) => return Err(hunks_error(file, &together)),
         }
     }
-    Ok(patched_file(running, placed, file))
+    Ok(build_patched_file(running, placed, file))
 }
 
 /// Combines the result, counting the lines that the patch adds and removes.
-fn patched_file(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch) -> PatchedFile {
+fn build_patched_file(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch) -> PatchedFile {
     let count = |mark| {
         file.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.mark == mark).count()
             as u64

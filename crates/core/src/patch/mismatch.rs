@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::FilePatch;
 use super::apply::HunkAttempt;
 use crate::error::{Code, Error};
-use crate::text::cut_chars;
 use crate::text::path::escape_controls;
+use crate::text::prefix_of_chars;
 
 /// The reason why a hunk does not apply.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ impl HunkMismatch {
 
     /// Returns the reason as a clause.
     fn message(&self) -> String {
-        let show = |line: &str| escape_controls(cut_chars(line, 80)).into_owned();
+        let show = |line: &str| escape_controls(prefix_of_chars(line, 80)).into_owned();
         match self {
             Self::Already(line) => format!("it is already applied, at line {line}"),
             Self::Several(lines) => {
@@ -115,8 +115,11 @@ impl HunkMismatch {
             Self::NoContext | Self::TooMuch => error,
             Self::Differs { line, expected, found } => error
                 .detail("line", *line)
-                .detail("expected", cut_chars(expected, 200))
-                .detail("found", found.as_deref().map(|found| cut_chars(found, 200).to_owned())),
+                .detail("expected", prefix_of_chars(expected, 200))
+                .detail(
+                    "found",
+                    found.as_deref().map(|found| prefix_of_chars(found, 200).to_owned()),
+                ),
         }
     }
 }

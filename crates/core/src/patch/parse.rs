@@ -193,7 +193,6 @@ impl<'t> PatchReader<'t> {
         Ok(())
     }
 
-    /// Reads the hunks that follow.
     fn read_hunks(&mut self, file: &mut FilePatch) -> Result<()> {
         while let Some(header) = self.line(self.at).and_then(parse_hunk_header) {
             let line = self.at + 1;

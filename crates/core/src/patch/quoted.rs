@@ -89,7 +89,6 @@ pub(super) fn names_of_git_header(text: &str) -> Option<(String, String)> {
 
 /// The prefixes of old names; `i/`, `c/` and `o/` are those of git's `diff.mnemonicPrefix`.
 const OLD_PREFIXES: [&str; 4] = ["a/", "i/", "c/", "o/"];
-/// The prefixes of new names.
 const NEW_PREFIXES: [&str; 3] = ["b/", "w/", "i/"];
 
 type OldAndNewNames = (Option<String>, Option<String>);

@@ -203,15 +203,7 @@ impl PatchedFiles<'_> {
             return Err(patch_refusal(Some(file), "exists", "is to be made, but exists")
                 .hint("update it, or delete it first"));
         }
-        Ok(build_file_change(
-            file,
-            path,
-            None,
-            Some(made.bytes),
-            made.added,
-            made.removed,
-            made.hunks,
-        ))
+        Ok(file_change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
     }
 
     /// Deletes a file; refused if its content is not that of the patch.
@@ -220,7 +212,7 @@ impl PatchedFiles<'_> {
         let existing = self.existing_content(file, &path)?;
         if file.unchecked {
             let removed = crate::text::count_lines(existing);
-            return Ok(build_file_change(file, path, None, None, 0, removed, Vec::new()));
+            return Ok(file_change(file, path, None, None, 0, removed, Vec::new()));
         }
         let made = apply(existing, file, self.options.hunks)?;
         if !made.bytes.is_empty() {
@@ -230,22 +222,14 @@ impl PatchedFiles<'_> {
                 "is to be deleted, but has other content than the patch",
             ));
         }
-        Ok(build_file_change(file, path, None, None, made.added, made.removed, made.hunks))
+        Ok(file_change(file, path, None, None, made.added, made.removed, made.hunks))
     }
 
     /// Changes an existing file.
     fn update(&self, file: &FilePatch) -> Result<FileChange> {
         let path = file.new.clone().unwrap_or_default();
         let made = apply(self.existing_content(file, &path)?, file, self.options.hunks)?;
-        Ok(build_file_change(
-            file,
-            path,
-            None,
-            Some(made.bytes),
-            made.added,
-            made.removed,
-            made.hunks,
-        ))
+        Ok(file_change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
     }
 
     /// Renames or copies a file, and changes the result.
@@ -261,7 +245,7 @@ impl PatchedFiles<'_> {
         let existing =
             before.map_or_else(|| self.existing_content(file, &from), |bytes| Ok(bytes))?;
         let made = apply(existing, file, self.options.hunks)?;
-        Ok(build_file_change(
+        Ok(file_change(
             file,
             path,
             Some(from),
@@ -272,7 +256,6 @@ impl PatchedFiles<'_> {
         ))
     }
 
-    /// Returns the content of a file that must exist.
     fn existing_content(&self, file: &FilePatch, path: &str) -> Result<&[u8]> {
         self.get(path).ok_or_else(|| {
             patch_refusal(Some(file), "not_found", "is not there")
@@ -282,8 +265,7 @@ impl PatchedFiles<'_> {
     }
 }
 
-/// Builds the change of one file.
-fn build_file_change(
+fn file_change(
     file: &FilePatch,
     path: String,
     from: Option<String>,

@@ -211,17 +211,17 @@ mod tests {
     #[test]
     fn every_block_is_found_again_by_its_grams() {
         let mut block_index = BlockIndex::default();
-        let grams_of = |owner: u32| -> Vec<u32> {
+        let grams_of_needle = |owner: u32| -> Vec<u32> {
             // Sizes differ widely, so that there are several shards.
             (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect()
         };
         for owner in 0..500 {
-            block_index.push(&grams_of(owner), block(owner), None);
+            block_index.push(&grams_of_needle(owner), block(owner), None);
         }
         block_index.shrink();
         assert_eq!(block_index.len(), 500);
         for owner in 0..500 {
-            let plan = GramQuery::Grams(grams_of(owner));
+            let plan = GramQuery::Grams(grams_of_needle(owner));
             let mut found = Vec::new();
             block_index.blocks(&plan, &mut |block| found.push(block.owner));
             assert!(found.contains(&owner), "{owner}");
@@ -235,7 +235,10 @@ mod tests {
             block_index.is_unselective(&GramQuery::Any)
                 && !BlockIndex::default().is_unselective(&GramQuery::Any)
         );
-        assert!(!block_index.is_unselective(&GramQuery::Grams(grams_of(6))), "which few have");
+        assert!(
+            !block_index.is_unselective(&GramQuery::Grams(grams_of_needle(6))),
+            "which few have"
+        );
     }
 
     #[test]
@@ -266,7 +269,6 @@ mod tests {
         assert!(block_index.owners(&one_of_any, 3).is_none(), "any of them may be meant");
     }
 
-    /// Indexes a text, in chunks where needed.
     fn remember(block_index: &mut BlockIndex, owner: u32, text: &str) {
         let mut extractor = GramExtractor::default();
         for IndexUnit { block, chunk, bytes } in split_into_index_units(text.as_bytes()) {

@@ -77,7 +77,6 @@ pub fn split_into_index_units(text: &[u8]) -> impl Iterator<Item = IndexUnit<'_>
     })
 }
 
-/// Splits a text into blocks of whole lines.
 fn split_into_blocks(text: &[u8]) -> impl Iterator<Item = (Block, &[u8])> {
     let (mut offset, mut line) = (0, 1);
     std::iter::from_fn(move || {

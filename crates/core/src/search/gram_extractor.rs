@@ -248,7 +248,7 @@ impl GramExtractor {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::grams::{ANY_DIGIT_BYTE, grams_of};
+    use super::super::grams::{ANY_DIGIT_BYTE, grams_of_needle};
     use super::*;
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
         ];
         for (block, needle, expected) in cases {
             let grams = extractor.grams(block.as_bytes());
-            let all = grams_of(needle).iter().all(|gram| grams.contains(gram));
+            let all = grams_of_needle(needle).iter().all(|gram| grams.contains(gram));
             assert_eq!(all, *expected, "{block} {needle:?}");
         }
         assert!(extractor.grams("é".as_bytes()).contains(&NON_ASCII_GRAM));
@@ -300,7 +300,7 @@ mod tests {
             for line in folded.split(|&byte| byte == b'\n') {
                 let classes: Vec<u8> =
                     line.iter().map(|byte| if byte.is_ascii_digit() { ANY_DIGIT_BYTE } else { *byte }).collect();
-                let needed = grams_of(line).into_iter().chain(grams_of(&classes));
+                let needed = grams_of_needle(line).into_iter().chain(grams_of_needle(&classes));
                 prop_assert!(needed.into_iter().all(|gram| signed.contains(&gram)));
             }
         }

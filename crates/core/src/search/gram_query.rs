@@ -11,7 +11,7 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::blocks::MAX_CHUNK_STRING_BYTES;
 use super::grams::{
-    ANY_DIGIT_BYTE, NON_ASCII_GRAM, NON_ASCII_NUMBER_GRAM, fold_gram_byte, grams_of,
+    ANY_DIGIT_BYTE, NON_ASCII_GRAM, NON_ASCII_NUMBER_GRAM, fold_gram_byte, grams_of_needle,
 };
 use super::query::{Case, MAX_GROUP_NESTING, QueryOptions};
 
@@ -94,7 +94,6 @@ impl GramQuery {
         one_of_queries(plans.into_iter().collect())
     }
 
-    /// Returns the number of grams.
     fn gram_count(&self) -> usize {
         match self {
             GramQuery::Any => 0,
@@ -202,7 +201,7 @@ impl QueryBuilder {
             HirKind::Concat(parts) => {
                 let mut strings = vec![Vec::new()];
                 for part in parts {
-                    strings = concatenations(&strings, &self.all_strings(part)?)?;
+                    strings = concatenate_all_pairs(&strings, &self.all_strings(part)?)?;
                 }
                 Some(strings)
             }
@@ -230,7 +229,7 @@ impl QueryBuilder {
                 let sub = self.all_strings(&repetition.sub)?;
                 let mut strings = vec![Vec::new()];
                 for _ in 0..repetition.min {
-                    strings = concatenations(&strings, &sub)?;
+                    strings = concatenate_all_pairs(&strings, &sub)?;
                 }
                 Some(strings)
             }
@@ -315,7 +314,7 @@ impl Default for StringRun {
 impl StringRun {
     /// Continues the strings with one of `next`.
     fn append(&mut self, next: &AlternativeStrings) {
-        if let Some(strings) = concatenations(&self.strings, next) {
+        if let Some(strings) = concatenate_all_pairs(&self.strings, next) {
             self.strings = strings;
             return;
         }
@@ -323,8 +322,8 @@ impl StringRun {
         // Only the last two bytes form grams with the following text.
         let ends =
             self.strings.iter().map(|string| string[string.len().saturating_sub(2)..].into());
-        self.strings =
-            concatenations(&sort_and_dedup(ends.collect()), next).unwrap_or_else(|| next.clone());
+        self.strings = concatenate_all_pairs(&sort_and_dedup(ends.collect()), next)
+            .unwrap_or_else(|| next.clone());
     }
 
     /// Continues with unknown text that satisfies `plan`.
@@ -348,7 +347,7 @@ fn grams_of_string(string: &[u8]) -> GramQuery {
         string
             .split(|&byte| byte == b'\n')
             .flat_map(overlapping_parts)
-            .map(|piece| match grams_of(piece) {
+            .map(|piece| match grams_of_needle(piece) {
                 grams if grams.is_empty() => GramQuery::Any,
                 grams => GramQuery::Grams(grams),
             })
@@ -364,7 +363,7 @@ fn overlapping_parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Returns each string of the first list followed by each of the second; `None` for more than
 /// [`MAX_TRACKED_STRINGS`].
-fn concatenations(
+fn concatenate_all_pairs(
     first: &AlternativeStrings,
     second: &AlternativeStrings,
 ) -> Option<AlternativeStrings> {

@@ -82,7 +82,7 @@ pub(super) const fn long_gram_kinds(byte: u8) -> u8 {
 
 /// Returns a number that changes with the definition of grams and the overlap of chunks, so that
 /// grams stored by another version are detected.
-pub(super) fn fingerprint() -> u64 {
+pub(super) fn gram_format_fingerprint() -> u64 {
     let mut extractor = super::GramExtractor::default();
     let grams = extractor.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
     let sizes = u64::from(GRAM_HASH_BITS) | (MAX_CHUNK_STRING_BYTES as u64) << 32;
@@ -106,7 +106,7 @@ pub(super) const fn fold_gram_digit(byte: u8) -> u16 {
 
 /// Returns the distinct grams of a string that a match must contain, with ASCII letters in lower
 /// case and [`ANY_DIGIT_BYTE`] for any digit. Bytes around a line feed form no gram.
-pub(super) fn grams_of(needle: &[u8]) -> Vec<u32> {
+pub(super) fn grams_of_needle(needle: &[u8]) -> Vec<u32> {
     let three = |window: &[u8]| {
         let any = window.contains(&ANY_DIGIT_BYTE);
         let lane = |byte: u8| if any { fold_gram_digit(byte) } else { u16::from(byte) };

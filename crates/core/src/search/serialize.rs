@@ -5,7 +5,7 @@
 //! the content is authentic.
 
 use super::block_index::{Block, BlockIndex};
-use super::grams::fingerprint;
+use super::grams::gram_format_fingerprint;
 use super::shards::{Shard, Shards};
 
 /// The number of words converted to bytes at once.
@@ -20,7 +20,7 @@ pub type ByteSource<'a> = &'a mut dyn FnMut(&mut [u8]) -> bool;
 /// Returns a number that changes with the definition of grams: an index that was written with
 /// another one cannot be used.
 pub fn gram_format() -> u64 {
-    fingerprint()
+    gram_format_fingerprint()
 }
 
 impl BlockIndex {

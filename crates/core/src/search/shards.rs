@@ -11,25 +11,22 @@ use super::block_index::{Block, intersect_bit_set, unite_bit_set};
 use super::gram_query::GramQuery;
 use super::grams::GRAM_HASH_BITS;
 
-/// The minimum number of rows of a shard.
 const MIN_SHARD_ROWS: usize = 64;
 /// The maximum number of rows of a shard: one for each gram hash.
 const MAX_SHARD_ROWS: usize = 1 << GRAM_HASH_BITS;
 /// The number of different shard heights between one power of two and the next, as a power of two.
 /// Fewer heights waste more rows by rounding up.
-const HEIGHT_STEPS_BITS: u32 = 2;
+const SHARD_HEIGHT_STEP_BITS: u32 = 2;
 /// The maximum number of bits in a shard (4 MiB), which makes rows long enough for sequential
 /// reads.
 const MAX_SHARD_BITS: usize = 1 << 25;
-/// The initial number of columns of a shard.
 const INITIAL_SHARD_COLUMNS: usize = 64;
 /// The number of words of a row in which the occurrences of a gram are counted as its frequency.
-const SAMPLE_WORDS: usize = 8;
+const FREQUENCY_SAMPLE_WORDS: usize = 8;
 /// The number of shards that are sampled to estimate how many blocks a query selects.
 const SAMPLE_SHARDS: usize = 4;
 /// The number of grams whose complete rows are read; after them, most words have no candidate left.
 const GRAMS_WITH_WHOLE_ROWS: usize = 3;
-/// The number of 64-bit words in a cache line.
 const WORDS_PER_CACHE_LINE: usize = 8;
 /// If more than this many words come to one word with a candidate, words without candidates are
 /// skipped.
@@ -200,7 +197,6 @@ impl Shards {
         }
     }
 
-    /// Adds a shard that was read.
     pub(super) fn add_shard(&mut self, shard: Shard) {
         self.blocks += shard.blocks.len();
         let grows = shard.blocks.len() < shard.max_columns();
@@ -383,10 +379,15 @@ impl Shard {
         row.get(at).copied().unwrap_or(last)
     }
 
-    /// Returns the number of blocks with a gram in the first [`SAMPLE_WORDS`] words of columns.
+    /// Returns the number of blocks with a gram in the first [`FREQUENCY_SAMPLE_WORDS`] words of
+    /// columns.
     fn gram_frequency(&self, gram: u32) -> u32 {
         let (row, last) = self.row(gram);
-        row.iter().chain(Some(&last)).take(SAMPLE_WORDS).map(|word| word.count_ones()).sum()
+        row.iter()
+            .chain(Some(&last))
+            .take(FREQUENCY_SAMPLE_WORDS)
+            .map(|word| word.count_ones())
+            .sum()
     }
 }
 
@@ -394,6 +395,6 @@ impl Shard {
 /// limits.
 fn shard_height_for(rows: usize) -> usize {
     let rows = rows.clamp(MIN_SHARD_ROWS, MAX_SHARD_ROWS);
-    let step = 1 << (rows.ilog2() - HEIGHT_STEPS_BITS);
+    let step = 1 << (rows.ilog2() - SHARD_HEIGHT_STEP_BITS);
     rows.next_multiple_of(step)
 }

@@ -36,7 +36,6 @@ fn read_le32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes)
 }
 
-/// Returns the size of a PNG from its header.
 fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let side = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
     // Apple's variant of PNG has the chunk `CgBI` before the header.

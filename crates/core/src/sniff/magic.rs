@@ -5,7 +5,6 @@
 
 use super::FileKind::{self, Archive, Audio, Binary, Document, Font, Image, Pdf, Video};
 
-/// A kind of file and its MIME type.
 type KindAndMime = (FileKind, &'static str);
 
 /// The bytes at the start of a file, and the kind and MIME type that they stand for.

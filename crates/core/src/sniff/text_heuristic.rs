@@ -38,7 +38,7 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     }
     // Starts at the line with the first non-ASCII byte, which says most about the encoding.
     let first = sample.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
-    let rest = &sample[crate::text::start_of_line_around(sample, first)..];
+    let rest = &sample[crate::text::line_begin(sample, first)..];
     let sample = &rest[..rest.len().min(MAX_INSPECTED_BYTES)];
     let mut counts = [0u32; 256];
     for &byte in sample {

@@ -137,7 +137,7 @@ impl<'a> Iterator for Lines<'a> {
 
 /// Returns the byte offset of line `number` (1-based), or `None` beyond the last line. No line
 /// begins after the last line ending.
-pub fn start_of_line(text: &[u8], number: u64) -> Option<usize> {
+pub fn line_start(text: &[u8], number: u64) -> Option<usize> {
     let start = match number.checked_sub(1)? {
         0 => 0,
         before => memchr_iter(b'\n', text).nth(usize::try_from(before - 1).ok()?)? + 1,
@@ -152,12 +152,12 @@ pub fn line_number_at(text: &[u8], offset: usize) -> u64 {
 }
 
 /// Returns the byte offset at which the line that contains the byte at `offset` begins.
-pub fn start_of_line_around(text: &[u8], offset: usize) -> usize {
+pub fn line_begin(text: &[u8], offset: usize) -> usize {
     memrchr(b'\n', &text[..offset.min(text.len())]).map_or(0, |lf| lf + 1)
 }
 
 /// Returns the longest prefix of `text` with at most `max` code points.
-pub fn cut_chars(text: &str, max: usize) -> &str {
+pub fn prefix_of_chars(text: &str, max: usize) -> &str {
     if text.len() <= max {
         return text;
     }
@@ -207,32 +207,25 @@ mod tests {
     #[test]
     fn lines_are_found_by_number_and_by_offset() {
         let text = b"one\ntwo\r\nthree";
-        assert_eq!(start_of_line(text, 1), Some(0));
-        assert_eq!(start_of_line(text, 2), Some(4));
-        assert_eq!(start_of_line(text, 3), Some(9));
-        assert_eq!(start_of_line(text, 4), None);
-        assert_eq!(start_of_line(text, 0), None);
-        assert_eq!(start_of_line(b"a\n", 2), None);
-        assert_eq!(start_of_line(b"", 1), None);
+        assert_eq!(line_start(text, 1), Some(0));
+        assert_eq!(line_start(text, 2), Some(4));
+        assert_eq!(line_start(text, 3), Some(9));
+        assert_eq!(line_start(text, 4), None);
+        assert_eq!(line_start(text, 0), None);
+        assert_eq!(line_start(b"a\n", 2), None);
+        assert_eq!(line_start(b"", 1), None);
         assert_eq!(
             (line_number_at(text, 0), line_number_at(text, 8), line_number_at(text, 99)),
             (1, 2, 3)
         );
-        assert_eq!(
-            (
-                start_of_line_around(text, 3),
-                start_of_line_around(text, 8),
-                start_of_line_around(text, 9)
-            ),
-            (0, 4, 9)
-        );
+        assert_eq!((line_begin(text, 3), line_begin(text, 8), line_begin(text, 9)), (0, 4, 9));
     }
 
     #[test]
     fn cuts_fall_between_code_points() {
-        assert_eq!(cut_chars("aé漢😀b", 4), "aé漢😀");
-        assert_eq!(cut_chars("ab", 5), "ab");
-        assert_eq!(cut_chars("é", 0), "");
+        assert_eq!(prefix_of_chars("aé漢😀b", 4), "aé漢😀");
+        assert_eq!(prefix_of_chars("ab", 5), "ab");
+        assert_eq!(prefix_of_chars("é", 0), "");
         assert_eq!(count_chars("aé漢😀b"), 5);
     }
 
@@ -254,9 +247,9 @@ mod tests {
             prop_assert_eq!(&whole, &text);
             for (index, line) in lines(&text).enumerate() {
                 let number = index as u64 + 1;
-                prop_assert_eq!(start_of_line(&text, number), Some(line.start));
+                prop_assert_eq!(line_start(&text, number), Some(line.start));
                 prop_assert_eq!(line_number_at(&text, line.start), number);
-                prop_assert_eq!(start_of_line_around(&text, line.start + line.text.len()), line.start);
+                prop_assert_eq!(line_begin(&text, line.start + line.text.len()), line.start);
                 prop_assert!(!line.text.contains(&b'\n'));
             }
         }

@@ -66,7 +66,7 @@ pub struct Components<'a> {
 /// such an escape becomes `\x5C`. Names without either are unchanged and borrowed.
 pub fn encode_name(name: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(name)
-        && !text.as_bytes().windows(4).any(is_escape)
+        && !text.as_bytes().windows(4).any(is_name_escape)
     {
         return Cow::Borrowed(text);
     }
@@ -74,7 +74,7 @@ pub fn encode_name(name: &[u8]) -> Cow<'_, str> {
     let mut rest = name;
     for chunk in name.utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c == '\\' && rest.get(..4).is_some_and(is_escape) {
+            if c == '\\' && rest.get(..4).is_some_and(is_name_escape) {
                 shown.push_str("\\x5C");
             } else {
                 shown.push(c);
@@ -92,13 +92,13 @@ pub fn encode_name(name: &[u8]) -> Cow<'_, str> {
 /// Restores the bytes that [`encode_name`] converted. Text without such escapes is unchanged.
 pub fn decode_name(shown: &str) -> Cow<'_, [u8]> {
     let bytes = shown.as_bytes();
-    if !bytes.windows(4).any(is_escape) {
+    if !bytes.windows(4).any(is_name_escape) {
         return Cow::Borrowed(bytes);
     }
     let mut name = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        if bytes.get(at..at + 4).is_some_and(is_escape) {
+        if bytes.get(at..at + 4).is_some_and(is_name_escape) {
             name.push(hex_value(bytes[at + 2]) << 4 | hex_value(bytes[at + 3]));
             at += 4;
         } else {
@@ -110,7 +110,7 @@ pub fn decode_name(shown: &str) -> Cow<'_, [u8]> {
 }
 
 /// Returns true for the only escapes: `\x5C`, and `\xHH` with HH from 80 to FF.
-fn is_escape(window: &[u8]) -> bool {
+fn is_name_escape(window: &[u8]) -> bool {
     let upper_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
     window[0] == b'\\'
         && window[1] == b'x'
@@ -129,7 +129,7 @@ fn hex_value(digit: u8) -> u8 {
 /// person: control characters (C0, DEL, C1, line and paragraph separators) and the bidirectional
 /// controls U+202A–202E, U+2066–2069.
 pub fn escape_controls(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_deceptive) {
+    if !text.chars().any(is_deceptive_char) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
@@ -138,10 +138,10 @@ pub fn escape_controls(text: &str) -> Cow<'_, str> {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            c if is_deceptive(c) && (c as u32) < 0x100 => {
+            c if is_deceptive_char(c) && (c as u32) < 0x100 => {
                 shown.push_str(&format!("\\x{:02x}", c as u32));
             }
-            c if is_deceptive(c) => shown.push_str(&format!("\\u{{{:04x}}}", c as u32)),
+            c if is_deceptive_char(c) => shown.push_str(&format!("\\u{{{:04x}}}", c as u32)),
             c => shown.push(c),
         }
     }
@@ -149,7 +149,7 @@ pub fn escape_controls(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns true for a character that [`escape_controls`] escapes.
-fn is_deceptive(c: char) -> bool {
+fn is_deceptive_char(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

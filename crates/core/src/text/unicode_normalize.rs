@@ -44,7 +44,7 @@ fn normalise(text: &str, form: Form) -> String {
 
 #[cfg(not(feature = "normal-forms"))]
 fn normalise(text: &str, form: Form) -> String {
-    HOST_NORMALIZE.get().map_or_else(|| text.to_owned(), |normalise| normalise(text, form))
+    HOST_NORMALIZE.get().map_or_else(|| text.to_owned(), |convert| convert(text, form))
 }
 
 /// Returns true if a character stays the same in every composed form, whatever its neighbours are:

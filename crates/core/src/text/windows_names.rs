@@ -15,10 +15,10 @@ use crate::error::{Code, Error, Result};
 ///
 /// ```
 /// use filewright_core::text::windows_names;
-/// assert!(windows_names::check(r"src\con.h").is_err());
-/// assert!(windows_names::check(r"C:\repo\src\icon.h").is_ok());
+/// assert!(windows_names::check_windows_path(r"src\con.h").is_err());
+/// assert!(windows_names::check_windows_path(r"C:\repo\src\icon.h").is_ok());
 /// ```
-pub fn check(path: &str) -> Result<()> {
+pub fn check_windows_path(path: &str) -> Result<()> {
     let is_separator = |c: char| matches!(c, '/' | '\\');
     if path.chars().take(2).filter(|&c| is_separator(c)).count() == 2 {
         let what = "a path of the network or of devices leads outside";
@@ -122,7 +122,7 @@ mod tests {
             ("//server/share/x", OutsideAllowed),
             (r"\/server\share", OutsideAllowed),
         ] {
-            assert_eq!(check(path).map_err(|error| error.code), Err(code), "{path}");
+            assert_eq!(check_windows_path(path).map_err(|error| error.code), Err(code), "{path}");
         }
     }
 
@@ -147,7 +147,7 @@ mod tests {
             "a b.txt",
             "caf\u{e9}",
         ] {
-            assert_eq!(check(path), Ok(()), "{path}");
+            assert_eq!(check_windows_path(path), Ok(()), "{path}");
         }
     }
 
@@ -155,7 +155,7 @@ mod tests {
         #[test]
         fn any_text_is_answered_and_separators_are_alike(path in ".{0,40}") {
             let turned = path.replace('/', "\\");
-            prop_assert_eq!(check(&path).is_ok(), check(&turned).is_ok());
+            prop_assert_eq!(check_windows_path(&path).is_ok(), check_windows_path(&turned).is_ok());
         }
     }
 }

@@ -24,7 +24,7 @@ pub mod fs {
 
 /// Returns the rights that a version of Landlock can handle: for files, for TCP, and for reaching
 /// other processes.
-fn supported_rights(abi: u32) -> (u64, u64, u64) {
+fn supported_landlock_rights(abi: u32) -> (u64, u64, u64) {
     let files = match abi {
         0 | 1 => (1 << 13) - 1,
         2 => (1 << 14) - 1,
@@ -84,7 +84,7 @@ impl Ruleset {
         if version == 0 {
             return Err(last_os_setup_error("the kernel has no Landlock"));
         }
-        let (files, net, scoped) = supported_rights(version);
+        let (files, net, scoped) = supported_landlock_rights(version);
         let (net, scoped) = if strict { (net, scoped) } else { (0, 0) };
         let attr = RulesetAttr { handled_access_fs: files, handled_access_net: net, scoped };
         // Older kernels take a shorter structure, without the fields they do not know.

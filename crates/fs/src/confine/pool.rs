@@ -139,7 +139,6 @@ impl Drop for Pool {
 }
 
 impl PoolState {
-    /// Returns the queue of a lane.
     fn queue(&self, lane: Lane) -> &JobQueue<BoxedJob> {
         match lane {
             Lane::Quick => &self.quick,

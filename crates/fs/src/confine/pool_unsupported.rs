@@ -10,7 +10,6 @@ use super::Lane;
 
 type BoxedJob = Box<dyn FnOnce() + Send>;
 
-/// The number of threads of each lane.
 const THREADS_PER_LANE: usize = 4;
 
 /// A pool of threads with a queue of jobs for each [`Lane`].
@@ -42,7 +41,6 @@ impl Pool {
     }
 }
 
-/// Starts the threads of a lane and returns the sender of its jobs.
 fn start_lane() -> Mutex<Sender<BoxedJob>> {
     let (queue, work) = channel::<BoxedJob>();
     let work = Arc::new(Mutex::new(work));

@@ -14,7 +14,6 @@ use rustix::io::Errno;
 use crate::dir::stat::Kind;
 use crate::root::{FinalSymlink, MissingPolicy, Roots};
 
-/// The layer of the system that refused an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RefusingLayer {
     /// The permission bits and access lists of the file.

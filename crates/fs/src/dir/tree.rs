@@ -40,7 +40,6 @@ filewright_core::wire! {
 }
 
 impl TreeCounts {
-    /// Adds one entry.
     pub(crate) fn add(&mut self, stat: &Stat) {
         if stat.kind == Kind::Dir {
             self.directories += 1;

@@ -54,7 +54,6 @@ struct Root {
     /// The pinned directory: the root itself, or its deepest existing parent if the root is a file
     /// or does not exist yet.
     anchor: OwnedFd,
-    /// The real path of the anchor.
     anchor_path: Vec<u8>,
     /// The real path of the root: that of the anchor, or below it.
     path: Vec<u8>,

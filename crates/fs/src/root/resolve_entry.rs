@@ -19,7 +19,6 @@ use crate::dir::errno::{os_error, outside_error};
 use crate::dir::open_directory;
 use crate::dir::stat::{Kind, Stat};
 
-/// The maximum length of a name in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
 /// The handling of a symbolic link that is the last name of a path.
@@ -126,7 +125,7 @@ impl Roots {
         // This check is only needed on Windows, where one file has several names, but it is
         // compiled everywhere, so that it stays correct.
         if cfg!(windows) {
-            windows_names::check(&encode_name(path))?;
+            windows_names::check_windows_path(&encode_name(path))?;
         }
         let parsed = components(path)?;
         if !parsed.absolute {

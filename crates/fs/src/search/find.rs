@@ -166,7 +166,7 @@ pub fn find_from_disk(
     options: &FindOptions,
     stop: &StopSignal<'_>,
 ) -> Result<Packed> {
-    let (summary, groups) = walk(walk_root, &options.walk, stop, &Finder { options })?;
+    let (summary, groups) = walk(walk_root, &options.walk, stop, &FindVisitor { options })?;
     Ok(pack_page(groups.into_iter().flatten().collect(), &summary, options))
 }
 
@@ -187,7 +187,7 @@ pub fn pack_page(mut groups: Vec<DirMatches>, summary: &Summary, options: &FindO
 }
 
 /// The visitor of a walk that collects the entries that match the options.
-pub struct Finder<'a> {
+pub struct FindVisitor<'a> {
     /// The options of the search.
     pub options: &'a FindOptions,
 }
@@ -224,14 +224,13 @@ impl DirMatches {
         }
     }
 
-    /// Returns the name of the entry with this index.
     pub(super) fn name(&self, index: usize) -> &[u8] {
         let begin = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.names[begin as usize..self.ends[index] as usize]
     }
 }
 
-impl Visitor for Finder<'_> {
+impl Visitor for FindVisitor<'_> {
     type Local = Vec<DirMatches>;
 
     const OPENS_FILES: bool = false;
@@ -264,7 +263,7 @@ impl Visitor for Finder<'_> {
             group.ends.push(u32::try_from(group.names.len()).unwrap_or(u32::MAX));
             if self.options.sort != FindOrder::Path {
                 let name = directory.listing.name(index);
-                group.times.push(mtimes::mtime_of(directory.fd, name));
+                group.times.push(mtimes::read_mtime_millis(directory.fd, name));
             }
         }
         groups.push(group);

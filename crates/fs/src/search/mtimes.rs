@@ -45,7 +45,7 @@ fn read_missing_mtimes(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop
         let dir: Arc<[u8]> = Arc::from(&*shown(&group.prefix));
         let fd = opener.open(&dir).ok();
         let times = (0..group.ends.len())
-            .map(|index| fd.map_or(0.0, |fd| mtime_of(fd, &shown(group.name(index)))))
+            .map(|index| fd.map_or(0.0, |fd| read_mtime_millis(fd, &shown(group.name(index)))))
             .collect();
         group.times = times;
     }
@@ -53,6 +53,6 @@ fn read_missing_mtimes(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop
 
 /// Returns the modification time of an entry in whole milliseconds since 1970, so that JavaScript
 /// can pass it back unchanged; 0 if the entry no longer exists.
-pub(super) fn mtime_of(dir: BorrowedFd<'_>, name: &[u8]) -> f64 {
+pub(super) fn read_mtime_millis(dir: BorrowedFd<'_>, name: &[u8]) -> f64 {
     Stat::at(dir, name).map_or(0.0, |stat| stat.mtime.div_euclid(1_000_000) as f64)
 }

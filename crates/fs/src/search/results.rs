@@ -58,7 +58,6 @@ wire! {
     }
 }
 
-/// The hits of one file.
 pub(super) struct FileMatches {
     pub path: Box<[u8]>,
     pub hits: u64,
@@ -71,7 +70,6 @@ pub(super) struct FileMatches {
     pub more: bool,
 }
 
-/// The end of a hit.
 pub(super) struct HitEnd {
     /// The end of the hit in the packed numbers.
     pub nums: usize,
@@ -174,7 +172,7 @@ impl Search<'_> {
             context: options.limits.has_context(),
         };
         let mut results = vec![head.packed()];
-        pack(found, &mut results);
+        pack_in_batches(found, &mut results);
         results
     }
 
@@ -247,7 +245,7 @@ impl FileMatches {
 }
 
 /// Appends the files to `results`, in batches of at most [`MAX_BATCH_TEXT_BYTES`].
-fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
+fn pack_in_batches(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
     let mut batch = Vec::new();
     let mut size = 0;
     for mut file in found {

@@ -64,7 +64,7 @@ struct RunningWalk {
 ///
 /// # Errors
 /// Errors of `scan` and [`super::grep::grep`].
-pub fn search(
+pub fn search_shared(
     walks: &Arc<SharedWalks>,
     roots: &Arc<Roots>,
     path: &[u8],

@@ -21,7 +21,7 @@ use crate::dir::tree::{TreeCounts, TreeEvent, TreeStep, walk_tree};
 use crate::root::{ResolvedEntry, Roots, repository_marks_in};
 use crate::write::{
     ContentSource, Preserve, TempEntry, check_close_errors, copy_moved_metadata, copy_times,
-    rename_or_link_unless_exists, set_mode,
+    move_unless_exists, set_mode,
 };
 
 /// The purpose of copying a tree: to have it twice, or to move it to another file system.
@@ -95,7 +95,7 @@ impl TreeCopy<'_> {
         let (counts, closed) = self.copy_contents(top, stage)?;
         if let (Some(name), None) = (&target.name, target.kind()) {
             set_deferred_modes(kept.as_fd(), &closed)?;
-            match rename_or_link_unless_exists(base, &temp.name, name) {
+            match move_unless_exists(base, &temp.name, name) {
                 Ok(()) => temp.moved_into_place(),
                 Err(Errno::EXIST) => return Ok(None),
                 Err(errno) => return Err(os_error(errno)),

@@ -189,10 +189,7 @@ impl Roots {
         options: &TransferOptions,
         conditions: &Conditions,
     ) -> Result<()> {
-        if target.found.is_some()
-            && !options.overwrite
-            && !is_same_entry_respelt(source, stat, target)
-        {
+        if target.found.is_some() && !options.overwrite && !is_respelling(source, stat, target) {
             return Err(os_error(Errno::EXIST));
         }
         if target.name.is_none() || self.contains_root(&target.real) {
@@ -214,7 +211,7 @@ impl Roots {
             return Ok(());
         };
         if found.same_file(stat) {
-            return if is_same_entry_respelt(source, stat, target) {
+            return if is_respelling(source, stat, target) {
                 Ok(())
             } else {
                 Err(same_file_error())
@@ -429,11 +426,7 @@ impl Roots {
 
 /// Reports whether source and target are the same entry under two spellings of its path, as a
 /// case-insensitive file system allows. Such a move changes only the spelling of the name.
-fn is_same_entry_respelt(
-    source: &ResolvedEntry<'_>,
-    stat: &Stat,
-    target: &ResolvedEntry<'_>,
-) -> bool {
+fn is_respelling(source: &ResolvedEntry<'_>, stat: &Stat, target: &ResolvedEntry<'_>) -> bool {
     let one_entry = target.found.is_some_and(|found| found.same_file(stat))
         && (stat.kind == Kind::Dir || stat.nlink == 1);
     one_entry && target.real != source.real

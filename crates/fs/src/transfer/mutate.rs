@@ -22,7 +22,7 @@ use crate::root::{
     absolute_path_of, outside_for_intent_error, parent_of,
 };
 use crate::write::aside::{
-    AsideOutcome, Conditions, check_aside_name, check_empty, delete_if_unchanged, set_aside,
+    AsideOutcome, Conditions, check_aside_name, check_dir_is_empty, delete_if_unchanged, set_aside,
 };
 use crate::write::sweep_stale_temp_files;
 
@@ -111,7 +111,7 @@ impl Roots {
             let taken = match &conditions.aside {
                 Some(aside) => {
                     if stat.kind == Kind::Dir {
-                        check_empty(&place.dir, name)?;
+                        check_dir_is_empty(&place.dir, name)?;
                     }
                     Some(set_aside(&place.dir, name, &stat, aside)?)
                 }

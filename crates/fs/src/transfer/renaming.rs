@@ -11,8 +11,10 @@ use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
-use crate::write::aside::{AsideOutcome, check_empty, is_same_file_state, link_aside, set_aside};
-use crate::write::rename_or_link_unless_exists;
+use crate::write::aside::{
+    AsideOutcome, check_dir_is_empty, is_same_file_state, link_aside, set_aside,
+};
+use crate::write::move_unless_exists;
 
 /// Returns the version of the moved entry, whose metadata was `moved`; `None` if another program
 /// has replaced it at its new name.
@@ -36,7 +38,7 @@ pub(super) fn keep_target_aside(
     if old.kind != Kind::Dir {
         return link_aside(&target.dir, name, old, aside);
     }
-    check_empty(&target.dir, name)?;
+    check_dir_is_empty(&target.dir, name)?;
     set_aside(&target.dir, name, old, aside)
 }
 
@@ -48,7 +50,7 @@ pub(super) fn restore_target(
     aside: &[u8],
 ) -> Result<()> {
     if old.kind == Kind::Dir {
-        return rename_or_link_unless_exists(&target.dir, aside, name).map_err(os_error);
+        return move_unless_exists(&target.dir, aside, name).map_err(os_error);
     }
     unlink(&target.dir, aside).map_err(os_error)
 }

@@ -19,7 +19,7 @@ use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::temp_name::{is_own_aside_name, is_temp_name, new_temp_name};
 use crate::dir::unlink;
 use crate::root::{ResolvedEntry, Roots};
-use crate::write::rename_or_link_unless_exists;
+use crate::write::move_unless_exists;
 
 /// The preconditions for removing or replacing an entry, and the name under which the old entry is
 /// kept.
@@ -104,7 +104,7 @@ pub(crate) fn set_aside(
     expected: &Stat,
     aside: &[u8],
 ) -> Result<AsideOutcome> {
-    match rename_or_link_unless_exists(&dir, name, aside) {
+    match move_unless_exists(&dir, name, aside) {
         Ok(()) => {}
         Err(Errno::NOENT) => return Ok(AsideOutcome::Again),
         Err(errno) => return Err(os_error(errno)),
@@ -112,7 +112,7 @@ pub(crate) fn set_aside(
     if Stat::at(&dir, aside).is_ok_and(|now| is_same_file_state(&now, expected)) {
         return Ok(AsideOutcome::Done);
     }
-    match rename_or_link_unless_exists(&dir, aside, name) {
+    match move_unless_exists(&dir, aside, name) {
         Ok(()) => {}
         // A newer entry has the name and stays, as if it had replaced the entry that was set aside.
         Err(Errno::EXIST) => unlink(&dir, aside).map_err(os_error)?,
@@ -138,7 +138,7 @@ pub(crate) fn delete_if_unchanged(
 }
 
 /// Returns `NOT_EMPTY` if a directory contains anything except our temporary files.
-pub(crate) fn check_empty(dir: impl AsFd, name: &[u8]) -> Result<()> {
+pub(crate) fn check_dir_is_empty(dir: impl AsFd, name: &[u8]) -> Result<()> {
     let Some(entries) = open_entries(dir, name)? else { return Err(changing_path_error()) };
     for_each_name(&entries, |name, _| {
         if is_temp_name(name) { Ok(()) } else { Err(os_error(Errno::NOTEMPTY)) }

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, FlockOperation, RenameFlags};
 use rustix::io::Errno;
 
 use super::Durability;
-use super::replacement::Replacement;
+use super::replacement::FileReplacement;
 use super::temp::TempEntry;
 use crate::dir::errno::os_error;
 use crate::dir::open_entries;
@@ -17,7 +17,7 @@ use crate::dir::unlink;
 use crate::root::ResolvedEntry;
 use crate::write::aside::no_aside_error;
 
-/// The result of [`Replacement::move_into_place`].
+/// The result of [`FileReplacement::move_into_place`].
 pub(super) enum CommitOutcome {
     Done,
     /// Nothing was changed, because another program has changed the entry: the caller resolves the
@@ -27,11 +27,11 @@ pub(super) enum CommitOutcome {
     InPlace,
 }
 
-impl Replacement<'_> {
+impl FileReplacement<'_> {
     /// Moves the complete temporary file to the name of the target.
     pub fn move_into_place(&self, temp: TempEntry<'_>, fd: &OwnedFd) -> Result<CommitOutcome> {
         let Some(old) = self.old else {
-            return match rename_or_link_unless_exists(&self.place.dir, &temp.name, self.name) {
+            return match move_unless_exists(&self.place.dir, &temp.name, self.name) {
                 Ok(()) => {
                     temp.moved_into_place();
                     Ok(CommitOutcome::Done)
@@ -147,11 +147,7 @@ fn exchange_names(dir: impl AsFd, a: &[u8], b: &[u8]) -> rustix::io::Result<()> 
 }
 
 /// Renames an entry unless the new name exists (`EXIST`).
-pub(crate) fn rename_or_link_unless_exists(
-    dir: impl AsFd,
-    from: &[u8],
-    to: &[u8],
-) -> rustix::io::Result<()> {
+pub(crate) fn move_unless_exists(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(&dir, from, &dir, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         result => return result,

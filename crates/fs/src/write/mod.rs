@@ -37,7 +37,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
-pub(crate) use commit::{rename_or_link_unless_exists, sync_directory};
+pub(crate) use commit::{move_unless_exists, sync_directory};
 pub(crate) use flush::check_close_errors;
 pub(crate) use metadata::{copy_moved_metadata, copy_times, set_mode};
 pub(crate) use source::ContentSource;
@@ -52,7 +52,7 @@ use crate::root::{
     open_resolved_file,
 };
 use crate::write::aside::{check_aside_name, conflict_error};
-use replacement::{Replacement, ReplacementOutcome};
+use replacement::{FileReplacement, ReplacementOutcome};
 
 filewright_core::wire! {
     /// How far a write is flushed.
@@ -299,7 +299,7 @@ impl Roots {
             ContentChange::Copy(original) if original.moved => Some(original),
             _ => None,
         };
-        Replacement { place, name, old: old.as_ref(), source, compare, moved, options, cancel }
+        FileReplacement { place, name, old: old.as_ref(), source, compare, moved, options, cancel }
             .run()
     }
 

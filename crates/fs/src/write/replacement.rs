@@ -21,7 +21,7 @@ use crate::dir::stat::Stat;
 use crate::root::ResolvedEntry;
 use crate::write::aside::no_aside_error;
 
-/// The result of [`Replacement::run`].
+/// The result of [`FileReplacement::run`].
 pub(super) enum ReplacementOutcome {
     Done(Written),
     /// Nothing was changed, because another program has changed the entry: the caller resolves the
@@ -30,7 +30,7 @@ pub(super) enum ReplacementOutcome {
 }
 
 /// Everything that is needed to create or replace one file.
-pub(super) struct Replacement<'j> {
+pub(super) struct FileReplacement<'j> {
     pub place: &'j ResolvedEntry<'j>,
     pub name: &'j [u8],
     pub old: Option<&'j Stat>,
@@ -43,7 +43,7 @@ pub(super) struct Replacement<'j> {
     pub cancel: &'j CancelToken,
 }
 
-impl Replacement<'_> {
+impl FileReplacement<'_> {
     /// Makes the replacement. Before it returns an error or [`ReplacementOutcome::Again`], it
     /// removes the temporary file.
     pub fn run(&self) -> Result<ReplacementOutcome> {

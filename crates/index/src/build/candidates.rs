@@ -2,7 +2,7 @@
 
 use filewright_core::search::{Block, Chunk, GramQuery};
 
-use crate::build::negative_cache::{MAX_PIECES_PER_QUERY, Piece, piece_at};
+use crate::build::negative_cache::{FilePiece, MAX_PIECES_PER_QUERY, piece_at};
 use crate::tree::view::{FileCounts, QueryView};
 use crate::tree::{FileState, NO_NUMBER, Tree};
 use filewright_fs::search::grep::GrepOptions;
@@ -16,7 +16,7 @@ pub(crate) struct CandidateSet {
     /// found to match.
     pub uncertain_chunks: Vec<UncertainChunk>,
     /// The pieces of the selected files, so that those without a match can be recorded.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<FilePiece>,
     /// A lower bound of the bytes to read.
     pub bytes: u64,
     /// The number of files that are known to have no match and are not read.
@@ -83,7 +83,7 @@ impl CandidateSet {
         view: &QueryView,
         options: &GrepOptions,
         from: &[u8],
-        misses: &[Piece],
+        misses: &[FilePiece],
     ) -> Self {
         let (query, max_bytes) = (&options.query, options.max_file_bytes);
         let from = tree.first_at(from, view);
@@ -98,9 +98,9 @@ impl CandidateSet {
         };
         let mut blocks: Vec<(u32, Block)> = Vec::new();
         let mut uncertain_chunks: Vec<(u32, UncertainChunk)> = Vec::new();
-        let mut pieces: Vec<(u32, Piece)> = Vec::new();
+        let mut pieces: Vec<(u32, FilePiece)> = Vec::new();
         // Reports whether a piece must be read, and records it, up to the limit.
-        let mut passes = |file: u32, piece: Piece| {
+        let mut passes = |file: u32, piece: FilePiece| {
             let passes = misses.binary_search(&piece).is_err();
             if passes && pieces.len() < MAX_PIECES_PER_QUERY {
                 pieces.push((order.rank[file as usize], piece));
@@ -235,7 +235,6 @@ fn take_elements_of_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u
     mine
 }
 
-/// Yields the indexes of the set bits.
 fn indexes_of_set_bits(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
     words.iter().enumerate().flat_map(|(index, &word)| {
         let mut left = word;

@@ -118,7 +118,6 @@ struct IndexedFile {
     end: usize,
 }
 
-/// A file to index.
 struct PendingFile {
     file: u32,
     touched: u32,

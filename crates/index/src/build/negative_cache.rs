@@ -22,10 +22,10 @@ const MAX_QUERY_KEY_BYTES: usize = 1 << 10;
 
 /// A unit that is read and searched at once, identified by its owner and its offset: a block, a
 /// chunk of one, or a whole file.
-pub(crate) type Piece = u64;
+pub(crate) type FilePiece = u64;
 
 /// Returns the piece at an offset, in bytes, of the file with this owner number.
-pub(crate) fn piece_at(owner: u32, offset: u32) -> Piece {
+pub(crate) fn piece_at(owner: u32, offset: u32) -> FilePiece {
     u64::from(owner) << 32 | u64::from(offset)
 }
 
@@ -37,12 +37,12 @@ pub(crate) struct NegativeCache(Vec<QueryMisses>);
 struct QueryMisses {
     query: Arc<str>,
     /// The pieces, sorted and without duplicates.
-    pieces: Arc<[Piece]>,
+    pieces: Arc<[FilePiece]>,
 }
 
 impl NegativeCache {
     /// Returns the pieces in which a query is known to have no match, sorted.
-    pub fn of(&mut self, query: &str) -> Arc<[Piece]> {
+    pub fn of(&mut self, query: &str) -> Arc<[FilePiece]> {
         let Some(place) = self.0.iter().position(|known| *known.query == *query) else {
             return Arc::default();
         };
@@ -51,7 +51,7 @@ impl NegativeCache {
     }
 
     /// Adds pieces in which a query had no match.
-    pub fn add(&mut self, query: &Arc<str>, mut found: Vec<Piece>) {
+    pub fn add(&mut self, query: &Arc<str>, mut found: Vec<FilePiece>) {
         if found.is_empty() || query.len() > MAX_QUERY_KEY_BYTES {
             return;
         }
@@ -116,7 +116,7 @@ mod tests {
         assert!(known.of("0").is_empty());
         assert!(
             known.bytes()
-                <= MAX_CACHED_PIECES * size_of::<Piece>()
+                <= MAX_CACHED_PIECES * size_of::<FilePiece>()
                     + MAX_CACHED_QUERIES * MAX_QUERY_KEY_BYTES
         );
         known.add(&"x".repeat(MAX_QUERY_KEY_BYTES + 1).into(), vec![0]);

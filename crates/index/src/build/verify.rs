@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::Index;
 use crate::build::candidates::{CandidateSet, UncertainChunk};
-use crate::build::negative_cache::{Piece, piece_at};
+use crate::build::negative_cache::{FilePiece, piece_at};
 use crate::tree::{NO_NUMBER, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::searcher::{FilePart, Search, SearchThread};
@@ -45,12 +45,12 @@ pub(crate) struct VerifyOutcome {
     /// True if there were more results than requested.
     pub bounded: bool,
     /// The pieces without a match.
-    pub misses: Vec<Piece>,
+    pub misses: Vec<FilePiece>,
 }
 
 /// Reads and searches the files in `work`, and adds their hits to `search`. `cut` is the length of
 /// the path of the search's start relative to that of the index.
-pub(crate) fn verify(
+pub(crate) fn verify_candidates(
     index: &Index,
     walk_root: &WalkRoot<'_>,
     cut: usize,
@@ -106,7 +106,7 @@ struct VerifyContext<'a> {
     /// The bound: paths that sort after it are not needed.
     bound: Mutex<Option<Box<[u8]>>>,
     undone: Mutex<Option<Box<[u8]>>>,
-    misses: Mutex<Vec<Piece>>,
+    misses: Mutex<Vec<FilePiece>>,
 }
 
 /// Stores a path, if it sorts before the stored one or there is none.
@@ -134,8 +134,8 @@ struct Verifier<'a> {
     local: SearchThread,
     parts: Vec<FilePart>,
     /// The pieces without a match in all files so far.
-    misses: Vec<Piece>,
-    cleared: Vec<Piece>,
+    misses: Vec<FilePiece>,
+    cleared: Vec<FilePiece>,
 }
 
 impl<'a> Verifier<'a> {

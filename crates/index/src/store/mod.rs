@@ -146,7 +146,6 @@ impl IndexKey {
     }
 }
 
-/// Starts the thread of the stores and returns the sender of its jobs.
 fn start_store_thread() -> Option<Sender<StoreJob>> {
     let (told, jobs) = channel::<StoreJob>();
     let serve = move || {

@@ -169,8 +169,8 @@ pub(crate) fn stamp_of(stat: &Stat) -> u64 {
     hasher.finish()
 }
 
-/// Returns a number that changes if the hash function of [`stamp_of`] does, so that stamps saved by
-/// another version of the program are detected.
+/// Returns a number that changes if the hash function of [`stamp_of`] does, so that stamps
+/// saved by another version of the program are detected.
 pub(crate) fn stamp_format() -> u64 {
     let mut hasher = DefaultHasher::new();
     (1_u64, 2_u64, 3_u64, 4_i64, 5_i64, 6_u8).hash(&mut hasher);

@@ -120,7 +120,6 @@ fn enters_directory(options: &GrepOptions, path: &[u8]) -> bool {
     sees(&options.walk, name) && enters_entry(options, path)
 }
 
-/// Reports whether the options exclude no file.
 fn excludes_no_file(options: &GrepOptions) -> bool {
     options.walk.hidden && options.walk.globs.is_everything() && options.types.is_everything()
 }

@@ -60,7 +60,6 @@ impl<'a> EditContent<'a> {
         if self.encoded.is_none() { text } else { 0 }
     }
 
-    /// Returns the bytes of the file.
     pub(in crate::edit) fn into_bytes(self) -> Vec<u8> {
         self.encoded.map_or(self.text, |encoded| encoded.bytes).into_owned()
     }
@@ -74,7 +73,7 @@ impl<'a> EditContent<'a> {
             text.splice(splice.range.clone(), splice.with.iter().copied());
             return Ok(());
         }
-        let text = spliced(&self.text, splices);
+        let text = apply_splices(&self.text, splices);
         if let Some(encoded) = &mut self.encoded {
             encoded.splice(&self.text, splices, &text)?;
         }
@@ -93,7 +92,7 @@ impl EncodedFile<'_> {
             Ok(result) if self.encoding.is_stateful() && self.encoding.is_exact(body) => {
                 self.encoding.encode(result)?
             }
-            _ => spliced(body, &self.byte_splices(body, text, splices)?),
+            _ => apply_splices(body, &self.byte_splices(body, text, splices)?),
         };
         // Bytes next to a cut may decode differently afterwards, so the result is decoded and
         // compared.
@@ -140,7 +139,7 @@ impl EncodedFile<'_> {
 }
 
 /// Returns the text with ranges replaced; they must be ascending and must not overlap.
-pub(crate) fn spliced(text: &[u8], splices: &[Splice]) -> Vec<u8> {
+pub(crate) fn apply_splices(text: &[u8], splices: &[Splice]) -> Vec<u8> {
     let removed: usize = splices.iter().map(|splice| splice.range.len()).sum();
     let added: usize = splices.iter().map(|splice| splice.with.len()).sum();
     let mut bytes = Vec::with_capacity(text.len() - removed + added);

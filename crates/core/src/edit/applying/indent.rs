@@ -4,7 +4,7 @@
 //! its lines have in the file. Lines that occur on both sides show how each indentation of the edit
 //! translates; other depths are extrapolated in the file's own unit.
 
-use crate::edit::lines::{indent, trim};
+use crate::edit::lines::{indentation_of, trim};
 
 /// How the indentation of an edit translates to that of the file: pairs of an indentation as sent
 /// and the same line's indentation in the file.
@@ -29,7 +29,7 @@ impl IndentMap {
         if trim(sent).is_empty() || trim(file).is_empty() {
             return;
         }
-        let (sent, file) = (indent(sent), indent(file));
+        let (sent, file) = (indentation_of(sent), indentation_of(file));
         if !self.pairs.iter().any(|(known, _)| known == sent) {
             self.pairs.push((sent.to_vec(), file.to_vec()));
         }
@@ -53,7 +53,7 @@ impl IndentMap {
     /// compares the file's indentation style, tabs or spaces, with that of the new text.
     pub(in crate::edit) fn learn_style(&mut self, text: &[u8], new: &[&[u8]]) {
         let lines = new.iter().filter(|line| !trim(line).is_empty());
-        let widths: Vec<usize> = lines.map(|line| indent_width(indent(line))).collect();
+        let widths: Vec<usize> = lines.map(|line| indent_width(indentation_of(line))).collect();
         let least = widths.iter().copied().min().unwrap_or(0);
         self.step_columns = widths.iter().copied().fold(0, greatest_common_divisor);
         self.relative_step_columns =
@@ -62,7 +62,7 @@ impl IndentMap {
             return;
         }
         let sent: Vec<&[u8]> =
-            new.iter().map(|line| indent(line)).filter(|i| !i.is_empty()).collect();
+            new.iter().map(|line| indentation_of(line)).filter(|i| !i.is_empty()).collect();
         let Some(first) = sent.first() else { return };
         let mark = first[0];
         if sent.iter().any(|indent| indent.iter().any(|&byte| byte != mark)) {
@@ -71,7 +71,7 @@ impl IndentMap {
         let (mut tabs, mut spaces) = (0, 0);
         let mut least = usize::MAX;
         for line in crate::text::lines(text) {
-            match indent(line.text) {
+            match indentation_of(line.text) {
                 [b'\t', ..] => tabs += 1,
                 blanks @ [b' ', b' ', ..] => {
                     spaces += 1;
@@ -95,7 +95,7 @@ impl IndentMap {
 
     /// Returns a line of the new text with its indentation translated to that of the file.
     pub(in crate::edit) fn translate_line(&self, line: &[u8]) -> Vec<u8> {
-        let sent = indent(line);
+        let sent = indentation_of(line);
         let body = &line[sent.len()..];
         if let Some((unit, file)) = &self.style {
             return [&file.repeat(sent.len() / unit), body].concat();
@@ -225,7 +225,6 @@ impl IndentMap {
     }
 }
 
-/// Returns the greatest common divisor.
 fn greatest_common_divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::diff::{Change, changes_between};
+use crate::diff::{Change, changes_between_lines};
 
 /// Applies the change from `base`, the old line, to `theirs`, the new one, to `ours`, the file's
 /// line. Where both changed the same words, the edit's words win.
@@ -16,8 +16,8 @@ pub(in crate::edit) fn merge_words(base: &[u8], ours: &[u8], theirs: &[u8]) -> V
         return theirs.to_vec();
     }
     let (base, ours, theirs) = (split_tokens(base), split_tokens(ours), split_tokens(theirs));
-    let file = split_into_token_changes(changes_between(&base, &ours));
-    let edit = split_into_token_changes(changes_between(&base, &theirs));
+    let file = split_into_token_changes(changes_between_lines(&base, &ours));
+    let edit = split_into_token_changes(changes_between_lines(&base, &theirs));
     let (mut file, mut edit) = (file.iter().peekable(), edit.iter().peekable());
     let mut merged = Vec::new();
     let mut next = 0;
@@ -26,14 +26,18 @@ pub(in crate::edit) fn merge_words(base: &[u8], ours: &[u8], theirs: &[u8]) -> V
             (None, None) => break,
             (Some(mine), Some(other)) => {
                 let both = mine.before == other.before;
-                let same = both
-                    && joined_tokens(&ours, &mine.after) == joined_tokens(&theirs, &other.after);
+                let same =
+                    both && join_tokens(&ours, &mine.after) == join_tokens(&theirs, &other.after);
                 if same {
                     edit.next();
                     true
                 } else if ranges_overlap(&mine.before, &other.before)
                     || (is_whitespace_change(&base, &ours, mine)
-                        && supersedes_whitespace(tokens_in(&theirs, &other.after), mine, other))
+                        && supersedes_whitespace(
+                            tokens_in_range(&theirs, &other.after),
+                            mine,
+                            other,
+                        ))
                 {
                     file.next();
                     continue;
@@ -47,15 +51,14 @@ pub(in crate::edit) fn merge_words(base: &[u8], ours: &[u8], theirs: &[u8]) -> V
             Some(change) => (change, if mine { &ours } else { &theirs }),
             None => break,
         };
-        merged.extend(joined_tokens(&base, &(next..change.before.start)));
-        merged.extend(joined_tokens(side, &change.after));
+        merged.extend(join_tokens(&base, &(next..change.before.start)));
+        merged.extend(join_tokens(side, &change.after));
         next = change.before.end;
     }
-    merged.extend(joined_tokens(&base, &(next..base.len() as u32)));
+    merged.extend(join_tokens(&base, &(next..base.len() as u32)));
     merged
 }
 
-/// Splits a change that replaces tokens by as many others into one change per token.
 fn split_into_token_changes(changes: Vec<Change>) -> Vec<Change> {
     let singles = |change: Change| {
         let (before, after) = (change.before.clone(), change.after.clone());
@@ -66,8 +69,7 @@ fn split_into_token_changes(changes: Vec<Change>) -> Vec<Change> {
     changes.into_iter().flat_map(singles).collect()
 }
 
-/// Returns the bytes of the tokens in a range.
-fn joined_tokens(tokens: &[&[u8]], range: &Range<u32>) -> Vec<u8> {
+fn join_tokens(tokens: &[&[u8]], range: &Range<u32>) -> Vec<u8> {
     tokens[range.start as usize..range.end as usize].concat()
 }
 
@@ -89,7 +91,7 @@ fn supersedes_whitespace(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
 }
 
 /// Returns the tokens whose indexes are in `range`.
-fn tokens_in<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]] {
+fn tokens_in_range<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]] {
     &tokens[range.start as usize..range.end as usize]
 }
 

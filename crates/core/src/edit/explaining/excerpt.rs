@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use crate::edit::lines::{FileLines, indent, trim};
+use crate::edit::lines::{FileLines, indentation_of, trim};
 use crate::text::path::escape_controls;
-use crate::text::{count_chars, cut_chars};
+use crate::text::{count_chars, prefix_of_chars};
 
 /// The maximum length in characters of a message whose reason and explanation are on one line; in a
 /// longer message, the explanation begins a new line.
@@ -29,7 +29,6 @@ pub(in crate::edit) fn covered_lines(
     start..(start + count.max(1)).min(file.len())
 }
 
-/// Returns the text without one LF at its end.
 pub(in crate::edit) fn without_last_lf(text: &[u8]) -> &[u8] {
     text.strip_suffix(b"\n").unwrap_or(text)
 }
@@ -64,7 +63,7 @@ pub(in crate::edit) fn list_line_numbers(lines: &[u64]) -> String {
 /// Returns a line for display: cut at [`MAX_QUOTED_CHARS`], with control characters escaped.
 pub(in crate::edit) fn displayed_line(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(MAX_QUOTED_CHARS * 4)]);
-    escape_controls(cut_chars(&text, MAX_QUOTED_CHARS)).into_owned()
+    escape_controls(prefix_of_chars(&text, MAX_QUOTED_CHARS)).into_owned()
 }
 
 /// Returns two lines for a message: the line of the file (`line` is 0-based) and below it the line
@@ -82,7 +81,7 @@ pub(in crate::edit) fn quote_lines(file: &FileLines<'_>, line: usize, sent: &[u8
 /// Says in which way two lines that differ only in white space differ, for a message.
 pub(in crate::edit) fn whitespace_difference(sent: &[u8], file: &[u8]) -> &'static str {
     let sent = sent.strip_suffix(b"\r").unwrap_or(sent);
-    if indent(sent) == indent(file) {
+    if indentation_of(sent) == indentation_of(file) {
         "whitespace"
     } else if sent.contains(&b'\t') != file.contains(&b'\t') {
         "whitespace (indentation: tabs against spaces)"

@@ -2,27 +2,27 @@
 
 use memchr::memmem;
 
-use crate::edit::lines::{FileLines, edit_lines, to_lf_without_bom, trim};
+use crate::edit::lines::{FileLines, split_edit_lines, to_lf_without_bom, trim};
 use crate::edit::matching::bigrams::Bigrams;
 use crate::edit::matching::elision::is_elision;
-use crate::edit::matching::normalize::{key_has_word, match_key, push_key};
+use crate::edit::matching::normalize::{has_word, match_key, push_key};
 
 /// The maximum length in bytes to which a line is compared; the rest is ignored.
 const MAX_COMPARED_LINE_BYTES: usize = 400;
 /// The maximum number of lines of the old text that are looked for, from its beginning.
-const MAX_SENT_LINES: usize = 8;
+const MAX_SEARCHED_OLD_LINES: usize = 8;
 /// The minimum length of a line's match key in bytes to look for it inside the file's lines. A
 /// shorter one is part of other lines by chance.
-const MIN_PART_BYTES: usize = 12;
+const MIN_SEARCHED_KEY_BYTES: usize = 12;
 /// The maximum number of occurrences of one line of the old text that are compared; later ones are
 /// ignored.
-const MAX_COMPARED_PLACES: usize = 64;
+const MAX_COMPARED_OCCURRENCES: usize = 64;
 /// The maximum number of lines of the old text that are looked for around an occurrence.
 const MAX_NEIGHBOUR_LINES: usize = 24;
 /// The maximum length of match keys in bytes that are compared around an occurrence.
-const MAX_WINDOW_BYTES: usize = 1 << 14;
+const MAX_COMPARED_KEY_BYTES: usize = 1 << 14;
 /// The maximum size in bytes of a file that is searched for parts of lines.
-const MAX_FILE_BYTES: usize = 1 << 24;
+const MAX_SEARCHED_FILE_BYTES: usize = 1 << 24;
 /// How many lines a line of the old text may be away from its expected place around an occurrence.
 const MAX_DRIFT_LINES: usize = 8;
 
@@ -40,7 +40,7 @@ pub(in crate::edit) struct NearestLine {
 /// one most similar to the longest of them. Returns `None` if no line is similar enough.
 pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<NearestLine> {
     let old = to_lf_without_bom(old.as_bytes());
-    let old = edit_lines(&old);
+    let old = split_edit_lines(&old);
     if let Some(found) = nearest_line_containing(file, &old) {
         return Some(found);
     }
@@ -49,7 +49,7 @@ pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<N
         .enumerate()
         .map(|(index, line)| (index, &trim(line)[..trim(line).len().min(MAX_COMPARED_LINE_BYTES)]))
         .filter(|(_, line)| !line.is_empty() && !is_elision(line))
-        .take(MAX_SENT_LINES)
+        .take(MAX_SEARCHED_OLD_LINES)
         .max_by_key(|(index, line)| (line.len().min(40), std::cmp::Reverse(*index)))?;
     let pairs = Bigrams::new(line);
     let mut best: Option<(f64, usize)> = None;
@@ -81,12 +81,12 @@ pub(in crate::edit) fn nearest_line(file: &FileLines<'_>, old: &str) -> Option<N
 fn nearest_line_containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<NearestLine> {
     let sent: Vec<Vec<u8>> =
         old.iter().take(MAX_NEIGHBOUR_LINES).map(|line| match_key(line)).collect();
-    let is_distinctive = |key: &[u8]| key.len() >= MIN_PART_BYTES && key_has_word(key);
+    let is_distinctive = |key: &[u8]| key.len() >= MIN_SEARCHED_KEY_BYTES && has_word(key);
     let wanted: Vec<usize> = (0..sent.len())
         .filter(|&at| is_distinctive(&sent[at]) && !is_elision(old[at]))
-        .take(MAX_SENT_LINES)
+        .take(MAX_SEARCHED_OLD_LINES)
         .collect();
-    if wanted.is_empty() || file.start(file.len()) > MAX_FILE_BYTES {
+    if wanted.is_empty() || file.start(file.len()) > MAX_SEARCHED_FILE_BYTES {
         return None;
     }
     let (mut keys, mut ends) = (Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ fn nearest_line_containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Neares
         let last =
             (line + (old.len() - at).min(MAX_NEIGHBOUR_LINES) + MAX_DRIFT_LINES).min(ends.len());
         let from = first.checked_sub(1).map_or(0, |before| ends[before]);
-        let window = keys[from..ends[last - 1]].iter().copied().take(MAX_WINDOW_BYTES);
+        let window = keys[from..ends[last - 1]].iter().copied().take(MAX_COMPARED_KEY_BYTES);
         let window: Vec<u8> = window.filter(|&byte| byte != b'\n').collect();
         let found = sent.iter().filter(|key| memmem::find(&window, key).is_some());
         found.map(Vec::len).sum::<usize>()
@@ -108,7 +108,7 @@ fn nearest_line_containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Neares
     let mut best: Option<(usize, usize, usize)> = None;
     for at in wanted {
         let finder = memmem::Finder::new(&sent[at]);
-        for offset in finder.find_iter(&keys).take(MAX_COMPARED_PLACES) {
+        for offset in finder.find_iter(&keys).take(MAX_COMPARED_OCCURRENCES) {
             let line = ends.partition_point(|&end| end <= offset);
             let found = around(line, at);
             if best.is_none_or(|(most, _, _)| found > most) {
@@ -121,7 +121,6 @@ fn nearest_line_containing(file: &FileLines<'_>, old: &[&[u8]]) -> Option<Neares
     Some(NearestLine { line, old: at, whitespace_only })
 }
 
-/// Returns the bytes of a line without white space.
 fn nonblank_bytes(line: &[u8]) -> impl Iterator<Item = u8> {
     line.iter().copied().filter(|byte| !byte.is_ascii_whitespace())
 }

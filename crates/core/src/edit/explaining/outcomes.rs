@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::edit::applying::content::EditContent;
 use crate::edit::applying::offsets::LineOffsets;
 use crate::edit::budget::WorkBudget;
-use crate::edit::{Applied, AppliedEdit, Edit, EditOptions, apply};
+use crate::edit::{Applied, AppliedEdit, Edit, EditOptions, apply_edit};
 use crate::error::Error;
 
 /// The maximum number of edits that are reported; the outcomes of later ones are left out.
@@ -48,7 +48,7 @@ impl EditOutcomes<'_, '_> {
             }
             let place = (index, self.edits.len());
             let Self { content, original, shifts, options, work, .. } = &mut self;
-            told.push(match apply(content, original, shifts, edit, options, place, work) {
+            told.push(match apply_edit(content, original, shifts, edit, options, place, work) {
                 Ok(AppliedEdit { facts, .. }) => applied_outcome_json(&facts),
                 Err(error) => refused_outcome_json(&error),
             });
@@ -62,7 +62,6 @@ impl EditOutcomes<'_, '_> {
     }
 }
 
-/// The outcome of an applied edit.
 fn applied_outcome_json(facts: &Applied) -> Value {
     json!({ "ok": true, "tier": facts.tier.as_str(), "start_line": facts.start_line, "end_line": facts.end_line })
 }

@@ -10,7 +10,7 @@ use super::excerpt::{
 use super::nearest::nearest_line;
 use super::refusal::Refusal;
 use super::suggestions::candidates;
-use crate::edit::lines::{FileLines, edit_lines, to_lf_without_bom, trim};
+use crate::edit::lines::{FileLines, split_edit_lines, to_lf_without_bom, trim};
 use crate::edit::matching::exact::contains_text;
 use crate::edit::matching::repair::Repair;
 use crate::edit::{Edit, OldTextMatch, Tier};
@@ -26,7 +26,7 @@ const MAX_LEFT_OUT_LINES: usize = 200;
 const MAX_LEFT_OUT_STARTS: usize = 16;
 
 /// Splits an LF text into lines, without an empty last one.
-fn split_lf(text: &[u8]) -> Vec<Vec<u8>> {
+fn split_lf_lines(text: &[u8]) -> Vec<Vec<u8>> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
 }
@@ -42,7 +42,6 @@ pub(in crate::edit) struct RefusalReport<'r> {
 }
 
 impl RefusalReport<'_> {
-    /// Returns the error for a refusal.
     pub(in crate::edit) fn error_for(&self, refusal: Refusal) -> Error {
         let Self { what, path, .. } = self;
         match refusal {
@@ -176,7 +175,7 @@ impl RefusalReport<'_> {
     /// that was sent.
     fn candidates(&self, lines: &FileLines<'_>, ranges: &[Range<usize>]) -> serde_json::Value {
         let sent = to_lf_without_bom(self.edit.old.as_bytes());
-        let sent = edit_lines(sent.strip_suffix(b"\n").unwrap_or(&sent));
+        let sent = split_edit_lines(sent.strip_suffix(b"\n").unwrap_or(&sent));
         candidates(lines, ranges, Some(&sent))
     }
 
@@ -212,7 +211,7 @@ impl RefusalReport<'_> {
     /// Returns the error for an old text that equals lines of the file except that it leaves out
     /// lines in between; `None` if it equals no lines in this way.
     fn left_out_error(&self, lines: &FileLines<'_>) -> Option<Error> {
-        let sent = split_lf(&to_lf_without_bom(self.edit.old.as_bytes()));
+        let sent = split_lf_lines(&to_lf_without_bom(self.edit.old.as_bytes()));
         let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
         let first = sent.first().filter(|line| !trim(line).is_empty())?;
         (0..lines.len())
@@ -297,7 +296,7 @@ impl RefusalReport<'_> {
             _ => 0..0,
         };
         let sent = to_lf_without_bom(self.edit.old.as_bytes());
-        let sent = edit_lines(&sent);
+        let sent = split_edit_lines(&sent);
         let sent: Vec<&[u8]> = sent.into_iter().filter(|line| !trim(line).is_empty()).collect();
         let pair = sent.iter().zip(range.clone()).find(|(sent, at)| **sent != lines.text(*at));
         let (sent, there) = pair
@@ -383,7 +382,7 @@ impl RefusalReport<'_> {
                 .hint("read the file again, or look for the text in other files");
         };
         let old = to_lf_without_bom(self.edit.old.as_bytes());
-        let sent = edit_lines(&old);
+        let sent = split_edit_lines(&old);
         let sent_lines = sent.len() - usize::from(old.ends_with(b"\n"));
         let sent = sent.get(near.old).map(|line| line.to_vec()).unwrap_or_default();
         let there = lines.text(near.line);

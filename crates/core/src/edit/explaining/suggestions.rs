@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::excerpt::displayed_line;
 use crate::anchor::RepeatedLines;
-use crate::diff::changes_between;
+use crate::diff::changes_between_lines;
 use crate::edit::lines::FileLines;
-use crate::text::cut_chars;
+use crate::text::prefix_of_chars;
 
 /// The maximum number of candidates; further positions are left out.
 const MAX_CANDIDATES: usize = 3;
@@ -39,12 +39,12 @@ pub(in crate::edit) fn candidates(
     ranges
         .iter()
         .take(MAX_CANDIDATES)
-        .filter_map(|range| candidate(file, range, sent, mark))
+        .filter_map(|range| candidate_json(file, range, sent, mark))
         .collect()
 }
 
 /// Returns one candidate; `None` if the range is empty or beyond the end of the file.
-fn candidate(
+fn candidate_json(
     file: &FileLines<'_>,
     range: &Range<usize>,
     sent: Option<&[&[u8]]>,
@@ -78,10 +78,10 @@ fn differing_lines(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String>
     if sent.len().saturating_mul(lines.len()) > MAX_COMPARED_LINE_PAIRS {
         return told;
     }
-    for change in changes_between(sent, lines) {
+    for change in changes_between_lines(sent, lines) {
         let there = change.after.clone().map(|at| at as usize);
         let line = |mark: String, text: &[u8]| {
-            mark + cut_chars(&displayed_line(text), MAX_DIFFERENCE_CHARS)
+            mark + prefix_of_chars(&displayed_line(text), MAX_DIFFERENCE_CHARS)
         };
         told.extend(change.before.map(|at| line("- ".to_owned(), sent[at as usize])));
         told.extend(there.map(|at| line(format!("+ {}: ", first + at + 1), lines[at])));

@@ -6,16 +6,16 @@
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::text::{count_chars, cut_chars};
+use crate::text::{count_chars, prefix_of_chars};
 
 /// The maximum length of a refusal as JSON, in bytes.
 const MAX_REFUSAL_BYTES: usize = 2048;
 /// The bytes of a refusal that are reserved for the caller's remark that the file has changed since
 /// it was read, as text and as data.
-const RESERVED_BYTES: usize = 140;
+const RESERVED_REMARK_BYTES: usize = 140;
 
 /// Details that are never dropped, because they identify the edit or the file.
-const KEPT_DETAILS: [&str; 5] = ["reason", "edit_index", "path", "file", "hunk"];
+const NEVER_DROPPED_DETAILS: [&str; 5] = ["reason", "edit_index", "path", "file", "hunk"];
 
 /// Shortens the refusal for a file to [`MAX_REFUSAL_BYTES`]. The layers above append the hint to
 /// the message and add the path, so both are counted once more than they occur in `error`.
@@ -28,11 +28,12 @@ pub(crate) fn truncate_error(mut error: Error, path: &str) -> Error {
         |error| truncate_detail(error, "edits", 5),
         |error| remove_from_each(error, "hunks", "message"),
         |error| truncate_detail(error, "hunks", 5),
-        |error| error.details.retain(|key, _| KEPT_DETAILS.contains(&key.as_str())),
+        |error| error.details.retain(|key, _| NEVER_DROPPED_DETAILS.contains(&key.as_str())),
     ];
     let hint = error.hint.as_deref().map_or(0, json_string_len);
-    let room = MAX_REFUSAL_BYTES
-        .saturating_sub(RESERVED_BYTES + hint + json_string_len(path).min(MAX_REFUSAL_BYTES / 2));
+    let room = MAX_REFUSAL_BYTES.saturating_sub(
+        RESERVED_REMARK_BYTES + hint + json_string_len(path).min(MAX_REFUSAL_BYTES / 2),
+    );
     for shed in sheds {
         if error.to_json().len() <= room {
             return error;
@@ -41,12 +42,12 @@ pub(crate) fn truncate_error(mut error: Error, path: &str) -> Error {
     }
     while error.to_json().len() > room && error.message.len() > 40 {
         let keep = count_chars(&error.message) * 9 / 10;
-        error.message = format!("{}\u{2026}", cut_chars(&error.message, keep.saturating_sub(1)));
+        error.message =
+            format!("{}\u{2026}", prefix_of_chars(&error.message, keep.saturating_sub(1)));
     }
     error
 }
 
-/// Returns the length of a text as a JSON string in bytes.
 fn json_string_len(text: &str) -> usize {
     Value::from(text).to_string().len()
 }

@@ -16,11 +16,11 @@ use super::window::AlignmentWindow;
 /// The maximum half-width of the band in lines: an alignment may be this far from the diagonal.
 const MAX_BAND_LINES: usize = 64;
 /// The half-widths of narrower bands, in lines, that are tried first. A path that leaves a band
-/// skips, joins or splits lines, which costs at least [`DRIFT_COST`] per line; so an alignment that
-/// costs less than leaving the band is the best of all.
+/// skips, joins or splits lines, which costs at least [`MIN_DRIFT_COST`] per line; so an alignment
+/// that costs less than leaving the band is the best of all.
 const BAND_HALF_WIDTHS: [usize; 2] = [6, 24];
 /// The minimum cost of moving one line away from the diagonal.
-const DRIFT_COST: i32 = LINE_COST / 20 / 3;
+const MIN_DRIFT_COST: i32 = LINE_COST / 20 / 3;
 /// The maximum number of cells of one alignment; a larger one is not computed.
 const MAX_ALIGNMENT_CELLS: usize = 12_000_000;
 /// The cost of a cell that no step has reached.
@@ -86,18 +86,18 @@ pub(in crate::edit) fn align(
 ) -> Option<Alignment> {
     let widest = (needle.len() / 4).clamp(3, MAX_BAND_LINES);
     for pad in BAND_HALF_WIDTHS.into_iter().filter(|&pad| pad < widest) {
-        let drifting = DRIFT_COST * pad as i32;
-        let found = align_within(hay, needle, diagonal, pad, drifting, pattern);
+        let drifting = MIN_DRIFT_COST * pad as i32;
+        let found = align_within_band(hay, needle, diagonal, pad, drifting, pattern);
         if found.as_ref().is_some_and(|found| found.cost < drifting) {
             return found;
         }
     }
-    align_within(hay, needle, diagonal, widest, most, pattern)
+    align_within_band(hay, needle, diagonal, widest, most, pattern)
 }
 
 /// Aligns within a band of `pad` lines on either side of the diagonal. Returns `None` if every
 /// alignment costs more than `most`, or if the work exceeds the budget.
-fn align_within(
+fn align_within_band(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
     diagonal: isize,

@@ -6,7 +6,6 @@ use super::haystack::Haystack;
 use super::needle::Needle;
 use super::normalize::match_key;
 
-/// One step of an alignment.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::edit) enum AlignmentStep {
     /// These lines of the old text correspond to these lines of the file; all numbers are 0-based.

@@ -46,7 +46,7 @@ pub(in crate::edit) fn find_exact(
     // The line numbers are needed only to choose a position or to report a wrong number of them.
     let lines = match places.as_slice() {
         [_] if edit.expected.is_none() => vec![1],
-        places => line_numbers(&view.text, places),
+        places => line_numbers_at_offsets(&view.text, places),
     };
     let chosen = choose_positions(&lines, edit, on_multiple)?;
     let count = chosen.len();
@@ -76,7 +76,7 @@ pub(in crate::edit) fn find_exact(
 }
 
 /// Returns the line (1-based) at each of the ascending offsets.
-fn line_numbers(text: &[u8], places: &[usize]) -> Vec<u64> {
+fn line_numbers_at_offsets(text: &[u8], places: &[usize]) -> Vec<u64> {
     let mut line = 1;
     let mut from = 0;
     let number = |&at: &usize| {
@@ -171,7 +171,7 @@ fn with_file_line_ends(
         Eol::CrLf => with_line_ends(&to_lf_without_bom(new), std::iter::repeat(&b"\r\n"[..])),
         Eol::Mixed => {
             let new = to_lf_without_bom(new);
-            let ends = mixed_line_ends(text, range, old, &new);
+            let ends = line_ends_in_mixed_file(text, range, old, &new);
             with_line_ends(&new, ends.into_iter())
         }
     }
@@ -193,7 +193,7 @@ fn with_line_ends<'e>(text: &[u8], mut ends: impl Iterator<Item = &'e [u8]>) -> 
 /// Returns the line endings of the new text in a file with both kinds: an unchanged line keeps its
 /// own, a replacement takes that of the replaced line, and an added line takes that of the previous
 /// line.
-fn mixed_line_ends<'t>(
+fn line_ends_in_mixed_file<'t>(
     text: &'t [u8],
     range: &Range<usize>,
     old: &[u8],
@@ -211,7 +211,7 @@ fn mixed_line_ends<'t>(
     let mut last = region.first().copied().or(after).or(before).unwrap_or(b"\n");
 
     let (old, new) = (crate::diff::split_lines(old), crate::diff::split_lines(new));
-    let mut changes = crate::diff::changes_between(&old, &new).into_iter().peekable();
+    let mut changes = crate::diff::changes_between_lines(&old, &new).into_iter().peekable();
     let mut ends = Vec::with_capacity(new.len());
     let mut shift = 0i64;
     for line in 0..new.len() as u32 {

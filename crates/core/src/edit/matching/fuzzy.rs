@@ -21,13 +21,15 @@ use super::sanity::{self, Suspicion};
 use crate::edit::applying::merge::{BlankEdges, merge_edit};
 use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
-use crate::edit::lines::{edit_lines, has_countable_lines, indent, to_lf_without_bom, trim};
+use crate::edit::lines::{
+    has_countable_lines, indentation_of, split_edit_lines, to_lf_without_bom, trim,
+};
 use crate::edit::{Edit, OldTextMatch, OnMultiple, Splice, Tier, choose_positions};
 use crate::encoding::trim_unchanged_ends;
 
 /// The cost below which a match differs only in white space and quotes, so that no other hypothesis
 /// can be better. In units of [`LINE_COST`](super::needle::LINE_COST).
-const LITERAL_COST_LIMIT: i32 = 100;
+const MIN_NONLITERAL_COST: i32 = 100;
 /// The cost by which a later hypothesis must be cheaper than an earlier one to be preferred.
 const MIN_HYPOTHESIS_MARGIN: i32 = 200;
 
@@ -54,7 +56,7 @@ pub(in crate::edit) fn find_fuzzy(
                 if best.as_ref().is_none_or(|(least, _)| cost + MIN_HYPOTHESIS_MARGIN < *least) {
                     best = Some((cost, OldTextMatch { repairs: hypothesis.repairs, ..found }));
                 }
-                if cost < LITERAL_COST_LIMIT {
+                if cost < MIN_NONLITERAL_COST {
                     break;
                 }
             }
@@ -97,7 +99,7 @@ fn find_hypothesis(
     }
     let old = to_lf_without_bom(hypothesis.old.as_bytes());
     let new = to_lf_without_bom(hypothesis.new.as_bytes());
-    let (old, new) = (edit_lines(&old), edit_lines(&new));
+    let (old, new) = (split_edit_lines(&old), split_edit_lines(&new));
     let (old, new, edges) = without_blank_edges(&old, &new).ok_or(Refusal::NotFound)?;
     let indented = with_old_indentation(old, new);
     let indented = indented.as_ref().map(|line| [line.as_slice()]);
@@ -119,8 +121,9 @@ fn find_hypothesis(
 /// mean to move the line to the margin.
 fn with_old_indentation(old: EditLines<'_>, new: EditLines<'_>) -> Option<Vec<u8>> {
     let ([old], [new]) = (old, new) else { return None };
-    let forgotten = !trim(new).is_empty() && indent(new).is_empty() && !indent(old).is_empty();
-    forgotten.then(|| [indent(old), new].concat())
+    let forgotten =
+        !trim(new).is_empty() && indentation_of(new).is_empty() && !indentation_of(old).is_empty();
+    forgotten.then(|| [indentation_of(old), new].concat())
 }
 
 /// Finds the old lines and merges the edit at each chosen position; returns the match and its cost.
@@ -150,7 +153,7 @@ fn find_and_merge(
             return Err(Refusal::AlreadyApplied);
         }
         let splice = merge_edit(hay, &place.alignment, old, new, edges)?;
-        let splice = make_disjoint_from_previous(hay.text, &mut splices, splice)?;
+        let splice = make_disjoint(hay.text, &mut splices, splice)?;
         splices.push(splice);
     }
     Ok((cost, OldTextMatch { splices, places: places.len(), tier, repairs: Vec::new(), score }))
@@ -191,11 +194,7 @@ fn is_new_text_at(
 
 /// Returns the splice if it begins after the preceding ones. If it overlaps the last one, as within
 /// one line, both are reduced to the bytes that they change.
-fn make_disjoint_from_previous(
-    text: &[u8],
-    splices: &mut [Splice],
-    splice: Splice,
-) -> Result<Splice, Refusal> {
+fn make_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result<Splice, Refusal> {
     let Some(last) = splices.last_mut().filter(|last| last.range.end > splice.range.start) else {
         return Ok(splice);
     };

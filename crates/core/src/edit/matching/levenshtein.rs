@@ -25,17 +25,17 @@ pub(in crate::edit) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
         return 0.0;
     }
     let (pattern, text) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    match distance(pattern, text, most) {
+    match bounded_edit_distance(pattern, text, most) {
         Some(distance) => 1.0 - distance as f64 / longest as f64,
         None => 0.0,
     }
 }
 
 /// Returns the edit distance of two texts in bytes, or `None` above `most`.
-fn distance(pattern: &[u8], text: &[u8], most: usize) -> Option<usize> {
+fn bounded_edit_distance(pattern: &[u8], text: &[u8], most: usize) -> Option<usize> {
     let mut whole = BitPattern::default();
     whole.set_pattern(pattern);
-    whole.distance(text, most)
+    whole.bounded_edit_distance(text, most)
 }
 
 /// A text prepared for comparison with many others.
@@ -81,12 +81,13 @@ impl BitPattern {
         if self.bytes.len().abs_diff(text.len()) > most {
             return 0.0;
         }
-        self.distance(text, most).map_or(0.0, |distance| 1.0 - distance as f64 / longest as f64)
+        self.bounded_edit_distance(text, most)
+            .map_or(0.0, |distance| 1.0 - distance as f64 / longest as f64)
     }
 
     /// Returns the edit distance in bytes, or `None` above `most`, by Myers' bit-vector algorithm
     /// in blocks of 64 rows.
-    fn distance(&mut self, text: &[u8], most: usize) -> Option<usize> {
+    fn bounded_edit_distance(&mut self, text: &[u8], most: usize) -> Option<usize> {
         let Some(last) = self.bytes.len().checked_sub(1) else {
             return Some(text.len()).filter(|&distance| distance <= most);
         };
@@ -141,7 +142,7 @@ impl DistanceColumn {
 
 #[cfg(test)]
 mod tests {
-    use super::{BitPattern, distance, similarity};
+    use super::{BitPattern, bounded_edit_distance, similarity};
     use proptest::prelude::*;
 
     fn plain(a: &[u8], b: &[u8]) -> usize {
@@ -185,10 +186,10 @@ mod tests {
             b in proptest::collection::vec(b'a'..b'd', 0..200),
         ) {
             let expected = plain(&a, &b);
-            prop_assert_eq!(distance(&a, &b, usize::MAX / 2), Some(expected));
-            prop_assert_eq!(distance(&a, &b, expected), Some(expected));
+            prop_assert_eq!(bounded_edit_distance(&a, &b, usize::MAX / 2), Some(expected));
+            prop_assert_eq!(bounded_edit_distance(&a, &b, expected), Some(expected));
             if expected > 0 {
-                prop_assert_eq!(distance(&a, &b, expected - 1), None);
+                prop_assert_eq!(bounded_edit_distance(&a, &b, expected - 1), None);
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::anchor::{ANCHOR_LENGTH, AnchorKind, anchor_digits, neighbourhood_hash
 use crate::edit::applying::offsets::LineOffsets;
 use crate::edit::explaining::excerpt::list_line_numbers;
 use crate::edit::explaining::suggestions::candidates;
-use crate::edit::lines::{FileLines, edit_lines, has_countable_lines, to_lf_without_bom};
+use crate::edit::lines::{FileLines, has_countable_lines, split_edit_lines, to_lf_without_bom};
 use crate::edit::{OldTextMatch, Splice, Tier};
 use crate::error::{Code, Error, Result};
 use crate::text::path::escape_controls;
@@ -67,7 +67,7 @@ impl Anchor {
     /// `INVALID_ARGUMENT` for any other form.
     pub fn parse(argument: &str, text: &str) -> Result<Self> {
         let form = || {
-            let shown = escape_controls(crate::text::cut_chars(text, 40)).into_owned();
+            let shown = escape_controls(crate::text::prefix_of_chars(text, 40)).into_owned();
             Error::new(
                 Code::InvalidArgument,
                 format!("{argument} must be a line anchor such as 120#k3x9q1, got \"{shown}\""),
@@ -120,7 +120,7 @@ pub(in crate::edit) fn find_by_anchors(
     } else {
         let before = FileLines::new(original);
         let lines = locate_lines(&before, anchors, label)?;
-        (lines.clone(), shifted_lines(&before, &file, &lines, shifts, label)?)
+        (lines.clone(), current_position_of_lines(&before, &file, &lines, shifts, label)?)
     };
     if anchors.insert.is_none() {
         shifts.record_replaced(&read);
@@ -230,7 +230,7 @@ fn has_unique_line(hashes: &[u64], at: usize) -> bool {
 }
 
 /// Returns the present position of lines of the file before the call, after its earlier edits.
-fn shifted_lines(
+fn current_position_of_lines(
     before: &FileLines<'_>,
     now: &FileLines<'_>,
     lines: &Range<usize>,
@@ -289,10 +289,9 @@ fn split_new_text(new: &str) -> Vec<Vec<u8>> {
         return Vec::new();
     }
     let body = folded.strip_suffix(b"\n").unwrap_or(&folded);
-    edit_lines(body).into_iter().map(<[u8]>::to_vec).collect()
+    split_edit_lines(body).into_iter().map(<[u8]>::to_vec).collect()
 }
 
-/// Returns the splice that replaces whole lines.
 fn splice_replacing_lines(
     text: &[u8],
     file: &FileLines<'_>,

@@ -15,7 +15,7 @@ use crate::edit::lines::{trim, trim_end};
 
 /// The minimum of [`Needle::word_bytes`] for a search by parts of lines or by similarity; a shorter
 /// text is found only where all lines have the same match key.
-const MIN_SEARCHED_BYTES: usize = 6;
+const MIN_SEARCHED_WORD_BYTES: usize = 6;
 /// The maximum number of lines, of all positions together, that are compared to prefer positions
 /// with similar white space. Beyond it, all positions count as equal.
 const MAX_RANKED_LINES: usize = 500_000;
@@ -38,7 +38,7 @@ pub(in crate::edit) fn locate_approximate(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
 ) -> Result<Candidates, NoMatch> {
-    if needle.word_bytes < MIN_SEARCHED_BYTES {
+    if needle.word_bytes < MIN_SEARCHED_WORD_BYTES {
         return Err(NoMatch::Nowhere);
     }
     if let [line] = needle.lines.as_slice() {

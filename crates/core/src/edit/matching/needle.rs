@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::normalize::{key_has_word, match_key};
+use super::normalize::{has_word, match_key};
 use crate::edit::lines::trim;
 
 /// The cost of leaving out an ordinary line. Costs and weights are in ten-thousandths of it.
@@ -42,7 +42,7 @@ impl LineKind {
 pub(in crate::edit) fn line_weight(key: &[u8]) -> i32 {
     match key {
         [] => LINE_COST / 10,
-        key if !key_has_word(key) => LINE_COST * 35 / 100,
+        key if !has_word(key) => LINE_COST * 35 / 100,
         key if key.len() < 4 => LINE_COST / 2,
         _ => LINE_COST,
     }
@@ -82,11 +82,11 @@ impl<'e> Needle<'e> {
             .collect();
         let total = lines.iter().fold(0i32, |total, line| total.saturating_add(line.weight));
         let word_bytes =
-            lines.iter().filter(|line| key_has_word(&line.key)).map(|line| line.key.len()).sum();
+            lines.iter().filter(|line| has_word(&line.key)).map(|line| line.key.len()).sum();
         let mut new_only_hashes: HashSet<u64> = new
             .iter()
             .map(|line| match_key(line))
-            .filter(|key| key.len() >= 4 && key_has_word(key))
+            .filter(|key| key.len() >= 4 && has_word(key))
             .map(|key| crate::diff::hash_line(&key))
             .collect();
         for line in &lines {

@@ -7,7 +7,7 @@ use crate::edit::lines::trim;
 use crate::text::unicode_normalize::{Form, to_normal_form};
 
 /// The maximum length in bytes of a line that is normalised; a longer one is only trimmed.
-const MAX_FOLDED_BYTES: usize = 1 << 16;
+const MAX_NORMALIZED_BYTES: usize = 1 << 16;
 
 /// Returns the match key of a line: its text without white space and invisible characters, in
 /// Unicode form NFKC, with plain quotes and dashes. Lines with equal keys have the same words.
@@ -19,7 +19,7 @@ pub(in crate::edit) fn match_key(line: &[u8]) -> Vec<u8> {
 
 /// Appends the match key of a line to `key`.
 pub(in crate::edit) fn push_key(line: &[u8], key: &mut Vec<u8>) {
-    if line.len() > MAX_FOLDED_BYTES {
+    if line.len() > MAX_NORMALIZED_BYTES {
         key.extend_from_slice(trim(line));
         return;
     }
@@ -30,7 +30,7 @@ pub(in crate::edit) fn push_key(line: &[u8], key: &mut Vec<u8>) {
         let mut len = 0;
         for &byte in line {
             out[len] = byte;
-            len += usize::from(!is_space(byte));
+            len += usize::from(!is_ascii_space(byte));
         }
         key.truncate(start + len);
         return;
@@ -44,8 +44,7 @@ pub(in crate::edit) fn push_key(line: &[u8], key: &mut Vec<u8>) {
     }
 }
 
-/// Returns true for ASCII white space.
-fn is_space(byte: u8) -> bool {
+fn is_ascii_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
@@ -77,15 +76,15 @@ pub(in crate::edit) fn with_plain_chars(line: &[u8]) -> Vec<u8> {
 
 /// Returns the text without ASCII white space.
 pub(in crate::edit) fn without_whitespace(line: &[u8]) -> Cow<'_, [u8]> {
-    if line.iter().any(|byte| is_space(*byte)) {
-        return Cow::Owned(line.iter().copied().filter(|byte| !is_space(*byte)).collect());
+    if line.iter().any(|byte| is_ascii_space(*byte)) {
+        return Cow::Owned(line.iter().copied().filter(|byte| !is_ascii_space(*byte)).collect());
     }
     Cow::Borrowed(line)
 }
 
 /// Returns true if a key contains a letter, digit or underscore; any character beyond ASCII counts
 /// as a letter.
-pub(in crate::edit) fn key_has_word(key: &[u8]) -> bool {
+pub(in crate::edit) fn has_word(key: &[u8]) -> bool {
     key.iter().any(|&byte| is_word_byte(byte))
 }
 

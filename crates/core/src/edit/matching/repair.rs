@@ -64,7 +64,7 @@ impl Repair {
             Self::DoubledBackslashes => {
                 old.contains("\\\\").then(|| both(|text| text.replace("\\\\", "\\")))
             }
-            Self::Entities => ENTITIES
+            Self::Entities => HTML_ENTITIES
                 .iter()
                 .any(|(entity, _)| old.contains(entity))
                 .then(|| both(decode_entities)),
@@ -102,7 +102,7 @@ pub(in crate::edit) fn hypotheses(old: &str, new: &str) -> Vec<Hypothesis> {
 }
 
 fn unescape_newlines(text: &str) -> String {
-    unescape(text, |c| match c {
+    unescape_backslashes(text, |c| match c {
         'n' => Some('\n'),
         't' => Some('\t'),
         'r' => Some('\r'),
@@ -112,11 +112,11 @@ fn unescape_newlines(text: &str) -> String {
 }
 
 fn unescape_quotes(text: &str) -> String {
-    unescape(text, |c| matches!(c, '"' | '\'' | '`').then_some(c)).replace("\\${", "${")
+    unescape_backslashes(text, |c| matches!(c, '"' | '\'' | '`').then_some(c)).replace("\\${", "${")
 }
 
 /// Replaces each backslash and the character after it for which `meant` returns the meaning.
-fn unescape(text: &str, meant: impl Fn(char) -> Option<char>) -> String {
+fn unescape_backslashes(text: &str, meant: impl Fn(char) -> Option<char>) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -131,8 +131,7 @@ fn unescape(text: &str, meant: impl Fn(char) -> Option<char>) -> String {
     plain
 }
 
-/// The HTML entities that are decoded, and their characters.
-const ENTITIES: [(&str, &str); 6] = [
+const HTML_ENTITIES: [(&str, &str); 6] = [
     ("&lt;", "<"),
     ("&gt;", ">"),
     ("&quot;", "\""),
@@ -143,7 +142,7 @@ const ENTITIES: [(&str, &str); 6] = [
 
 fn decode_entities(text: &str) -> String {
     // `&amp;` must be last: `&amp;lt;` is `&lt;`, not `<`.
-    ENTITIES.iter().fold(text.to_owned(), |text, (entity, plain)| text.replace(entity, plain))
+    HTML_ENTITIES.iter().fold(text.to_owned(), |text, (entity, plain)| text.replace(entity, plain))
 }
 
 /// Returns both texts without the line numbers of a listing, or `None` if the old text has none.

@@ -6,10 +6,10 @@
 
 use memchr::memmem;
 
-use super::normalize::key_has_word;
-use crate::edit::lines::{indent, is_blank, trim, trim_end};
+use super::normalize::has_word;
+use crate::edit::lines::{indentation_of, is_blank_byte, trim, trim_end};
 use crate::edit::{Edit, OldTextMatch, Splice, Strictness, Tier};
-use crate::text::start_of_line_around;
+use crate::text::line_begin;
 
 /// The minimum length in bytes of the lines with a word that two texts must share; fewer may be
 /// equal by chance.
@@ -72,7 +72,8 @@ fn has_added_text_around(text: &[u8], splice: &Splice) -> bool {
         let (head, tail) = (&splice.with[..at], &splice.with[at + old.len()..]);
         before.ends_with(head)
             && after.starts_with(tail)
-            && significant_bytes(head) + significant_bytes(tail) >= MIN_SIGNIFICANT_BYTES
+            && count_significant_bytes(head) + count_significant_bytes(tail)
+                >= MIN_SIGNIFICANT_BYTES
     })
 }
 
@@ -80,15 +81,16 @@ fn has_added_text_around(text: &[u8], splice: &Splice) -> bool {
 /// indentation of its line; `None` if it needs no correction.
 fn strictness_for_indentation(text: &[u8], splice: &Splice) -> Option<Strictness> {
     let old = &text[splice.range.clone()];
-    let before = &text[start_of_line_around(text, splice.range.start)..splice.range.start];
-    if before.is_empty() || !before.iter().all(|&byte| is_blank(byte)) || is_blank(old[0]) {
+    let before = &text[line_begin(text, splice.range.start)..splice.range.start];
+    if before.is_empty() || !before.iter().all(|&byte| is_blank_byte(byte)) || is_blank_byte(old[0])
+    {
         return None;
     }
-    if splice.with.first().is_some_and(|&byte| is_blank(byte)) {
+    if splice.with.first().is_some_and(|&byte| is_blank_byte(byte)) {
         return Some(Strictness::Whitespace);
     }
     let single = memchr::memchr(b'\n', trim(old)).is_none();
-    let shallow = |line: &[u8]| !trim(line).is_empty() && !indent(line).starts_with(before);
+    let shallow = |line: &[u8]| !trim(line).is_empty() && !indentation_of(line).starts_with(before);
     let mut further = splice.with.split(|&byte| byte == b'\n').skip(1);
     (single && further.any(shallow)).then_some(Strictness::Fuzzy)
 }
@@ -101,11 +103,11 @@ fn matches_partial_line(text: &[u8], splice: &Splice) -> bool {
     else {
         return false;
     };
-    let start = start_of_line_around(text, splice.range.start);
+    let start = line_begin(text, splice.range.start);
     let rest = &text[splice.range.end..];
     let after = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-    let head = start < splice.range.start && !key_has_word(&old[..first]);
-    let tail = !trim(after).is_empty() && !old.ends_with(b"\n") && !key_has_word(&old[last..]);
+    let head = start < splice.range.start && !has_word(&old[..first]);
+    let tail = !trim(after).is_empty() && !old.ends_with(b"\n") && !has_word(&old[last..]);
     head || tail
 }
 
@@ -119,7 +121,8 @@ fn moves_trailing_blanks(text: &[u8], splice: &Splice) -> bool {
     let after = after.strip_suffix(b"\r").unwrap_or(after);
     let line = |text: &[u8]| text.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().to_vec();
     let last = line(old);
-    if after.is_empty() || !after.iter().all(|&byte| is_blank(byte)) || trim(&last).is_empty() {
+    if after.is_empty() || !after.iter().all(|&byte| is_blank_byte(byte)) || trim(&last).is_empty()
+    {
         return false;
     }
     if trim_end(&last) != last {
@@ -140,7 +143,7 @@ fn repeats_next_line(text: &[u8], splice: &Splice) -> bool {
         trim_end(text.rsplit(|&byte| byte == b'\n').next().unwrap_or_default()).to_vec()
     };
     let (made, next) = (last(&splice.with), trim_end(next.unwrap_or_default()));
-    made == next && made != last(old) && significant_bytes(next) >= MIN_SIGNIFICANT_BYTES
+    made == next && made != last(old) && count_significant_bytes(next) >= MIN_SIGNIFICANT_BYTES
 }
 
 /// Returns the splice extended over the lines of the file, after or before the old text, that the
@@ -162,7 +165,7 @@ fn extended_over_repeats(text: &[u8], splice: &Splice) -> Option<Splice> {
         after.starts_with(tail)
             && closed
             && !old.ends_with(tail)
-            && significant_bytes(tail) >= MIN_SIGNIFICANT_BYTES
+            && count_significant_bytes(tail) >= MIN_SIGNIFICANT_BYTES
     });
     if let Some(at) = tail {
         let range = splice.range.start..splice.range.end + (new.len() - at);
@@ -177,7 +180,7 @@ fn extended_over_repeats(text: &[u8], splice: &Splice) -> Option<Splice> {
             before.ends_with(head)
                 && open
                 && !old.starts_with(head)
-                && significant_bytes(head) >= MIN_SIGNIFICANT_BYTES
+                && count_significant_bytes(head) >= MIN_SIGNIFICANT_BYTES
         });
     let at = head?;
     Some(Splice { range: splice.range.start - at..splice.range.end, with: new.to_vec() })
@@ -185,12 +188,8 @@ fn extended_over_repeats(text: &[u8], splice: &Splice) -> Option<Splice> {
 
 /// Returns the number of bytes of the lines that contain a letter, digit or underscore. Lines such
 /// as a lone brace prove nothing and do not count.
-fn significant_bytes(text: &[u8]) -> usize {
-    text.split(|&byte| byte == b'\n')
-        .map(trim)
-        .filter(|line| key_has_word(line))
-        .map(<[u8]>::len)
-        .sum()
+fn count_significant_bytes(text: &[u8]) -> usize {
+    text.split(|&byte| byte == b'\n').map(trim).filter(|line| has_word(line)).map(<[u8]>::len).sum()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! that occurs elsewhere in the file is no typo.
 
 use super::normalize::{fold_char, is_word_byte};
-use crate::diff::changes_between;
+use crate::diff::changes_between_lines;
 
 /// The maximum number of typos in one line.
 const MAX_TYPOS: usize = 2;
@@ -25,7 +25,7 @@ pub(in crate::edit) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -
     }
     let a: Vec<&[u8]> = sent.iter().map(Vec::as_slice).collect();
     let b: Vec<&[u8]> = file.iter().map(Vec::as_slice).collect();
-    let changes = changes_between(&a, &b);
+    let changes = changes_between_lines(&a, &b);
     changes.len() <= MAX_TYPOS
         && changes.iter().all(|change| {
             let sent = &a[change.before.start as usize..change.before.end as usize];

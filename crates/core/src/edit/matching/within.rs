@@ -10,7 +10,7 @@ use super::normalize::{match_key, push_key};
 use crate::edit::lines::trim;
 
 /// The maximum number of positions; beyond it, the search gives up as too large.
-const MAX_POSITIONS: usize = 10_000;
+const MAX_POSITIONS_WITHIN_LINES: usize = 10_000;
 
 /// Returns the positions where a line with this match key is part of a file line, or `None` if the
 /// work exceeds the budget.
@@ -27,7 +27,9 @@ pub(in crate::edit) fn positions_within_lines(
             continue;
         }
         let text = hay.line(line);
-        if !hay.work.try_spend(text.len() + text.len() / 2) || places.len() > MAX_POSITIONS {
+        if !hay.work.try_spend(text.len() + text.len() / 2)
+            || places.len() > MAX_POSITIONS_WITHIN_LINES
+        {
             return None;
         }
         found.clear();

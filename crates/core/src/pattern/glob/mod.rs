@@ -254,7 +254,7 @@ struct MatcherBuilder {
     case: Case,
     names: Vec<Box<[u8]>>,
     suffixes: Vec<Box<[u8]>>,
-    affixes: Vec<Affixes>,
+    affixes: Vec<PrefixAndSuffix>,
     regexes: Vec<String>,
 }
 
@@ -318,8 +318,7 @@ impl MatcherBuilder {
     }
 }
 
-/// The prefix and suffix of a name.
-type Affixes = (Box<[u8]>, Box<[u8]>);
+type PrefixAndSuffix = (Box<[u8]>, Box<[u8]>);
 
 /// Tests whether a path matches any of several patterns.
 #[derive(Clone, Debug)]
@@ -329,7 +328,7 @@ struct PathMatcher {
     /// Patterns that are a suffix of the last name.
     suffixes: Vec<Box<[u8]>>,
     /// Patterns that are a prefix and a suffix of the last name.
-    affixes: Vec<Affixes>,
+    affixes: Vec<PrefixAndSuffix>,
     /// All other patterns, matched against the complete path.
     regex: Option<Regex>,
 }

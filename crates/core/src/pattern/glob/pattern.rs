@@ -224,7 +224,6 @@ fn is_brace_sequence(inner: &str) -> bool {
     is_number(first) && is_number(last) || is_letter(first) && is_letter(last)
 }
 
-/// The error for a glob that is not valid.
 fn invalid_glob_error(pattern: &str, reason: &str) -> Error {
     let mut shown: String = pattern.chars().take(100).collect();
     if shown.len() < pattern.len() {
@@ -242,7 +241,6 @@ struct GlobTranslator<'a> {
     groups: Vec<OpenBrace>,
 }
 
-/// An open brace.
 struct OpenBrace {
     /// True if a name begins at the brace.
     begins_name: bool,

@@ -334,7 +334,6 @@ fn split_first_name(path: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Returns true if the tokens match one name.
 fn is_name_match(tokens: &[NameToken], name: &[u8]) -> bool {
     let (mut at, mut byte) = (0, 0);
     // The token after the last star, and the position where that token was last tried.

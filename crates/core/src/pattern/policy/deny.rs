@@ -10,7 +10,6 @@ pub const MAX_DENY_GLOB_BYTES: usize = 4096;
 /// The maximum number of deny globs in one policy; more are refused.
 pub const MAX_DENY_GLOBS: usize = 4096;
 
-/// The compiled deny globs of a policy.
 #[derive(Clone, Debug)]
 pub(super) struct DenyGlobs {
     cwd: Vec<u8>,
@@ -140,7 +139,6 @@ fn parse_glob_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
     Ok((GlobBase::Anchored, format!("/{rest}")))
 }
 
-/// Returns a name escaped as a glob that matches only that name.
 fn escape_glob(name: &str) -> String {
     let mut glob = String::with_capacity(name.len());
     for c in name.chars() {

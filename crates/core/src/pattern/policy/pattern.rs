@@ -174,7 +174,7 @@ impl PlacePatterns {
             .into_iter()
             .chain(ends)
             .flatten()
-            .filter(|(pattern, _)| matches_star_pattern(pattern, name))
+            .filter(|(pattern, _)| matches_stars(pattern, name))
         {
             check(ending);
         }
@@ -207,7 +207,6 @@ fn name_shape_number(name: &[u8]) -> Option<usize> {
     Some(usize::from(first) * 61 + usize::from(last) * 7 + name.len() * 977)
 }
 
-/// Returns a number for three letters.
 fn three_letters_number([a, b, c]: [u8; 3]) -> usize {
     usize::from(a) * 131 + usize::from(b) * 31 + usize::from(c) * 7
 }
@@ -227,7 +226,7 @@ impl RowPattern {
             names.next().is_some_and(|name| {
                 let name = fold_name(name);
                 if pattern.contains('*') {
-                    matches_star_pattern(pattern, &name)
+                    matches_stars(pattern, &name)
                 } else {
                     name == **pattern
                 }
@@ -243,7 +242,7 @@ pub(super) fn has_other_spellings(name: &[u8]) -> bool {
 }
 
 /// Returns true if a name matches a pattern with `*`.
-fn matches_star_pattern(pattern: &str, name: &str) -> bool {
+fn matches_stars(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|start| name.strip_prefix(start)) else {
         return false;

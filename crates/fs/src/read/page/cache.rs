@@ -21,7 +21,6 @@ const MAX_CACHE_BYTES: usize = 16 << 20;
 const MAX_CACHED_INDEXES: usize = 64;
 /// The number of samples of the counted part of a file, besides the one at its end.
 const SAMPLE_COUNT: u64 = 16;
-/// The size of each sample in bytes.
 const SAMPLE_BYTES: usize = 512;
 /// The minimum time since the last change of a file, in nanoseconds, for its index to be cached. A
 /// file that changed more recently may change again without a new time stamp, because kernels count

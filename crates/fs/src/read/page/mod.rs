@@ -76,7 +76,6 @@ pub fn read_page(
     page_of_open_file(&file.fd, file.stat, &name, request, cancel)
 }
 
-/// Returns a page of an open file.
 fn page_of_open_file(
     fd: impl AsFd,
     stat: Stat,

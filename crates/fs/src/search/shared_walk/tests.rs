@@ -45,7 +45,7 @@ fn shared(
     let stop = StopSignal { cancel, deadline: Deadline::default() };
     let walk_root = start(roots, path, options, &stop)?;
     let alone = || scan(roots, path, walk_root.as_ref(), options, &stop);
-    search(walks, roots, path, options, &stop, alone)
+    search_shared(walks, roots, path, options, &stop, alone)
 }
 
 /// Queues several searches behind a running walk, so that they walk together.
@@ -65,7 +65,7 @@ fn together(
                 scope.spawn(move || {
                     let (options, cancel) = (options(number), CancelToken::new());
                     let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
-                    let found = search(walks, roots, path, &options, &stop, || {
+                    let found = search_shared(walks, roots, path, &options, &stop, || {
                         alone.fetch_add(1, Ordering::Relaxed);
                         grep(roots, path, &options, &cancel)
                     });

@@ -3,13 +3,11 @@
 use std::collections::HashMap;
 
 use super::{BaseLine, EditMerge, OutputLine};
-use crate::diff::changes_between;
-use crate::edit::lines::{indent, trim, trim_end};
+use crate::diff::changes_between_lines;
+use crate::edit::lines::{indentation_of, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
 use crate::edit::matching::needle::LineKind;
-use crate::edit::matching::normalize::{
-    key_has_word, match_key, with_plain_chars, without_whitespace,
-};
+use crate::edit::matching::normalize::{has_word, match_key, with_plain_chars, without_whitespace};
 
 /// The minimum length in bytes from which equal lines of punctuation are taken for the same line;
 /// shorter ones may be equal by chance.
@@ -44,12 +42,13 @@ impl EditMerge<'_, '_> {
             let mended = self.same_lines(|old, text| {
                 let unit = old.and_then(|old| self.unit_of[old]).map(|unit| &self.units[unit]);
                 let Some(unit) = unit.filter(|unit| unit.cut.head == 0) else {
-                    return [indent(text), trim(text)].concat();
+                    return [indentation_of(text), trim(text)].concat();
                 };
-                let blanks = indent(self.hay.line(unit.file.start));
+                let blanks = indentation_of(self.hay.line(unit.file.start));
                 // A line of the file that the old text broke in several: the later parts are
                 // indented like the first.
-                let deeper = indent(text).strip_prefix(indent(self.old[unit.old.start]));
+                let deeper =
+                    indentation_of(text).strip_prefix(indentation_of(self.old[unit.old.start]));
                 [blanks, deeper.unwrap_or_default(), trim(text)].concat()
             });
             let is_mended = self.is_old_flattened() || count(&mended) >= count(&strict);
@@ -154,9 +153,9 @@ impl EditMerge<'_, '_> {
             if unit.old.start != old {
                 continue;
             }
-            let file = indent(self.hay.line(unit.file.start));
-            let is_significant = key_has_word(self.old[old]);
-            let (new, old) = (indent(self.new[new]), indent(self.old[old]));
+            let file = indentation_of(self.hay.line(unit.file.start));
+            let is_significant = has_word(self.old[old]);
+            let (new, old) = (indentation_of(self.new[new]), indentation_of(self.old[old]));
             new_right += isize::from(new == file);
             old_right += isize::from(old == file);
             // A brace may be paired with another brace than the one that is meant, so it does not
@@ -174,7 +173,7 @@ impl EditMerge<'_, '_> {
     /// does not matter.
     fn is_new_at_file_depth(&self, is_flattened: bool) -> bool {
         let shallowest = |lines: &mut dyn Iterator<Item = &[u8]>| {
-            let depths = lines.filter(|line| !trim(line).is_empty()).map(indent);
+            let depths = lines.filter(|line| !trim(line).is_empty()).map(indentation_of);
             depths.min_by_key(|depth| depth.len()).map(<[u8]>::to_vec)
         };
         // A line that begins inside a line of the file has no indentation.
@@ -192,12 +191,12 @@ impl EditMerge<'_, '_> {
     /// because a brace can be at any depth.
     fn is_old_flattened(&self) -> bool {
         let says = |line: &[u8]| !trim(line).is_empty();
-        let is_flat = |line: &&[u8]| !says(line) || indent(line).is_empty();
+        let is_flat = |line: &&[u8]| !says(line) || indentation_of(line).is_empty();
         let mut there = self
             .units
             .iter()
             .filter(|unit| says(self.old[unit.old.start]) && unit.cut.head == 0)
-            .map(|unit| indent(self.hay.line(unit.file.start)));
+            .map(|unit| indentation_of(self.hay.line(unit.file.start)));
         let first = there.next();
         self.old.iter().all(is_flat)
             && !self.new.iter().all(is_flat)
@@ -228,7 +227,7 @@ impl EditMerge<'_, '_> {
                     let seen = view(Some(*line), self.old[*line]);
                     let mended = |at: &&usize| match self.mistake_in(*line) {
                         Some(OldLineMistake::Punctuation) => {
-                            indent(&new[**at]) == indent(&seen)
+                            indentation_of(&new[**at]) == indentation_of(&seen)
                                 && !self.changes_inner_whitespace(*line, **at)
                         }
                         Some(OldLineMistake::LineBreak) => true,
@@ -245,7 +244,7 @@ impl EditMerge<'_, '_> {
                 // text if there is one.
                 BaseLine::FileOnly(line) => {
                     let key = match_key(self.hay.line(*line));
-                    let is_significant = key_has_word(&key)
+                    let is_significant = has_word(&key)
                         || key.len() >= MIN_SIGNIFICANT_PUNCTUATION_BYTES
                         || is_comment_with_text(self.hay.line(*line));
                     let found = by_key.get(&key).filter(|_| is_significant);
@@ -262,7 +261,7 @@ impl EditMerge<'_, '_> {
             before: base.len() as u32..base.len() as u32,
             after: new.len() as u32..new.len() as u32,
         };
-        for change in changes_between(&base, &new).iter().chain([&end]) {
+        for change in changes_between_lines(&base, &new).iter().chain([&end]) {
             for (at, line) in (next.0..change.before.start).zip(next.1..change.after.start) {
                 kept[at as usize] = Some(line as usize);
             }
@@ -276,8 +275,7 @@ impl EditMerge<'_, '_> {
     pub(super) fn duplicated_line(&self, out: &[OutputLine]) -> Option<usize> {
         let telling = |line: usize| {
             let key = match_key(self.hay.line(line));
-            let is_significant =
-                key_has_word(&key) && key.len() >= MIN_SIGNIFICANT_PUNCTUATION_BYTES;
+            let is_significant = has_word(&key) && key.len() >= MIN_SIGNIFICANT_PUNCTUATION_BYTES;
             (is_significant && LineKind::of(self.hay.line(line)) == LineKind::Code)
                 .then_some((line, key))
         };

@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::indent::IndentMap;
 use super::quote_style::QuoteMap;
 use crate::edit::Splice;
-use crate::edit::lines::{indent, trim_end};
+use crate::edit::lines::{indentation_of, trim_end};
 use crate::edit::matching::alignment::{Alignment, AlignmentStep, Cut};
 use crate::edit::matching::haystack::Haystack;
 use crate::edit::matching::normalize::match_key;
@@ -35,7 +35,7 @@ pub(in crate::edit) enum Conflict {
 
 /// A step of the alignment that pairs old lines with the file lines that they correspond to.
 #[derive(Clone, Debug)]
-struct CorrespondingLines {
+struct MatchedLines {
     old: Range<usize>,
     file: Range<usize>,
     cut: Cut,
@@ -189,7 +189,7 @@ struct EditMerge<'m, 'e> {
     hay: &'m Haystack<'m>,
     old: &'m [&'e [u8]],
     new: &'m [&'e [u8]],
-    units: Vec<CorrespondingLines>,
+    units: Vec<MatchedLines>,
     /// For each line of the old text, the index of its group in `units`; `None` if the file lacks
     /// the line.
     unit_of: Vec<Option<usize>>,
@@ -220,11 +220,7 @@ impl<'m, 'e> EditMerge<'m, 'e> {
                 AlignmentStep::Pair { old, file, cut, .. } => {
                     unit_of[old.clone()].fill(Some(units.len()));
                     base.extend(old.clone().map(BaseLine::Old));
-                    units.push(CorrespondingLines {
-                        old: old.clone(),
-                        file: file.clone(),
-                        cut: *cut,
-                    });
+                    units.push(MatchedLines { old: old.clone(), file: file.clone(), cut: *cut });
                 }
                 // The alignment lets only blank lines be missing from the file. If the new text
                 // changes one, there is nothing in the file to change.
@@ -336,8 +332,8 @@ impl<'m, 'e> EditMerge<'m, 'e> {
         match self.base[at] {
             BaseLine::FileOnly(line) => {
                 let in_file_style = self.kept[at].map(|new| self.in_file_style(new));
-                let moved =
-                    in_file_style.filter(|text| indent(text) != indent(self.hay.line(line)));
+                let moved = in_file_style
+                    .filter(|text| indentation_of(text) != indentation_of(self.hay.line(line)));
                 out.push(
                     moved.map_or(OutputLine::Keep(line), |text| OutputLine::New(text, Some(line))),
                 );

@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::super::tokens;
-use super::{BaseLine, CorrespondingLines, EditMerge, OutputLine};
-use crate::edit::lines::{indent, trim, trim_end};
+use super::{BaseLine, EditMerge, MatchedLines, OutputLine};
+use crate::edit::lines::{indentation_of, trim, trim_end};
 use crate::edit::matching::alignment::Cut;
 use crate::edit::matching::levenshtein::similarity;
 use crate::edit::matching::normalize::{match_key, without_whitespace};
@@ -82,7 +82,7 @@ impl EditMerge<'_, '_> {
 
     /// Returns the file's line with the change that the edit makes to its old line, so that the
     /// file's own spelling stays elsewhere.
-    pub(super) fn with_file_spelling(&self, unit: &CorrespondingLines, new: usize) -> Vec<u8> {
+    pub(super) fn with_file_spelling(&self, unit: &MatchedLines, new: usize) -> Vec<u8> {
         let in_file_style = self.in_file_style(new);
         let (base, ours) = (trim(self.old[unit.old.start]), trim(self.hay.line(unit.file.start)));
         if base == ours
@@ -100,17 +100,12 @@ impl EditMerge<'_, '_> {
         }
         let merged = tokens::merge_words(base, ours, theirs);
         let trailing = &in_file_style[trim_end(&in_file_style).len()..];
-        self.quotes.translate_line([indent(&in_file_style), &merged, trailing].concat())
+        self.quotes.translate_line([indentation_of(&in_file_style), &merged, trailing].concat())
     }
 
     /// Returns true if the file already has the new line, because the edit only corrects a mistake
     /// of the old text.
-    pub(super) fn is_already_correct(
-        &self,
-        unit: &CorrespondingLines,
-        new: usize,
-        text: &[u8],
-    ) -> bool {
+    pub(super) fn is_already_correct(&self, unit: &MatchedLines, new: usize, text: &[u8]) -> bool {
         let whole = unit.old.len() == 1 && unit.file.len() == 1 && unit.cut == Cut::default();
         let meant = trim_end(self.old[unit.old.start]) != trim_end(self.new[new]);
         whole && meant && trim_end(text) == trim_end(self.hay.line(unit.file.start))
@@ -130,7 +125,7 @@ impl EditMerge<'_, '_> {
             && let Some(OutputLine::New(text, _)) = lines.first_mut()
         {
             let before = &self.hay.line(first.file.start)[..head];
-            *text = [before, trim_start(text)].concat();
+            *text = [before, without_indentation(text)].concat();
         }
         if tail > 0
             && let Some(OutputLine::New(text, _)) = lines.last_mut()
@@ -143,7 +138,6 @@ impl EditMerge<'_, '_> {
     }
 }
 
-/// Returns the line without its indentation.
-fn trim_start(line: &[u8]) -> &[u8] {
-    &line[indent(line).len()..]
+fn without_indentation(line: &[u8]) -> &[u8] {
+    &line[indentation_of(line).len()..]
 }

@@ -1,7 +1,7 @@
 //! Converts the new text between tabs and spaces if only the old text is shifted.
 
 use super::EditMerge;
-use crate::edit::lines::{indent, trim};
+use crate::edit::lines::{indentation_of, trim};
 use crate::edit::matching::alignment::Alignment;
 use crate::edit::matching::haystack::Haystack;
 
@@ -15,7 +15,8 @@ pub(super) fn reindent_new_text(
 ) -> Option<Vec<Vec<u8>>> {
     let file: Vec<&[u8]> = alignment.file.clone().map(|at| hay.line(at)).collect();
     let sent: Vec<&[u8]> = old.iter().chain(new).copied().collect();
-    let has = |lines: &[&[u8]], mark: u8| lines.iter().any(|line| indent(line).contains(&mark));
+    let has =
+        |lines: &[&[u8]], mark: u8| lines.iter().any(|line| indentation_of(line).contains(&mark));
     let (tabs, spaces) = (has(&file, b'\t'), has(&file, b' '));
     let (sent_tabs, sent_spaces) = (has(&sent, b'\t'), has(&sent, b' '));
     let to_tabs = tabs && !spaces && !sent_tabs;
@@ -31,7 +32,7 @@ pub(super) fn reindent_new_text(
             let line = convert_indentation(old[group.old.start], unit, to_tabs);
             let there = hay.line(group.file.start);
             let has_depth = group.cut.head == 0 && !trim(there).is_empty();
-            !has_depth || line.is_some_and(|line| indent(&line) == indent(there))
+            !has_depth || line.is_some_and(|line| indentation_of(&line) == indentation_of(there))
         })
     };
     if [2, 4, 8].into_iter().any(fits) {
@@ -53,7 +54,7 @@ pub(super) fn reindent_new_text(
 /// Returns a line with `unit` spaces of its indentation as one tab each (`to_tabs`), or each tab as
 /// `unit` spaces; `None` if the spaces are no multiple of `unit`.
 fn convert_indentation(line: &[u8], unit: usize, to_tabs: bool) -> Option<Vec<u8>> {
-    let blanks = indent(line).len();
+    let blanks = indentation_of(line).len();
     let (mark, count) = if to_tabs { (b'\t', blanks / unit) } else { (b' ', blanks * unit) };
     let whole = !to_tabs || blanks.is_multiple_of(unit);
     whole.then(|| [&vec![mark; count], &line[blanks..]].concat())

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::{BaseLine, Conflict, CorrespondingLines, EditMerge, OutputLine};
-use crate::diff::changes_between;
+use super::{BaseLine, Conflict, EditMerge, MatchedLines, OutputLine};
+use crate::diff::changes_between_lines;
 use crate::edit::lines::trim;
 use crate::edit::matching::levenshtein::similarity;
 use crate::edit::matching::needle::LineKind;
@@ -88,7 +88,7 @@ impl EditMerge<'_, '_> {
             after: comes.len() as u32..comes.len() as u32,
         };
         let mut next = 0;
-        for change in changes_between(&there, &comes).iter().chain([&end]) {
+        for change in changes_between_lines(&there, &comes).iter().chain([&end]) {
             out.extend(
                 forgotten[next..change.before.start as usize]
                     .iter()
@@ -172,7 +172,7 @@ impl EditMerge<'_, '_> {
 
     /// Returns the group of the old line at this index of the base; `None` for a forgotten line or
     /// one that the file lacks.
-    pub(super) fn line_group_at(&self, at: usize) -> Option<&CorrespondingLines> {
+    pub(super) fn line_group_at(&self, at: usize) -> Option<&MatchedLines> {
         match self.base[at] {
             BaseLine::Old(line) => self.unit_of[line].map(|unit| &self.units[unit]),
             BaseLine::FileOnly(_) => None,

@@ -6,7 +6,7 @@ use super::{BlankEdges, Conflict, OutputLine};
 use crate::edit::Splice;
 use crate::edit::lines::trim;
 use crate::edit::matching::haystack::Haystack;
-use crate::edit::matching::normalize::{key_has_word, match_key};
+use crate::edit::matching::normalize::{has_word, match_key};
 
 /// The minimum length in bytes of the lines with a word among some lines, from which their equality
 /// with lines of the file is no chance.
@@ -15,7 +15,7 @@ const MIN_SIGNIFICANT_BYTES: usize = 6;
 /// after its last line.
 const MAX_FORGOTTEN_LINES: usize = 3;
 /// The maximum number of new lines at either edge that are checked for duplicates in the file.
-const MAX_COMPARED_LINES: usize = 200;
+const MAX_CHECKED_EDGE_LINES: usize = 200;
 
 /// Drops new lines that are in the file already, because the old text forgot them at its edges and
 /// the new text begins or ends with them. Equal lines further inside are not dropped, because
@@ -33,14 +33,14 @@ pub(super) fn drop_existing_insertions(
 ) -> Result<Range<usize>, Conflict> {
     let made = |item: &&OutputLine| matches!(item, OutputLine::New(..));
     let mut lines = file.clone();
-    let head = out.iter().take(MAX_COMPARED_LINES).take_while(made).count();
+    let head = out.iter().take(MAX_CHECKED_EDGE_LINES).take_while(made).count();
     let most = head.min(file.start);
     let whole =
         (1..=most).rev().find(|&count| equals_file_lines(hay, &out[..count], file.start - count));
     out.drain(..whole.unwrap_or(0));
     if whole.is_none() && edges.before {
         let count = count_lines_to_blank((0..file.start).rev().map(|line| hay.line(line)));
-        if let Some(at) = only_index_of(hay, &out[..head], file.start - count..file.start) {
+        if let Some(at) = unique_index_of(hay, &out[..head], file.start - count..file.start) {
             lines.start -= count;
             out.splice(at..at + count, (lines.start..file.start).map(OutputLine::Keep));
         } else if head > 0 && contains_file_lines(hay, &out[head..], file.start - count..file.start)
@@ -48,7 +48,7 @@ pub(super) fn drop_existing_insertions(
             return Err(Conflict::Unmentioned(file.start - 1));
         }
     }
-    let tail = out.iter().rev().take(MAX_COMPARED_LINES).take_while(made).count();
+    let tail = out.iter().rev().take(MAX_CHECKED_EDGE_LINES).take_while(made).count();
     let most = tail.min(hay.len() - file.end);
     let whole =
         (1..=most).rev().find(|&count| equals_file_lines(hay, &out[out.len() - count..], file.end));
@@ -58,7 +58,7 @@ pub(super) fn drop_existing_insertions(
             out.len() - tail,
             count_lines_to_blank((file.end..hay.len()).map(|line| hay.line(line))),
         );
-        if let Some(at) = only_index_of(hay, &out[start..], file.end..file.end + count) {
+        if let Some(at) = unique_index_of(hay, &out[start..], file.end..file.end + count) {
             lines.end += count;
             out.splice(start + at..start + at + count, (file.end..lines.end).map(OutputLine::Keep));
         } else if tail > 0 && contains_file_lines(hay, &out[..start], file.end..file.end + count) {
@@ -71,7 +71,7 @@ pub(super) fn drop_existing_insertions(
 /// Returns true if consecutive new lines equal the lines `there` of the file.
 fn contains_file_lines(hay: &Haystack<'_>, items: &[OutputLine], there: Range<usize>) -> bool {
     !there.is_empty()
-        && items.windows(there.len()).take(MAX_COMPARED_LINES).any(|items| {
+        && items.windows(there.len()).take(MAX_CHECKED_EDGE_LINES).any(|items| {
             items.iter().all(|item| matches!(item, OutputLine::New(..)))
                 && equals_file_lines(hay, items, there.start)
         })
@@ -85,7 +85,7 @@ fn count_lines_to_blank<'l>(lines: impl Iterator<Item = &'l [u8]>) -> usize {
 
 /// Returns the index at which the new lines contain the lines `there` of the file, if there is
 /// exactly one.
-fn only_index_of(hay: &Haystack<'_>, items: &[OutputLine], there: Range<usize>) -> Option<usize> {
+fn unique_index_of(hay: &Haystack<'_>, items: &[OutputLine], there: Range<usize>) -> Option<usize> {
     let mut found = (0..(items.len() + 1).saturating_sub(there.len())).filter(|&at| {
         !there.is_empty() && equals_file_lines(hay, &items[at..at + there.len()], there.start)
     });
@@ -100,7 +100,7 @@ fn equals_file_lines(hay: &Haystack<'_>, items: &[OutputLine], from: usize) -> b
         OutputLine::Keep(line) => match_key(hay.line(*line)),
     });
     let keys: Vec<Vec<u8>> = keys.collect();
-    let significant_bytes: usize = keys.iter().filter(|key| key_has_word(key)).map(Vec::len).sum();
+    let significant_bytes: usize = keys.iter().filter(|key| has_word(key)).map(Vec::len).sum();
     significant_bytes >= MIN_SIGNIFICANT_BYTES
         && keys.iter().zip(from..).all(|(own, line)| *own == match_key(hay.line(line)))
 }
