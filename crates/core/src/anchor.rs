@@ -104,7 +104,8 @@ impl RepeatedLines {
         }))
     }
 
-    /// Used for a file that is too large to count: every line counts as repeated.
+    /// Returns the value for a file that is too large to count, in which every line counts as
+    /// repeated.
     pub(crate) const fn unknown() -> Self {
         Self(None)
     }

@@ -3,7 +3,7 @@
 //! Every operation starts at a [`root`] and is descriptor-relative: no function returns an absolute
 //! path for later use, and `std::fs` is not used.
 
-// Tests access the disk from outside the roots.
+// The tests use `std::fs`, because they access the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod cancel;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use filewright_core::Result;
 use filewright_core::pack::Packed;
 use filewright_fs::cancel::{CancelToken, Deadline};
-use filewright_fs::search::grep::{GrepOptions, scan, start};
+use filewright_fs::search::grep::{GrepOptions, open_search_dir, search_disk};
 use filewright_fs::search::searcher::Search;
 use filewright_fs::search::shared_walk;
 use filewright_fs::walk::StopSignal;
@@ -27,7 +27,7 @@ pub fn grep_indexed(
     cancel: &CancelToken,
 ) -> Result<Vec<Packed>> {
     let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
-    let walk_root = start(&session.roots, path, options, &stop)?;
+    let walk_root = open_search_dir(&session.roots, path, options, &stop)?;
     let by_index = !matches!(options.index, IndexMode::Off | IndexMode::Strict);
     if let Some(walk_root) = &walk_root
         && by_index
@@ -40,10 +40,10 @@ pub fn grep_indexed(
         }
     }
     let Some(walk_root) = &walk_root else {
-        return scan(&session.roots, path, None, options, &stop);
+        return search_disk(&session.roots, path, None, options, &stop);
     };
     let begun = std::time::Instant::now();
-    let alone = || scan(&session.roots, path, Some(walk_root), options, &stop);
+    let alone = || search_disk(&session.roots, path, Some(walk_root), options, &stop);
     let results =
         shared_walk::search_shared(&session.walks, &session.roots, path, options, &stop, alone)?;
     if by_index && begun.elapsed() >= MIN_SCAN_TIME {

@@ -19,7 +19,7 @@
 //! outside the roots, or in a layer under a mounted overlayfs, when the file changes next. A caller
 //! that must see those uses `IndexMode::Strict`, which reads the contents of every file.
 
-// Tests access the disk from outside the roots.
+// The tests use `std::fs`, because they access the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod build;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use filewright_core::diff::unified::{DiffHeader, DisplayLimits, Format, LineEndings, diff};
 use filewright_core::edit::{Edit, EditOptions, Strictness, plan};
-use filewright_core::patch::set::{SetOptions, apply_all};
+use filewright_core::patch::set::{PatchOptions, apply_to_files};
 use filewright_core::patch::{parse, reverse};
-use filewright_core::pattern::policy::{Intent, PathRules, RulesConfig, Verdict};
+use filewright_core::pattern::policy::{AccessVerdict, Intent, PathRules, RulesConfig};
 use filewright_core::text::path::{components, decode_name, encode_name, escape_controls};
 use filewright_core::text::windows_names;
 
@@ -41,9 +41,9 @@ pub fn patch_parse(data: &[u8]) {
     let [text, file, _] = split_into_texts(data);
     let Ok(patch) = parse(&text, None) else { return };
     let files = BTreeMap::from([("f".to_owned(), file.into_bytes())]);
-    let options = SetOptions { path: Some("f".into()), ..SetOptions::default() };
-    let _ = apply_all(&patch, &files, &options);
-    let _ = reverse(&patch).and_then(|patch| apply_all(&patch, &files, &options));
+    let options = PatchOptions { path: Some("f".into()), ..PatchOptions::default() };
+    let _ = apply_to_files(&patch, &files, &options);
+    let _ = reverse(&patch).and_then(|patch| apply_to_files(&patch, &files, &options));
 }
 
 /// Applying the diff of two texts to the first must give the second.
@@ -62,7 +62,7 @@ pub fn diff_round_trip(data: &[u8]) {
     }
     let patch = parse(&found.text, None).expect("what we print is a patch");
     let files = BTreeMap::from([("f".to_owned(), before.into_bytes())]);
-    let changes = apply_all(&patch, &files, &SetOptions::default()).expect("it applies");
+    let changes = apply_to_files(&patch, &files, &PatchOptions::default()).expect("it applies");
     assert_eq!(changes[0].bytes.as_deref(), Some(after.as_bytes()));
 }
 
@@ -116,11 +116,11 @@ fn check_protected_path(plain: &[u8]) {
     let under = |parts: &[&[u8]]| parts.join(&b'/');
     for place in [&b".git/hooks"[..], b".GIT/HOOKS", b".git/hooks/y"] {
         let path = under(&[b"/w", plain, place]);
-        assert_ne!(rules.verdict(&path, Intent::Write), Verdict::Allowed);
+        assert_ne!(rules.verdict(&path, Intent::Write), AccessVerdict::Allowed);
         assert_ne!(rules.flags(&path) & 3, 0);
     }
     let denied = under(&[b"/w/x", plain, b"f"]);
-    assert_eq!(rules.verdict(&denied, Intent::Read), Verdict::Denied);
+    assert_eq!(rules.verdict(&denied, Intent::Read), AccessVerdict::Denied);
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ use matching::repair::Repair;
 use matching::sanity::Suspicion;
 use matching::{exact, fuzzy, line_anchors, sanity};
 
-pub use matching::line_anchors::{Anchor, Anchors, Insert};
+pub use matching::line_anchors::{Anchor, AnchoredLines, InsertSide};
 pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, PlanFacts, Strictness, Tier};
 
 pub(crate) use applying::content::apply_splices;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Anchor, Anchors, Edit, EditOptions, Insert, OnMultiple, Strictness};
+use super::{Anchor, AnchoredLines, Edit, EditOptions, InsertSide, OnMultiple, Strictness};
 use crate::diff::DisplayLimits;
 use crate::encoding::Encoding;
 use crate::error::{Code, Error, Result};
@@ -20,8 +20,8 @@ pub struct EditRequest {
 }
 
 impl EditRequest {
-    /// Parses `{edits: [{old | from, to?, insert?, new, replaceAll?, expected?, nearLine?}], match?,
-    /// onMultiple?, label?, encoding?, threshold?, lineLimit?, byteLimit?}`.
+    /// Parses `{edits: [{old | from, to?, insert?, new, replaceAll?, expected?, nearLine?}],
+    /// match?, onMultiple?, label?, encoding?, threshold?, lineLimit?, byteLimit?}`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` naming the argument.
@@ -95,12 +95,12 @@ fn parse_edit(value: &Value) -> Result<Edit> {
     })
 }
 
-fn parse_anchors(edit: &Map<String, Value>) -> Result<Option<Anchors>> {
+fn parse_anchors(edit: &Map<String, Value>) -> Result<Option<AnchoredLines>> {
     let (from, to) = (string_field(edit, "from")?, string_field(edit, "to")?);
     let insert = match string_field(edit, "insert")?.as_deref() {
         None => None,
-        Some("before") => Some(Insert::Before),
-        Some("after") => Some(Insert::After),
+        Some("before") => Some(InsertSide::Before),
+        Some("after") => Some(InsertSide::After),
         Some(_) => return Err(invalid_argument("insert", "insert must be before or after")),
     };
     let Some(from) = from else {
@@ -118,7 +118,7 @@ fn parse_anchors(edit: &Map<String, Value>) -> Result<Option<Anchors>> {
     let from = Anchor::parse("from", &from)?;
     let to = to.map(|to| Anchor::parse("to", &to)).transpose()?.unwrap_or(from);
     let unchanged = matches!(edit.get("unchanged"), Some(Value::Bool(true)));
-    Ok(Some(Anchors { from, to, insert, unchanged }))
+    Ok(Some(AnchoredLines { from, to, insert, unchanged }))
 }
 
 fn string_field(object: &Map<String, Value>, key: &str) -> Result<Option<String>> {

@@ -1,6 +1,6 @@
 //! The input and the result of an edit.
 
-use super::matching::line_anchors::Anchors;
+use super::matching::line_anchors::AnchoredLines;
 use crate::diff::Unified;
 use crate::diff::unified::DisplayLimits;
 use crate::encoding::Encoding;
@@ -11,12 +11,12 @@ pub struct Edit {
     /// The text to replace; not empty unless `anchors` is set.
     pub old: String,
     /// The lines to replace or to insert at, instead of a text.
-    pub anchors: Option<Anchors>,
+    pub anchors: Option<AnchoredLines>,
     /// The new text.
     pub new: String,
     /// True to replace every occurrence.
     pub replace_all: bool,
-    /// The number of occurrences, all of which are replaced; any other number is an error.
+    /// The expected number of occurrences, all of which are replaced; any other number is an error.
     pub expected: Option<u64>,
     /// If the text occurs several times, the occurrence nearest to this line (1-based) is replaced.
     pub near_line: Option<u64>,

@@ -71,7 +71,8 @@ impl ScriptCounts {
     fn of(encoding: &'static Encoding, window: &[u8]) -> Option<Self> {
         let mut decoder = encoding.new_decoder_without_bom_handling();
         let mut units = [0; MAX_SAMPLED_BYTES + 8];
-        // Decodes without an end, so that a character cut off by the end of the sample is no error.
+        // The decoder is not told that the input ends, so that a character cut off by the end of
+        // the sample is no error.
         let (result, _, made) =
             decoder.decode_to_utf16_without_replacement(window, &mut units, false);
         if result != DecoderResult::InputEmpty {

@@ -1,7 +1,7 @@
 //! Character sets that distinguish Chinese and Japanese texts.
 
 /// A set of ideographs, one bit for each from [`FIRST_IDEOGRAPH`] on.
-pub(super) struct Ideographs([u64; IDEOGRAPH_COUNT / 64]);
+pub(super) struct IdeographSet([u64; IDEOGRAPH_COUNT / 64]);
 
 const FIRST_IDEOGRAPH: u32 = 0x4e00;
 /// The size of the set in bits; a multiple of 64 that covers the block.
@@ -12,7 +12,7 @@ pub(super) fn is_ideograph(c: u32) -> bool {
     c.wrapping_sub(FIRST_IDEOGRAPH) < IDEOGRAPH_COUNT as u32
 }
 
-impl Ideographs {
+impl IdeographSet {
     /// Returns the set of the ideographs in a text. Evaluated at compile time; all characters of
     /// the block have three bytes in UTF-8.
     const fn of(text: &str) -> Self {
@@ -39,7 +39,7 @@ pub(super) const CJK_PUNCTUATION: &str = "　、。，．；：？！「」『�
 
 /// The most frequent ideographs of Chinese, simplified and traditional: four in ten characters of
 /// any Chinese text.
-pub(super) static FREQUENT_HANZI: Ideographs = Ideographs::of(
+pub(super) static FREQUENT_HANZI: IdeographSet = IdeographSet::of(
     "\
     的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学对\
     可她里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公\
@@ -59,7 +59,7 @@ pub(super) static FREQUENT_HANZI: Ideographs = Ideographs::of(
 
 /// The most frequent ideographs of Japanese.
 #[cfg(not(feature = "legacy"))]
-pub(super) static FREQUENT_KANJI: Ideographs = Ideographs::of(
+pub(super) static FREQUENT_KANJI: IdeographSet = IdeographSet::of(
     "\
     日一人年大十二本中長出三時行見月後前生五間上東四今金九入学高円子外八六下来気小七山話女北午百\
     書先名川千水半男西電校語土木聞食車何南万毎白天母火右読友左休父雨文字検査使用確認正変更処理化\

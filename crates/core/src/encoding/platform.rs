@@ -15,13 +15,13 @@ use super::{Encoding, EncodingKind};
 pub struct Platform {
     /// Returns the name of the encoding for a label.
     pub find: fn(&str) -> Option<String>,
-    /// Decodes, with U+FFFD for invalid bytes.
+    /// Decodes bytes, with U+FFFD for invalid ones.
     pub decode: fn(&str, &[u8]) -> String,
     /// Returns true if all bytes are valid. If the last argument is true, a character cut off at
     /// their end is invalid too.
     pub fits: fn(&str, &[u8], bool) -> bool,
-    /// Encodes, or returns the offset, in bytes of UTF-8, of the first character that the encoding
-    /// does not have.
+    /// Encodes a text, or returns the offset, in bytes of UTF-8, of the first character that the
+    /// encoding does not have.
     pub encode: fn(&str, &str) -> Result<Vec<u8>, usize>,
     /// Returns two numbers for each decoding step: the bytes read, and the bytes of UTF-8 produced.
     pub spans: fn(&str, &[u8]) -> Vec<u32>,
@@ -30,11 +30,11 @@ pub struct Platform {
 }
 
 /// The functions that the host registered.
-static PLATFORM: OnceLock<Platform> = OnceLock::new();
+static REGISTERED_PLATFORM: OnceLock<Platform> = OnceLock::new();
 
 /// Registers the host's functions; later calls have no effect.
 pub fn use_platform(platform: Platform) {
-    let _ = PLATFORM.set(platform);
+    let _ = REGISTERED_PLATFORM.set(platform);
 }
 
 /// All encodings that a host may know besides those implemented here.
@@ -84,7 +84,7 @@ pub(super) struct LegacyTable(u8);
 
 /// Returns the encoding for a WHATWG label.
 pub(super) fn find_by_label(label: &str) -> Option<Encoding> {
-    encoding_by_name(&(PLATFORM.get()?.find)(label)?)
+    encoding_by_name(&(REGISTERED_PLATFORM.get()?.find)(label)?)
 }
 
 fn encoding_by_name(name: &str) -> Option<Encoding> {
@@ -107,7 +107,9 @@ pub(super) fn detect_certain_cjk(_: &[u8]) -> Option<LegacyTable> {
 
 /// Returns the most likely encoding of a sample of words with non-ASCII bytes.
 pub(super) fn guess_encoding(sample: &[u8]) -> Encoding {
-    let name = PLATFORM.get().map(|platform| super::heuristics::guess_encoding(platform, sample));
+    let name = REGISTERED_PLATFORM
+        .get()
+        .map(|platform| super::heuristics::guess_encoding(platform, sample));
     name.and_then(encoding_by_name).unwrap_or(Encoding::WINDOWS_1252)
 }
 
@@ -135,7 +137,7 @@ impl LegacyTable {
         {
             return (Cow::Borrowed(text), false);
         }
-        let text = PLATFORM.get().map(|platform| (platform.decode)(self.label(), bytes));
+        let text = REGISTERED_PLATFORM.get().map(|platform| (platform.decode)(self.label(), bytes));
         let text = text.unwrap_or_default();
         let lossy = text.contains(char::REPLACEMENT_CHARACTER);
         (Cow::Owned(text), lossy)
@@ -144,7 +146,9 @@ impl LegacyTable {
     /// Returns true if all bytes are valid; unless `complete`, a character may be cut off at their
     /// end.
     pub(super) fn fits(self, bytes: &[u8], complete: bool) -> bool {
-        PLATFORM.get().is_some_and(|platform| (platform.fits)(self.label(), bytes, complete))
+        REGISTERED_PLATFORM
+            .get()
+            .is_some_and(|platform| (platform.fits)(self.label(), bytes, complete))
     }
 
     /// Encodes, or returns the offset, in bytes of UTF-8, of the first character that the encoding
@@ -153,20 +157,21 @@ impl LegacyTable {
         if self != Self::ISO_2022_JP && text.is_ascii() {
             return Ok(text.as_bytes().to_vec());
         }
-        PLATFORM.get().map_or(Err(0), |platform| (platform.encode)(self.label(), text))
+        REGISTERED_PLATFORM.get().map_or(Err(0), |platform| (platform.encode)(self.label(), text))
     }
 
     /// Returns for each decoding step the number of bytes read and of bytes of UTF-8 produced.
     pub(super) fn spans(self, bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
-        let spans = PLATFORM.get().map(|platform| (platform.spans)(self.label(), bytes));
+        let spans = REGISTERED_PLATFORM.get().map(|platform| (platform.spans)(self.label(), bytes));
         let spans = spans.unwrap_or_default();
         (0..spans.len() / 2).map(move |at| (spans[2 * at] as usize, spans[2 * at + 1] as usize))
     }
 
     /// Returns the length in bytes of the first `chars` code points; all bytes if there are fewer.
     pub(super) fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
-        let found =
-            PLATFORM.get().map(|platform| (platform.prefix_len)(self.label(), bytes, chars));
+        let found = REGISTERED_PLATFORM
+            .get()
+            .map(|platform| (platform.prefix_len)(self.label(), bytes, chars));
         found.unwrap_or(0).min(bytes.len())
     }
 }

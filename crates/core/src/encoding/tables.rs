@@ -115,8 +115,8 @@ impl LegacyTable {
         }
     }
 
-    /// Encodes, or returns the offset, in bytes of UTF-8, of the first character that the encoding
-    /// does not have.
+    /// Encodes a text, or returns the offset, in bytes of UTF-8, of the first character that the
+    /// encoding does not have.
     pub(super) fn encode(self, text: &str) -> Result<Vec<u8>, usize> {
         use encoding_rs::EncoderResult;
         let mut encoder = self.0.new_encoder();

@@ -13,9 +13,9 @@ use super::quarter_masks::SubsequenceFilter;
 
 /// The minimum score of a matching letter in `neo_frizbee`.
 const MIN_MATCH_SCORE: u32 = 12;
-/// Added to the score if the query is the complete file name.
+/// The bonus that is added to the score if the query is the complete file name.
 const WHOLE_NAME_BONUS: u32 = 64;
-/// Added to the score if the query is a part of the file name.
+/// The bonus that is added to the score if the query is a part of the file name.
 const PART_OF_NAME_BONUS: u32 = 24;
 /// The length in bytes above which `neo_frizbee` uses another algorithm, without a minimum score.
 const LONG_PATH_BYTES: usize = 1024;

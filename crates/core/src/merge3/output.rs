@@ -75,8 +75,8 @@ impl MergeOutput<'_> {
         }
     }
 
-    /// Writes lines of one side. Those of theirs get the line endings of ours if ours converted all
-    /// of them.
+    /// Writes lines of one side. Lines of theirs get the line endings of ours if ours converted all
+    /// line endings.
     fn copy_lines(&mut self, side: MergeSide, range: Range<u32>) {
         let lines = match side {
             MergeSide::Ours => &self.sides.ours,

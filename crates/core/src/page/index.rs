@@ -184,7 +184,7 @@ impl LineIndex {
         };
         if ends > 0 {
             let last = memrchr_iter(b'\n', chunk)
-                .find_map(|at| line_end_at(chunk, at, self.unit))
+                .find_map(|at| offset_after_line_end(chunk, at, self.unit))
                 .unwrap_or(0);
             self.last_start = from + last as u64;
         }
@@ -199,7 +199,7 @@ impl LineIndex {
 
 /// Returns the offset after the line ending whose byte `0A` is at `at`, or `None` if that byte is
 /// part of another character. A chunk of UTF-16 must begin at an even offset of the file.
-fn line_end_at(chunk: &[u8], at: usize, unit: LineFeedCode) -> Option<usize> {
+fn offset_after_line_end(chunk: &[u8], at: usize, unit: LineFeedCode) -> Option<usize> {
     match unit {
         LineFeedCode::Byte => Some(at + 1),
         LineFeedCode::Two(Endian::Little) => {
@@ -211,7 +211,7 @@ fn line_end_at(chunk: &[u8], at: usize, unit: LineFeedCode) -> Option<usize> {
 
 /// Returns the offset after each line ending in a chunk.
 pub(super) fn line_ends(chunk: &[u8], unit: LineFeedCode) -> impl Iterator<Item = usize> {
-    memchr_iter(b'\n', chunk).filter_map(move |at| line_end_at(chunk, at, unit))
+    memchr_iter(b'\n', chunk).filter_map(move |at| offset_after_line_end(chunk, at, unit))
 }
 
 fn count_line_ends(chunk: &[u8], unit: LineFeedCode) -> u64 {
@@ -241,7 +241,9 @@ pub(super) fn locate_last_lines(
         let length = (upper - lower) as usize;
         let chunk = source.chunk(lower, length)?;
         let chunk = &chunk[..chunk.len().min(length)];
-        for end in memrchr_iter(b'\n', chunk).filter_map(|at| line_end_at(chunk, at, unit)) {
+        for end in
+            memrchr_iter(b'\n', chunk).filter_map(|at| offset_after_line_end(chunk, at, unit))
+        {
             let start = lower + end as u64;
             // No line begins after a line ending at the end of the file.
             if start < size {

@@ -36,12 +36,12 @@ pub struct AppliedHunk {
     /// earlier; 0 for a header without numbers.
     pub offset: i64,
     /// The comparison that found the hunk.
-    pub how: MatchMethod,
+    pub how: HunkMatchMethod,
 }
 
 /// The comparison that found a hunk, strictest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchMethod {
+pub enum HunkMatchMethod {
     /// All lines are equal.
     Exact,
     /// Lines are equal except for line endings and trailing white space.

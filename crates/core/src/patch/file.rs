@@ -12,22 +12,22 @@ use crate::text::BOM_UTF8;
 /// Returns true if a line of a patch and a line of a file count as equal.
 pub(super) type LineComparison = fn(&[u8], &[u8]) -> bool;
 
-/// Compares all bytes.
+/// Compares all bytes of two lines.
 pub(super) fn eq_exact(a: &[u8], b: &[u8]) -> bool {
     a == b
 }
 
-/// Ignores a CR at the end.
+/// Compares two lines without a CR at their ends.
 pub(super) fn eq_ignore_eol(a: &[u8], b: &[u8]) -> bool {
     without_cr(a) == without_cr(b)
 }
 
-/// Ignores white space at the end.
+/// Compares two lines without white space at their ends.
 pub(super) fn eq_ignore_trailing_space(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii_end() == b.trim_ascii_end()
 }
 
-/// Ignores white space at both ends.
+/// Compares two lines without indentation and white space at their ends.
 pub(super) fn eq_ignore_indent(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii() == b.trim_ascii()
 }

@@ -27,7 +27,7 @@ pub(super) fn parse_body_line(line: &str) -> Option<PatchLine> {
 
 /// Returns true for the line `--` that `git format-patch` writes after a patch, before its
 /// signature.
-pub(super) fn is_signature(line: &str) -> bool {
+pub(super) fn begins_mail_signature(line: &str) -> bool {
     line.trim_end() == "--"
 }
 

@@ -1,8 +1,9 @@
-//! Parsed patches, and the facts about applied ones, as JSON: they are small compared with the files.
+//! Parsed patches, and the facts about applied ones, as JSON: they are small compared with the
+//! files.
 
 use serde_json::{Value, json};
 
-use super::apply::{AppliedHunk, MatchMethod};
+use super::apply::{AppliedHunk, HunkMatchMethod};
 use super::set::FileChange;
 use super::{FilePatch, Hunk, LineMark};
 
@@ -49,10 +50,10 @@ fn hunk_json(hunk: &Hunk) -> Value {
 pub(super) fn change_json(change: &FileChange) -> Value {
     let hunk = |placed: &AppliedHunk| {
         let how = match placed.how {
-            MatchMethod::Exact => "exact",
-            MatchMethod::Blanks => "whitespace",
-            MatchMethod::Loose => "fuzzy",
-            MatchMethod::Fuzz => "fuzz",
+            HunkMatchMethod::Exact => "exact",
+            HunkMatchMethod::Blanks => "whitespace",
+            HunkMatchMethod::Loose => "fuzzy",
+            HunkMatchMethod::Fuzz => "fuzz",
         };
         json!({ "line": placed.line, "offset": placed.offset, "how": how })
     };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::apply::{AppliedHunk, HunkAttempt, HunkOptions, MatchMethod};
+use super::apply::{AppliedHunk, HunkAttempt, HunkMatchMethod, HunkOptions};
 use super::file::{
     LineComparison, TargetFile, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
 };
@@ -49,10 +49,10 @@ pub(super) fn place_hunk(
         return place_insertion(file, hunk, expected, from);
     }
     let whole = 0..hunk.lines.len();
-    let ways: [(LineComparison, MatchMethod, bool); 3] = [
-        (eq_exact, MatchMethod::Exact, true),
-        (eq_ignore_eol, MatchMethod::Exact, false),
-        (eq_ignore_trailing_space, MatchMethod::Blanks, false),
+    let ways: [(LineComparison, HunkMatchMethod, bool); 3] = [
+        (eq_exact, HunkMatchMethod::Exact, true),
+        (eq_ignore_eol, HunkMatchMethod::Exact, false),
+        (eq_ignore_trailing_space, HunkMatchMethod::Blanks, false),
     ];
     for (same, how, literal) in ways {
         let places = file.find(&old, from, hunk.at_end, same);
@@ -144,7 +144,7 @@ fn place_insertion(
     }
     let literal = hunk_has_cr(hunk) || file.lines.is_empty();
     let splice = file.splice(hunk, 0..hunk.lines.len(), at..at, literal);
-    Ok((splice, build_hunk_location(at..at, Some(at), MatchMethod::Exact)))
+    Ok((splice, build_hunk_location(at..at, Some(at), HunkMatchMethod::Exact)))
 }
 
 /// Returns true if a line of the hunk ends in CR, so that its line endings are meant literally.
@@ -244,7 +244,7 @@ fn place_with_edit_matcher(
         let open = splice.with.strip_suffix(b"\n").map_or(splice.with.len(), <[u8]>::len);
         splice.with.truncate(open);
     }
-    Some(Ok((splice, build_hunk_location(place.lines, expected, MatchMethod::Loose))))
+    Some(Ok((splice, build_hunk_location(place.lines, expected, HunkMatchMethod::Loose))))
 }
 
 /// Places a hunk without some of its outermost context lines, at most `fuzz` on each side; returns
@@ -283,7 +283,7 @@ fn place_with_fuzz(
                 let at = first..first + old.len();
                 (
                     file.splice(hunk, lines, at.clone(), false),
-                    build_hunk_location(at, expected, MatchMethod::Fuzz),
+                    build_hunk_location(at, expected, HunkMatchMethod::Fuzz),
                 )
             }));
         }
@@ -295,7 +295,7 @@ fn place_with_fuzz(
 fn build_hunk_location(
     lines: Range<usize>,
     expected: Option<usize>,
-    how: MatchMethod,
+    how: HunkMatchMethod,
 ) -> HunkLocation {
     let line = lines.start as u64 + 1;
     let offset = expected.map_or(0, |expected| lines.start as i64 - expected as i64);

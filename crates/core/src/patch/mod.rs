@@ -40,7 +40,7 @@ pub struct Patch {
 
 /// The operation of a patch on a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Operation {
+pub enum FileOperation {
     /// Changes the file.
     #[default]
     Update,
@@ -54,7 +54,7 @@ pub enum Operation {
     Copy,
 }
 
-impl Operation {
+impl FileOperation {
     /// Returns `update`, `create`, `delete`, `rename` or `copy`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ pub struct FilePatch {
     /// The new name of the file; `None` if there is none, or if the patch does not say.
     pub new: Option<String>,
     /// The operation of the patch on the file.
-    pub operation: Operation,
+    pub operation: FileOperation,
     /// The new mode, in git's octal form (`0o100644`), if the patch has it.
     pub mode: Option<u32>,
     /// The old mode, in git's octal form, if the patch has it.

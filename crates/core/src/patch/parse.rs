@@ -1,13 +1,13 @@
 //! Parses unified diffs and git's extended form of them.
 
 use super::headers::{
-    is_git_header, is_hunk_header, is_signature, link_or_submodule_mode, parse_body_line,
+    begins_mail_signature, is_git_header, is_hunk_header, link_or_submodule_mode, parse_body_line,
     parse_hunk_header,
 };
 use super::quoted::{
     header_name, is_epoch_time, names_of_git_header, strip_prefixes, unprefixed_name,
 };
-use super::{FilePatch, Hunk, LineMark, Operation, Patch, PatchLine, v4a};
+use super::{FileOperation, FilePatch, Hunk, LineMark, Patch, PatchLine, v4a};
 use crate::error::{Code, Error, Result};
 
 /// Parses a patch in any of the formats. `strip` is the number of leading directories to remove
@@ -129,11 +129,14 @@ impl<'t> PatchReader<'t> {
         self.at += 2;
         let absent = (old.is_none(), new.is_none());
         let (old, new) = strip_prefixes(old, new, self.strip);
-        if matches!(file.operation, Operation::Update | Operation::Create | Operation::Delete) {
+        if matches!(
+            file.operation,
+            FileOperation::Update | FileOperation::Create | FileOperation::Delete
+        ) {
             (file.old, file.new) = (old, new);
             file.operation = match absent {
-                (true, false) => Operation::Create,
-                (false, true) => Operation::Delete,
+                (true, false) => FileOperation::Create,
+                (false, true) => FileOperation::Delete,
                 _ => file.operation,
             };
         }
@@ -158,17 +161,17 @@ impl<'t> PatchReader<'t> {
             } else if let Some(new) = text.strip_prefix("new mode ") {
                 file.mode = mode(new);
             } else if let Some(new) = text.strip_prefix("new file mode ") {
-                (file.operation, file.mode) = (Operation::Create, mode(new));
+                (file.operation, file.mode) = (FileOperation::Create, mode(new));
             } else if let Some(old) = text.strip_prefix("deleted file mode ") {
-                (file.operation, file.old_mode) = (Operation::Delete, mode(old));
+                (file.operation, file.old_mode) = (FileOperation::Delete, mode(old));
             } else if let Some(from) = text.strip_prefix("rename from ") {
-                (file.operation, file.old) = (Operation::Rename, name(from));
+                (file.operation, file.old) = (FileOperation::Rename, name(from));
             } else if let Some(to) = text.strip_prefix("rename to ") {
-                (file.operation, file.new) = (Operation::Rename, name(to));
+                (file.operation, file.new) = (FileOperation::Rename, name(to));
             } else if let Some(from) = text.strip_prefix("copy from ") {
-                (file.operation, file.old) = (Operation::Copy, name(from));
+                (file.operation, file.old) = (FileOperation::Copy, name(from));
             } else if let Some(to) = text.strip_prefix("copy to ") {
-                (file.operation, file.new) = (Operation::Copy, name(to));
+                (file.operation, file.new) = (FileOperation::Copy, name(to));
             } else if text.starts_with("Binary files ") || text == "GIT binary patch" {
                 file.binary = true;
             } else if !is_git_header(text) {
@@ -179,8 +182,8 @@ impl<'t> PatchReader<'t> {
             self.at += 1;
         }
         match file.operation {
-            Operation::Create => file.old = None,
-            Operation::Delete => file.new = None,
+            FileOperation::Create => file.old = None,
+            FileOperation::Delete => file.new = None,
             _ => {}
         }
         if self.is_file_header(self.at) {
@@ -251,7 +254,9 @@ impl<'t> PatchReader<'t> {
             at += self.read_no_newline_mark(at, &mut lines);
         }
         let more = self.line(at).is_some_and(|line| {
-            line.starts_with([' ', '+', '-']) && !self.is_file_header(at) && !is_signature(line)
+            line.starts_with([' ', '+', '-'])
+                && !self.is_file_header(at)
+                && !begins_mail_signature(line)
         });
         if more {
             return None;
@@ -269,7 +274,7 @@ impl<'t> PatchReader<'t> {
                 || self.is_clear_file_header(self.at)
                 || text.starts_with("diff --git ")
                 || text.starts_with("```")
-                || is_signature(text)
+                || begins_mail_signature(text)
             {
                 break;
             }
@@ -313,6 +318,6 @@ impl<'t> PatchReader<'t> {
             .iter()
             .enumerate()
             .take_while(|(more, line)| !is_hunk_header(line) && !self.is_file_header(at + more))
-            .any(|(_, line)| line.starts_with(['+', '-']) && !is_signature(line))
+            .any(|(_, line)| line.starts_with(['+', '-']) && !begins_mail_signature(line))
     }
 }

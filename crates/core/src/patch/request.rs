@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::apply::HunkOptions;
 use super::json::{change_json, file_json};
-use super::set::{SetOptions, apply_all, paths, redirect};
+use super::set::{PatchOptions, apply_to_files, paths_of_patch, replace_file_name};
 use super::{Patch, parse, reverse};
 use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
@@ -29,7 +29,7 @@ pub struct PatchedFiles {
 #[derive(Clone, Debug)]
 pub struct PatchRequest {
     patch: Patch,
-    options: SetOptions,
+    options: PatchOptions,
 }
 
 impl PatchRequest {
@@ -61,7 +61,7 @@ impl PatchRequest {
         let backwards = matches!(call.get("reverse"), Some(Value::Bool(true)));
         let mut patch = if backwards { reverse(&patch)? } else { patch };
         if let Some(path) = &path {
-            redirect(&mut patch, path)?;
+            replace_file_name(&mut patch, path)?;
         }
         if let Some(Value::Object(same)) = call.get("same") {
             for file in &mut patch.files {
@@ -72,27 +72,27 @@ impl PatchRequest {
                 }
             }
         }
-        Ok(Self { patch, options: SetOptions { hunks: HunkOptions { fuzz }, path } })
+        Ok(Self { patch, options: PatchOptions { hunks: HunkOptions { fuzz }, path } })
     }
 
     /// Returns the patch as JSON: `{files, paths, warnings}`.
     pub fn to_json(&self) -> String {
         let files: Vec<Value> = self.patch.files.iter().map(file_json).collect();
-        let paths = paths(&self.patch, &self.options);
+        let paths = paths_of_patch(&self.patch, &self.options);
         json!({ "files": files, "paths": paths, "warnings": self.patch.warnings }).to_string()
     }
 
-    /// Applies the patch to files. `names` and `contents` are in the order of [`paths`].
+    /// Applies the patch to files. `names` and `contents` are in the order of [`paths_of_patch`].
     ///
     /// # Errors
-    /// Like [`apply_all`].
+    /// Like [`apply_to_files`].
     pub fn apply(&self, names: &[String], contents: Contents<'_>) -> Result<PatchedFiles> {
         let files: BTreeMap<String, Vec<u8>> = names
             .iter()
             .zip(contents)
             .filter_map(|(name, content)| Some((name.clone(), content?.into_owned())))
             .collect();
-        let mut changes = apply_all(&self.patch, &files, &self.options)
+        let mut changes = apply_to_files(&self.patch, &files, &self.options)
             .map_err(|error| truncate_error(error, ""))?;
         let contents =
             changes.iter_mut().map(|change| change.bytes.take().unwrap_or_default()).collect();

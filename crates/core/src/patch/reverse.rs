@@ -1,6 +1,6 @@
 //! Builds the patch that undoes a patch.
 
-use super::{FilePatch, Hunk, LineMark, Operation, Patch};
+use super::{FileOperation, FilePatch, Hunk, LineMark, Patch};
 use crate::error::{Code, Error, Result};
 
 /// Reverses a patch: added lines become removed lines and vice versa.
@@ -22,11 +22,11 @@ fn reverse_file(file: &FilePatch) -> Result<FilePatch> {
         return Err(refuse("a deletion that does not hold the content cannot be reversed"));
     }
     let operation = match file.operation {
-        Operation::Create => Operation::Delete,
-        Operation::Delete => Operation::Create,
-        Operation::Update => Operation::Update,
-        Operation::Rename => Operation::Rename,
-        Operation::Copy => return Err(refuse("a copy cannot be reversed")),
+        FileOperation::Create => FileOperation::Delete,
+        FileOperation::Delete => FileOperation::Create,
+        FileOperation::Update => FileOperation::Update,
+        FileOperation::Rename => FileOperation::Rename,
+        FileOperation::Copy => return Err(refuse("a copy cannot be reversed")),
     };
     Ok(FilePatch {
         old: file.new.clone(),

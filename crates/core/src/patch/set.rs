@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::apply::{AppliedHunk, HunkOptions, apply};
-use super::{FilePatch, Operation, Patch};
+use super::{FileOperation, FilePatch, Patch};
 use crate::error::{Code, Error, Result};
 use crate::text::path::escape_controls;
 
@@ -16,7 +16,7 @@ pub struct FileChange {
     /// The old path, if the file is renamed or copied.
     pub from: Option<String>,
     /// The operation on the file.
-    pub operation: Operation,
+    pub operation: FileOperation,
     /// The new content; `None` if the file is deleted.
     pub bytes: Option<Vec<u8>>,
     /// The mode, if the patch sets it.
@@ -29,9 +29,9 @@ pub struct FileChange {
     pub hunks: Vec<AppliedHunk>,
 }
 
-/// The options of [`apply_all`].
+/// The options of [`apply_to_files`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetOptions {
+pub struct PatchOptions {
     /// How hunks may differ from the files.
     pub hunks: HunkOptions,
     /// The file that a patch without file names changes.
@@ -39,7 +39,7 @@ pub struct SetOptions {
 }
 
 /// Returns the paths that a patch may read or write, each once, in the order of the patch.
-pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
+pub fn paths_of_patch(patch: &Patch, options: &PatchOptions) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for file in &patch.files {
         let unnamed = if file.name().is_none() { options.path.clone() } else { None };
@@ -58,7 +58,7 @@ pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
 fn path_inside_top_dir(file: &FilePatch) -> Option<String> {
     let (old, new) = (file.old.as_deref()?, file.new.as_deref()?);
     let ((_, old_rest), (_, new_rest)) = (old.split_once('/')?, new.split_once('/')?);
-    let same = file.operation == Operation::Update && old != new && old_rest == new_rest;
+    let same = file.operation == FileOperation::Update && old != new && old_rest == new_rest;
     same.then(|| old_rest.to_owned())
 }
 
@@ -66,7 +66,7 @@ fn path_inside_top_dir(file: &FilePatch) -> Option<String> {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` if the patch changes several files.
-pub fn redirect(patch: &mut Patch, path: &str) -> Result<()> {
+pub fn replace_file_name(patch: &mut Patch, path: &str) -> Result<()> {
     let mut names = patch.files.iter().filter_map(FilePatch::name);
     let first = names.next().map(str::to_owned);
     if names.any(|name| Some(name) != first.as_deref()) {
@@ -75,7 +75,7 @@ pub fn redirect(patch: &mut Patch, path: &str) -> Result<()> {
             .detail("argument", "path"));
     }
     for file in &mut patch.files {
-        if file.operation == Operation::Rename || file.operation == Operation::Copy {
+        if file.operation == FileOperation::Rename || file.operation == FileOperation::Copy {
             file.old = Some(path.to_owned());
             continue;
         }
@@ -86,14 +86,15 @@ pub fn redirect(patch: &mut Patch, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Computes the result of a patch. `files` has the content of every path of [`paths`] that exists.
+/// Computes the result of a patch. `files` has the content of every path of [`paths_of_patch`] that
+/// exists.
 ///
 /// # Errors
 /// `PATCH_FAILED` with `path` and `reason`; nothing is applied in that case.
-pub fn apply_all(
+pub fn apply_to_files(
     patch: &Patch,
     files: &BTreeMap<String, Vec<u8>>,
-    options: &SetOptions,
+    options: &PatchOptions,
 ) -> Result<Vec<FileChange>> {
     let mut set = PatchedFiles { files, changed: BTreeMap::new(), options };
     let changes =
@@ -115,7 +116,7 @@ pub fn apply_all(
 struct PatchedFiles<'s> {
     files: &'s BTreeMap<String, Vec<u8>>,
     changed: BTreeMap<String, Option<Vec<u8>>>,
-    options: &'s SetOptions,
+    options: &'s PatchOptions,
 }
 
 impl PatchedFiles<'_> {
@@ -148,12 +149,14 @@ impl PatchedFiles<'_> {
             .hint("leave it out of the patch"));
         }
         let change = match file.operation {
-            Operation::Create => self.create(file),
-            Operation::Delete => self.delete(file),
-            Operation::Update => self.update(file),
-            Operation::Rename | Operation::Copy => self.move_to(file),
+            FileOperation::Create => self.create(file),
+            FileOperation::Delete => self.delete(file),
+            FileOperation::Update => self.update(file),
+            FileOperation::Rename | FileOperation::Copy => self.move_to(file),
         }?;
-        if let Some(from) = change.from.as_ref().filter(|_| change.operation == Operation::Rename) {
+        if let Some(from) =
+            change.from.as_ref().filter(|_| change.operation == FileOperation::Rename)
+        {
             self.changed.insert(from.clone(), None);
         }
         self.changed.insert(change.path.clone(), change.bytes.clone());
@@ -172,7 +175,7 @@ impl PatchedFiles<'_> {
             })?;
             (file.old, file.new) = (Some(path.clone()), Some(path.clone()));
         }
-        if file.operation == Operation::Update && file.old != file.new {
+        if file.operation == FileOperation::Update && file.old != file.new {
             // For `--- f.orig`, `+++ f`, takes the name that exists.
             let all = [file.new.clone(), file.old.clone(), path_inside_top_dir(&file)];
             let existing = all.into_iter().flatten().find(|path| self.get(path).is_some());
@@ -185,12 +188,12 @@ impl PatchedFiles<'_> {
             .hunks
             .iter()
             .all(|hunk| hunk.old_start == Some(0) && hunk.before().next().is_none());
-        if file.operation == Operation::Update
+        if file.operation == FileOperation::Update
             && adds_only
             && !file.hunks.is_empty()
             && file.new.as_ref().is_some_and(|path| self.get(path).is_none())
         {
-            file.operation = Operation::Create;
+            file.operation = FileOperation::Create;
         }
         Ok(file)
     }
@@ -241,7 +244,7 @@ impl PatchedFiles<'_> {
                 .hint("choose another name, or delete it first"));
         }
         // A copy is made from the content before the patch, wherever the source is in the patch.
-        let before = self.files.get(&from).filter(|_| file.operation == Operation::Copy);
+        let before = self.files.get(&from).filter(|_| file.operation == FileOperation::Copy);
         let existing =
             before.map_or_else(|| self.existing_content(file, &from), |bytes| Ok(bytes))?;
         let made = apply(existing, file, self.options.hunks)?;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::set::{SetOptions, apply_all};
-use super::{Operation, parse, reverse};
+use super::set::{PatchOptions, apply_to_files};
+use super::{FileOperation, parse, reverse};
 use crate::diff::unified::{DiffHeader, DisplayLimits, Format, LineEndings, diff};
 use crate::error::Error;
 
@@ -13,10 +13,10 @@ fn run(files: &[(&str, &str)], patch: &str) -> Result<BTreeMap<String, String>, 
     let files: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(path, text)| (path.to_string(), text.as_bytes().to_vec())).collect();
     let patch = parse(patch, None)?;
-    let changes = apply_all(&patch, &files, &SetOptions::default())?;
+    let changes = apply_to_files(&patch, &files, &PatchOptions::default())?;
     let mut after = files;
     for change in changes {
-        if change.operation == Operation::Rename {
+        if change.operation == FileOperation::Rename {
             after.remove(&change.from.unwrap_or_default());
         }
         match change.bytes {
@@ -85,7 +85,7 @@ fn modes_are_reversed_too() {
     let link = "diff --git a/f b/f\nnew file mode 120000\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n";
     let back = reverse(&parse(link, None).unwrap()).unwrap();
     let files = BTreeMap::from([("f".to_owned(), b"x".to_vec())]);
-    assert!(apply_all(&back, &files, &SetOptions::default()).is_err());
+    assert!(apply_to_files(&back, &files, &PatchOptions::default()).is_err());
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_patch_can_be_undone() {
     let patch = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n 1\n-2\n+two\n";
     let undo = reverse(&parse(patch, None).unwrap()).unwrap();
     let files = BTreeMap::from([("f".to_owned(), b"1\ntwo\n3\n".to_vec())]);
-    let changes = apply_all(&undo, &files, &SetOptions::default()).unwrap();
+    let changes = apply_to_files(&undo, &files, &PatchOptions::default()).unwrap();
     assert_eq!(changes[0].bytes.as_deref(), Some(&b"1\n2\n3\n"[..]));
 }
 
@@ -286,12 +286,12 @@ proptest! {
         let text = diff(Some(before.as_bytes()), Some(after.as_bytes()), &Default::default(), &format).text;
         let files = BTreeMap::from([("f".to_owned(), before.clone().into_bytes())]);
         let patch = parse(&text, None).unwrap();
-        let changes = apply_all(&patch, &files, &SetOptions::default()).unwrap();
+        let changes = apply_to_files(&patch, &files, &PatchOptions::default()).unwrap();
         prop_assert_eq!(String::from_utf8_lossy(changes[0].bytes.as_deref().unwrap_or_default()), after.as_str(), "{}", text);
-        let undone = apply_all(
+        let undone = apply_to_files(
             &reverse(&patch).unwrap(),
             &BTreeMap::from([("f".to_owned(), after.into_bytes())]),
-            &SetOptions::default(),
+            &PatchOptions::default(),
         ).unwrap();
         prop_assert_eq!(String::from_utf8_lossy(undone[0].bytes.as_deref().unwrap_or_default()), before.as_str(), "{}", text);
     }

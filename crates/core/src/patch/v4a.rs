@@ -2,7 +2,7 @@
 
 use super::headers::{parse_body_line, parse_hunk_header};
 use super::parse::patch_error;
-use super::{FilePatch, Hunk, LineMark, Operation, Patch, PatchLine};
+use super::{FileOperation, FilePatch, Hunk, LineMark, Patch, PatchLine};
 use crate::error::Result;
 
 /// Returns true for the line `*** Begin Patch`, which begins an envelope.
@@ -29,7 +29,7 @@ pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
                 true => Vec::new(),
                 false => vec![Hunk { lines, line: number + 1, ..Hunk::default() }],
             };
-            let operation = Operation::Create;
+            let operation = FileOperation::Create;
             patch.files.push(FilePatch {
                 new: Some(path),
                 operation,
@@ -38,7 +38,7 @@ pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
                 ..FilePatch::default()
             });
         } else if let Some(path) = operation("*** Delete File:") {
-            let operation = Operation::Delete;
+            let operation = FileOperation::Delete;
             patch.files.push(FilePatch {
                 old: Some(path),
                 operation,
@@ -56,11 +56,11 @@ pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
             if let Some(to) =
                 lines.get(at).and_then(|line| line.trim().strip_prefix("*** Move to:"))
             {
-                (file.operation, file.new) = (Operation::Rename, Some(to.trim().to_owned()));
+                (file.operation, file.new) = (FileOperation::Rename, Some(to.trim().to_owned()));
                 at += 1;
             }
             at = read_hunks(lines, at, &mut file)?;
-            if file.hunks.is_empty() && file.operation == Operation::Update {
+            if file.hunks.is_empty() && file.operation == FileOperation::Update {
                 return Err(patch_error(
                     format!("the update at line {number} of the patch has no hunk"),
                     Some(number),

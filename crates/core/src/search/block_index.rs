@@ -200,7 +200,8 @@ mod tests {
 
     use super::super::grams::GRAM_HASH_BITS;
     use super::super::{
-        Case, GramExtractor, Hit, IndexUnit, Limits, Query, QueryOptions, split_into_index_units,
+        Case, GramExtractor, Hit, IndexUnit, Query, QueryOptions, SearchLimits,
+        split_into_index_units,
     };
     use super::*;
 
@@ -362,7 +363,7 @@ mod tests {
                 candidates_with_chunks |= query.may_match(&text.as_bytes()[at..at + len]);
             });
             let mut ignore = |_: &Hit<'_>| ControlFlow::Continue(());
-            let outcome = query.search(text.as_bytes(), &Limits::default(), &|| false, &mut ignore);
+            let outcome = query.search(text.as_bytes(), &SearchLimits::default(), &|| false, &mut ignore);
             prop_assert!(found || outcome.hits == 0, "{}", pattern);
             prop_assert!(candidates_with_chunks || outcome.hits == 0 || !query.fits_chunk(), "{}", pattern);
         }

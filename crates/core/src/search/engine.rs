@@ -70,14 +70,14 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use crate::search::{Case, Limits, Query, QueryOptions};
+    use crate::search::{Case, Query, QueryOptions, SearchLimits};
 
     /// Returns the matches of a pattern as lines and columns.
     fn hits(options: &QueryOptions<'_>, text: &str) -> Vec<(u64, u64, String)> {
         let mut found = Vec::new();
         Query::new(options).unwrap().search(
             text.as_bytes(),
-            &Limits::default(),
+            &SearchLimits::default(),
             &|| false,
             &mut |hit| {
                 found.push((hit.line, hit.column, hit.text.text.to_string()));

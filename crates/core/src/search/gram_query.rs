@@ -139,7 +139,7 @@ struct QueryBuilder {
 }
 
 impl QueryBuilder {
-    /// Returns the condition for an expression on its own.
+    /// Returns the condition that a match of an expression on its own satisfies.
     fn required_grams(&mut self, hir: &Hir) -> GramQuery {
         let mut run = StringRun::default();
         self.extend_run(hir, &mut run);
@@ -147,7 +147,7 @@ impl QueryBuilder {
         all_of_queries(run.plans)
     }
 
-    /// Continues a run with an expression that follows.
+    /// Continues a run of strings with the expression that follows it.
     fn extend_run(&mut self, hir: &Hir, run: &mut StringRun) {
         if let Some(strings) = self.all_strings(hir) {
             run.append(&strings);
@@ -165,7 +165,7 @@ impl QueryBuilder {
         }
     }
 
-    /// Continues a run with a repeated expression.
+    /// Continues a run of strings with the repeated expression that follows it.
     fn extend_by_repetition(&mut self, repetition: &Repetition, run: &mut StringRun) {
         if repetition.min == 0 {
             return run.interrupt(GramQuery::Any);
@@ -236,8 +236,8 @@ impl QueryBuilder {
         }
     }
 
-    /// Returns the strings of one character that a class can match, except those that a mark stands
-    /// for.
+    /// Returns the strings of one character that a class can match, except characters for which the
+    /// gram of all non-ASCII characters stands.
     fn class_strings(&mut self, class: &Class) -> Option<AlternativeStrings> {
         let mut ascii = Vec::new();
         let mut others = Vec::new();

@@ -88,7 +88,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::{Case, Limits};
+    use crate::search::{Case, SearchLimits};
 
     fn query(pattern: &str, multiline: bool) -> Option<Query> {
         let case = Case::Sensitive;
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn hits(query: &Query, content: &[u8]) -> u64 {
-        let limits = Limits::default();
+        let limits = SearchLimits::default();
         query.search(content, &limits, &|| false, &mut |_| ControlFlow::Continue(())).hits
     }
 

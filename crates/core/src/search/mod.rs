@@ -27,7 +27,7 @@ pub use memory_index::{IndexingResult, MemoryIndex};
 pub use pack::{pack_hit, search_packed};
 pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};
 pub use render_line::Line;
-pub use serialize::{ByteSource, gram_format};
+pub use serialize::{ByteSource, gram_format_number};
 
 use std::ops::ControlFlow;
 
@@ -50,7 +50,7 @@ pub enum OutputMode {
 
 /// The limits of a search and of what it reports.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct SearchLimits {
     /// The number of lines shown before a hit.
     pub before: usize,
     /// The number of lines shown after a hit.
@@ -70,7 +70,7 @@ pub struct Limits {
     pub row_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     fn default() -> Self {
         Self {
             before: 0,
@@ -85,7 +85,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl SearchLimits {
     /// The maximum of `before` and of `after`; a larger value is refused.
     pub const MAX_CONTEXT: u64 = 50;
 
@@ -186,7 +186,7 @@ impl Query {
     pub fn search(
         &self,
         content: &[u8],
-        limits: &Limits,
+        limits: &SearchLimits,
         interrupted: &dyn Fn() -> bool,
         receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     ) -> SearchOutcome {
@@ -217,7 +217,7 @@ impl Query {
         &self,
         lines: &[u8],
         line: u64,
-        limits: &Limits,
+        limits: &SearchLimits,
         interrupted: &dyn Fn() -> bool,
         receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     ) -> SearchOutcome {

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::{Hit, Limits, Line, OutputMode, Query};
+use super::{Hit, Line, OutputMode, Query, SearchLimits};
 use crate::error::{Code, Error, Result};
 use crate::options::Options;
 use crate::pack::Packed;
 
-/// Searches one text for a binding. `options` is the JSON form of [`Limits`], with `skipLines`,
-/// `pathBytes` for the length of the path at the start of each row, and `count` for
+/// Searches one text for a binding. `options` is the JSON form of [`SearchLimits`], with
+/// `skipLines`, `pathBytes` for the length of the path at the start of each row, and `count` for
 /// [`OutputMode::Count`].
 ///
 /// The result is `binary`, `more`, the number of hits, whether hits have context, and the hits as
@@ -23,7 +23,7 @@ pub fn search_packed(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Packed> {
     let options = Options::parse(options)?;
-    let mut limits = Limits::read(&options)?;
+    let mut limits = SearchLimits::read(&options)?;
     limits.skip_lines = options.number("skipLines")?.unwrap_or(0);
     limits.row_bytes += options.number("pathBytes")?.unwrap_or(0);
     if options.flag("count", false)? {

@@ -280,11 +280,11 @@ impl Query {
 /// Properties of a regular expression that determine how it is compiled.
 #[derive(Clone, Copy, Default)]
 struct PatternTraits {
-    /// True if it contains `$`.
+    /// True if the pattern contains `$`.
     line_end: bool,
-    /// True if it contains `\A` or `\z`.
+    /// True if the pattern contains `\A` or `\z`.
     text_anchors: bool,
-    /// True if it contains a carriage return, as `\r`, `\x0D` or the character.
+    /// True if the pattern contains a carriage return, as `\r`, `\x0D` or the character.
     names_cr: bool,
 }
 

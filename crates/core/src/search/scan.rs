@@ -7,7 +7,7 @@ use grep_matcher::LineMatchKind;
 use super::engine::first_candidate_line;
 use super::query::ScanStrategy;
 use super::render_line::{count_shown_chars, render_line};
-use super::{BINARY_CHECK_BYTES, Hit, Limits, Line, OutputMode, Query, SearchOutcome};
+use super::{BINARY_CHECK_BYTES, Hit, Line, OutputMode, Query, SearchLimits, SearchOutcome};
 
 /// The number of bytes that are searched between two checks of the interrupt.
 const BYTES_PER_INTERRUPT_CHECK: usize = 256 << 10;
@@ -16,7 +16,7 @@ const BYTES_PER_INTERRUPT_CHECK: usize = 256 << 10;
 pub(super) struct TextScan<'a> {
     query: &'a Query,
     text: &'a [u8],
-    limits: &'a Limits,
+    limits: &'a SearchLimits,
     interrupted: &'a dyn Fn() -> bool,
     receive: &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     outcome: SearchOutcome,
@@ -59,7 +59,7 @@ impl<'a> TextScan<'a> {
     pub fn new(
         query: &'a Query,
         text: &'a [u8],
-        limits: &'a Limits,
+        limits: &'a SearchLimits,
         interrupted: &'a dyn Fn() -> bool,
         receive: &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     ) -> Self {

@@ -19,7 +19,7 @@ pub type ByteSource<'a> = &'a mut dyn FnMut(&mut [u8]) -> bool;
 
 /// Returns a number that changes with the definition of grams: an index that was written with
 /// another one cannot be used.
-pub fn gram_format() -> u64 {
+pub fn gram_format_number() -> u64 {
     gram_format_fingerprint()
 }
 

@@ -373,7 +373,7 @@ impl Shard {
         put(a.len(), last_a & last_b & last_c);
     }
 
-    /// Returns one word of a gram's row: a complete one, or the last.
+    /// Returns one word of a gram's row, which may be the last, incomplete one.
     fn word(&self, gram: u32, at: usize) -> u64 {
         let (row, last) = self.row(gram);
         row.get(at).copied().unwrap_or(last)

@@ -9,7 +9,7 @@ fn options(pattern: &str) -> QueryOptions<'_> {
 /// Returns hits as `line:column:text`.
 fn found(
     options: &QueryOptions<'_>,
-    limits: &Limits,
+    limits: &SearchLimits,
     content: &[u8],
 ) -> (Vec<String>, SearchOutcome) {
     let query = Query::new(options).unwrap();
@@ -22,7 +22,7 @@ fn found(
 }
 
 fn lines(options: &QueryOptions<'_>, content: &str) -> Vec<String> {
-    found(options, &Limits::default(), content.as_bytes()).0
+    found(options, &SearchLimits::default(), content.as_bytes()).0
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn across_lines() {
     let literal = QueryOptions { regex: false, ..multiline(") {}\nfn") };
     assert_eq!(lines(&literal, text), ["3:1:) {}"]);
     let query = Query::new(&multiline(r"a\([^)]*\)")).unwrap();
-    query.search(text.as_bytes(), &Limits::default(), &|| false, &mut |hit| {
+    query.search(text.as_bytes(), &SearchLimits::default(), &|| false, &mut |hit| {
         assert_eq!((hit.line, hit.end_line), (1, 3));
         ControlFlow::Continue(())
     });
@@ -90,7 +90,7 @@ fn across_lines() {
 /// Returns hits as `first-last:rest` with the lines after the match.
 fn spans(pattern: &str, text: &str) -> Vec<String> {
     let query = Query::new(&QueryOptions { multiline: true, ..options(pattern) }).unwrap();
-    let limits = Limits { after: 2, ..Limits::default() };
+    let limits = SearchLimits { after: 2, ..SearchLimits::default() };
     let join = |lines: &[Line<'_>]| {
         lines.iter().map(|line| line.text.to_string()).collect::<Vec<_>>().join(",")
     };
@@ -119,7 +119,7 @@ fn a_match_across_lines_has_all_its_lines_and_context_after_the_last() {
     assert_eq!(spans(r"a\n\n", "a\n\nb\n"), ["1-2:a||b"]);
     assert_eq!(spans(r"a\nb", "a\na\nb\nc"), ["2-3:a|b|c"]);
     let query = QueryOptions { multiline: true, ..options(r"\p{Lu}*\s+foo") };
-    let count = Limits { want: OutputMode::Count, ..Limits::default() };
+    let count = SearchLimits { want: OutputMode::Count, ..SearchLimits::default() };
     let (_, outcome) = found(&query, &count, b"K foo\n\nfoo\n foo");
     assert_eq!(outcome.hits, 3);
 }
@@ -157,7 +157,7 @@ fn the_cr_of_a_crlf_matches_only_a_pattern_that_names_it() {
     ];
     for (pattern, expected) in cases {
         assert_eq!(lines(&options(pattern), text), *expected, "{pattern}");
-        let count = Limits { want: OutputMode::Count, ..Limits::default() };
+        let count = SearchLimits { want: OutputMode::Count, ..SearchLimits::default() };
         let (_, outcome) = found(&options(pattern), &count, text.as_bytes());
         assert_eq!(outcome.hits, expected.len() as u64, "count {pattern}");
     }
@@ -170,7 +170,7 @@ fn the_cr_of_a_crlf_matches_only_a_pattern_that_names_it() {
 fn context_and_limits() {
     let text = b"1\n2\nhit\n4\n5\nhit\n";
     let query = Query::new(&options("hit")).unwrap();
-    let limits = Limits { before: 2, after: 1, ..Limits::default() };
+    let limits = SearchLimits { before: 2, after: 1, ..SearchLimits::default() };
     let mut seen = Vec::new();
     query.search(text, &limits, &|| false, &mut |hit| {
         let join = |lines: &[Line<'_>]| {
@@ -181,15 +181,15 @@ fn context_and_limits() {
     });
     assert_eq!(seen, ["1,2|3|4", "4,5|6|"]);
 
-    let (hits, outcome) = found(&options("hit"), &Limits { max_hits: 1, ..limits }, text);
+    let (hits, outcome) = found(&options("hit"), &SearchLimits { max_hits: 1, ..limits }, text);
     assert_eq!(hits.len(), 1);
     assert!(outcome.more);
-    let (hits, outcome) = found(&options("hit"), &Limits { max_hits: 2, ..limits }, text);
+    let (hits, outcome) = found(&options("hit"), &SearchLimits { max_hits: 2, ..limits }, text);
     assert_eq!(hits.len(), 2);
     assert!(!outcome.more);
-    let (hits, _) = found(&options("hit"), &Limits { skip_lines: 3, ..limits }, text);
+    let (hits, _) = found(&options("hit"), &SearchLimits { skip_lines: 3, ..limits }, text);
     assert_eq!(hits, ["6:1:hit"]);
-    let count = Limits { want: OutputMode::Count, ..Limits::default() };
+    let count = SearchLimits { want: OutputMode::Count, ..SearchLimits::default() };
     let (hits, outcome) = found(&options("hit"), &count, text);
     assert!(hits.is_empty());
     assert_eq!(outcome.hits, 2);
@@ -197,7 +197,7 @@ fn context_and_limits() {
 
 #[test]
 fn content_kinds() {
-    let search = |content: &[u8]| found(&options("hit"), &Limits::default(), content);
+    let search = |content: &[u8]| found(&options("hit"), &SearchLimits::default(), content);
     assert!(search(b"hit\0\n").1.binary);
     let mut late = b"hit\n".repeat(20_000);
     late.extend_from_slice(b"hit\0\nhit\n");
@@ -243,7 +243,7 @@ fn refusals_contain_a_remedy() {
 fn interrupts_stop_the_search() {
     let text = "line\n".repeat(1 << 20);
     let query = Query::new(&options("nothing")).unwrap();
-    let limits = Limits::default();
+    let limits = SearchLimits::default();
     let outcome =
         query.search(text.as_bytes(), &limits, &|| true, &mut |_| ControlFlow::Continue(()));
     assert!(outcome.stopped);
@@ -276,12 +276,12 @@ proptest! {
         // A pattern that begins with a repetition operator does not parse.
         if let Ok(query) = Query::new(&options(&pattern)) {
             let mut numbers = Vec::new();
-            query.search(text.as_bytes(), &Limits::default(), &|| false, &mut |hit| {
+            query.search(text.as_bytes(), &SearchLimits::default(), &|| false, &mut |hit| {
                 numbers.push(hit.line);
                 ControlFlow::Continue(())
             });
             prop_assert_eq!(&numbers, &naive(&pattern, &text));
-            let count = Limits { want: OutputMode::Count, ..Limits::default() };
+            let count = SearchLimits { want: OutputMode::Count, ..SearchLimits::default() };
             let outcome = query.search(text.as_bytes(), &count, &|| false, &mut |_| ControlFlow::Continue(()));
             prop_assert_eq!(outcome.hits, numbers.len() as u64);
         }
@@ -301,7 +301,7 @@ proptest! {
     ) {
         let options = QueryOptions { regex, multiline, word, ..options(&pattern) };
         if let Ok(query) = Query::new(&options) {
-            let limits = Limits { before: 1, after: 1, max_line_chars: 5, ..Limits::default() };
+            let limits = SearchLimits { before: 1, after: 1, max_line_chars: 5, ..SearchLimits::default() };
             query.search(&content, &limits, &|| false, &mut |_| ControlFlow::Continue(()));
         }
     }
@@ -325,7 +325,7 @@ fn hits_name_the_matching_patterns() {
     for (patterns, case, text, expected) in cases {
         let query = Query::any_of(patterns, &QueryOptions { case: *case, ..options("") }).unwrap();
         let mut found = Vec::new();
-        query.search(text.as_bytes(), &Limits::default(), &|| false, &mut |hit| {
+        query.search(text.as_bytes(), &SearchLimits::default(), &|| false, &mut |hit| {
             found.push((hit.line, hit.patterns.to_vec()));
             ControlFlow::Continue(())
         });
@@ -336,7 +336,7 @@ fn hits_name_the_matching_patterns() {
     let query = Query::any_of(&["a.b", "(c"], &literal).unwrap();
     let count = |text: &str| {
         query
-            .search(text.as_bytes(), &Limits::default(), &|| false, &mut |_| {
+            .search(text.as_bytes(), &SearchLimits::default(), &|| false, &mut |_| {
                 ControlFlow::Continue(())
             })
             .hits

@@ -279,7 +279,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
     ) -> Result<Option<ResolvedEntry<'r>>> {
         match open_directory(self.current_dir()?, &name) {
             Ok(fd) => self.step_into(fd),
-            // The name may be a link: for a link, the system returns one of these errors, depending
+            // The name may be a link, for which the system returns one of these errors, depending
             // on the platform.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
                 self.path.truncate(parent);

@@ -29,7 +29,7 @@ use std::sync::RwLock;
 
 use filewright_core::Result;
 use filewright_core::pattern::ignore::{IgnoreKind, IgnoreRules, Stack};
-use filewright_core::pattern::policy::{Intent, PathCursor, PathRules, RulesConfig, Verdict};
+use filewright_core::pattern::policy::{AccessVerdict, Intent, PathCursor, PathRules, RulesConfig};
 
 pub use absolute::is_within;
 pub use open::{AskedName, OpenDir, OpenFile};
@@ -274,9 +274,9 @@ impl Roots {
             return Err(outside_for_intent_error(intent));
         }
         match self.rules.verdict(real, intent) {
-            Verdict::Allowed => Ok(()),
-            Verdict::Denied => Err(outside_for_intent_error(intent)),
-            Verdict::Protected => Err(protected_error()),
+            AccessVerdict::Allowed => Ok(()),
+            AccessVerdict::Denied => Err(outside_for_intent_error(intent)),
+            AccessVerdict::Protected => Err(protected_error()),
         }
     }
 

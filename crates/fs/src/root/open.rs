@@ -153,17 +153,17 @@ pub(crate) fn open_resolved_file(place: &ResolvedEntry<'_>) -> Result<Option<(Ow
 
 /// The number of bytes of a file that are read first in the search for a private key: most files
 /// show in them that they contain none.
-const KEY_GLANCE_BYTES: usize = 64;
+const KEY_CHECK_BYTES: usize = 64;
 
 /// Reports whether an open file contains a private key within its first [`SECRET_HEAD_BYTES`]
 /// bytes. A file that cannot be read counts as none.
 pub(crate) fn contains_private_key(fd: &OwnedFd) -> bool {
-    let mut glance = [0; KEY_GLANCE_BYTES];
+    let mut glance = [0; KEY_CHECK_BYTES];
     let Ok(read) = rustix::io::pread(fd, &mut glance, 0) else { return false };
     if !may_hold_secret(&glance[..read]) {
         return false;
     }
-    if read < KEY_GLANCE_BYTES {
+    if read < KEY_CHECK_BYTES {
         return holds_secret(&glance[..read]);
     }
     let mut head = Vec::with_capacity(SECRET_HEAD_BYTES);

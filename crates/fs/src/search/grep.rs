@@ -10,7 +10,7 @@ use std::sync::Arc;
 use filewright_core::options::{Options, invalid};
 use filewright_core::pack::Packed;
 use filewright_core::pattern::glob::{Case, Globs};
-use filewright_core::search::{Limits, OutputMode, Query};
+use filewright_core::search::{OutputMode, Query, SearchLimits};
 use filewright_core::wire;
 use filewright_core::{Code, Result};
 
@@ -68,7 +68,7 @@ pub struct GrepOptions {
     /// The compiled pattern.
     pub query: Query,
     /// The limits per file and the form of the output.
-    pub limits: Limits,
+    pub limits: SearchLimits,
     pub(super) max_per_file: bool,
     /// The globs of file types: besides the globs of the walk, a file must match one of these.
     pub types: Globs,
@@ -115,7 +115,7 @@ impl GrepOptions {
         if max_results == 0 {
             return Err(invalid("maxResults", "maxResults must be at least 1"));
         }
-        let mut limits = Limits::read(&options)?;
+        let mut limits = SearchLimits::read(&options)?;
         let max_per_file = limits.max_hits != u64::MAX;
         match output {
             // The search of a file ends after one hit more than `maxResults`, which shows that
@@ -174,12 +174,12 @@ pub fn grep(
     cancel: &CancelToken,
 ) -> Result<Vec<Packed>> {
     let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
-    let walk_root = start(roots, path, options, &stop)?;
-    scan(roots, path, walk_root.as_ref(), options, &stop)
+    let walk_root = open_search_dir(roots, path, options, &stop)?;
+    search_disk(roots, path, walk_root.as_ref(), options, &stop)
 }
 
 /// Opens the directory to search; returns `None` if it is a file.
-pub fn start<'r>(
+pub fn open_search_dir<'r>(
     roots: &'r Roots,
     path: &[u8],
     options: &GrepOptions,
@@ -196,7 +196,7 @@ pub fn start<'r>(
 ///
 /// # Errors
 /// Like [`grep`].
-pub fn scan(
+pub fn search_disk(
     roots: &Roots,
     path: &[u8],
     walk_root: Option<&WalkRoot<'_>>,

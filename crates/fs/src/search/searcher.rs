@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use filewright_core::pack::Packed;
 use filewright_core::pattern::policy::{Intent, holds_secret};
-use filewright_core::search::{Hit, Limits, Query, SearchOutcome, pack_hit};
+use filewright_core::search::{Hit, Query, SearchLimits, SearchOutcome, pack_hit};
 use filewright_core::text::path::decode_name;
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
@@ -245,7 +245,7 @@ impl<'a> Search<'a> {
             self.collect_hits(local, path, stop, hides, |query, limits, interrupted, receive| {
                 let mut all = SearchOutcome::default();
                 for part in parts {
-                    let limits = Limits {
+                    let limits = SearchLimits {
                         max_hits: limits.max_hits - all.hits,
                         max_text_bytes: limits.max_text_bytes.saturating_sub(all.text_bytes),
                         ..*limits
@@ -273,7 +273,7 @@ impl<'a> Search<'a> {
         path: &[u8],
         stop: &StopSignal<'_>,
         holds_secret: impl FnOnce() -> bool,
-        search: impl FnOnce(&Query, &Limits, &dyn Fn() -> bool, HitReceiver<'_>) -> SearchOutcome,
+        search: impl FnOnce(&Query, &SearchLimits, &dyn Fn() -> bool, HitReceiver<'_>) -> SearchOutcome,
     ) -> AfterFile {
         let options = self.options;
         let mut limits = options.limits;

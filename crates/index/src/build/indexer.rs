@@ -183,7 +183,7 @@ impl<'a> Indexer<'a> {
         let opened = opener.open(&todo.dir).and_then(|dir| open_plain(dir, &todo.name, self.stop));
         let Ok(Some(fd)) = opened else { return };
         let Ok(stat) = Stat::of(&fd) else { return };
-        if stat.kind != Kind::File || self.index.lock().is_racy(&stat) {
+        if stat.kind != Kind::File || self.index.lock().changed_too_recently(&stat) {
             return;
         }
         self.grams.clear();

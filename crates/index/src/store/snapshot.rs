@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 
-use filewright_core::search::{BlockIndex, gram_format};
+use filewright_core::search::{BlockIndex, gram_format_number};
 use rustix::io::Errno;
 
 use crate::tree::{FileState, NO_NUMBER, Tree, UnchangedFile, stamp_format};
@@ -129,7 +129,7 @@ impl SavedIndex {
 
 /// Returns a number that changes if the definition of grams or of stamps does.
 fn snapshot_format() -> u64 {
-    gram_format() ^ stamp_format().rotate_left(1)
+    gram_format_number() ^ stamp_format().rotate_left(1)
 }
 
 /// Returns the number by which a state is saved; `None` for one that is not saved.

@@ -45,7 +45,7 @@ pub(crate) struct IndexedDir {
     pub rules_changed_above: bool,
     /// True if it has a `.git` directory, whose `info/exclude` applies.
     pub is_repo_root: bool,
-    /// A hash of its `.git/info/exclude`; 0 without one.
+    /// A hash of the file `.git/info/exclude` of the directory; 0 without one.
     pub exclude: u64,
     /// [`stamp_of`] its `.git/info/exclude`; 0 if that changed so recently that another change
     /// might leave the stamp equal.

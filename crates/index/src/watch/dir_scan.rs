@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::tree::{NO_NUMBER, Tree};
 use crate::watch::list::DirContents;
-use crate::watch::revalidate::is_racy;
+use crate::watch::revalidate::changed_too_recently;
 use crate::watch::state::ScanContext;
 use crate::watch::{Watcher, reports_all_changes};
 use filewright_fs::dir::stat::Stat;
@@ -119,7 +119,7 @@ impl DirScanner<'_> {
             }
             return Err(errno);
         }
-        let racy = is_racy(&stat, tells);
+        let racy = changed_too_recently(&stat, tells);
         let above = match dir.parent {
             NO_NUMBER => &context.walk_root.stack,
             parent => &self.tree.dirs[parent as usize].stack,

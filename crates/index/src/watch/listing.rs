@@ -92,7 +92,7 @@ impl IndexState {
         });
         match listed {
             Ok((fd, stat)) => {
-                let racy = self.is_racy(&stat);
+                let racy = self.changed_too_recently(&stat);
                 let dir = &self.tree.dirs[id as usize];
                 let above = self.tree.dirs.get(dir.parent as usize).map(|parent| &parent.stack);
                 let above = above.unwrap_or(&context.walk_root.stack);

@@ -94,7 +94,7 @@ impl IndexState {
             }
             let now = fd.map(parent_rules::git_exclude_hash);
             let same = now == Ok(dir.exclude);
-            let lasting = same && stat.is_ok_and(|stat| !self.is_racy(&stat));
+            let lasting = same && stat.is_ok_and(|stat| !self.changed_too_recently(&stat));
             self.tree.dirs[id as usize].exclude_stamp = if lasting { stamp } else { 0 };
             if !same {
                 self.mark_stale(id);
@@ -102,17 +102,17 @@ impl IndexState {
         }
     }
 
-    /// Does the same as the function `is_racy`, with what is known about the file system of the
-    /// entry.
-    pub fn is_racy(&self, stat: &Stat) -> bool {
-        is_racy(stat, self.devices.get(&stat.dev) == Some(&true))
+    /// Does the same as the function `changed_too_recently`, with what is known about the file
+    /// system of the entry.
+    pub fn changed_too_recently(&self, stat: &Stat) -> bool {
+        changed_too_recently(stat, self.devices.get(&stat.dev) == Some(&true))
     }
 }
 
 /// Reports whether an entry changed so recently that another change might leave its times equal:
 /// within the last 100 ms, or 2.1 s on a file system whose changes inotify does not report (`tells`
 /// is false).
-pub(crate) fn is_racy(stat: &Stat, tells: bool) -> bool {
+pub(crate) fn changed_too_recently(stat: &Stat, tells: bool) -> bool {
     const TICK: i64 = 100_000_000;
     const COARSE: i64 = 2_100_000_000;
     let nanos = if tells { TICK } else { COARSE };

@@ -11,8 +11,8 @@ use crate::edit::lines::{indentation_of, trim};
 #[derive(Clone, Debug, Default)]
 pub(in crate::edit) struct IndentMap {
     pairs: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Used instead of the pairs if no line that occurs on both sides is indented: the columns per
-    /// level as sent, and the file's indentation per level.
+    /// The styles that are used instead of the pairs if no line that occurs on both sides is
+    /// indented: the columns per level as sent, and the file's indentation per level.
     style: Option<(usize, Vec<u8>)>,
     /// The greatest common divisor of the indentations of the new text, in columns; 0 if no line is
     /// indented.

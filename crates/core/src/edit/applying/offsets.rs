@@ -46,7 +46,8 @@ impl LineOffsets {
                 shifts.push((line - u64::from(inserted), lines));
             }
         }
-        // All lines are those before the edit, so the last shift is applied first.
+        // The lines of all shifts are lines of the text before the edit, so the last shift is
+        // applied first.
         self.shifts.extend(shifts.into_iter().rev());
     }
 

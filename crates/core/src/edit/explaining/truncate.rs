@@ -70,7 +70,7 @@ fn remove_from_each(error: &mut Error, list: &str, key: &str) {
 
 #[cfg(test)]
 mod tests {
-    use crate::edit::{Anchor, Anchors, Edit, EditOptions, OnMultiple, Strictness, plan};
+    use crate::edit::{Anchor, AnchoredLines, Edit, EditOptions, OnMultiple, Strictness, plan};
     use crate::patch::PatchRequest;
     use proptest::prelude::*;
 
@@ -109,7 +109,7 @@ mod tests {
                 strictness, on_multiple: OnMultiple::Error, label: label.clone(), ..EditOptions::default()
             };
             let at = Anchor { line: 3, hash: ['a'; 6] };
-            let named = anchors.then_some(Anchors { from: at, to: at, insert: None, unchanged: false });
+            let named = anchors.then_some(AnchoredLines { from: at, to: at, insert: None, unchanged: false });
             let edit = Edit { old: old.join("\n"), new: "q".into(), anchors: named, ..Edit::default() };
             if let Err(error) = plan(text.as_bytes(), &vec![edit; many], &options) {
                 let json = error.to_json();

@@ -31,7 +31,7 @@ pub struct Anchor {
 
 /// The position of inserted lines relative to the named line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Insert {
+pub enum InsertSide {
     /// Before the line.
     Before,
     /// After the line.
@@ -40,13 +40,13 @@ pub enum Insert {
 
 /// The lines that an edit names by their anchors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Anchors {
+pub struct AnchoredLines {
     /// The first line.
     pub from: Anchor,
     /// The last line; equal to `from` for a single line.
     pub to: Anchor,
     /// Where to insert the new text next to the line `from`; `None` to replace the lines.
-    pub insert: Option<Insert>,
+    pub insert: Option<InsertSide>,
     /// True if the file is known to be the version that the anchors were read from.
     pub unchanged: bool,
 }
@@ -103,7 +103,7 @@ impl Anchor {
 pub(in crate::edit) fn find_by_anchors(
     original: &[u8],
     text: &[u8],
-    anchors: &Anchors,
+    anchors: &AnchoredLines,
     new: &str,
     shifts: &mut LineOffsets,
     label: &str,
@@ -127,8 +127,8 @@ pub(in crate::edit) fn find_by_anchors(
     }
     let splice = match anchors.insert {
         None => splice_replacing_lines(text, &file, lines, new),
-        Some(Insert::Before) => splice_inserting_lines(text, &file, lines.start, new),
-        Some(Insert::After) => splice_inserting_lines(text, &file, lines.end, new),
+        Some(InsertSide::Before) => splice_inserting_lines(text, &file, lines.start, new),
+        Some(InsertSide::After) => splice_inserting_lines(text, &file, lines.end, new),
     };
     Ok(OldTextMatch {
         splices: vec![splice],
@@ -142,7 +142,7 @@ pub(in crate::edit) fn find_by_anchors(
 /// Returns the lines (0-based) that the anchors name, in the file as it was before the call.
 fn locate_lines(
     file: &FileLines<'_>,
-    Anchors { from, to, unchanged, .. }: &Anchors,
+    AnchoredLines { from, to, unchanged, .. }: &AnchoredLines,
     label: &str,
 ) -> Result<Range<usize>> {
     let Some(span) = to.line.checked_sub(from.line).and_then(|span| usize::try_from(span).ok())

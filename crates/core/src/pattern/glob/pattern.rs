@@ -84,10 +84,9 @@ pub(super) struct TrimmedGlob<'a> {
 pub(super) enum NameTest<'a> {
     /// The name must be this.
     Name(&'a str),
-    /// The name must end with this suffix, as for `*` and a suffix.
+    /// The name must end with this suffix: the glob is `*` and a suffix.
     Suffix(&'a str),
-    /// The name must begin with the prefix and end with the suffix, as for a prefix, `*` and a
-    /// suffix.
+    /// The name must begin and end with these texts: the glob is a prefix, `*` and a suffix.
     Affixes(&'a str, &'a str),
 }
 

@@ -47,7 +47,7 @@ pub enum Intent {
 
 /// The answer of the rules to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AccessVerdict {
     /// No rule applies.
     Allowed,
     /// A deny glob matches the path or a directory above it.
@@ -144,14 +144,14 @@ impl PathRules {
 
     /// Returns whether the rules allow an access to an absolute, resolved path. A denial takes
     /// precedence over protection.
-    pub fn verdict(&self, path: &[u8], intent: Intent) -> Verdict {
+    pub fn verdict(&self, path: &[u8], intent: Intent) -> AccessVerdict {
         if self.denied(path) {
-            return Verdict::Denied;
+            return AccessVerdict::Denied;
         }
         if intent == Intent::Write && self.protected(path) {
-            return Verdict::Protected;
+            return AccessVerdict::Protected;
         }
-        Verdict::Allowed
+        AccessVerdict::Allowed
     }
 
     /// Returns true if a deny glob matches the path or a directory above it.

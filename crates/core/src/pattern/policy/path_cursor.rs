@@ -85,7 +85,8 @@ impl<'r> PathCursor<'r> {
         self.rules.secrets && self.current_level().matched_rules.secret_row().is_some()
     }
 
-    /// Returns [`PathRules::holds`] for the path and its last name.
+    /// Returns true if the entry prevents the directories above it from being moved or deleted, as
+    /// [`PathRules::holds`] does.
     pub fn holds(&self) -> bool {
         self.current_level().in_git && self.protected()
     }

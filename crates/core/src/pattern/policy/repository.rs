@@ -56,7 +56,7 @@ impl RepositoryMarks {
         Self::mark_bit(name) != 0
     }
 
-    /// Returns the bit of a name, or 0.
+    /// Returns the bit of one of [`REPOSITORY_MARKS`], or 0 for another name.
     fn mark_bit(name: &[u8]) -> u8 {
         let name = fold_name(name);
         let at = REPOSITORY_MARKS.iter().position(|mark| name.eq_ignore_ascii_case(mark));

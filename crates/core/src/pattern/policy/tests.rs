@@ -167,8 +167,8 @@ fn protected_places() {
     for (path, protected) in cases {
         assert_eq!(rules.protected(path.as_bytes()), protected, "{path}");
         let verdict = rules.verdict(path.as_bytes(), Intent::Write);
-        assert_eq!(verdict == Verdict::Protected, protected, "{path}");
-        assert_eq!(rules.verdict(path.as_bytes(), Intent::Read), Verdict::Allowed);
+        assert_eq!(verdict == AccessVerdict::Protected, protected, "{path}");
+        assert_eq!(rules.verdict(path.as_bytes(), Intent::Read), AccessVerdict::Allowed);
     }
     assert!(
         rules.is_or_contains_protected(b"/w/.git") && rules.is_or_contains_protected(b"/w/.GIT")
@@ -241,7 +241,7 @@ fn rules_report_which_parts_are_active() {
 
 #[test]
 fn denied_wins_over_protected() {
-    assert_eq!(rules(&[".git"]).verdict(b"/w/.git/hooks", Intent::Write), Verdict::Denied);
+    assert_eq!(rules(&[".git"]).verdict(b"/w/.git/hooks", Intent::Write), AccessVerdict::Denied);
 }
 
 proptest! {

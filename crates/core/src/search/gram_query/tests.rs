@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::super::block_index::{Block, BlockIndex};
-use super::super::{GramExtractor, Limits, Query};
+use super::super::{GramExtractor, Query, SearchLimits};
 use super::*;
 
 fn options(pattern: &str) -> QueryOptions<'_> {
@@ -95,7 +95,7 @@ proptest! {
         let case = if insensitive { Case::Insensitive } else { Case::Sensitive };
         let options = QueryOptions { case, word, multiline, ..options(&pattern) };
         if let Ok(query) = Query::new(&options)
-            && query.search(line.as_bytes(), &Limits::default(), &|| false,
+            && query.search(line.as_bytes(), &SearchLimits::default(), &|| false,
                 &mut |_| std::ops::ControlFlow::Continue(())).hits > 0
         {
             prop_assert!(candidate(&options, &line), "{} in {:?}", pattern, line);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::search_packed;
 use crate::error::Code;
 use crate::options::Options;
-use crate::search::{Limits, Query};
+use crate::search::{Query, SearchLimits};
 
 const TEXT: &[u8] = b"one\ntwo\nthree\nTwo\n";
 
@@ -61,7 +61,8 @@ fn limits_are_applied() {
     assert_eq!(found(&two, &json!({"count": true})), (vec![0., 0., 2., 0.], String::new()));
     let (nums, text) = found(&json!({"pattern": "th"}), &json!({"maxLineChars": 2}));
     assert_eq!((nums[7], text.as_str()), (1.0, "th"));
-    let both = Limits::read(&Options::parse(r#"{"context": 3, "after": 1}"#).unwrap()).unwrap();
+    let both =
+        SearchLimits::read(&Options::parse(r#"{"context": 3, "after": 1}"#).unwrap()).unwrap();
     assert_eq!((both.before, both.after, both.has_context()), (3, 1, true));
 }
 
@@ -98,7 +99,7 @@ fn some_lines_of_a_text_keep_their_numbers() {
     use std::ops::ControlFlow;
     let any = query(&json!({"pattern": "two|three"})).unwrap();
     let mut lines = Vec::new();
-    any.search_lines(&TEXT[4..], 2, &Limits::default(), &|| false, &mut |hit| {
+    any.search_lines(&TEXT[4..], 2, &SearchLimits::default(), &|| false, &mut |hit| {
         lines.push(hit.line);
         ControlFlow::Continue(())
     });

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::root::Policy;
-use crate::search::grep::{grep, scan, start};
+use crate::search::grep::{grep, open_search_dir, search_disk};
 
 fn make_tree() -> (tempfile::TempDir, Arc<Roots>, Vec<u8>) {
     let dir = tempfile::tempdir().unwrap();
@@ -43,8 +43,8 @@ fn shared(
     cancel: &CancelToken,
 ) -> PackedResults {
     let stop = StopSignal { cancel, deadline: Deadline::default() };
-    let walk_root = start(roots, path, options, &stop)?;
-    let alone = || scan(roots, path, walk_root.as_ref(), options, &stop);
+    let walk_root = open_search_dir(roots, path, options, &stop)?;
+    let alone = || search_disk(roots, path, walk_root.as_ref(), options, &stop);
     search_shared(walks, roots, path, options, &stop, alone)
 }
 

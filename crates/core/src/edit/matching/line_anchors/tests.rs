@@ -1,4 +1,4 @@
-use super::{Anchor, Anchors, Insert};
+use super::{Anchor, AnchoredLines, InsertSide};
 use crate::anchor::anchors;
 use crate::edit::{Edit, EditOptions, plan};
 
@@ -10,9 +10,9 @@ fn at(text: &str, line: usize) -> Anchor {
 }
 
 /// Returns an edit of lines `from` to `to` of a text.
-fn edit(text: &str, (from, to): (usize, usize), insert: Option<Insert>, new: &str) -> Edit {
+fn edit(text: &str, (from, to): (usize, usize), insert: Option<InsertSide>, new: &str) -> Edit {
     let (from, to) = (at(text, from), at(text, to));
-    let anchors = Some(Anchors { from, to, insert, unchanged: false });
+    let anchors = Some(AnchoredLines { from, to, insert, unchanged: false });
     Edit { anchors, new: new.into(), ..Edit::default() }
 }
 
@@ -31,7 +31,7 @@ fn run(text: &str, edits: &[Edit]) -> String {
 
 #[test]
 fn lines_are_named_by_anchors() {
-    use Insert::{After, Before};
+    use InsertSide::{After, Before};
     for (name, text, lines, insert, new, result) in [
         ("one line", "a\nb\nc\n", (2, 2), None, "B", "a\nB\nc\n"),
         ("with its end", "a\nb\nc\n", (2, 2), None, "B\n", "a\nB\nc\n"),
@@ -55,7 +55,7 @@ fn lines_are_named_by_anchors() {
 #[test]
 fn lines_that_moved_are_found_by_their_neighbours() {
     let text = "fn a() {\n  x();\n}\n\nfn b() {\n  y();\n}\n";
-    let close = edit(text, (7, 7), Some(Insert::After), "// b");
+    let close = edit(text, (7, 7), Some(InsertSide::After), "// b");
     let moved = format!("1\n2\n3\n4\n{text}");
     assert_eq!(run(&moved, std::slice::from_ref(&close)), format!("{moved}// b\n"));
     // A caller that wrongly claims an unchanged file does no harm.
@@ -68,8 +68,8 @@ fn lines_that_moved_are_found_by_their_neighbours() {
 fn line_numbers_refer_to_the_file_as_it_was_read() {
     let text = "{\n1\n}\n{\n2\n}\n";
     let edits = [
-        edit(text, (1, 1), Some(Insert::After), "x\ny\nz"),
-        edit(text, (6, 6), Some(Insert::Before), "w"),
+        edit(text, (1, 1), Some(InsertSide::After), "x\ny\nz"),
+        edit(text, (6, 6), Some(InsertSide::Before), "w"),
     ];
     assert_eq!(run(text, &edits), "{\nx\ny\nz\n1\n}\n{\n2\nw\n}\n");
     // The first edit changes the neighbours of the second.
