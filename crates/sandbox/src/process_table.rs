@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, RawDir};
 
 /// The maximum number of processes that are read. Others are ignored.
-const MAX_PROCESSES: usize = 1 << 16;
+const MAX_READ_PROCESSES: usize = 1 << 16;
 /// A number above every process id of Linux (`PID_MAX_LIMIT`).
 const MAX_PID: usize = 1 << 22;
 
@@ -40,7 +40,7 @@ pub(crate) struct ResourceUsage {
 
 impl ProcessTable {
     pub(crate) fn new() -> Self {
-        Self { processes: Vec::with_capacity(MAX_PROCESSES), marked: vec![0; MAX_PID / 64] }
+        Self { processes: Vec::with_capacity(MAX_READ_PROCESSES), marked: vec![0; MAX_PID / 64] }
     }
 
     /// Reads the table and determines the descendants of the process `ancestor`, without itself.
@@ -53,7 +53,7 @@ impl ProcessTable {
         let mut entries = RawDir::new(&proc, &mut buffer);
         while let Some(Ok(entry)) = entries.next() {
             let Some(id) = parse_number(entry.file_name().to_bytes()) else { continue };
-            if self.processes.len() == MAX_PROCESSES {
+            if self.processes.len() == MAX_READ_PROCESSES {
                 break;
             }
             // A process that has ended since it was listed is skipped.

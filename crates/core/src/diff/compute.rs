@@ -37,7 +37,8 @@ pub(super) fn compare<'a>(
     }
     let mut margin = MARGIN_LINES.max(context.saturating_add(1));
     loop {
-        let (old, new, equal_old_lines, margins) = lines::split_sides(before, after, same, margin);
+        let (old, new, equal_old_lines, margins) =
+            lines::split_compared_lines(before, after, same, margin);
         let changes = changes_between_sides(&old, &new, &equal_old_lines, margins, options);
         // A change that slid to the end of the kept lines might slide further, so the comparison is
         // repeated with more of them.

@@ -62,7 +62,7 @@ pub(super) struct CommonLineCounts {
 
 /// Splits both texts into lines and leaves out the common lines at both ends, except for `margin`
 /// lines next to the difference.
-pub(super) fn split_sides<'a>(
+pub(super) fn split_compared_lines<'a>(
     before: &'a [u8],
     after: &'a [u8],
     same: SharedMargins,

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use filewright_core::Result;
-use filewright_core::pattern::policy::{REPOSITORY_MARKS, RepositoryMarks, RepositoryParts};
+use filewright_core::pattern::policy::{PossibleRepositories, REPOSITORY_MARKS, RepositoryMarks};
 
 use super::Roots;
 use crate::dir::errno::repository_error;
@@ -17,7 +17,7 @@ impl Roots {
         if !self.rules.protects() {
             return Ok(());
         }
-        for (end, name) in RepositoryParts::new(real) {
+        for (end, name) in PossibleRepositories::new(real) {
             let mut marks = self.repository_marks_at(&real[..end]);
             marks.add(name);
             if marks.is_repository() {

@@ -50,7 +50,7 @@ fn unchanged_files(
                 break;
             }
             for span in &tree.order.dirs[begin..end] {
-                add_unchanged(tree, span.dir, kept, &mut opener, &mut mine);
+                add_unchanged_files(tree, span.dir, kept, &mut opener, &mut mine);
             }
         }
         found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
@@ -66,7 +66,7 @@ fn unchanged_files(
 }
 
 /// Adds the unchanged files of one directory to `found`.
-fn add_unchanged(
+fn add_unchanged_files(
     tree: &Tree,
     id: u32,
     kept: &SavedIndex,

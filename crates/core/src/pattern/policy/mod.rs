@@ -28,7 +28,7 @@ pub use deny::{MAX_DENY_GLOB_BYTES, MAX_DENY_GLOBS};
 pub use path_cursor::PathCursor;
 pub use pattern::MAX_PLACE_PATTERN_BYTES;
 pub use places::{MAX_HOST_RULES, PlaceDecision, PlaceRow, table_text};
-pub use repository::{REPOSITORY_MARKS, RepositoryMarks, RepositoryParts};
+pub use repository::{PossibleRepositories, REPOSITORY_MARKS, RepositoryMarks};
 pub use table::PLACE_ROWS;
 
 use crate::error::Result;
@@ -186,7 +186,7 @@ impl PathRules {
             (PathFlags::SECRET, secret.is_some()),
             (PathFlags::HOLDS, self.holds(path, name)),
             (PathFlags::ASKS, !protected && written.is_some()),
-            (PathFlags::PART, self.protect && RepositoryParts::new(path).next().is_some()),
+            (PathFlags::PART, self.protect && PossibleRepositories::new(path).next().is_some()),
             (PathFlags::OPENED, self.secrets && matched_rules.is_readable_by_host()),
         ]
         .into_iter()

@@ -68,19 +68,19 @@ impl RepositoryMarks {
 /// them if they had the other [`REPOSITORY_MARKS`]. Yields the length in bytes of the directory's
 /// path, and the name after it.
 #[derive(Clone, Debug)]
-pub struct RepositoryParts<'p> {
+pub struct PossibleRepositories<'p> {
     path: &'p [u8],
     at: usize,
 }
 
-impl<'p> RepositoryParts<'p> {
+impl<'p> PossibleRepositories<'p> {
     /// Creates the iterator for an absolute path.
     pub fn new(path: &'p [u8]) -> Self {
         Self { path, at: 0 }
     }
 }
 
-impl<'p> Iterator for RepositoryParts<'p> {
+impl<'p> Iterator for PossibleRepositories<'p> {
     type Item = (usize, &'p [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn parts_are_found_on_a_path() {
         let parts = |path: &'static str| -> Vec<(usize, &[u8])> {
-            RepositoryParts::new(path.as_bytes()).collect()
+            PossibleRepositories::new(path.as_bytes()).collect()
         };
         assert_eq!(parts("/w/src/a.ts"), []);
         assert_eq!(parts("/w/d/HEAD"), [(4, &b"HEAD"[..])]);
