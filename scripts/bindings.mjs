@@ -7,18 +7,10 @@ import { BuildError, root, runAndWait } from "./lib/run.mjs";
 
 /** For each file of declarations, the files that are written for it. */
 const TARGETS = [
-  {
-    from: "crates/core/src/exports/texts.rs",
-    use: "filewright_core::exports::texts",
-    node: true,
-    wasm: true,
-  },
-  {
-    from: "crates/core/src/exports/files.rs",
-    use: "filewright_core::exports::files",
-    node: true,
-    wasm: true,
-  },
+  { from: "crates/core/src/exports/texts.rs", use: "filewright_core::exports::texts", wasm: true },
+  { from: "crates/core/src/exports/files.rs", use: "filewright_core::exports::files", wasm: true },
+  { from: "crates/node/src/exports/system.rs", use: "crate::exports::system" },
+  { from: "crates/node/src/exports/roots.rs", use: "crate::exports::roots", methodsOf: "NativeRoots" },
 ];
 
 const toCamelCase = (name) => name.replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
@@ -58,8 +50,26 @@ const ARGUMENTS = new Map(
       before: (x) => `let ${x} = token(${x});`,
       passHeld: (x) => `&|| ${x}.is_cancelled()`,
     },
+    "&ReadPath": { node: "String", intent: "Read" },
+    "&WritePath": { node: "String", intent: "Write" },
+    "Option<u64>": { node: "f64", pass: (x) => `given(${x})` },
+    // Precedes the token, which it is taken from.
+    "Arc<Progress>": { before: () => "let progress = progress(cancel);", pass: (x) => x },
+    "&CancelToken": {
+      node: "Option<&CancelToken>",
+      before: (x) => `let ${x} = token(${x});`,
+      pass: (x) => `&${x}`,
+    },
   }),
 );
+
+/** The first argument of a function that is a method of NativeRoots: how it is passed. */
+const RECEIVERS = new Map(
+  Object.entries({ "&Roots": "&open.session.roots", "&Arc<Session>": "&open.session", "&OpenRoots": "open" }),
+);
+
+/** The types of results that say that a call runs in a lane, with the name of the lane. */
+const LANES = new Map(Object.entries({ Quick: "Quick", QuickAndSync: "Quick", Scan: "Scan" }));
 
 /** The types of results that cross as another type, which is made from them by `into`. */
 const RESULTS = new Map(
@@ -70,7 +80,17 @@ const RESULTS = new Map(
     String: { node: "Text" },
     "Vec<u8>": { node: "Buffer" },
     "Option<Vec<u8>>": { node: "Option<Buffer>", convertNode: (value) => `${value}.map(Buffer::from)` },
-    ...Object.fromEntries(["bool", "u32", "f64"].map((type) => [type, {}])),
+    "Vec<Packed>": {
+      node: "Vec<PackedBatch>",
+      convertNode: (value) => `${value}.into_iter().map(PackedBatch::from).collect::<Vec<_>>()`,
+    },
+    ReadContent: { node: "ReadResult" },
+    ...Object.fromEntries(
+      ["()", "bool", "u32", "f64", "Option<String>", "Vec<u32>", "Vec<&'static str>"].map((type) => [
+        type,
+        {},
+      ]),
+    ),
   }),
 );
 
@@ -92,7 +112,7 @@ function splitList(text) {
 }
 
 const ITEM =
-  /(?<doc>(?:^ *\/\/\/.*\n)*)(?:^ *#\[.*\n)*^(?: *pub fn (?<fn>\w+)\((?<params>[\s\S]*?)\)(?: -> (?<result>[^{()]+?))? \{|pub struct (?<struct>\w+)\(|impl (?<impl>\w+) \{)/gmu;
+  /(?<doc>(?:^ *\/\/\/.*\n)*)(?:^ *#\[.*\n)*^(?: *pub fn (?<fn>\w+)\((?<params>[\s\S]*?)\)(?: -> (?<result>(?:[^{()]|\(\))+?))? \{|pub struct (?<struct>\w+)\(|impl (?<impl>\w+) \{)/gmu;
 
 /** Returns the functions and classes that a file declares. */
 function declarationsIn(file) {
@@ -112,7 +132,8 @@ function declarationsIn(file) {
 
 /** Adds a method to its class, or returns a function. */
 function functionOf({ fn, params, result = "()" }, doc, owner, file) {
-  const [, where, inner] = /^(Result|AlsoAsync|OnlyAsync)<(.+)>$/u.exec(result) ?? [];
+  const [, where, inner] =
+    /^(Result|AlsoAsync|OnlyAsync|Quick|QuickAndSync|Scan|OwnThread)<(.+)>$/u.exec(result) ?? [];
   const args = splitList(params).map((param) => {
     const [, name, type] = /^(\w+): ([\s\S]+)$/u.exec(param) ?? [];
     return { name: name ?? param, type };
@@ -142,7 +163,8 @@ function returning(type, className, file) {
 }
 
 /** Returns the expression of a call with its result converted, as a `Result` of Rust. */
-function converted(call, where, convert) {
+function converted(call, where, convert, unit = false) {
+  if (convert === undefined && where === undefined && unit) return `{ ${call}; Ok(()) }`;
   if (convert !== undefined) return `Ok(${convert(where === undefined ? call : `${call}?`)})`;
   return where === undefined ? `Ok(${call})` : call;
 }
@@ -160,7 +182,12 @@ function nodeFunction({ doc, name, args, receiver, where, result }, className, c
     ];
     const attribute = name === "new" ? "#[napi(constructor)]" : "#[napi]";
     const called = receiver === undefined ? path : `${suffix === "" ? "self.0" : "this"}.${name}`;
-    const call = converted(`${called}(${crossings.map(passed).join(", ")})`, where, convert ?? convertNode);
+    const call = converted(
+      `${called}(${crossings.map(passed).join(", ")})`,
+      where,
+      convert ?? convertNode,
+      result === "()",
+    );
     return `${doc.join("\n")}\n${attribute}\npub fn ${name}${suffix}(${params.join(", ")}) -> ${type} {${body(call)}}\n`;
   };
   const here = () =>
@@ -179,12 +206,50 @@ function nodeFunction({ doc, name, args, receiver, where, result }, className, c
       (call) => {
         const before = crossings.map((arg) => arg.before?.(arg.name) ?? "").join("");
         const copy = receiver === undefined ? "" : "let this = self.0.clone();";
-        return `${before}${copy}Promise::on_node_thread(move || ${call})`;
+        return `${before}${copy}Promise::${where === "OwnThread" ? "on_own_thread" : "on_node_thread"}(move || ${call})`;
       },
       `Promise<${node}>`,
     );
-  if (where === "OnlyAsync") return elsewhere("");
+  if (where === "OnlyAsync" || where === "OwnThread") return elsewhere("");
   return where === "AlsoAsync" ? `${here()}\n${elsewhere("_async")}` : here();
+}
+
+/**
+ * Returns a method of NativeRoots: for a lane, the calling thread, or both. The paths and the access that the call needs
+ * are passed on, so that an error says what refused it.
+ */
+function rootsMethod({ doc, name, args: [receiver, ...args], where, result }, _, classes, file) {
+  const crossings = args.map((arg) => ({ ...crossing(arg.type, classes, file), name: arg.name }));
+  const { node, convertNode } = returning(result, undefined, file);
+  const paths = crossings.filter(({ intent }) => intent !== undefined);
+  const asked = paths.map((path) => `asked(&${path.name}, Intent::${path.intent})`).join(", ");
+  const print = (suffix, type, isHeld, runs) => {
+    const typeOf = (arg) => (isHeld ? arg.held : undefined) ?? arg.node;
+    const params = crossings.filter(typeOf).map((arg) => `${arg.name}: ${typeOf(arg)}`);
+    const passed = crossings.map((arg) =>
+      arg.intent === undefined
+        ? ((isHeld ? arg.passHeld : undefined) ?? arg.pass)(arg.name)
+        : `paths[${paths.indexOf(arg)}].0`,
+    );
+    const call = `exports::${name}(${[RECEIVERS.get(receiver.type), ...passed].join(", ")})`;
+    const work = `|open, ${paths.length === 0 ? "_" : "paths"}| ${converted(call, where, convertNode, result === "()")}`;
+    const before = crossings.map((arg) => arg.before?.(arg.name) ?? "").join("");
+    return `${doc.join("\n")}\n#[napi]\npub fn ${name}${suffix}(${["&self", ...params].join(", ")}) -> ${type} {
+${before}let asked = vec![${asked}];
+${runs(work)}
+}\n`;
+  };
+  const here = (suffix) =>
+    print(suffix, `napi::Result<${node}>`, false, (work) => `self.on_this_thread(asked, ${work})`);
+  const lane = LANES.get(where);
+  if (lane === undefined) return here("");
+  const inLane = print(
+    "",
+    `Promise<${node}>`,
+    true,
+    (work) => `self.in_lane(Lane::${lane}, asked, move ${work})`,
+  );
+  return where === "QuickAndSync" ? `${inLane}\n${here("_sync")}` : inLane;
 }
 
 /** Returns a function or method of the WebAssembly binding; none for one that only Node has. */
@@ -219,7 +284,8 @@ function wasmFunction({ doc, name, args, receiver, where, result }, className, c
 }
 
 /** Returns the code of a binding: of the functions, and of the classes with their methods. */
-function code(declared, from, use, attribute, imports, print) {
+function code({ from, use, methodsOf }, attribute, imports, print) {
+  const declared = declarationsIn(from);
   const classes = new Set(declared.filter(({ methods }) => methods !== undefined).map(({ name }) => name));
   const items = declared.map((item) => {
     if (item.methods === undefined) return print(item, undefined, classes, from);
@@ -227,6 +293,8 @@ function code(declared, from, use, attribute, imports, print) {
     return `${item.doc.join("\n")}\n#[${attribute}]\npub struct ${item.name}(exports::${item.name});\n
 #[${attribute}]\nimpl ${item.name} {\n${methods}}\n`;
   });
+  const all =
+    methodsOf === undefined ? items.join("\n") : `#[napi]\nimpl ${methodsOf} {\n${items.join("\n")}}\n`;
   return formatted(`// Written by \`npm run wire\` from ${from}; not to be edited.
 
 #![allow(clippy::too_many_arguments, clippy::new_without_default)] // as declared
@@ -234,7 +302,7 @@ function code(declared, from, use, attribute, imports, print) {
 use ${use} as exports;
 ${imports}
 
-${items.join("\n")}`);
+${all}`);
 }
 
 /** Formats Rust code. */
@@ -246,23 +314,14 @@ function formatted(text) {
 /** Returns the text of each file of the bindings, by its path. */
 export function bindings() {
   const files = new Map();
-  for (const { from, use, node, wasm } of TARGETS) {
-    const declared = declarationsIn(from);
-    const name = basename(from);
-    if (node) {
-      const imports = "use crate::prelude::*;\nuse napi_derive::napi;";
-      files.set(
-        `crates/node/src/generated/${name}`,
-        code(declared, from, use, "napi", imports, nodeFunction),
-      );
-    }
-    if (wasm) {
-      const imports = "use crate::convert::*;\nuse wasm_bindgen::prelude::*;";
-      files.set(
-        `crates/wasm/src/generated/${name}`,
-        code(declared, from, use, "wasm_bindgen", imports, wasmFunction),
-      );
-    }
+  for (const target of TARGETS) {
+    const name = basename(target.from);
+    const toNode = target.methodsOf === undefined ? nodeFunction : rootsMethod;
+    const nodeImports = "use crate::prelude::*;\nuse napi_derive::napi;";
+    files.set(`crates/node/src/generated/${name}`, code(target, "napi", nodeImports, toNode));
+    if (target.wasm !== true) continue;
+    const wasmImports = "use crate::convert::*;\nuse wasm_bindgen::prelude::*;";
+    files.set(`crates/wasm/src/generated/${name}`, code(target, "wasm_bindgen", wasmImports, wasmFunction));
   }
   return files;
 }

@@ -7,12 +7,14 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod cancel;
+pub mod change_flags;
 pub mod confine;
 pub mod dir;
 mod flag;
 pub mod lock;
 mod process;
 pub mod read;
+pub mod records;
 pub mod root;
 pub mod search;
 mod sync;

@@ -30,6 +30,7 @@ mod lifecycle;
 mod list_tree;
 mod lookup;
 mod names;
+mod open_roots;
 mod outline;
 mod query;
 mod readers;
@@ -57,6 +58,7 @@ pub use fuzzy::{FuzzyOptions, find_files};
 pub use grep::grep_indexed;
 pub use lifecycle::{dispose, set_state_dir, status, warm};
 pub use list_tree::list_tree;
+pub use open_roots::{ClosableRoots, OpenRoots};
 pub use session::Session;
 pub use watch::mounts::prepare;
 

@@ -36,3 +36,8 @@ impl CancelToken {
 pub fn token(cancel: Option<&CancelToken>) -> Token {
     cancel.map(|cancel| cancel.0.clone()).unwrap_or_default()
 }
+
+/// Returns the counts of a call; fresh ones if the caller passed no token.
+pub fn progress(cancel: Option<&CancelToken>) -> Arc<Progress> {
+    cancel.map(|cancel| Arc::clone(&cancel.1)).unwrap_or_default()
+}

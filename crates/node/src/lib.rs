@@ -11,22 +11,19 @@
 mod allocator;
 mod cancel;
 mod convert;
+mod exports;
 mod generated {
     mod files;
+    mod roots;
+    mod system;
     mod texts;
 }
 mod hash;
-mod join;
 mod lock;
 mod prelude;
 mod promise;
-mod read;
 mod results;
 mod root;
-mod root_change;
-mod root_pack;
-mod sandbox;
-mod search;
 mod task;
 
 #[global_allocator]

@@ -4,6 +4,9 @@ use filewright_core::exports::texts::Planned;
 use filewright_core::hash::Hasher;
 use filewright_core::pack::Packed;
 use filewright_core::patch::PatchedFiles;
+use filewright_core::wire::Wire;
+use filewright_fs::read::ReadContent;
+use filewright_fs::records::EntryStat;
 use napi::bindgen_prelude::{Buffer, Either, External, ToNapiValue, TypeName, Uint8Array};
 use napi::{ValueType, sys};
 use napi_derive::napi;
@@ -104,5 +107,22 @@ impl From<PatchedFiles> for PatchResult {
     fn from(patched: PatchedFiles) -> Self {
         let contents = patched.contents.into_iter().map(Buffer::from).collect();
         Self { facts: patched.facts, contents }
+    }
+}
+
+/// The content of a file with its packed `EntryStat`. `bytes` is absent if the version that the
+/// caller knows is still current.
+#[napi(object, object_from_js = false)]
+pub struct ReadResult {
+    pub bytes: Option<Buffer>,
+    #[napi(ts_type = "Float64Array")]
+    pub nums: Numbers,
+    pub text: String,
+}
+
+impl From<ReadContent> for ReadResult {
+    fn from(content: ReadContent) -> Self {
+        let Packed { nums, text } = EntryStat::from(&content.stat).packed();
+        Self { bytes: content.bytes.map(Buffer::from), nums: nums.into(), text }
     }
 }

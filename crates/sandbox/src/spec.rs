@@ -1,7 +1,10 @@
 //! The permissions of a command, the command itself, and its outcome.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
+use filewright_core::pack::Packed;
+use filewright_core::wire::Wire;
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
 
@@ -174,6 +177,57 @@ pub struct RunOutcome {
     pub stdout: Vec<u8>,
     /// The beginning of the standard error of the command.
     pub stderr: Vec<u8>,
+}
+
+filewright_core::wire! {
+    /// How a command ended, and its output.
+    pub struct SandboxedCommand<'a> {
+        /// The exit status; `None` if the command was killed.
+        pub exit_code: Option<i64>,
+        /// The number of the signal that ended it, if one did.
+        pub signal: Option<i64>,
+        /// True if it was killed because its time was up.
+        pub timed_out: bool,
+        /// True if it wrote more than `maxOutput` to one of its outputs.
+        pub truncated: bool,
+        /// The standard output, with invalid UTF-8 replaced.
+        pub stdout: Cow<'a, str>,
+        /// The standard error output, with invalid UTF-8 replaced.
+        pub stderr: Cow<'a, str>,
+        /// The limit that it exceeded, for which it was killed.
+        pub exceeded: Option<Limit>,
+    }
+}
+
+impl RunOutcome {
+    /// Returns a packed [`SandboxedCommand`].
+    pub fn packed(&self) -> Packed {
+        let command = SandboxedCommand {
+            exit_code: self.status.map(i64::from),
+            signal: self.signal.map(i64::from),
+            timed_out: self.timed_out,
+            truncated: self.truncated,
+            stdout: String::from_utf8_lossy(&self.stdout),
+            stderr: String::from_utf8_lossy(&self.stderr),
+            exceeded: self.exceeded,
+        };
+        command.packed()
+    }
+}
+
+impl Probe {
+    /// Returns the operation with this name: `write`, `tcp_connect` or `unix_socket`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`.
+    pub fn parse(kind: &str, path: Option<&str>) -> Result<Self> {
+        match (kind, path) {
+            ("write", Some(path)) => Ok(Self::Write(path.to_owned())),
+            ("tcp_connect", _) => Ok(Self::TcpConnect),
+            ("unix_socket", _) => Ok(Self::UnixSocket),
+            _ => Err(Error::new(Code::InvalidArgument, "there is no such probe")),
+        }
+    }
 }
 
 impl Permissions {

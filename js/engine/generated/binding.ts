@@ -73,76 +73,93 @@ export declare class NativeLocks {
   tryLock(real: string): NativeLock | null
 }
 
-/** A set of roots, through which every access to the disk goes. Other modules add methods. */
+/** A set of roots, through which every access to the disk goes. */
 export declare class NativeRoots {
-  /** Resolves to a page of a file, a packed `FilePage`. */
-  readPage(path: string, request: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
-  constructor(policy: string)
-  /**
-   * Releases descriptors, watches, indexes and threads, as soon as the running calls have
-   * finished. Later calls fail with `UNSUPPORTED_OPERATION`.
-   */
-  close(): void
   /** Returns the resolver in use as JSON: `{ resolver, reason? }`. */
   capabilities(): string
   /**
-   * Returns how far the kernel enforces the roots, in three lines: `enforced`, `partial` or
-   * `none`; the version of Landlock, 0 without it; the reason if it is less than requested,
-   * otherwise empty.
+   * Returns how far the kernel enforces the roots, in three lines: `enforced`, `partial` or `none`;
+   * the version of Landlock, 0 without it; the reason if it is less than requested, otherwise empty.
    */
   enforcement(): string
   /** Allows the content of these secrets to be read. Replaces all earlier grants. */
   grantSecrets(paths: Array<string>): void
   /**
-   * Returns the same roots and threads with secrets as ordinary files, for reads by the host
-   * itself.
+   * Sets the state directory in which indexes are saved. Must be called by a thread that Landlock
+   * does not restrict.
    */
-  withoutSecretFilter(): NativeRoots
+  keepIndexes(stateDir: string): void
+  /** Reports whether an entry exists. */
   exists(path: string): Promise<boolean>
+  /** Reports whether an entry exists. */
   existsSync(path: string): boolean
+  /** Resolves to a packed `PathStat`. */
   stat(path: string, follow: boolean): Promise<PackedResult>
+  /** Resolves to a packed `PathStat`. */
   statSync(path: string, follow: boolean): PackedResult
   /** Resolves to the content of a file. */
   readBytes(path: string): Promise<Uint8Array>
+  /** Resolves to the content of a file. */
   readBytesSync(path: string): Uint8Array
   /**
-   * Resolves to a range of a file with its metadata. A negative number means that the option is
-   * not given.
+   * Resolves to a range of a file with its metadata, and to the metadata alone if the file still has
+   * the version `if_none_match`.
    */
   read(path: string, start: number, end: number, maxBytes: number, ifNoneMatch?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<ReadResult>
+  /** Resolves to a page of a file, a packed `FilePage`. */
+  readPage(path: string, request: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /** Resolves to a packed `FileHash`: the SHA-256 of a file with its metadata. */
   hashFile(path: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /**
-   * Resolves to a page of the entries of a directory. A negative limit means no limit. `after`
-   * is the name of the last entry of the previous page, and `after_dir` says whether it was a
-   * directory.
+   * Resolves to a page of the entries of a directory. `after` is the name of the last entry of the
+   * previous page, and `after_dir` says whether it was a directory.
    */
   listDir(path: string, facts: boolean, limit: number, after: string | undefined | null, afterDir: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /** Returns all entries of a directory. */
   listDirSync(path: string, facts: boolean): PackedResult
   /**
-   * Resolves to a page of the entries of a tree. `options` is the JSON that
-   * `TreeOptions::from_json` parses.
+   * Resolves to a page of the entries of a tree. `options` is the JSON that `TreeOptions::from_json`
+   * parses.
    */
   listTree(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /** Resolves to the target of a link. */
   readLink(path: string): Promise<string>
+  /** Resolves to the path of an entry without links. */
   realpath(path: string): Promise<string>
+  /**
+   * Writes a file, or adds to it. Resolves to a packed `WrittenFile`. `flags` are `ChangeFlags`, and
+   * `durability` is the index of one.
+   */
   writeBytes(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /** Like `write_bytes`, on the calling thread. */
   writeBytesSync(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number): PackedResult
   /** Resolves to true if the directory was created, and to false if it existed already. */
   mkdir(path: string, parents: boolean, existOk: boolean): Promise<boolean>
+  /** Resolves to true if the directory was created, and to false if it existed already. */
   mkdirSync(path: string, parents: boolean, existOk: boolean): boolean
+  /** Removes a file, a link or an empty directory, or renames it to `aside`. */
   delete(path: string, ifVersion?: string | undefined | null, aside?: string | undefined | null): Promise<undefined>
+  /** Removes a file, a link or an empty directory. */
   deleteSync(path: string): void
+  /**
+   * Removes an entry and everything below it, or renames it to `aside`. Resolves to packed
+   * `TreeCounts`.
+   */
   removeTree(path: string, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /**
    * Resolves to the version of the entry under its new name; null after a move to another file
    * system, or if another program has replaced the entry already.
    */
   rename(from: string, to: string, flags: number, durability: number, ifVersion?: string | undefined | null, ifTarget?: string | undefined | null, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<string | null>
+  /** Copies a file. Resolves to a packed `WrittenFile`. */
   copyFile(from: string, to: string, flags: number, durability: number, ifVersion?: string | undefined | null, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /** Copies a tree. Resolves to packed `TreeCounts`. */
   copyTree(from: string, to: string, flags: number, durability: number, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /** Sets the permission bits of an entry. */
   chmod(path: string, mode: number): Promise<undefined>
+  /** Removes temporary files that dead processes left in a directory. */
   sweep(path: string): Promise<undefined>
+  /** Creates a symbolic link. */
   symlink(target: string, path: string): Promise<undefined>
   /** Searches the contents of files below a path. Resolves to batches of packed results. */
   grep(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<Array<PackedBatch>>
@@ -150,20 +167,27 @@ export declare class NativeRoots {
   find(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /** Finds files below a directory by a fuzzy match of their paths. */
   findFiles(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
-  /** Builds an index of a directory, if there is none. Resolves to its packed status. */
+  /** Builds an index of a directory, if there is none. Resolves to a packed `IndexStatus`. */
   warm(path: string, respectIgnore: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /**
-   * Sets the state directory in which indexes are saved. Must be called by a thread that
-   * Landlock does not restrict.
-   */
-  keepIndexes(stateDir: string): void
-  /** Closes all indexes. Later searches may create new ones. */
-  disposeIndexes(): void
-  /**
-   * Resolves to the packed status of the index that contains a path, without any number if there
-   * is none.
+   * Resolves to the packed status of the index that contains a path, without any number if there is
+   * none.
    */
   indexStatus(path: string): Promise<PackedResult>
+  /** Opens the roots of a policy, which is JSON. */
+  constructor(policy: string)
+  /**
+   * Releases descriptors, watches, indexes and threads, as soon as the running calls have
+   * finished. Later calls fail with `UNSUPPORTED_OPERATION`.
+   */
+  close(): void
+  /**
+   * Returns the same roots and threads with secrets as ordinary files, for reads by the host
+   * itself.
+   */
+  withoutSecretFilter(): NativeRoots
+  /** Closes all indexes. Later searches may create new ones. */
+  disposeIndexes(): void
 }
 
 /** A compiled list of globs that paths must match or must not match. */

@@ -435,6 +435,20 @@ export const WALK_LIMITS = {
   maxIgnoredEntries: 200000,
 } as const;
 
+/** Bits of the flags of a write, a move or a copy. */
+export const CHANGE_FLAGS = {
+  /** Fail if the entry exists. */
+  ifAbsent: 1,
+  /** Create the directories above the entry. */
+  createDirs: 2,
+  /** Add to the end of the file. */
+  append: 4,
+  /** Fail rather than lose metadata of a replaced file. */
+  strict: 8,
+  /** Replace the target of a move or copy. */
+  overwrite: 16,
+} as const;
+
 /**
  * The type of an entry.
  *
@@ -509,6 +523,178 @@ export function decodeFilePage(from: Unpacker): FilePage {
     version: from.str(),
     mtime: from.num(),
     mode: from.num(),
+  };
+}
+
+/** The metadata of an entry. Times are milliseconds since 1970. */
+export interface EntryStat {
+  /** The type of the entry. */
+  readonly kind: Kind;
+  /** The size in bytes. */
+  readonly size: number;
+  /** The permission bits. */
+  readonly mode: number;
+  /** The number of hard links. */
+  readonly nlink: number;
+  /** The time of the last change of the content. */
+  readonly mtime: number;
+  /** The time of the last change of content or metadata. */
+  readonly ctime: number;
+  /** The time of the last read. */
+  readonly atime: number;
+  /** The creation time, if the file system records it. */
+  readonly birthtime: number | null;
+  /** The version of the file. */
+  readonly version: string;
+}
+
+/** Decodes {@link EntryStat}. */
+export function decodeEntryStat(from: Unpacker): EntryStat {
+  return {
+    kind: KIND_WORDS[from.num()] as Kind,
+    size: from.num(),
+    mode: from.num(),
+    nlink: from.num(),
+    mtime: from.num(),
+    ctime: from.num(),
+    atime: from.num(),
+    birthtime: from.optSigned(),
+    version: from.str(),
+  };
+}
+
+/** The metadata of a path. */
+export interface PathStat extends EntryStat {
+  /** The target of a link. */
+  readonly target: string | null;
+}
+
+/** Decodes {@link PathStat}. */
+export function decodePathStat(from: Unpacker): PathStat {
+  return {
+    kind: KIND_WORDS[from.num()] as Kind,
+    size: from.num(),
+    mode: from.num(),
+    nlink: from.num(),
+    mtime: from.num(),
+    ctime: from.num(),
+    atime: from.num(),
+    birthtime: from.optSigned(),
+    version: from.str(),
+    target: from.optStr(),
+  };
+}
+
+/** The hash of a file, with its metadata. */
+export interface FileHash extends EntryStat {
+  /** The SHA-256 of the content. */
+  readonly hash: string;
+}
+
+/** Decodes {@link FileHash}. */
+export function decodeFileHash(from: Unpacker): FileHash {
+  return {
+    kind: KIND_WORDS[from.num()] as Kind,
+    size: from.num(),
+    mode: from.num(),
+    nlink: from.num(),
+    mtime: from.num(),
+    ctime: from.num(),
+    atime: from.num(),
+    birthtime: from.optSigned(),
+    version: from.str(),
+    hash: from.str(),
+  };
+}
+
+/** A file that was written. */
+export interface WrittenFile extends EntryStat {
+  /** True if the file did not exist before. */
+  readonly created: boolean;
+  /** The number of other hard links of the replaced file, which keep the old content. */
+  readonly otherNames: number;
+  /** True if the file was written in place, because it could not be replaced. */
+  readonly inPlace: boolean;
+}
+
+/** Decodes {@link WrittenFile}. */
+export function decodeWrittenFile(from: Unpacker): WrittenFile {
+  return {
+    kind: KIND_WORDS[from.num()] as Kind,
+    size: from.num(),
+    mode: from.num(),
+    nlink: from.num(),
+    mtime: from.num(),
+    ctime: from.num(),
+    atime: from.num(),
+    birthtime: from.optSigned(),
+    version: from.str(),
+    created: from.flag(),
+    otherNames: from.num(),
+    inPlace: from.flag(),
+  };
+}
+
+/** The head of a packed listing of a directory; the entries follow it. */
+export interface DirectoryHead {
+  /** The number of all entries, including those that are not on the page. */
+  readonly total: number;
+  /** True if the directory has entries after the page. */
+  readonly more: boolean;
+  /** The number of entries that follow. */
+  readonly count: number;
+}
+
+/** Decodes {@link DirectoryHead}. */
+export function decodeDirectoryHead(from: Unpacker): DirectoryHead {
+  return {
+    total: from.num(),
+    more: from.flag(),
+    count: from.num(),
+  };
+}
+
+/** The head of a packed page of a tree; the entries follow it. */
+export interface TreeHead {
+  /** The number of all entries, including those that are not on the page. */
+  readonly total: number;
+  /** The number of entries that follow. */
+  readonly count: number;
+}
+
+/** Decodes {@link TreeHead}. */
+export function decodeTreeHead(from: Unpacker): TreeHead {
+  return {
+    total: from.num(),
+    count: from.num(),
+  };
+}
+
+/** An entry of a directory or a tree. */
+export interface ListedEntry {
+  /** The type of the entry. */
+  readonly kind: Kind;
+  /**
+   * The size in bytes; null if the metadata was not requested or could not be read. Then
+   * `mtime` is 0.
+   */
+  readonly size: number | null;
+  /** The time of the last change of the content. */
+  readonly mtime: number;
+  /** The path relative to the listed directory. */
+  readonly path: string;
+  /** The target of a link. */
+  readonly target: string | null;
+}
+
+/** Decodes {@link ListedEntry}. */
+export function decodeListedEntry(from: Unpacker): ListedEntry {
+  return {
+    kind: KIND_WORDS[from.num()] as Kind,
+    size: from.opt(),
+    mtime: from.num(),
+    path: from.str(),
+    target: from.optStr(),
   };
 }
 
@@ -694,177 +880,16 @@ export function decodeIndexStatus(from: Unpacker): IndexStatus {
   };
 }
 
-/** Bits of the flags of a write, a move or a copy. */
-export const CHANGE_FLAGS = {
-  /** Fail if the entry exists. */
-  ifAbsent: 1,
-  /** Create the directories above the entry. */
-  createDirs: 2,
-  /** Add to the end of the file. */
-  append: 4,
-  /** Fail rather than lose metadata of a replaced file. */
-  strict: 8,
-  /** Replace the target of a move or copy. */
-  overwrite: 16,
-} as const;
+/**
+ * The limit that ended a command.
+ *
+ * - `processes`: The number of processes and threads.
+ * - `memory`: The memory of all processes together.
+ */
+export type Limit = "processes" | "memory";
 
-/** The metadata of an entry. Times are milliseconds since 1970. */
-export interface EntryStat {
-  readonly kind: Kind;
-  readonly size: number;
-  readonly mode: number;
-  readonly nlink: number;
-  readonly mtime: number;
-  readonly ctime: number;
-  readonly atime: number;
-  readonly birthtime: number | null;
-  readonly version: string;
-}
-
-/** Decodes {@link EntryStat}. */
-export function decodeEntryStat(from: Unpacker): EntryStat {
-  return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.num(),
-    mode: from.num(),
-    nlink: from.num(),
-    mtime: from.num(),
-    ctime: from.num(),
-    atime: from.num(),
-    birthtime: from.optSigned(),
-    version: from.str(),
-  };
-}
-
-/** The metadata of a path. */
-export interface PathStat extends EntryStat {
-  /** The target of a link. */
-  readonly target: string | null;
-}
-
-/** Decodes {@link PathStat}. */
-export function decodePathStat(from: Unpacker): PathStat {
-  return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.num(),
-    mode: from.num(),
-    nlink: from.num(),
-    mtime: from.num(),
-    ctime: from.num(),
-    atime: from.num(),
-    birthtime: from.optSigned(),
-    version: from.str(),
-    target: from.optStr(),
-  };
-}
-
-/** The hash of a file, with its metadata. */
-export interface FileHash extends EntryStat {
-  readonly hash: string;
-}
-
-/** Decodes {@link FileHash}. */
-export function decodeFileHash(from: Unpacker): FileHash {
-  return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.num(),
-    mode: from.num(),
-    nlink: from.num(),
-    mtime: from.num(),
-    ctime: from.num(),
-    atime: from.num(),
-    birthtime: from.optSigned(),
-    version: from.str(),
-    hash: from.str(),
-  };
-}
-
-/** A file that was written. */
-export interface WrittenFile extends EntryStat {
-  /** True if the file did not exist before. */
-  readonly created: boolean;
-  /** The number of other hard links of the replaced file, which keep the old content. */
-  readonly otherNames: number;
-  /** True if the file was written in place, because it could not be replaced. */
-  readonly inPlace: boolean;
-}
-
-/** Decodes {@link WrittenFile}. */
-export function decodeWrittenFile(from: Unpacker): WrittenFile {
-  return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.num(),
-    mode: from.num(),
-    nlink: from.num(),
-    mtime: from.num(),
-    ctime: from.num(),
-    atime: from.num(),
-    birthtime: from.optSigned(),
-    version: from.str(),
-    created: from.flag(),
-    otherNames: from.num(),
-    inPlace: from.flag(),
-  };
-}
-
-/** The head of a packed listing of a directory; the entries follow it. */
-export interface DirectoryHead {
-  readonly total: number;
-  /** True if the directory has entries after the page. */
-  readonly more: boolean;
-  /** The number of entries that follow. */
-  readonly count: number;
-}
-
-/** Decodes {@link DirectoryHead}. */
-export function decodeDirectoryHead(from: Unpacker): DirectoryHead {
-  return {
-    total: from.num(),
-    more: from.flag(),
-    count: from.num(),
-  };
-}
-
-/** The head of a packed page of a tree; the entries follow it. */
-export interface TreeHead {
-  readonly total: number;
-  /** The number of entries that follow. */
-  readonly count: number;
-}
-
-/** Decodes {@link TreeHead}. */
-export function decodeTreeHead(from: Unpacker): TreeHead {
-  return {
-    total: from.num(),
-    count: from.num(),
-  };
-}
-
-/** An entry of a directory or a tree. */
-export interface ListedEntry {
-  readonly kind: Kind;
-  /**
-   * The size in bytes; null if the metadata was not requested or could not be read. Then
-   * `mtime` is 0.
-   */
-  readonly size: number | null;
-  readonly mtime: number;
-  /** The path relative to the listed directory. */
-  readonly path: string;
-  /** The target of a link. */
-  readonly target: string | null;
-}
-
-/** Decodes {@link ListedEntry}. */
-export function decodeListedEntry(from: Unpacker): ListedEntry {
-  return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.opt(),
-    mtime: from.num(),
-    path: from.str(),
-    target: from.optStr(),
-  };
-}
+/** The words by their numbers. */
+export const LIMIT_WORDS: readonly Limit[] = ["processes", "memory"];
 
 /** How a command ended, and its output. */
 export interface SandboxedCommand {
@@ -896,14 +921,3 @@ export function decodeSandboxedCommand(from: Unpacker): SandboxedCommand {
     exceeded: LIMIT_WORDS[from.num()] ?? null,
   };
 }
-
-/**
- * The limit that ended a command.
- *
- * - `processes`: The number of processes and threads.
- * - `memory`: The memory of all processes together.
- */
-export type Limit = "processes" | "memory";
-
-/** The words by their numbers. */
-export const LIMIT_WORDS: readonly Limit[] = ["processes", "memory"];

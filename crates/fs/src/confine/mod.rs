@@ -46,6 +46,17 @@ pub enum Enforced {
     Not,
 }
 
+impl Enforced {
+    /// Returns `enforced`, `partial` or `none`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fully => "enforced",
+            Self::Partly => "partial",
+            Self::Not => "none",
+        }
+    }
+}
+
 /// The threads that access files for a policy, and how far the kernel restricts them.
 #[derive(Clone, Debug)]
 pub struct Confinement {

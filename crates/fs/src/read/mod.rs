@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
-use crate::dir::stat::Stat;
+use crate::dir::stat::{Stat, Version};
 use crate::root::Roots;
 
 /// The maximum number of bytes that one call reads into memory, whatever limit the caller sets.
@@ -49,7 +49,38 @@ pub struct Content {
     pub stat: Stat,
 }
 
+/// The content of a file, or only the metadata if the caller knows the content.
+#[derive(Debug)]
+pub struct ReadContent {
+    /// The bytes; `None` if the file still has the version that the caller knows.
+    pub bytes: Option<Vec<u8>>,
+    /// The metadata.
+    pub stat: Stat,
+}
+
 impl Roots {
+    /// Like [`Roots::read`], but without the bytes if the file still has the version `known`. A
+    /// text that is no version equals none.
+    ///
+    /// # Errors
+    /// Like [`Roots::read`].
+    pub fn read_if_changed(
+        &self,
+        path: &[u8],
+        known: Option<&str>,
+        options: &ReadOptions,
+        cancel: &CancelToken,
+    ) -> Result<ReadContent> {
+        if let Some(Ok(version)) = known.map(Version::parse)
+            && let Ok(found) = self.stat(path)
+            && version.same_facts(&found.stat)
+        {
+            return Ok(ReadContent { bytes: None, stat: found.stat });
+        }
+        let Content { bytes, stat } = self.read(path, options, cancel)?;
+        Ok(ReadContent { bytes: Some(bytes), stat })
+    }
+
     /// Reads a regular file, or a range of it up to its end; follows links.
     ///
     /// # Errors

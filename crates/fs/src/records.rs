@@ -1,4 +1,4 @@
-//! The records in which results of the root set cross to JavaScript.
+//! The records in which metadata of files crosses to JavaScript.
 
 use std::borrow::Cow;
 
@@ -6,22 +6,33 @@ use filewright_core::pack::Packed;
 use filewright_core::text::path::encode_name;
 use filewright_core::wire;
 use filewright_core::wire::Wire;
-use filewright_fs::dir::stat::{Kind, Stat, nanos_to_millis};
-use filewright_fs::walk::list::{DirEntry, DirPage};
-use filewright_fs::walk::list_tree::{TreeEntry, TreePage};
-use filewright_fs::write::Written;
+
+use crate::dir::stat::{Kind, Stat, nanos_to_millis};
+use crate::read::path_stat;
+use crate::walk::list::{DirEntry, DirPage};
+use crate::walk::list_tree::{TreeEntry, TreePage};
+use crate::write::Written;
 
 wire! {
     /// The metadata of an entry. Times are milliseconds since 1970.
     pub struct EntryStat {
+        /// The type of the entry.
         pub kind: Kind,
+        /// The size in bytes.
         pub size: u64,
+        /// The permission bits.
         pub mode: u32,
+        /// The number of hard links.
         pub nlink: u64,
+        /// The time of the last change of the content.
         pub mtime: f64,
+        /// The time of the last change of content or metadata.
         pub ctime: f64,
+        /// The time of the last read.
         pub atime: f64,
+        /// The creation time, if the file system records it.
         pub birthtime: Option<f64>,
+        /// The version of the file.
         pub version: String,
     }
 }
@@ -39,6 +50,7 @@ wire! {
     /// The hash of a file, with its metadata.
     pub struct FileHash {
         ..stat: EntryStat,
+        /// The SHA-256 of the content.
         pub hash: String,
     }
 }
@@ -59,6 +71,7 @@ wire! {
 wire! {
     /// The head of a packed listing of a directory; the entries follow it.
     struct DirectoryHead {
+        /// The number of all entries, including those that are not on the page.
         pub total: u64,
         /// True if the directory has entries after the page.
         pub more: bool,
@@ -70,6 +83,7 @@ wire! {
 wire! {
     /// The head of a packed page of a tree; the entries follow it.
     struct TreeHead {
+        /// The number of all entries, including those that are not on the page.
         pub total: u64,
         /// The number of entries that follow.
         pub count: u64,
@@ -79,10 +93,12 @@ wire! {
 wire! {
     /// An entry of a directory or a tree.
     struct ListedEntry<'a> {
+        /// The type of the entry.
         pub kind: Kind,
         /// The size in bytes; `None` if the metadata was not requested or could not be read. Then
         /// `mtime` is 0.
         pub size: Option<u64>,
+        /// The time of the last change of the content.
         pub mtime: f64,
         /// The path relative to the listed directory.
         pub path: Cow<'a, str>,
@@ -107,6 +123,13 @@ impl From<&Stat> for EntryStat {
     }
 }
 
+impl From<path_stat::PathStat> for PathStat {
+    fn from(found: path_stat::PathStat) -> Self {
+        let target = found.target.map(|target| encode_name(&target).into_owned());
+        Self { stat: (&found.stat).into(), target }
+    }
+}
+
 impl From<&Written> for WrittenFile {
     fn from(Written { stat, created, other_names, in_place }: &Written) -> Self {
         let (created, other_names, in_place) = (*created, *other_names, *in_place);
@@ -127,23 +150,27 @@ fn pack_entry(
     ListedEntry { kind, size: stat.map(|stat| stat.size), mtime, path, target }.put(packed);
 }
 
-/// Returns a packed listing: a [`DirectoryHead`] and the entries.
-pub(crate) fn pack_listing(listing: &DirPage) -> Packed {
-    let DirPage { total, more, entries, .. } = listing;
-    let head = DirectoryHead { total: *total, more: *more, count: entries.len() as u64 };
-    let mut packed = head.packed();
-    for DirEntry { name, kind, stat, target } in entries {
-        pack_entry(&mut packed, *kind, *stat, encode_name(name), target.as_deref());
+impl DirPage {
+    /// Returns a packed listing: a [`DirectoryHead`] and the entries.
+    pub fn packed(&self) -> Packed {
+        let DirPage { total, more, entries, .. } = self;
+        let head = DirectoryHead { total: *total, more: *more, count: entries.len() as u64 };
+        let mut packed = head.packed();
+        for DirEntry { name, kind, stat, target } in entries {
+            pack_entry(&mut packed, *kind, *stat, encode_name(name), target.as_deref());
+        }
+        packed
     }
-    packed
 }
 
-/// Returns a packed page of a tree: a [`TreeHead`] and the entries.
-pub(crate) fn pack_tree_page(page: &TreePage) -> Packed {
-    let mut packed = TreeHead { total: page.total, count: page.entries.len() as u64 }.packed();
-    for TreeEntry { path, kind, stat, target } in &page.entries {
-        let path = std::str::from_utf8(path).unwrap_or_default();
-        pack_entry(&mut packed, *kind, *stat, path.into(), target.as_deref());
+impl TreePage {
+    /// Returns a packed page of a tree: a [`TreeHead`] and the entries.
+    pub fn packed(&self) -> Packed {
+        let mut packed = TreeHead { total: self.total, count: self.entries.len() as u64 }.packed();
+        for TreeEntry { path, kind, stat, target } in &self.entries {
+            let path = std::str::from_utf8(path).unwrap_or_default();
+            pack_entry(&mut packed, *kind, *stat, path.into(), target.as_deref());
+        }
+        packed
     }
-    packed
 }
