@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::unified::{
-    DiffHeader, DisplayLimits, Format, LineEndings, Unified, diff, diff_with_shared_margins,
+    DiffHeader, DisplayLimits, Format, LineEndings, Unified, diff, diff_with_margins,
 };
 use super::{Algorithm, Change, DiffOptions, SharedMargins, compare};
 
@@ -202,7 +202,7 @@ proptest! {
         let same = SharedMargins { head: head.len(), tail: tail.len() };
         let (options, format) = (DiffOptions::default(), format(3));
         prop_assert_eq!(
-            diff_with_shared_margins(Some(&before), Some(&after), same, &options, &format),
+            diff_with_margins(Some(&before), Some(&after), same, &options, &format),
             diff(Some(&before), Some(&after), &options, &format)
         );
     }

@@ -95,12 +95,12 @@ pub fn diff(
     options: &DiffOptions,
     format: &Format<'_>,
 ) -> Unified {
-    diff_with_shared_margins(before, after, SharedMargins::default(), options, format)
+    diff_with_margins(before, after, SharedMargins::default(), options, format)
 }
 
 /// Does the same as [`diff`] for texts that are known to share a prefix and a suffix of the lengths
 /// in `same`.
-pub(crate) fn diff_with_shared_margins(
+pub(crate) fn diff_with_margins(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
     same: SharedMargins,

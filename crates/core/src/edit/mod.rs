@@ -132,13 +132,8 @@ fn plan_within(
         limits: options.limits,
     };
     let how = diff::DiffOptions::default();
-    let diff = unified::diff_with_shared_margins(
-        Some(&original),
-        Some(content.text()),
-        same,
-        &how,
-        &format,
-    );
+    let diff =
+        unified::diff_with_margins(Some(&original), Some(content.text()), same, &how, &format);
     if diff.is_identical() {
         let refusal = Refusal::Unchanged;
         return Err(refusal.into_error(&original, &edits[last], options, last, edits.len()));

@@ -69,10 +69,10 @@ pub(super) fn place_hunk(
             let literal = literal
                 && (hunk_has_cr(hunk) || replaced.any(|line| file.ends_in_crlf(line).is_some()));
             let splice = file.splice(hunk, whole, first..first + old.len(), literal);
-            return Ok((splice, build_hunk_location(first..first + old.len(), expected, how)));
+            return Ok((splice, hunk_location(first..first + old.len(), expected, how)));
         }
     }
-    if let Some(line) = hunk_result_already_at(file, hunk, expected) {
+    if let Some(line) = result_already_at(file, hunk, expected) {
         return Err(HunkMismatch::Already(line));
     }
     if options.fuzz > 0
@@ -144,7 +144,7 @@ fn place_insertion(
     }
     let literal = hunk_has_cr(hunk) || file.lines.is_empty();
     let splice = file.splice(hunk, 0..hunk.lines.len(), at..at, literal);
-    Ok((splice, build_hunk_location(at..at, Some(at), HunkMatchMethod::Exact)))
+    Ok((splice, hunk_location(at..at, Some(at), HunkMatchMethod::Exact)))
 }
 
 /// Returns true if a line of the hunk ends in CR, so that its line endings are meant literally.
@@ -198,11 +198,7 @@ fn has_lines_at(file: &TargetFile<'_>, added: &[PatchLine], at: usize) -> bool {
 
 /// Returns the line (1-based) at which the file already has all lines that the hunk would leave
 /// there.
-fn hunk_result_already_at(
-    file: &TargetFile<'_>,
-    hunk: &Hunk,
-    expected: Option<usize>,
-) -> Option<u64> {
+fn result_already_at(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize>) -> Option<u64> {
     let new: Vec<&[u8]> = hunk.after().map(|line| line.text.as_bytes()).collect();
     if !hunk.lines.iter().any(|line| line.mark == LineMark::Added) {
         return None;
@@ -244,7 +240,7 @@ fn place_with_edit_matcher(
         let open = splice.with.strip_suffix(b"\n").map_or(splice.with.len(), <[u8]>::len);
         splice.with.truncate(open);
     }
-    Some(Ok((splice, build_hunk_location(place.lines, expected, HunkMatchMethod::Loose))))
+    Some(Ok((splice, hunk_location(place.lines, expected, HunkMatchMethod::Loose))))
 }
 
 /// Places a hunk without some of its outermost context lines, at most `fuzz` on each side; returns
@@ -283,7 +279,7 @@ fn place_with_fuzz(
                 let at = first..first + old.len();
                 (
                     file.splice(hunk, lines, at.clone(), false),
-                    build_hunk_location(at, expected, HunkMatchMethod::Fuzz),
+                    hunk_location(at, expected, HunkMatchMethod::Fuzz),
                 )
             }));
         }
@@ -292,7 +288,7 @@ fn place_with_fuzz(
 }
 
 /// Returns the position of a hunk that replaces these lines (0-based).
-fn build_hunk_location(
+fn hunk_location(
     lines: Range<usize>,
     expected: Option<usize>,
     how: HunkMatchMethod,

@@ -212,17 +212,17 @@ mod tests {
     #[test]
     fn every_block_is_found_again_by_its_grams() {
         let mut block_index = BlockIndex::default();
-        let grams_of_needle = |owner: u32| -> Vec<u32> {
+        let grams_of = |owner: u32| -> Vec<u32> {
             // Sizes differ widely, so that there are several shards.
             (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect()
         };
         for owner in 0..500 {
-            block_index.push(&grams_of_needle(owner), block(owner), None);
+            block_index.push(&grams_of(owner), block(owner), None);
         }
         block_index.shrink();
         assert_eq!(block_index.len(), 500);
         for owner in 0..500 {
-            let plan = GramQuery::Grams(grams_of_needle(owner));
+            let plan = GramQuery::Grams(grams_of(owner));
             let mut found = Vec::new();
             block_index.blocks(&plan, &mut |block| found.push(block.owner));
             assert!(found.contains(&owner), "{owner}");
@@ -236,10 +236,7 @@ mod tests {
             block_index.is_unselective(&GramQuery::Any)
                 && !BlockIndex::default().is_unselective(&GramQuery::Any)
         );
-        assert!(
-            !block_index.is_unselective(&GramQuery::Grams(grams_of_needle(6))),
-            "which few have"
-        );
+        assert!(!block_index.is_unselective(&GramQuery::Grams(grams_of(6))), "which few have");
     }
 
     #[test]

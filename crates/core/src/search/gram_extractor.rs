@@ -9,7 +9,7 @@ use super::grams::{
 };
 
 /// The line feed, which is part of no gram.
-const LINE_FEED_VALUE: u16 = b'\n' as u16;
+const LINE_FEED: u16 = b'\n' as u16;
 
 /// The number of 64-bit words in a set of grams, one bit for each possible gram.
 const WORDS_PER_SET: usize = 1 << (GRAM_HASH_BITS - 6);
@@ -92,8 +92,8 @@ impl GramLanes {
     /// Sets the preceding bytes to line feeds, for the beginning of a block.
     #[inline(always)]
     fn reset(&mut self) {
-        self.bytes[BYTES_PER_BATCH..].fill(LINE_FEED_VALUE);
-        self.classes[BYTES_PER_BATCH..].fill(LINE_FEED_VALUE);
+        self.bytes[BYTES_PER_BATCH..].fill(LINE_FEED);
+        self.classes[BYTES_PER_BATCH..].fill(LINE_FEED);
         self.sorts[BYTES_PER_BATCH..].fill(0);
     }
 
@@ -135,11 +135,7 @@ impl GramLanes {
 #[inline(always)]
 fn gram_of_three(lanes: &[u16; BYTES_PER_BATCH + MAX_PRECEDING_BYTES], at: usize) -> u16 {
     let [a, b, c] = [lanes[at + 2], lanes[at + 3], lanes[at + 4]];
-    if a == LINE_FEED_VALUE || b == LINE_FEED_VALUE || c == LINE_FEED_VALUE {
-        NO_GRAM
-    } else {
-        hash_three(a, b, c)
-    }
+    if a == LINE_FEED || b == LINE_FEED || c == LINE_FEED { NO_GRAM } else { hash_three(a, b, c) }
 }
 
 /// Adds grams to the sets, adjacent ones to different sets.
@@ -248,7 +244,7 @@ impl GramExtractor {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::grams::{ANY_DIGIT_BYTE, grams_of_needle};
+    use super::super::grams::{ANY_DIGIT_BYTE, grams_of};
     use super::*;
 
     #[test]
@@ -277,7 +273,7 @@ mod tests {
         ];
         for (block, needle, expected) in cases {
             let grams = extractor.grams(block.as_bytes());
-            let all = grams_of_needle(needle).iter().all(|gram| grams.contains(gram));
+            let all = grams_of(needle).iter().all(|gram| grams.contains(gram));
             assert_eq!(all, *expected, "{block} {needle:?}");
         }
         assert!(extractor.grams("é".as_bytes()).contains(&NON_ASCII_GRAM));
@@ -300,7 +296,7 @@ mod tests {
             for line in folded.split(|&byte| byte == b'\n') {
                 let classes: Vec<u8> =
                     line.iter().map(|byte| if byte.is_ascii_digit() { ANY_DIGIT_BYTE } else { *byte }).collect();
-                let needed = grams_of_needle(line).into_iter().chain(grams_of_needle(&classes));
+                let needed = grams_of(line).into_iter().chain(grams_of(&classes));
                 prop_assert!(needed.into_iter().all(|gram| signed.contains(&gram)));
             }
         }

@@ -11,7 +11,7 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::blocks::MAX_CHUNK_STRING_BYTES;
 use super::grams::{
-    ANY_DIGIT_BYTE, NON_ASCII_GRAM, NON_ASCII_NUMBER_GRAM, fold_gram_byte, grams_of_needle,
+    ANY_DIGIT_BYTE, NON_ASCII_GRAM, NON_ASCII_NUMBER_GRAM, fold_gram_byte, grams_of,
 };
 use super::query::{Case, MAX_GROUP_NESTING, QueryOptions};
 
@@ -87,11 +87,6 @@ impl GramQuery {
             one_of_queries(std::iter::once(plan).chain(left_out).collect()),
             hir.properties().maximum_len(),
         )
-    }
-
-    /// Returns the condition for matching one of several queries.
-    pub fn one_of(plans: impl IntoIterator<Item = GramQuery>) -> Self {
-        one_of_queries(plans.into_iter().collect())
     }
 
     fn gram_count(&self) -> usize {
@@ -347,7 +342,7 @@ fn grams_of_string(string: &[u8]) -> GramQuery {
         string
             .split(|&byte| byte == b'\n')
             .flat_map(overlapping_parts)
-            .map(|piece| match grams_of_needle(piece) {
+            .map(|piece| match grams_of(piece) {
                 grams if grams.is_empty() => GramQuery::Any,
                 grams => GramQuery::Grams(grams),
             })

@@ -106,7 +106,7 @@ pub(super) const fn fold_gram_digit(byte: u8) -> u16 {
 
 /// Returns the distinct grams of a string that a match must contain, with ASCII letters in lower
 /// case and [`ANY_DIGIT_BYTE`] for any digit. Bytes around a line feed form no gram.
-pub(super) fn grams_of_needle(needle: &[u8]) -> Vec<u32> {
+pub(super) fn grams_of(needle: &[u8]) -> Vec<u32> {
     let three = |window: &[u8]| {
         let any = window.contains(&ANY_DIGIT_BYTE);
         let lane = |byte: u8| if any { fold_gram_digit(byte) } else { u16::from(byte) };

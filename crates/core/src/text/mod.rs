@@ -135,16 +135,6 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Returns the byte offset of line `number` (1-based), or `None` beyond the last line. No line
-/// begins after the last line ending.
-pub fn line_start(text: &[u8], number: u64) -> Option<usize> {
-    let start = match number.checked_sub(1)? {
-        0 => 0,
-        before => memchr_iter(b'\n', text).nth(usize::try_from(before - 1).ok()?)? + 1,
-    };
-    (start < text.len()).then_some(start)
-}
-
 /// Returns the number (1-based) of the line that contains the byte at `offset`; an offset beyond
 /// the end counts as the end.
 pub fn line_number_at(text: &[u8], offset: usize) -> u64 {
@@ -205,15 +195,8 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_found_by_number_and_by_offset() {
+    fn lines_are_found_by_offset() {
         let text = b"one\ntwo\r\nthree";
-        assert_eq!(line_start(text, 1), Some(0));
-        assert_eq!(line_start(text, 2), Some(4));
-        assert_eq!(line_start(text, 3), Some(9));
-        assert_eq!(line_start(text, 4), None);
-        assert_eq!(line_start(text, 0), None);
-        assert_eq!(line_start(b"a\n", 2), None);
-        assert_eq!(line_start(b"", 1), None);
         assert_eq!(
             (line_number_at(text, 0), line_number_at(text, 8), line_number_at(text, 99)),
             (1, 2, 3)
@@ -247,7 +230,6 @@ mod tests {
             prop_assert_eq!(&whole, &text);
             for (index, line) in lines(&text).enumerate() {
                 let number = index as u64 + 1;
-                prop_assert_eq!(line_start(&text, number), Some(line.start));
                 prop_assert_eq!(line_number_at(&text, line.start), number);
                 prop_assert_eq!(line_begin(&text, line.start + line.text.len()), line.start);
                 prop_assert!(!line.text.contains(&b'\n'));

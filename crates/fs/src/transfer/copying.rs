@@ -47,7 +47,7 @@ pub(super) struct TreeCopy<'c> {
 /// Copied directories whose permission bits take some right from their owner. The bits are set at
 /// the end, because without the rights the contents could not be created. Inner directories precede
 /// outer ones.
-type DeferredDirModes = Vec<DeferredDirMode>;
+type DeferredModes = Vec<DeferredDirMode>;
 
 /// A directory whose permission bits are set at the end. Its path is stored relative to that of the
 /// previous one, so that the memory for deeply nested directories grows with the sum of their
@@ -112,13 +112,9 @@ impl TreeCopy<'_> {
     }
 
     /// Copies everything below `top` into the empty directory `stage`.
-    fn copy_contents(
-        &self,
-        top: OwnedFd,
-        stage: OwnedFd,
-    ) -> Result<(TreeCounts, DeferredDirModes)> {
+    fn copy_contents(&self, top: OwnedFd, stage: OwnedFd) -> Result<(TreeCounts, DeferredModes)> {
         let mut counts = TreeCounts { directories: 1, ..TreeCounts::default() };
-        let mut closed = DeferredDirModes::new();
+        let mut closed = DeferredModes::new();
         let mut cursor = DirCursor::new(stage, ParentAccess::Change);
         let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
         // The number of names that the current path shares with that of the last element of
@@ -272,7 +268,7 @@ fn open_regular_at(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, 
 
 /// Sets the permission bits of `closed` below `top`. A directory that does not have the mode 0700
 /// of a new copy existed before and keeps its bits.
-fn set_deferred_modes(top: BorrowedFd<'_>, closed: &DeferredDirModes) -> Result<()> {
+fn set_deferred_modes(top: BorrowedFd<'_>, closed: &DeferredModes) -> Result<()> {
     let Some(own) = open_entries(top, b".")? else { return Err(changing_path_error()) };
     let mut cursor = DirCursor::new(own, ParentAccess::Change);
     let mut depth = 0;

@@ -33,11 +33,7 @@ pub(in crate::edit) fn merge_words(base: &[u8], ours: &[u8], theirs: &[u8]) -> V
                     true
                 } else if ranges_overlap(&mine.before, &other.before)
                     || (is_whitespace_change(&base, &ours, mine)
-                        && supersedes_whitespace(
-                            tokens_in_range(&theirs, &other.after),
-                            mine,
-                            other,
-                        ))
+                        && supersedes_whitespace(tokens_in(&theirs, &other.after), mine, other))
                 {
                     file.next();
                     continue;
@@ -91,7 +87,7 @@ fn supersedes_whitespace(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
 }
 
 /// Returns the tokens whose indexes are in `range`.
-fn tokens_in_range<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]] {
+fn tokens_in<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]] {
     &tokens[range.start as usize..range.end as usize]
 }
 
