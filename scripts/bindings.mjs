@@ -7,8 +7,18 @@ import { BuildError, root, runAndWait } from "./lib/run.mjs";
 
 /** For each file of declarations, the files that are written for it. */
 const TARGETS = [
-  { from: "crates/core/src/exports/texts.rs", use: "filewright_core::exports::texts", wasm: true },
-  { from: "crates/core/src/exports/files.rs", use: "filewright_core::exports::files", wasm: true },
+  {
+    from: "crates/core/src/exports/texts.rs",
+    use: "filewright_core::exports::texts",
+    wasm: true,
+    interface: "TextExports",
+  },
+  {
+    from: "crates/core/src/exports/files.rs",
+    use: "filewright_core::exports::files",
+    wasm: true,
+    interface: "FileExports",
+  },
   { from: "crates/node/src/exports/system.rs", use: "crate::exports::system" },
   { from: "crates/node/src/exports/roots.rs", use: "crate::exports::roots", methodsOf: "NativeRoots" },
 ];
@@ -19,32 +29,42 @@ const toCamelCase = (name) => name.replaceAll(/_([a-z])/gu, (_, letter) => lette
  * How the types of arguments cross: for each binding the type of the argument, and the expression that is passed on.
  * In Node a call on another thread gets bytes as `held`, which keeps them alive.
  */
-const bytes = { node: "&[u8]", held: "Uint8Array", pass: (x) => x, passHeld: (x) => `&${x}` };
-const text = { node: "String", pass: (x) => `&${x}`, wasm: "&str", passWasm: (x) => x };
-const list = (type) => ({ node: type, pass: (x) => `&${x}` });
-const same = (type) => ({ node: type, pass: (x) => x });
-const optional = { node: "Option<String>", pass: (x) => `${x}.as_deref()` };
+const bytes = {
+  ts: "Uint8Array",
+  node: "&[u8]",
+  held: "Uint8Array",
+  pass: (x) => x,
+  passHeld: (x) => `&${x}`,
+};
+const text = { ts: "string", node: "String", pass: (x) => `&${x}`, wasm: "&str", passWasm: (x) => x };
+const list = (type, ts) => ({ ts, node: type, pass: (x) => `&${x}` });
+const same = (type, ts) => ({ ts, node: type, pass: (x) => x });
+const optional = { ts: "string | undefined", node: "Option<String>", pass: (x) => `${x}.as_deref()` };
 const ARGUMENTS = new Map(
   Object.entries({
     "&[u8]": bytes,
     "&str": text,
     "&LongText": { ...text, node: "Utf16String", pass: (x) => `&utf8(&${x})` },
     "Option<&str>": optional,
-    "&[String]": list("Vec<String>"),
-    "&[u32]": list("Vec<u32>"),
-    "Vec<Cow<'_, [u8]>>": { node: "Vec<Uint8Array>", pass: (x) => `all_bytes(&${x})` },
+    "&[String]": list("Vec<String>", "string[]"),
+    "&[u32]": list("Vec<u32>", "number[]"),
+    "Vec<Cow<'_, [u8]>>": { ts: "Uint8Array[]", node: "Vec<Uint8Array>", pass: (x) => `all_bytes(&${x})` },
     "Contents<'_>": {
+      ts: "(Uint8Array | null)[]",
       node: "Vec<Option<Uint8Array>>",
       pass: (x) => `optional_bytes(&${x})`,
       wasm: "Array",
     },
     "&mut [u32]": {
-      ...same("Totals<'_>"),
+      ...same("Totals<'_>", "Uint32Array"),
       attribute: '#[napi(ts_arg_type = "Uint32Array")] ',
       wasm: "&mut [u32]",
     },
-    ...Object.fromEntries(["bool", "u32", "f64"].map((type) => [type, same(type)])),
+    bool: same("bool", "boolean"),
+    u32: same("u32", "number"),
+    f64: same("f64", "number"),
     "&dyn Fn() -> bool": {
+      tsHeld: "CancelToken",
       pass: () => "&|| false",
       held: "Option<&CancelToken>",
       before: (x) => `let ${x} = token(${x});`,
@@ -74,22 +94,26 @@ const LANES = new Map(Object.entries({ Quick: "Quick", QuickAndSync: "Quick", Sc
 /** The types of results that cross as another type, which is made from them by `into`. */
 const RESULTS = new Map(
   Object.entries({
-    Packed: { node: "PackedResult", wasm: "PackedResult" },
-    Planned: { node: "PlanResult", wasm: "PlanResult" },
-    PatchedFiles: { node: "PatchResult", wasm: "PatchResult" },
-    String: { node: "Text" },
-    "Vec<u8>": { node: "Buffer" },
-    "Option<Vec<u8>>": { node: "Option<Buffer>", convertNode: (value) => `${value}.map(Buffer::from)` },
+    Packed: { ts: "Packed", node: "PackedResult", wasm: "PackedResult" },
+    Planned: { ts: "PackedPlan", node: "PlanResult", wasm: "PlanResult" },
+    PatchedFiles: { ts: "PackedPatch", node: "PatchResult", wasm: "PatchResult" },
+    String: { ts: "string", node: "Text" },
+    "Vec<u8>": { ts: "Uint8Array", node: "Buffer" },
+    "Option<Vec<u8>>": {
+      ts: "Uint8Array | null | undefined",
+      node: "Option<Buffer>",
+      convertNode: (value) => `${value}.map(Buffer::from)`,
+    },
     "Vec<Packed>": {
       node: "Vec<PackedBatch>",
       convertNode: (value) => `${value}.into_iter().map(PackedBatch::from).collect::<Vec<_>>()`,
     },
     ReadContent: { node: "ReadResult" },
+    bool: { ts: "boolean" },
+    u32: { ts: "number" },
+    f64: { ts: "number" },
     ...Object.fromEntries(
-      ["()", "bool", "u32", "f64", "Option<String>", "Vec<u32>", "Vec<&'static str>"].map((type) => [
-        type,
-        {},
-      ]),
+      ["()", "Option<String>", "Vec<u32>", "Vec<&'static str>"].map((type) => [type, {}]),
     ),
   }),
 );
@@ -150,13 +174,14 @@ function functionOf({ fn, params, result = "()" }, doc, owner, file) {
 function crossing(type, classes, file) {
   const known = ARGUMENTS.get(type);
   if (known !== undefined) return known;
-  if (classes.has(type?.slice(1))) return { node: type, pass: (x) => `&${x}.0` };
+  if (classes.has(type?.slice(1))) return { ts: type.slice(1), node: type, pass: (x) => `&${x}.0` };
   throw new BuildError(`${file}: no binding can pass an argument of the type ${type}`);
 }
 
 /** Returns how a result of a type crosses. */
 function returning(type, className, file) {
-  if (type === "Self") return { node: "Self", wasm: className, convert: (value) => `Self(${value})` };
+  if (type === "Self")
+    return { ts: className, node: "Self", wasm: className, convert: (value) => `Self(${value})` };
   const known = RESULTS.get(type);
   if (known === undefined) throw new BuildError(`${file}: no binding can return a ${type}`);
   return { node: type, wasm: type, ...known };
@@ -305,15 +330,93 @@ ${imports}
 ${all}`);
 }
 
+/** Returns the declarations in TypeScript of what both bindings export, to which both are held. */
+function interfaces(formatDocComment) {
+  const comment = (doc, indent) =>
+    formatDocComment(
+      doc.map((line) => line.slice("/// ".length)),
+      indent,
+    );
+  const member =
+    (file, classes, className) =>
+    ({ doc, name, args, where, result }) => {
+      const type = returning(result, className, file).ts;
+      const params = (held) =>
+        args.flatMap((arg) => {
+          const { ts, tsHeld } = crossing(arg.type, classes, file);
+          const given = toCamelCase(arg.name);
+          return ts === undefined
+            ? held && tsHeld !== undefined
+              ? [`${given}?: ${tsHeld}`]
+              : []
+            : [`${given}: ${ts}`];
+        });
+      const print = (text) => `${comment(doc, "  ")}  ${text};\n`;
+      if (name === "new")
+        return print(`readonly ${className}: new (${params(false).join(", ")}) => ${className}`);
+      const given = toCamelCase(name);
+      const here = print(`${given}(${params(false).join(", ")}): ${type}`);
+      const signal = className === undefined ? ["signal?: AbortSignal"] : [];
+      const elsewhere = (suffix) =>
+        print(`${given}${suffix}?(${[...params(true), ...signal].join(", ")}): Promise<${type}>`);
+      if (where === "OnlyAsync") return elsewhere("");
+      return where === "AlsoAsync" ? `${here}${elsewhere("Async")}` : here;
+    };
+  const printed = TARGETS.filter(({ wasm }) => wasm).map(({ from, interface: name }) => {
+    const declared = declarationsIn(from);
+    const classes = new Set(declared.filter(({ methods }) => methods !== undefined).map((item) => item.name));
+    const body = declared.map((item) =>
+      item.methods === undefined
+        ? member(from, classes)(item)
+        : item.methods
+            .filter((method) => method.name === "new")
+            .map(member(from, classes, item.name))
+            .join(""),
+    );
+    const types = declared
+      .filter(({ methods }) => methods !== undefined)
+      .map(({ doc, name, methods }) => {
+        const members = methods.filter((method) => method.name !== "new").map(member(from, classes, name));
+        return `${comment(doc, "")}export interface ${name} {\n${members.join("")}}\n`;
+      });
+    return [
+      ...types,
+      `/** What both bindings export, as ${from} declares it. */\nexport interface ${name} {\n${body.join("")}}\n`,
+    ];
+  });
+  return `/**
+ * What both bindings export. Functions that may be missing exist only in bindings with threads.
+ *
+ * Written by \`npm run wire\` from crates/core/src/exports; not to be edited.
+ */
+import type { Packed } from "../wire/unpack.ts";
+import type { CancelToken } from "./binding.ts";
+
+/** A new text, and the packed facts about it. */
+export interface PackedPlan extends Packed {
+  readonly bytes: Uint8Array;
+  /** The state of the hash of the unchanged beginning, from which \`sha256From\` continues. */
+  readonly hashing?: object | null;
+}
+
+/** The files that a patch has changed: the facts as JSON, and the new contents. */
+export interface PackedPatch {
+  readonly facts: string;
+  readonly contents: readonly Uint8Array[];
+}
+
+${printed.flat().join("\n")}`;
+}
+
 /** Formats Rust code. */
 function formatted(text) {
   return runAndWait("rustfmt", ["--edition", "2024", "--config-path", root], { input: text, capture: true })
     .stdout;
 }
 
-/** Returns the text of each file of the bindings, by its path. */
-export function bindings() {
-  const files = new Map();
+/** Returns the text of each file of the bindings, by its path. `formatDocComment` prints a doc comment of Rust. */
+export function bindings(formatDocComment) {
+  const files = new Map([["js/engine/generated/exports.ts", interfaces(formatDocComment)]]);
   for (const target of TARGETS) {
     const name = basename(target.from);
     const toNode = target.methodsOf === undefined ? nodeFunction : rootsMethod;

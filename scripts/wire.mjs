@@ -219,7 +219,7 @@ function textOf(file) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(() => {
-    const files = [[RECORDS_FILE, recordsText()], ...bindings()];
+    const files = [[RECORDS_FILE, recordsText()], ...bindings(formatDocComment)];
     const stale = files.filter(([file, text]) => textOf(file) !== text);
     if (!process.argv.includes("--check"))
       for (const [file, text] of stale) writeFileSync(join(root, file), text);

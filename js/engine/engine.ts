@@ -2,19 +2,18 @@
  * The engine: the functions of the Rust core for TypeScript, whether they run as native code or as
  * WebAssembly.
  *
- * Each area (reading, searching, diffs and so on) has a file that declares its part of the binding and wraps
- * it. The addon and the WebAssembly module export the same names, so one wrapper serves both.
+ * Each area (reading, searching, diffs and so on) has a file that wraps its part of the binding. The addon and the WebAssembly module export the same names, so one wrapper serves both.
  */
-import { type AccessBinding, type AccessEngine, accessEngine } from "./native/access.ts";
-import { type RankBinding, type RankEngine, rankEngine } from "./rank.ts";
-import { type ReadBinding, type ReadEngine, readEngine } from "./read.ts";
+import { type AccessEngine, accessEngine } from "./native/access.ts";
+import { type RankEngine, rankEngine } from "./rank.ts";
+import { type ReadEngine, readEngine } from "./read.ts";
 import { type SearchBinding, type SearchEngine, searchEngine } from "./search.ts";
 import { type EngineInfo, makeTextEngine, type TextBinding, type TextEngine } from "./text/text-engine.ts";
 
 export type { EngineInfo };
 
-/** What both bindings export. The file of each area declares its own part. */
-export interface Binding extends TextBinding, AccessBinding, RankBinding, ReadBinding, SearchBinding {}
+/** What both bindings export, and what only some have. */
+export interface Binding extends TextBinding, SearchBinding {}
 
 /** The functions of the core. They are pure: they compute values from bytes and text, and access no file. */
 export interface Engine extends TextEngine, AccessEngine, RankEngine, ReadEngine, SearchEngine {}

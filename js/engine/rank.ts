@@ -5,12 +5,8 @@
  * same scores: `tree-search.ts`.
  */
 import { fromEngine } from "./errors.ts";
+import type { FileExports } from "./generated/exports.ts";
 import { type Packed, unpack } from "./wire/unpack.ts";
-
-/** The exports of the native and the WebAssembly binding for fuzzy path search. */
-export interface RankBinding {
-  rankPaths(paths: string, options: string): Packed;
-}
 
 /** How paths are ranked. */
 export interface RankOptions {
@@ -43,7 +39,7 @@ export interface RankEngine {
 }
 
 /** Returns the functions of the engine for fuzzy path search, which call the given binding. */
-export function rankEngine(binding: RankBinding): RankEngine {
+export function rankEngine(binding: FileExports): RankEngine {
   return {
     rankPaths(query, paths, { limit, typos } = {}) {
       const text = paths.length === 0 ? "" : `${paths.join("\0")}\0`;

@@ -14,7 +14,8 @@ import {
   type Inspection,
   type Page as PageRecord,
 } from "./generated/records.ts";
-import { type Packed, unpack } from "./wire/unpack.ts";
+import type { FileExports } from "./generated/exports.ts";
+import { unpack } from "./wire/unpack.ts";
 
 export type { DecodedText, Eol, FileKind, Inspection, LongLine } from "./generated/records.ts";
 
@@ -85,17 +86,6 @@ export interface Page extends PageRecord {
   readonly mode?: number;
 }
 
-/** The exports of the native and the WebAssembly binding for reading text. */
-export interface ReadBinding {
-  inspect(bytes: Uint8Array, name: string, complete: boolean): Packed;
-  readPage(bytes: Uint8Array, name: string, request: string): Packed;
-  /** Like `readPage`, on another thread; exists only in bindings with threads. */
-  readPageAsync?(bytes: Uint8Array, name: string, request: string, signal?: AbortSignal): Promise<Packed>;
-  decodeBytes(bytes: Uint8Array, label: string): Packed;
-  encodeText(text: string, label: string, bom: boolean): Uint8Array;
-  lineAnchors(text: string): string;
-}
-
 /** The functions of the engine for reading text. */
 export interface ReadEngine {
   /** Detects kind, MIME type, encoding, line endings and image size from the content. */
@@ -134,7 +124,7 @@ export interface ReadEngine {
 }
 
 /** Returns the functions of the engine for reading text, which call the given binding. */
-export function readEngine(binding: ReadBinding): ReadEngine {
+export function readEngine(binding: FileExports): ReadEngine {
   return {
     inspect: (bytes, options = {}) =>
       called(() => decodeInspection(unpack(binding.inspect(bytes, options.name ?? "", !options.partial)))),

@@ -7,6 +7,7 @@ import { type CancelToken, cancellable, Yielder } from "./yielder.ts";
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
 import { isExpensive, isCheapToParse, QueryCache } from "./queries.ts";
 import { isAttributed, toHits, toHitsYielding } from "./wire/hits.ts";
+import type { FileExports, IgnoreStack, SearchQuery as RawQuery } from "./generated/exports.ts";
 import type { TextHits, TextLimits, TextQuery } from "./search-types.ts";
 import type { Packed } from "./wire/unpack.ts";
 import { toUtf8 } from "./wire/bytes.ts";
@@ -124,20 +125,8 @@ export interface IgnoreFile {
   readonly content: Uint8Array;
 }
 
-interface RawIgnore {
-  enter(directory: string, places: readonly number[], files: Uint8Array[], border: boolean): RawIgnore;
-  ignored(path: string, isDir: boolean): boolean;
-}
-
-interface RawQuery {
-  search(content: Uint8Array, limits: string): Packed;
-  /** Searches on another thread; exists only in the native engine. */
-  searchAsync?(content: Uint8Array, limits: string, cancel?: CancelToken): Promise<Packed>;
-}
-
-/** The exports of the native and the WebAssembly binding for searches, globs and ignore rules. */
-export interface SearchBinding {
-  readonly SearchQuery: new (options: string) => RawQuery;
+/** What searches need of a binding. */
+export interface SearchBinding extends FileExports {
   /** The class of tokens that cancel a call on another thread; exists only in the native engine. */
   readonly CancelToken?: new () => CancelToken;
   /** Searches on another thread; exists only in bindings with workers. */
@@ -149,21 +138,6 @@ export interface SearchBinding {
     limits: string,
     signal?: AbortSignal,
   ): Promise<readonly Packed[]>;
-  readonly HeldIndex: new () => {
-    sign(content: Uint8Array): number;
-    candidates(query: RawQuery): Uint8Array | null | undefined;
-    /** Returns the candidates of a query that is compiled in workers; exists only in bindings with workers. */
-    candidatesOf?(options: string): Uint8Array | null | undefined;
-    bytes(): number;
-  };
-  readonly PathGlobs: new (
-    options: string,
-  ) => {
-    matches(path: string, isDir: boolean): boolean;
-    excluded(path: string, isDir: boolean): boolean;
-    mayContain(path: string): boolean;
-  };
-  readonly IgnoreStack: new () => RawIgnore;
 }
 
 /** The functions of the engine for searches, globs and ignore rules. */
@@ -316,7 +290,7 @@ function translated<T>(call: () => T): T {
   }
 }
 
-function toRules(raw: RawIgnore): IgnoreRules {
+function toRules(raw: IgnoreStack): IgnoreRules {
   return {
     enter(directory, files, border) {
       if (files.length === 0 && !border) return this;

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { untilAborted, Yielder } from "../../js/engine/yielder.ts";
-import { diffEngine, type DiffBinding } from "../../js/engine/text/diff.ts";
+import { diffEngine } from "../../js/engine/text/diff.ts";
 import { editEngine, type EditBinding } from "../../js/engine/text/edit.ts";
-import { patchEngine, type PatchBinding } from "../../js/engine/text/patch.ts";
-import { readEngine, type ReadBinding } from "../../js/engine/read.ts";
+import { patchEngine } from "../../js/engine/text/patch.ts";
+import { readEngine } from "../../js/engine/read.ts";
+import type { FileExports, TextExports } from "../../js/engine/generated/exports.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -105,7 +106,7 @@ describe("a cancelled call on a thread", () => {
     [
       "a diff",
       (signal) =>
-        diffEngine({ diffAsync: never } as unknown as DiffBinding).diffAsync(bytes, bytes, { signal }),
+        diffEngine({ diffAsync: never } as unknown as TextExports).diffAsync(bytes, bytes, { signal }),
     ],
     [
       "edits",
@@ -125,14 +126,14 @@ describe("a cancelled call on a thread", () => {
     [
       "a patch",
       (signal) =>
-        patchEngine({ applyPatchAsync: never } as unknown as PatchBinding).applyPatchAsync({}, "", {
+        patchEngine({ applyPatchAsync: never } as unknown as TextExports).applyPatchAsync({}, "", {
           signal,
         }),
     ],
     [
       "a page",
       (signal) =>
-        readEngine({ readPageAsync: never } as unknown as ReadBinding).readPageAsync(bytes, {}, "", {
+        readEngine({ readPageAsync: never } as unknown as FileExports).readPageAsync(bytes, {}, "", {
           signal,
         }),
     ],

@@ -3,6 +3,7 @@
  * secrets.
  */
 import { fromEngine } from "../errors.ts";
+import type { FileExports } from "../generated/exports.ts";
 import { PATH_FLAGS } from "../generated/records.ts";
 
 /** The rules to compile. All paths are absolute and contain no links. */
@@ -68,25 +69,6 @@ interface AccessRules {
    * directory itself must not be denied. All names take one native call.
    */
   deniedNames(directory: string, names: readonly string[]): Uint8Array;
-}
-
-interface RawRules {
-  judge(path: string): number;
-  deniedNames(directory: string, names: string): Uint8Array;
-}
-
-/** The exports of the native and the WebAssembly binding for path rules. */
-export interface AccessBinding {
-  readonly AccessRules: new (
-    cwd: string,
-    roots: string[],
-    deny: string[],
-    protect: boolean,
-    secrets: boolean,
-    places: string[],
-  ) => RawRules;
-  placeTable(): string;
-  holdsSecretContent(head: Uint8Array): boolean;
 }
 
 /** The functions of the engine for path rules. */
@@ -162,7 +144,7 @@ function cached(check: (path: string) => PathVerdict): (path: string) => PathVer
 }
 
 /** Returns the functions of the engine for path rules, which call the given binding. */
-export function accessEngine(binding: AccessBinding): AccessEngine {
+export function accessEngine(binding: FileExports): AccessEngine {
   return {
     compileRules({ cwd, roots, deny, protect, secrets, places = [] }) {
       try {

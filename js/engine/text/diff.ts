@@ -13,7 +13,8 @@ import {
   DIFF_FLAGS,
   type Unified,
 } from "../generated/records.ts";
-import { type Packed, unpack } from "../wire/unpack.ts";
+import { unpack } from "../wire/unpack.ts";
+import type { TextExports } from "../generated/exports.ts";
 import { withUtf8 } from "../wire/bytes.ts";
 
 /** How a diff is computed and printed. */
@@ -70,37 +71,12 @@ export interface DiffResult {
   readonly truncated: boolean;
 }
 
-type BindingArguments = [
-  flags: number,
-  context: number,
-  oldName: string | undefined,
-  newName: string | undefined,
-  lineLimit: number,
-  byteLimit: number,
-];
-
 /** A part of a text with its kind of change. */
 export interface DiffPart {
   readonly fate: "same" | "removed" | "added";
   /** The number of words or characters in it. */
   readonly tokens: number;
   readonly text: string;
-}
-
-/** The exports of the native and the WebAssembly binding for comparing texts. */
-export interface DiffBinding {
-  diffParts(before: string, after: string, chars: boolean): Packed;
-  /**
-   * Returns the text of the diff, and stores in `totals`: truncated (0 or 1), the added lines, the removed
-   * lines.
-   */
-  diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, ...rest: BindingArguments): string;
-  /** Like `diff`, on another thread; exists only in bindings with threads. */
-  diffAsync?(
-    before: Uint8Array,
-    after: Uint8Array,
-    ...rest: [...BindingArguments, signal?: AbortSignal]
-  ): Promise<Packed>;
 }
 
 /** Text, or the bytes of text in UTF-8. */
@@ -123,7 +99,7 @@ const PART_FATES: readonly DiffPart["fate"][] = ["same", "removed", "added"];
 const MAX = 0xffff_ffff;
 
 /** Returns the functions of the engine for comparing texts, which call the given binding. */
-export function diffEngine(binding: DiffBinding): DiffEngine {
+export function diffEngine(binding: TextExports): DiffEngine {
   const totals = new Uint32Array(3);
   const compare = (before: Uint8Array, after: Uint8Array, options: DiffOptions): DiffResult => {
     const { flags, context, oldName, newName, line, bytes } = toArguments(options);

@@ -8,8 +8,9 @@
 import { type DiffResult, toDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../yielder.ts";
+import type { PackedPlan, TextExports } from "../generated/exports.ts";
 import { type Applied, decodePlanFacts, type Tier } from "../generated/records.ts";
-import { type Packed, unpack } from "../wire/unpack.ts";
+import { unpack } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/bytes.ts";
 
 /** One replacement. */
@@ -111,17 +112,8 @@ export type BytesPlan =
     })
   | PlanRefusal;
 
-interface PackedPlan extends Packed {
-  readonly bytes: Uint8Array;
-  /** The state of the hash of the unchanged beginning, from which `sha256From` continues. */
-  readonly hashing?: object | null;
-}
-
-/** The exports of the native and the WebAssembly binding for edits. */
-export interface EditBinding {
-  planEdits(text: Uint8Array, call: string): PackedPlan;
-  /** Like `planEdits`, on another thread; exists only in bindings with threads. */
-  planEditsAsync?(text: Uint8Array, call: string, signal?: AbortSignal): Promise<PackedPlan>;
+/** What edits need of a binding. */
+export interface EditBinding extends TextExports {
   /** Like `planEditsAsync`, and begins to hash the new content with the part before the first edit. */
   planEditsHashed?(text: Uint8Array, call: string): Promise<PackedPlan>;
   sha256From?(bytes: Uint8Array, hashing: object): Promise<string>;

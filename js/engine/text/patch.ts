@@ -6,6 +6,7 @@
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { untilAborted } from "../yielder.ts";
+import type { PackedPatch, TextExports } from "../generated/exports.ts";
 import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";
 import { type Packed, unpack } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/bytes.ts";
@@ -134,32 +135,6 @@ export interface MergeResult {
   readonly conflicts: readonly MergeConflict[];
 }
 
-interface PackedPatch {
-  readonly facts: string;
-  readonly contents: readonly Uint8Array[];
-}
-
-/** The exports of the native and the WebAssembly binding for patches and merges. */
-export interface PatchBinding {
-  parsePatch(text: string, call: string): string;
-  applyPatch(names: string[], contents: (Uint8Array | null)[], text: string, call: string): PackedPatch;
-  /** Like `applyPatch`, on another thread; exists only in bindings with threads. */
-  applyPatchAsync?(
-    names: string[],
-    contents: (Uint8Array | null)[],
-    text: string,
-    call: string,
-    signal?: AbortSignal,
-  ): Promise<PackedPatch>;
-  merge3(
-    base: Uint8Array,
-    ours: Uint8Array,
-    theirs: Uint8Array,
-    flags: number,
-    labels: string[],
-  ): Packed & { readonly bytes: Uint8Array };
-}
-
 /** The functions of the engine for patches and merges. */
 export interface PatchEngine {
   /** Parses a patch. @throws FilewrightError PATCH_FAILED where there is none */
@@ -192,7 +167,7 @@ const ADJACENT = 4;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Returns the functions of the engine for patches and merges, which call the given binding. */
-export function patchEngine(binding: PatchBinding): PatchEngine {
+export function patchEngine(binding: TextExports): PatchEngine {
   return {
     parsePatch(patch, options = {}) {
       return orThrow(() => JSON.parse(binding.parsePatch(patch, JSON.stringify(options))) as ParsedPatch);

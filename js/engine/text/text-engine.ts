@@ -2,15 +2,12 @@
  * The part of the engine that compares and changes texts in memory. The small WebAssembly module contains
  * nothing else; every other engine contains it, too.
  */
-import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
+import { type DiffEngine, diffEngine } from "./diff.ts";
 import { type EditBinding, type EditEngine, editEngine } from "./edit.ts";
-import { type PatchBinding, type PatchEngine, patchEngine } from "./patch.ts";
+import { type PatchEngine, patchEngine } from "./patch.ts";
 
 /** The exports of a binding that this part needs. */
-export interface TextBinding extends DiffBinding, EditBinding, PatchBinding {
-  sha256(bytes: Uint8Array): string;
-  /** Like `sha256`, on another thread; exists only in bindings with threads. */
-  sha256Async?(bytes: Uint8Array): Promise<string>;
+export interface TextBinding extends EditBinding {
   /** Concatenates in memory that the binding allocates. Without it, JavaScript concatenates. */
   concat?(a: Uint8Array, b: Uint8Array): Uint8Array;
 }

@@ -1,0 +1,146 @@
+/**
+ * What both bindings export. Functions that may be missing exist only in bindings with threads.
+ *
+ * Written by `npm run wire` from crates/core/src/exports; not to be edited.
+ */
+import type { Packed } from "../wire/unpack.ts";
+import type { CancelToken } from "./binding.ts";
+
+/** A new text, and the packed facts about it. */
+export interface PackedPlan extends Packed {
+  readonly bytes: Uint8Array;
+  /** The state of the hash of the unchanged beginning, from which `sha256From` continues. */
+  readonly hashing?: object | null;
+}
+
+/** The files that a patch has changed: the facts as JSON, and the new contents. */
+export interface PackedPatch {
+  readonly facts: string;
+  readonly contents: readonly Uint8Array[];
+}
+
+/** What both bindings export, as crates/core/src/exports/texts.rs declares it. */
+export interface TextExports {
+  /** Returns the SHA-256 of a content. */
+  sha256(bytes: Uint8Array): string;
+  /** Returns the SHA-256 of a content. */
+  sha256Async?(bytes: Uint8Array, signal?: AbortSignal): Promise<string>;
+  /**
+   * Returns the text of a line diff. Writes its numbers into `totals`, which the caller reuses,
+   * because allocating an object for them would take a good part of the time of a small diff.
+   */
+  diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, flags: number, context: number, nameBefore: string | undefined, nameAfter: string | undefined, lineLimit: number, byteLimit: number): string;
+  /** Resolves to the numbers and the text of a line diff. */
+  diffAsync?(before: Uint8Array, after: Uint8Array, flags: number, context: number, nameBefore: string | undefined, nameAfter: string | undefined, lineLimit: number, byteLimit: number, signal?: AbortSignal): Promise<Packed>;
+  /** Compares two texts within their lines: by characters, or by words. */
+  diffParts(before: string, after: string, chars: boolean): Packed;
+  /** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */
+  planEdits(text: Uint8Array, call: string): PackedPlan;
+  /** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */
+  planEditsAsync?(text: Uint8Array, call: string, signal?: AbortSignal): Promise<PackedPlan>;
+  /** Parses a patch. Returns JSON, and `call` is JSON. */
+  parsePatch(text: string, call: string): string;
+  /** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
+  applyPatch(names: string[], contents: (Uint8Array | null)[], text: string, call: string): PackedPatch;
+  /** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
+  applyPatchAsync?(names: string[], contents: (Uint8Array | null)[], text: string, call: string, signal?: AbortSignal): Promise<PackedPatch>;
+  /** Merges two texts that were both made from `base`. The facts are a list of `MergeConflict`. */
+  merge3(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: string[]): PackedPlan;
+}
+
+/**
+ * The compiled path rules of a policy. Paths are text, because in the backends that use it names
+ * are always valid UTF-8.
+ */
+export interface AccessRules {
+  /** Returns which rules apply to a path: the bits of `PathRules::flags`. */
+  judge(path: string): number;
+  /**
+   * Returns one byte for each of the names, which are joined by `/`: 1 if the entry of that name
+   * in the directory is denied, otherwise 0.
+   */
+  deniedNames(directory: string, names: string): Uint8Array;
+}
+
+/** A compiled query for searching contents. */
+export interface SearchQuery {
+  /** Searches a content. `limits` is JSON. */
+  search(content: Uint8Array, limits: string): Packed;
+  /** Searches a content. `limits` is JSON. */
+  searchAsync?(content: Uint8Array, limits: string, interrupted?: CancelToken): Promise<Packed>;
+}
+
+/** An index of contents that JavaScript passes, each identified by a number. */
+export interface HeldIndex {
+  /**
+   * Indexes a content and returns its number; -1 if it is binary and has no matches, -2 if it
+   * cannot be indexed, so that every query must read it.
+   */
+  sign(content: Uint8Array): number;
+  /** Returns one bit for each number, set if that content can have a match; null if all can. */
+  candidates(query: SearchQuery): Uint8Array | null | undefined;
+  /** Like `candidates`, for the options of a query that is compiled in a worker and not here. */
+  candidatesOf(options: string): Uint8Array | null | undefined;
+  /** Returns the memory use in bytes. */
+  bytes(): number;
+}
+
+/** A compiled list of globs that paths must match or must not match. */
+export interface PathGlobs {
+  /** Reports whether the globs match a path. */
+  matches(path: string, isDir: boolean): boolean;
+  /** Reports whether a glob excludes a path. */
+  excluded(path: string, isDir: boolean): boolean;
+  /** Reports whether an entry below a directory can match. */
+  mayContain(path: string): boolean;
+}
+
+/** The ignore rules that apply in one directory: its own and those of the directories above it. */
+export interface IgnoreStack {
+  /**
+   * Returns the rules for a directory below. `files` are the contents of its ignore files, and
+   * `places` the index of each in the list of names of ignore files. `border` says that the
+   * directory contains `.git`.
+   */
+  enter(directory: string, places: number[], files: Uint8Array[], border: boolean): IgnoreStack;
+  /** Reports whether the rules exclude an entry of the directory. */
+  ignored(path: string, isDir: boolean): boolean;
+}
+
+/** What both bindings export, as crates/core/src/exports/files.rs declares it. */
+export interface FileExports {
+  /**
+   * Detects the kind and the encoding of a content. `complete` is false if only its beginning is
+   * given.
+   */
+  inspect(bytes: Uint8Array, name: string, complete: boolean): Packed;
+  /** Returns a page of a content, a packed `Page`. `request` is JSON. */
+  readPage(bytes: Uint8Array, name: string, request: string): Packed;
+  /** Returns a page of a content, a packed `Page`. `request` is JSON. */
+  readPageAsync?(bytes: Uint8Array, name: string, request: string, signal?: AbortSignal): Promise<Packed>;
+  /**
+   * Decodes a content to a packed `DecodedText`. Not named `decodeText`, because the JavaScript
+   * that wasm-bindgen generates has a function of that name.
+   */
+  decodeBytes(bytes: Uint8Array, label: string): Packed;
+  /** Encodes a text. */
+  encodeText(text: string, label: string, bom: boolean): Uint8Array;
+  /** Returns the anchors of all lines of a text, joined. */
+  lineAnchors(text: string): string;
+  /** Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL. */
+  rankPaths(paths: string, options: string): Packed;
+  /** Returns the table of protected and secret paths: decision, pattern and reason, one row per line. */
+  placeTable(): string;
+  /** Reports whether a file whose first bytes are `head` contains a private key. */
+  holdsSecretContent(head: Uint8Array): boolean;
+  /** Compiles the rules. */
+  readonly AccessRules: new (cwd: string, roots: string[], deny: string[], protect: boolean, secrets: boolean, places: string[]) => AccessRules;
+  /** Compiles a query. `options` is JSON. */
+  readonly SearchQuery: new (options: string) => SearchQuery;
+  /** Creates an empty index. */
+  readonly HeldIndex: new () => HeldIndex;
+  /** Compiles globs. `options` is JSON. */
+  readonly PathGlobs: new (options: string) => PathGlobs;
+  /** Creates a stack without rules. */
+  readonly IgnoreStack: new () => IgnoreStack;
+}
