@@ -1,5 +1,5 @@
 /** `list_directory`: lists a directory, to a given depth. */
-import type { FsEntry, FsStat } from "../backends/backend.ts";
+import type { FsEntry, FsStat, MaybePromise } from "../backends/backend.ts";
 import { lstatVia } from "../backends/fallback/fallback.ts";
 import { ENTRIES_PER_CHECK, Yielder } from "../engine/yielder.ts";
 import { walkRuns } from "../backends/walk/drive.ts";
@@ -296,17 +296,18 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
     ignore: byWalk ? await rulesAbove(fs, root, ignoreFiles, undefined) : undefined,
     globs,
     // Special files are kept: searches do not return them, and ignore files do not apply to them.
-    wants: (path, entry) =>
-      globs?.excluded(path, entry.isDir) !== true &&
-      (kept === undefined || entry.type === "other" || kept.has(entry.path)),
-    enters: (entry) => kept?.has(entry.path) !== false,
+    wants:
+      kept &&
+      ((path, entry) =>
+        globs?.excluded(path, entry.isDir) !== true && (entry.type === "other" || kept.has(entry.path))),
+    enters: kept && ((entry) => kept.has(entry.path)),
     depth: args.depth,
     compare: order(args),
   });
   const source = {
-    list: async (directory: string) => {
+    list: (directory: string) => {
       if (call.signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
-      const entries = await fs.listDir(directory, { facts });
+      const entries = fs.listDir(directory, { facts });
       return sorted ? withFacts(entries, call) : entries;
     },
     ...(byWalk && {
@@ -320,9 +321,9 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   return found;
 }
 
-async function withFacts(entries: readonly FsEntry[], call: Call): Promise<readonly FsEntry[]> {
+async function withFacts(entries: MaybePromise<readonly FsEntry[]>, call: Call): Promise<readonly FsEntry[]> {
   const known: FsEntry[] = [];
-  for (const entry of entries) {
+  for (const entry of await entries) {
     if (entry.size !== undefined && entry.mtime !== undefined) known.push(entry);
     else {
       const { size, mtime } = await factsOf(entry, call);

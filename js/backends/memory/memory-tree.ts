@@ -205,12 +205,11 @@ export function* nodesBelow(
     const parent = entry === undefined ? dir : entry.parent.children.get(entry.name);
     // Removed or replaced since it was listed.
     if (parent?.type !== "dir") return [];
-    return Array.from(parent.children, ([name, { type }]) => ({
-      name,
-      path: childOf(directory, name),
-      type,
-      parent,
-    }));
+    // The names are kept sorted, so that little is left to sort.
+    return namesOf(parent).map((name) => {
+      const { type } = parent.children.get(name) as MemoryNode;
+      return { name, path: childOf(directory, name), type, parent };
+    });
   };
   for (const { name, path: at, parent } of walkNow(walk, list)) {
     const node = parent.children.get(name);

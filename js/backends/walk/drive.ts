@@ -1,5 +1,5 @@
 /** Runs a walk of a tree (`walk.ts`): over a backend, with pauses, or at once over what is in memory. */
-import { sortYielding, type Yielder } from "../../engine/yielder.ts";
+import { ENTRIES_PER_CHECK, sortYielding, type Yielder } from "../../engine/yielder.ts";
 import type { MaybePromise } from "../backend.ts";
 import type { ListStep, TreeWalk, WalkedEntry, WalkStep } from "./walk.ts";
 import type { IgnoreFiles, WalkItem } from "./walk-memo.ts";
@@ -24,6 +24,10 @@ export async function* walkRuns<E extends WalkedEntry>(
     const step = next.value;
     if (step.kind === "found") {
       yield step.run;
+      next = steps.next();
+    } else if (step.kind === "sort" && step.items.length <= ENTRIES_PER_CHECK) {
+      // Most directories are small, and waiting would take longer than the sorting.
+      step.items = [...step.items].sort(step.compare);
       next = steps.next();
     } else {
       try {

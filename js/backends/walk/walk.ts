@@ -185,8 +185,9 @@ export class TreeWalk<E extends WalkedEntry> {
     const rules = same ? known.rules : outer && rulesInside(outer, ignoreFiles, above + prefix);
     const items: WalkItem<E>[] = [];
     let hidden = 0;
-    for (const [index, entry] of entries.entries()) {
-      if (index % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) yield PAUSE;
+    let index = 0;
+    for (const entry of entries) {
+      if (++index % ENTRIES_PER_CHECK === 0) yield PAUSE;
       hidden += this.#add(entry, prefix, above, ignored, rules, mayEnter, items);
     }
     const compare = this.#request.compare;
@@ -228,9 +229,9 @@ export class TreeWalk<E extends WalkedEntry> {
     if ((skipGit === true && name === ".git") || (!temporary && isTempName(name))) return 0;
     const path = prefix + name;
     const isDir = type === "dir";
-    const isExcluded = globs?.excluded(path, isDir) === true;
-    const enter = mayEnter && isDir && !isExcluded && globs?.mayContain(path) !== false;
-    const selected = wants === undefined ? !isExcluded : wants(path, entry);
+    const enter =
+      mayEnter && isDir && (globs === undefined || (globs.mayContain(path) && !globs.excluded(path, true)));
+    const selected = wants === undefined ? globs?.excluded(path, isDir) !== true : wants(path, entry);
     if (!enter && !selected) return 0;
     // Ignore files do not apply to special files.
     const ignored = inIgnored || (type !== "other" && rules?.ignored(above + path, isDir) === true);
