@@ -3,6 +3,7 @@
 // describe these declarations. `npm run wire` writes the files, and `npm run check` refuses stale ones.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { crossing, LANES, RECEIVERS, returning } from "./lib/crossings.mjs";
 import { BuildError, root, runAndWait } from "./lib/run.mjs";
 
 /** For each file of declarations, the files that are written for it. */
@@ -24,99 +25,6 @@ const TARGETS = [
 ];
 
 const toCamelCase = (name) => name.replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());
-
-/**
- * How the types of arguments cross: for each binding the type of the argument, and the expression that is passed on.
- * In Node a call on another thread gets bytes as `held`, which keeps them alive.
- */
-const bytes = {
-  ts: "Uint8Array",
-  node: "&[u8]",
-  held: "Uint8Array",
-  pass: (x) => x,
-  passHeld: (x) => `&${x}`,
-};
-const text = { ts: "string", node: "String", pass: (x) => `&${x}`, wasm: "&str", passWasm: (x) => x };
-const list = (type, ts) => ({ ts, node: type, pass: (x) => `&${x}` });
-const same = (type, ts) => ({ ts, node: type, pass: (x) => x });
-const optional = { ts: "string | undefined", node: "Option<String>", pass: (x) => `${x}.as_deref()` };
-const ARGUMENTS = new Map(
-  Object.entries({
-    "&[u8]": bytes,
-    "&str": text,
-    "&LongText": { ...text, node: "Utf16String", pass: (x) => `&utf8(&${x})` },
-    "Option<&str>": optional,
-    "&[String]": list("Vec<String>", "string[]"),
-    "&[u32]": list("Vec<u32>", "number[]"),
-    "Vec<Cow<'_, [u8]>>": { ts: "Uint8Array[]", node: "Vec<Uint8Array>", pass: (x) => `all_bytes(&${x})` },
-    "Contents<'_>": {
-      ts: "(Uint8Array | null)[]",
-      node: "Vec<Option<Uint8Array>>",
-      pass: (x) => `optional_bytes(&${x})`,
-      wasm: "Array",
-    },
-    "&mut [u32]": {
-      ...same("Totals<'_>", "Uint32Array"),
-      attribute: '#[napi(ts_arg_type = "Uint32Array")] ',
-      wasm: "&mut [u32]",
-    },
-    bool: same("bool", "boolean"),
-    u32: same("u32", "number"),
-    f64: same("f64", "number"),
-    "&dyn Fn() -> bool": {
-      tsHeld: "CancelToken",
-      pass: () => "&|| false",
-      held: "Option<&CancelToken>",
-      before: (x) => `let ${x} = token(${x});`,
-      passHeld: (x) => `&|| ${x}.is_cancelled()`,
-    },
-    "&ReadPath": { node: "String", intent: "Read" },
-    "&WritePath": { node: "String", intent: "Write" },
-    "Option<u64>": { node: "f64", pass: (x) => `given(${x})` },
-    // Precedes the token, which it is taken from.
-    "Arc<Progress>": { before: () => "let progress = progress(cancel);", pass: (x) => x },
-    "&CancelToken": {
-      node: "Option<&CancelToken>",
-      before: (x) => `let ${x} = token(${x});`,
-      pass: (x) => `&${x}`,
-    },
-  }),
-);
-
-/** The first argument of a function that is a method of NativeRoots: how it is passed. */
-const RECEIVERS = new Map(
-  Object.entries({ "&Roots": "&open.session.roots", "&Arc<Session>": "&open.session", "&OpenRoots": "open" }),
-);
-
-/** The types of results that say that a call runs in a lane, with the name of the lane. */
-const LANES = new Map(Object.entries({ Quick: "Quick", QuickAndSync: "Quick", Scan: "Scan" }));
-
-/** The types of results that cross as another type, which is made from them by `into`. */
-const RESULTS = new Map(
-  Object.entries({
-    Packed: { ts: "Packed", node: "PackedResult", wasm: "PackedResult" },
-    Planned: { ts: "PackedPlan", node: "PlanResult", wasm: "PlanResult" },
-    PatchedFiles: { ts: "PackedPatch", node: "PatchResult", wasm: "PatchResult" },
-    String: { ts: "string", node: "Text" },
-    "Vec<u8>": { ts: "Uint8Array", node: "Buffer" },
-    "Option<Vec<u8>>": {
-      ts: "Uint8Array | null | undefined",
-      node: "Option<Buffer>",
-      convertNode: (value) => `${value}.map(Buffer::from)`,
-    },
-    "Vec<Packed>": {
-      node: "Vec<PackedBatch>",
-      convertNode: (value) => `${value}.into_iter().map(PackedBatch::from).collect::<Vec<_>>()`,
-    },
-    ReadContent: { node: "ReadResult" },
-    bool: { ts: "boolean" },
-    u32: { ts: "number" },
-    f64: { ts: "number" },
-    ...Object.fromEntries(
-      ["()", "Option<String>", "Vec<u32>", "Vec<&'static str>"].map((type) => [type, {}]),
-    ),
-  }),
-);
 
 /** Splits a list at the commas that are not inside brackets. */
 function splitList(text) {
@@ -170,28 +78,17 @@ function functionOf({ fn, params, result = "()" }, doc, owner, file) {
   return [];
 }
 
-/** Returns how an argument of a type crosses. A class is passed by reference. */
-function crossing(type, classes, file) {
-  const known = ARGUMENTS.get(type);
-  if (known !== undefined) return known;
-  if (classes.has(type?.slice(1))) return { ts: type.slice(1), node: type, pass: (x) => `&${x}.0` };
-  throw new BuildError(`${file}: no binding can pass an argument of the type ${type}`);
-}
-
-/** Returns how a result of a type crosses. */
-function returning(type, className, file) {
-  if (type === "Self")
-    return { ts: className, node: "Self", wasm: className, convert: (value) => `Self(${value})` };
-  const known = RESULTS.get(type);
-  if (known === undefined) throw new BuildError(`${file}: no binding can return a ${type}`);
-  return { node: type, wasm: type, ...known };
-}
-
 /** Returns the expression of a call with its result converted, as a `Result` of Rust. */
 function converted(call, where, convert, unit = false) {
   if (convert === undefined && where === undefined && unit) return `{ ${call}; Ok(()) }`;
   if (convert !== undefined) return `Ok(${convert(where === undefined ? call : `${call}?`)})`;
   return where === undefined ? `Ok(${call})` : call;
+}
+
+/** Returns the doc comment of a function with a suffix after its name, which says where it runs. */
+function docOf({ doc, name }, suffix) {
+  if (suffix === "") return doc;
+  return [`/// Like \`${name}\`, on ${suffix === "_sync" ? "the calling" : "another"} thread.`];
 }
 
 /** Returns a function or method of the Node binding: for the calling thread, another thread, or both. */
@@ -213,7 +110,7 @@ function nodeFunction({ doc, name, args, receiver, where, result }, className, c
       convert ?? convertNode,
       result === "()",
     );
-    return `${doc.join("\n")}\n${attribute}\npub fn ${name}${suffix}(${params.join(", ")}) -> ${type} {${body(call)}}\n`;
+    return `${docOf({ doc, name }, suffix).join("\n")}\n${attribute}\npub fn ${name}${suffix}(${params.join(", ")}) -> ${type} {${body(call)}}\n`;
   };
   const here = () =>
     print(
@@ -259,7 +156,7 @@ function rootsMethod({ doc, name, args: [receiver, ...args], where, result }, _,
     const call = `exports::${name}(${[RECEIVERS.get(receiver.type), ...passed].join(", ")})`;
     const work = `|open, ${paths.length === 0 ? "_" : "paths"}| ${converted(call, where, convertNode, result === "()")}`;
     const before = crossings.map((arg) => arg.before?.(arg.name) ?? "").join("");
-    return `${doc.join("\n")}\n#[napi]\npub fn ${name}${suffix}(${["&self", ...params].join(", ")}) -> ${type} {
+    return `${docOf({ doc, name }, suffix).join("\n")}\n#[napi]\npub fn ${name}${suffix}(${["&self", ...params].join(", ")}) -> ${type} {
 ${before}let asked = vec![${asked}];
 ${runs(work)}
 }\n`;
@@ -351,16 +248,18 @@ function interfaces(formatDocComment) {
               : []
             : [`${given}: ${ts}`];
         });
-      const print = (text) => `${comment(doc, "  ")}  ${text};\n`;
+      const print = (text, suffix = "") => `${comment(docOf({ doc, name }, suffix), "  ")}  ${text};\n`;
       if (name === "new")
         return print(`readonly ${className}: new (${params(false).join(", ")}) => ${className}`);
       const given = toCamelCase(name);
       const here = print(`${given}(${params(false).join(", ")}): ${type}`);
       const signal = className === undefined ? ["signal?: AbortSignal"] : [];
-      const elsewhere = (suffix) =>
-        print(`${given}${suffix}?(${[...params(true), ...signal].join(", ")}): Promise<${type}>`);
+      const elsewhere = (suffix) => {
+        const asyncName = toCamelCase(`${name}${suffix}`);
+        return print(`${asyncName}?(${[...params(true), ...signal].join(", ")}): Promise<${type}>`, suffix);
+      };
       if (where === "OnlyAsync") return elsewhere("");
-      return where === "AlsoAsync" ? `${here}${elsewhere("Async")}` : here;
+      return where === "AlsoAsync" ? `${here}${elsewhere("_async")}` : here;
     };
   const printed = TARGETS.filter(({ wasm }) => wasm).map(({ from, interface: name }) => {
     const declared = declarationsIn(from);

@@ -91,15 +91,15 @@ export declare class NativeRoots {
   keepIndexes(stateDir: string): void
   /** Reports whether an entry exists. */
   exists(path: string): Promise<boolean>
-  /** Reports whether an entry exists. */
+  /** Like `exists`, on the calling thread. */
   existsSync(path: string): boolean
   /** Resolves to a packed `PathStat`. */
   stat(path: string, follow: boolean): Promise<PackedResult>
-  /** Resolves to a packed `PathStat`. */
+  /** Like `stat`, on the calling thread. */
   statSync(path: string, follow: boolean): PackedResult
   /** Resolves to the content of a file. */
   readBytes(path: string): Promise<Uint8Array>
-  /** Resolves to the content of a file. */
+  /** Like `read_bytes`, on the calling thread. */
   readBytesSync(path: string): Uint8Array
   /**
    * Resolves to a range of a file with its metadata, and to the metadata alone if the file still has
@@ -135,7 +135,7 @@ export declare class NativeRoots {
   writeBytesSync(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number): PackedResult
   /** Resolves to true if the directory was created, and to false if it existed already. */
   mkdir(path: string, parents: boolean, existOk: boolean): Promise<boolean>
-  /** Resolves to true if the directory was created, and to false if it existed already. */
+  /** Like `mkdir`, on the calling thread. */
   mkdirSync(path: string, parents: boolean, existOk: boolean): boolean
   /** Removes a file, a link or an empty directory, or renames it to `aside`. */
   delete(path: string, ifVersion?: string | undefined | null, aside?: string | undefined | null): Promise<undefined>
@@ -208,14 +208,14 @@ export declare class SearchQuery {
   constructor(options: string)
   /** Searches a content. `limits` is JSON. */
   search(content: Uint8Array, limits: string): PackedResult
-  /** Searches a content. `limits` is JSON. */
+  /** Like `search`, on another thread. */
   searchAsync(content: Uint8Array, limits: string, interrupted?: CancelToken | undefined | null): Promise<PackedResult>
 }
 
 /** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
 export declare function applyPatch(names: Array<string>, contents: Array<Uint8Array | null>, text: string, call: string): PatchResult
 
-/** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
+/** Like `apply_patch`, on another thread. */
 export declare function applyPatchAsync(names: Array<string>, contents: Array<Uint8Array | null>, text: string, call: string): Promise<PatchResult>
 
 /**
@@ -293,7 +293,7 @@ export declare function placeTable(): string
 /** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */
 export declare function planEdits(text: Uint8Array, call: string): PlanResult
 
-/** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */
+/** Like `plan_edits`, on another thread. */
 export declare function planEditsAsync(text: Uint8Array, call: string): Promise<PlanResult>
 
 /** Like `plan_edits_async`, and hashes the part of the result that equals the old text meanwhile. */
@@ -314,7 +314,7 @@ export declare function rankPaths(paths: string, options: string): PackedResult
 /** Returns a page of a content, a packed `Page`. `request` is JSON. */
 export declare function readPage(bytes: Uint8Array, name: string, request: string): PackedResult
 
-/** Returns a page of a content, a packed `Page`. `request` is JSON. */
+/** Like `read_page`, on another thread. */
 export declare function readPageAsync(bytes: Uint8Array, name: string, request: string): Promise<PackedResult>
 
 /**
@@ -369,7 +369,7 @@ export declare function sandboxSyscalls(): Array<string>
 /** Returns the SHA-256 of a content. */
 export declare function sha256(bytes: Uint8Array): string
 
-/** Returns the SHA-256 of a content. */
+/** Like `sha256`, on another thread. */
 export declare function sha256Async(bytes: Uint8Array): Promise<string>
 
 /** Hashes the bytes that `begun` does not cover: a hash that `plan_edits_hashed` started. */

@@ -23,7 +23,7 @@ export interface PackedPatch {
 export interface TextExports {
   /** Returns the SHA-256 of a content. */
   sha256(bytes: Uint8Array): string;
-  /** Returns the SHA-256 of a content. */
+  /** Like `sha256`, on another thread. */
   sha256Async?(bytes: Uint8Array, signal?: AbortSignal): Promise<string>;
   /**
    * Returns the text of a line diff. Writes its numbers into `totals`, which the caller reuses,
@@ -36,13 +36,13 @@ export interface TextExports {
   diffParts(before: string, after: string, chars: boolean): Packed;
   /** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */
   planEdits(text: Uint8Array, call: string): PackedPlan;
-  /** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */
+  /** Like `planEdits`, on another thread. */
   planEditsAsync?(text: Uint8Array, call: string, signal?: AbortSignal): Promise<PackedPlan>;
   /** Parses a patch. Returns JSON, and `call` is JSON. */
   parsePatch(text: string, call: string): string;
   /** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
   applyPatch(names: string[], contents: (Uint8Array | null)[], text: string, call: string): PackedPatch;
-  /** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
+  /** Like `applyPatch`, on another thread. */
   applyPatchAsync?(names: string[], contents: (Uint8Array | null)[], text: string, call: string, signal?: AbortSignal): Promise<PackedPatch>;
   /** Merges two texts that were both made from `base`. The facts are a list of `MergeConflict`. */
   merge3(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: string[]): PackedPlan;
@@ -66,7 +66,7 @@ export interface AccessRules {
 export interface SearchQuery {
   /** Searches a content. `limits` is JSON. */
   search(content: Uint8Array, limits: string): Packed;
-  /** Searches a content. `limits` is JSON. */
+  /** Like `search`, on another thread. */
   searchAsync?(content: Uint8Array, limits: string, interrupted?: CancelToken): Promise<Packed>;
 }
 
@@ -116,7 +116,7 @@ export interface FileExports {
   inspect(bytes: Uint8Array, name: string, complete: boolean): Packed;
   /** Returns a page of a content, a packed `Page`. `request` is JSON. */
   readPage(bytes: Uint8Array, name: string, request: string): Packed;
-  /** Returns a page of a content, a packed `Page`. `request` is JSON. */
+  /** Like `readPage`, on another thread. */
   readPageAsync?(bytes: Uint8Array, name: string, request: string, signal?: AbortSignal): Promise<Packed>;
   /**
    * Decodes a content to a packed `DecodedText`. Not named `decodeText`, because the JavaScript

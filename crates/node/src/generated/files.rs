@@ -19,7 +19,7 @@ pub fn read_page(bytes: &[u8], name: String, request: String) -> napi::Result<Pa
     result_of(|| exports::read_page(bytes, &name, &request))
 }
 
-/// Returns a page of a content, a packed `Page`. `request` is JSON.
+/// Like `read_page`, on another thread.
 #[napi]
 pub fn read_page_async(bytes: Uint8Array, name: String, request: String) -> Promise<PackedResult> {
     Promise::on_node_thread(move || exports::read_page(&bytes, &name, &request))
@@ -116,7 +116,7 @@ impl SearchQuery {
         result_of(|| self.0.search(content, &limits, &|| false))
     }
 
-    /// Searches a content. `limits` is JSON.
+    /// Like `search`, on another thread.
     #[napi]
     pub fn search_async(
         &self,

@@ -53,7 +53,7 @@ impl NativeRoots {
         })
     }
 
-    /// Reports whether an entry exists.
+    /// Like `exists`, on the calling thread.
     #[napi]
     pub fn exists_sync(&self, path: String) -> napi::Result<bool> {
         let asked = vec![asked(&path, Intent::Read)];
@@ -69,7 +69,7 @@ impl NativeRoots {
         })
     }
 
-    /// Resolves to a packed `PathStat`.
+    /// Like `stat`, on the calling thread.
     #[napi]
     pub fn stat_sync(&self, path: String, follow: bool) -> napi::Result<PackedResult> {
         let asked = vec![asked(&path, Intent::Read)];
@@ -87,7 +87,7 @@ impl NativeRoots {
         })
     }
 
-    /// Resolves to the content of a file.
+    /// Like `read_bytes`, on the calling thread.
     #[napi]
     pub fn read_bytes_sync(&self, path: String) -> napi::Result<Buffer> {
         let asked = vec![asked(&path, Intent::Read)];
@@ -283,7 +283,7 @@ impl NativeRoots {
         })
     }
 
-    /// Resolves to true if the directory was created, and to false if it existed already.
+    /// Like `mkdir`, on the calling thread.
     #[napi]
     pub fn mkdir_sync(&self, path: String, parents: bool, exist_ok: bool) -> napi::Result<bool> {
         let asked = vec![asked(&path, Intent::Write)];

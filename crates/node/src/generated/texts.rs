@@ -12,7 +12,7 @@ pub fn sha256(bytes: &[u8]) -> napi::Result<Text> {
     result_of(|| exports::sha256(bytes))
 }
 
-/// Returns the SHA-256 of a content.
+/// Like `sha256`, on another thread.
 #[napi]
 pub fn sha256_async(bytes: Uint8Array) -> Promise<Text> {
     Promise::on_node_thread(move || exports::sha256(&bytes))
@@ -85,7 +85,7 @@ pub fn plan_edits(text: &[u8], call: String) -> napi::Result<PlanResult> {
     result_of(|| exports::plan_edits(text, &call))
 }
 
-/// Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`.
+/// Like `plan_edits`, on another thread.
 #[napi]
 pub fn plan_edits_async(text: Uint8Array, call: String) -> Promise<PlanResult> {
     Promise::on_node_thread(move || exports::plan_edits(&text, &call))
@@ -108,7 +108,7 @@ pub fn apply_patch(
     result_of(|| exports::apply_patch(&names, optional_bytes(&contents), &text, &call))
 }
 
-/// Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON.
+/// Like `apply_patch`, on another thread.
 #[napi]
 pub fn apply_patch_async(
     names: Vec<String>,
