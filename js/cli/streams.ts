@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
-import { type DiffLine, diffLinesOf } from "../diff/diff-lines.ts";
+import { type DiffLine, classifyDiffLines } from "../diff/diff-lines.ts";
 import { hasColours, type Style, withStyle } from "./person/style.ts";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
@@ -86,7 +86,7 @@ const TOOLS_WITH_DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "app
 /** Returns the text with colours for the lines of a diff, if output is coloured. */
 export function colourDiff(text: string): string {
   if (!hasColours(process.stdout)) return text;
-  return diffLinesOf(text.split("\n"))
+  return classifyDiffLines(text.split("\n"))
     .map(({ text: line, kind, parts }) => {
       const style = STYLES_BY_LINE_KIND[kind];
       if (style === undefined) return line;

@@ -49,24 +49,29 @@ export function applyPatch(
   if (!hunks.some(({ lines }) => lines.some((line) => /^[+-]/u.test(line)))) return source;
   // The engine accepts a last line with another line ending. As in jsdiff, this is only accepted here with
   // fuzz.
-  if (fuzzFactor === 0 && source.endsWith("\n") && hasNoEnd(hunks.at(-1)?.lines ?? [], "-")) return false;
-  const found = compareLine === undefined ? hunks : asInText(source, hunks, compareLine);
+  if (fuzzFactor === 0 && source.endsWith("\n") && lacksLineEnding(hunks.at(-1)?.lines ?? [], "-"))
+    return false;
+  const found = compareLine === undefined ? hunks : withLinesOfText(source, hunks, compareLine);
   if (found === undefined) return false;
   // The engine treats a CR before the line feed as part of the line ending. Where it is text, it is replaced
   // by an unused character while the patch is applied.
-  const held = unused(source, found);
-  const hold = autoConvertLineEndings ? heldAtEnd : (line: string) => line.replaceAll("\r", held);
+  const held = unusedCharacter(source, found);
+  const hold = autoConvertLineEndings ? withFinalCrReplaced : (line: string) => line.replaceAll("\r", held);
   const kept = found.map((hunk) => ({
     ...hunk,
     lines: hunk.lines.map((line, at) => hold(line, hunk.lines[at + 1] ?? "", held)),
   }));
   const text = formatPatch({ hunks: kept, oldFileName: undefined, newFileName: undefined }, OMIT_HEADERS);
-  const made = applied(autoConvertLineEndings ? source : source.replaceAll("\r", held), text, fuzzFactor);
+  const made = applyByEngine(
+    autoConvertLineEndings ? source : source.replaceAll("\r", held),
+    text,
+    fuzzFactor,
+  );
   return made === false ? false : made.replaceAll(held, "\r");
 }
 
 /** Returns true when a note after a line with this mark says that it has no line ending. */
-function hasNoEnd(lines: readonly string[], mark: string): boolean {
+function lacksLineEnding(lines: readonly string[], mark: string): boolean {
   return lines.some((line, at) => line.startsWith(mark) && lines[at + 1]?.startsWith("\\") === true);
 }
 
@@ -74,13 +79,13 @@ function hasNoEnd(lines: readonly string[], mark: string): boolean {
  * Returns the line with its final CR replaced by `held` when that CR is text: when the line has no line
  * ending, in a patch whose own lines end with LF.
  */
-function heldAtEnd(line: string, next: string, held: string): string {
+function withFinalCrReplaced(line: string, next: string, held: string): string {
   const isText = line.startsWith("+") && next.startsWith("\\") && !next.endsWith("\r");
   return isText ? line.replace(/\r$/u, held) : line;
 }
 
 /** Returns a character for private use that does not occur in the texts. */
-function unused(source: string, hunks: readonly StructuredPatchHunk[]): string {
+function unusedCharacter(source: string, hunks: readonly StructuredPatchHunk[]): string {
   const isUsed = (one: string): boolean =>
     source.includes(one) || hunks.some(({ lines }) => lines.some((line) => line.includes(one)));
   for (let code = 0xe000; code <= 0xf8ff; code++) {
@@ -90,7 +95,7 @@ function unused(source: string, hunks: readonly StructuredPatchHunk[]): string {
   throw new Error("the text has every character for private use, so none can stand for CR");
 }
 
-function applied(source: string, patch: string, fuzz: number): string | false {
+function applyByEngine(source: string, patch: string, fuzz: number): string | false {
   const files = new Map([["file", toUtf8(source)]]);
   try {
     const [made] = textEngine().applyPatch(files, patch, { path: "file", fuzz });
@@ -137,7 +142,7 @@ export type CompareLine = (
  * in its header plus the shift of the hunk before, or else at the only other place after that hunk. Returns
  * undefined when a hunk matches nowhere, or in several places.
  */
-function asInText(
+function withLinesOfText(
   source: string,
   hunks: readonly StructuredPatchHunk[],
   isSame: CompareLine,

@@ -1,6 +1,6 @@
 /** Compares texts and returns the differences as a list of parts: by lines, words, characters or other tokens. */
 import { textEngine } from "../engine/current.ts";
-import { type Bounds, edits, ofHunks, type ChangedRun, stretches } from "./tokens.ts";
+import { type Bounds, editCount, runsOfHunks, type ChangedRun, changedRunsBetween } from "./tokens.ts";
 
 /**
  * A part of a text: it is in both texts, was added, or was removed. `count` is the number of its tokens
@@ -58,27 +58,28 @@ export function diffLines<O extends LineOptions | Callback<ChangeObject[]> = Lin
   after: string,
   options?: O,
 ): DiffResult<ChangeObject[], O> {
-  const given = optionsOf<LineOptions>(options);
-  const [old, made] = given.stripTrailingCr === true ? [plain(before), plain(after)] : [before, after];
+  const given = withCallbackAsOption<LineOptions>(options);
+  const [old, made] =
+    given.stripTrailingCr === true ? [withLfEndings(before), withLfEndings(after)] : [before, after];
   const { ignoreWhitespace = false, newlineIsToken = false, ignoreNewlineAtEof = false } = given;
   const isEngines = !(ignoreWhitespace || newlineIsToken || ignoreNewlineAtEof || given.ignoreCase === true);
   const key = (line: string): string => {
     if (ignoreWhitespace) return newlineIsToken && line.includes("\n") ? line : line.trim();
     return ignoreNewlineAtEof && !newlineIsToken ? line.replace(/\n$/u, "") : line;
   };
-  const tokens = newlineIsToken ? linesAndEnds : linesOf;
-  return answer(given, (): ChangeObject[] | undefined => {
+  const tokens = newlineIsToken ? linesAndEndingsAsTokens : linesWithEndings;
+  return returnOrCallBack(given, (): ChangeObject[] | undefined => {
     const [olds, news] = [tokens(old), tokens(made)];
-    if (!isEngines) return changes(olds, news, key, given);
+    if (!isEngines) return changesBetween(olds, news, key, given);
     const { hunks } = textEngine().diff(old, made, {
       context: 0,
       algorithm: "myers",
       lineEnds: "raw",
     });
-    const list = ofHunks(hunks, olds.length);
-    return edits(list) > (given.maxEditLength ?? Infinity)
+    const list = runsOfHunks(hunks, olds.length);
+    return editCount(list) > (given.maxEditLength ?? Infinity)
       ? undefined
-      : valued(list, olds, news, given, joined);
+      : withValues(list, olds, news, given, joinTokens);
   }) as DiffResult<ChangeObject[], O>;
 }
 
@@ -88,12 +89,11 @@ export function diffWordsWithSpace<O extends TokenOptions | Callback<ChangeObjec
   after: string,
   options?: O,
 ): DiffResult<ChangeObject[], O> {
-  const given = optionsOf<TokenOptions>(options);
-  const words = (text: string): string[] => text.match(WORDS_WITH_SPACE) ?? [];
-  return answer(given, () => changes(words(before), words(after), same, given)) as DiffResult<
-    ChangeObject[],
-    O
-  >;
+  const given = withCallbackAsOption<TokenOptions>(options);
+  const words = (text: string): string[] => text.match(WORD_OR_SPACE_TOKENS) ?? [];
+  return returnOrCallBack(given, () =>
+    changesBetween(words(before), words(after), tokenItself, given),
+  ) as DiffResult<ChangeObject[], O>;
 }
 
 /** Compares two texts character by character, that is, by code points. */
@@ -102,22 +102,27 @@ export function diffChars<O extends TokenOptions | Callback<ChangeObject[]> = To
   after: string,
   options?: O,
 ): DiffResult<ChangeObject[], O> {
-  const given = optionsOf<TokenOptions>(options);
-  return answer(given, () => changes([...before], [...after], same, given)) as DiffResult<ChangeObject[], O>;
+  const given = withCallbackAsOption<TokenOptions>(options);
+  return returnOrCallBack(given, () =>
+    changesBetween([...before], [...after], tokenItself, given),
+  ) as DiffResult<ChangeObject[], O>;
 }
 
 /** The letters and digits of which words consist, as a part of a regular expression: Latin ones, as in jsdiff. */
-export const LETTERS =
+export const WORD_LETTERS_CLASS =
   "a-zA-Z0-9_\\u{AD}\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2C6}\\u{2C8}-\\u{2D7}\\u{2DE}-\\u{2FF}\\u{1E00}-\\u{1EFF}";
-const WORDS_WITH_SPACE = new RegExp(`\\r?\\n|[${LETTERS}]+|[^\\S\\n\\r]+|[^${LETTERS}]`, "gu");
+const WORD_OR_SPACE_TOKENS = new RegExp(
+  `\\r?\\n|[${WORD_LETTERS_CLASS}]+|[^\\S\\n\\r]+|[^${WORD_LETTERS_CLASS}]`,
+  "gu",
+);
 
 /** Returns the options of a call, which may be given as a callback alone. */
-export function optionsOf<O extends SearchOptions<never>>(options: unknown): O {
+export function withCallbackAsOption<O extends SearchOptions<never>>(options: unknown): O {
   return (typeof options === "function" ? { callback: options } : (options ?? {})) as O;
 }
 
 /** Returns the result; with a callback it is passed to that in a later turn, and undefined is returned. */
-export function answer<T>(
+export function returnOrCallBack<T>(
   { callback }: { readonly callback?: Callback<never> | undefined },
   work: () => T,
 ): T | undefined {
@@ -127,23 +132,23 @@ export function answer<T>(
 }
 
 /** Returns the changes between two lists of tokens. Tokens are equal when their keys are. */
-export function changes(
+export function changesBetween(
   olds: readonly string[],
   news: readonly string[],
   key: (token: string) => string,
   options: TokenOptions<never>,
-  join: (tokens: readonly string[]) => string = joined,
+  join: (tokens: readonly string[]) => string = joinTokens,
 ): ChangeObject[] | undefined {
   const keyed = options.ignoreCase === true ? (token: string) => key(token).toLowerCase() : key;
-  const list = stretches(olds.map(keyed), news.map(keyed), options);
-  return list === undefined ? undefined : valued(list, olds, news, options, join);
+  const list = changedRunsBetween(olds.map(keyed), news.map(keyed), options);
+  return list === undefined ? undefined : withValues(list, olds, news, options, join);
 }
 
 /**
  * Returns the parts with their values. A part in both texts has the value of the new text, or the one that
  * `kept` chooses.
  */
-export function valued<Token, Value>(
+export function withValues<Token, Value>(
   list: readonly ChangedRun[],
   olds: readonly Token[],
   news: readonly Token[],
@@ -169,17 +174,17 @@ export function valued<Token, Value>(
 }
 
 /** Returns the token itself, for comparisons without a separate key. */
-export function same(token: string): string {
+export function tokenItself(token: string): string {
   return token;
 }
 
 /** Returns the tokens joined to a text. */
-export function joined(tokens: readonly string[]): string {
+export function joinTokens(tokens: readonly string[]): string {
   return tokens.join("");
 }
 
 /** Returns the text with every CRLF replaced by LF. */
-export function plain(text: string): string {
+export function withLfEndings(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
@@ -187,11 +192,11 @@ export function plain(text: string): string {
  * Returns the lines of a text with their line endings. A line ending at the end of the text begins no further
  * line.
  */
-export function linesOf(text: string): string[] {
+export function linesWithEndings(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
 }
 
 /** Returns lines and line endings as separate tokens. Empty lines yield no token. */
-function linesAndEnds(text: string): string[] {
+function linesAndEndingsAsTokens(text: string): string[] {
   return text.split(/(\r\n|\n)/u).filter((token) => token !== "");
 }

@@ -24,17 +24,17 @@ interface LinePart {
 }
 
 /** The length in UTF-16 units above which a line is not compared by words. */
-const MAX_LINE_LENGTH = 1000;
+const MAX_COMPARED_LINE_LENGTH = 1000;
 /** The maximum number of pairs of lines that are compared by words. */
-const MAX_PAIRS = 1000;
+const MAX_COMPARED_PAIRS = 1000;
 /**
  * The minimum share of a pair's text that both lines have. Below it they are different lines, whose words are
  * not marked.
  */
-const MIN_COMMON = 0.4;
+const MIN_COMMON_SHARE = 0.4;
 
 /** Returns the lines of a text that may contain unified diffs. */
-export function diffLinesOf(lines: readonly string[]): readonly DiffLine[] {
+export function classifyDiffLines(lines: readonly string[]): readonly DiffLine[] {
   let [removed, added] = [0, 0];
   const known = lines.map((text): DiffLine => {
     // The counts in the hunk's header tell how many lines belong to it, because a removed line may look like
@@ -46,7 +46,7 @@ export function diffLinesOf(lines: readonly string[]): readonly DiffLine[] {
         removed -= 1;
         added -= 1;
       }
-      return { text, kind: KINDS[text[0] ?? " "] ?? "kept" };
+      return { text, kind: LINE_KIND_BY_MARK[text[0] ?? " "] ?? "kept" };
     }
     const counts = HUNK_NUMBERS.exec(text);
     if (counts !== null) {
@@ -56,19 +56,23 @@ export function diffLinesOf(lines: readonly string[]): readonly DiffLine[] {
     if (text.startsWith("\\")) return { text, kind: "note" };
     return { text, kind: /^(?:---|\+\+\+|diff) /u.test(text) ? "file" : "other" };
   });
-  return withParts(known);
+  return withChangedParts(known);
 }
 
-const KINDS: Readonly<Record<string, DiffLine["kind"]>> = { "+": "added", "-": "removed", "\\": "note" };
+const LINE_KIND_BY_MARK: Readonly<Record<string, DiffLine["kind"]>> = {
+  "+": "added",
+  "-": "removed",
+  "\\": "note",
+};
 
 /** Adds the parts of lines that replace each other: where as many lines are added as were removed before them. */
-function withParts(lines: readonly DiffLine[]): readonly DiffLine[] {
+function withChangedParts(lines: readonly DiffLine[]): readonly DiffLine[] {
   const all = [...lines];
   let pairs = 0;
-  for (let at = 0; at < all.length && pairs < MAX_PAIRS; ) {
-    const removed = runFrom(lines, at, "removed");
-    const added = runFrom(lines, at + removed, "added");
-    for (let index = 0; removed === added && index < removed && pairs < MAX_PAIRS; index++) {
+  for (let at = 0; at < all.length && pairs < MAX_COMPARED_PAIRS; ) {
+    const removed = endOfRun(lines, at, "removed");
+    const added = endOfRun(lines, at + removed, "added");
+    for (let index = 0; removed === added && index < removed && pairs < MAX_COMPARED_PAIRS; index++) {
       const [from, to] = [at + index, at + removed + index];
       const parts = changedParts((lines[from] as DiffLine).text, (lines[to] as DiffLine).text);
       pairs += 1;
@@ -81,7 +85,7 @@ function withParts(lines: readonly DiffLine[]): readonly DiffLine[] {
   return all;
 }
 
-function runFrom(lines: readonly DiffLine[], start: number, kind: DiffLine["kind"]): number {
+function endOfRun(lines: readonly DiffLine[], start: number, kind: DiffLine["kind"]): number {
   let end = start;
   while (lines[end]?.kind === kind) end += 1;
   return end - start;
@@ -92,12 +96,13 @@ function changedParts(
   before: string,
   after: string,
 ): readonly [readonly LinePart[], readonly LinePart[]] | undefined {
-  if (Math.max(before.length, after.length) > MAX_LINE_LENGTH) return undefined;
+  if (Math.max(before.length, after.length) > MAX_COMPARED_LINE_LENGTH) return undefined;
   const found = diffWordsWithSpace(before.slice(1), after.slice(1));
   const common = found.reduce((sum, { value, added, removed }) => {
     return added || removed ? sum : sum + value.trim().length;
   }, 0);
-  if (common === 0 || common < MIN_COMMON * (Math.max(before.length, after.length) - 1)) return undefined;
+  if (common === 0 || common < MIN_COMMON_SHARE * (Math.max(before.length, after.length) - 1))
+    return undefined;
   const side = (sign: string, other: "added" | "removed"): readonly LinePart[] => [
     { text: sign, changed: false },
     ...found

@@ -3,22 +3,22 @@
  * to other forms.
  */
 import {
-  answer,
+  returnOrCallBack,
   type Callback,
   type ChangeObject,
-  changes,
+  changesBetween,
   diffLines,
   type DiffResult,
   type LineOptions,
-  joined,
-  linesOf,
-  optionsOf,
-  same,
+  joinTokens,
+  linesWithEndings,
+  withCallbackAsOption,
+  tokenItself,
   type SearchOptions,
   type TokenOptions,
-  valued,
+  withValues,
 } from "./changes.ts";
-import { type IsSame, stretches } from "./tokens.ts";
+import { type IsSame, changedRunsBetween } from "./tokens.ts";
 
 /** Compares like `diffLines` with `ignoreWhitespace`. */
 export function diffTrimmedLines<O extends LineOptions | Callback<ChangeObject[]> = LineOptions>(
@@ -26,7 +26,7 @@ export function diffTrimmedLines<O extends LineOptions | Callback<ChangeObject[]
   after: string,
   options?: O,
 ): DiffResult<ChangeObject[], O> {
-  const given = { ...optionsOf<LineOptions>(options), ignoreWhitespace: true };
+  const given = { ...withCallbackAsOption<LineOptions>(options), ignoreWhitespace: true };
   return diffLines(before, after, given) as DiffResult<ChangeObject[], O>;
 }
 
@@ -39,7 +39,7 @@ export function diffSentences<O extends TokenOptions | Callback<ChangeObject[]> 
   after: string,
   options?: O,
 ): DiffResult<ChangeObject[], O> {
-  return byTokens(before, after, options, (text) => text.split(/(?<=[.!?])(\s+)/u));
+  return diffByTokens(before, after, options, (text) => text.split(/(?<=[.!?])(\s+)/u));
 }
 
 /** Compares two CSS texts by their tokens: braces, `:`, `;`, `,`, white space, and the text between them. */
@@ -48,21 +48,20 @@ export function diffCss<O extends TokenOptions | Callback<ChangeObject[]> = Toke
   after: string,
   options?: O,
 ): DiffResult<ChangeObject[], O> {
-  return byTokens(before, after, options, (text) => text.split(/([{}:;,]|\s+)/u));
+  return diffByTokens(before, after, options, (text) => text.split(/([{}:;,]|\s+)/u));
 }
 
-function byTokens<O extends TokenOptions | Callback<ChangeObject[]>>(
+function diffByTokens<O extends TokenOptions | Callback<ChangeObject[]>>(
   before: string,
   after: string,
   options: O | undefined,
   split: (text: string) => string[],
 ): DiffResult<ChangeObject[], O> {
-  const given = optionsOf<TokenOptions>(options);
+  const given = withCallbackAsOption<TokenOptions>(options);
   const tokens = (text: string): string[] => split(text).filter((token) => token !== "");
-  return answer(given, () => changes(tokens(before), tokens(after), same, given)) as DiffResult<
-    ChangeObject[],
-    O
-  >;
+  return returnOrCallBack(given, () =>
+    changesBetween(tokens(before), tokens(after), tokenItself, given),
+  ) as DiffResult<ChangeObject[], O>;
 }
 
 /** How lists are compared. */
@@ -78,10 +77,10 @@ export function diffArrays<T, O extends ArrayOptions<T> | Callback<ChangeObject<
   after: readonly T[],
   options?: O,
 ): DiffResult<ChangeObject<T[]>[], O> {
-  const given = optionsOf<ArrayOptions<T>>(options);
-  return answer(given, () => {
-    const list = stretches(before, after, given, given.comparator);
-    return list === undefined ? undefined : valued(list, before, after, given, (some) => [...some]);
+  const given = withCallbackAsOption<ArrayOptions<T>>(options);
+  return returnOrCallBack(given, () => {
+    const list = changedRunsBetween(before, after, given, given.comparator);
+    return list === undefined ? undefined : withValues(list, before, after, given, (some) => [...some]);
   }) as DiffResult<ChangeObject<T[]>[], O>;
 }
 
@@ -93,7 +92,7 @@ export interface JsonOptions<T = ChangeObject[]> extends TokenOptions<T> {
   readonly stringifyReplacer?: ((key: string, value: unknown) => unknown) | undefined;
 }
 
-type Replacer = NonNullable<JsonOptions["stringifyReplacer"]>;
+type JsonReplacer = NonNullable<JsonOptions["stringifyReplacer"]>;
 
 /**
  * Compares two values line by line, after both are written as JSON with sorted keys. A string is taken for
@@ -104,8 +103,8 @@ export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = Json
   after: string | object,
   options?: O,
 ): DiffResult<ChangeObject[], O> {
-  const given = optionsOf<JsonOptions>(options);
-  const replacer: Replacer =
+  const given = withCallbackAsOption<JsonOptions>(options);
+  const replacer: JsonReplacer =
     given.stringifyReplacer ?? ((_key, value) => (value === undefined ? given.undefinedReplacement : value));
   const text = (value: string | object): string =>
     typeof value === "string"
@@ -118,10 +117,10 @@ export function diffJson<O extends JsonOptions | Callback<ChangeObject[]> = Json
     return given.ignoreCase === true ? without.toLowerCase() : without;
   };
   const longer = (old: string, made: string): string => (old.length > made.length ? old : made);
-  return answer(given, () => {
-    const [olds, news] = [linesOf(text(before)), linesOf(text(after))];
-    const list = stretches(olds.map(key), news.map(key), given);
-    return list === undefined ? undefined : valued(list, olds, news, given, joined, longer);
+  return returnOrCallBack(given, () => {
+    const [olds, news] = [linesWithEndings(text(before)), linesWithEndings(text(after))];
+    const list = changedRunsBetween(olds.map(key), news.map(key), given);
+    return list === undefined ? undefined : withValues(list, olds, news, given, joinTokens, longer);
   }) as DiffResult<ChangeObject[], O>;
 }
 
@@ -134,7 +133,7 @@ export function canonicalize(
   value: unknown,
   stack?: unknown[] | null,
   replacements?: unknown[] | null,
-  replacer?: Replacer,
+  replacer?: JsonReplacer,
   key = "",
 ): unknown {
   const [within, made] = [stack ?? [], replacements ?? []];

@@ -1,15 +1,15 @@
 /** Parses patches without interpreting them: names and headers stay as written. */
-import { type StructuredPatch, type StructuredPatchHunk, quotedName, unquoted } from "./patch.ts";
+import { type StructuredPatch, type StructuredPatchHunk, parseQuotedName, unquoteName } from "./patch.ts";
 
-type Draft = { -readonly [Key in keyof Omit<StructuredPatch, "hunks">]?: StructuredPatch[Key] } & {
+type PatchDraft = { -readonly [Key in keyof Omit<StructuredPatch, "hunks">]?: StructuredPatch[Key] } & {
   hunks: StructuredPatchHunk[];
 };
 
-const GIT = /^diff --git /u;
+const GIT_FIRST_LINE = /^diff --git /u;
 /** Matches the first line of a file's section, as git, Mercurial or Subversion writes it. */
 const FILE_START = /^(?:diff --git |Index:\s|diff(?: -r \w+)+\s)/u;
 const NAME_LINE = /^(?:---|\+\+\+)\s/u;
-const HUNK = /^@@\s/u;
+const HUNK_START = /^@@\s/u;
 /**
  * Matches the header of a hunk: start and number of the old lines, then of the new ones. A missing number
  * means 1.
@@ -25,7 +25,7 @@ export function parsePatch(uniDiff: string): StructuredPatch[] {
   if (lines.at(-1) === "") lines.pop();
   const patches: StructuredPatch[] = [];
   for (let at = 0; at < lines.length; ) {
-    const { draft, next } = patchAt(lines, at);
+    const { draft, next } = parsePatchAt(lines, at);
     patches.push(draft as StructuredPatch);
     at = next;
   }
@@ -33,26 +33,30 @@ export function parsePatch(uniDiff: string): StructuredPatch[] {
 }
 
 /** Parses the patch of one file that begins at line `from`. `next` is the line after it. */
-function patchAt(lines: readonly string[], from: number): { readonly draft: Draft; readonly next: number } {
+function parsePatchAt(
+  lines: readonly string[],
+  from: number,
+): { readonly draft: PatchDraft; readonly next: number } {
   // Names that the patch does not contain are absent properties, as in jsdiff.
-  const draft: Draft = { hunks: [] };
+  const draft: PatchDraft = { hunks: [] };
   let at = from;
   let isOpen = false;
   for (; at < lines.length; at++) {
     const line = lines[at] as string;
-    if (NAME_LINE.test(line) || HUNK.test(line)) break;
+    if (NAME_LINE.test(line) || HUNK_START.test(line)) break;
     if (!FILE_START.test(line)) {
-      if (draft.isGit === true) extend(draft, line);
+      if (draft.isGit === true) addGitLine(draft, line);
       continue;
     }
     // Another first line of a section belongs to the next file.
     if (isOpen) return { draft, next: at };
     isOpen = true;
-    if (GIT.test(line)) Object.assign(draft, { isGit: true }, gitNames(line.slice("diff --git ".length)));
+    if (GIT_FIRST_LINE.test(line))
+      Object.assign(draft, { isGit: true }, parseGitNames(line.slice("diff --git ".length)));
     else draft.index = line.replace(/^(?:Index:|diff(?: -r \w+)+)\s+/u, "").trim();
   }
   for (let names = 0; names < 2 && NAME_LINE.test(lines[at] ?? ""); names++)
-    nameIn(draft, lines[at++] as string);
+    addNameLine(draft, lines[at++] as string);
   const { oldFileName, newFileName } = draft;
   if ((oldFileName === undefined) !== (newFileName === undefined)) {
     const missing = oldFileName === undefined ? '"--- ..."' : '"+++ ..."';
@@ -62,9 +66,9 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
     const line = lines[at] as string;
     if (FILE_START.test(line) || NAME_LINE.test(line) || line.startsWith("=".repeat(67))) break;
     // Patches may contain other text, such as notes about properties or the signature of a mail.
-    if (!HUNK.test(line)) at++;
+    if (!HUNK_START.test(line)) at++;
     else {
-      const { hunk, next } = hunkAt(lines, at);
+      const { hunk, next } = parseHunkAt(lines, at);
       draft.hunks.push(hunk);
       at = next;
     }
@@ -73,7 +77,7 @@ function patchAt(lines: readonly string[], from: number): { readonly draft: Draf
 }
 
 /** Parses one of the lines that git writes between `diff --git` and the names. */
-function extend(draft: Draft, line: string): void {
+function addGitLine(draft: PatchDraft, line: string): void {
   const [, key, value = ""] =
     /^(rename from|rename to|copy from|copy to|new file mode|deleted file mode|old mode|new mode|Binary files) (.*)/u.exec(
       line,
@@ -81,8 +85,8 @@ function extend(draft: Draft, line: string): void {
   if (key === undefined) return;
   // In these lines names have no prefix `a/` or `b/`, elsewhere they have. It is added, so that all names
   // have it.
-  if (key.endsWith(" from")) draft.oldFileName = `a/${unquoted(value)}`;
-  if (key.endsWith(" to")) draft.newFileName = `b/${unquoted(value)}`;
+  if (key.endsWith(" from")) draft.oldFileName = `a/${unquoteName(value)}`;
+  if (key.endsWith(" to")) draft.newFileName = `b/${unquoteName(value)}`;
   if (key.startsWith("rename")) draft.isRename = true;
   if (key.startsWith("copy")) draft.isCopy = true;
   if (key.startsWith("new file")) draft.isCreate = true;
@@ -95,17 +99,17 @@ function extend(draft: Draft, line: string): void {
 }
 
 /** Returns the names in the line `diff --git`; empty when it cannot be told where the first one ends. */
-function gitNames(text: string): Pick<Draft, "oldFileName" | "newFileName"> {
+function parseGitNames(text: string): Pick<PatchDraft, "oldFileName" | "newFileName"> {
   const at = text.indexOf('"');
   if (at === 0) {
-    const old = quotedName(text);
+    const old = parseQuotedName(text);
     if (old === undefined) return {};
     const rest = text.slice(old.length + 1);
-    const made = rest.startsWith('"') ? quotedName(rest)?.name : rest;
+    const made = rest.startsWith('"') ? parseQuotedName(rest)?.name : rest;
     return made === undefined ? {} : { oldFileName: old.name, newFileName: made };
   }
   if (at > 0) {
-    const made = quotedName(text.slice(at));
+    const made = parseQuotedName(text.slice(at));
     return made === undefined ? {} : { oldFileName: text.slice(0, at - 1), newFileName: made.name };
   }
   if (!text.startsWith("a/")) return {};
@@ -119,14 +123,14 @@ function gitNames(text: string): Pick<Draft, "oldFileName" | "newFileName"> {
 }
 
 /** Parses a `---` or `+++` line: the name, and the text after the tab. */
-function nameIn(draft: Draft, line: string): void {
+function addNameLine(draft: PatchDraft, line: string): void {
   const [text = "", header = ""] = line.slice(3).trim().split("\t", 2);
-  const name = text.startsWith('"') ? unquoted(text) : text.replaceAll("\\\\", "\\");
+  const name = text.startsWith('"') ? unquoteName(text) : text.replaceAll("\\\\", "\\");
   if (line.startsWith("---")) Object.assign(draft, { oldFileName: name, oldHeader: header.trim() });
   else Object.assign(draft, { newFileName: name, newHeader: header.trim() });
 }
 
-function hunkAt(
+function parseHunkAt(
   lines: readonly string[],
   at: number,
 ): { readonly hunk: StructuredPatchHunk; readonly next: number } {

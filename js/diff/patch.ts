@@ -1,6 +1,13 @@
 /** Patches as data and as text, and the patch that reverses another one. */
 import { textEngine } from "../engine/current.ts";
-import { answer, type Callback, type DiffResult, optionsOf, plain, type SearchOptions } from "./changes.ts";
+import {
+  returnOrCallBack,
+  type Callback,
+  type DiffResult,
+  withCallbackAsOption,
+  withLfEndings,
+  type SearchOptions,
+} from "./changes.ts";
 
 /** One hunk. Each of its `lines` begins with its mark; `\ No newline at end of file` is a separate line. */
 export interface StructuredPatchHunk {
@@ -77,12 +84,15 @@ export function structuredPatch<O extends PatchOptions | Callback<StructuredPatc
   newHeader?: string,
   options?: O,
 ): DiffResult<StructuredPatch, O> {
-  const given = optionsOf<PatchOptions>(options);
+  const given = withCallbackAsOption<PatchOptions>(options);
   const names = { oldFileName, newFileName, oldHeader, newHeader };
-  return answer(given, () => patchOf(names, oldStr, newStr, given)) as DiffResult<StructuredPatch, O>;
+  return returnOrCallBack(given, () => structuredPatchOf(names, oldStr, newStr, given)) as DiffResult<
+    StructuredPatch,
+    O
+  >;
 }
 
-function patchOf(
+function structuredPatchOf(
   names: Pick<StructuredPatch, "oldFileName" | "newFileName" | "oldHeader" | "newHeader">,
   oldStr: string,
   newStr: string,
@@ -94,7 +104,7 @@ function patchOf(
     );
   }
   const [before, after] =
-    options.stripTrailingCr === true ? [plain(oldStr), plain(newStr)] : [oldStr, newStr];
+    options.stripTrailingCr === true ? [withLfEndings(oldStr), withLfEndings(newStr)] : [oldStr, newStr];
   const { hunks, added, removed } = textEngine().diff(before, after, {
     context: options.context ?? 4,
     algorithm: "myers",
@@ -128,7 +138,7 @@ export function formatPatch(
   }
   const { oldFileName, newFileName, oldHeader, newHeader, hunks } = patch;
   const isGit = patch.isGit === true;
-  const lines: string[] = isGit ? gitHeaders(patch) : [];
+  const lines: string[] = isGit ? gitHeaderLines(patch) : [];
   if (!isGit && headers.includeIndex && oldFileName !== undefined && oldFileName === newFileName) {
     lines.push(`Index: ${oldFileName}`);
   }
@@ -137,8 +147,8 @@ export function formatPatch(
   if (isNamed && oldFileName !== undefined && newFileName !== undefined) {
     // An empty header is left out, as `parsePatch` does.
     const after = (header: string | undefined): string => (header ? `\t${header}` : "");
-    lines.push(`--- ${quoted(oldFileName)}${after(oldHeader)}`);
-    lines.push(`+++ ${quoted(newFileName)}${after(newHeader)}`);
+    lines.push(`--- ${quoteName(oldFileName)}${after(oldHeader)}`);
+    lines.push(`+++ ${quoteName(newFileName)}${after(newHeader)}`);
   }
   for (const { oldStart, oldLines, newStart, newLines, lines: body } of hunks) {
     // In the text, a side without lines has the number of the line before it.
@@ -150,7 +160,7 @@ export function formatPatch(
 }
 
 /** Returns the line `diff --git`, and those between it and the names. */
-function gitHeaders(patch: StructuredPatch): string[] {
+function gitHeaderLines(patch: StructuredPatch): string[] {
   const { oldFileName, newFileName, oldMode, newMode } = patch;
   if (!oldFileName) throw new Error("oldFileName must be specified for Git patches");
   if (!newFileName) throw new Error("newFileName must be specified for Git patches");
@@ -158,7 +168,7 @@ function gitHeaders(patch: StructuredPatch): string[] {
   // If a side is `/dev/null`, the first line has the name of the other side in its place.
   const old = isCreate && oldFileName === "/dev/null" ? newFileName.replace(/^b\//u, "a/") : oldFileName;
   const made = isDelete && newFileName === "/dev/null" ? oldFileName.replace(/^a\//u, "b/") : newFileName;
-  const lines = [`diff --git ${quoted(old)} ${quoted(made)}`];
+  const lines = [`diff --git ${quoteName(old)} ${quoteName(made)}`];
   if (isDelete) lines.push(`deleted file mode ${oldMode ?? "100644"}`);
   if (isCreate) lines.push(`new file mode ${newMode ?? "100644"}`);
   if (!isCreate && !isDelete && oldMode && newMode) lines.push(`old mode ${oldMode}`, `new mode ${newMode}`);
@@ -167,8 +177,8 @@ function gitHeaders(patch: StructuredPatch): string[] {
     [patch.isCopy, "copy"],
   ] as const) {
     if (is !== true) continue;
-    lines.push(`${word} from ${quoted(oldFileName.replace(/^a\//u, ""))}`);
-    lines.push(`${word} to ${quoted(newFileName.replace(/^b\//u, ""))}`);
+    lines.push(`${word} from ${quoteName(oldFileName.replace(/^a\//u, ""))}`);
+    lines.push(`${word} to ${quoteName(newFileName.replace(/^b\//u, ""))}`);
   }
   return lines;
 }
@@ -183,10 +193,10 @@ export function createTwoFilesPatch<O extends PatchOptions<string> | Callback<st
   newHeader?: string,
   options?: O,
 ): DiffResult<string, O> {
-  const given = optionsOf<PatchOptions<string>>(options);
+  const given = withCallbackAsOption<PatchOptions<string>>(options);
   const names = { oldFileName, newFileName, oldHeader, newHeader };
-  return answer(given, () => {
-    const patch = patchOf(names, oldStr, newStr, given as PatchOptions<never>);
+  return returnOrCallBack(given, () => {
+    const patch = structuredPatchOf(names, oldStr, newStr, given as PatchOptions<never>);
     return patch === undefined ? undefined : formatPatch(patch, given.headerOptions);
   }) as DiffResult<string, O>;
 }
@@ -209,7 +219,7 @@ export function isList<T>(value: T | readonly T[]): value is readonly T[] {
 }
 
 /** The letter that stands for a byte after a backslash, in names quoted as in C. */
-const LETTER_OF: Readonly<Record<number, string>> = {
+const ESCAPE_LETTER_BY_BYTE: Readonly<Record<number, string>> = {
   7: "a",
   8: "b",
   9: "t",
@@ -220,19 +230,19 @@ const LETTER_OF: Readonly<Record<number, string>> = {
   34: '"',
   92: "\\",
 };
-const BYTE_OF: Readonly<Record<string, number>> = Object.fromEntries(
-  Object.entries(LETTER_OF).map(([byte, letter]) => [letter, Number(byte)]),
+const BYTE_BY_ESCAPE_LETTER: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(ESCAPE_LETTER_BY_BYTE).map(([byte, letter]) => [letter, Number(byte)]),
 );
 
 /**
  * Returns the name in quotes, as C and git write strings, if it contains quotes, backslashes, or characters
  * that are not printable ASCII.
  */
-function quoted(name: string): string {
+function quoteName(name: string): string {
   if (/^[ !#-[\]-~]*$/u.test(name)) return name;
   let text = "";
   for (const byte of new TextEncoder().encode(name)) {
-    const letter = LETTER_OF[byte];
+    const letter = ESCAPE_LETTER_BY_BYTE[byte];
     if (letter !== undefined) text += `\\${letter}`;
     else if (byte >= 0x20 && byte <= 0x7e) text += String.fromCharCode(byte);
     else text += `\\${byte.toString(8).padStart(3, "0")}`;
@@ -244,21 +254,23 @@ function quoted(name: string): string {
  * Returns the quoted name with which a text begins, without its quotes, and the length of its quoted form;
  * undefined when it is malformed.
  */
-export function quotedName(text: string): { readonly name: string; readonly length: number } | undefined {
+export function parseQuotedName(
+  text: string,
+): { readonly name: string; readonly length: number } | undefined {
   const [whole, body] = /^"((?:[^"\\]|\\[abtnvfr"\\]|\\[0-7]{3})*)"/u.exec(text) ?? [];
   if (whole === undefined || body === undefined) return undefined;
   const bytes: number[] = [];
   for (const [part, octal, letter] of body.matchAll(/\\([0-7]{3})|\\(.)|[^\\]+/gu)) {
     if (octal !== undefined) bytes.push(Number.parseInt(octal, 8) & 0xff);
-    else if (letter !== undefined) bytes.push(BYTE_OF[letter] as number);
+    else if (letter !== undefined) bytes.push(BYTE_BY_ESCAPE_LETTER[letter] as number);
     else for (const byte of new TextEncoder().encode(part)) bytes.push(byte);
   }
   return { name: new TextDecoder().decode(new Uint8Array(bytes)), length: whole.length };
 }
 
 /** Returns the name without quotes; unchanged if it has none. */
-export function unquoted(text: string): string {
-  return quotedName(text)?.name ?? text;
+export function unquoteName(text: string): string {
+  return parseQuotedName(text)?.name ?? text;
 }
 
 /**
@@ -277,7 +289,7 @@ export function reversePatch(
   const { isGit, isCopy, isCreate, isDelete, isRename, oldMode, newMode, ...rest } = patch;
   const [oldFileName, newFileName] =
     isGit === true
-      ? [otherSide(patch.newFileName), otherSide(patch.oldFileName)]
+      ? [withOtherSidePrefix(patch.newFileName), withOtherSidePrefix(patch.oldFileName)]
       : [patch.newFileName, patch.oldFileName];
   const reversed: StructuredPatch = {
     ...rest,
@@ -310,7 +322,7 @@ export function reversePatch(
 }
 
 /** Returns the name of a file with the prefix of the other side: `b/` for `a/`, and the reverse. */
-function otherSide(name: string | undefined): string | undefined {
+function withOtherSidePrefix(name: string | undefined): string | undefined {
   if (name?.startsWith("a/") === true) return `b/${name.slice(2)}`;
   return name?.startsWith("b/") === true ? `a/${name.slice(2)}` : name;
 }

@@ -2,13 +2,13 @@
  * Compares two lists of tokens with the results of jsdiff: the fewest added and removed tokens, and among
  * several such results the one that removes before it adds.
  *
- * The search takes time quadratic in the number of changes. Beyond `MAX_EDITS` changes the engine
+ * The search takes time quadratic in the number of changes. Beyond `MAX_SEARCHED_EDITS` changes the engine
  * compares, whose time is bounded.
  */
 import { textEngine } from "../engine/current.ts";
 
 /** The maximum number of changes for which the fewest are searched. Beyond it the engine compares. */
-const MAX_EDITS = 1000;
+const MAX_SEARCHED_EDITS = 1000;
 
 /** A run of consecutive tokens with the same kind of change. */
 export interface ChangedRun {
@@ -24,8 +24,8 @@ export interface Bounds {
   readonly timeout?: number | undefined;
 }
 
-interface TokenRun extends ChangedRun {
-  readonly before: TokenRun | undefined;
+interface LinkedTokenRun extends ChangedRun {
+  readonly before: LinkedTokenRun | undefined;
 }
 
 /**
@@ -34,14 +34,14 @@ interface TokenRun extends ChangedRun {
  */
 interface EditPath {
   readonly at: number;
-  readonly run: TokenRun | undefined;
+  readonly run: LinkedTokenRun | undefined;
 }
 
 /** Returns true when a token of the old list equals one of the new list. */
 export type IsSame<Token> = (old: Token, made: Token) => boolean;
 
 /** Returns the runs of tokens that lead from one list to the other; undefined when a limit is exceeded. */
-export function stretches<Token>(
+export function changedRunsBetween<Token>(
   olds: readonly Token[],
   news: readonly Token[],
   { maxEditLength = Infinity, timeout = Infinity }: Bounds,
@@ -49,14 +49,14 @@ export function stretches<Token>(
 ): ChangedRun[] | undefined {
   const until = Date.now() + timeout;
   const most = Math.min(olds.length + news.length, maxEditLength);
-  const found = fewest(olds, news, isSame, Math.min(most, MAX_EDITS), until);
-  if (found !== undefined || most <= MAX_EDITS || Date.now() > until) return found;
-  const many = byEngine(olds, news, isSame);
-  return edits(many) <= maxEditLength ? many : undefined;
+  const found = findFewestEdits(olds, news, isSame, Math.min(most, MAX_SEARCHED_EDITS), until);
+  if (found !== undefined || most <= MAX_SEARCHED_EDITS || Date.now() > until) return found;
+  const many = compareByEngine(olds, news, isSame);
+  return editCount(many) <= maxEditLength ? many : undefined;
 }
 
 /** Returns the number of added and removed tokens. */
-export function edits(list: readonly ChangedRun[]): number {
+export function editCount(list: readonly ChangedRun[]): number {
   return list.reduce((sum, { fate, count }) => sum + (fate === "kept" ? 0 : count), 0);
 }
 
@@ -64,7 +64,7 @@ export function edits(list: readonly ChangedRun[]): number {
  * Searches by Myers' greedy algorithm, for an increasing number of edits. It keeps one path for each diagonal
  * (number of old tokens minus number of new ones).
  */
-function fewest<Token>(
+function findFewestEdits<Token>(
   olds: readonly Token[],
   news: readonly Token[],
   isSame: IsSame<Token>,
@@ -72,7 +72,7 @@ function fewest<Token>(
   until: number,
 ): ChangedRun[] | undefined {
   const ways = new Map<number, EditPath>();
-  const follow = (at: number, diagonal: number, run: TokenRun | undefined): EditPath => {
+  const follow = (at: number, diagonal: number, run: LinkedTokenRun | undefined): EditPath => {
     let to = at;
     const ends = Math.min(olds.length, news.length + diagonal);
     while (to < ends && isSame(olds[to] as Token, news[to - diagonal] as Token)) to++;
@@ -81,7 +81,7 @@ function fewest<Token>(
   const isEnd = (way: EditPath, diagonal: number): boolean =>
     way.at >= olds.length && way.at - diagonal >= news.length;
   const start = follow(0, 0, undefined);
-  if (isEnd(start, 0)) return listOf(start.run);
+  if (isEnd(start, 0)) return runsInOrder(start.run);
   ways.set(0, start);
   // Where one list has ended, only tokens of the other remain, so diagonals further out are not searched.
   let [lowest, highest] = [-Infinity, Infinity];
@@ -98,7 +98,7 @@ function fewest<Token>(
       const adds = canAdd && (!canRemove || less.at < more.at);
       const base = (adds ? more : less) as EditPath;
       const way = follow(adds ? base.at : base.at + 1, k, extendRun(adds ? "added" : "removed", base.run));
-      if (isEnd(way, k)) return listOf(way.run);
+      if (isEnd(way, k)) return runsInOrder(way.run);
       ways.set(k, way);
       if (way.at >= olds.length) highest = Math.min(highest, k - 1);
       if (way.at - k >= news.length) lowest = Math.max(lowest, k + 1);
@@ -107,13 +107,13 @@ function fewest<Token>(
   return undefined;
 }
 
-function extendRun(fate: TokenRun["fate"], before: TokenRun | undefined): TokenRun {
+function extendRun(fate: LinkedTokenRun["fate"], before: LinkedTokenRun | undefined): LinkedTokenRun {
   return before?.fate === fate
     ? { fate, count: before.count + 1, before: before.before }
     : { fate, count: 1, before };
 }
 
-function listOf(last: TokenRun | undefined): ChangedRun[] {
+function runsInOrder(last: LinkedTokenRun | undefined): ChangedRun[] {
   const list: ChangedRun[] = [];
   for (let run = last; run !== undefined; run = run.before) list.push({ fate: run.fate, count: run.count });
   return list.reverse();
@@ -123,7 +123,7 @@ function listOf(last: TokenRun | undefined): ChangedRun[] {
  * Compares by the engine, which compares lines: each token becomes a line that contains its number. A token
  * of the new list has the number of the first equal token of the old list.
  */
-function byEngine<Token>(
+function compareByEngine<Token>(
   olds: readonly Token[],
   news: readonly Token[],
   isSame: IsSame<Token>,
@@ -151,11 +151,11 @@ function byEngine<Token>(
     algorithm: "myers",
     lineEnds: "raw",
   });
-  return ofHunks(hunks, olds.length);
+  return runsOfHunks(hunks, olds.length);
 }
 
 /** Converts hunks without context lines to runs. */
-export function ofHunks(
+export function runsOfHunks(
   hunks: readonly {
     readonly oldStart: number;
     readonly oldLines: number;

@@ -6,23 +6,26 @@ import type { Engine } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
 import type { TextEngine } from "./text/text-engine.ts";
 
-let current: Engine | undefined;
-let small: TextEngine | undefined;
-let missing = new FilewrightError("INTERNAL", "the engine is not loaded; call `await ready()` first");
+let currentEngine: Engine | undefined;
+let smallTextEngine: TextEngine | undefined;
+let missingEngineError = new FilewrightError(
+  "INTERNAL",
+  "the engine is not loaded; call `await ready()` first",
+);
 
 /** Sets the engine in use. */
 export function setEngine(next: Engine): void {
-  current = next;
+  currentEngine = next;
 }
 
 /** Sets the small engine, which can only compare and change texts. It is used until a full one is set. */
 export function setTextEngine(next: TextEngine): void {
-  small = next;
+  smallTextEngine = next;
 }
 
 /** Stores the reason why no engine could be loaded, for the error of later calls. */
 export function setNoEngine(reason: string): void {
-  missing = new FilewrightError("UNSUPPORTED_PLATFORM", `no engine could be loaded: ${reason}`);
+  missingEngineError = new FilewrightError("UNSUPPORTED_PLATFORM", `no engine could be loaded: ${reason}`);
 }
 
 /**
@@ -30,8 +33,8 @@ export function setNoEngine(reason: string): void {
  * UNSUPPORTED_PLATFORM when no engine could be loaded
  */
 export function engine(): Engine {
-  if (current !== undefined) return current;
-  if (small === undefined) throw missing;
+  if (currentEngine !== undefined) return currentEngine;
+  if (smallTextEngine === undefined) throw missingEngineError;
   throw new FilewrightError(
     "INTERNAL",
     "only the small engine is loaded, for diffs, edits and patches; call `await ready()` of filewright/engine",
@@ -43,5 +46,5 @@ export function engine(): Engine {
  * {@link engine}
  */
 export function textEngine(): TextEngine {
-  return current ?? small ?? engine();
+  return currentEngine ?? smallTextEngine ?? engine();
 }

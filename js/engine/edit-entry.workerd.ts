@@ -3,8 +3,8 @@
  * cannot fetch it; see `index.workerd.ts`.
  */
 import compiled from "../wasm/filewright_edit_bg.wasm";
-import { beside } from "./wasm/wasm-edit.ts";
+import { setEditModule } from "./wasm/wasm-edit.ts";
 
-beside(compiled);
+setEditModule(compiled);
 
 export * from "./edit-entry.ts";

@@ -4,10 +4,10 @@
  *
  * Each area (reading, searching, diffs and so on) has a file that wraps its part of the binding. The addon and the WebAssembly module export the same names, so one wrapper serves both.
  */
-import { type AccessEngine, accessEngine } from "./native/access.ts";
-import { type RankEngine, rankEngine } from "./rank.ts";
-import { type ReadEngine, readEngine } from "./read.ts";
-import { type SearchBinding, type SearchEngine, searchEngine } from "./search.ts";
+import { type AccessEngine, makeAccessEngine } from "./native/access.ts";
+import { type RankEngine, makeRankEngine } from "./rank.ts";
+import { type ReadEngine, makeReadEngine } from "./read.ts";
+import { type SearchBinding, type SearchEngine, makeSearchEngine } from "./search.ts";
 import { type EngineInfo, makeTextEngine, type TextBinding, type TextEngine } from "./text/text-engine.ts";
 
 export type { EngineInfo };
@@ -22,9 +22,9 @@ export interface Engine extends TextEngine, AccessEngine, RankEngine, ReadEngine
 export function makeEngine(binding: Binding, info: EngineInfo): Engine {
   return Object.freeze({
     ...makeTextEngine(binding, info),
-    ...accessEngine(binding),
-    ...rankEngine(binding),
-    ...readEngine(binding),
-    ...searchEngine(binding),
+    ...makeAccessEngine(binding),
+    ...makeRankEngine(binding),
+    ...makeReadEngine(binding),
+    ...makeSearchEngine(binding),
   });
 }

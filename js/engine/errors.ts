@@ -94,11 +94,11 @@ export function makeError(code: Code, message: string, init: ErrorInit = {}): Fi
   return new FilewrightError(code, message, init);
 }
 
-const known: ReadonlySet<string> = new Set(CODES);
+const KNOWN_CODES: ReadonlySet<string> = new Set(CODES);
 
 /** Returns true for a code of the closed list. */
 export function isCode(value: unknown): value is Code {
-  return typeof value === "string" && known.has(value);
+  return typeof value === "string" && KNOWN_CODES.has(value);
 }
 
 /**

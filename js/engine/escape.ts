@@ -14,10 +14,10 @@ const NAMED_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\
  */
 export function escapeControls(text: string): string {
   if (!NON_PRINTABLE_ASCII.test(text)) return text;
-  return text.replace(UNSAFE_CHARACTERS, escaped).replace(LONE_SURROGATES, escaped);
+  return text.replace(UNSAFE_CHARACTERS, escapeCharacter).replace(LONE_SURROGATES, escapeCharacter);
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const code = character.charCodeAt(0);
   const hex = code.toString(16);
   return (

@@ -5,7 +5,7 @@
  */
 import { FilewrightError } from "./errors.ts";
 
-const EXTENSIONS_OF_TYPE: Readonly<Record<string, readonly string[]>> = {
+const EXTENSIONS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   asm: ["asm", "s"],
   bash: ["sh", "bash"],
   c: ["c", "h"],
@@ -65,6 +65,6 @@ export function fileTypeGlobs(types: readonly string[] | undefined): readonly st
     }
     if (name === "docker" || name === "dockerfile") return ["Dockerfile*", "*.dockerfile"];
     if (name === "make" || name === "makefile") return ["Makefile*", "GNUmakefile", "*.mk"];
-    return (EXTENSIONS_OF_TYPE[name] ?? [name]).map((extension) => `*.${extension}`);
+    return (EXTENSIONS_BY_TYPE[name] ?? [name]).map((extension) => `*.${extension}`);
   });
 }

@@ -16,7 +16,7 @@ export * from "./functions.ts";
 const ALL_AREAS = Object.keys(DEBUG_AREAS) as readonly DebugArea[];
 
 /** Prints a line to standard error, preceded by its area and the milliseconds since the process began. */
-function print(area: string, line: string): void {
+function printDebugLine(area: string, line: string): void {
   const time = performance.now().toFixed(1);
   process.stderr.write(`filewright ${area} ${time} ${escapeControls(line)}\n`);
 }
@@ -30,22 +30,25 @@ function enableDebug(list: string): void {
     if (name === "") continue;
     const areas = name === "all" ? ALL_AREAS : ALL_AREAS.filter((area) => area === name);
     if (areas.length === 0)
-      print("debug", `FILEWRIGHT_DEBUG: there is no area '${name}'; known: all, ${ALL_AREAS.join(", ")}`);
-    for (const area of areas) debug[area] = (line) => print(area, line);
+      printDebugLine(
+        "debug",
+        `FILEWRIGHT_DEBUG: there is no area '${name}'; known: all, ${ALL_AREAS.join(", ")}`,
+      );
+    for (const area of areas) debug[area] = (line) => printDebugLine(area, line);
   }
 }
 
 enableDebug(process.env["FILEWRIGHT_DEBUG"] ?? "");
 
-const native = loadNative();
-if ("binding" in native) {
+const loadedAddon = loadNative();
+if ("binding" in loadedAddon) {
   debug.engine?.("native");
-  setEngine(makeEngine(native.binding, { kind: "native" }));
+  setEngine(makeEngine(loadedAddon.binding, { kind: "native" }));
 } else {
   const wasm = loadWasm();
-  debug.engine?.(`${"binding" in wasm ? "wasm" : `none: ${wasm.reason}`}; ${native.reason}`);
-  if ("binding" in wasm) setEngine(makeEngine(wasm.binding, { kind: "wasm", reason: native.reason }));
-  else setNoEngine(`${native.reason}; ${wasm.reason}`);
+  debug.engine?.(`${"binding" in wasm ? "wasm" : `none: ${wasm.reason}`}; ${loadedAddon.reason}`);
+  if ("binding" in wasm) setEngine(makeEngine(wasm.binding, { kind: "wasm", reason: loadedAddon.reason }));
+  else setNoEngine(`${loadedAddon.reason}; ${wasm.reason}`);
 }
 
 /**

@@ -3,8 +3,8 @@
  * imported together with the script, so `ready()` needs no argument.
  */
 import compiled from "../wasm/filewright_bg.wasm";
-import { beside } from "./wasm/wasm.ts";
+import { setWasmModule } from "./wasm/wasm.ts";
 
-beside(compiled);
+setWasmModule(compiled);
 
 export * from "./index.ts";

@@ -12,14 +12,14 @@ import type * as addon from "./generated/binding.ts";
 import type { Binding } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
 import { platformTables } from "./wasm/legacy.ts";
-import { type Glue, guarded } from "./wasm/trap.ts";
+import { type WasmGlue, guardBinding } from "./wasm/trap.ts";
 
 /**
  * Returns the absolute path of a file in `dist`. It is computed relative to this module, which is always two
  * folders below the package: in `js/engine` during development, in `dist/engine` after a build, or in
  * `dist/bin`, where the bundle of the command contains it.
  */
-export function builtFile(path: string): string {
+export function builtFilePath(path: string): string {
   return fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));
 }
 
@@ -27,15 +27,20 @@ export function builtFile(path: string): string {
 export type NativeBinding = typeof addon;
 
 const require = createRequire(import.meta.url);
-const ABIS: Readonly<Record<string, readonly string[]>> = { linux: ["-gnu", "-musl"], win32: ["-msvc"] };
+const ABI_SUFFIXES_BY_OS: Readonly<Record<string, readonly string[]>> = {
+  linux: ["-gnu", "-musl"],
+  win32: ["-msvc"],
+};
 
 /** Returns the paths at which the addon may be, in the order in which they are tried. */
-function places(): readonly string[] {
+function possibleAddonPaths(): readonly string[] {
   const wish = process.env["FILEWRIGHT_ENGINE"];
   if (wish?.endsWith(".node")) return [wish];
-  const names = (ABIS[process.platform] ?? [""]).map((abi) => `${process.platform}-${process.arch}${abi}`);
+  const names = (ABI_SUFFIXES_BY_OS[process.platform] ?? [""]).map(
+    (abi) => `${process.platform}-${process.arch}${abi}`,
+  );
   return [
-    ...names.map((name) => builtFile(`native/filewright.${name}.node`)),
+    ...names.map((name) => builtFilePath(`native/filewright.${name}.node`)),
     ...names.map((name) => `@filewright/native-${name}`),
   ];
 }
@@ -44,7 +49,7 @@ function places(): readonly string[] {
 export function loadNative(): { readonly binding: NativeBinding } | { readonly reason: string } {
   if (process.env["FILEWRIGHT_ENGINE"] === "wasm") return { reason: "FILEWRIGHT_ENGINE=wasm" };
   const tried: string[] = [];
-  for (const place of places()) {
+  for (const place of possibleAddonPaths()) {
     try {
       return { binding: require(place) as NativeBinding };
     } catch (error) {
@@ -60,7 +65,12 @@ export function loadNative(): { readonly binding: NativeBinding } | { readonly r
  */
 export function loadWasm(): { readonly binding: Binding } | { readonly reason: string } {
   try {
-    return { binding: guarded<Binding>(require(builtFile("wasm/filewright.cjs")) as Glue, platformTables) };
+    return {
+      binding: guardBinding<Binding>(
+        require(builtFilePath("wasm/filewright.cjs")) as WasmGlue,
+        platformTables,
+      ),
+    };
   } catch (error) {
     const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     return {
@@ -73,7 +83,7 @@ export function loadWasm(): { readonly binding: Binding } | { readonly reason: s
  * Returns the addon. `work` names in the error what needs it. @throws FilewrightError UNSUPPORTED_PLATFORM
  * when it does not load
  */
-export function requireNative(work: string): NativeBinding {
+export function requireAddon(work: string): NativeBinding {
   const loaded = loadNative();
   if ("binding" in loaded) return loaded.binding;
   throw new FilewrightError("UNSUPPORTED_PLATFORM", `${work} needs the native addon: ${loaded.reason}`, {

@@ -47,27 +47,29 @@ export class QueryCache<Compiled> {
 }
 
 /** The length in UTF-16 units above which a pattern is treated as slow to compile, whatever it contains. */
-const MIN_LONG_PATTERN = 256;
+const MAX_SHORT_PATTERN_LENGTH = 256;
 /** The length in UTF-16 units above which a pattern is slow even to parse. */
-const MAX_PARSED_LENGTH = 4096;
+const MAX_CHEAPLY_PARSED_LENGTH = 4096;
 /** Matches Unicode classes such as `\w`, and counted repetitions, which the compiler expands. */
 const EXPENSIVE_SYNTAX = /\\[wdp]|\{\d/i;
 /** Matches syntax that stands for more than one character. Up to `MAX_CHEAP_CLASSES` of these are fast. */
-const CLASS_SYNTAX = /\\.|\.|\[\^/g;
+const CHARACTER_CLASS_SYNTAX = /\\.|\.|\[\^/g;
 const MAX_CHEAP_CLASSES = 16;
 
 /**
  * Returns true for a query that should be compiled in a worker. Depends only on the query, so that the same
  * query is always handled in the same way.
  */
-export function isExpensive(query: TextQuery): boolean {
-  const patterns = patternsOf(query);
-  if (lengthOf(patterns) > MIN_LONG_PATTERN) return true;
-  return query.regex !== false && patterns.some(isCostly);
+export function isExpensiveQuery(query: TextQuery): boolean {
+  const patterns = patternsOfQuery(query);
+  if (totalLengthOf(patterns) > MAX_SHORT_PATTERN_LENGTH) return true;
+  return query.regex !== false && patterns.some(isExpensivePattern);
 }
 
-function isCostly(pattern: string): boolean {
-  return EXPENSIVE_SYNTAX.test(pattern) || (pattern.match(CLASS_SYNTAX)?.length ?? 0) > MAX_CHEAP_CLASSES;
+function isExpensivePattern(pattern: string): boolean {
+  return (
+    EXPENSIVE_SYNTAX.test(pattern) || (pattern.match(CHARACTER_CLASS_SYNTAX)?.length ?? 0) > MAX_CHEAP_CLASSES
+  );
 }
 
 /**
@@ -75,13 +77,13 @@ function isCostly(pattern: string): boolean {
  * query.
  */
 export function isCheapToParse(query: TextQuery): boolean {
-  return lengthOf(patternsOf(query)) <= MAX_PARSED_LENGTH;
+  return totalLengthOf(patternsOfQuery(query)) <= MAX_CHEAPLY_PARSED_LENGTH;
 }
 
-function patternsOf({ pattern, patterns }: TextQuery): readonly string[] {
+function patternsOfQuery({ pattern, patterns }: TextQuery): readonly string[] {
   return patterns !== undefined && patterns.length > 0 ? patterns : [pattern ?? ""];
 }
 
-function lengthOf(patterns: readonly string[]): number {
+function totalLengthOf(patterns: readonly string[]): number {
   return patterns.reduce((sum, pattern) => sum + pattern.length, 0);
 }

@@ -6,7 +6,7 @@
  */
 import { fromEngine } from "./errors.ts";
 import type { FileExports } from "./generated/exports.ts";
-import { type Packed, unpack } from "./wire/unpack.ts";
+import { type Packed, unpackerOf } from "./wire/unpack.ts";
 
 /** How paths are ranked. */
 export interface RankOptions {
@@ -39,7 +39,7 @@ export interface RankEngine {
 }
 
 /** Returns the functions of the engine for fuzzy path search, which call the given binding. */
-export function rankEngine(binding: FileExports): RankEngine {
+export function makeRankEngine(binding: FileExports): RankEngine {
   return {
     rankPaths(query, paths, { limit, typos } = {}) {
       const text = paths.length === 0 ? "" : `${paths.join("\0")}\0`;
@@ -49,7 +49,7 @@ export function rankEngine(binding: FileExports): RankEngine {
       } catch (error) {
         throw fromEngine(error);
       }
-      const from = unpack(packed);
+      const from = unpackerOf(packed);
       const total = from.num();
       const files = Array.from({ length: from.num() }, () => {
         const path = paths[from.num()] as string;

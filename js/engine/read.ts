@@ -15,7 +15,7 @@ import {
   type Page as PageRecord,
 } from "./generated/records.ts";
 import type { FileExports } from "./generated/exports.ts";
-import { unpack } from "./wire/unpack.ts";
+import { unpackerOf } from "./wire/unpack.ts";
 
 export type { DecodedText, Eol, FileKind, Inspection, LongLine } from "./generated/records.ts";
 
@@ -124,12 +124,16 @@ export interface ReadEngine {
 }
 
 /** Returns the functions of the engine for reading text, which call the given binding. */
-export function readEngine(binding: FileExports): ReadEngine {
+export function makeReadEngine(binding: FileExports): ReadEngine {
   return {
     inspect: (bytes, options = {}) =>
-      called(() => decodeInspection(unpack(binding.inspect(bytes, options.name ?? "", !options.partial)))),
+      withTranslatedErrors(() =>
+        decodeInspection(unpackerOf(binding.inspect(bytes, options.name ?? "", !options.partial))),
+      ),
     readPage: (bytes, request = {}, name = "") =>
-      called(() => decodePage(unpack(binding.readPage(bytes, name, JSON.stringify(request))))),
+      withTranslatedErrors(() =>
+        decodePage(unpackerOf(binding.readPage(bytes, name, JSON.stringify(request)))),
+      ),
     async readPageAsync(bytes, request = {}, name = "", { signal } = {}) {
       checkAborted(signal);
       const json = JSON.stringify(request);
@@ -137,28 +141,28 @@ export function readEngine(binding: FileExports): ReadEngine {
         const packed = binding.readPageAsync
           ? await untilAborted(signal, binding.readPageAsync(bytes, name, json, signal))
           : binding.readPage(bytes, name, json);
-        return decodePage(unpack(packed));
+        return decodePage(unpackerOf(packed));
       } catch (error) {
         throw fromEngine(error);
       }
     },
     decodeText: (bytes, encoding = "auto") =>
-      called(() => decodeDecodedText(unpack(binding.decodeBytes(bytes, encoding)))),
+      withTranslatedErrors(() => decodeDecodedText(unpackerOf(binding.decodeBytes(bytes, encoding)))),
     encodeText: (text, encoding = "utf-8", options = {}) => {
-      if (UNPAIRED.test(text)) {
+      if (SURROGATE.test(text)) {
         throw new FilewrightError("ENCODING_ERROR", "the text contains an unpaired surrogate", {
           details: { encoding },
         });
       }
-      return called(() => binding.encodeText(text, encoding, options.bom ?? false));
+      return withTranslatedErrors(() => binding.encodeText(text, encoding, options.bom ?? false));
     },
-    lineAnchors: (text) => called(() => binding.lineAnchors(text)),
+    lineAnchors: (text) => withTranslatedErrors(() => binding.lineAnchors(text)),
   };
 }
 
-const UNPAIRED = /[\ud800-\udfff]/u;
+const SURROGATE = /[\ud800-\udfff]/u;
 
-function called<T>(call: () => T): T {
+function withTranslatedErrors<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {

@@ -3,10 +3,10 @@
  *
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
-import { type CancelToken, cancellable, Yielder } from "./yielder.ts";
+import { type CancelToken, runCancellable, Yielder } from "./yielder.ts";
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
-import { isExpensive, isCheapToParse, QueryCache } from "./queries.ts";
-import { isAttributed, toHits, toHitsYielding } from "./wire/hits.ts";
+import { isExpensiveQuery, isCheapToParse, QueryCache } from "./queries.ts";
+import { hasSeveralPatterns, decodeTextHits, decodeTextHitsYielding } from "./wire/hits.ts";
 import type { FileExports, IgnoreStack, SearchQuery as RawQuery } from "./generated/exports.ts";
 import type { TextHits, TextLimits, TextQuery } from "./search-types.ts";
 import type { Packed } from "./wire/unpack.ts";
@@ -18,13 +18,13 @@ export type * from "./search-types.ts";
  * The size in bytes from which a content is searched in a worker: a smaller one is searched faster than it is
  * sent.
  */
-export const LARGE_BYTES: number = 32 * 1024;
+export const MIN_WORKER_SEARCH_BYTES: number = 32 * 1024;
 
 /**
  * The size in bytes from which a content is searched on a thread of the native engine, whose searches are
  * fast.
  */
-const LARGE_NATIVE_BYTES = 256 * 1024;
+const MIN_NATIVE_THREAD_SEARCH_BYTES = 256 * 1024;
 
 /** Limits of a search in one content, including limits of the text that is returned. */
 export interface ContentLimits extends TextLimits {
@@ -168,37 +168,39 @@ export interface SearchEngine {
 }
 
 /** Returns the functions of the engine for searches, globs and ignore rules, which call the given binding. */
-export function searchEngine(binding: SearchBinding): SearchEngine {
+export function makeSearchEngine(binding: SearchBinding): SearchEngine {
   const raws = new WeakMap<CompiledQuery, RawQuery>();
   const kept = new QueryCache<CompiledQuery>();
   const sent = new WeakMap<SentQuery, string | undefined>();
   const { searchAsync, searchAllAsync, CancelToken } = binding;
   const compileQuery = (query: TextQuery): CompiledQuery => {
-    const options = optionsOf(query);
+    const options = queryOptionsJson(query);
     const known = kept.get(options);
     if (known !== undefined) return known;
-    const attributed = isAttributed(query);
-    const raw = translated(() => new binding.SearchQuery(options));
+    const attributed = hasSeveralPatterns(query);
+    const raw = withTranslatedErrors(() => new binding.SearchQuery(options));
     const run = (content: Uint8Array, limits: TextLimits, count: boolean) =>
-      translated(() => toHits(raw.search(content, JSON.stringify({ ...limits, count })), attributed));
+      withTranslatedErrors(() =>
+        decodeTextHits(raw.search(content, JSON.stringify({ ...limits, count })), attributed),
+      );
     const compiled: { -readonly [K in keyof CompiledQuery]: CompiledQuery[K] } = {
       search: (content, limits = {}) => run(content, limits, false),
       count: (content, limits = {}) => run(content, limits, true),
-      laterFrom: LARGE_BYTES,
+      laterFrom: MIN_WORKER_SEARCH_BYTES,
     };
     if (raw.searchAsync !== undefined && CancelToken !== undefined) {
-      compiled.laterFrom = LARGE_NATIVE_BYTES;
+      compiled.laterFrom = MIN_NATIVE_THREAD_SEARCH_BYTES;
       compiled.later = async (content, limits, signal) => {
         const asked = JSON.stringify(limits);
         const search = (token?: CancelToken) => raw.searchAsync?.(content, asked, token) as Promise<Packed>;
-        const packed = await cancellable(signal, CancelToken, search);
-        return toHitsYielding(packed, attributed, new Yielder({ signal }));
+        const packed = await runCancellable(signal, CancelToken, search);
+        return decodeTextHitsYielding(packed, attributed, new Yielder({ signal }));
       };
     } else if (searchAsync !== undefined) {
       compiled.later = async (content, limits, signal) => {
         try {
           const packed = await searchAsync(options, content, JSON.stringify(limits), signal);
-          return await toHitsYielding(packed, attributed, new Yielder({ signal }));
+          return await decodeTextHitsYielding(packed, attributed, new Yielder({ signal }));
         } catch (error) {
           throw fromEngine(error);
         }
@@ -212,7 +214,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
     glob(patterns, options = {}) {
       const { exclude, caseSensitive } = options;
       const json = JSON.stringify({ patterns, exclude, caseSensitive });
-      const raw = translated(() => new binding.PathGlobs(json));
+      const raw = withTranslatedErrors(() => new binding.PathGlobs(json));
       return {
         matches: (path, isDir = false) => raw.matches(path, isDir),
         excluded: (path, isDir = false) => raw.excluded(path, isDir),
@@ -221,15 +223,15 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
     },
     compileQuery,
     sentQuery(query) {
-      if (searchAllAsync === undefined || !isExpensive(query)) return undefined;
-      const [options, attributed] = [optionsOf(query), isAttributed(query)];
+      if (searchAllAsync === undefined || !isExpensiveQuery(query)) return undefined;
+      const [options, attributed] = [queryOptionsJson(query), hasSeveralPatterns(query)];
       const made: SentQuery = {
         async searchAll(contents, limits, signal) {
           try {
             const found = await searchAllAsync(options, contents, JSON.stringify(limits), signal);
             const yielder = new Yielder({ signal });
             const hits: TextHits[] = [];
-            for (const packed of found) hits.push(await toHitsYielding(packed, attributed, yielder));
+            for (const packed of found) hits.push(await decodeTextHitsYielding(packed, attributed, yielder));
             return hits;
           } catch (error) {
             throw fromEngine(error);
@@ -239,11 +241,11 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       sent.set(made, isCheapToParse(query) ? options : undefined);
       return made;
     },
-    grepText: (text, query) => compileQuery(query).search(toUtf8(text), limitsOf(query)),
+    grepText: (text, query) => compileQuery(query).search(toUtf8(text), textLimitsOf(query)),
     async grepTextAsync(text, query) {
       checkAborted(query.signal);
-      const [content, limits] = [toUtf8(text), limitsOf(query)];
-      if (searchAsync === undefined || content.length < LARGE_BYTES) {
+      const [content, limits] = [toUtf8(text), textLimitsOf(query)];
+      if (searchAsync === undefined || content.length < MIN_WORKER_SEARCH_BYTES) {
         const { search, later, laterFrom } = compileQuery(query);
         if (later === undefined || content.length < laterFrom) return search(content, limits);
         return later(content, { ...limits, count: false }, query.signal);
@@ -251,13 +253,13 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       // The query is compiled in the worker, because compiling it could block the event loop.
       try {
         const asked = JSON.stringify({ ...limits, count: false });
-        const packed = await searchAsync(optionsOf(query), content, asked, query.signal);
-        return await toHitsYielding(packed, isAttributed(query), new Yielder(query));
+        const packed = await searchAsync(queryOptionsJson(query), content, asked, query.signal);
+        return await decodeTextHitsYielding(packed, hasSeveralPatterns(query), new Yielder(query));
       } catch (error) {
         throw fromEngine(error);
       }
     },
-    ignoreRules: () => toRules(new binding.IgnoreStack()),
+    ignoreRules: () => toIgnoreRules(new binding.IgnoreStack()),
     heldIndex() {
       const raw = new binding.HeldIndex();
       return {
@@ -274,15 +276,15 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
 }
 
 /** Converts the options of a query to JSON, as the engine expects them. */
-function optionsOf({ pattern, patterns, regex, case: letters, word, multiline }: TextQuery): string {
+function queryOptionsJson({ pattern, patterns, regex, case: letters, word, multiline }: TextQuery): string {
   return JSON.stringify({ pattern, patterns, regex, case: letters, word, multiline });
 }
 
-function limitsOf({ before, after, context, maxPerFile, maxLineChars }: TextLimits): TextLimits {
+function textLimitsOf({ before, after, context, maxPerFile, maxLineChars }: TextLimits): TextLimits {
   return { before, after, context, maxPerFile, maxLineChars };
 }
 
-function translated<T>(call: () => T): T {
+function withTranslatedErrors<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {
@@ -290,13 +292,13 @@ function translated<T>(call: () => T): T {
   }
 }
 
-function toRules(raw: IgnoreStack): IgnoreRules {
+function toIgnoreRules(raw: IgnoreStack): IgnoreRules {
   return {
     enter(directory, files, border) {
       if (files.length === 0 && !border) return this;
       const places = files.map((file) => file.place);
       const contents = files.map((file) => file.content);
-      return toRules(raw.enter(directory, places, contents, border));
+      return toIgnoreRules(raw.enter(directory, places, contents, border));
     },
     ignored: (path, isDir) => raw.ignored(path, isDir),
   };

@@ -8,16 +8,16 @@ import { type Engine, type EngineInfo, makeEngine } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
 import { loadWasm } from "./load.node.ts";
 
-let loaded: Engine | undefined;
+let loadedEngine: Engine | undefined;
 
 /** The WebAssembly engine. @throws FilewrightError UNSUPPORTED_PLATFORM where the module does not load */
 export function engine(): Engine {
-  if (loaded === undefined) {
+  if (loadedEngine === undefined) {
     const wasm = loadWasm();
     if ("reason" in wasm) throw new FilewrightError("UNSUPPORTED_PLATFORM", wasm.reason);
-    loaded = makeEngine(wasm.binding, { kind: "wasm", reason: "imported as filewright/wasm" });
+    loadedEngine = makeEngine(wasm.binding, { kind: "wasm", reason: "imported as filewright/wasm" });
   }
-  return loaded;
+  return loadedEngine;
 }
 
 /** Resolves at once on Node, where the module is loaded synchronously. */

@@ -15,7 +15,7 @@ export const ENTRIES_PER_CHECK = 256;
  * The number of items that are sorted at once. Longer lists are sorted in parts of this size, which are then
  * merged.
  */
-const ITEMS_PER_RUN = 2048;
+const ITEMS_PER_SORTED_RUN = 2048;
 
 /**
  * Runs a function in the next turn of the event loop. The timer function is looked up when the module is
@@ -35,12 +35,12 @@ interface PausedWork {
  * the thread shares it, because several calls that each measured their own time would together block the
  * event loop for longer.
  */
-let workBegan: number | undefined;
+let workBeganAt: number | undefined;
 /** The paused work, longest waiting first. */
-let paused: PausedWork[] = [];
+let pausedWork: PausedWork[] = [];
 
 function beginTurn(): void {
-  workBegan = performance.now();
+  workBeganAt = performance.now();
   nextTurn(endTurn);
 }
 
@@ -49,11 +49,11 @@ function beginTurn(): void {
  * throws.
  */
 function endTurn(): void {
-  workBegan = undefined;
-  if (paused.length === 0) return;
-  const cancelled = paused.filter(({ signal }) => signal?.aborted);
-  if (cancelled.length > 0) paused = paused.filter(({ signal }) => !signal?.aborted);
-  const next = paused.shift();
+  workBeganAt = undefined;
+  if (pausedWork.length === 0) return;
+  const cancelled = pausedWork.filter(({ signal }) => signal?.aborted);
+  if (cancelled.length > 0) pausedWork = pausedWork.filter(({ signal }) => !signal?.aborted);
+  const next = pausedWork.shift();
   if (next !== undefined) beginTurn();
   for (const { resume } of cancelled) resume();
   next?.resume();
@@ -68,7 +68,7 @@ export class Yielder {
     this.#signal = query.signal;
     this.#end =
       query.timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + query.timeoutMs;
-    if (workBegan === undefined) beginTurn();
+    if (workBeganAt === undefined) beginTurn();
   }
 
   /** True when the time limit is reached. Nothing ends the work then; the caller has to check this. */
@@ -78,21 +78,21 @@ export class Yielder {
 
   /** Pauses if the work has blocked the event loop for `MAX_BLOCKING_MS`. @throws CANCELLED */
   async yieldIfDue(): Promise<void> {
-    if (workBegan === undefined) beginTurn();
-    else if (performance.now() - workBegan >= MAX_BLOCKING_MS) await this.#pause();
+    if (workBeganAt === undefined) beginTurn();
+    else if (performance.now() - workBeganAt >= MAX_BLOCKING_MS) await this.#pause();
     checkAborted(this.#signal);
   }
 
   /** Pauses in any case, before a step that takes long and cannot be divided. @throws CANCELLED */
   async yieldNow(): Promise<void> {
-    if (workBegan === undefined) beginTurn();
+    if (workBeganAt === undefined) beginTurn();
     await this.#pause();
     checkAborted(this.#signal);
   }
 
   #pause(): Promise<void> {
     return new Promise((resume) => {
-      paused.push({ signal: this.#signal, resume });
+      pausedWork.push({ signal: this.#signal, resume });
     });
   }
 }
@@ -106,22 +106,22 @@ export async function sortYielding<T>(
   compare: (a: T, b: T) => number,
   yielder: Yielder,
 ): Promise<readonly T[]> {
-  if (items.length <= ITEMS_PER_RUN) return [...items].sort(compare);
+  if (items.length <= ITEMS_PER_SORTED_RUN) return [...items].sort(compare);
   let runs: T[][] = [];
-  for (let at = 0; at < items.length; at += ITEMS_PER_RUN) {
-    runs.push(items.slice(at, at + ITEMS_PER_RUN).sort(compare));
+  for (let at = 0; at < items.length; at += ITEMS_PER_SORTED_RUN) {
+    runs.push(items.slice(at, at + ITEMS_PER_SORTED_RUN).sort(compare));
     await yielder.yieldIfDue();
   }
   while (runs.length > 1) {
     const merged: T[][] = [];
     for (let at = 0; at < runs.length; at += 2)
-      merged.push(await merge(runs[at] as T[], runs[at + 1] ?? [], compare, yielder));
+      merged.push(await mergeRunsYielding(runs[at] as T[], runs[at + 1] ?? [], compare, yielder));
     runs = merged;
   }
   return runs[0] as T[];
 }
 
-async function merge<T>(
+async function mergeRunsYielding<T>(
   first: readonly T[],
   second: readonly T[],
   compare: (a: T, b: T) => number,
@@ -130,7 +130,7 @@ async function merge<T>(
   const merged: T[] = [];
   for (let a = 0, b = 0; a < first.length || b < second.length; ) {
     const takeFirst = b >= second.length || (a < first.length && compare(first[a] as T, second[b] as T) <= 0);
-    if (merged.push((takeFirst ? first[a++] : second[b++]) as T) % ITEMS_PER_RUN === 0)
+    if (merged.push((takeFirst ? first[a++] : second[b++]) as T) % ITEMS_PER_SORTED_RUN === 0)
       await yielder.yieldIfDue();
   }
   return merged;
@@ -141,13 +141,13 @@ async function merge<T>(
  * {@link FilewrightError}s. The promise rejects at once; the engine checks its token between directories or
  * blocks and stops there.
  */
-export async function cancellable<T, Token extends Pick<CancelToken, "cancel">>(
+export async function runCancellable<T, Token extends Pick<CancelToken, "cancel">>(
   signal: AbortSignal | undefined,
   Cancel: new () => Token,
   call: (token: Token | undefined) => Promise<T>,
 ): Promise<T> {
   checkAborted(signal);
-  if (signal === undefined) return call(undefined).catch(translated);
+  if (signal === undefined) return call(undefined).catch(throwTranslated);
   const token = new Cancel();
   const onAbort = () => token.cancel();
   signal.addEventListener("abort", onAbort, { once: true });
@@ -184,6 +184,6 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T
 }
 
 /** Throws an error of the engine after converting it to a {@link FilewrightError}. */
-export function translated(error: unknown): never {
+export function throwTranslated(error: unknown): never {
   throw fromEngine(error);
 }

@@ -2,7 +2,7 @@
  * Renders a question for a terminal. Text from files, names and models is escaped, so that no
  * content can move the cursor, hide a line or forge an answer.
  */
-import { type DiffLine, diffLinesOf } from "../diff/diff-lines.ts";
+import { type DiffLine, classifyDiffLines } from "../diff/diff-lines.ts";
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
 import { escapeForPrinting, questionLines, type ShownQuestion } from "./question.ts";
 
@@ -88,7 +88,7 @@ export function renderDiff(lines: readonly string[], colour: boolean): readonly 
 }
 
 function paintDiff(lines: readonly string[], paint: Paint): readonly string[] {
-  return diffLinesOf(lines).map(({ text, kind, parts }) => {
+  return classifyDiffLines(lines).map(({ text, kind, parts }) => {
     const code = ANSI_CODE_BY_LINE_KIND[kind];
     if (code === undefined) return escapeForPrinting(text);
     if (parts === undefined) return paint(code, escapeForPrinting(text));

@@ -6,7 +6,7 @@
  * list to the model with every request. Calls may use all arguments of the tools, and the names and spellings
  * of the reference server, to which most clients are used.
  */
-import { wrongArgument } from "../presets/define.ts";
+import { wrongArgumentError } from "../presets/define.ts";
 import { mcp } from "../presets/mcp.ts";
 import type { CanonicalCall, Preset, PresetTool } from "../presets/preset.ts";
 import {
@@ -243,12 +243,12 @@ function fromReferenceSpelling(tool: string, given: unknown): Arguments {
   if (tool !== "read_file") return args;
   const { head, tail, ...rest } = args;
   if (head !== undefined && head !== null && tail !== undefined && tail !== null)
-    throw wrongArgument(tool, "tail", "it cannot be given together with head");
+    throw wrongArgumentError(tool, "tail", "it cannot be given together with head");
   if (head !== undefined && head !== null) return { max_lines: head, ...rest };
   if (tail === undefined || tail === null) return rest;
   const lines = Number(tail);
   if (!Number.isSafeInteger(lines) || lines < 1)
-    throw wrongArgument(tool, "tail", "it must be an integer of at least 1");
+    throw wrongArgumentError(tool, "tail", "it must be an integer of at least 1");
   return { start_line: -lines, ...rest };
 }
 

@@ -3,22 +3,22 @@ import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, route, tool } from "./define.ts";
-import { type Preset, type Refused, foundTimes, headed } from "./preset.ts";
+import { type Preset, type Refused, matchCountOf, withHeadline } from "./preset.ts";
 
-function refuse(side: "read" | "write") {
+function makeAccessRefusal(side: "read" | "write") {
   return ({ code, path: shown, told, error, given }: Refused): string | undefined => {
     switch (code) {
       case "OUTSIDE_ALLOWED":
-        return headed(`Access denied: ${shown} is not within allowed ${side} paths`, told);
+        return withHeadline(`Access denied: ${shown} is not within allowed ${side} paths`, told);
       case "NOT_FOUND":
-        return headed(`${side === "read" ? "Path" : "File"} not found: ${shown}`, told);
+        return withHeadline(`${side === "read" ? "Path" : "File"} not found: ${shown}`, told);
       case "NO_CHANGE":
         return "old_string and new_string must be different (no changes to make)";
       case "MATCH_NOT_UNIQUE":
         return given["replace_all"] === true
           ? undefined
-          : headed(
-              `old_string appears ${foundTimes(error)} times in ${shown}; add context to make it unique, or set replace_all`,
+          : withHeadline(
+              `old_string appears ${matchCountOf(error)} times in ${shown}; add context to make it unique, or set replace_all`,
               told,
             );
       default:
@@ -57,7 +57,7 @@ export const amplifier: Preset = buildPreset({
         data.total_lines === 0 && data.image === undefined
           ? `${plain()}\nWarning: File exists but has empty contents`
           : plain(),
-      refuse: refuse("read"),
+      refuse: makeAccessRefusal("read"),
       instead: (code, given) =>
         code !== "IS_DIRECTORY"
           ? undefined
@@ -73,7 +73,7 @@ export const amplifier: Preset = buildPreset({
                   lines.join("\n") + (data.truncated ? `\n[${lines.length} of ${data.total} entries]` : "")
                 );
               },
-              refuse: refuse("read"),
+              refuse: makeAccessRefusal("read"),
             }),
     }),
     tool({
@@ -87,7 +87,7 @@ export const amplifier: Preset = buildPreset({
       },
       required: ["file_path", "content"],
       home: ["file_path"],
-      refuse: refuse("write"),
+      refuse: makeAccessRefusal("write"),
     }),
     tool({
       name: "edit_file",
@@ -107,7 +107,7 @@ export const amplifier: Preset = buildPreset({
         const done = `Edited ${escapeControls(args.path)}: ${data.replacements} replacement(s), ${data.bytes_written} bytes written`;
         return `${done}\n${data.diff.replace(/\n$/u, "")}`;
       },
-      refuse: refuse("write"),
+      refuse: makeAccessRefusal("write"),
     }),
   ],
 });

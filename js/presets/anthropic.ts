@@ -2,10 +2,10 @@
 import { choice, integer, text } from "../tools/lib/shared.ts";
 import type { Arguments, Schema } from "../tools/lib/schema.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import { editorRoute, memoryRoute, viewInstead } from "./anthropic-commands.ts";
+import { editorRoute, memoryRoute, listDirectoryInstead } from "./anthropic-commands.ts";
 import type { Param, Preset, ToolSpec } from "./preset.ts";
 
-const RANGE: Schema = {
+const VIEW_RANGE_SCHEMA: Schema = {
   type: "array",
   items: { type: "integer" },
   minItems: 2,
@@ -13,24 +13,28 @@ const RANGE: Schema = {
   description: "With view: first and last line, counted from 1; -1 as last reads to the end.",
 };
 
-const only = (commands: string, what: string, more: Partial<Schema> = {}): Param =>
+const paramOfCommands = (commands: string, what: string, more: Partial<Schema> = {}): Param =>
   param(null, text(`With ${commands}: ${what}`, more));
 
-const edits = {
-  file_text: only("create", "the whole content of the new file."),
-  old_str: only("str_replace", "the text to replace, exactly as in the file; it must occur once.", {
-    minLength: 1,
-  }),
-  new_str: only("str_replace", "the text to put there; an empty text deletes."),
+const EDIT_PARAMS = {
+  file_text: paramOfCommands("create", "the whole content of the new file."),
+  old_str: paramOfCommands(
+    "str_replace",
+    "the text to replace, exactly as in the file; it must occur once.",
+    {
+      minLength: 1,
+    },
+  ),
+  new_str: paramOfCommands("str_replace", "the text to put there; an empty text deletes."),
   insert_line: param(
     null,
     integer("With insert: the line to insert behind; 0 inserts at the beginning.", { minimum: 0 }),
   ),
-  insert_text: only("insert", "the text to insert."),
+  insert_text: paramOfCommands("insert", "the text to insert."),
 } as const;
 
 /** Completes the specification of a tool whose argument `command` decides which canonical tool is called. */
-function commanded(
+function withCommandArgument(
   spec: Pick<ToolSpec, "name" | "title" | "description" | "params"> & {
     readonly route: (given: Arguments) => ReturnType<NonNullable<ToolSpec["route"]>>;
     readonly memory: boolean;
@@ -43,7 +47,7 @@ function commanded(
     called: { path: "path", content: "file_text", old_text: "old_str", new_text: "new_str" },
     kind: "read",
     required: ["command"],
-    instead: (code, given) => viewInstead(code, given, memory),
+    instead: (code, given) => listDirectoryInstead(code, given, memory),
   });
 }
 
@@ -52,24 +56,27 @@ export const anthropic: Preset = buildPreset({
   name: "anthropic",
   about: "the text editor and memory tools of Anthropic's API",
   tools: [
-    commanded({
+    withCommandArgument({
       name: "str_replace_based_edit_tool",
       title: "Text editor",
       description:
         "Views, creates and edits text files. view shows a file with line numbers, or a directory two levels deep; create makes a new file; str_replace replaces text that occurs exactly once; insert puts text behind a line. Returns a diff of what changed.",
       params: {
-        command: param(null, choiceOf("What to do.", ["view", "create", "str_replace", "insert"])),
+        command: param(
+          null,
+          requiredChoiceSchema("What to do.", ["view", "create", "str_replace", "insert"]),
+        ),
         path: param(
           null,
           text("The file or directory; relative to the workspace, or absolute.", { minLength: 1 }),
         ),
-        view_range: param(null, RANGE),
-        ...edits,
+        view_range: param(null, VIEW_RANGE_SCHEMA),
+        ...EDIT_PARAMS,
       },
       route: editorRoute,
       memory: false,
     }),
-    commanded({
+    withCommandArgument({
       name: "memory",
       title: "Memory",
       description:
@@ -77,16 +84,23 @@ export const anthropic: Preset = buildPreset({
       params: {
         command: param(
           null,
-          choiceOf("What to do.", ["view", "create", "str_replace", "insert", "delete", "rename"]),
+          requiredChoiceSchema("What to do.", [
+            "view",
+            "create",
+            "str_replace",
+            "insert",
+            "delete",
+            "rename",
+          ]),
         ),
         path: param(
           null,
           text("The file or directory, from /memories on. Not with rename.", { minLength: 1 }),
         ),
-        view_range: param(null, RANGE),
-        ...edits,
-        old_path: only("rename", "what to rename.", { minLength: 1 }),
-        new_path: only("rename", "its new path.", { minLength: 1 }),
+        view_range: param(null, VIEW_RANGE_SCHEMA),
+        ...EDIT_PARAMS,
+        old_path: paramOfCommands("rename", "what to rename.", { minLength: 1 }),
+        new_path: paramOfCommands("rename", "its new path.", { minLength: 1 }),
       },
       route: memoryRoute,
       memory: true,
@@ -95,7 +109,7 @@ export const anthropic: Preset = buildPreset({
 });
 
 /** Returns the schema of a required argument that takes one of some words. */
-function choiceOf(description: string, values: readonly string[]): Schema {
+function requiredChoiceSchema(description: string, values: readonly string[]): Schema {
   const { default: _, ...schema } = choice(description, values, "");
   return schema;
 }

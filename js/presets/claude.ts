@@ -9,45 +9,45 @@ import {
   type Preset,
   type Refused,
   type RenderInput,
-  foundTimes,
-  headed,
-  shownDiff,
+  matchCountOf,
+  withHeadline,
+  diffWithoutLastEnding,
 } from "./preset.ts";
 import { rowsOf } from "../tools/grep/text.ts";
 
-const OLD_PARAM: Param = param(
+const OLD_STRING_PARAM: Param = param(
   "old_text",
   text("The text to replace, exactly as in the file.", { minLength: 1 }),
 );
-const NEW_PARAM: Param = param("new_text", text("The text to put there; it must be different."));
+const NEW_STRING_PARAM: Param = param("new_text", text("The text to put there; it must be different."));
 const REPLACE_ALL_PARAM: Param = param("replace_all", flag("Replace every occurrence.", false));
 
-function refuse({ code, told, error, given }: Refused): string | undefined {
-  if (code === "NOT_FOUND") return headed("File does not exist.", told);
+function refusalMessage({ code, told, error, given }: Refused): string | undefined {
+  if (code === "NOT_FOUND") return withHeadline("File does not exist.", told);
   if (code === "NO_CHANGE")
-    return headed("No changes to make: old_string and new_string must be different.", told);
-  if (code === "MATCH_NOT_FOUND") return headed("String to replace not found in file.", told);
+    return withHeadline("No changes to make: old_string and new_string must be different.", told);
+  if (code === "MATCH_NOT_FOUND") return withHeadline("String to replace not found in file.", told);
   if (code === "MATCH_NOT_UNIQUE" && given["replace_all"] !== true) {
-    return headed(
-      `Found ${foundTimes(error)} matches of the string to replace, but replace_all is false. Set replace_all to true, or add context to say which.`,
+    return withHeadline(
+      `Found ${matchCountOf(error)} matches of the string to replace, but replace_all is false. Set replace_all to true, or add context to say which.`,
       told,
     );
   }
   return undefined;
 }
 
-const lines = (what: string): Param["schema"] => integer(what, { minimum: 0, maximum: 50 });
+const lineCountSchema = (what: string): Param["schema"] => integer(what, { minimum: 0, maximum: 50 });
 
 /** Returns which results a search shows: how many are skipped, and the maximum number shown. */
-function windowOf(given: RenderInput["given"]): { readonly skip: number; readonly most: number } {
+function shownResultWindow(given: RenderInput["given"]): { readonly skip: number; readonly most: number } {
   const most = Number(given["head_limit"]);
-  return { skip: Number(given["offset"]), most: most === 0 ? MAX_RESULTS : most };
+  return { skip: Number(given["offset"]), most: most === 0 ? MAX_GREP_RESULTS : most };
 }
 
-const MAX_RESULTS = 100_000;
+const MAX_GREP_RESULTS = 100_000;
 
 function grepText({ data, given, args, plain }: RenderInput<GrepArgs, GrepData>): string {
-  const { skip, most } = windowOf(given);
+  const { skip, most } = shownResultWindow(given);
   const found = (data.files ?? data.counts ?? data.matches ?? []).length;
   if (found === 0 && !data.complete) return plain();
   if (found > 0 && skip >= found) {
@@ -100,7 +100,7 @@ export const claude: Preset = buildPreset({
       },
       required: ["file_path"],
       fixed: { line_numbers: "arrow" },
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "Write",
@@ -116,7 +116,7 @@ export const claude: Preset = buildPreset({
         data.operation === "create"
           ? `File created successfully at: ${escapeControls(args.path)}`
           : `The file ${escapeControls(args.path)} has been updated.`,
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "Edit",
@@ -125,14 +125,15 @@ export const claude: Preset = buildPreset({
         "Replaces exact text in a file. old_string must occur once, or replace_all must be true; copy it from Read without the line numbers (everything up to and including the arrow), with its indentation. Returns the diff.",
       params: {
         file_path: param("path", path("The file to edit")),
-        old_string: OLD_PARAM,
-        new_string: NEW_PARAM,
+        old_string: OLD_STRING_PARAM,
+        new_string: NEW_STRING_PARAM,
         replace_all: REPLACE_ALL_PARAM,
       },
       required: ["file_path", "old_string", "new_string"],
       fixed: { match: "exact" },
-      text: ({ data, args }) => `The file ${escapeControls(args.path)} has been updated.\n${shownDiff(data)}`,
-      refuse,
+      text: ({ data, args }) =>
+        `The file ${escapeControls(args.path)} has been updated.\n${diffWithoutLastEnding(data)}`,
+      refuse: refusalMessage,
     }),
     tool({
       name: "MultiEdit",
@@ -149,8 +150,8 @@ export const claude: Preset = buildPreset({
             description: "The edits, in order.",
             items: object(
               {
-                old_string: OLD_PARAM.schema,
-                new_string: NEW_PARAM.schema,
+                old_string: OLD_STRING_PARAM.schema,
+                new_string: NEW_STRING_PARAM.schema,
                 replace_all: REPLACE_ALL_PARAM.schema,
               },
               ["old_string", "new_string"],
@@ -162,8 +163,8 @@ export const claude: Preset = buildPreset({
       required: ["file_path", "edits"],
       fixed: { match: "exact" },
       text: ({ data, args, given }) =>
-        `Applied ${(given["edits"] as readonly unknown[]).length} edits to ${escapeControls(args.path)}\n${shownDiff(data)}`,
-      refuse,
+        `Applied ${(given["edits"] as readonly unknown[]).length} edits to ${escapeControls(args.path)}\n${diffWithoutLastEnding(data)}`,
+      refuse: refusalMessage,
     }),
     tool({
       name: "Glob",
@@ -177,7 +178,7 @@ export const claude: Preset = buildPreset({
       required: ["pattern"],
       fixed: { sort: "mtime", limit: 100 },
       text: ({ data, plain }) => (data.matches.length === 0 ? "No files found" : plain()),
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "Grep",
@@ -193,10 +194,13 @@ export const claude: Preset = buildPreset({
           choice("What is given.", ["content", "files_with_matches", "count"], "files_with_matches"),
           { convert: (mode: string) => (mode === "files_with_matches" ? "files" : mode) },
         ),
-        "-B": param("before", lines("Lines before each match, with output_mode content.")),
-        "-A": param("after", lines("Lines after each match, with output_mode content.")),
-        "-C": param("context", lines("Lines before and after each match, with output_mode content.")),
-        context: param(null, lines("The same as -C.")),
+        "-B": param("before", lineCountSchema("Lines before each match, with output_mode content.")),
+        "-A": param("after", lineCountSchema("Lines after each match, with output_mode content.")),
+        "-C": param(
+          "context",
+          lineCountSchema("Lines before and after each match, with output_mode content."),
+        ),
+        context: param(null, lineCountSchema("The same as -C.")),
         "-n": param(null, flag("Show line numbers, with output_mode content.", true)),
         "-i": param("case", flag("Letter case does not count.", false), {
           convert: (aside: boolean) => (aside ? "insensitive" : "sensitive"),
@@ -213,7 +217,7 @@ export const claude: Preset = buildPreset({
       },
       required: ["pattern"],
       arrange(args, given) {
-        const { skip, most } = windowOf(given);
+        const { skip, most } = shownResultWindow(given);
         const context = args["context"] ?? given["context"];
         return {
           ...args,
@@ -222,7 +226,7 @@ export const claude: Preset = buildPreset({
         };
       },
       text: grepText,
-      refuse,
+      refuse: refusalMessage,
     }),
   ],
 });

@@ -2,7 +2,7 @@
 import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import { type Preset, type Refused, absoluteIn, headed } from "./preset.ts";
+import { type Preset, type Refused, absolutePathIn, withHeadline } from "./preset.ts";
 
 /**
  * Moves chunks that only add lines to the end of their file's section.
@@ -22,7 +22,7 @@ function withAdditionsAtEnd(patch: string): string {
   };
   for (let at = 0; at < lines.length; ) {
     const line = lines[at] as string;
-    if (line.startsWith("*** ") && line.trimEnd() !== END_OF_FILE) {
+    if (line.startsWith("*** ") && line.trimEnd() !== END_OF_FILE_LINE) {
       if (!line.startsWith("*** Move to:")) {
         flush();
         isUpdate = line.startsWith("*** Update File:");
@@ -37,8 +37,8 @@ function withAdditionsAtEnd(patch: string): string {
     while (body.at(-1)?.trim() === "") body.pop();
     const isBare = !line.startsWith("@@") || line.trim() === "@@";
     const isAddition = body.length > 0 && body.every((one) => one.startsWith("+"));
-    if (isUpdate && isBare && isAddition && lines[end]?.trimEnd() !== END_OF_FILE)
-      additions.push("@@", ...body, END_OF_FILE);
+    if (isUpdate && isBare && isAddition && lines[end]?.trimEnd() !== END_OF_FILE_LINE)
+      additions.push("@@", ...body, END_OF_FILE_LINE);
     else result.push(...lines.slice(at, end));
     at = end;
   }
@@ -46,15 +46,15 @@ function withAdditionsAtEnd(patch: string): string {
   return result.join("\n");
 }
 
-const END_OF_FILE = "*** End of File";
+const END_OF_FILE_LINE = "*** End of File";
 
-function refuse({ code, told }: Refused): string | undefined {
-  return code === "PATCH_FAILED" ? headed("apply_patch verification failed", told) : undefined;
+function refusalMessage({ code, told }: Refused): string | undefined {
+  return code === "PATCH_FAILED" ? withHeadline("apply_patch verification failed", told) : undefined;
 }
 
-const MARKS = { create: "A", copy: "A", delete: "D", update: "M", rename: "M" } as const;
+const MARK_BY_OPERATION = { create: "A", copy: "A", delete: "D", update: "M", rename: "M" } as const;
 
-const offset = (what: string): ReturnType<typeof integer> => integer(what, { default: 1, minimum: 1 });
+const offsetSchema = (what: string): ReturnType<typeof integer> => integer(what, { default: 1, minimum: 1 });
 
 /** Patches in the form `*** Begin Patch`; lines and entries count from 1. */
 export const codex: Preset = buildPreset({
@@ -72,11 +72,11 @@ export const codex: Preset = buildPreset({
       arrange: (args) => ({ ...args, patch: withAdditionsAtEnd(String(args["patch"])) }),
       text({ data }) {
         const rows = data.files.map(
-          ({ operation, path: file }) => `${MARKS[operation]} ${escapeControls(file)}`,
+          ({ operation, path: file }) => `${MARK_BY_OPERATION[operation]} ${escapeControls(file)}`,
         );
         return ["Success. Updated the following files:", ...rows].join("\n");
       },
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "read_file",
@@ -85,7 +85,7 @@ export const codex: Preset = buildPreset({
         "Reads a text file, each line behind `L` and its number, at most `limit` lines from line `offset` on, counted from 1.",
       params: {
         file_path: param("path", path("The file to read")),
-        offset: param("start_line", offset("The line to begin with, counted from 1.")),
+        offset: param("start_line", offsetSchema("The line to begin with, counted from 1.")),
         limit: param("max_lines", integer("How many lines at most.", { default: 2000, minimum: 1 })),
       },
       required: ["file_path"],
@@ -102,7 +102,7 @@ export const codex: Preset = buildPreset({
         "Lists a directory and what is below it, to `depth` levels, indented by level: directories end in /, links in @. At most `limit` entries from entry `offset` on, counted from 1.",
       params: {
         dir_path: param("path", path("The directory to list")),
-        offset: param(null, offset("The entry to begin with, counted from 1.")),
+        offset: param(null, offsetSchema("The entry to begin with, counted from 1.")),
         limit: param(
           null,
           integer("How many entries at most.", { default: 25, minimum: 1, maximum: 10_000 }),
@@ -124,7 +124,9 @@ export const codex: Preset = buildPreset({
           return `${"  ".repeat(level)}${escapeControls(name)}${mark}`;
         });
         const more = data.truncated ? [`More than ${rows.length} entries found`] : [];
-        return [`Absolute path: ${escapeControls(absoluteIn(call, data.path))}`, ...rows, ...more].join("\n");
+        return [`Absolute path: ${escapeControls(absolutePathIn(call, data.path))}`, ...rows, ...more].join(
+          "\n",
+        );
       },
     }),
     tool({

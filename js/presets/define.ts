@@ -26,7 +26,7 @@ import {
   type RenderInput,
   type ToolSpec,
   type ToolMapping,
-  editRefusal,
+  ambiguousEditMessage,
 } from "./preset.ts";
 import { PRESET_SPEC_OPTIONS } from "./spec-options.ts";
 
@@ -80,7 +80,7 @@ function presetOf(preset: PresetSpec, checked: () => PresetSpec): Preset {
     about: preset.about,
     get tools(): readonly PresetTool[] {
       tools ??= Object.freeze(
-        checked().tools.map((spec) => makeTool(spec, called, preset.fixedText === true)),
+        checked().tools.map((spec) => makePresetTool(spec, called, preset.fixedText === true)),
       );
       return tools;
     },
@@ -90,23 +90,23 @@ function presetOf(preset: PresetSpec, checked: () => PresetSpec): Preset {
   });
 }
 
-function toolOf(name: ToolName): Tool {
+function canonicalToolOf(name: ToolName): Tool {
   return TOOLS.find((tool) => tool.name === name) as Tool;
 }
 
-function makeTool(
+function makePresetTool(
   spec: ToolSpec,
   called: (of: string) => string | undefined,
   fixedText: boolean,
 ): PresetTool {
-  const of = toolOf(spec.of);
+  const of = canonicalToolOf(spec.of);
   const inputSchema = object(
     Object.fromEntries(Object.entries(spec.params).map(([name, { schema }]) => [name, schema])),
     spec.required,
   );
-  const aliases = aliasesOf(spec, of);
+  const aliases = argumentAliasesOf(spec, of);
   const params = Object.entries(spec.params);
-  const names = namesOf(params, called, spec.called);
+  const names = namesForReader(params, called, spec.called);
   const plain = compile<Arguments>(spec.name, inputSchema);
   const parse =
     spec.of === "edit_file" && !fixedText
@@ -121,7 +121,7 @@ function makeTool(
   );
 
   const keyed = params.flatMap(([name, { keys }]) =>
-    keys === undefined ? [] : [[name, inverted(keys)] as const],
+    keys === undefined ? [] : [[name, invertKeys(keys)] as const],
   );
   /** In a list of objects, canonical keys are accepted beside those of the preset. */
   const theirKeys = (args: Arguments): Arguments => {
@@ -137,8 +137,8 @@ function makeTool(
     const checked: Record<string, unknown> = {
       ...parse(theirKeys(plainArguments(spec.name, given, aliases))),
     };
-    for (const name of spec.home ?? []) checked[name] = atHome(checked[name], host);
-    for (const name of spec.absolute ?? []) wantAbsolute(spec.name, name, checked[name]);
+    for (const name of spec.home ?? []) checked[name] = expandHomePath(checked[name], host);
+    for (const name of spec.absolute ?? []) assertAbsolute(spec.name, name, checked[name]);
     return checked;
   };
   const meant = (way: ToolMapping, tool: Tool, args: Arguments, given: Arguments): CanonicalCall => ({
@@ -153,8 +153,8 @@ function makeTool(
       ? {}
       : { ignoreFiles: (files: readonly string[]) => spec.ignoreFiles?.(files, given) ?? files }),
     ...(spec.excludeLines === undefined ? {} : { excludeLines: spec.excludeLines(given) }),
-    ...(way.text === undefined ? {} : { text: textBy(way.text, tool, given) }),
-    refuse: (error, told) => refusalBy(way, error, told, given, names),
+    ...(way.text === undefined ? {} : { text: renderTextBy(way.text, tool, given) }),
+    refuse: (error, told) => refusalMessageBy(way, error, told, given, names),
   });
   const arranged = spec.arrange ?? ((args: Arguments): Arguments => args);
   /**
@@ -162,7 +162,8 @@ function makeTool(
    * directory.
    */
   const discreet = (found: CanonicalCall, given: unknown, { home }: PresetHost): CanonicalCall => {
-    const said = isPlain(given) && Object.values(given).some((value) => atHome(value, { home }) !== value);
+    const said =
+      isPlain(given) && Object.values(given).some((value) => expandHomePath(value, { home }) !== value);
     if (spec.home === undefined || !said || home === undefined) return found;
     return {
       ...found,
@@ -185,8 +186,8 @@ function makeTool(
       const other = spec.route?.(checked);
       const found =
         other === undefined
-          ? meant(spec, of, arranged(ourArguments(params, checked, spec.fixed), checked), checked)
-          : meant(other, toolOf(other.of), other.args, checked);
+          ? meant(spec, of, arranged(toCanonicalArguments(params, checked, spec.fixed), checked), checked)
+          : meant(other, canonicalToolOf(other.of), other.args, checked);
       return discreet(found, given, host);
     },
     ...(spec.instead === undefined
@@ -195,7 +196,9 @@ function makeTool(
           instead(code: Code, given: unknown, host: PresetHost): CanonicalCall | undefined {
             const checked = understood(given, host);
             const other = spec.instead?.(code, checked);
-            return other === undefined ? undefined : meant(other, toolOf(other.of), other.args, checked);
+            return other === undefined
+              ? undefined
+              : meant(other, canonicalToolOf(other.of), other.args, checked);
           },
         }),
   });
@@ -205,7 +208,7 @@ function makeTool(
  * Returns the aliases of a tool: the canonical names of its arguments, other systems' names for paths, and
  * those of the preset.
  */
-function aliasesOf(spec: ToolSpec, of: Tool): Aliases {
+function argumentAliasesOf(spec: ToolSpec, of: Tool): Aliases {
   const aliases: Record<string, string> = {};
   const add = (alias: string, theirs: string): void => {
     if (!Object.hasOwn(spec.params, alias)) aliases[alias] ??= theirs;
@@ -221,7 +224,7 @@ function aliasesOf(spec: ToolSpec, of: Tool): Aliases {
   return Object.freeze(aliases);
 }
 
-function namesOf(
+function namesForReader(
   params: readonly (readonly [string, Param])[],
   called: (of: string) => string | undefined,
   more: Aliases = {},
@@ -241,7 +244,7 @@ function namesOf(
   });
 }
 
-function ourArguments(
+function toCanonicalArguments(
   params: readonly (readonly [string, Param])[],
   checked: Arguments,
   fixed: Arguments = {},
@@ -253,7 +256,7 @@ function ourArguments(
     const value = checked[theirs];
     if (to === null || value === undefined) continue;
     const renamed =
-      keys === undefined ? value : (value as readonly Arguments[]).map((item) => rekeyed(item, keys));
+      keys === undefined ? value : (value as readonly Arguments[]).map((item) => renameKeys(item, keys));
     const converted = convert === undefined ? renamed : convert(renamed as never);
     if (converted !== undefined) args[to] = converted;
   }
@@ -261,28 +264,28 @@ function ourArguments(
 }
 
 /** Returns the object with its keys renamed; other keys stay. */
-function rekeyed(item: Arguments, keys: Readonly<Record<string, string>>): Arguments {
+function renameKeys(item: Arguments, keys: Readonly<Record<string, string>>): Arguments {
   return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys[key] ?? key, value]));
 }
 
-function inverted(keys: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function invertKeys(keys: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(keys).map(([theirs, ours]) => [ours, theirs]));
 }
 
-function atHome(path: unknown, { home }: PresetHost): unknown {
+function expandHomePath(path: unknown, { home }: PresetHost): unknown {
   if (home === undefined || typeof path !== "string") return path;
   return path === "~" || path.startsWith("~/") ? home + path.slice(1) : path;
 }
 
 /** Creates the error for an invalid argument of a preset's tool. `what` completes the sentence. */
-export function wrongArgument(tool: string, argument: string, what: string): FilewrightError {
+export function wrongArgumentError(tool: string, argument: string, what: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
     complete: true,
     details: { tool, argument },
   });
 }
 
-function wantAbsolute(tool: string, argument: string, path: unknown): void {
+function assertAbsolute(tool: string, argument: string, path: unknown): void {
   if (typeof path !== "string" || path.startsWith("/")) return;
   throw new FilewrightError(
     "INVALID_ARGUMENT",
@@ -291,7 +294,7 @@ function wantAbsolute(tool: string, argument: string, path: unknown): void {
   );
 }
 
-function textBy(
+function renderTextBy(
   text: (told: RenderInput<never, never>) => string,
   tool: Tool,
   given: Arguments,
@@ -303,7 +306,7 @@ function textBy(
   };
 }
 
-function refusalBy(
+function refusalMessageBy(
   way: ToolMapping,
   error: FilewrightError,
   told: string,
@@ -312,6 +315,13 @@ function refusalBy(
 ): string {
   const { code } = error;
   const path = escapeControls(error.path ?? "");
-  const refused: Refused = { code, error, path, told: editRefusal(error, told, path, names), given, names };
+  const refused: Refused = {
+    code,
+    error,
+    path,
+    told: ambiguousEditMessage(error, told, path, names),
+    given,
+    names,
+  };
   return way.refuse?.(refused) ?? refused.told;
 }

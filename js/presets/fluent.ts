@@ -5,9 +5,9 @@ import { readText } from "../tools/read_file.ts";
 import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import { type Preset, type Refused, foundTimes } from "./preset.ts";
+import { type Preset, type Refused, matchCountOf } from "./preset.ts";
 
-function outside({ code, path: shown }: Refused): string | undefined {
+function outsideMessage({ code, path: shown }: Refused): string | undefined {
   return code === "OUTSIDE_ALLOWED" ? `path '${shown}' is outside the allowed workspace.` : undefined;
 }
 
@@ -41,7 +41,7 @@ export const fluent: Preset = buildPreset({
           call,
           false,
         ),
-      refuse: outside,
+      refuse: outsideMessage,
     }),
     tool({
       name: "edit_file",
@@ -60,8 +60,8 @@ export const fluent: Preset = buildPreset({
         const { code, path: shown, error } = refused;
         if (code === "MATCH_NOT_FOUND") return `old_string not found in ${shown}`;
         if (code === "MATCH_NOT_UNIQUE")
-          return `old_string appears ${foundTimes(error)} times in ${shown}. Must be unique.`;
-        return outside(refused);
+          return `old_string appears ${matchCountOf(error)} times in ${shown}. Must be unique.`;
+        return outsideMessage(refused);
       },
     }),
     tool({
@@ -75,7 +75,7 @@ export const fluent: Preset = buildPreset({
       },
       required: ["path", "content"],
       text: ({ args }) => `Successfully wrote ${escapeControls(args.path)}`,
-      refuse: outside,
+      refuse: outsideMessage,
     }),
     tool({
       name: "list_dir",
@@ -94,9 +94,9 @@ export const fluent: Preset = buildPreset({
         });
         // A truncated list ends with the last line of the canonical text, which says how many entries there
         // are.
-        return data.truncated ? [...lines, lastLine(plain())].join("\n") : lines.join("\n");
+        return data.truncated ? [...lines, lastLineOf(plain())].join("\n") : lines.join("\n");
       },
-      refuse: outside,
+      refuse: outsideMessage,
     }),
     tool({
       name: "glob_search",
@@ -108,7 +108,7 @@ export const fluent: Preset = buildPreset({
       fixed: { limit: 100 },
       text: ({ data, plain }) =>
         data.matches.length === 0 ? "No files found matching the pattern." : plain(),
-      refuse: outside,
+      refuse: outsideMessage,
     }),
     tool({
       name: "grep_search",
@@ -134,11 +134,11 @@ export const fluent: Preset = buildPreset({
         const whole = !data.truncated && data.complete;
         return [...lines, ...(whole ? [] : [grepClosing(data, args as never, call.names)])].join("\n");
       },
-      refuse: outside,
+      refuse: outsideMessage,
     }),
   ],
 });
 
-function lastLine(lines: string): string {
+function lastLineOf(lines: string): string {
   return lines.slice(lines.lastIndexOf("\n") + 1);
 }

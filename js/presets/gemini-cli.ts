@@ -4,11 +4,18 @@ import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { buildPreset, param, route, tool, wrongArgument } from "./define.ts";
+import { buildPreset, param, route, tool, wrongArgumentError } from "./define.ts";
 import { geminiGrepText, geminiReadText, geminiIgnore } from "./gemini-shared.ts";
-import { type Preset, type Refused, type RenderInput, foundTimes, headed, shownDiff } from "./preset.ts";
+import {
+  type Preset,
+  type Refused,
+  type RenderInput,
+  matchCountOf,
+  withHeadline,
+  diffWithoutLastEnding,
+} from "./preset.ts";
 
-const filtering: Schema = {
+const FILE_FILTERING_SCHEMA: Schema = {
   ...object(
     {
       respect_git_ignore: flag("Leave out what .gitignore names.", true),
@@ -19,9 +26,11 @@ const filtering: Schema = {
   description: "Which ignore files are minded.",
 };
 
-const mindful = { convert: (value: { respect_git_ignore?: boolean }) => value.respect_git_ignore !== false };
+const RESPECT_GIT_IGNORE_CONVERSION = {
+  convert: (value: { respect_git_ignore?: boolean }) => value.respect_git_ignore !== false,
+};
 
-function expectedTimes({ expected_replacements: times = 1 }: Refused["given"]): string {
+function expectedReplacementsPhrase({ expected_replacements: times = 1 }: Refused["given"]): string {
   return `${String(times)} occurrence${times === 1 ? "" : "s"}`;
 }
 
@@ -29,21 +38,27 @@ function expectedTimes({ expected_replacements: times = 1 }: Refused["given"]): 
  * Returns a note that the argument `instruction` was not used to find the text, because a model may rely on
  * it when `old_string` is inexact.
  */
-function unread({ instruction }: Refused["given"]): string {
+function unusedInstructionNote({ instruction }: Refused["given"]): string {
   return instruction === "" ? "" : "\nThe instruction is not used to find it.";
 }
 
-function refuseReplace({ code, told, error, given }: Refused): string | undefined {
+function replaceRefusalMessage({ code, told, error, given }: Refused): string | undefined {
   switch (code) {
     case "MATCH_NOT_FOUND":
-      return headed("Failed to edit, 0 occurrences found for old_string.", told) + unread(given);
+      return (
+        withHeadline("Failed to edit, 0 occurrences found for old_string.", told) +
+        unusedInstructionNote(given)
+      );
     case "MATCH_NOT_UNIQUE":
-      return headed(
-        `Failed to edit, expected ${expectedTimes(given)} but found ${foundTimes(error)} for old_string; set allow_multiple: true to replace them all.`,
+      return withHeadline(
+        `Failed to edit, expected ${expectedReplacementsPhrase(given)} but found ${matchCountOf(error)} for old_string; set allow_multiple: true to replace them all.`,
         told,
       );
     case "NOT_FOUND":
-      return headed("File not found. Cannot apply edit. Use an empty old_string to create a new file.", told);
+      return withHeadline(
+        "File not found. Cannot apply edit. Use an empty old_string to create a new file.",
+        told,
+      );
     default:
       return undefined;
   }
@@ -84,7 +99,7 @@ export const geminiCli: Preset = buildPreset({
       arrange(args, { start_line: start = 1, end_line: end }) {
         if (end === undefined) return args;
         if (Number(end) < Number(start))
-          throw wrongArgument("read_file", "end_line", "it lies before start_line");
+          throw wrongArgumentError("read_file", "end_line", "it lies before start_line");
         return { ...args, max_lines: Number(end) - Number(start) + 1 };
       },
       text: (told) => geminiReadText(told, "start_line/end_line"),
@@ -133,12 +148,12 @@ export const geminiCli: Preset = buildPreset({
               text: ({ args }) => `Created new file: ${escapeControls(args.path)} with provided content.`,
               refuse: ({ code, told }) =>
                 code === "ALREADY_EXISTS"
-                  ? headed("Failed to edit. Attempted to create a file that already exists.", told)
+                  ? withHeadline("Failed to edit. Attempted to create a file that already exists.", told)
                   : undefined,
             }),
       text: ({ data, args }) =>
-        `Successfully modified file: ${escapeControls(args.path)} (${data.replacements} replacements).\n${shownDiff(data)}`,
-      refuse: refuseReplace,
+        `Successfully modified file: ${escapeControls(args.path)} (${data.replacements} replacements).\n${diffWithoutLastEnding(data)}`,
+      refuse: replaceRefusalMessage,
     }),
     tool({
       name: "grep_search",
@@ -215,7 +230,7 @@ export const geminiCli: Preset = buildPreset({
       params: {
         dir_path: param("path", path("The directory to list")),
         ignore: param("ignore", texts("Globs of what to leave out.")),
-        file_filtering_options: param("respect_ignore", filtering, mindful),
+        file_filtering_options: param("respect_ignore", FILE_FILTERING_SCHEMA, RESPECT_GIT_IGNORE_CONVERSION),
       },
       required: ["dir_path"],
     }),
@@ -236,7 +251,7 @@ export const geminiCli: Preset = buildPreset({
           "use_default_excludes",
           flag("Leave out dependencies, build output, archives and the like.", true),
         ),
-        file_filtering_options: param("respect_ignore", filtering, mindful),
+        file_filtering_options: param("respect_ignore", FILE_FILTERING_SCHEMA, RESPECT_GIT_IGNORE_CONVERSION),
       },
       required: ["include"],
       fixed: { non_text: "media" },

@@ -60,9 +60,9 @@ export function geminiGrepText({ data, args, given, call, plain }: RenderInput<G
   return lines.join("\n");
 }
 
-const OWN = ".geminiignore";
+const GEMINI_IGNORE_FILE = ".geminiignore";
 
-function minded(given: Arguments): { readonly others: boolean; readonly own: boolean } {
+function respectedIgnoreFiles(given: Arguments): { readonly others: boolean; readonly own: boolean } {
   const options = (given["file_filtering_options"] ?? given) as Arguments;
   return {
     others: options["respect_git_ignore"] !== false,
@@ -77,11 +77,14 @@ function minded(given: Arguments): { readonly others: boolean; readonly own: boo
 export const geminiIgnore: Required<Pick<ToolSpec, "arrange" | "ignoreFiles">> = Object.freeze({
   arrange(args: Arguments, given: Arguments): Arguments {
     if (args["respect_ignore"] === undefined) return args;
-    const { others, own } = minded(given);
+    const { others, own } = respectedIgnoreFiles(given);
     return { ...args, respect_ignore: args["respect_ignore"] !== false || (own && !others) };
   },
   ignoreFiles(files: readonly string[], given: Arguments): readonly string[] {
-    const { others, own } = minded(given);
-    return [...(others ? files : []), ...(own && !files.includes(OWN) ? [OWN] : [])];
+    const { others, own } = respectedIgnoreFiles(given);
+    return [
+      ...(others ? files : []),
+      ...(own && !files.includes(GEMINI_IGNORE_FILE) ? [GEMINI_IGNORE_FILE] : []),
+    ];
   },
 });

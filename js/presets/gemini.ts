@@ -6,33 +6,37 @@ import { flag, integer, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, route, tool } from "./define.ts";
 import { geminiIgnore, geminiGrepText, geminiReadText } from "./gemini-shared.ts";
-import { type Param, type Preset, type Refused, headed } from "./preset.ts";
+import { type Param, type Preset, type Refused, withHeadline } from "./preset.ts";
 
-const absolute = (what: string) => text(`${what}: an absolute path, not a relative one.`, { minLength: 1 });
+const absolutePathSchema = (what: string) =>
+  text(`${what}: an absolute path, not a relative one.`, { minLength: 1 });
 
-const MODIFIED: Param = param(
+const MODIFIED_BY_USER_PARAM: Param = param(
   null,
   flag("Set by the host where the user changed the text before it was approved.", false),
 );
 
 /** Returns the note that the user has changed the content that the model sent. */
-function modified(given: Readonly<Record<string, unknown>>, content: unknown): string {
+function modifiedByUserNote(given: Readonly<Record<string, unknown>>, content: unknown): string {
   return given["modified_by_user"] === true ? ` User modified the \`content\` to be: ${String(content)}` : "";
 }
 
-const counted = (error: FilewrightError, key: string): string => String(error.details?.[key] ?? "?");
+const detailAsText = (error: FilewrightError, key: string): string => String(error.details?.[key] ?? "?");
 
-function refuseReplace({ code, told, error }: Refused): string | undefined {
+function replaceRefusalMessage({ code, told, error }: Refused): string | undefined {
   switch (code) {
     case "MATCH_NOT_FOUND":
-      return headed("Failed to edit, could not find the string to replace.", told);
+      return withHeadline("Failed to edit, could not find the string to replace.", told);
     case "MATCH_COUNT_MISMATCH":
-      return headed(
-        `Failed to edit, Expected ${counted(error, "expected")} occurrences but found ${counted(error, "found")}.`,
+      return withHeadline(
+        `Failed to edit, Expected ${detailAsText(error, "expected")} occurrences but found ${detailAsText(error, "found")}.`,
         told,
       );
     case "NOT_FOUND":
-      return headed("File not found. Cannot apply edit. Use an empty old_string to create a new file.", told);
+      return withHeadline(
+        "File not found. Cannot apply edit. Use an empty old_string to create a new file.",
+        told,
+      );
     default:
       return undefined;
   }
@@ -54,9 +58,9 @@ export const gemini: Preset = buildPreset({
       description:
         "Writes content to a file, which is created or replaced whole; missing directories are made. The user may modify `content` before it is written; the response then says so.",
       params: {
-        file_path: param("path", absolute("The file to write")),
+        file_path: param("path", absolutePathSchema("The file to write")),
         content: param("content", text("The whole content, written as it is.")),
-        modified_by_user: MODIFIED,
+        modified_by_user: MODIFIED_BY_USER_PARAM,
       },
       required: ["file_path", "content"],
       absolute: ["file_path"],
@@ -66,7 +70,7 @@ export const gemini: Preset = buildPreset({
           data.operation === "create"
             ? `Successfully created and wrote to new file: ${path}.`
             : `Successfully overwrote file: ${path}.`;
-        return done + modified(given, args.content);
+        return done + modifiedByUserNote(given, args.content);
       },
     }),
     tool({
@@ -75,7 +79,7 @@ export const gemini: Preset = buildPreset({
       description:
         "Reads a file: text as it is, images (PNG, JPG, GIF, WEBP, SVG, BMP) and PDF files as such. Of long files at most 2000 lines are given; a first line then says which, and offset and limit page on. offset counts from 0.",
       params: {
-        absolute_path: param("path", absolute("The file to read")),
+        absolute_path: param("path", absolutePathSchema("The file to read")),
         offset: param("start_line", integer("The line to begin with, counted from 0.", { minimum: 0 }), {
           convert: (value: number) => value + 1,
           back: (value) => value - 1,
@@ -93,14 +97,14 @@ export const gemini: Preset = buildPreset({
       description:
         "Replaces literal text in a file: no regular expression, no escaping. old_string must match exactly and occur as often as expected_replacements says (default 1); include at least three lines of context before and after the change. An empty old_string creates a new file with new_string. The user may modify new_string before it is written.",
       params: {
-        file_path: param("path", absolute("The file to change")),
+        file_path: param("path", absolutePathSchema("The file to change")),
         old_string: param("old_text", text("The exact text to replace; empty to create a new file.")),
         new_string: param("new_text", text("The exact text to put there.")),
         expected_replacements: param(
           "expected_matches",
           integer("How often old_string must occur; all of them are replaced.", { default: 1, minimum: 1 }),
         ),
-        modified_by_user: MODIFIED,
+        modified_by_user: MODIFIED_BY_USER_PARAM,
       },
       required: ["file_path", "old_string", "new_string"],
       absolute: ["file_path"],
@@ -112,15 +116,15 @@ export const gemini: Preset = buildPreset({
               of: "write_file",
               args: { path: given["file_path"], content: given["new_string"], overwrite: false },
               text: ({ args }) =>
-                `Created new file: ${escapeControls(args.path)} with provided content.${modified(given, args.content)}`,
+                `Created new file: ${escapeControls(args.path)} with provided content.${modifiedByUserNote(given, args.content)}`,
               refuse: ({ code, told }) =>
                 code === "ALREADY_EXISTS"
-                  ? headed("Failed to edit. Attempted to create a file that already exists.", told)
+                  ? withHeadline("Failed to edit. Attempted to create a file that already exists.", told)
                   : undefined,
             }),
       text: ({ data, args, given }) =>
-        `Successfully modified file: ${escapeControls(args.path)} (${data.replacements} replacements).${modified(given, given["new_string"])}\n${data.diff.replace(/\n$/u, "")}`,
-      refuse: refuseReplace,
+        `Successfully modified file: ${escapeControls(args.path)} (${data.replacements} replacements).${modifiedByUserNote(given, given["new_string"])}\n${data.diff.replace(/\n$/u, "")}`,
+      refuse: replaceRefusalMessage,
     }),
     tool({
       name: "search_file_content",
@@ -130,7 +134,7 @@ export const gemini: Preset = buildPreset({
         "Searches the contents of files for a regular expression (Rust syntax, letter case aside) below a directory, or in the whole workspace; `include` narrows it to files by glob. Returns the matching lines with their files and line numbers.",
       params: {
         pattern: param("pattern", text("The regular expression.", { minLength: 1 })),
-        path: param("path", absolute("The directory to search; left out, the workspace")),
+        path: param("path", absolutePathSchema("The directory to search; left out, the workspace")),
         include: param(
           "glob",
           text("Only files whose path matches this glob, such as *.ts.", { minLength: 1 }),
@@ -149,7 +153,7 @@ export const gemini: Preset = buildPreset({
         "Finds files by name pattern, such as **/*.ts, below a directory or in the whole workspace: those changed within a day first, newest first, then the others by path. Ignored files are left out unless respect_git_ignore is false.",
       params: {
         pattern: param("pattern", text("The glob.", { minLength: 1 })),
-        path: param("path", absolute("The directory to look in; left out, the workspace")),
+        path: param("path", absolutePathSchema("The directory to look in; left out, the workspace")),
         case_sensitive: param("case_sensitive", flag("Whether letter case counts.", false)),
         respect_git_ignore: param("respect_ignore", flag("Leave out what ignore files name.", true)),
       },
@@ -199,7 +203,7 @@ export const gemini: Preset = buildPreset({
       description:
         "Lists the names of files and subdirectories directly within a directory, directories first. Names that match an `ignore` glob are left out.",
       params: {
-        path: param("path", absolute("The directory to list")),
+        path: param("path", absolutePathSchema("The directory to list")),
         ignore: param("ignore", texts("Globs of what to leave out.")),
       },
       required: ["path"],

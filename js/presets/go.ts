@@ -3,27 +3,27 @@ import { MIB, WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, path, text } from "../tools/lib/shared.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import { type Preset, type Refused, foundTimes, headed } from "./preset.ts";
+import { type Preset, type Refused, matchCountOf, withHeadline } from "./preset.ts";
 
-const OK = (): string => "ok";
+const OK_TEXT = (): string => "ok";
 
-function refuseEdit({ code, error, told }: Refused): string | undefined {
-  if (code === "MATCH_NOT_FOUND") return headed("old_text not found in file", told);
+function editRefusalMessage({ code, error, told }: Refused): string | undefined {
+  if (code === "MATCH_NOT_FOUND") return withHeadline("old_text not found in file", told);
   if (code === "MATCH_NOT_UNIQUE")
-    return headed(`old_text appears ${foundTimes(error)} times, must be unique`, told);
+    return withHeadline(`old_text appears ${matchCountOf(error)} times, must be unique`, told);
   return undefined;
 }
 
 /** Returns a message that names the hunk of a patch that cannot be applied, by its index from 0. */
-function refusePatch(refused: Refused): string | undefined {
+function patchRefusalMessage(refused: Refused): string | undefined {
   const index = refused.error.details?.["edit_index"];
-  const message = refuseEdit(refused);
+  const message = editRefusalMessage(refused);
   if (typeof index !== "number") return message;
   return `hunk ${index}: ${message ?? refused.told}`;
 }
 
-const OLD_TEXT = text("The text to replace; it must occur exactly once.", { minLength: 1 });
-const NEW_TEXT = text("The text to put there; left out, the old text is deleted.", { default: "" });
+const OLD_TEXT_SCHEMA = text("The text to replace; it must occur exactly once.", { minLength: 1 });
+const NEW_TEXT_SCHEMA = text("The text to put there; left out, the old text is deleted.", { default: "" });
 
 /**
  * Texts have no line numbers, listings are JSON, and a success is `ok`. Directories are used only after the
@@ -45,7 +45,7 @@ export const go: Preset = buildPreset({
       required: ["path"],
       fixed: { line_numbers: "none", max_lines: null, max_line_chars: 0 },
       refuse: ({ code, told }) =>
-        code === "TOO_LARGE" ? headed("file exceeds maximum read size of 10 MB", told) : undefined,
+        code === "TOO_LARGE" ? withHeadline("file exceeds maximum read size of 10 MB", told) : undefined,
     }),
     tool({
       name: "fs_write",
@@ -57,7 +57,7 @@ export const go: Preset = buildPreset({
         content: param("content", text("The whole content, written as it is.")),
       },
       required: ["path", "content"],
-      text: OK,
+      text: OK_TEXT,
     }),
     tool({
       name: "fs_edit",
@@ -66,13 +66,13 @@ export const go: Preset = buildPreset({
         "Replaces one piece of text in a file. old_text must occur exactly once, character for character; add surrounding lines to make it unique. Returns ok.",
       params: {
         path: param("path", path("The file to edit")),
-        old_text: param("old_text", OLD_TEXT),
-        new_text: param("new_text", NEW_TEXT),
+        old_text: param("old_text", OLD_TEXT_SCHEMA),
+        new_text: param("new_text", NEW_TEXT_SCHEMA),
       },
       required: ["path", "old_text"],
       fixed: { match: "exact" },
-      text: OK,
-      refuse: refuseEdit,
+      text: OK_TEXT,
+      refuse: editRefusalMessage,
     }),
     tool({
       name: "fs_list",
@@ -82,7 +82,8 @@ export const go: Preset = buildPreset({
       params: { path: param("path", path("The directory to list")) },
       required: ["path"],
       fixed: { format: "json" },
-      text: ({ data }) => rows(data.entries.map(({ name, type, size }) => ({ name, type, size: size ?? 0 }))),
+      text: ({ data }) =>
+        indentedJsonRows(data.entries.map(({ name, type, size }) => ({ name, type, size: size ?? 0 }))),
     }),
     tool({
       name: "fs_delete",
@@ -94,7 +95,7 @@ export const go: Preset = buildPreset({
         recursive: param("recursive", flag("Delete a directory with everything in it.", false)),
       },
       required: ["path"],
-      text: OK,
+      text: OK_TEXT,
     }),
     tool({
       name: "fs_move",
@@ -106,7 +107,7 @@ export const go: Preset = buildPreset({
         destination: param("destination", path("The exact new path")),
       },
       required: ["source", "destination"],
-      text: OK,
+      text: OK_TEXT,
     }),
     tool({
       name: "fs_copy",
@@ -118,7 +119,7 @@ export const go: Preset = buildPreset({
         destination: param("destination", path("The exact path of the copy")),
       },
       required: ["source", "destination"],
-      text: OK,
+      text: OK_TEXT,
     }),
     tool({
       name: "fs_stat",
@@ -161,15 +162,15 @@ export const go: Preset = buildPreset({
             type: "array",
             minItems: 1,
             description: "The hunks, in order.",
-            items: object({ old_text: OLD_TEXT, new_text: NEW_TEXT }, ["old_text"]),
+            items: object({ old_text: OLD_TEXT_SCHEMA, new_text: NEW_TEXT_SCHEMA }, ["old_text"]),
           },
           { keys: { old_text: "old_text", new_text: "new_text" } },
         ),
       },
       required: ["path", "hunks"],
       fixed: { match: "exact" },
-      text: OK,
-      refuse: refusePatch,
+      text: OK_TEXT,
+      refuse: patchRefusalMessage,
     }),
     tool({
       name: "fs_mkdir",
@@ -177,11 +178,11 @@ export const go: Preset = buildPreset({
       description: "Makes a directory with its missing parents; one that exists is fine. Returns ok.",
       params: { path: param("path", path("The directory to make")) },
       required: ["path"],
-      text: OK,
+      text: OK_TEXT,
     }),
   ],
 });
 
-function rows(list: readonly object[]): string {
+function indentedJsonRows(list: readonly object[]): string {
   return list.length === 0 ? "[]" : `[\n${list.map((row) => JSON.stringify(row)).join(",\n")}\n]`;
 }

@@ -29,7 +29,7 @@ export function readMcpText({
   if (data.lines_read === 0) return data.total_lines === 0 ? "" : plain();
   const shown = { path: args.path, line_numbers: "none", max_line_chars: 0, anchors: false } as const;
   const content = readText(data, shown, call, false);
-  const cut = cutNote(data, given);
+  const cut = truncatedPageNote(data, given);
   if (cut !== undefined) return `${content.replace(/\n$/u, "")}\n${cut}`;
   if (!part) return data.truncated ? plain() : content;
   return content.replace(/\n$/u, "");
@@ -39,7 +39,7 @@ export function readMcpText({
  * Returns the note that a page is truncated and how to read the rest. The server has only the argument `tail`
  * for that.
  */
-function cutNote(
+function truncatedPageNote(
   {
     start_line: first,
     end_line: last,
@@ -57,19 +57,23 @@ function cutNote(
 }
 
 /** Returns a diff in a Markdown fence that is longer than any fence inside. */
-export function fenced(diff: string): string {
+export function inMarkdownFence(diff: string): string {
   let fence = "```";
   while (diff.includes(fence)) fence += "`";
   return `${fence}diff\n${diff}${fence}\n`;
 }
 
 /** Returns the content of each file in the requested order, or the reason why it was not read. */
-export function manyText({ data, args, call }: RenderInput<ReadManyFilesArgs, ReadManyFilesData>): string {
+export function manyFilesText({
+  data,
+  args,
+  call,
+}: RenderInput<ReadManyFilesArgs, ReadManyFilesData>): string {
   const read = new Map(data.files.map((file) => [file.path, file]));
   const skipped = new Map(data.skipped.map(({ path, reason }) => [path, reason]));
   const parts = args.paths.map((typed) => {
     const path = escapeControls(typed);
-    const shown = displayed(typed, call);
+    const shown = displayPath(typed, call);
     const file = read.get(shown);
     if (file !== undefined) {
       const cut = `[lines 1-${file.lines_read} of ${file.total_lines}; truncated]\n`;
@@ -81,7 +85,7 @@ export function manyText({ data, args, call }: RenderInput<ReadManyFilesArgs, Re
 }
 
 /** Returns a path as data shows it. A path that is not allowed is returned as typed. */
-function displayed(typed: string, call: RenderInput["call"]): string {
+function displayPath(typed: string, call: RenderInput["call"]): string {
   try {
     return call.display(call.found(typed, "read").path);
   } catch {
@@ -90,11 +94,14 @@ function displayed(typed: string, call: RenderInput["call"]): string {
 }
 
 /** Returns a table of names and sizes, followed by their totals. */
-export function sizesText({ data, args }: RenderInput<ListDirectoryArgs, ListDirectoryData>): string {
+export function listingWithSizesText({
+  data,
+  args,
+}: RenderInput<ListDirectoryArgs, ListDirectoryData>): string {
   if (data.total === 0) return `[empty directory: ${escapeControls(args.path ?? ".")}]`;
   const marks = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
   const lines = data.entries.map(({ type, name, size }) => {
-    const shown = type === "file" ? sizeText(size ?? 0).padStart(10) : "";
+    const shown = type === "file" ? formatSize(size ?? 0).padStart(10) : "";
     return `${marks[type]} ${escapeControls(name).padEnd(30)} ${shown}`;
   });
   const files = data.entries.filter(({ type }) => type === "file");
@@ -103,35 +110,35 @@ export function sizesText({ data, args }: RenderInput<ListDirectoryArgs, ListDir
   lines.push(
     "",
     `Total: ${files.length} files, ${directories} directories`,
-    `Combined size: ${sizeText(sum)}`,
+    `Combined size: ${formatSize(sum)}`,
   );
   if (data.truncated) lines.push(`[${data.entries.length} of ${data.total} entries]`);
   return lines.join("\n");
 }
 
-const UNITS = ["B", "KB", "MB", "GB", "TB"] as const;
+const SIZE_UNITS = ["B", "KB", "MB", "GB", "TB"] as const;
 
-function sizeText(bytes: number): string {
+function formatSize(bytes: number): string {
   let [size, unit] = [bytes, 0];
-  while (size >= 1024 && unit < UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
-  return unit === 0 ? `${bytes} B` : `${size.toFixed(2)} ${UNITS[unit]}`;
+  while (size >= 1024 && unit < SIZE_UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
+  return unit === 0 ? `${bytes} B` : `${size.toFixed(2)} ${SIZE_UNITS[unit]}`;
 }
 
-interface Node {
+interface TreeNode {
   readonly name: string;
   readonly type: string;
-  readonly children?: Node[];
+  readonly children?: TreeNode[];
 }
 
 /**
  * Returns everything below a directory as nested JSON. If entries are missing, a last entry of type `notice`
  * says so.
  */
-export function treeText({ data }: RenderInput<ListDirectoryArgs, ListDirectoryData>): string {
-  const top: Node[] = [];
-  const below = new Map<string, Node[]>();
+export function directoryTreeText({ data }: RenderInput<ListDirectoryArgs, ListDirectoryData>): string {
+  const top: TreeNode[] = [];
+  const below = new Map<string, TreeNode[]>();
   for (const { path, name, type } of data.entries) {
-    const children: Node[] = [];
+    const children: TreeNode[] = [];
     const node =
       type === "dir"
         ? { name, type: "directory", children }
@@ -146,7 +153,7 @@ export function treeText({ data }: RenderInput<ListDirectoryArgs, ListDirectoryD
 }
 
 /** Returns the facts about a path under the keys of the server. */
-export function infoText({ data }: RenderInput<StatArgs, StatData>): string {
+export function fileInfoText({ data }: RenderInput<StatArgs, StatData>): string {
   const rows: readonly (readonly [string, unknown])[] = [
     ["size", data.size],
     ["created", data.created ?? data.modified],

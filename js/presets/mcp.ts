@@ -2,51 +2,66 @@
 import { choice, flag, text } from "../tools/lib/shared.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { buildPreset, param, tool, wrongArgument } from "./define.ts";
-import { fenced, infoText, manyText, readMcpText, sizesText, treeText } from "./mcp-texts.ts";
-import { type Param, type Preset, type Refused, type ToolSpec, absoluteIn, headed } from "./preset.ts";
+import { buildPreset, param, tool, wrongArgumentError } from "./define.ts";
+import {
+  inMarkdownFence,
+  fileInfoText,
+  manyFilesText,
+  readMcpText,
+  listingWithSizesText,
+  directoryTreeText,
+} from "./mcp-texts.ts";
+import {
+  type Param,
+  type Preset,
+  type Refused,
+  type ToolSpec,
+  absolutePathIn,
+  withHeadline,
+} from "./preset.ts";
 
 /** The maximum number of entries of one listing. The limit of an answer's size usually ends it earlier. */
 const MAX_LISTED_ENTRIES = 100_000;
 
-const place = (what: string): Schema =>
+const pathSchema = (what: string): Schema =>
   text(`${what}; absolute, or relative to the workspace.`, { minLength: 1 });
 
-const count = (what: string): Param => param(null, { type: "number", minimum: 1, description: what });
+const lineCountParam = (what: string): Param =>
+  param(null, { type: "number", minimum: 1, description: what });
 
-function refuse({ code, path, told, given }: Refused): string | undefined {
+function refusalMessage({ code, path, told, given }: Refused): string | undefined {
   if (code === "OUTSIDE_ALLOWED")
-    return headed(`Access denied - path outside allowed directories: ${path}`, told);
+    return withHeadline(`Access denied - path outside allowed directories: ${path}`, told);
   if (code !== "MATCH_NOT_FOUND") return undefined;
   const [edit] = (given["edits"] as readonly { readonly oldText: string }[]).slice(0, 1);
   const shown = (edit?.oldText ?? "").split("\n", 3).map(escapeControls).join("\n");
-  return headed(`Could not find exact match for edit:\n${shown}`, told);
+  return withHeadline(`Could not find exact match for edit:\n${shown}`, told);
 }
 
-function reading(name: string, description: string): ToolSpec {
+function readToolSpec(name: string, description: string): ToolSpec {
   return tool({
     name,
     of: "read_file",
     description,
     params: {
-      path: param("path", place("The file to read")),
-      tail: count("Only the last lines: how many."),
-      head: count("Only the first lines: how many."),
+      path: param("path", pathSchema("The file to read")),
+      tail: lineCountParam("Only the last lines: how many."),
+      head: lineCountParam("Only the first lines: how many."),
     },
     required: ["path"],
     fixed: { line_numbers: "none", max_line_chars: 0, max_lines: null },
     arrange(args, { head, tail }) {
       if (head !== undefined && tail !== undefined)
-        throw wrongArgument(name, "tail", "Cannot specify both head and tail parameters simultaneously");
+        throw wrongArgumentError(name, "tail", "Cannot specify both head and tail parameters simultaneously");
       if (head !== undefined) return { ...args, max_lines: head };
       return tail === undefined ? args : { ...args, start_line: -Number(tail) };
     },
     text: readMcpText,
-    refuse,
+    refuse: refusalMessage,
   });
 }
 
-const exclude = param("exclude", {
+const EXCLUDE_PATTERNS_PARAM = param("exclude", {
   type: "array",
   items: { type: "string", minLength: 1 },
   default: [],
@@ -58,8 +73,8 @@ export const mcp: Preset = buildPreset({
   name: "mcp",
   about: "the Model Context Protocol's filesystem server",
   tools: [
-    reading("read_file", "Reads a file as text. Deprecated: read_text_file does the same; use that."),
-    reading(
+    readToolSpec("read_file", "Reads a file as text. Deprecated: read_text_file does the same; use that."),
+    readToolSpec(
       "read_text_file",
       "Reads a text file whole, or only its first (head) or last (tail) lines. The encoding is recognised. Use head or tail to look into large files, and read_media_file for images.",
     ),
@@ -68,10 +83,10 @@ export const mcp: Preset = buildPreset({
       of: "read_file",
       description:
         "Reads an image and returns it as an image with its media type; of PDF files and other documents the text.",
-      params: { path: param("path", place("The file to read")) },
+      params: { path: param("path", pathSchema("The file to read")) },
       required: ["path"],
       fixed: { non_text: "block", max_lines: null, line_numbers: "none" },
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "read_multiple_files",
@@ -88,7 +103,7 @@ export const mcp: Preset = buildPreset({
       },
       required: ["paths"],
       fixed: { use_default_excludes: false, respect_ignore: false, non_text: "error" },
-      text: manyText,
+      text: manyFilesText,
     }),
     tool({
       name: "write_file",
@@ -96,12 +111,12 @@ export const mcp: Preset = buildPreset({
       description:
         "Creates a file, or replaces an existing one without asking, atomically; missing directories are made. To change parts of a file use edit_file.",
       params: {
-        path: param("path", place("The file to write")),
+        path: param("path", pathSchema("The file to write")),
         content: param("content", text("The whole content, written as it is.")),
       },
       required: ["path", "content"],
       text: ({ args }) => `Successfully wrote to ${escapeControls(args.path)}`,
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "edit_file",
@@ -109,7 +124,7 @@ export const mcp: Preset = buildPreset({
       description:
         "Replaces text in a file by a list of edits, applied in order, all of them or none, and returns a git-style diff. Each oldText must stand in the file once; indentation may differ and is kept as in the file. dryRun only shows the diff.",
       params: {
-        path: param("path", place("The file to edit")),
+        path: param("path", pathSchema("The file to edit")),
         edits: param(
           "edits",
           {
@@ -128,28 +143,28 @@ export const mcp: Preset = buildPreset({
         dryRun: param("dry_run", flag("Only show the diff; nothing is written.", false)),
       },
       required: ["path", "edits"],
-      text: ({ data }) => fenced(data.diff),
-      refuse,
+      text: ({ data }) => inMarkdownFence(data.diff),
+      refuse: refusalMessage,
     }),
     tool({
       name: "create_directory",
       of: "mkdir",
       description: "Makes a directory with its missing parents. One that exists already is fine.",
-      params: { path: param("path", place("The directory to make")) },
+      params: { path: param("path", pathSchema("The directory to make")) },
       required: ["path"],
       text: ({ args }) => `Successfully created directory ${escapeControls(args.path)}`,
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "list_directory",
       of: "list_directory",
       description:
         "Lists a directory by name, one entry a line, marked [FILE], [DIR] or [LINK]. To find files anywhere below it use search_files.",
-      params: { path: param("path", place("The directory to list")) },
+      params: { path: param("path", pathSchema("The directory to list")) },
       required: ["path"],
       fixed: { sort: "name", limit: MAX_LISTED_ENTRIES },
       brief: true,
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "list_directory_with_sizes",
@@ -157,7 +172,7 @@ export const mcp: Preset = buildPreset({
       description:
         "Lists a directory, one entry a line, marked [FILE], [DIR] or [LINK], with the sizes of files and a sum at the end; by name, or the largest first.",
       params: {
-        path: param("path", place("The directory to list")),
+        path: param("path", pathSchema("The directory to list")),
         sortBy: param(null, choice("What to sort by.", ["name", "size"], "name")),
       },
       required: ["path"],
@@ -166,21 +181,24 @@ export const mcp: Preset = buildPreset({
         ...args,
         ...(sortBy === "size" ? { sort: "size", order: "desc" } : { sort: "name" }),
       }),
-      text: sizesText,
-      refuse,
+      text: listingWithSizesText,
+      refuse: refusalMessage,
     }),
     tool({
       name: "directory_tree",
       of: "list_directory",
       description:
         "Gives everything below a directory as JSON: name, type (file or directory) and, for directories, children. Leave out large directories such as node_modules with excludePatterns.",
-      params: { path: param("path", place("The directory")), excludePatterns: { ...exclude, to: "ignore" } },
+      params: {
+        path: param("path", pathSchema("The directory")),
+        excludePatterns: { ...EXCLUDE_PATTERNS_PARAM, to: "ignore" },
+      },
       required: ["path"],
       fixed: { depth: 32, sort: "name", limit: MAX_LISTED_ENTRIES },
       brief: true,
       json: true,
-      text: treeText,
-      refuse,
+      text: directoryTreeText,
+      refuse: refusalMessage,
     }),
     tool({
       name: "move_file",
@@ -188,13 +206,13 @@ export const mcp: Preset = buildPreset({
       description:
         "Moves or renames a file or directory to the exact destination path. An existing destination is refused.",
       params: {
-        source: param("source", place("What to move")),
-        destination: param("destination", place("The exact new path")),
+        source: param("source", pathSchema("What to move")),
+        destination: param("destination", pathSchema("The exact new path")),
       },
       required: ["source", "destination"],
       text: ({ args }) =>
         `Successfully moved ${escapeControls(args.source)} to ${escapeControls(args.destination)}`,
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "search_files",
@@ -202,11 +220,11 @@ export const mcp: Preset = buildPreset({
       description:
         "Finds files and directories by name below a directory. The glob is compared with the path below it: *.ts finds files directly in it, **/*.ts at any depth. It does not search contents.",
       params: {
-        path: param("path", place("The directory to search")),
+        path: param("path", pathSchema("The directory to search")),
         pattern: param("pattern", text("The glob.", { minLength: 1 }), {
           convert: (pattern: string) => (pattern.includes("/") ? pattern : `/${pattern}`),
         }),
-        excludePatterns: exclude,
+        excludePatterns: EXCLUDE_PATTERNS_PARAM,
       },
       required: ["path", "pattern"],
       fixed: { type: "any", respect_ignore: false, limit: MAX_LISTED_ENTRIES },
@@ -214,20 +232,20 @@ export const mcp: Preset = buildPreset({
         if (data.matches.length === 0) return "No matches found";
         // A call with an absolute path is answered with absolute paths.
         if (args.path?.startsWith("/") !== true || data.truncated) return plain();
-        return data.matches.map((path) => escapeControls(absoluteIn(call, path))).join("\n");
+        return data.matches.map((path) => escapeControls(absolutePathIn(call, path))).join("\n");
       },
-      refuse,
+      refuse: refusalMessage,
     }),
     tool({
       name: "get_file_info",
       of: "stat",
       description:
         "Tells about a file or directory: size in bytes, times of creation, change and access, type and permissions.",
-      params: { path: param("path", place("The file or directory")) },
+      params: { path: param("path", pathSchema("The file or directory")) },
       required: ["path"],
       brief: true,
-      text: infoText,
-      refuse,
+      text: fileInfoText,
+      refuse: refusalMessage,
     }),
     tool({
       name: "list_allowed_directories",

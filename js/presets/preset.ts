@@ -266,22 +266,22 @@ export const PRESET_OPTIONS: Options<Preset> = options("Preset", {
 });
 
 /** Returns the headline of the other system, followed by the canonical text. */
-export function headed(headline: string, told: string): string {
+export function withHeadline(headline: string, told: string): string {
   return told === "" ? headline : `${headline}\n${told}`;
 }
 
 /** Returns a diff without its last line ending. */
-export function shownDiff({ diff }: { readonly diff: string }): string {
+export function diffWithoutLastEnding({ diff }: { readonly diff: string }): string {
   return diff.replace(/\n$/u, "");
 }
 
 /** Returns the absolute path for a path in data. */
-export function absoluteIn(call: Call, path: string): string {
+export function absolutePathIn(call: Call, path: string): string {
   return path.startsWith("/") ? path : path === "." ? call.access.cwd : childOf(call.access.cwd, path);
 }
 
 /** Returns the number of matches in the error of an edit; 0 when it states none. */
-export function foundTimes(error: FilewrightError): number {
+export function matchCountOf(error: FilewrightError): number {
   const found = error.details?.["found"];
   return typeof found === "number" ? found : 0;
 }
@@ -290,11 +290,16 @@ export function foundTimes(error: FilewrightError): number {
  * Returns the canonical message about an ambiguous edit, without remedies for which the preset has no
  * argument.
  */
-export function editRefusal(error: FilewrightError, told: string, path: string, names: Names): string {
+export function ambiguousEditMessage(
+  error: FilewrightError,
+  told: string,
+  path: string,
+  names: Names,
+): string {
   if (error.code !== "MATCH_NOT_UNIQUE" || names.argument("replace_all") !== undefined) return told;
   const lines = error.details?.["lines"];
-  const at = Array.isArray(lines) ? ` (lines ${lines.slice(0, MAX_LINES_SHOWN).join(", ")})` : "";
-  return `${names.argument("old_text") ?? "The text"} occurs ${foundTimes(error)} times in ${path}${at}. Add surrounding lines to say which.`;
+  const at = Array.isArray(lines) ? ` (lines ${lines.slice(0, MAX_SHOWN_MATCH_LINES).join(", ")})` : "";
+  return `${names.argument("old_text") ?? "The text"} occurs ${matchCountOf(error)} times in ${path}${at}. Add surrounding lines to say which.`;
 }
 
-const MAX_LINES_SHOWN = 20;
+const MAX_SHOWN_MATCH_LINES = 20;

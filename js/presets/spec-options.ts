@@ -32,7 +32,7 @@ import { type Param, PRESET_ACCESS_OPTIONS, type PresetSpec, type ToolSpec } fro
  * The keywords of JSON Schema that are enforced. A schema with any other is refused, because it would be
  * ignored.
  */
-const KEYWORDS: Readonly<Record<keyof Schema, true>> = {
+const ENFORCED_KEYWORDS: Readonly<Record<keyof Schema, true>> = {
   type: true,
   description: true,
   enum: true,
@@ -50,19 +50,20 @@ const KEYWORDS: Readonly<Record<keyof Schema, true>> = {
 };
 
 /** Returns what is wrong with a schema or one inside it; undefined when nothing is. */
-function wrongSchema(schema: object): string | undefined {
-  const unknown = Object.keys(schema).find((key) => !Object.hasOwn(KEYWORDS, key));
-  if (unknown !== undefined) return `has an unknown keyword; ${didYouMean(unknown, Object.keys(KEYWORDS))}`;
+function schemaMistake(schema: object): string | undefined {
+  const unknown = Object.keys(schema).find((key) => !Object.hasOwn(ENFORCED_KEYWORDS, key));
+  if (unknown !== undefined)
+    return `has an unknown keyword; ${didYouMeanClause(unknown, Object.keys(ENFORCED_KEYWORDS))}`;
   const { items, properties, additionalProperties: others } = schema as Partial<Schema>;
   const inner = [items, ...Object.values(properties ?? {}), others].filter((one) => typeof one === "object");
   for (const one of inner) {
-    const wrong = one === null || Array.isArray(one) ? "must hold schemas" : wrongSchema(one);
+    const wrong = one === null || Array.isArray(one) ? "must hold schemas" : schemaMistake(one);
     if (wrong !== undefined) return wrong;
   }
   return undefined;
 }
 
-function didYouMean(given: string, known: readonly string[]): string {
+function didYouMeanClause(given: string, known: readonly string[]): string {
   const close = nearest(given, known);
   return close === undefined ? `'${given}' is none of ${known.join(", ")}` : `did you mean '${close}'?`;
 }
@@ -73,14 +74,14 @@ const SCHEMA: OptionalOption<Schema> = instance<Schema>(
   "Schema",
   "a JSON Schema",
   { type: required(either(SCHEMA_TYPE, list(SCHEMA_TYPE, { minItems: 1 }))) },
-  { test: wrongSchema },
+  { test: schemaMistake },
 );
 
 const OBJECT_SCHEMA: OptionalOption<ObjectSchema> = instance<ObjectSchema>(
   "ObjectSchema",
   "a JSON Schema of an object",
   { properties: required(mapOf(SCHEMA)) },
-  { test: wrongSchema },
+  { test: schemaMistake },
 );
 
 const PARAM: Options<Param> = options("Param", {
@@ -125,14 +126,14 @@ const TOOL_SPEC: Options<ToolSpec> = options<ToolSpec>(
     annotations: ANNOTATIONS,
     kind: choice("read", "change"),
   },
-  { test: wrongNames },
+  { test: nameMistake },
 );
 
 /**
  * Returns an error message for a name in a tool's specification that has no target; undefined when all have
  * one.
  */
-function wrongNames(spec: ToolSpec): string | undefined {
+function nameMistake(spec: ToolSpec): string | undefined {
   const params = Object.keys(spec.params);
   const ours = Object.keys(TOOLS.find(({ name }) => name === spec.of)?.inputSchema.properties ?? {});
   const names: readonly (readonly [where: string, names: readonly string[], known: readonly string[]])[] = [
@@ -148,7 +149,7 @@ function wrongNames(spec: ToolSpec): string | undefined {
   for (const [where, given, known] of names) {
     const unknown = given.find((name) => !known.includes(name));
     if (unknown !== undefined)
-      return `has a name in '${where}' that nothing has, '${unknown}'; ${didYouMean(unknown, known)}`;
+      return `has a name in '${where}' that nothing has, '${unknown}'; ${didYouMeanClause(unknown, known)}`;
   }
   return undefined;
 }
@@ -159,7 +160,7 @@ export const PRESET_SPEC_OPTIONS: Options<PresetSpec> = options(
   {
     name: required(text()),
     about: required(anyText()),
-    tools: required(list(TOOL_SPEC, { test: twice })),
+    tools: required(list(TOOL_SPEC, { test: toolNamedTwice })),
     limits: LIMIT_OPTIONS,
     access: PRESET_ACCESS_OPTIONS,
     fixedText: flag(),
@@ -168,7 +169,7 @@ export const PRESET_SPEC_OPTIONS: Options<PresetSpec> = options(
   { noun: "an object that describes a preset" },
 );
 
-function twice(tools: readonly ToolSpec[]): string | undefined {
+function toolNamedTwice(tools: readonly ToolSpec[]): string | undefined {
   const names = tools.map(({ name }) => name);
   const again = names.find((name, at) => names.indexOf(name) !== at);
   return again === undefined ? undefined : `has two tools of the name '${again}'`;

@@ -15,7 +15,7 @@ export interface StrictSchema extends Omit<ObjectSchema, "properties" | "require
 }
 
 /** How an optional property is declared: `nullable` means required and nullable, `omitted` means not required. */
-type Optional = "nullable" | "omitted";
+type OptionalForm = "nullable" | "omitted";
 
 /**
  * Returns the strict form of a tool's schema: every property is required, and those that may be
@@ -26,7 +26,7 @@ type Optional = "nullable" | "omitted";
  * const parameters = strictSchema(ws.tools[0].inputSchema);
  */
 export function strictSchema(schema: ObjectSchema): StrictSchema {
-  return strictObject(schema, "nullable") as StrictSchema;
+  return toStrictObject(schema, "nullable") as StrictSchema;
 }
 
 /**
@@ -34,28 +34,34 @@ export function strictSchema(schema: ObjectSchema): StrictSchema {
  * for the form in which they are nullable.
  */
 export function strictWithOptional(schema: ObjectSchema): StrictSchema {
-  return strictObject(schema, "omitted") as StrictSchema;
+  return toStrictObject(schema, "omitted") as StrictSchema;
 }
 
-function strictObject({ properties = {}, required = [], description }: Schema, optional: Optional): Schema {
+function toStrictObject(
+  { properties = {}, required = [], description }: Schema,
+  optional: OptionalForm,
+): Schema {
   const names = Object.keys(properties);
   return {
     type: "object",
     ...(description === undefined ? {} : { description }),
     properties: Object.fromEntries(
-      names.map((name) => [name, strict(properties[name] as Schema, !required.includes(name), optional)]),
+      names.map((name) => [
+        name,
+        toStrictSchema(properties[name] as Schema, !required.includes(name), optional),
+      ]),
     ),
     required: optional === "nullable" ? names : names.filter((name) => required.includes(name)),
     additionalProperties: false,
   };
 }
 
-function strict(schema: Schema, isOptional: boolean, optional: Optional): Schema {
+function toStrictSchema(schema: Schema, isOptional: boolean, optional: OptionalForm): Schema {
   const types = [schema.type].flat() as readonly SchemaType[];
   const solid = types.filter((type) => type !== "null");
   const nullable = (isOptional && optional === "nullable") || solid.length < types.length;
-  const description = describe(schema, isOptional);
-  const [first, ...others] = solid.map((type) => bare(schema, type, optional));
+  const description = descriptionWithConstraints(schema, isOptional);
+  const [first, ...others] = solid.map((type) => singleTypeSchema(schema, type, optional));
   const told = { ...first, ...(description === "" ? {} : { description }) } as Schema;
   if (others.length === 0 && !nullable) return told;
   const anyOf = [told, ...others, ...(nullable ? [{ type: "null" }] : [])];
@@ -63,21 +69,21 @@ function strict(schema: Schema, isOptional: boolean, optional: Optional): Schema
 }
 
 /** Returns the schema of one type alone, without descriptions and limits. */
-function bare(schema: Schema, type: SchemaType, optional: Optional): Schema {
+function singleTypeSchema(schema: Schema, type: SchemaType, optional: OptionalForm): Schema {
   const { enum: choices, items, properties } = schema;
   // An object without declared properties could contain nothing in strict form, so it is passed as JSON text,
   // which the tools accept.
   if (type === "object" && properties === undefined) return { type: "string" };
-  if (type === "object") return strictObject({ ...schema, type }, optional);
+  if (type === "object") return toStrictObject({ ...schema, type }, optional);
   if (type === "array") {
-    return { type, ...(items === undefined ? {} : { items: strict(items, false, optional) }) };
+    return { type, ...(items === undefined ? {} : { items: toStrictSchema(items, false, optional) }) };
   }
   // Not every vendor accepts null among the choices of a string.
   return { type, ...(choices === undefined ? {} : { enum: choices.filter((choice) => choice !== null) }) };
 }
 
 /** Returns the description with the constraints that a strict schema cannot express. */
-function describe(schema: Schema, isOptional: boolean): string {
+function descriptionWithConstraints(schema: Schema, isOptional: boolean): string {
   const { description = "", minimum, maximum, default: byDefault } = schema;
   const isOpen = [schema.type].flat().includes("object") && schema.properties === undefined;
   const limits = [
@@ -90,7 +96,7 @@ function describe(schema: Schema, isOptional: boolean): string {
 }
 
 /** The keywords that apply to only one type. */
-const KEYWORDS: Readonly<Record<SchemaType, readonly (keyof Schema)[]>> = {
+const KEYWORDS_BY_TYPE: Readonly<Record<SchemaType, readonly (keyof Schema)[]>> = {
   string: ["enum", "minLength", "pattern"],
   integer: ["enum", "minimum", "maximum"],
   number: ["enum", "minimum", "maximum"],
@@ -106,17 +112,19 @@ const KEYWORDS: Readonly<Record<SchemaType, readonly (keyof Schema)[]>> = {
  * only keyword.
  */
 export function singleTypes(schema: ObjectSchema): ObjectSchema {
-  return split(schema) as ObjectSchema;
+  return withSingleTypes(schema) as ObjectSchema;
 }
 
-function split(schema: Schema): Schema {
+function withSingleTypes(schema: Schema): Schema {
   const { type, description, default: byDefault, items, properties } = schema;
   const inner = {
-    ...(items === undefined ? {} : { items: split(items) }),
+    ...(items === undefined ? {} : { items: withSingleTypes(items) }),
     ...(properties === undefined
       ? {}
       : {
-          properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, split(one)])),
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, one]) => [name, withSingleTypes(one)]),
+          ),
         }),
   };
   if (typeof type === "string") return { ...schema, ...inner };
@@ -128,7 +136,7 @@ function split(schema: Schema): Schema {
   const anyOf = type.map((one, index) => ({
     type: one,
     ...(index === 0 ? about : {}),
-    ...Object.fromEntries(KEYWORDS[one].filter((key) => key in all).map((key) => [key, all[key]])),
+    ...Object.fromEntries(KEYWORDS_BY_TYPE[one].filter((key) => key in all).map((key) => [key, all[key]])),
   }));
   return { anyOf } as unknown as Schema;
 }

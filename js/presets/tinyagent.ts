@@ -3,20 +3,20 @@ import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import { type Preset, type Refused, headed } from "./preset.ts";
+import { type Preset, type Refused, withHeadline } from "./preset.ts";
 
 /**
  * Returns a function that creates the message of an error: TinyAgent's own text, followed by the canonical
  * one.
  */
-function refuse(side: "readable" | "writable", what: "Path" | "Directory", verb: string) {
+function makeRefusal(side: "readable" | "writable", what: "Path" | "Directory", verb: string) {
   return ({ code, error, path: shown, told }: Refused): string | undefined => {
     if (code === "OUTSIDE_ALLOWED")
-      return headed(`Access denied: ${what} outside ${side} boundaries: ${shown}`, told);
-    if (code === "MATCH_NOT_FOUND") return headed(`Old content not found in file: ${shown}`, told);
+      return withHeadline(`Access denied: ${what} outside ${side} boundaries: ${shown}`, told);
+    if (code === "MATCH_NOT_FOUND") return withHeadline(`Old content not found in file: ${shown}`, told);
     if (code === "PERMISSION_DENIED" && error.details?.["layer"] === "landlock")
-      return headed(`Permission denied by Landlock restrictions: ${shown}`, told);
-    return code === "IO_ERROR" ? headed(`File ${verb} error: ${shown}`, told) : undefined;
+      return withHeadline(`Permission denied by Landlock restrictions: ${shown}`, told);
+    return code === "IO_ERROR" ? withHeadline(`File ${verb} error: ${shown}`, told) : undefined;
   };
 }
 
@@ -48,7 +48,7 @@ export const tinyagent: Preset = buildPreset({
       },
       required: ["file_path"],
       fixed: { line_numbers: "none", max_line_chars: 0, non_text: "error" },
-      refuse: refuse("readable", "Path", "read"),
+      refuse: makeRefusal("readable", "Path", "read"),
     }),
     tool({
       name: "write_file",
@@ -67,7 +67,7 @@ export const tinyagent: Preset = buildPreset({
       required: ["file_path", "content"],
       text: ({ data, args }) =>
         `Successfully wrote ${data.lines_written} lines (${data.bytes_written} bytes) to ${escapeControls(args.path)}`,
-      refuse: refuse("writable", "Path", "write"),
+      refuse: makeRefusal("writable", "Path", "write"),
     }),
     tool({
       name: "update_file",
@@ -90,7 +90,7 @@ export const tinyagent: Preset = buildPreset({
       fixed: { match: "exact" },
       text: ({ data, args }) =>
         `Successfully updated ${escapeControls(args.path)}: ${data.replacements} replacement(s)\n${data.diff.replace(/\n$/u, "")}`,
-      refuse: refuse("writable", "Path", "update"),
+      refuse: makeRefusal("writable", "Path", "update"),
     }),
     tool({
       name: "search_files",
@@ -107,7 +107,7 @@ export const tinyagent: Preset = buildPreset({
         regex: param("regex", flag("Whether the pattern is a regular expression (Rust syntax).", false)),
       },
       required: ["pattern"],
-      refuse: refuse("readable", "Directory", "search"),
+      refuse: makeRefusal("readable", "Directory", "search"),
     }),
   ],
 });

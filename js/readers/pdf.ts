@@ -4,9 +4,9 @@
  */
 import type { FilewrightError } from "../engine/errors.ts";
 import { toBase64 } from "../engine/wire/bytes.ts";
-import { choosePages, type PageChoice, rangesOf } from "./pages.ts";
+import { choosePages, type PageChoice, formatPageRanges } from "./pages.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
-import { absent, checkSignal, optionalPackage, unsupported } from "./refuse.ts";
+import { rethrowImportFailure, checkSignal, loadOptionalPackage, unsupportedFormatError } from "./refuse.ts";
 import { readAll } from "./source.ts";
 
 const PDF_MIME = "application/pdf";
@@ -16,8 +16,8 @@ const MAX_REQUESTED_PAGES = 100;
 /** The maximum number of pixels of a picture in a page that is decoded. */
 const MAX_DECODED_PIXELS = 50_000_000;
 
-type Unpdf = typeof import("unpdf");
-type Document = Awaited<ReturnType<Unpdf["getDocumentProxy"]>>;
+type UnpdfModule = typeof import("unpdf");
+type PdfDocument = Awaited<ReturnType<UnpdfModule["getDocumentProxy"]>>;
 
 /** Reads PDF files. */
 export const pdfReader: Reader = Object.freeze({
@@ -25,14 +25,14 @@ export const pdfReader: Reader = Object.freeze({
   reusable: true,
   async read({ source, path, limits, options, signal }: ReaderInput): Promise<Rendered> {
     const bytes = await readAll(source, limits.wholeFileBytes, "split the document");
-    if (options.nonText === "media" && options.pages === undefined) return whole(bytes, path);
-    const unpdf = await optionalPackage("unpdf", PDF_MIME, () =>
-      import(/* webpackIgnore: true */ "unpdf").catch(absent),
+    if (options.nonText === "media" && options.pages === undefined) return wholePdfAsBlock(bytes, path);
+    const unpdf = await loadOptionalPackage("unpdf", PDF_MIME, () =>
+      import(/* webpackIgnore: true */ "unpdf").catch(rethrowImportFailure),
     );
-    const document = await open(unpdf, bytes);
+    const document = await openPdf(unpdf, bytes);
     try {
       const count = document.numPages;
-      if (count === 0) throw noText("has no pages", "empty", 0);
+      if (count === 0) throw noTextError("has no pages", "empty", 0);
       const choice = choosePages(
         options.pages,
         count,
@@ -42,10 +42,10 @@ export const pdfReader: Reader = Object.freeze({
       if (options.pages === undefined && pages.texts.every((text) => text === "")) {
         const scanned = await hasPictures(unpdf, document, choice.numbers[0] ?? 1);
         throw scanned
-          ? noText("has no text: its pages are pictures", "scanned", count)
-          : noText("has no text", "empty", count);
+          ? noTextError("has no text: its pages are pictures", "scanned", count)
+          : noTextError("has no text", "empty", count);
       }
-      return render(pages, count, await titleOf(document));
+      return renderPages(pages, count, await titleOf(document));
     } finally {
       await document.destroy();
     }
@@ -59,9 +59,10 @@ export const pdfReader: Reader = Object.freeze({
 const [END_MARK, MAX_BEHIND_END] = ["%%EOF", 1024];
 
 /** Returns the whole file as a block. A file that a model could not open is refused here, with the reason. */
-async function whole(bytes: Uint8Array, path: string): Promise<Rendered> {
+async function wholePdfAsBlock(bytes: Uint8Array, path: string): Promise<Rendered> {
   const end = new TextDecoder("latin1").decode(bytes.subarray(-MAX_BEHIND_END));
-  if (!end.includes(END_MARK)) throw unsupported(PDF_MIME, "is damaged or cut short", { reason: "damaged" });
+  if (!end.includes(END_MARK))
+    throw unsupportedFormatError(PDF_MIME, "is damaged or cut short", { reason: "damaged" });
   const count = await pageCount(bytes);
   const size = bytes.length;
   const pages = count === undefined ? "" : `, ${count} ${count === 1 ? "page" : "pages"}`;
@@ -83,7 +84,7 @@ async function whole(bytes: Uint8Array, path: string): Promise<Rendered> {
 async function pageCount(bytes: Uint8Array): Promise<number | undefined> {
   const unpdf = await import(/* webpackIgnore: true */ "unpdf").catch(() => undefined);
   if (unpdf === undefined) return undefined;
-  const document = await open(unpdf, bytes);
+  const document = await openPdf(unpdf, bytes);
   try {
     return document.numPages;
   } finally {
@@ -91,7 +92,7 @@ async function pageCount(bytes: Uint8Array): Promise<number | undefined> {
   }
 }
 
-async function open(unpdf: Unpdf, bytes: Uint8Array): Promise<Document> {
+async function openPdf(unpdf: UnpdfModule, bytes: Uint8Array): Promise<PdfDocument> {
   try {
     // The bytes are copied because the package may transfer its input to a worker. `slice` of a Node `Buffer`
     // would not copy.
@@ -102,17 +103,17 @@ async function open(unpdf: Unpdf, bytes: Uint8Array): Promise<Document> {
   } catch (cause) {
     const name = cause instanceof Error ? cause.name : "";
     throw name === "PasswordException"
-      ? unsupported(PDF_MIME, "is encrypted with a password", {
+      ? unsupportedFormatError(PDF_MIME, "is encrypted with a password", {
           reason: "encrypted",
           hint: "decrypt it first, for example with qpdf",
           cause,
         })
-      : unsupported(PDF_MIME, "is damaged or cut short", { reason: "damaged", cause });
+      : unsupportedFormatError(PDF_MIME, "is damaged or cut short", { reason: "damaged", cause });
   }
 }
 
-function noText(clause: string, reason: string, pageCount: number): FilewrightError {
-  return unsupported(PDF_MIME, clause, {
+function noTextError(clause: string, reason: string, pageCount: number): FilewrightError {
+  return unsupportedFormatError(PDF_MIME, clause, {
     reason,
     hint: "make images of its pages and read those",
     details: { page_count: pageCount },
@@ -127,7 +128,7 @@ interface PageTexts {
 }
 
 async function textOfPages(
-  document: Document,
+  document: PdfDocument,
   { numbers, next }: PageChoice,
   budget: number,
   signal: AbortSignal | undefined,
@@ -139,7 +140,7 @@ async function textOfPages(
     checkSignal(signal);
     let text = "";
     try {
-      text = await textOf(document, number);
+      text = await textOfPage(document, number);
     } catch {
       damaged.push(number); // One damaged page does not prevent the others.
     }
@@ -149,7 +150,7 @@ async function textOfPages(
     texts.push(text);
   }
   const rest = numbers.slice(texts.length);
-  const later = [...(rest.length > 0 ? [rangesOf(rest)] : []), ...(next === undefined ? [] : [next])];
+  const later = [...(rest.length > 0 ? [formatPageRanges(rest)] : []), ...(next === undefined ? [] : [next])];
   return {
     numbers: numbers.slice(0, texts.length),
     texts,
@@ -158,7 +159,7 @@ async function textOfPages(
   };
 }
 
-async function textOf(document: Document, number: number): Promise<string> {
+async function textOfPage(document: PdfDocument, number: number): Promise<string> {
   const page = await document.getPage(number);
   try {
     const { items } = await page.getTextContent();
@@ -172,7 +173,7 @@ async function textOf(document: Document, number: number): Promise<string> {
   }
 }
 
-async function hasPictures(unpdf: Unpdf, document: Document, number: number): Promise<boolean> {
+async function hasPictures(unpdf: UnpdfModule, document: PdfDocument, number: number): Promise<boolean> {
   try {
     const { OPS } = await unpdf.getResolvedPDFJS();
     const { fnArray } = await (await document.getPage(number)).getOperatorList();
@@ -183,7 +184,7 @@ async function hasPictures(unpdf: Unpdf, document: Document, number: number): Pr
   }
 }
 
-async function titleOf(document: Document): Promise<string | null> {
+async function titleOf(document: PdfDocument): Promise<string | null> {
   try {
     const { info } = await document.getMetadata();
     const title = (info as { readonly Title?: unknown }).Title;
@@ -193,7 +194,11 @@ async function titleOf(document: Document): Promise<string | null> {
   }
 }
 
-function render({ numbers, texts, damaged, next }: PageTexts, count: number, title: string | null): Rendered {
+function renderPages(
+  { numbers, texts, damaged, next }: PageTexts,
+  count: number,
+  title: string | null,
+): Rendered {
   const blocks = numbers.map((number, index) => {
     const text =
       texts[index] || (damaged.includes(number) ? "[the page is damaged]" : "[no text on this page]");
@@ -201,7 +206,9 @@ function render({ numbers, texts, damaged, next }: PageTexts, count: number, tit
   });
   const summary = `[PDF: ${count} ${count === 1 ? "page" : "pages"}]`;
   const closing =
-    next === undefined ? [] : [`[pages ${rangesOf(numbers)} of ${count}; continue with pages="${next}"]`];
+    next === undefined
+      ? []
+      : [`[pages ${formatPageRanges(numbers)} of ${count}; continue with pages="${next}"]`];
   return {
     text: [summary, ...blocks, ...closing].join("\n"),
     data: {
@@ -211,6 +218,6 @@ function render({ numbers, texts, damaged, next }: PageTexts, count: number, tit
       title,
       ...(next === undefined ? {} : { next_pages: next }),
     },
-    warning: damaged.length === 0 ? undefined : `Pages ${rangesOf(damaged)} are damaged.`,
+    warning: damaged.length === 0 ? undefined : `Pages ${formatPageRanges(damaged)} are damaged.`,
   };
 }

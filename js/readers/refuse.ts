@@ -5,7 +5,7 @@
 import { type FilewrightError, makeError } from "../engine/errors.ts";
 
 /** Creates the error for a kind of file that cannot be shown, with a reason for programs in `details`. */
-export function unsupported(
+export function unsupportedFormatError(
   mime: string,
   clause: string,
   more: {
@@ -24,7 +24,7 @@ export function unsupported(
 }
 
 /** Creates the error for a size that exceeds a limit; both are in bytes. */
-export function tooLarge(size: number, limit: number, hint?: string, details?: object): FilewrightError {
+export function tooLargeError(size: number, limit: number, hint?: string, details?: object): FilewrightError {
   return makeError("TOO_LARGE", `${size} bytes, and the limit is ${limit}`, {
     hint,
     details: { size, limit, ...details },
@@ -32,7 +32,7 @@ export function tooLarge(size: number, limit: number, hint?: string, details?: o
 }
 
 /** Creates the error for an invalid argument of a read. `what` is a complete sentence. */
-export function badArgument(
+export function invalidArgumentError(
   argument: "pages" | "json_pointer",
   sentence: string,
   details?: object,
@@ -49,11 +49,11 @@ export function checkSignal(signal: AbortSignal | undefined): void {
  * Loads an optional package when it is first needed.
  * @throws UNSUPPORTED_FORMAT that names the package if it is not installed
  */
-export async function optionalPackage<M>(name: string, mime: string, load: () => Promise<M>): Promise<M> {
+export async function loadOptionalPackage<M>(name: string, mime: string, load: () => Promise<M>): Promise<M> {
   try {
     return await load();
   } catch (cause) {
-    throw unsupported(mime, `needs the optional package ${name}, which is not installed`, {
+    throw unsupportedFormatError(mime, `needs the optional package ${name}, which is not installed`, {
       reason: "missing_package",
       hint: `npm install ${name}`,
       details: { package: name },
@@ -66,6 +66,6 @@ export async function optionalPackage<M>(name: string, mime: string, load: () =>
  * Rethrows the failure of an import, as in `import(…).catch(absent)`. Because of the `catch`, bundlers accept
  * a package that is not installed; webpack also needs `webpackIgnore`.
  */
-export function absent(cause: unknown): never {
+export function rethrowImportFailure(cause: unknown): never {
   throw cause;
 }

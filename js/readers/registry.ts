@@ -15,7 +15,7 @@ import {
   text,
 } from "../schema/option.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
-import { badArgument, unsupported } from "./refuse.ts";
+import { invalidArgumentError, unsupportedFormatError } from "./refuse.ts";
 import { readValue } from "./structured/reader.ts";
 import { gzipReader, tarReader, zipReader } from "./archive/reader.ts";
 import { imageReader } from "./image/reader.ts";
@@ -64,7 +64,7 @@ export interface Readers {
   read(input: ReaderInput): Promise<Rendered>;
 }
 
-let registered: readonly Reader[] = [];
+let registeredReaders: readonly Reader[] = [];
 
 /**
  * Adds a reader for every workspace. The last one added wins over earlier and built-in ones.
@@ -79,9 +79,9 @@ let registered: readonly Reader[] = [];
 export function registerReader(mime: string | readonly string[], read: ReadFunction): () => void {
   const mimes = Array.isArray(mime) ? [...(mime as readonly string[])] : [mime as string];
   const reader: Reader = Object.freeze(checkReader({ mimes, read }));
-  registered = [reader, ...registered];
+  registeredReaders = [reader, ...registeredReaders];
   return () => {
-    registered = registered.filter((other) => other !== reader);
+    registeredReaders = registeredReaders.filter((other) => other !== reader);
   };
 }
 
@@ -91,7 +91,7 @@ export function registerReader(mime: string | readonly string[], read: ReadFunct
  */
 const MAX_CACHED_KINDS = 1_000;
 
-function chosen(all: readonly Reader[], mime: string): Reader | undefined {
+function readerForMime(all: readonly Reader[], mime: string): Reader | undefined {
   const family = `${mime.split("/", 1)[0]}/*`;
   return all.find(({ mimes }) => mimes.includes(mime)) ?? all.find(({ mimes }) => mimes.includes(family));
 }
@@ -99,34 +99,40 @@ function chosen(all: readonly Reader[], mime: string): Reader | undefined {
 /** Returns the readers of a workspace, its own before all others. @throws FilewrightError INVALID_ARGUMENT */
 export function readersFor(options: OwnReaders = {}): Readers {
   const own = checkOptions(options).readers ?? [];
-  let asOf = registered;
+  let asOf = registeredReaders;
   const found = new Map<string, Reader | undefined>();
   const find = (mime: string): Reader | undefined => {
     // A reader that is registered after the workspace was opened is used, too, so the cache is then emptied.
-    if (asOf !== registered || found.size > MAX_CACHED_KINDS) {
-      asOf = registered;
+    if (asOf !== registeredReaders || found.size > MAX_CACHED_KINDS) {
+      asOf = registeredReaders;
       found.clear();
     }
-    if (!found.has(mime)) found.set(mime, chosen([...own, ...asOf, ...builtIn], mime));
+    if (!found.has(mime)) found.set(mime, readerForMime([...own, ...asOf, ...builtInReaders], mime));
     return found.get(mime);
   };
   return Object.freeze({
     find,
     async read(input: ReaderInput): Promise<Rendered> {
       const { mime, options } = input;
-      if (options.nonText === "error" && !isText(mime) && options.pages === undefined) {
-        throw unsupported(mime, "only text is read here", { reason: "text_only", hint: textOnlyHint(mime) });
+      if (options.nonText === "error" && !isTextWithReader(mime) && options.pages === undefined) {
+        throw unsupportedFormatError(mime, "only text is read here", {
+          reason: "text_only",
+          hint: textOnlyHint(mime),
+        });
       }
       if (options.jsonPointer !== undefined) return readValue(input);
       const reader = find(mime);
-      if (reader === undefined && options.pages !== undefined && isText(mime)) {
-        throw badArgument(
+      if (reader === undefined && options.pages !== undefined && isTextWithReader(mime)) {
+        throw invalidArgumentError(
           "pages",
           `The argument pages is for documents; this file is ${mime}: use start_line.`,
         );
       }
       if (reader === undefined) {
-        throw unsupported(mime, "no reader renders it", { reason: "no_reader", hint: unknownHint(mime) });
+        throw unsupportedFormatError(mime, "no reader renders it", {
+          reason: "no_reader",
+          hint: unknownFormatHint(mime),
+        });
       }
       return await reader.read(input);
     },
@@ -134,7 +140,7 @@ export function readersFor(options: OwnReaders = {}): Readers {
 }
 
 /** Returns true for types that are text although a reader exists for them. */
-function isText(mime: string): boolean {
+function isTextWithReader(mime: string): boolean {
   return /^text\/|[/+](json|jsonl|json5|yaml|toml|xml|svg\+xml)$/.test(mime);
 }
 
@@ -144,7 +150,7 @@ function textOnlyHint(mime: string): string {
   return "use a tool made for this kind";
 }
 
-function unknownHint(mime: string): string {
+function unknownFormatHint(mime: string): string {
   return /^(audio|video|font)\//.test(mime)
     ? `${mime.split("/", 1)[0]} has no text form; stat tells its size`
     : "force_text: true shows the bytes as text";
@@ -154,7 +160,7 @@ function unknownHint(mime: string): string {
  * The built-in readers. The first one that reads a type is used. Each loads a large library only for its
  * first file.
  */
-const builtIn: readonly Reader[] = Object.freeze([
+const builtInReaders: readonly Reader[] = Object.freeze([
   imageReader,
   notebookReader,
   pdfReader,

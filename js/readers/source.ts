@@ -6,7 +6,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { makeError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
 import type { ByteSource } from "./reader.ts";
-import { checkSignal, tooLarge } from "./refuse.ts";
+import { checkSignal, tooLargeError } from "./refuse.ts";
 
 /** Returns a source of bytes in memory. */
 export function sourceOf(bytes: Uint8Array): ByteSource {
@@ -66,7 +66,7 @@ export function sourceFrom(
  * bytes
  */
 export async function readAll(source: ByteSource, limit: number, hint?: string): Promise<Uint8Array> {
-  if (source.size > limit) throw tooLarge(source.size, limit, hint);
+  if (source.size > limit) throw tooLargeError(source.size, limit, hint);
   return await source.read();
 }
 
@@ -77,7 +77,7 @@ const CHUNK_BYTES = 256 * 1024;
  * Yields the bytes from `start` on in chunks. Only one chunk is in memory at a time, and other tasks may run
  * after each.
  */
-export async function* chunks(
+export async function* chunksOf(
   source: ByteSource,
   signal?: AbortSignal,
   start = 0,

@@ -1,11 +1,11 @@
 /** The kinds of the lines of a diff, and the words that changed in them. */
 import { expect, test } from "vitest";
-import { diffLinesOf } from "../../js/diff/diff-lines.ts";
+import { classifyDiffLines } from "../../js/diff/diff-lines.ts";
 
-const kinds = (text: string) => diffLinesOf(text.split("\n")).map(({ kind }) => kind);
+const kinds = (text: string) => classifyDiffLines(text.split("\n")).map(({ kind }) => kind);
 /** The changed parts of each line, in brackets. */
 const marked = (...lines: readonly string[]) =>
-  diffLinesOf(["@@ -1,9 +1,9 @@", ...lines])
+  classifyDiffLines(["@@ -1,9 +1,9 @@", ...lines])
     .slice(1)
     .map(({ text, parts }) =>
       parts === undefined ? text : parts.map((one) => (one.changed ? `[${one.text}]` : one.text)).join(""),

@@ -1,6 +1,6 @@
 /** A call that a signal cancels ends at once, also where the engine does not look at its token. */
 import { expect, test } from "vitest";
-import { cancellable } from "../../js/engine/yielder.ts";
+import { runCancellable } from "../../js/engine/yielder.ts";
 
 class Token {
   static cancelled = 0;
@@ -12,7 +12,7 @@ const CANCELLED = expect.objectContaining({ code: "CANCELLED" });
 
 test("an aborted call ends although the engine never answers, and the engine is told", async () => {
   const abort = new AbortController();
-  const call = cancellable(abort.signal, Token, () => new Promise<never>(() => {}));
+  const call = runCancellable(abort.signal, Token, () => new Promise<never>(() => {}));
   abort.abort();
   await expect(call).rejects.toEqual(CANCELLED);
   expect(Token.cancelled).toBe(1);
@@ -21,7 +21,7 @@ test("an aborted call ends although the engine never answers, and the engine is 
 test("an engine that fails after the call was aborted causes no unhandled rejection", async () => {
   const abort = new AbortController();
   let fail: (error: Error) => void = () => {};
-  const call = cancellable(abort.signal, Token, () => new Promise<never>((_, reject) => (fail = reject)));
+  const call = runCancellable(abort.signal, Token, () => new Promise<never>((_, reject) => (fail = reject)));
   abort.abort();
   await expect(call).rejects.toEqual(CANCELLED);
   fail(new Error("late"));

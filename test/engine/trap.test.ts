@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
 import { platformTables } from "../../js/engine/wasm/legacy.ts";
 import { type Binding, makeEngine } from "../../js/engine/engine.ts";
-import { type Glue, guarded } from "../../js/engine/wasm/trap.ts";
+import { type WasmGlue, guardBinding } from "../../js/engine/wasm/trap.ts";
 import { describeParity } from "../parity/engines.ts";
 
 /** `(module (func (export "boom") unreachable) (func (export "seven") (result i32) i32.const 7))` */
@@ -29,7 +29,7 @@ function load() {
   };
   instantiate();
   const call = (name: string) => () => (exports[name] as () => unknown)();
-  const glue: Glue = {
+  const glue: WasmGlue = {
     boom: call("boom"),
     seven: call("seven"),
     __wbg_reset_state: instantiate,
@@ -37,7 +37,7 @@ function load() {
       prepared = instances;
     },
   };
-  const binding = guarded<Record<string, () => unknown>>(glue, platformTables);
+  const binding = guardBinding<Record<string, () => unknown>>(glue, platformTables);
   return { binding, count: () => instances, prepared: () => prepared };
 }
 
@@ -56,8 +56,8 @@ describe("after a trap", () => {
 
 describeParity("the module after a trap", () => {
   it("compiles anew what was kept compiled", () => {
-    const glue = createRequire(import.meta.url)("../../dist/wasm/filewright.cjs") as Glue;
-    const engine = makeEngine(guarded<Binding>(glue, platformTables), { kind: "wasm" });
+    const glue = createRequire(import.meta.url)("../../dist/wasm/filewright.cjs") as WasmGlue;
+    const engine = makeEngine(guardBinding<Binding>(glue, platformTables), { kind: "wasm" });
     const total = () => engine.grepText("one\ntwo\n", { pattern: "t.o" }).total;
     expect([total(), total()]).toEqual([1, 1]);
     // What a trap makes of the instance.

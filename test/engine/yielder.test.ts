@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { untilAborted, Yielder } from "../../js/engine/yielder.ts";
-import { diffEngine } from "../../js/engine/text/diff.ts";
-import { editEngine, type EditBinding } from "../../js/engine/text/edit.ts";
-import { patchEngine } from "../../js/engine/text/patch.ts";
-import { readEngine } from "../../js/engine/read.ts";
+import { makeDiffEngine } from "../../js/engine/text/diff.ts";
+import { makeEditEngine, type EditBinding } from "../../js/engine/text/edit.ts";
+import { makePatchEngine } from "../../js/engine/text/patch.ts";
+import { makeReadEngine } from "../../js/engine/read.ts";
 import type { FileExports, TextExports } from "../../js/engine/generated/exports.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -106,19 +106,19 @@ describe("a cancelled call on a thread", () => {
     [
       "a diff",
       (signal) =>
-        diffEngine({ diffAsync: never } as unknown as TextExports).diffAsync(bytes, bytes, { signal }),
+        makeDiffEngine({ diffAsync: never } as unknown as TextExports).diffAsync(bytes, bytes, { signal }),
     ],
     [
       "edits",
       (signal) =>
-        editEngine({ planEditsAsync: never } as unknown as EditBinding).planEditsBytesAsync(bytes, [], {
+        makeEditEngine({ planEditsAsync: never } as unknown as EditBinding).planEditsBytesAsync(bytes, [], {
           signal,
         }),
     ],
     [
       "edits with a hash",
       (signal) =>
-        editEngine({
+        makeEditEngine({
           planEditsAsync: never,
           planEditsHashed: never,
         } as unknown as EditBinding).planEditsBytesAsync(bytes, [], { signal, hash: true }),
@@ -126,14 +126,14 @@ describe("a cancelled call on a thread", () => {
     [
       "a patch",
       (signal) =>
-        patchEngine({ applyPatchAsync: never } as unknown as TextExports).applyPatchAsync({}, "", {
+        makePatchEngine({ applyPatchAsync: never } as unknown as TextExports).applyPatchAsync({}, "", {
           signal,
         }),
     ],
     [
       "a page",
       (signal) =>
-        readEngine({ readPageAsync: never } as unknown as FileExports).readPageAsync(bytes, {}, "", {
+        makeReadEngine({ readPageAsync: never } as unknown as FileExports).readPageAsync(bytes, {}, "", {
           signal,
         }),
     ],

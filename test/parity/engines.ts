@@ -9,7 +9,7 @@ import { describe } from "vitest";
 import { type Engine, makeEngine } from "../../js/engine/engine.ts";
 import { loadNative, loadWasm } from "../../js/engine/load.node.ts";
 import { makeTextEngine, type TextBinding, type TextEngine } from "../../js/engine/text/text-engine.ts";
-import { type Glue, guarded } from "../../js/engine/wasm/trap.ts";
+import { type WasmGlue, guardBinding } from "../../js/engine/wasm/trap.ts";
 
 const native = loadNative();
 const wasm = loadWasm();
@@ -29,7 +29,7 @@ export const engines:
 
 function loadSmall(): TextBinding | undefined {
   const file = resolve(import.meta.dirname, "../../dist/wasm/filewright_edit.cjs");
-  return existsSync(file) ? guarded<TextBinding>(createRequire(file)(file) as Glue) : undefined;
+  return existsSync(file) ? guardBinding<TextBinding>(createRequire(file)(file) as WasmGlue) : undefined;
 }
 
 const skip =

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { readMember, readZip } from "../../js/readers/archive/zip.ts";
+import { readZipMember, readZip } from "../../js/readers/archive/zip.ts";
 import { sourceOf } from "../../js/readers/source.ts";
 import { bytesOf, read, tar, zip } from "./make.ts";
 
@@ -39,7 +39,7 @@ describe("archives", () => {
     const bytes = zip([{ name: "a", data: "text" }], "#!/bin/sh\n");
     expect((await read(bytes, ZIP)).text).toContain("4  a");
     const { entries } = (await readZip(sourceOf(bytes))) ?? { entries: [] };
-    expect(await readMember(sourceOf(bytes), entries[0], 100)).toEqual(bytesOf("text"));
+    expect(await readZipMember(sourceOf(bytes), entries[0], 100)).toEqual(bytesOf("text"));
   });
 
   it("bombs are named and not unpacked", async () => {
@@ -49,11 +49,11 @@ describe("archives", () => {
       warning: expect.stringContaining("do not unpack it unchecked"),
     });
     const { entries } = (await readZip(sourceOf(bomb))) ?? { entries: [] };
-    expect(await readMember(sourceOf(bomb), entries[0], 1_000_000)).toBe("too large");
+    expect(await readZipMember(sourceOf(bomb), entries[0], 1_000_000)).toBe("too large");
     // The directory may lie about the size: what comes out is what counts.
     const liar = zip([{ name: "zeros", data: new Uint8Array(4_000_000), claim: 10 }]);
     const lying = (await readZip(sourceOf(liar))) ?? { entries: [] };
-    expect(await readMember(sourceOf(liar), lying.entries[0], 1_000_000)).toBe("damaged");
+    expect(await readZipMember(sourceOf(liar), lying.entries[0], 1_000_000)).toBe("damaged");
   });
 
   it.each([
@@ -79,7 +79,7 @@ describe("archives", () => {
         const found = await read(changed, ZIP);
         expect([undefined, "UNSUPPORTED_FORMAT"]).toContain(found.code);
         const directory = await readZip(sourceOf(changed));
-        await readMember(sourceOf(changed), directory?.entries[0], 1000);
+        await readZipMember(sourceOf(changed), directory?.entries[0], 1000);
       }
     }
   });

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { MemoryBackend, openWorkspace, registerReader } from "../../js/index.node.ts";
-import { optionalPackage } from "../../js/readers/refuse.ts";
+import { loadOptionalPackage } from "../../js/readers/refuse.ts";
 
 it("a package that is not installed is named, with the command that installs it", async () => {
   const name = "filewright-package-that-nobody-has";
   const remove = registerReader("application/pdf", async ({ mime }) => {
-    await optionalPackage(name, mime, () => import(/* @vite-ignore */ name));
+    await loadOptionalPackage(name, mime, () => import(/* @vite-ignore */ name));
     return { text: "" };
   });
   const backend = new MemoryBackend({ "/w/a.pdf": "%PDF-1.7\n" });

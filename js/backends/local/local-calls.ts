@@ -8,7 +8,7 @@ import {
 } from "../../engine/generated/records.ts";
 import type * as addon from "../../engine/generated/binding.ts";
 import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";
-import { type Packed, unpack } from "../../engine/wire/unpack.ts";
+import { type Packed, unpackerOf } from "../../engine/wire/unpack.ts";
 import type { DeleteOptions, FsEntry, TreeCounts, WriteResult } from "../backend.ts";
 import { checkSignal, backendError } from "../failure.ts";
 import type {
@@ -65,7 +65,7 @@ function withTargetInError<T>(to: string, promise: Promise<T>): Promise<T> {
 
 /** Decodes the result of a write. */
 export function decodeWriteResult(packed: Packed): WriteResult {
-  const { version, otherNames, inPlace } = decodeWrittenFile(unpack(packed));
+  const { version, otherNames, inPlace } = decodeWrittenFile(unpackerOf(packed));
   const made = resultOf(version);
   if (otherNames === 0 && !inPlace) return made;
   return Object.freeze({
@@ -91,7 +91,7 @@ function transferFlags(options: LocalTransferOptions, backend: LocalOptions): nu
 
 /** Decodes the counts of an operation on a tree. */
 export function decodeTreeResult(packed: Packed): TreeCounts {
-  return Object.freeze(decodeTreeCounts(unpack(packed)));
+  return Object.freeze(decodeTreeCounts(unpackerOf(packed)));
 }
 
 /** Returns the native number of a durability. */

@@ -8,7 +8,7 @@
 import { optionChecker } from "../../schema/option.ts";
 import { LOCAL_OPTIONS } from "./local-options.ts";
 import { debug } from "../../engine/debug.ts";
-import { type NativeBinding, requireNative } from "../../engine/load.node.ts";
+import { type NativeBinding, requireAddon } from "../../engine/load.node.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
 import { decodeEntryStat, decodeFileHash, decodeFilePage } from "../../engine/generated/records.ts";
 import type { NativeRoots } from "../../engine/generated/binding.ts";
@@ -22,8 +22,8 @@ import type {
   SearchQuery,
   SearchResult,
 } from "../../engine/search-types.ts";
-import { type TreeSearch, treeSearch } from "../../engine/native/tree-search.ts";
-import { unpack } from "../../engine/wire/unpack.ts";
+import { type TreeSearch, makeTreeSearch } from "../../engine/native/tree-search.ts";
+import { unpackerOf } from "../../engine/wire/unpack.ts";
 import type {
   DeleteOptions,
   FsBackend,
@@ -108,14 +108,14 @@ export class LocalBackend implements FsBackend {
    */
   constructor(given: LocalOptions = {}, roots?: NativeRoots) {
     const options = checkOptions(given);
-    this.#native = requireNative("the local disk");
+    this.#native = requireAddon("the local disk");
     this.#options = Object.freeze({ ...options });
     boundOutput(this, options.policy);
     this.#roots = roots ?? openRoots(this.#native, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);
     }
-    this.#search = treeSearch(this.#roots, this.#native.CancelToken);
+    this.#search = makeTreeSearch(this.#roots, this.#native.CancelToken);
     if (options.policy === undefined) {
       this.confine = (policy) => new LocalBackend({ ...this.#options, policy });
     }
@@ -234,7 +234,7 @@ export class LocalBackend implements FsBackend {
       this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
     );
     if (content.bytes === undefined || content.bytes === null) return null;
-    const stat = toFsStat(decodeEntryStat(unpack(content)), path);
+    const stat = toFsStat(decodeEntryStat(unpackerOf(content)), path);
     return Object.freeze({ bytes: content.bytes, version: stat.version as string, stat });
   }
   /** Returns the SHA-256 of a file, `sha256:` and 64 digits, and its version; in constant memory. */
@@ -246,7 +246,7 @@ export class LocalBackend implements FsBackend {
     const packed = await cancellable(this.#native, path, options.signal, (cancel) =>
       this.#roots.hashFile(path, cancel),
     );
-    const { hash, version } = decodeFileHash(unpack(packed));
+    const { hash, version } = decodeFileHash(unpackerOf(packed));
     return Object.freeze({ hash, version });
   }
   /** Returns a page of a text file of any size, in constant memory. */
@@ -256,7 +256,7 @@ export class LocalBackend implements FsBackend {
     const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.readPage(path, JSON.stringify(wanted), cancel),
     );
-    return Object.freeze(decodeFilePage(unpack(packed)));
+    return Object.freeze(decodeFilePage(unpackerOf(packed)));
   }
   async writeText(
     path: string,

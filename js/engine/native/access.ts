@@ -88,13 +88,13 @@ export interface AccessEngine {
 }
 
 /** The verdicts by their flags: equal ones share an object, to save allocations. */
-const VERDICTS = new Map<number, PathVerdict>();
+const VERDICT_BY_FLAGS = new Map<number, PathVerdict>();
 
 /** The number of bytes at the beginning of a file that decide whether it is a secret. */
-const SECRET_DETECTION_BYTES = 64 << 10;
+const MAX_SECRET_DETECTION_BYTES = 64 << 10;
 
-function verdictOf(flags: number): PathVerdict {
-  const known = VERDICTS.get(flags);
+function verdictOfFlags(flags: number): PathVerdict {
+  const known = VERDICT_BY_FLAGS.get(flags);
   if (known !== undefined) return known;
   // The index of a place is stored plus one, so that 0 means none.
   const row = (shift: number): number | undefined => {
@@ -113,7 +113,7 @@ function verdictOf(flags: number): PathVerdict {
     row: row(8),
     secretRow: row(20),
   });
-  VERDICTS.set(flags, verdict);
+  VERDICT_BY_FLAGS.set(flags, verdict);
   return verdict;
 }
 
@@ -125,7 +125,7 @@ const MAX_CACHED_PATH_LENGTH = 256;
  * Adds a cache to `check`. A call checks the same path several times, as later calls do, and compiled rules
  * never change. Of paths longer than `MAX_CACHED_PATH_LENGTH` UTF-16 units only the last one is remembered.
  */
-function cached(check: (path: string) => PathVerdict): (path: string) => PathVerdict {
+function withVerdictCache(check: (path: string) => PathVerdict): (path: string) => PathVerdict {
   const known = new Map<string, PathVerdict>();
   // One operation checks its path several times in a row, so this remembers the last long one.
   let lastLong: { readonly path: string; readonly verdict: PathVerdict } | undefined;
@@ -144,13 +144,13 @@ function cached(check: (path: string) => PathVerdict): (path: string) => PathVer
 }
 
 /** Returns the functions of the engine for path rules, which call the given binding. */
-export function accessEngine(binding: FileExports): AccessEngine {
+export function makeAccessEngine(binding: FileExports): AccessEngine {
   return {
     compileRules({ cwd, roots, deny, protect, secrets, places = [] }) {
       try {
         const raw = new binding.AccessRules(cwd, [...roots], [...deny], protect, secrets, [...places]);
         return {
-          check: cached((path) => verdictOf(raw.judge(path) >>> 0)),
+          check: withVerdictCache((path) => verdictOfFlags(raw.judge(path) >>> 0)),
           deniedNames: (directory, names) => raw.deniedNames(directory, names.join("/")),
         };
       } catch (error) {
@@ -158,6 +158,6 @@ export function accessEngine(binding: FileExports): AccessEngine {
       }
     },
     placeTable: () => binding.placeTable(),
-    holdsSecretContent: (head) => binding.holdsSecretContent(head.subarray(0, SECRET_DETECTION_BYTES)),
+    holdsSecretContent: (head) => binding.holdsSecretContent(head.subarray(0, MAX_SECRET_DETECTION_BYTES)),
   };
 }

@@ -1,9 +1,9 @@
 /** Searches of a tree on disk, by the native engine: on threads of its own, in parallel and cancellable. */
-import { cancellable, translated, Yielder } from "../yielder.ts";
+import { runCancellable, throwTranslated, Yielder } from "../yielder.ts";
 import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
 import type { CancelToken, NativeRoots, PackedBatch } from "../generated/binding.ts";
-import { isAttributed, readLines, readMatch } from "../wire/hits.ts";
+import { hasSeveralPatterns, decodeLines, decodeMatch } from "../wire/hits.ts";
 import type {
   Counting,
   FileCount,
@@ -17,7 +17,7 @@ import type {
   SearchResult,
 } from "../search-types.ts";
 import { decodeFindHead, decodeIndexStatus, decodeSearchHead } from "../generated/records.ts";
-import { type Packed, unpack } from "../wire/unpack.ts";
+import { type Packed, unpackerOf } from "../wire/unpack.ts";
 
 /** Searches of a tree on disk. Paths are absolute. */
 export interface TreeSearch {
@@ -39,29 +39,29 @@ export interface TreeSearch {
 }
 
 /** Wraps the roots of the native engine. `Cancel` is the class of that engine's cancel tokens. */
-export function treeSearch(roots: NativeRoots, Cancel: new () => CancelToken): TreeSearch {
+export function makeTreeSearch(roots: NativeRoots, Cancel: new () => CancelToken): TreeSearch {
   return {
     async grep(path, { signal, onCounts, ...query }) {
-      const options = JSON.stringify(grepOptions(query));
-      const packed = await cancellable(signal, Cancel, (token) =>
-        counting(token, onCounts, roots.grep(path, options, token)),
+      const options = JSON.stringify(toGrepOptions(query));
+      const packed = await runCancellable(signal, Cancel, (token) =>
+        withCountReports(token, onCounts, roots.grep(path, options, token)),
       );
       return query.maxTextBytes === undefined
-        ? readSearch(packed, query)
-        : readSlices(packed, query, new Yielder({ signal }));
+        ? decodeSearchLazily(packed, query)
+        : decodeSearchInSlices(packed, query, new Yielder({ signal }));
     },
     async find(path, { signal, ...query }) {
-      const { options, recentFrom } = findOptions(query);
+      const { options, recentFrom } = toFindOptions(query);
       const json = JSON.stringify(options);
-      return readFind(
-        await cancellable(signal, Cancel, (token) => roots.find(path, json, token)),
+      return decodeFindResult(
+        await runCancellable(signal, Cancel, (token) => roots.find(path, json, token)),
         recentFrom,
       );
     },
     async findFiles(path, { signal, ...query }) {
       const options = JSON.stringify(query);
-      const packed = await cancellable(signal, Cancel, (token) => roots.findFiles(path, options, token));
-      const from = unpack(packed);
+      const packed = await runCancellable(signal, Cancel, (token) => roots.findFiles(path, options, token));
+      const from = unpackerOf(packed);
       const total = from.num();
       const files = Array.from({ length: from.num() }, () => {
         const score = from.num();
@@ -70,24 +70,26 @@ export function treeSearch(roots: NativeRoots, Cancel: new () => CancelToken): T
       return { files, total };
     },
     async warm(path, respectIgnore, signal) {
-      return toStatus(await cancellable(signal, Cancel, (token) => roots.warm(path, respectIgnore, token)));
+      return toIndexStatus(
+        await runCancellable(signal, Cancel, (token) => roots.warm(path, respectIgnore, token)),
+      );
     },
     dispose: () => roots.disposeIndexes(),
     indexStatus: (path) =>
       roots.indexStatus(path).then((packed) => {
-        return packed.nums.length === 0 ? undefined : toStatus(packed);
-      }, translated),
+        return packed.nums.length === 0 ? undefined : toIndexStatus(packed);
+      }, throwTranslated),
   };
 }
 
 /** The time between two progress reports of a search, in milliseconds. */
-const COUNTS_MS = 100;
+const COUNT_REPORT_INTERVAL_MS = 100;
 
 /**
  * Calls `onCounts` with the counts of a running search until it ends, and returns its result. The counts are
  * read from the cancel token of the search.
  */
-async function counting<T>(
+async function withCountReports<T>(
   token: CancelToken | undefined,
   onCounts: Counting["onCounts"],
   search: Promise<T>,
@@ -96,7 +98,7 @@ async function counting<T>(
   const timer = setInterval(() => {
     const [files = 0, matches = 0] = token.counted();
     onCounts({ files, matches });
-  }, COUNTS_MS);
+  }, COUNT_REPORT_INTERVAL_MS);
   try {
     return await search;
   } finally {
@@ -104,12 +106,12 @@ async function counting<T>(
   }
 }
 
-function toStatus(packed: Packed): IndexStatus {
-  return Object.freeze(decodeIndexStatus(unpack(packed)));
+function toIndexStatus(packed: Packed): IndexStatus {
+  return Object.freeze(decodeIndexStatus(unpackerOf(packed)));
 }
 
 /** Converts the options of a search of contents to those of the engine. */
-function grepOptions(query: SearchQuery): Record<string, unknown> {
+function toGrepOptions(query: SearchQuery): Record<string, unknown> {
   const { cursor, fileTypes, ...rest } = query;
   const from = cursor === undefined ? undefined : decodeCursor("grep", cursor);
   return { ...rest, types: fileTypeGlobs(fileTypes), fromPath: from?.path, fromLine: from?.number };
@@ -119,14 +121,14 @@ function grepOptions(query: SearchQuery): Record<string, unknown> {
  * Decodes the packed result of `grep` in `crates/fs/src/search`, and lets other tasks run in between. @throws
  * CANCELLED
  */
-async function readSlices(
+async function decodeSearchInSlices(
   packed: readonly PackedBatch[],
   query: SearchQuery,
   yielder: Yielder,
 ): Promise<SearchResult> {
   const found: DecodedHits = { matches: [], counts: [] };
-  const { shape, result } = readHead(packed[0] as Packed, query);
-  for (const _ of hitsOf(packed.slice(1), shape, found)) await yielder.yieldIfDue();
+  const { shape, result } = decodeSearchTotals(packed[0] as Packed, query);
+  for (const _ of decodeHits(packed.slice(1), shape, found)) await yielder.yieldIfDue();
   return { ...result, ...found };
 }
 
@@ -134,13 +136,13 @@ async function readSlices(
  * Decodes the packed result of `grep` in `crates/fs/src/search`; the matches only when they are first
  * accessed.
  */
-function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchResult {
-  const { shape, result } = readHead(packed[0] as Packed, query);
+function decodeSearchLazily(packed: readonly PackedBatch[], query: SearchQuery): SearchResult {
+  const { shape, result } = decodeSearchTotals(packed[0] as Packed, query);
   // A million hits take longer to decode than to find, so they are decoded on first access.
   let batches: readonly PackedBatch[] | undefined = packed.slice(1);
   const found: DecodedHits = { matches: [], counts: [] };
   const hits = (): DecodedHits => {
-    for (const _ of hitsOf(batches ?? [], shape, found));
+    for (const _ of decodeHits(batches ?? [], shape, found));
     batches = undefined;
     return found;
   };
@@ -155,13 +157,13 @@ function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchR
   };
 }
 
-function readHead(
+function decodeSearchTotals(
   packed: Packed,
   query: SearchQuery,
 ): { readonly shape: HitShape; readonly result: Omit<SearchResult, "matches" | "counts"> } {
-  const { incompleteReason, nextPath, nextLine, context, ...totals } = decodeSearchHead(unpack(packed));
+  const { incompleteReason, nextPath, nextLine, context, ...totals } = decodeSearchHead(unpackerOf(packed));
   const content = (query.output ?? "content") === "content";
-  const shape = { content, context, attributed: isAttributed(query) };
+  const shape = { content, context, attributed: hasSeveralPatterns(query) };
   const result = {
     ...totals,
     complete: incompleteReason === null,
@@ -190,18 +192,18 @@ const LINES_PER_SLICE = 500;
  * Decodes the matches into `found`, and yields after every {@link LINES_PER_SLICE}. The last file may have
  * fewer matches than its count says, because a limit ended the list.
  */
-function* hitsOf(batches: readonly PackedBatch[], shape: HitShape, found: DecodedHits): Generator<void> {
+function* decodeHits(batches: readonly PackedBatch[], shape: HitShape, found: DecodedHits): Generator<void> {
   const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   for (const { nums, text } of batches) {
     const batch = { nums, text: typeof text === "string" ? text : utf8.decode(text) };
     const { content, context, attributed } = shape;
-    if (content && !context && !attributed) yield* plainHitsOf(batch, found);
-    else yield* fullHitsOf(batch, shape, found);
+    if (content && !context && !attributed) yield* decodePlainHits(batch, found);
+    else yield* decodeHitsWithContext(batch, shape, found);
   }
 }
 
-function* fullHitsOf(batch: Packed, shape: HitShape, found: DecodedHits): Generator<void> {
-  const from = unpack(batch);
+function* decodeHitsWithContext(batch: Packed, shape: HitShape, found: DecodedHits): Generator<void> {
+  const from = unpackerOf(batch);
   let slice = 0;
   for (let files = from.num(); files > 0; files--) {
     const path = from.str();
@@ -209,7 +211,7 @@ function* fullHitsOf(batch: Packed, shape: HitShape, found: DecodedHits): Genera
     found.counts.push({ path, count });
     slice++;
     for (let left = shape.content ? count : 0; left > 0 && !from.isAtEnd; left--) {
-      const match = readMatch(from, shape, { path });
+      const match = decodeMatch(from, shape, { path });
       found.matches.push(match);
       slice += 1 + (match.before?.length ?? 0) + (match.after?.length ?? 0);
       if (slice < LINES_PER_SLICE) continue;
@@ -226,7 +228,7 @@ function* fullHitsOf(batch: Packed, shape: HitShape, found: DecodedHits): Genera
  * Decodes a batch of matches without context lines. It reads the numbers directly instead of using an
  * `Unpacker`, because there may be a million matches.
  */
-function* plainHitsOf({ nums, text }: Packed, found: DecodedHits): Generator<void> {
+function* decodePlainHits({ nums, text }: Packed, found: DecodedHits): Generator<void> {
   const { matches, counts } = found;
   let at = 0;
   let from = 0;
@@ -257,30 +259,30 @@ function* plainHitsOf({ nums, text }: Packed, found: DecodedHits): Generator<voi
   }
 }
 
-const DAY_MS = 86_400_000;
+const MS_PER_DAY = 86_400_000;
 
 /**
  * Converts the options of a search for names to those of the engine. `recentFrom` is the time, in
  * milliseconds since 1970, from which a change counts as recent.
  */
-function findOptions(query: FindQuery): { options: Record<string, unknown>; recentFrom: number } {
+function toFindOptions(query: FindQuery): { options: Record<string, unknown>; recentFrom: number } {
   const { cursor, caseSensitive, recencyMs, ...rest } = query;
   const after = cursor === undefined ? undefined : decodeCursor("find", cursor);
   // The time comes from the cursor, so that all pages of a search use the same one.
-  const recentFrom = after?.since ?? Math.max(0, Date.now() - (recencyMs ?? DAY_MS));
+  const recentFrom = after?.since ?? Math.max(0, Date.now() - (recencyMs ?? MS_PER_DAY));
   const time = after === undefined || after.number < 0 ? undefined : after.number;
   const options = { ...rest, globCase: caseSensitive, recentFrom, afterPath: after?.path, afterTime: time };
   return { options, recentFrom };
 }
 
 /** Decodes the result of `find` in `crates/fs/src/search/find.rs`. */
-function readFind(packed: Packed, recentFrom: number): FindResult {
-  const from = unpack(packed);
+function decodeFindResult(packed: Packed, recentFrom: number): FindResult {
+  const from = unpackerOf(packed);
   const { lastTime, ...totals } = decodeFindHead(from);
   // Paths are decoded on first access, because there may be tens of thousands.
   let found: readonly string[] | undefined;
   const all = (): readonly string[] => {
-    found ??= readLines(from);
+    found ??= decodeLines(from);
     return found;
   };
   const last = totals.truncated ? all().at(-1) : undefined;

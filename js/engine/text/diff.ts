@@ -13,7 +13,7 @@ import {
   DIFF_FLAGS,
   type Unified,
 } from "../generated/records.ts";
-import { unpack } from "../wire/unpack.ts";
+import { unpackerOf } from "../wire/unpack.ts";
 import type { TextExports } from "../generated/exports.ts";
 import { withUtf8 } from "../wire/bytes.ts";
 
@@ -95,19 +95,19 @@ export interface DiffEngine {
   diffParts(before: string, after: string, unit?: "words" | "chars"): readonly DiffPart[];
 }
 
-const PART_FATES: readonly DiffPart["fate"][] = ["same", "removed", "added"];
-const MAX = 0xffff_ffff;
+const FATE_BY_NUMBER: readonly DiffPart["fate"][] = ["same", "removed", "added"];
+const MAX_UINT32 = 0xffff_ffff;
 
 /** Returns the functions of the engine for comparing texts, which call the given binding. */
-export function diffEngine(binding: TextExports): DiffEngine {
+export function makeDiffEngine(binding: TextExports): DiffEngine {
   const totals = new Uint32Array(3);
   const compare = (before: Uint8Array, after: Uint8Array, options: DiffOptions): DiffResult => {
-    const { flags, context, oldName, newName, line, bytes } = toArguments(options);
+    const { flags, context, oldName, newName, line, bytes } = toDiffArguments(options);
     const text = binding.diff(before, after, totals, flags, context, oldName, newName, line, bytes);
     return new UnifiedDiff(text, totals[0] === 1, totals[1] as number, totals[2] as number);
   };
   return {
-    diff(before, after, options = NO_OPTIONS) {
+    diff(before, after, options = NO_DIFF_OPTIONS) {
       try {
         if (typeof before !== "string" && typeof after !== "string") return compare(before, after, options);
         return withUtf8(before, after, (old, now) => compare(old, now, options));
@@ -116,10 +116,14 @@ export function diffEngine(binding: TextExports): DiffEngine {
       }
     },
     diffParts(before, after, unit = "words") {
-      const from = unpack(binding.diffParts(before, after, unit === "chars"));
+      const from = unpackerOf(binding.diffParts(before, after, unit === "chars"));
       let [old, made] = [0, 0];
       return Array.from({ length: from.num() }, () => {
-        const [fate, tokens, length] = [PART_FATES[from.num()] as DiffPart["fate"], from.num(), from.num()];
+        const [fate, tokens, length] = [
+          FATE_BY_NUMBER[from.num()] as DiffPart["fate"],
+          from.num(),
+          from.num(),
+        ];
         const text = fate === "removed" ? before.slice(old, old + length) : after.slice(made, made + length);
         if (fate !== "added") old += length;
         if (fate !== "removed") made += length;
@@ -130,7 +134,7 @@ export function diffEngine(binding: TextExports): DiffEngine {
       checkAborted(options.signal);
       try {
         if (binding.diffAsync === undefined) return compare(before, after, options);
-        const { flags, context, oldName, newName, line, bytes } = toArguments(options);
+        const { flags, context, oldName, newName, line, bytes } = toDiffArguments(options);
         const made = binding.diffAsync(
           before,
           after,
@@ -142,7 +146,7 @@ export function diffEngine(binding: TextExports): DiffEngine {
           bytes,
           options.signal,
         );
-        return toDiff(decodeUnified(unpack(await untilAborted(options.signal, made))));
+        return toDiff(decodeUnified(unpackerOf(await untilAborted(options.signal, made))));
       } catch (error) {
         throw fromEngine(error);
       }
@@ -150,7 +154,7 @@ export function diffEngine(binding: TextExports): DiffEngine {
   };
 }
 
-const NO_OPTIONS: DiffOptions = Object.freeze({});
+const NO_DIFF_OPTIONS: DiffOptions = Object.freeze({});
 
 interface DiffArguments {
   readonly flags: number;
@@ -173,8 +177,8 @@ const DEFAULT_DIFF_ARGUMENTS: DiffArguments = Object.freeze({
   bytes: 0,
 });
 
-function toArguments(options: DiffOptions): DiffArguments {
-  if (options === NO_OPTIONS) return DEFAULT_DIFF_ARGUMENTS;
+function toDiffArguments(options: DiffOptions): DiffArguments {
+  if (options === NO_DIFF_OPTIONS) return DEFAULT_DIFF_ARGUMENTS;
   const algorithm = ALGORITHM_WORDS.indexOf(options.algorithm ?? "histogram");
   if (algorithm < 0) {
     throw new FilewrightError("INVALID_ARGUMENT", `unknown diff algorithm "${options.algorithm}"`, {
@@ -190,17 +194,17 @@ function toArguments(options: DiffOptions): DiffArguments {
       (options.lineEnds === "raw" ? DIFF_FLAGS.raw : 0) |
       (oldName === null ? DIFF_FLAGS.noOld : 0) |
       (newName === null ? DIFF_FLAGS.noNew : 0),
-    context: count("context", options.context ?? 3),
+    context: checkCount("context", options.context ?? 3),
     oldName: oldName ?? undefined,
     newName: newName === oldName ? undefined : (newName ?? undefined),
-    line: count("limits.line", options.limits?.line ?? 0),
-    bytes: count("limits.bytes", options.limits?.bytes ?? 0),
+    line: checkCount("limits.line", options.limits?.line ?? 0),
+    bytes: checkCount("limits.bytes", options.limits?.bytes ?? 0),
   };
 }
 
-function count(argument: string, value: number): number {
-  if (value === Number.POSITIVE_INFINITY) return MAX;
-  if (Number.isInteger(value) && value >= 0) return Math.min(value, MAX);
+function checkCount(argument: string, value: number): number {
+  if (value === Number.POSITIVE_INFINITY) return MAX_UINT32;
+  if (Number.isInteger(value) && value >= 0) return Math.min(value, MAX_UINT32);
   throw new FilewrightError("INVALID_ARGUMENT", `${argument} must be a whole number of at least 0`, {
     details: { argument },
   });
@@ -230,7 +234,7 @@ class UnifiedDiff implements DiffResult {
 
   /** Parses the hunks on first access, because most callers only print the text. */
   get hunks(): readonly DiffHunk[] {
-    this.#hunks ??= hunksOf(this.text);
+    this.#hunks ??= parseHunks(this.text);
     return this.#hunks;
   }
 
@@ -240,14 +244,14 @@ class UnifiedDiff implements DiffResult {
   }
 }
 
-const HUNK = /(?<=\n)@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n/g;
+const HUNK_HEADER = /(?<=\n)@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n/g;
 
 /**
  * Parses the hunks of a diff that the engine printed. A hunk ends at a line that begins with `@`, or with `[`
  * as a truncation note does, because lines of a hunk begin with a marker.
  */
-function hunksOf(text: string): readonly DiffHunk[] {
-  const heads = [...text.matchAll(HUNK)];
+function parseHunks(text: string): readonly DiffHunk[] {
+  const heads = [...text.matchAll(HUNK_HEADER)];
   return heads.map((head, index) => {
     const [whole, oldStart, oldLines = "1", newStart, newLines = "1"] = head;
     const lines = text.slice(head.index + whole.length, heads[index + 1]?.index).split("\n");

@@ -10,7 +10,7 @@ import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../er
 import { untilAborted } from "../yielder.ts";
 import type { PackedPlan, TextExports } from "../generated/exports.ts";
 import { type Applied, decodePlanFacts, type Tier } from "../generated/records.ts";
-import { unpack } from "../wire/unpack.ts";
+import { unpackerOf } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/bytes.ts";
 
 /** One replacement. */
@@ -139,18 +139,18 @@ export interface EditEngine {
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Returns the functions of the engine for edits, which call the given binding. */
-export function editEngine(binding: EditBinding): EditEngine {
+export function makeEditEngine(binding: EditBinding): EditEngine {
   const planEditsBytes: EditEngine["planEditsBytes"] = (bytes, edits, options = {}) => {
     try {
-      return toPlan(binding.planEdits(bytes, toCall(edits, options)));
+      return decodePlan(binding.planEdits(bytes, editCallJson(edits, options)));
     } catch (error) {
-      return refused(error);
+      return toRefusal(error);
     }
   };
   return {
     planEdits(text, edits, options) {
       if (/\p{Surrogate}/u.test(text)) {
-        return refused(new FilewrightError("INVALID_ARGUMENT", "the text has an unpaired surrogate"));
+        return toRefusal(new FilewrightError("INVALID_ARGUMENT", "the text has an unpaired surrogate"));
       }
       const plan = planEditsBytes(toUtf8(text), edits, { ...options, encoding: undefined });
       if (!plan.ok) return plan;
@@ -163,28 +163,28 @@ export function editEngine(binding: EditBinding): EditEngine {
       if (binding.planEditsAsync === undefined) return planEditsBytes(bytes, edits, options);
       try {
         if (options.hash === true && binding.planEditsHashed !== undefined) {
-          const plan = binding.planEditsHashed(bytes, toCall(edits, options));
+          const plan = binding.planEditsHashed(bytes, editCallJson(edits, options));
           const packed = await untilAborted(options.signal, plan);
           const { hashing } = packed;
           const hash = hashing && binding.sha256From?.(packed.bytes, hashing);
-          return { ...toPlan(packed), ...(hash ? { hash } : {}) };
+          return { ...decodePlan(packed), ...(hash ? { hash } : {}) };
         }
-        const plan = binding.planEditsAsync(bytes, toCall(edits, options), options.signal);
-        return toPlan(await untilAborted(options.signal, plan));
+        const plan = binding.planEditsAsync(bytes, editCallJson(edits, options), options.signal);
+        return decodePlan(await untilAborted(options.signal, plan));
       } catch (error) {
         // A cancelled call is thrown as an error and not returned as a refused edit.
         if (options.signal?.aborted) throw error;
-        return refused(error);
+        return toRefusal(error);
       }
     },
   };
 }
 
-function refused(error: unknown): PlanRefusal {
+function toRefusal(error: unknown): PlanRefusal {
   return { ok: false, error: fromEngine(error) };
 }
 
-function toCall(edits: readonly EditInput[], options: EditOptions): string {
+function editCallJson(edits: readonly EditInput[], options: EditOptions): string {
   return JSON.stringify({
     edits: edits.map((edit) => ({
       old: edit.oldText,
@@ -208,8 +208,8 @@ function toCall(edits: readonly EditInput[], options: EditOptions): string {
 }
 
 /** Decodes the result of edits. */
-function toPlan(packed: PackedPlan): BytesPlan {
-  const { replacements, edits, diff } = decodePlanFacts(unpack(packed));
+function decodePlan(packed: PackedPlan): BytesPlan {
+  const { replacements, edits, diff } = decodePlanFacts(unpackerOf(packed));
   return {
     ok: true,
     bytes: packed.bytes,

@@ -8,7 +8,7 @@ import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../er
 import { untilAborted } from "../yielder.ts";
 import type { PackedPatch, TextExports } from "../generated/exports.ts";
 import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";
-import { type Packed, unpack } from "../wire/unpack.ts";
+import { type Packed, unpackerOf } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/bytes.ts";
 
 /** The operation of a patch on a file. */
@@ -162,35 +162,39 @@ export interface PatchEngine {
   ): MergeResult;
 }
 
-const STYLES: Readonly<Record<string, number>> = { merge: 0, diff3: 1, zdiff3: 2 };
-const ADJACENT = 4;
+const MARKER_STYLE_NUMBERS: Readonly<Record<string, number>> = { merge: 0, diff3: 1, zdiff3: 2 };
+const ADJACENT_FLAG = 4;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Returns the functions of the engine for patches and merges, which call the given binding. */
-export function patchEngine(binding: TextExports): PatchEngine {
+export function makePatchEngine(binding: TextExports): PatchEngine {
   return {
     parsePatch(patch, options = {}) {
-      return orThrow(() => JSON.parse(binding.parsePatch(patch, JSON.stringify(options))) as ParsedPatch);
+      return withTranslatedErrors(
+        () => JSON.parse(binding.parsePatch(patch, JSON.stringify(options))) as ParsedPatch,
+      );
     },
     applyPatch(files, patch, options = {}) {
-      const [names, contents] = taken(files);
-      return orThrow(() => toFiles(binding.applyPatch(names, contents, patch, JSON.stringify(options))));
+      const [names, contents] = namesAndContents(files);
+      return withTranslatedErrors(() =>
+        decodePatchedFiles(binding.applyPatch(names, contents, patch, JSON.stringify(options))),
+      );
     },
     async applyPatchAsync(files, patch, { signal, ...options } = {}) {
       checkAborted(signal);
-      const [names, contents] = taken(files);
+      const [names, contents] = namesAndContents(files);
       const call = JSON.stringify(options);
       try {
         if (binding.applyPatchAsync === undefined)
-          return toFiles(binding.applyPatch(names, contents, patch, call));
+          return decodePatchedFiles(binding.applyPatch(names, contents, patch, call));
         const applied = binding.applyPatchAsync(names, contents, patch, call, signal);
-        return toFiles(await untilAborted(signal, applied));
+        return decodePatchedFiles(await untilAborted(signal, applied));
       } catch (error) {
         throw fromEngine(error);
       }
     },
     merge3(base, ours, theirs, options = {}) {
-      const style = STYLES[options.style ?? "merge"];
+      const style = MARKER_STYLE_NUMBERS[options.style ?? "merge"];
       if (style === undefined) {
         throw new FilewrightError("INVALID_ARGUMENT", `unknown merge style "${options.style}"`, {
           hint: "use merge, diff3 or zdiff3",
@@ -198,16 +202,16 @@ export function patchEngine(binding: TextExports): PatchEngine {
         });
       }
       const { ours: own = "", base: old = "", theirs: other = "" } = options.labels ?? {};
-      const flags = style | (options.adjacent ? ADJACENT : 0);
+      const flags = style | (options.adjacent ? ADJACENT_FLAG : 0);
       const labels = [own, old, other];
-      return orThrow(() =>
-        toMerge(binding.merge3(toUtf8(base), toUtf8(ours), toUtf8(theirs), flags, labels)),
+      return withTranslatedErrors(() =>
+        decodeMerge(binding.merge3(toUtf8(base), toUtf8(ours), toUtf8(theirs), flags, labels)),
       );
     },
   };
 }
 
-function orThrow<T>(call: () => T): T {
+function withTranslatedErrors<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {
@@ -215,13 +219,13 @@ function orThrow<T>(call: () => T): T {
   }
 }
 
-function taken(files: FileContents): [names: string[], contents: Uint8Array[]] {
+function namesAndContents(files: FileContents): [names: string[], contents: Uint8Array[]] {
   const entries = files instanceof Map ? [...files] : Object.entries(files);
   return [entries.map(([name]) => name), entries.map(([, content]) => toUtf8(content))];
 }
 
 /** Decodes the result of a patch: the facts of `crates/core/src/patch/json.rs`, and the contents. */
-function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
+function decodePatchedFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
   return files.map((file, index) => ({
     ...file,
@@ -230,9 +234,9 @@ function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
 }
 
 /** Decodes the result of a merge. */
-function toMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
+function decodeMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
   const { bytes } = packed;
-  const from = unpack(packed);
+  const from = unpackerOf(packed);
   const conflicts = from.list(() => decodeMergeConflict(from));
   return { bytes, text: decoder.decode(bytes), conflicts };
 }

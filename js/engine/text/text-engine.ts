@@ -2,9 +2,9 @@
  * The part of the engine that compares and changes texts in memory. The small WebAssembly module contains
  * nothing else; every other engine contains it, too.
  */
-import { type DiffEngine, diffEngine } from "./diff.ts";
-import { type EditBinding, type EditEngine, editEngine } from "./edit.ts";
-import { type PatchEngine, patchEngine } from "./patch.ts";
+import { type DiffEngine, makeDiffEngine } from "./diff.ts";
+import { type EditBinding, type EditEngine, makeEditEngine } from "./edit.ts";
+import { type PatchEngine, makePatchEngine } from "./patch.ts";
 
 /** The exports of a binding that this part needs. */
 export interface TextBinding extends EditBinding {
@@ -46,14 +46,14 @@ export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngi
     info: Object.freeze(info),
     sha256: (bytes: Uint8Array) => binding.sha256(bytes),
     sha256Async: async (bytes: Uint8Array) => binding.sha256Async?.(bytes) ?? binding.sha256(bytes),
-    joined: (a: Uint8Array, b: Uint8Array) => binding.concat?.(a, b) ?? joined(a, b),
-    ...diffEngine(binding),
-    ...editEngine(binding),
-    ...patchEngine(binding),
+    joined: (a: Uint8Array, b: Uint8Array) => binding.concat?.(a, b) ?? concatBytes(a, b),
+    ...makeDiffEngine(binding),
+    ...makeEditEngine(binding),
+    ...makePatchEngine(binding),
   });
 }
 
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
   const both = new Uint8Array(a.length + b.length);
   both.set(a);
   both.set(b, a.length);

@@ -8,38 +8,38 @@
 
 type CodeTable = ReadonlyMap<string, readonly number[]>;
 
-const tables = new Map<string, CodeTable>();
+const codeTableByEncoding = new Map<string, CodeTable>();
 
 /**
  * Encodes text. Returns the offset, in bytes of UTF-8, of the first character that the encoding does not
  * contain.
  */
 export function encodeLegacy(encoding: string, text: string): Uint8Array | number {
-  return encoding === "iso-2022-jp" ? encodeIso2022Jp(text) : encode(text, encoding);
+  return encoding === "iso-2022-jp" ? encodeIso2022Jp(text) : encodeByTable(text, encoding);
 }
 
-function encode(text: string, encoding: string): Uint8Array | number {
-  const table = tableOf(encoding);
+function encodeByTable(text: string, encoding: string): Uint8Array | number {
+  const table = codeTableOf(encoding);
   const bytes: number[] = [];
   let offset = 0;
   for (const c of text) {
     const code = c.codePointAt(0) as number;
     if (code < 0x80) bytes.push(code);
     else {
-      const codes = table.get(c) ?? (encoding === "gb18030" ? fourBytes(code) : undefined);
+      const codes = table.get(c) ?? (encoding === "gb18030" ? gb18030FourBytes(code) : undefined);
       if (codes === undefined) return offset;
       bytes.push(...codes);
     }
-    offset += utf8Length(code);
+    offset += utf8LengthOfCodePoint(code);
   }
   return Uint8Array.from(bytes);
 }
 
-function utf8Length(code: number): number {
+function utf8LengthOfCodePoint(code: number): number {
   return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-const CHARSET_ESCAPES = {
+const ISO_2022_JP_ESCAPES = {
   ascii: [0x1b, 0x28, 0x42],
   roman: [0x1b, 0x28, 0x4a],
   kanji: [0x1b, 0x24, 0x42],
@@ -50,11 +50,11 @@ const CHARSET_ESCAPES = {
  * their high bits.
  */
 function encodeIso2022Jp(text: string): Uint8Array | number {
-  const table = tableOf("euc-jp");
+  const table = codeTableOf("euc-jp");
   const bytes: number[] = [];
-  let state = "ascii" as keyof typeof CHARSET_ESCAPES;
-  const enter = (next: keyof typeof CHARSET_ESCAPES): void => {
-    if (next !== state) bytes.push(...CHARSET_ESCAPES[next]);
+  let state = "ascii" as keyof typeof ISO_2022_JP_ESCAPES;
+  const enter = (next: keyof typeof ISO_2022_JP_ESCAPES): void => {
+    if (next !== state) bytes.push(...ISO_2022_JP_ESCAPES[next]);
     state = next;
   };
   let offset = 0;
@@ -70,13 +70,13 @@ function encodeIso2022Jp(text: string): Uint8Array | number {
     } else {
       // The encoding does not contain half-width katakana, so full-width ones are written, as the WHATWG
       // standard requires.
-      const wide = code >= 0xff61 && code <= 0xff9f ? fullWidth(c) : c;
+      const wide = code >= 0xff61 && code <= 0xff9f ? toFullWidthKatakana(c) : c;
       const codes = table.get(wide);
       if (codes?.length !== 2 || codes[0] === 0x8e) return offset;
       enter("kanji");
       bytes.push((codes[0] as number) & 0x7f, (codes[1] as number) & 0x7f);
     }
-    offset += utf8Length(code);
+    offset += utf8LengthOfCodePoint(code);
   }
   enter("ascii");
   return Uint8Array.from(bytes);
@@ -86,22 +86,25 @@ function encodeIso2022Jp(text: string): Uint8Array | number {
  * Returns the full-width form of a half-width katakana. A voicing mark after it is converted by itself and
  * not combined with it.
  */
-function fullWidth(c: string): string {
+function toFullWidthKatakana(c: string): string {
   if (c === "\uff9e") return "\u309b";
   if (c === "\uff9f") return "\u309c";
   return c.normalize("NFKC");
 }
 
-function tableOf(encoding: string): CodeTable {
-  let table = tables.get(encoding);
+function codeTableOf(encoding: string): CodeTable {
+  let table = codeTableByEncoding.get(encoding);
   if (table === undefined) {
-    table = PAIRS[encoding] === undefined ? singles(encoding) : pairs(encoding, PAIRS[encoding]);
-    tables.set(encoding, table);
+    table =
+      TWO_BYTE_LAYOUTS[encoding] === undefined
+        ? singleByteTable(encoding)
+        : twoByteTable(encoding, TWO_BYTE_LAYOUTS[encoding]);
+    codeTableByEncoding.set(encoding, table);
   }
   return table;
 }
 
-function singles(encoding: string): CodeTable {
+function singleByteTable(encoding: string): CodeTable {
   const table = new Map<string, readonly number[]>();
   const decoder = new TextDecoder(encoding);
   for (let byte = 0x80; byte < 0x100; byte++) {
@@ -112,7 +115,7 @@ function singles(encoding: string): CodeTable {
 }
 
 /** The layout of a two-byte encoding, and its rules for duplicate codes. */
-interface Layout {
+interface TwoByteLayout {
   /** Returns true for first bytes of codes that are decoded but never written. */
   readonly readOnly?: (lead: number) => boolean;
   /** Characters with several codes of which the last is written, not the first. */
@@ -123,11 +126,11 @@ interface Layout {
   readonly extra?: Readonly<Record<string, readonly number[]>>;
 }
 
-const KATAKANA = { single: [0xa1, 0xdf] as const };
+const HALF_WIDTH_KATAKANA = { single: [0xa1, 0xdf] as const };
 
-const PAIRS: Readonly<Record<string, Layout>> = {
+const TWO_BYTE_LAYOUTS: Readonly<Record<string, TwoByteLayout>> = {
   shift_jis: {
-    ...KATAKANA,
+    ...HALF_WIDTH_KATAKANA,
     // These first bytes encode duplicates of other codes, or characters for private use.
     readOnly: (lead) => (lead >= 0xed && lead <= 0xef) || (lead >= 0xf0 && lead <= 0xf9),
     extra: { "\x80": [0x80], "¥": [0x5c], "‾": [0x7e], "\u2212": [0x81, 0x7c] },
@@ -139,7 +142,7 @@ const PAIRS: Readonly<Record<string, Layout>> = {
   big5: { readOnly: (lead) => lead < 0xa1, last: "═╞╡╪十卅" },
 };
 
-function pairs(encoding: string, layout: Layout): CodeTable {
+function twoByteTable(encoding: string, layout: TwoByteLayout): CodeTable {
   const table = new Map<string, readonly number[]>();
   const decoder = new TextDecoder(encoding);
   for (let lead = 0x81; lead <= 0xfe; lead++) {
@@ -163,16 +166,16 @@ function pairs(encoding: string, layout: Layout): CodeTable {
   return table;
 }
 
-let basicPlane: ReadonlyMap<number, number> | undefined;
+let gb18030BasicPlane: ReadonlyMap<number, number> | undefined;
 
 /** Returns the four bytes with which GB18030 encodes a character that has no two-byte code. */
-function fourBytes(code: number): readonly number[] | undefined {
-  if (code < 0x10000) basicPlane ??= readBasicPlane();
-  const pointer = code < 0x10000 ? basicPlane?.get(code) : code - 0x10000 + 189_000;
-  return pointer === undefined ? undefined : bytesOf(pointer);
+function gb18030FourBytes(code: number): readonly number[] | undefined {
+  if (code < 0x10000) gb18030BasicPlane ??= readGb18030BasicPlane();
+  const pointer = code < 0x10000 ? gb18030BasicPlane?.get(code) : code - 0x10000 + 189_000;
+  return pointer === undefined ? undefined : fourBytesOfIndex(pointer);
 }
 
-function bytesOf(pointer: number): readonly number[] {
+function fourBytesOfIndex(pointer: number): readonly number[] {
   return [
     0x81 + Math.floor(pointer / 12_600),
     0x30 + (Math.floor(pointer / 1260) % 10),
@@ -182,10 +185,11 @@ function bytesOf(pointer: number): readonly number[] {
 }
 
 /** Returns the index in GB18030's four-byte range of each character below U+10000 that has four bytes. */
-function readBasicPlane(): ReadonlyMap<number, number> {
+function readGb18030BasicPlane(): ReadonlyMap<number, number> {
   const count = 39_420;
   const bytes = new Uint8Array(count * 5);
-  for (let pointer = 0; pointer < count; pointer++) bytes.set([...bytesOf(pointer), 0x0a], pointer * 5);
+  for (let pointer = 0; pointer < count; pointer++)
+    bytes.set([...fourBytesOfIndex(pointer), 0x0a], pointer * 5);
   const found = new TextDecoder("gb18030").decode(bytes).split("\n");
   const codes = new Map<number, number>();
   for (let pointer = 0; pointer < count; pointer++) {

@@ -29,13 +29,13 @@ export interface PlatformTables {
   prefixLength(name: string, bytes: Uint8Array, codePoints: number): number;
 }
 
-const decoders = new Map<string, TextDecoder>();
+const decoderByEncoding = new Map<string, TextDecoder>();
 
-function decoderOf(name: string): TextDecoder {
-  let decoder = decoders.get(name);
+function decoderOfEncoding(name: string): TextDecoder {
+  let decoder = decoderByEncoding.get(name);
   if (decoder === undefined) {
     decoder = new TextDecoder(name);
-    decoders.set(name, decoder);
+    decoderByEncoding.set(name, decoder);
   }
   return decoder;
 }
@@ -49,7 +49,7 @@ export const platformTables: PlatformTables = Object.freeze({
       return undefined;
     }
   },
-  decode: (name: string, bytes: Uint8Array): string => decoderOf(name).decode(bytes),
+  decode: (name: string, bytes: Uint8Array): string => decoderOfEncoding(name).decode(bytes),
   fits(name: string, bytes: Uint8Array, complete: boolean): boolean {
     try {
       new TextDecoder(name, { fatal: true }).decode(bytes, { stream: !complete });
@@ -59,12 +59,12 @@ export const platformTables: PlatformTables = Object.freeze({
     }
   },
   encode: encodeLegacy,
-  spans: spansOf,
-  prefixLength: prefixLengthOf,
+  spans: decodedSpans,
+  prefixLength: prefixByteLength,
 });
 
 /** Feeds the decoder one byte at a time: when it returns text, a character is complete. */
-function spansOf(name: string, bytes: Uint8Array): Uint32Array {
+function decodedSpans(name: string, bytes: Uint8Array): Uint32Array {
   const decoder = new TextDecoder(name);
   const spans: number[] = [];
   const stateful = name === "iso-2022-jp";
@@ -89,11 +89,13 @@ function spansOf(name: string, bytes: Uint8Array): Uint32Array {
 /** The number of bytes that are decoded at once while a prefix is measured. */
 const PREFIX_STRIDE_BYTES = 256;
 
-function prefixLengthOf(name: string, bytes: Uint8Array, codePoints: number): number {
+function prefixByteLength(name: string, bytes: Uint8Array, codePoints: number): number {
   const probe = new TextDecoder(name);
   let [from, seen] = [0, 0];
   while (from < bytes.length) {
-    const more = count(probe.decode(bytes.subarray(from, from + PREFIX_STRIDE_BYTES), { stream: true }));
+    const more = codePointCount(
+      probe.decode(bytes.subarray(from, from + PREFIX_STRIDE_BYTES), { stream: true }),
+    );
     if (seen + more >= codePoints) break;
     seen += more;
     from += PREFIX_STRIDE_BYTES;
@@ -103,13 +105,13 @@ function prefixLengthOf(name: string, bytes: Uint8Array, codePoints: number): nu
   const decoder = new TextDecoder(name);
   decoder.decode(bytes.subarray(0, from), { stream: true });
   for (let at = from; at < bytes.length; at++) {
-    seen += count(decoder.decode(bytes.subarray(at, at + 1), { stream: true }));
+    seen += codePointCount(decoder.decode(bytes.subarray(at, at + 1), { stream: true }));
     if (seen >= codePoints) return at + 1;
   }
   return bytes.length;
 }
 
-function count(text: string): number {
+function codePointCount(text: string): number {
   let points = 0;
   for (const _ of text) points += 1;
   return points;

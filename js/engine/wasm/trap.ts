@@ -9,7 +9,7 @@ import type { PlatformTables } from "./legacy.ts";
 import type { Packed } from "../wire/unpack.ts";
 
 /** The exports of the JavaScript that wasm-bindgen generated, whichever way the module was loaded. */
-export interface Glue {
+export interface WasmGlue {
   readonly [name: string]: unknown;
   __wbg_reset_state(): void;
   /** Gives the module the platform's encodings; exists only in the full module. */
@@ -20,7 +20,7 @@ interface WasmResult extends Packed {
   free(): void;
 }
 
-function isHeld(value: unknown): value is WasmResult {
+function isWasmResult(value: unknown): value is WasmResult {
   return typeof value === "object" && value !== null && "nums" in value && "free" in value;
 }
 
@@ -29,7 +29,7 @@ function isHeld(value: unknown): value is WasmResult {
  *
  * @param tables the platform's encodings, for a module that needs them
  */
-export function guarded<Binding>(glue: Glue, tables?: PlatformTables): Binding {
+export function guardBinding<Binding>(glue: WasmGlue, tables?: PlatformTables): Binding {
   const prepare = () => {
     if (tables !== undefined) glue.usePlatform?.(tables);
   };
@@ -39,21 +39,21 @@ export function guarded<Binding>(glue: Glue, tables?: PlatformTables): Binding {
     // Names of functions begin in lower case. Classes are passed on unchanged: their objects belong to one
     // instance of the module.
     if (typeof member !== "function" || !/^[a-z]/.test(name)) binding[name] = member;
-    else binding[name] = guard(member as (...args: unknown[]) => unknown, glue, prepare);
+    else binding[name] = guardFunction(member as (...args: unknown[]) => unknown, glue, prepare);
   }
   return binding as Binding;
 }
 
-function guard(
+function guardFunction(
   call: (...args: unknown[]) => unknown,
-  glue: Glue,
+  glue: WasmGlue,
   prepare: () => void,
 ): (...args: unknown[]) => unknown {
   return (...args) => {
     try {
       const result = call(...args);
-      if (!isHeld(result)) return result;
-      const copy = copied(result);
+      if (!isWasmResult(result)) return result;
+      const copy = copyResult(result);
       result.free();
       return copy;
     } catch (error) {
@@ -67,7 +67,7 @@ function guard(
 }
 
 /** Returns a plain object with the fields of a result, which itself reads them from the module's memory. */
-function copied(result: WasmResult): unknown {
+function copyResult(result: WasmResult): unknown {
   const fields = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(result)));
   const readable = fields.filter(([, { get }]) => get !== undefined);
   return Object.fromEntries(readable.map(([name]) => [name, Reflect.get(result, name)]));

@@ -5,12 +5,13 @@
 import init, * as glue from "../../wasm/filewright_edit.js";
 import { setTextEngine } from "../current.ts";
 import { makeTextEngine, type TextBinding } from "../text/text-engine.ts";
-import { type Glue, guarded } from "./trap.ts";
-import { INFO, loader, type Ready, type WasmSource } from "./wasm-load.ts";
+import { type WasmGlue, guardBinding } from "./trap.ts";
+import { WASM_ENGINE_INFO, makeWasmLoader, type Ready, type WasmSource } from "./wasm-load.ts";
 
-const module = loader(
+const editModule = makeWasmLoader(
   init,
-  () => setTextEngine(makeTextEngine(guarded<TextBinding>(glue as unknown as Glue), INFO)),
+  () =>
+    setTextEngine(makeTextEngine(guardBinding<TextBinding>(glue as unknown as WasmGlue), WASM_ENGINE_INFO)),
   // Bundlers recognise a URL in this form and include the file.
   () => new URL("../../wasm/filewright_edit_bg.wasm", import.meta.url),
 );
@@ -23,7 +24,7 @@ const module = loader(
  * `import wasm from "filewright/filewright-edit.wasm"` for instance
  * @example await ready();
  */
-export const ready: Ready = module.ready;
+export const ready: Ready = editModule.ready;
 
 /** Sets the module that `ready` uses without an argument, instead of fetching the file next to the script. */
-export const beside: (module: WasmSource) => void = module.beside;
+export const setEditModule: (module: WasmSource) => void = editModule.beside;

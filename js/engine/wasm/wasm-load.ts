@@ -13,19 +13,19 @@ export type WasmSource = WebAssembly.Module | BufferSource | Response | Request 
 export type Ready = (source?: WasmSource | Promise<WasmSource>) => Promise<EngineInfo>;
 
 /** Loads one of the two WebAssembly engines. */
-export interface Loader {
+export interface WasmLoader {
   readonly ready: Ready;
   /** Sets the module that `ready` uses without an argument, instead of fetching the file next to the script. */
   beside(module: WasmSource): void;
 }
 
-type Init = (options: { module_or_path: WasmSource | Promise<WasmSource> }) => Promise<unknown>;
+type InitWasm = (options: { module_or_path: WasmSource | Promise<WasmSource> }) => Promise<unknown>;
 
 /**
  * A module with one SIMD instruction. A runtime that does not accept it cannot run the engine, which uses
  * SIMD.
  */
-const SIMD_PROBE = Uint8Array.of(
+const SIMD_PROBE_MODULE = Uint8Array.of(
   ...[0, 97, 115, 109, 1, 0, 0, 0],
   ...[1, 5, 1, 96, 0, 1, 123],
   ...[3, 2, 1, 0],
@@ -33,7 +33,7 @@ const SIMD_PROBE = Uint8Array.of(
 );
 
 /** The {@link EngineInfo} of every engine that is loaded by this file. */
-export const INFO: EngineInfo = Object.freeze({ kind: "wasm", reason: "not on Node" });
+export const WASM_ENGINE_INFO: EngineInfo = Object.freeze({ kind: "wasm", reason: "not on Node" });
 
 /**
  * Creates a loader. After a failed load, the next call tries again.
@@ -42,21 +42,21 @@ export const INFO: EngineInfo = Object.freeze({ kind: "wasm", reason: "not on No
  * @param use sets the loaded engine in use
  * @param file the address of the file next to the script
  */
-export function loader(init: Init, use: () => void, file: () => URL): Loader {
+export function makeWasmLoader(init: InitWasm, use: () => void, file: () => URL): WasmLoader {
   let loading: Promise<EngineInfo> | undefined;
   let own: WasmSource | undefined;
   const load = async (source: WasmSource | Promise<WasmSource> = own ?? file()): Promise<EngineInfo> => {
     try {
       await init({ module_or_path: source });
     } catch (error) {
-      if (WebAssembly.validate(SIMD_PROBE)) throw error;
+      if (WebAssembly.validate(SIMD_PROBE_MODULE)) throw error;
       throw new FilewrightError("UNSUPPORTED_PLATFORM", "the WebAssembly of this runtime has no SIMD", {
         hint: "use Chrome 91, Firefox 89, Safari 16.4, Node 20 or later",
         cause: error,
       });
     }
     use();
-    return INFO;
+    return WASM_ENGINE_INFO;
   };
   return {
     ready(source) {

@@ -3,27 +3,27 @@ import init, * as glue from "../../wasm/filewright.js";
 import { setEngine } from "../current.ts";
 import { type Binding, makeEngine } from "../engine.ts";
 import { platformTables } from "./legacy.ts";
-import { type Glue, guarded } from "./trap.ts";
-import { INFO, loader, type Ready, type WasmSource } from "./wasm-load.ts";
+import { type WasmGlue, guardBinding } from "./trap.ts";
+import { WASM_ENGINE_INFO, makeWasmLoader, type Ready, type WasmSource } from "./wasm-load.ts";
 
 export type { WasmSource } from "./wasm-load.ts";
 
-let binding: Binding | undefined;
+let currentBinding: Binding | undefined;
 
 /** Returns the address of the module. Bundlers recognise a URL in this form and include the file. */
-export const file = (): URL => new URL("../../wasm/filewright_bg.wasm", import.meta.url);
+export const wasmFileUrl = (): URL => new URL("../../wasm/filewright_bg.wasm", import.meta.url);
 
-const module = loader(
+const fullModule = makeWasmLoader(
   init,
   () => {
-    binding = guarded<Binding>(glue as unknown as Glue, platformTables);
-    setEngine(makeEngine(binding, INFO));
+    currentBinding = guardBinding<Binding>(glue as unknown as WasmGlue, platformTables);
+    setEngine(makeEngine(currentBinding, WASM_ENGINE_INFO));
   },
-  file,
+  wasmFileUrl,
 );
 
 /** Returns the binding; undefined until it is loaded. */
-export const loadedBinding = (): Binding | undefined => binding;
+export const loadedBinding = (): Binding | undefined => currentBinding;
 
 /**
  * Loads the engine. Every further call returns the same promise, unless loading failed: then it is tried
@@ -33,7 +33,7 @@ export const loadedBinding = (): Binding | undefined => binding;
  * `import wasm from "filewright/filewright.wasm"` for instance
  * @example await ready();
  */
-export const ready: Ready = module.ready;
+export const ready: Ready = fullModule.ready;
 
 /** Sets the module that `ready` uses without an argument, instead of fetching the file next to the script. */
-export const beside: (module: WasmSource) => void = module.beside;
+export const setWasmModule: (module: WasmSource) => void = fullModule.beside;

@@ -13,7 +13,7 @@ export const EMPTY_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 const MAX_SCRATCH_BYTES = 4 * 1024 * 1024;
 
 const encoder = new TextEncoder();
-let scratch = new Uint8Array(64 * 1024);
+let scratchBytes = new Uint8Array(64 * 1024);
 
 /** Encodes text in a new buffer; returns bytes unchanged. */
 export function toUtf8(text: string | Uint8Array): Uint8Array {
@@ -44,21 +44,22 @@ export function withUtf8<T>(
   b: string | Uint8Array,
   use: (a: Uint8Array, b: Uint8Array) => T,
 ): T {
-  const first = typeof a === "string" ? write(a, 0, typeof b === "string" ? b.length : 0) : a;
-  const offset = typeof a === "string" && first.buffer === scratch.buffer ? first.length : 0;
-  return use(first, typeof b === "string" ? write(b, offset, 0) : b);
+  const first = typeof a === "string" ? writeToScratch(a, 0, typeof b === "string" ? b.length : 0) : a;
+  const offset = typeof a === "string" && first.buffer === scratchBytes.buffer ? first.length : 0;
+  return use(first, typeof b === "string" ? writeToScratch(b, offset, 0) : b);
 }
 
 /**
  * Encodes a text into the reused memory at `offset`, so that `more` units of another text fit after it.
  * Returns its bytes.
  */
-function write(text: string, offset: number, more: number): Uint8Array {
+function writeToScratch(text: string, offset: number, more: number): Uint8Array {
   const size = offset + text.length + more;
   if (size > MAX_SCRATCH_BYTES) return encoder.encode(text);
   // The memory grows only for the first text. Growing for the second would move the bytes of the first.
-  if (size > scratch.length && offset === 0) scratch = new Uint8Array(Math.min(MAX_SCRATCH_BYTES, size * 2));
-  const room = scratch.subarray(offset);
+  if (size > scratchBytes.length && offset === 0)
+    scratchBytes = new Uint8Array(Math.min(MAX_SCRATCH_BYTES, size * 2));
+  const room = scratchBytes.subarray(offset);
   const { read, written } = encoder.encodeInto(text, room);
   return read === text.length ? room.subarray(0, written) : encoder.encode(text);
 }

@@ -12,7 +12,7 @@ import { fromBase64, toBase64 } from "./bytes.ts";
 export type CursorKind = "grep" | "find" | "list";
 
 /** The position of the last returned result. */
-export interface CursorPlace {
+export interface CursorPosition {
   /** The path of the last returned result. */
   readonly path: string;
   /** With the order `recent`: the time from which changes are recent, in milliseconds since 1970. */
@@ -22,13 +22,13 @@ export interface CursorPlace {
 }
 
 /** Encodes the position as a string of letters, digits, `-` and `_`. */
-export function encodeCursor(kind: CursorKind, { path, number, since }: CursorPlace): string {
+export function encodeCursor(kind: CursorKind, { path, number, since }: CursorPosition): string {
   const bytes = new TextEncoder().encode(JSON.stringify([kind, path, number, since]));
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** Decodes a cursor. @throws INVALID_ARGUMENT for a cursor of another kind of result, or any other string */
-export function decodeCursor(kind: CursorKind, cursor: string): CursorPlace {
+export function decodeCursor(kind: CursorKind, cursor: string): CursorPosition {
   try {
     const bytes = fromBase64(cursor.replaceAll("-", "+").replaceAll("_", "/"));
     const [of, path, number, since] = JSON.parse(new TextDecoder().decode(bytes)) as unknown[];

@@ -1,47 +1,47 @@
 /** Decodes the matches of a search from a packed result. */
 import type { TextHits, TextMatch, TextQuery } from "../search-types.ts";
 import { ENTRIES_PER_CHECK, type Yielder } from "../yielder.ts";
-import { type Packed, type Unpacker, unpack } from "./unpack.ts";
+import { type Packed, type Unpacker, unpackerOf } from "./unpack.ts";
 
 /**
  * Decodes what `search_packed` of `crates/core/src/search/pack.rs` wrote. `attributed`: see
- * {@link isAttributed}.
+ * {@link hasSeveralPatterns}.
  */
-export function toHits(packed: Packed, attributed: boolean): TextHits {
-  const { from, shape, ...head } = hitsHead(packed, attributed);
+export function decodeTextHits(packed: Packed, attributed: boolean): TextHits {
+  const { from, shape, ...head } = decodeHitsHead(packed, attributed);
   const matches: TextMatch[] = [];
   // The list may be shorter than the count: empty when only a count was requested, or ended by a limit of
   // size.
-  while (!from.isAtEnd) matches.push(readMatch(from, shape, {}));
+  while (!from.isAtEnd) matches.push(decodeMatch(from, shape, {}));
   return { matches, ...head };
 }
 
 /**
- * Like {@link toHits}, but lets other tasks run in between, because there may be a million matches. @throws
+ * Like {@link decodeTextHits}, but lets other tasks run in between, because there may be a million matches. @throws
  * CANCELLED
  */
-export async function toHitsYielding(
+export async function decodeTextHitsYielding(
   packed: Packed,
   attributed: boolean,
   yielder: Yielder,
 ): Promise<TextHits> {
-  const { from, shape, ...head } = hitsHead(packed, attributed);
+  const { from, shape, ...head } = decodeHitsHead(packed, attributed);
   const matches: TextMatch[] = [];
   while (!from.isAtEnd) {
-    if (matches.push(readMatch(from, shape, {})) % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+    if (matches.push(decodeMatch(from, shape, {})) % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
   }
   return { matches, ...head };
 }
 
 /** Decodes the fields that precede the matches. */
-function hitsHead(
+function decodeHitsHead(
   packed: Packed,
   attributed: boolean,
 ): Omit<TextHits, "matches"> & { readonly from: Unpacker; readonly shape: MatchShape } {
   // Each access to a field of a WebAssembly result copies it, so each is read once.
   const { nums, text } = packed;
   (packed as { free?(): void }).free?.();
-  const from = unpack({ nums, text });
+  const from = unpackerOf({ nums, text });
   const binary = from.flag();
   const more = from.flag();
   const total = from.num();
@@ -56,7 +56,7 @@ interface MatchShape {
 }
 
 /** Returns true if the query has `patterns`; then each match has the indexes of those that matched. */
-export function isAttributed(query: Pick<TextQuery, "patterns">): boolean {
+export function hasSeveralPatterns(query: Pick<TextQuery, "patterns">): boolean {
   return query.patterns !== undefined && query.patterns.length > 0;
 }
 
@@ -64,7 +64,7 @@ export function isAttributed(query: Pick<TextQuery, "patterns">): boolean {
  * Decodes one match, which `pack_hit` of `crates/core/src/search/pack.rs` wrote. Returns a copy of `base`
  * with its fields.
  */
-export function readMatch<Base extends object>(
+export function decodeMatch<Base extends object>(
   from: Unpacker,
   { context, attributed }: MatchShape,
   base: Base,
@@ -80,15 +80,15 @@ export function readMatch<Base extends object>(
     match["rest"] = Array.from({ length: endLine - line }, () => from.str());
   }
   if (context) {
-    match["before"] = readLines(from);
-    match["after"] = readLines(from);
+    match["before"] = decodeLines(from);
+    match["after"] = decodeLines(from);
   }
   if (attributed) match["patterns"] = Array.from({ length: from.num() }, () => from.num());
   return match as Base & TextMatch;
 }
 
 /** Decodes a list of strings: their number, then each of them. */
-export function readLines(from: Unpacker): readonly string[] {
+export function decodeLines(from: Unpacker): readonly string[] {
   const lines: string[] = [];
   for (let left = from.num(); left > 0; left--) lines.push(from.str());
   return lines;

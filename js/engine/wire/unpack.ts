@@ -13,7 +13,7 @@ export interface Packed {
 }
 
 /** Starts reading a packed result from its beginning. */
-export function unpack(packed: Packed): Unpacker {
+export function unpackerOf(packed: Packed): Unpacker {
   return new Unpacker(packed);
 }
 

@@ -8,7 +8,7 @@
 import { FilewrightError } from "../errors.ts";
 
 /** A worker, as far as the pool uses it. */
-export interface Port {
+export interface WorkerPort {
   post(message: unknown, transfer: ArrayBuffer[]): void;
   end(): void;
 }
@@ -20,9 +20,9 @@ export type WorkerMessage =
   | { readonly id: number; readonly error: string };
 
 /** Creates a worker. `hear` is called with its messages, `fail` with the reason if it stops working. */
-export type SpawnWorker = (hear: (said: WorkerMessage) => void, fail: (reason: string) => void) => Port;
+export type SpawnWorker = (hear: (said: WorkerMessage) => void, fail: (reason: string) => void) => WorkerPort;
 
-interface Job {
+interface WorkerJob {
   readonly id: number;
   readonly name: string;
   readonly args: readonly unknown[];
@@ -30,21 +30,21 @@ interface Job {
   fail(error: Error): void;
 }
 
-interface Worker {
-  readonly port: Port;
+interface PooledWorker {
+  readonly port: WorkerPort;
   ready: boolean;
-  job: Job | undefined;
+  job: WorkerJob | undefined;
 }
 
 /** The time in milliseconds after which a worker that has not reported to be ready counts as failed. */
-const START_MS = 20_000;
+const MAX_WORKER_START_MS = 20_000;
 
 /** A set of workers. */
-export class Pool {
+export class WorkerPool {
   readonly #spawn: SpawnWorker;
   readonly #size: number;
-  readonly #workers = new Set<Worker>();
-  readonly #waiting: Job[] = [];
+  readonly #workers = new Set<PooledWorker>();
+  readonly #waiting: WorkerJob[] = [];
   #count = 0;
   #ended: string | undefined;
 
@@ -75,13 +75,13 @@ export class Pool {
     inPlace: () => T | Promise<T>,
     signal?: AbortSignal | undefined,
   ): Promise<T> {
-    if (signal?.aborted) return Promise.reject(cancelled());
+    if (signal?.aborted) return Promise.reject(cancelledError());
     if (this.#ended !== undefined) return Promise.resolve().then(inPlace);
     return new Promise<T>((resolve, reject) => {
       const id = ++this.#count;
       const abort = () => {
         this.#cancel(id);
-        reject(cancelled());
+        reject(cancelledError());
       };
       const settled = () => signal?.removeEventListener("abort", abort);
       signal?.addEventListener("abort", abort, { once: true });
@@ -95,7 +95,7 @@ export class Pool {
         },
         fail(error) {
           settled();
-          if (error instanceof NoWorker) Promise.resolve().then(inPlace).then(resolve, reject);
+          if (error instanceof NoWorkerError) Promise.resolve().then(inPlace).then(resolve, reject);
           else reject(error);
         },
       });
@@ -110,7 +110,7 @@ export class Pool {
     for (const { port } of this.#workers) port.end();
     this.#workers.clear();
     this.#waiting.length = 0;
-    for (const job of jobs) job?.fail(new NoWorker());
+    for (const job of jobs) job?.fail(new NoWorkerError());
   }
 
   #next(): void {
@@ -123,14 +123,14 @@ export class Pool {
     const job = this.#waiting.shift();
     if (job === undefined) return;
     idle.job = job;
-    const [args, transfer] = transferList(job.args);
+    const [args, transfer] = argumentsWithTransferList(job.args);
     idle.port.post({ id: job.id, call: job.name, args }, transfer);
     this.#next();
   }
 
   #start(): void {
     try {
-      const worker: Worker = {
+      const worker: PooledWorker = {
         port: this.#spawn(
           (said) => this.#heard(worker, said),
           (reason) => this.#lost(worker, reason),
@@ -141,7 +141,7 @@ export class Pool {
       this.#workers.add(worker);
       const timer: unknown = setTimeout(() => {
         if (!worker.ready) this.#lost(worker, "the worker did not start");
-      }, START_MS);
+      }, MAX_WORKER_START_MS);
       // On Node the timer must not keep the process alive.
       (timer as { unref?(): void }).unref?.();
     } catch (error) {
@@ -149,7 +149,7 @@ export class Pool {
     }
   }
 
-  #heard(worker: Worker, said: WorkerMessage): void {
+  #heard(worker: PooledWorker, said: WorkerMessage): void {
     if ("ready" in said) worker.ready = true;
     else if (worker.job?.id === said.id) {
       const { job } = worker;
@@ -164,7 +164,7 @@ export class Pool {
    * Handles a worker that failed. If it had never been ready, the pool is closed, because further ones would
    * fail, too. Otherwise its call fails, and the next call gets a new worker.
    */
-  #lost(worker: Worker, reason: string): void {
+  #lost(worker: PooledWorker, reason: string): void {
     if (!this.#workers.delete(worker)) return;
     worker.port.end();
     if (!worker.ready) {
@@ -190,9 +190,9 @@ export class Pool {
 }
 
 /** Internal signal that no worker could run the call, so that it is run in place. */
-class NoWorker extends Error {}
+class NoWorkerError extends Error {}
 
-function cancelled(): FilewrightError {
+function cancelledError(): FilewrightError {
   return new FilewrightError("CANCELLED", "the call was cancelled");
 }
 
@@ -200,7 +200,7 @@ function cancelled(): FilewrightError {
  * Returns the arguments, and the buffers in them to transfer to a worker. Bytes are copied first, because the
  * caller keeps its own.
  */
-function transferList(args: readonly unknown[]): [unknown[], ArrayBuffer[]] {
+function argumentsWithTransferList(args: readonly unknown[]): [unknown[], ArrayBuffer[]] {
   const transfer: ArrayBuffer[] = [];
   const copied = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copied);
@@ -230,13 +230,13 @@ export interface EngineWorkers {
 }
 
 /** Returns the default of {@link WorkersOptions.size}, from the number of processors. */
-export function defaultSize(): number {
+export function defaultPoolSize(): number {
   const { navigator } = globalThis as { readonly navigator?: { readonly hardwareConcurrency?: number } };
   return Math.min(4, Math.max(1, (navigator?.hardwareConcurrency ?? 2) - 1));
 }
 
 /** Returns the result of `useWorkers` on a platform without workers; `reason` says why. */
-export function inPlaceOnly(reason: string): EngineWorkers {
+export function noWorkersBecause(reason: string): EngineWorkers {
   return Object.freeze({ count: 0, reason, close: () => undefined });
 }
 
@@ -244,7 +244,7 @@ export function inPlaceOnly(reason: string): EngineWorkers {
  * Returns the result of `useWorkers` for a pool. `leave` is called when the workers are closed, and stops
  * using the pool.
  */
-export function workersOf(pool: Pool, leave: () => void): EngineWorkers {
+export function engineWorkersOf(pool: WorkerPool, leave: () => void): EngineWorkers {
   return Object.freeze({
     get count() {
       return pool.workers;

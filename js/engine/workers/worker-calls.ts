@@ -4,8 +4,8 @@
  */
 import { EMPTY_BYTES } from "../wire/bytes.ts";
 import type { Binding } from "../engine.ts";
-import type { Pool, WorkerMessage } from "./pool.ts";
-import { LARGE_BYTES } from "../search.ts";
+import type { WorkerPool, WorkerMessage } from "./pool.ts";
+import { MIN_WORKER_SEARCH_BYTES } from "../search.ts";
 import type { Packed } from "../wire/unpack.ts";
 
 /**
@@ -14,11 +14,11 @@ import type { Packed } from "../wire/unpack.ts";
  */
 const MAX_IN_PLACE_EDIT_BYTES = 4 * 1024;
 
-type Diff = NonNullable<Binding["diffAsync"]>;
-type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
+type DiffAsync = NonNullable<Binding["diffAsync"]>;
+type CallsByName = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 /** Returns the functions that a worker can run, by name. */
-function callsOf(binding: Binding): Calls {
+function workerCallsOf(binding: Binding): CallsByName {
   let query: { readonly options: string; readonly raw: InstanceType<Binding["SearchQuery"]> } | undefined;
   const search = (options: string, content: Uint8Array, limits: string): Packed => {
     if (query?.options !== options) query = { options, raw: new binding.SearchQuery(options) };
@@ -28,7 +28,7 @@ function callsOf(binding: Binding): Calls {
     return { nums, text };
   };
   return {
-    diff(before: Uint8Array, after: Uint8Array, ...rest: Tail<Parameters<Diff>>): Packed {
+    diff(before: Uint8Array, after: Uint8Array, ...rest: WithoutFirstTwo<Parameters<DiffAsync>>): Packed {
       const totals = new Uint32Array(3);
       const [flags, context, oldName, newName, line, bytes] = rest;
       const text = binding.diff(before, after, totals, flags, context, oldName, newName, line, bytes);
@@ -50,11 +50,13 @@ function callsOf(binding: Binding): Calls {
   };
 }
 
-type Tail<T extends readonly unknown[]> = T extends [unknown, unknown, ...infer Rest] ? Rest : never;
+type WithoutFirstTwo<T extends readonly unknown[]> = T extends [unknown, unknown, ...infer Rest]
+  ? Rest
+  : never;
 
 /** Returns a function that runs the call which a message requests, and returns the answer for the caller. */
-export function answering(binding: Binding): (message: unknown) => WorkerMessage {
-  const calls = callsOf(binding);
+export function makeCallAnswerer(binding: Binding): (message: unknown) => WorkerMessage {
+  const calls = workerCallsOf(binding);
   return (message) => {
     const { id, call, args } = message as { id: number; call: string; args: never[] };
     try {
@@ -69,11 +71,11 @@ export function answering(binding: Binding): (message: unknown) => WorkerMessage
  * Returns a binding whose asynchronous calls run in workers when their input is large, and in place when it
  * is small.
  */
-export function pooled(binding: Binding, pool: Pool): Binding {
-  const here = callsOf(binding);
+export function withWorkerPool(binding: Binding, pool: WorkerPool): Binding {
+  const here = workerCallsOf(binding);
   const run = <T>(size: number, name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {
     const inPlace = () => here[name]?.(...(args as never[])) as T;
-    if (size >= (name === "planEdits" ? MAX_IN_PLACE_EDIT_BYTES : LARGE_BYTES))
+    if (size >= (name === "planEdits" ? MAX_IN_PLACE_EDIT_BYTES : MIN_WORKER_SEARCH_BYTES))
       return pool.run(name, args, inPlace, signal);
     return Promise.resolve().then(inPlace);
   };

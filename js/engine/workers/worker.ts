@@ -5,10 +5,10 @@
 import init, * as glue from "../../wasm/filewright.js";
 import type { Binding } from "../engine.ts";
 import { platformTables } from "../wasm/legacy.ts";
-import { type Glue, guarded } from "../wasm/trap.ts";
-import { answering } from "./worker-calls.ts";
+import { type WasmGlue, guardBinding } from "../wasm/trap.ts";
+import { makeCallAnswerer } from "./worker-calls.ts";
 
-interface Scope {
+interface WorkerScope {
   onmessage: ((event: { readonly data: unknown }) => void) | null;
   postMessage(message: unknown): void;
 }
@@ -17,13 +17,13 @@ interface Scope {
  * The name of the script. It is exported only so that a bundle entry has something to import; importing the
  * script starts it.
  */
-export const SCRIPT = "filewright/worker";
+export const WORKER_SCRIPT_NAME = "filewright/worker";
 
-const scope = globalThis as unknown as Scope;
+const workerScope = globalThis as unknown as WorkerScope;
 
-scope.onmessage = async ({ data }) => {
+workerScope.onmessage = async ({ data }) => {
   await init({ module_or_path: (data as { readonly module: WebAssembly.Module }).module });
-  const answer = answering(guarded<Binding>(glue as unknown as Glue, platformTables));
-  scope.onmessage = ({ data: call }) => scope.postMessage(answer(call));
-  scope.postMessage({ ready: true });
+  const answer = makeCallAnswerer(guardBinding<Binding>(glue as unknown as WasmGlue, platformTables));
+  workerScope.onmessage = ({ data: call }) => workerScope.postMessage(answer(call));
+  workerScope.postMessage({ ready: true });
 };

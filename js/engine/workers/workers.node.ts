@@ -6,21 +6,21 @@
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { builtFile, loadWasm } from "../load.node.ts";
+import { builtFilePath, loadWasm } from "../load.node.ts";
 import { engine, setEngine } from "../current.ts";
 import { makeEngine } from "../engine.ts";
 import "../index.node.ts";
 import {
-  Pool,
-  type Port,
+  WorkerPool,
+  type WorkerPort,
   type WorkerMessage,
   type SpawnWorker,
   type EngineWorkers,
-  inPlaceOnly,
+  noWorkersBecause,
   type WorkersOptions,
-  workersOf,
+  engineWorkersOf,
 } from "./pool.ts";
-import { pooled } from "./worker-calls.ts";
+import { withWorkerPool } from "./worker-calls.ts";
 
 export type { EngineWorkers, WorkersOptions } from "./pool.ts";
 
@@ -30,17 +30,17 @@ export type { EngineWorkers, WorkersOptions } from "./pool.ts";
  */
 export async function useWorkers(options: WorkersOptions = {}): Promise<EngineWorkers> {
   const { info } = engine();
-  if (info.kind === "native") return inPlaceOnly("the native engine has threads of its own");
+  if (info.kind === "native") return noWorkersBecause("the native engine has threads of its own");
   const wasm = loadWasm();
-  if ("reason" in wasm) return inPlaceOnly(wasm.reason);
+  if ("reason" in wasm) return noWorkersBecause(wasm.reason);
   const size = options.size ?? Math.min(4, Math.max(1, availableParallelism() - 1));
-  const pool = new Pool(spawn, size);
-  setEngine(makeEngine(pooled(wasm.binding, pool), info));
-  return workersOf(pool, () => setEngine(makeEngine(wasm.binding, info)));
+  const pool = new WorkerPool(spawnWorkerThread, size);
+  setEngine(makeEngine(withWorkerPool(wasm.binding, pool), info));
+  return engineWorkersOf(pool, () => setEngine(makeEngine(wasm.binding, info)));
 }
 
-const spawn: SpawnWorker = (hear, fail): Port => {
-  const worker = new Worker(builtFile("engine/workers/worker.node.js"), { execArgv: [] });
+const spawnWorkerThread: SpawnWorker = (hear, fail): WorkerPort => {
+  const worker = new Worker(builtFilePath("engine/workers/worker.node.js"), { execArgv: [] });
   worker.on("message", (said: WorkerMessage) => {
     // An idle worker must not keep the process alive; one that runs a call must.
     worker.unref();

@@ -5,20 +5,20 @@
 import { setEngine } from "../current.ts";
 import { makeEngine } from "../engine.ts";
 import {
-  Pool,
-  type Port,
+  WorkerPool,
+  type WorkerPort,
   type WorkerMessage,
   type SpawnWorker,
-  defaultSize,
+  defaultPoolSize,
   type EngineWorkers,
-  inPlaceOnly,
+  noWorkersBecause,
   type WorkersOptions,
-  workersOf,
+  engineWorkersOf,
 } from "./pool.ts";
-import { INFO, type WasmSource } from "../wasm/wasm-load.ts";
+import { WASM_ENGINE_INFO, type WasmSource } from "../wasm/wasm-load.ts";
 import type { Binding } from "../engine.ts";
-import { file, loadedBinding, ready } from "../wasm/wasm.ts";
-import { pooled } from "./worker-calls.ts";
+import { wasmFileUrl, loadedBinding, ready } from "../wasm/wasm.ts";
+import { withWorkerPool } from "./worker-calls.ts";
 
 export type { EngineWorkers, WorkersOptions } from "./pool.ts";
 
@@ -59,20 +59,20 @@ declare const Worker: new (script: URL, options: { readonly type: "module" }) =>
 export async function useWorkers(options: WebWorkersOptions = {}): Promise<EngineWorkers> {
   if (options.worker === undefined && typeof Worker === "undefined") {
     await ready(options.wasm);
-    return inPlaceOnly("this runtime has no workers");
+    return noWorkersBecause("this runtime has no workers");
   }
   // The module is compiled once, and used by this thread and every worker.
-  const module = await compiled(options.wasm ?? file());
+  const module = await compileModule(options.wasm ?? wasmFileUrl());
   await ready(module);
   const binding = loadedBinding() as Binding;
   const make =
     options.worker ?? (() => new Worker(new URL("./worker.js", import.meta.url), { type: "module" }));
-  const pool = new Pool(spawning(make, module), options.size ?? defaultSize());
-  setEngine(makeEngine(pooled(binding, pool), INFO));
-  return workersOf(pool, () => setEngine(makeEngine(binding, INFO)));
+  const pool = new WorkerPool(makeSpawnWorker(make, module), options.size ?? defaultPoolSize());
+  setEngine(makeEngine(withWorkerPool(binding, pool), WASM_ENGINE_INFO));
+  return engineWorkersOf(pool, () => setEngine(makeEngine(binding, WASM_ENGINE_INFO)));
 }
 
-async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
+async function compileModule(source: WasmSource): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
   const named = typeof source === "string" || source instanceof URL || source instanceof Request;
   const found = named ? await fetch(source) : source;
@@ -82,8 +82,8 @@ async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await found.arrayBuffer());
 }
 
-function spawning(make: () => WebWorker, module: WebAssembly.Module): SpawnWorker {
-  return (hear, fail): Port => {
+function makeSpawnWorker(make: () => WebWorker, module: WebAssembly.Module): SpawnWorker {
+  return (hear, fail): WorkerPort => {
     const worker = make();
     worker.addEventListener("message", ({ data }) => hear(data as WorkerMessage));
     worker.addEventListener("error", ({ message }) =>

@@ -1,10 +1,10 @@
-/** Implements {@link Bytes} for a file, in which bytes can be skipped, and for a stream. */
+/** Implements {@link SequentialBytes} for a file, in which bytes can be skipped, and for a stream. */
 import type { ByteSource } from "../reader.ts";
 import { checkSignal } from "../refuse.ts";
-import type { Bytes } from "./tar.ts";
+import type { SequentialBytes } from "./tar.ts";
 
 /** Returns the bytes of a file in order. Skipped bytes are never read. */
-export function bytesOf(source: ByteSource, signal?: AbortSignal): Bytes {
+export function sequentialBytesOf(source: ByteSource, signal?: AbortSignal): SequentialBytes {
   let at = 0;
   return {
     async take(count) {
@@ -21,7 +21,7 @@ export function bytesOf(source: ByteSource, signal?: AbortSignal): Bytes {
 }
 
 /** The bytes of a stream, of which at most `limit` are read. */
-export interface StreamBytes extends Bytes {
+export interface StreamBytes extends SequentialBytes {
   /** The number of bytes received so far. */
   readonly seen: number;
   /** True when the limit was reached, so that further bytes were not read. */
@@ -29,7 +29,7 @@ export interface StreamBytes extends Bytes {
 }
 
 /** Returns the bytes of a stream in order, at most `limit` of them. @throws any error of the stream */
-export function bytesOfStream(
+export function sequentialBytesOfStream(
   stream: AsyncGenerator<Uint8Array>,
   limit: number,
   signal?: AbortSignal,

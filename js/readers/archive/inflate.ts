@@ -2,7 +2,7 @@
  * Decompresses with the platform's `DecompressionStream`, in small steps, so that a caller can stop at its
  * limit: a small input that expands to gigabytes (a zip bomb) then costs only one step.
  */
-import { unsupported } from "../refuse.ts";
+import { unsupportedFormatError } from "../refuse.ts";
 
 /** The number of compressed bytes of one step. They can expand to at most 16 MiB. */
 const BYTES_PER_STEP = 16 * 1024;
@@ -16,7 +16,7 @@ export async function* gunzip(
   format: "gzip" | "deflate" = "gzip",
 ): AsyncGenerator<Uint8Array> {
   if (typeof DecompressionStream === "undefined") {
-    throw unsupported("application/gzip", "cannot be unpacked by this runtime", {
+    throw unsupportedFormatError("application/gzip", "cannot be unpacked by this runtime", {
       reason: "no_decompression",
     });
   }

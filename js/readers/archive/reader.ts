@@ -5,11 +5,11 @@
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
-import { unsupported } from "../refuse.ts";
-import { chunks } from "../source.ts";
-import { bytesOf, bytesOfStream } from "./bytes.ts";
+import { unsupportedFormatError } from "../refuse.ts";
+import { chunksOf } from "../source.ts";
+import { sequentialBytesOf, sequentialBytesOfStream } from "./bytes.ts";
 import { gunzip } from "./inflate.ts";
-import { isHeader, readTar, type TarEntry } from "./tar.ts";
+import { isTarHeader, readTar, type TarEntry } from "./tar.ts";
 import { MAX_LISTED_MEMBERS, readZip } from "./zip.ts";
 
 /**
@@ -23,13 +23,13 @@ const MAX_DATA_ENTRIES = 1000;
  * A ratio of decompressed to compressed size that no ordinary text reaches. A file above it is reported as a
  * likely zip bomb.
  */
-const MAX_TEXT_RATIO = 200;
-const BOMB_BYTES = 1024 * 1024 * 1024;
+const MAX_COMPRESSION_RATIO = 200;
+const MIN_BOMB_BYTES = 1024 * 1024 * 1024;
 /** The maximum number of bytes that are shown of a compressed text. */
-const MAX_TEXT_BYTES = 1024 * 1024;
+const MAX_SHOWN_TEXT_BYTES = 1024 * 1024;
 
 /** One line of the list of members. */
-interface Listed {
+interface ListedMember {
   readonly name: string;
   readonly size: number;
   readonly type: TarEntry["type"];
@@ -37,9 +37,9 @@ interface Listed {
   readonly encrypted?: boolean;
 }
 
-interface Listing {
+interface MemberListing {
   readonly format: string;
-  readonly entries: readonly Listed[];
+  readonly entries: readonly ListedMember[];
   /** The number of members, when it is known. */
   readonly count: number;
   /** The size of the archive in bytes. */
@@ -61,9 +61,9 @@ export const zipReader: Reader = Object.freeze({
   ],
   async read({ source, mime }: ReaderInput): Promise<Rendered> {
     const found = await readZip(source);
-    if (found === null) throw damaged(mime);
+    if (found === null) throw damagedArchiveError(mime);
     const entries = found.entries.map(
-      ({ name, size, directory, symlink, encrypted }): Listed => ({
+      ({ name, size, directory, symlink, encrypted }): ListedMember => ({
         name,
         size,
         type: directory ? "dir" : symlink ? "symlink" : "file",
@@ -73,7 +73,7 @@ export const zipReader: Reader = Object.freeze({
     const problems = found.problem === undefined ? [] : [`The list may not be complete: ${found.problem}.`];
     const packed = found.entries.reduce((sum, entry) => sum + entry.packed, 0);
     if (packed > source.size) problems.push("Its members overlap, as in a zip bomb.");
-    return render({ format: "zip", entries, count: found.count, packed: source.size, problems });
+    return renderListing({ format: "zip", entries, count: found.count, packed: source.size, problems });
   },
 });
 
@@ -81,8 +81,8 @@ export const zipReader: Reader = Object.freeze({
 export const tarReader: Reader = Object.freeze({
   mimes: ["application/x-tar"],
   async read({ source, signal }: ReaderInput): Promise<Rendered> {
-    const { entries, count, problems } = await collect(readTar(bytesOf(source, signal)));
-    return render({ format: "tar", entries, count, packed: source.size, problems });
+    const { entries, count, problems } = await collectMembers(readTar(sequentialBytesOf(source, signal)));
+    return renderListing({ format: "tar", entries, count, packed: source.size, problems });
   },
 });
 
@@ -92,10 +92,10 @@ export const gzipReader: Reader = Object.freeze({
   async read(input: ReaderInput): Promise<Rendered> {
     const { source, mime, signal } = input;
     try {
-      const head = await firstBytes(gunzip(chunks(source, signal)), 512);
-      if (!isHeader(head)) return await single(input);
-      const bytes = bytesOfStream(gunzip(chunks(source, signal)), MAX_UNPACKED_BYTES, signal);
-      const { entries, count, problems } = await collect(readTar(bytes));
+      const head = await firstBytes(gunzip(chunksOf(source, signal)), 512);
+      if (!isTarHeader(head)) return await renderSingleFile(input);
+      const bytes = sequentialBytesOfStream(gunzip(chunksOf(source, signal)), MAX_UNPACKED_BYTES, signal);
+      const { entries, count, problems } = await collectMembers(readTar(bytes));
       if (bytes.stopped) {
         problems.splice(
           0,
@@ -103,22 +103,22 @@ export const gzipReader: Reader = Object.freeze({
           `The list is not complete: it stops after ${bytes.seen} unpacked bytes.`,
         );
       }
-      return render({ format: "tar in gzip", entries, count, packed: source.size, problems });
+      return renderListing({ format: "tar in gzip", entries, count, packed: source.size, problems });
     } catch (error) {
       if (error instanceof FilewrightError) throw error;
-      throw damaged(mime, error);
+      throw damagedArchiveError(mime, error);
     }
   },
 });
 
-function damaged(mime: string, cause?: unknown): FilewrightError {
-  return unsupported(mime, "is damaged or cut short", { reason: "damaged", cause });
+function damagedArchiveError(mime: string, cause?: unknown): FilewrightError {
+  return unsupportedFormatError(mime, "is damaged or cut short", { reason: "damaged", cause });
 }
 
-async function collect(
+async function collectMembers(
   members: AsyncGenerator<TarEntry, boolean>,
-): Promise<{ entries: Listed[]; count: number; problems: string[] }> {
-  const entries: Listed[] = [];
+): Promise<{ entries: ListedMember[]; count: number; problems: string[] }> {
+  const entries: ListedMember[] = [];
   const problems: string[] = [];
   try {
     for (;;) {
@@ -153,9 +153,9 @@ async function firstBytes(stream: AsyncGenerator<Uint8Array>, count: number): Pr
 }
 
 /** Decompresses a single file that is no archive, and shows it if it is text. */
-async function single({ source, signal, limits }: ReaderInput): Promise<Rendered> {
-  const limit = Math.min(MAX_TEXT_BYTES, limits.outputBytes);
-  const head = await firstBytes(gunzip(chunks(source, signal)), limit + 1);
+async function renderSingleFile({ source, signal, limits }: ReaderInput): Promise<Rendered> {
+  const limit = Math.min(MAX_SHOWN_TEXT_BYTES, limits.outputBytes);
+  const head = await firstBytes(gunzip(chunksOf(source, signal)), limit + 1);
   const cut = head.length > limit;
   const shown = cut ? head.subarray(0, head.lastIndexOf(0x0a, limit - 1) + 1 || limit) : head;
   const data = { format: "gzip", packed_bytes: source.size, unpacked_bytes: cut ? null : head.length };
@@ -168,21 +168,21 @@ async function single({ source, signal, limits }: ReaderInput): Promise<Rendered
   return cut ? { text, data, warning } : { text, data };
 }
 
-function render({ format, entries, count, packed, problems }: Listing): Rendered {
+function renderListing({ format, entries, count, packed, problems }: MemberListing): Rendered {
   const unpacked = entries.reduce((sum, { size }) => sum + size, 0);
   const ratio = packed === 0 ? 0 : unpacked / packed;
   const warnings = [...problems];
-  if (ratio > MAX_TEXT_RATIO || unpacked > BOMB_BYTES * 16) {
+  if (ratio > MAX_COMPRESSION_RATIO || unpacked > MIN_BOMB_BYTES * 16) {
     warnings.push(
       `It would unpack to ${unpacked} bytes, ${Math.round(ratio)} times its size: do not unpack it unchecked.`,
     );
   }
-  const hostile = entries.filter(({ name }) => leadsOut(name)).length;
+  const hostile = entries.filter(({ name }) => escapesTargetDirectory(name)).length;
   if (hostile > 0) warnings.push(`${hostile} of its names lead out of the directory it is unpacked in.`);
   const encrypted = entries.filter((entry) => entry.encrypted === true).length;
   if (encrypted > 0) warnings.push(`${encrypted} of its entries are encrypted.`);
   const width = Math.max(4, ...entries.map(({ size }) => String(size).length));
-  const lines = entries.map((entry) => `${String(entry.size).padStart(width)}  ${shownName(entry)}`);
+  const lines = entries.map((entry) => `${String(entry.size).padStart(width)}  ${shownMemberName(entry)}`);
   const more = count > entries.length ? [`... and ${count - entries.length} more`] : [];
   const summary = `[${format}: ${count} ${count === 1 ? "entry" : "entries"}, ${packed} bytes, unpacked ${unpacked}]`;
   return {
@@ -204,18 +204,18 @@ function render({ format, entries, count, packed, problems }: Listing): Rendered
   };
 }
 
-function shownName({ name, type, target, encrypted }: Listed): string {
+function shownMemberName({ name, type, target, encrypted }: ListedMember): string {
   const notes = [
     ...(target === undefined ? [] : [`-> ${escapeControls(target)}`]),
     ...(type === "symlink" && target === undefined ? ["[link]"] : []),
     ...(type === "other" ? ["[device or other]"] : []),
     ...(encrypted === true ? ["[encrypted]"] : []),
-    ...(leadsOut(name) ? ["[leads outside]"] : []),
+    ...(escapesTargetDirectory(name) ? ["[leads outside]"] : []),
   ];
   return [escapeControls(name), ...notes].join(" ");
 }
 
 /** Returns true when a program that unpacks a member under this name could write outside its target directory. */
-function leadsOut(name: string): boolean {
+function escapesTargetDirectory(name: string): boolean {
   return /^[/\\]|^[A-Za-z]:/.test(name) || name.split(/[/\\]/).includes("..");
 }

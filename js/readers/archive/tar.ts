@@ -12,7 +12,7 @@ export interface TarEntry {
 }
 
 /** Bytes that are read in order, from a file or from a decompressed stream. */
-export interface Bytes {
+export interface SequentialBytes {
   /** Returns exactly `count` bytes, or null when there are fewer. */
   take(count: number): Promise<Uint8Array | null>;
   /** Skips `count` bytes; returns false when they end before. */
@@ -27,18 +27,18 @@ const TAR_BLOCK_BYTES = 512;
 const MAX_EXTRA_RECORD_BYTES = 64 * 1024;
 
 /** Returns true when a block is a header: its checksum is right. */
-export function isHeader(block: Uint8Array): boolean {
+export function isTarHeader(block: Uint8Array): boolean {
   if (block.length < TAR_BLOCK_BYTES) return false;
   let sum = 0;
   for (let at = 0; at < TAR_BLOCK_BYTES; at++) sum += at >= 148 && at < 156 ? 0x20 : (block[at] as number);
-  return sum === octal(block, 148, 8);
+  return sum === readOctal(block, 148, 8);
 }
 
 /**
  * Yields every member, until the end mark, damage or the end of the bytes. @returns true when the archive
  * ended with its end mark
  */
-export async function* readTar(bytes: Bytes): AsyncGenerator<TarEntry, boolean> {
+export async function* readTar(bytes: SequentialBytes): AsyncGenerator<TarEntry, boolean> {
   let longName: string | undefined;
   let longTarget: string | undefined;
   let longSize: number | undefined;
@@ -46,8 +46,8 @@ export async function* readTar(bytes: Bytes): AsyncGenerator<TarEntry, boolean> 
     const block = await bytes.take(TAR_BLOCK_BYTES);
     if (block === null) return false;
     if (block.every((byte) => byte === 0)) return true;
-    if (!isHeader(block)) return false;
-    const size = longSize ?? number(block, 124, 12);
+    if (!isTarHeader(block)) return false;
+    const size = longSize ?? readNumber(block, 124, 12);
     const flag = String.fromCharCode(block[156] as number);
     const padded = Math.ceil(size / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES;
     if (flag === "L" || flag === "K" || flag === "x" || flag === "g") {
@@ -55,20 +55,20 @@ export async function* readTar(bytes: Bytes): AsyncGenerator<TarEntry, boolean> 
       const extra = await bytes.take(padded);
       if (extra === null) return false;
       if (flag === "x") {
-        const records = pax(extra.subarray(0, size));
+        const records = parsePaxRecords(extra.subarray(0, size));
         longName = records.get("path") ?? longName;
         longTarget = records.get("linkpath") ?? longTarget;
         const declared = records.get("size");
         if (declared !== undefined && /^\d{1,15}$/.test(declared)) longSize = Number(declared);
-      } else if (flag === "L") longName = string(extra, 0, size);
-      else if (flag === "K") longTarget = string(extra, 0, size);
+      } else if (flag === "L") longName = readString(extra, 0, size);
+      else if (flag === "K") longTarget = readString(extra, 0, size);
       continue;
     }
-    const prefix = string(block, 257, 5) === "ustar" ? string(block, 345, 155) : "";
-    const short = string(block, 0, 100);
+    const prefix = readString(block, 257, 5) === "ustar" ? readString(block, 345, 155) : "";
+    const short = readString(block, 0, 100);
     const name = longName ?? (prefix === "" ? short : `${prefix}/${short}`);
-    const type = typeOf(flag, name);
-    const target = longTarget ?? string(block, 157, 100);
+    const type = tarEntryType(flag, name);
+    const target = longTarget ?? readString(block, 157, 100);
     longName = longTarget = longSize = undefined;
     const linked = type === "symlink" || type === "hardlink";
     yield { name, size: type === "file" ? size : 0, type, ...(linked ? { target } : {}) };
@@ -76,7 +76,7 @@ export async function* readTar(bytes: Bytes): AsyncGenerator<TarEntry, boolean> 
   }
 }
 
-function typeOf(flag: string, name: string): TarEntry["type"] {
+function tarEntryType(flag: string, name: string): TarEntry["type"] {
   switch (flag) {
     case "0":
     case "\0":
@@ -93,30 +93,30 @@ function typeOf(flag: string, name: string): TarEntry["type"] {
   }
 }
 
-function string(bytes: Uint8Array, at: number, length: number): string {
+function readString(bytes: Uint8Array, at: number, length: number): string {
   const end = bytes.indexOf(0, at);
   return new TextDecoder().decode(bytes.subarray(at, end < 0 || end > at + length ? at + length : end));
 }
 
-function octal(bytes: Uint8Array, at: number, length: number): number {
-  const digits = /^[ \0]*([0-7]+)/.exec(string(bytes, at, length))?.[1];
+function readOctal(bytes: Uint8Array, at: number, length: number): number {
+  const digits = /^[ \0]*([0-7]+)/.exec(readString(bytes, at, length))?.[1];
   return digits === undefined ? 0 : Number.parseInt(digits, 8);
 }
 
 /** Parses a number of a header: octal digits, or binary (base 256) when the highest bit is set. */
-function number(bytes: Uint8Array, at: number, length: number): number {
-  if (((bytes[at] as number) & 0x80) === 0) return octal(bytes, at, length);
+function readNumber(bytes: Uint8Array, at: number, length: number): number {
+  if (((bytes[at] as number) & 0x80) === 0) return readOctal(bytes, at, length);
   let value = 0;
   for (let n = at + 1; n < at + length; n++) value = value * 256 + (bytes[n] as number);
   return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER - TAR_BLOCK_BYTES : value;
 }
 
 /** Parses the `length key=value` records of a pax extended header. */
-function pax(bytes: Uint8Array): Map<string, string> {
+function parsePaxRecords(bytes: Uint8Array): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(0x20, at);
-    const length = space < 0 ? 0 : Number(string(bytes, at, space - at));
+    const length = space < 0 ? 0 : Number(readString(bytes, at, space - at));
     if (!Number.isInteger(length) || length < 5 || at + length > bytes.length) break;
     const text = new TextDecoder().decode(bytes.subarray(space + 1, at + length - 1));
     const equals = text.indexOf("=");

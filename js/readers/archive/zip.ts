@@ -47,15 +47,15 @@ export const MAX_LISTED_MEMBERS = 10_000;
 export async function readZip(source: ByteSource): Promise<ZipDirectory | null> {
   const from = Math.max(0, source.size - MAX_END_RECORD_BYTES);
   const tail = await source.read(from, source.size);
-  const at = endRecord(tail);
+  const at = findEndRecord(tail);
   if (at < 0) return null;
-  const view = viewOf(tail);
+  const view = dataViewOf(tail);
   let count = view.getUint16(at + 10, true);
   let size = view.getUint32(at + 12, true);
   let start = view.getUint32(at + 16, true);
   let end = from + at;
   if (count === 0xffff || size === 0xffffffff || start === 0xffffffff) {
-    const large = await zip64(source, end);
+    const large = await readZip64Sizes(source, end);
     if (large !== null) ({ count, size, start, end } = large);
   }
   // If other data precedes the archive, as in a program that unpacks itself, every offset is too small by its
@@ -66,7 +66,7 @@ export async function readZip(source: ByteSource): Promise<ZipDirectory | null> 
     return { entries: [], count, problem: "its directory is not where it says" };
   }
   const bytes = await source.read(first, Math.min(first + size, first + MAX_DIRECTORY_BYTES, source.size));
-  const entries = parse(bytes, Math.max(0, shift));
+  const entries = parseDirectory(bytes, Math.max(0, shift));
   const complete = entries.length === count || entries.length === MAX_LISTED_MEMBERS;
   const actual = entries.length === MAX_LISTED_MEMBERS ? Math.max(count, entries.length) : entries.length;
   return complete
@@ -74,13 +74,13 @@ export async function readZip(source: ByteSource): Promise<ZipDirectory | null> 
     : { entries, count: actual, problem: "its directory is damaged, or larger than it says" };
 }
 
-function viewOf(bytes: Uint8Array): DataView {
+function dataViewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** Returns the offset of the last end record whose comment does not extend beyond the file; -1 without one. */
-function endRecord(tail: Uint8Array): number {
-  const view = viewOf(tail);
+function findEndRecord(tail: Uint8Array): number {
+  const view = dataViewOf(tail);
   for (let at = tail.length - 22; at >= 0; at--) {
     if (tail[at] !== 0x50 || view.getUint32(at, true) !== 0x06054b50) continue;
     if (at + 22 + view.getUint16(at + 20, true) <= tail.length) return at;
@@ -88,33 +88,38 @@ function endRecord(tail: Uint8Array): number {
   return -1;
 }
 
-interface Large {
+interface Zip64Sizes {
   readonly count: number;
   readonly size: number;
   readonly start: number;
   readonly end: number;
 }
 
-async function zip64(source: ByteSource, end: number): Promise<Large | null> {
+async function readZip64Sizes(source: ByteSource, end: number): Promise<Zip64Sizes | null> {
   if (end < 20) return null;
-  const locator = viewOf(await source.read(end - 20, end));
+  const locator = dataViewOf(await source.read(end - 20, end));
   if (locator.byteLength < 20 || locator.getUint32(0, true) !== 0x07064b50) return null;
-  const at = big(locator, 8);
-  const record = viewOf(await source.read(at, at + 56));
+  const at = readUint64(locator, 8);
+  const record = dataViewOf(await source.read(at, at + 56));
   if (record.byteLength < 56 || record.getUint32(0, true) !== 0x06064b50) return null;
-  return { count: big(record, 32), size: big(record, 40), start: big(record, 48), end: at };
+  return {
+    count: readUint64(record, 32),
+    size: readUint64(record, 40),
+    start: readUint64(record, 48),
+    end: at,
+  };
 }
 
 /**
  * Parses a 64-bit number. One that JavaScript cannot represent exactly becomes infinite, so that it exceeds
  * every limit.
  */
-function big(view: DataView, at: number): number {
+function readUint64(view: DataView, at: number): number {
   return Number(view.getBigUint64(at, true));
 }
 
-function parse(bytes: Uint8Array, shift: number): ZipEntry[] {
-  const view = viewOf(bytes);
+function parseDirectory(bytes: Uint8Array, shift: number): ZipEntry[] {
+  const view = dataViewOf(bytes);
   const entries: ZipEntry[] = [];
   for (let at = 0; at + 46 <= bytes.length && entries.length < MAX_LISTED_MEMBERS; ) {
     if (view.getUint32(at, true) !== 0x02014b50) break;
@@ -124,14 +129,14 @@ function parse(bytes: Uint8Array, shift: number): ZipEntry[] {
     if (next > bytes.length) break;
     const flags = view.getUint16(at + 8, true);
     const rawName = bytes.subarray(at + 46, at + 46 + nameLength);
-    const extra = viewOf(bytes.subarray(at + 46 + nameLength, at + 46 + nameLength + extraLength));
-    const large = sizesOf(extra, [
+    const extra = dataViewOf(bytes.subarray(at + 46 + nameLength, at + 46 + nameLength + extraLength));
+    const large = sizesAndOffset(extra, [
       view.getUint32(at + 24, true),
       view.getUint32(at + 20, true),
       view.getUint32(at + 42, true),
     ]);
     const [size = 0, packed = 0, offset = 0] = large;
-    const name = nameOf(rawName, (flags & 0x800) !== 0);
+    const name = decodeMemberName(rawName, (flags & 0x800) !== 0);
     const unix = view.getUint8(at + 5) === 3;
     entries.push({
       name,
@@ -150,7 +155,7 @@ function parse(bytes: Uint8Array, shift: number): ZipEntry[] {
 }
 
 /** Returns sizes and offset. A value that does not fit in 32 bits is taken from the zip64 field. */
-function sizesOf(extra: DataView, short: readonly number[]): readonly number[] {
+function sizesAndOffset(extra: DataView, short: readonly number[]): readonly number[] {
   if (!short.includes(0xffffffff)) return short;
   for (let at = 0; at + 4 <= extra.byteLength; ) {
     const length = extra.getUint16(at + 2, true);
@@ -160,7 +165,7 @@ function sizesOf(extra: DataView, short: readonly number[]): readonly number[] {
       return short.map((value) => {
         if (value !== 0xffffffff || field + 8 > end) return value;
         field += 8;
-        return big(extra, field - 8);
+        return readUint64(extra, field - 8);
       });
     }
     at = end;
@@ -168,7 +173,7 @@ function sizesOf(extra: DataView, short: readonly number[]): readonly number[] {
   return short;
 }
 
-function nameOf(raw: Uint8Array, utf8: boolean): string {
+function decodeMemberName(raw: Uint8Array, utf8: boolean): string {
   if (!utf8) {
     try {
       // Many programs write UTF-8 names without setting the flag for it.
@@ -184,7 +189,7 @@ function nameOf(raw: Uint8Array, utf8: boolean): string {
 export type MemberProblem = "missing" | "encrypted" | "too large" | "damaged" | "method";
 
 /** Returns the content of a member of at most `limit` bytes, or the reason why it cannot be read. */
-export async function readMember(
+export async function readZipMember(
   source: ByteSource,
   entry: ZipEntry | undefined,
   limit: number,
@@ -192,7 +197,7 @@ export async function readMember(
   if (entry === undefined) return "missing";
   if (entry.encrypted) return "encrypted";
   if (entry.size > limit || entry.packed > limit) return "too large";
-  const header = viewOf(await source.read(entry.offset, entry.offset + 30));
+  const header = dataViewOf(await source.read(entry.offset, entry.offset + 30));
   if (header.byteLength < 30 || header.getUint32(0, true) !== 0x04034b50) return "damaged";
   const start = entry.offset + 30 + header.getUint16(26, true) + header.getUint16(28, true);
   const raw = await source.read(start, start + entry.packed);

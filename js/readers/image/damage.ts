@@ -5,7 +5,7 @@
 import { gunzip } from "../archive/inflate.ts";
 
 /** Returns a clause that says why the image cannot be decoded; undefined when no damage is found. */
-export async function findDamage(bytes: Uint8Array, mime: string): Promise<string | undefined> {
+export async function findImageDamage(bytes: Uint8Array, mime: string): Promise<string | undefined> {
   switch (mime) {
     case "image/png":
       return pngDamage(bytes);
@@ -20,38 +20,38 @@ export async function findDamage(bytes: Uint8Array, mime: string): Promise<strin
   }
 }
 
-const CUT_SHORT = "it ends before its end mark";
+const CUT_SHORT_CLAUSE = "it ends before its end mark";
 
 async function pngDamage(bytes: Uint8Array): Promise<string | undefined> {
-  const view = viewOf(bytes);
+  const view = dataViewOf(bytes);
   const data: Uint8Array[] = [];
   let header: DataView | undefined;
   for (let at = 8; ; ) {
-    if (at + 12 > bytes.length) return CUT_SHORT;
+    if (at + 12 > bytes.length) return CUT_SHORT_CLAUSE;
     const length = view.getUint32(at);
     const end = at + 12 + length;
-    const type = latin1(bytes, at + 4, 4);
+    const type = readLatin1(bytes, at + 4, 4);
     if (!/^[A-Za-z]{4}$/u.test(type)) return `at byte ${at} there is no chunk`;
-    if (end > bytes.length) return CUT_SHORT;
+    if (end > bytes.length) return CUT_SHORT_CLAUSE;
     if (crc32(bytes, at + 4, end - 4) !== view.getUint32(end - 4))
       return `the checksum of its ${type} chunk at byte ${at} is wrong`;
     const body = bytes.subarray(at + 8, end - 4);
     if (header === undefined) {
       if (type !== "IHDR" || length !== 13) return "it does not begin with its header";
-      header = viewOf(body);
+      header = dataViewOf(body);
     } else if (type === "IDAT") data.push(body);
     else if (type === "IEND") break;
     at = end;
   }
   if (data.length === 0) return "it has no pixel data";
-  return (await inflates(data, pixelBytes(header))) ? undefined : "its pixel data does not inflate";
+  return (await canInflate(data, pngPixelBytes(header))) ? undefined : "its pixel data does not inflate";
 }
 
 /**
  * Returns the number of bytes of the decompressed pixels of a PNG without interlacing. With interlacing there
  * are a few more.
  */
-function pixelBytes(header: DataView): number {
+function pngPixelBytes(header: DataView): number {
   const [width, height] = [header.getUint32(0), header.getUint32(4)];
   const samples = [1, 0, 3, 1, 2, 0, 4][header.getUint8(9)] ?? 4;
   return height * (1 + Math.ceil((width * samples * header.getUint8(8)) / 8));
@@ -61,7 +61,7 @@ function pixelBytes(header: DataView): number {
  * Returns false when zlib data is damaged before `wanted` bytes are decompressed. Damage after that is
  * accepted, because decoders ignore it.
  */
-async function inflates(data: readonly Uint8Array[], wanted: number): Promise<boolean> {
+async function canInflate(data: readonly Uint8Array[], wanted: number): Promise<boolean> {
   let inflated = 0;
   try {
     for await (const chunk of gunzip(data, "deflate")) {
@@ -81,7 +81,7 @@ async function inflates(data: readonly Uint8Array[], wanted: number): Promise<bo
  * about the damage, or undefined.
  */
 function jpegDamage(bytes: Uint8Array): string | undefined {
-  const view = viewOf(bytes);
+  const view = dataViewOf(bytes);
   let at = 2;
   while (at + 4 <= bytes.length) {
     if (bytes[at] !== 0xff) return undefined; // Decoders search for the next mark themselves.
@@ -94,7 +94,7 @@ function jpegDamage(bytes: Uint8Array): string | undefined {
   }
   for (let from = bytes.indexOf(0xff, at); from >= 0; from = bytes.indexOf(0xff, from + 1))
     if (bytes[from + 1] === 0xd9) return undefined;
-  return CUT_SHORT;
+  return CUT_SHORT_CLAUSE;
 }
 
 function gifDamage(bytes: Uint8Array): string | undefined {
@@ -115,22 +115,24 @@ function gifDamage(bytes: Uint8Array): string | undefined {
     } else break;
   }
   // Decoders show complete pictures even if the end mark after them is missing.
-  return pictures > 0 ? undefined : CUT_SHORT;
+  return pictures > 0 ? undefined : CUT_SHORT_CLAUSE;
 }
 
 function webpDamage(bytes: Uint8Array): string | undefined {
-  return bytes.length < 12 || viewOf(bytes).getUint32(4, true) + 8 > bytes.length ? CUT_SHORT : undefined;
+  return bytes.length < 12 || dataViewOf(bytes).getUint32(4, true) + 8 > bytes.length
+    ? CUT_SHORT_CLAUSE
+    : undefined;
 }
 
-function viewOf(bytes: Uint8Array): DataView {
+function dataViewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function latin1(bytes: Uint8Array, at: number, length: number): string {
+function readLatin1(bytes: Uint8Array, at: number, length: number): string {
   return String.fromCharCode(...bytes.subarray(at, at + length));
 }
 
-const CRC = Uint32Array.from({ length: 256 }, (_, n) => {
+const CRC32_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   let c = n;
   for (let bit = 0; bit < 8; bit++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
   return c;
@@ -138,6 +140,7 @@ const CRC = Uint32Array.from({ length: 256 }, (_, n) => {
 
 function crc32(bytes: Uint8Array, from: number, to: number): number {
   let c = 0xffffffff;
-  for (let at = from; at < to; at++) c = (CRC[(c ^ (bytes[at] as number)) & 0xff] as number) ^ (c >>> 8);
+  for (let at = from; at < to; at++)
+    c = (CRC32_TABLE[(c ^ (bytes[at] as number)) & 0xff] as number) ^ (c >>> 8);
   return (c ^ 0xffffffff) >>> 0;
 }

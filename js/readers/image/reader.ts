@@ -7,9 +7,9 @@ import type { Inspection } from "../../engine/read.ts";
 import { type FilewrightError, makeError } from "../../engine/errors.ts";
 import { toBase64 } from "../../engine/wire/bytes.ts";
 import type { Reader, ReaderInput, ReaderLimits, Rendered } from "../reader.ts";
-import { checkSignal, tooLarge, unsupported } from "../refuse.ts";
-import { findDamage } from "./damage.ts";
-import { MODEL_BYTES, MODEL_SIDE, type Scaled, scaleDown } from "./scale.ts";
+import { checkSignal, tooLargeError, unsupportedFormatError } from "../refuse.ts";
+import { findImageDamage } from "./damage.ts";
+import { MAX_MODEL_BASE64_BYTES, MAX_MODEL_SIDE_PIXELS, type ScaledImage, scaleImageDown } from "./scale.ts";
 
 /**
  * The number of bytes that are read for the header. It suffices for every format, except for a JPEG with more
@@ -22,43 +22,43 @@ const IMAGE_HEADER_BYTES = 64 * 1024;
  */
 const MAX_DECODED_PIXELS = 100_000_000;
 /** The maximum width and height in pixels that clients accept. */
-const MAX_SIDE = 8000;
+const MAX_IMAGE_SIDE_PIXELS = 8000;
 /** Reads PNG, JPEG, GIF, WebP and BMP. */
 export const imageReader: Reader = Object.freeze({
   mimes: ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"],
   async read({ source, path, mime, limits, signal }: ReaderInput): Promise<Rendered> {
     const { size } = source;
     if (size > limits.imageBytes) {
-      throw tooLarge(size, limits.imageBytes, "make a smaller copy of the image", { mime });
+      throw tooLargeError(size, limits.imageBytes, "make a smaller copy of the image", { mime });
     }
     const head = await source.read(0, Math.min(size, IMAGE_HEADER_BYTES));
     let facts = engine().inspect(head, { name: path, partial: size > head.length });
-    refuseBomb(facts);
+    refuseDecompressionBomb(facts);
     const bytes = size > head.length ? await source.read() : head;
     if (facts.width === null && size > head.length) {
       facts = engine().inspect(bytes, { name: path });
-      refuseBomb(facts);
+      refuseDecompressionBomb(facts);
     }
-    const damage = await findDamage(bytes, mime);
-    if (damage !== undefined) throw damaged(mime, damage);
+    const damage = await findImageDamage(bytes, mime);
+    if (damage !== undefined) throw damagedImageError(mime, damage);
     checkSignal(signal);
     const { width, height } = facts;
     const warnings: string[] = [];
     const large =
-      Math.max(width ?? 0, height ?? 0) > MODEL_SIDE ||
-      size > MODEL_BYTES ||
-      base64Length(size) > limitOf(limits);
-    let scaled: Scaled | undefined;
+      Math.max(width ?? 0, height ?? 0) > MAX_MODEL_SIDE_PIXELS ||
+      size > MAX_MODEL_BASE64_BYTES ||
+      base64Length(size) > maxImageBase64Bytes(limits);
+    let scaled: ScaledImage | undefined;
     if (large) {
-      const tried = await scaleDown(bytes, mime, MAX_DECODED_PIXELS);
+      const tried = await scaleImageDown(bytes, mime, MAX_DECODED_PIXELS);
       checkSignal(signal);
-      const was = `The image is large (${describe(facts, size)})`;
+      const was = `The image is large (${describeImage(facts, size)})`;
       if (typeof tried === "string") {
-        refuseLarge(facts, size, limits, tried);
+        refuseLargeImage(facts, size, limits, tried);
         warnings.push(`${was} and sent as it is: ${tried}.`);
       } else {
         scaled = tried;
-        warnings.push(`${was}: scaled down for the model to ${describe(scaled, scaled.bytes.length)}.`);
+        warnings.push(`${was}: scaled down for the model to ${describeImage(scaled, scaled.bytes.length)}.`);
       }
     } else if (width === null || width === 0 || height === 0) {
       warnings.push("Its header does not tell its width and height: the image may be damaged.");
@@ -89,9 +89,12 @@ export const imageReader: Reader = Object.freeze({
   },
 });
 
-function damaged(mime: string, how: string): FilewrightError {
+function damagedImageError(mime: string, how: string): FilewrightError {
   const hint = "get an undamaged copy of it";
-  return unsupported(mime, `is damaged (${how}), so it is not handed over`, { reason: "damaged", hint });
+  return unsupportedFormatError(mime, `is damaged (${how}), so it is not handed over`, {
+    reason: "damaged",
+    hint,
+  });
 }
 
 function base64Length(bytes: number): number {
@@ -99,7 +102,7 @@ function base64Length(bytes: number): number {
 }
 
 /** Returns the maximum number of base64 characters of an image that clients accept. */
-function limitOf({ imageBase64Bytes: limit = MODEL_BYTES }: ReaderLimits): number {
+function maxImageBase64Bytes({ imageBase64Bytes: limit = MAX_MODEL_BASE64_BYTES }: ReaderLimits): number {
   return limit;
 }
 
@@ -107,14 +110,14 @@ function limitOf({ imageBase64Bytes: limit = MODEL_BYTES }: ReaderLimits): numbe
  * Refuses an image that is larger than clients accept. `why` is a clause that says why it is not scaled down.
  * @throws TOO_LARGE
  */
-function refuseLarge(
+function refuseLargeImage(
   { width, height, mime }: Inspection,
   size: number,
   limits: ReaderLimits,
   why: string,
 ): void {
-  const { imagePixels: side = MAX_SIDE } = limits;
-  const limit = limitOf(limits);
+  const { imagePixels: side = MAX_IMAGE_SIDE_PIXELS } = limits;
+  const limit = maxImageBase64Bytes(limits);
   const encoded = base64Length(size);
   if (encoded > limit) {
     throw makeError("TOO_LARGE", `${encoded} bytes as base64, and the limit is ${limit}`, {
@@ -129,7 +132,7 @@ function refuseLarge(
   });
 }
 
-function refuseBomb({ width, height, mime }: Inspection): void {
+function refuseDecompressionBomb({ width, height, mime }: Inspection): void {
   if (width === null || height === null || width * height <= MAX_DECODED_PIXELS) return;
   throw makeError("TOO_LARGE", `${width}x${height} pixels, and the limit is ${MAX_DECODED_PIXELS}`, {
     hint: `its header declares ${width}x${height} pixels, and the limit is ${MAX_DECODED_PIXELS}`,
@@ -137,7 +140,7 @@ function refuseBomb({ width, height, mime }: Inspection): void {
   });
 }
 
-function describe(
+function describeImage(
   of: { readonly width: number | null; readonly height: number | null },
   bytes: number,
 ): string {

@@ -1,12 +1,12 @@
 /** Scales images down for models, through the optional package `sharp`. */
 
 /** The width or height in pixels above which models scale an image down, or refuse it. */
-export const MODEL_SIDE = 1568;
+export const MAX_MODEL_SIDE_PIXELS = 1568;
 /** The size in bytes (of base64) above which many models refuse an image. */
-export const MODEL_BYTES: number = 5 * 1024 * 1024;
+export const MAX_MODEL_BASE64_BYTES: number = 5 * 1024 * 1024;
 
 /** A scaled image. */
-export interface Scaled {
+export interface ScaledImage {
   readonly bytes: Uint8Array;
   readonly mime: string;
   readonly width: number;
@@ -14,12 +14,12 @@ export interface Scaled {
 }
 
 /** The maximum size in bytes of a scaled image: providers count its base64 form, which is a third longer. */
-const TARGET_BYTES = Math.floor(MODEL_BYTES * 0.75);
+const MAX_SCALED_BYTES = Math.floor(MAX_MODEL_BASE64_BYTES * 0.75);
 
 /** Settings with decreasing size and quality. They are tried in this order until the result is small enough. */
 const SCALE_SETTINGS: readonly { readonly side: number; readonly jpeg?: number }[] = [
-  { side: MODEL_SIDE },
-  { side: MODEL_SIDE, jpeg: 80 },
+  { side: MAX_MODEL_SIDE_PIXELS },
+  { side: MAX_MODEL_SIDE_PIXELS, jpeg: 80 },
   { side: 1024, jpeg: 70 },
 ];
 
@@ -30,11 +30,11 @@ const SCALE_SETTINGS: readonly { readonly side: number; readonly jpeg?: number }
 const SHARP_PACKAGE: string = "sharp";
 
 /** Returns the image scaled down, or a clause that says why it cannot be scaled down. */
-export async function scaleDown(
+export async function scaleImageDown(
   bytes: Uint8Array,
   mime: string,
   mostPixels: number,
-): Promise<Scaled | string> {
+): Promise<ScaledImage | string> {
   const sharp = await (
     import(/* @vite-ignore */ /* webpackIgnore: true */ SHARP_PACKAGE) as Promise<typeof import("sharp")>
   ).then(
@@ -56,7 +56,7 @@ export async function scaleDown(
             ? image.webp({ quality: 85 })
             : image.png();
       const { data, info } = await shaped.toBuffer({ resolveWithObject: true });
-      if (data.length > TARGET_BYTES) continue;
+      if (data.length > MAX_SCALED_BYTES) continue;
       return { bytes: data, mime: `image/${format}`, width: info.width, height: info.height };
     }
     return "it is too detailed to be made small";

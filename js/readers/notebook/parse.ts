@@ -3,8 +3,8 @@
  * memory is bounded; every cell is returned.
  */
 import type { ByteSource } from "../reader.ts";
-import { chunks } from "../source.ts";
-import { type Listener, ScanError, scanJson, unescapeJson } from "../structured/scan.ts";
+import { chunksOf } from "../source.ts";
+import { type ScanListener, ScanError, scanJson, unescapeJson } from "../structured/scan.ts";
 
 /** A text that may have been truncated. Lengths are in UTF-8 bytes as the file writes them. */
 export interface CappedText {
@@ -53,7 +53,7 @@ export interface Notebook {
 }
 
 /** The limits on what is kept of a notebook, in bytes. */
-export interface NotebookCaps {
+export interface NotebookLimits {
   readonly output: number;
   readonly source: number;
   /** The maximum size of one picture, in base64 characters. */
@@ -74,7 +74,7 @@ const PICTURE_TYPE = /^image\/(png|jpeg|gif|webp)$/;
 /** Returns the cells of a notebook; null when the file is not a valid notebook. */
 export async function parseNotebook(
   source: ByteSource,
-  caps: NotebookCaps,
+  caps: NotebookLimits,
   signal?: AbortSignal,
 ): Promise<Notebook | null> {
   const cells: NotebookCell[] = [];
@@ -106,7 +106,7 @@ export async function parseNotebook(
     if (field === "id" && below === 0) cell.id = value;
     else if (field === "cell_type" && below === 0) cell.type = value;
     else if ((field === "source" || field === "input") && below <= 1) {
-      add(cell.source, value, length, cut, caps.source);
+      appendCapped(cell.source, value, length, cut, caps.source);
     } else if (field === "outputs" && below >= 2 && output !== undefined)
       outputText(output, value, length, cut);
   };
@@ -116,8 +116,9 @@ export async function parseNotebook(
     const below = levels.length - cellDepth - 3;
     if (field === "output_type" && below === 0) to.type = value;
     else if ((field === "name" || field === "ename") && below === 0) to.name = value;
-    else if (field === "text" && below <= 1) add(to.text, value, length, cut, caps.output);
-    else if (field === "traceback" && below <= 1) add(to.text, `${value}\n`, length, cut, caps.output);
+    else if (field === "text" && below <= 1) appendCapped(to.text, value, length, cut, caps.output);
+    else if (field === "traceback" && below <= 1)
+      appendCapped(to.text, `${value}\n`, length, cut, caps.output);
     else if (field === "data" && below >= 1 && below <= 2) {
       const mime = keyAt(cellDepth + 3);
       if (PICTURE_TYPE.test(mime)) picture(to, mime, value, length, cut);
@@ -127,7 +128,7 @@ export async function parseNotebook(
           part = { text: "", dropped: 0 };
           to.data.set(mime, part);
         }
-        if (part !== undefined) add(part, value, length, cut, caps.output);
+        if (part !== undefined) appendCapped(part, value, length, cut, caps.output);
       }
     }
   };
@@ -170,7 +171,7 @@ export async function parseNotebook(
     }
   };
 
-  const listener: Listener = {
+  const listener: ScanListener = {
     begin(kind) {
       count(kind);
       levels.push({ kind, key: "" });
@@ -220,7 +221,7 @@ export async function parseNotebook(
   const scan = scanJson(listener);
   scan.keep = MAX_KEY_BYTES;
   try {
-    for await (const chunk of chunks(source, signal)) scan.push(chunk);
+    for await (const chunk of chunksOf(source, signal)) scan.push(chunk);
     scan.finish();
   } catch (error) {
     if (error instanceof ScanError) return null;
@@ -231,7 +232,7 @@ export async function parseNotebook(
 }
 
 /** Appends to a text up to `cap`, and counts what is dropped. */
-function add(to: CappedText, text: string, length: number, cut: boolean, cap: number): void {
+function appendCapped(to: CappedText, text: string, length: number, cut: boolean, cap: number): void {
   const room = Math.max(0, cap - to.text.length);
   const kept = text.length > room ? text.slice(0, room) : text;
   to.text += kept;

@@ -6,8 +6,8 @@ import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { fromBase64 } from "../../engine/wire/bytes.ts";
 import type { ImageBlock, Reader, ReaderInput, Rendered, ReaderLimits } from "../reader.ts";
-import { findDamage } from "../image/damage.ts";
-import { tooLarge } from "../refuse.ts";
+import { findImageDamage } from "../image/damage.ts";
+import { tooLargeError } from "../refuse.ts";
 import {
   type CappedText,
   type Notebook,
@@ -23,15 +23,15 @@ import {
 const MAX_OUTPUT_BYTES = 10_000;
 const MAX_SOURCE_BYTES = 200_000;
 /** The maximum size in bytes of the outputs of all cells together. Further outputs are dropped. */
-const MAX_OUTPUTS_BYTES = 200_000;
-const MAX_IMAGES = 10;
+const MAX_ALL_OUTPUTS_BYTES = 200_000;
+const MAX_PICTURES = 10;
 /**
  * The maximum number of base64 characters of one picture, because models accept no more. A larger picture is
  * only named.
  */
 const MAX_IMAGE_BASE64 = 5 * 1024 * 1024;
 /** The maximum width and height of a picture in pixels that clients accept. */
-const MAX_SIDE = 8000;
+const MAX_PICTURE_SIDE_PIXELS = 8000;
 const MAX_DECODED_PIXELS = 100_000_000;
 /** The maximum number of cells in `data`. The text has all. */
 const MAX_DATA_CELLS = 1000;
@@ -53,14 +53,14 @@ export const notebookReader: Reader = Object.freeze({
     };
     const notebook = encoding === "utf-8" ? await parseNotebook(source, caps, signal) : null;
     return notebook === null
-      ? asText(input, encoding)
-      : render(notebook, input, await damagedPictures(notebook));
+      ? readAsText(input, encoding)
+      : renderNotebook(notebook, input, await damagedPictures(notebook));
   },
 });
 
-async function asText({ source, limits }: ReaderInput, encoding: string): Promise<Rendered> {
+async function readAsText({ source, limits }: ReaderInput, encoding: string): Promise<Rendered> {
   if (source.size > limits.wholeFileBytes) {
-    throw tooLarge(source.size, limits.wholeFileBytes, "force_text: true shows pages of it as text");
+    throw tooLargeError(source.size, limits.wholeFileBytes, "force_text: true shows pages of it as text");
   }
   const { text } = engine().decodeText(await source.read(), encoding);
   return { text, firstLine: 1, warning: "This is no valid notebook: shown is its text." };
@@ -71,7 +71,7 @@ async function damagedPictures({ cells }: Notebook): Promise<ReadonlySet<string>
   const damaged = new Set<string>();
   for (const { mime, data } of cells.flatMap(({ outputs }) => outputs.flatMap(({ images }) => images))) {
     const bytes = decoded(data);
-    if (bytes !== undefined && (await findDamage(bytes, mime)) !== undefined) damaged.add(data);
+    if (bytes !== undefined && (await findImageDamage(bytes, mime)) !== undefined) damaged.add(data);
   }
   return damaged;
 }
@@ -84,13 +84,13 @@ function decoded(base64: string): Uint8Array | undefined {
   }
 }
 
-function render(
+function renderNotebook(
   notebook: Notebook,
   { path, limits, options }: ReaderInput,
   damaged: ReadonlySet<string>,
 ): Rendered {
   const images: ImageBlock[] = [];
-  let budget = Math.min(MAX_OUTPUTS_BYTES, limits.outputBytes);
+  let budget = Math.min(MAX_ALL_OUTPUTS_BYTES, limits.outputBytes);
   let imageBudget = limits.imageBytes;
   let left = 0;
 
@@ -101,7 +101,12 @@ function render(
       left += 1;
       return `[${mime}, ${size} bytes: damaged, left out]`;
     }
-    if (data === "" || images.length === MAX_IMAGES || size > imageBudget || !fits(data, limits)) {
+    if (
+      data === "" ||
+      images.length === MAX_PICTURES ||
+      size > imageBudget ||
+      !isAcceptedPicture(data, limits)
+    ) {
       left += 1;
       return `[${mime}, ${size} bytes: left out]`;
     }
@@ -116,7 +121,7 @@ function render(
   };
 
   const outputText = (output: NotebookOutput): string => {
-    const shown = textOf(output);
+    const shown = plainestTextOf(output);
     const pictures = output.images.map(({ mime, data }) => picture(mime, data));
     const others = [...output.data.keys()].filter((mime) => mime !== shown?.mime && mime !== "text/plain");
     const parts = [...pictures];
@@ -145,7 +150,7 @@ function render(
     if (cell.source.dropped > 0) lines.push(`[source cut: ${cell.source.dropped} more bytes]`);
     for (const output of cell.outputs) {
       const text = outputText(output);
-      if (text !== "") lines.push(`--- output${labelOf(output)} ---`, text);
+      if (text !== "") lines.push(`--- output${outputLabel(output)} ---`, text);
     }
     if (cell.moreOutputs > 0) lines.push(`[${cell.moreOutputs} more outputs]`);
     return lines.join("\n");
@@ -163,7 +168,7 @@ function render(
       cell_count: count,
       kernel: notebook.kernel || null,
       language: notebook.language || null,
-      cells: notebook.cells.slice(0, MAX_DATA_CELLS).map(factsOf),
+      cells: notebook.cells.slice(0, MAX_DATA_CELLS).map(cellFacts),
     },
     warning:
       left === 0
@@ -172,12 +177,12 @@ function render(
   };
 }
 
-function factsOf(cell: NotebookCell): object {
+function cellFacts(cell: NotebookCell): object {
   return { id: cell.id || null, type: cell.type, outputs: cell.outputs.length + cell.moreOutputs };
 }
 
 /** Returns the text of an output in the plainest of its forms. */
-function textOf({
+function plainestTextOf({
   text,
   data,
 }: NotebookOutput): { readonly mime: string; readonly text: CappedText } | undefined {
@@ -189,13 +194,13 @@ function textOf({
   return undefined;
 }
 
-function labelOf({ type, name }: NotebookOutput): string {
+function outputLabel({ type, name }: NotebookOutput): string {
   if (type === "error") return ` error ${escapeControls(name)}`.trimEnd();
   return name === "" || name === "stdout" ? "" : ` ${escapeControls(name)}`;
 }
 
 /** Returns true when the picture can be read and is not larger than clients accept. */
-function fits(data: string, { imagePixels = MAX_SIDE }: ReaderLimits): boolean {
+function isAcceptedPicture(data: string, { imagePixels = MAX_PICTURE_SIDE_PIXELS }: ReaderLimits): boolean {
   const head = decoded(data.slice(0, 4096));
   if (head === undefined) return false;
   const { kind, width, height } = engine().inspect(head, { partial: true });

@@ -3,9 +3,9 @@
  * marks as deleted is left out, as is formatting.
  */
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
-import { unsupported } from "../refuse.ts";
+import { unsupportedFormatError } from "../refuse.ts";
 import { openPackage } from "./package.ts";
-import { attribute, xmlTokens } from "./xml.ts";
+import { attributeValue, xmlTokens } from "./xml.ts";
 
 const DOCX_MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 /** The maximum level of a list item, as in Word. A deeper one counts as this level. */
@@ -20,21 +20,22 @@ export const docxReader: Reader = Object.freeze({
   async read(input: ReaderInput): Promise<Rendered> {
     const parts = await openPackage(input);
     const body = await parts.part("word/document.xml");
-    if (body === undefined) throw unsupported(DOCX_MIME, "has no document in it", { reason: "damaged" });
-    const context: Context = {
-      headings: headingsOf((await parts.part("word/styles.xml")) ?? ""),
-      bullets: bulletsOf((await parts.part("word/numbering.xml")) ?? ""),
+    if (body === undefined)
+      throw unsupportedFormatError(DOCX_MIME, "has no document in it", { reason: "damaged" });
+    const context: DocumentContext = {
+      headings: headingLevelByStyle((await parts.part("word/styles.xml")) ?? ""),
+      bullets: bulletListLevels((await parts.part("word/numbering.xml")) ?? ""),
       links: await parts.relations("word/document.xml"),
     };
-    const main = markdown(body, context);
-    const notes = markdown((await parts.part("word/footnotes.xml")) ?? "", context);
+    const main = toMarkdown(body, context);
+    const notes = toMarkdown((await parts.part("word/footnotes.xml")) ?? "", context);
     const text = [main.text, ...notes.notes.map(([id, note]) => `[^${id}]: ${note}`)].join("\n").trim();
     const warning = text === "" ? "The document has no text." : undefined;
     return { text, data: { format: "docx", paragraphs: main.paragraphs, images: main.images }, warning };
   },
 });
 
-interface Context {
+interface DocumentContext {
   /** The level of headings, by the id of the paragraph style. */
   readonly headings: ReadonlyMap<string, number>;
   /** The list levels that have bullets and no numbers, each as `numId/level`. */
@@ -46,31 +47,31 @@ interface Context {
  * Returns the level of each paragraph style that is a heading. A style is recognised by its name or its
  * outline level, which do not depend on the language.
  */
-function headingsOf(xml: string): Map<string, number> {
+function headingLevelByStyle(xml: string): Map<string, number> {
   const levels = new Map<string, number>();
   let id = "";
   for (const token of xmlTokens(xml)) {
     if (token.kind !== "open") continue;
-    if (token.name === "style") id = attribute(token.attributes, "styleId") ?? "";
+    if (token.name === "style") id = attributeValue(token.attributes, "styleId") ?? "";
     else if (token.name === "name") {
-      const name = attribute(token.attributes, "val")?.toLowerCase() ?? "";
+      const name = attributeValue(token.attributes, "val")?.toLowerCase() ?? "";
       const level = name === "title" ? 1 : Number(/^heading ([1-9])$/.exec(name)?.[1] ?? 0);
       if (level > 0) levels.set(id, level);
     } else if (token.name === "outlineLvl" && !levels.has(id)) {
-      const level = Number(attribute(token.attributes, "val"));
+      const level = Number(attributeValue(token.attributes, "val"));
       if (level >= 0 && level < 9) levels.set(id, level + 1);
     }
   }
   return levels;
 }
 
-function bulletsOf(xml: string): Set<string> {
+function bulletListLevels(xml: string): Set<string> {
   const abstract = new Map<string, Set<string>>();
   const found = new Set<string>();
   let [outer, level, numId] = ["", "", ""];
   for (const token of xmlTokens(xml)) {
     if (token.kind !== "open") continue;
-    const value = (name: string): string => attribute(token.attributes, name) ?? "";
+    const value = (name: string): string => attributeValue(token.attributes, name) ?? "";
     if (token.name === "abstractNum") {
       outer = value("abstractNumId");
       abstract.set(outer, new Set());
@@ -84,7 +85,7 @@ function bulletsOf(xml: string): Set<string> {
   return found;
 }
 
-interface Markdown {
+interface DocumentMarkdown {
   readonly text: string;
   readonly paragraphs: number;
   readonly images: number;
@@ -93,15 +94,15 @@ interface Markdown {
 }
 
 /** A table that is being read. */
-interface Table {
+interface OpenTable {
   readonly rows: string[][];
   cell: string[];
 }
 
-function markdown(xml: string, { headings, bullets, links }: Context): Markdown {
+function toMarkdown(xml: string, { headings, bullets, links }: DocumentContext): DocumentMarkdown {
   const out: string[] = [];
   const notes: [string, string][] = [];
-  const tables: Table[] = [];
+  const tables: OpenTable[] = [];
   const counters = new Map<string, number[]>();
   /**
    * The link that is being read; its target is empty when it leads to a place in the document itself. Links
@@ -171,7 +172,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
       continue;
     }
     if (token.kind === "open") {
-      const value = (name: string): string | undefined => attribute(token.attributes, name);
+      const value = (name: string): string | undefined => attributeValue(token.attributes, name);
       switch (token.name) {
         case "t":
           inText = !token.empty;
@@ -204,7 +205,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
           break;
         case "docPr":
           images += 1;
-          append(`[image${descriptionOf(value("descr"))}]`);
+          append(`[image${pictureDescription(value("descr"))}]`);
           break;
         case "tbl":
           if (tables.length < MAX_NESTED_TABLES) tables.push({ rows: [], cell: [] });
@@ -247,7 +248,7 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
           break;
         }
         const table = tables.pop();
-        if (table !== undefined) for (const row of rowsOf(table.rows)) write(row);
+        if (table !== undefined) for (const row of tableInMarkdown(table.rows)) write(row);
         write("");
         break;
       }
@@ -257,24 +258,24 @@ function markdown(xml: string, { headings, bullets, links }: Context): Markdown 
         break;
     }
   }
-  return { text: squeeze(out), paragraphs, images, notes };
+  return { text: withoutRepeatedEmptyLines(out), paragraphs, images, notes };
 }
 
-function descriptionOf(text: string | undefined): string {
+function pictureDescription(text: string | undefined): string {
   return text === undefined || text === "" ? "" : `: ${text.slice(0, 500).replaceAll(/\s+/g, " ")}`;
 }
 
 /** Returns a table in Markdown; its first row is the header. */
-function rowsOf(rows: readonly (readonly string[])[]): string[] {
+function tableInMarkdown(rows: readonly (readonly string[])[]): string[] {
   const lines = rows.map(
-    (row) => `| ${row.map((cell) => oneLine(cell).replaceAll("|", "\\|")).join(" | ")} |`,
+    (row) => `| ${row.map((cell) => toOneLine(cell).replaceAll("|", "\\|")).join(" | ")} |`,
   );
   const head = rows[0]?.length ?? 0;
   if (head > 0) lines.splice(1, 0, `|${" --- |".repeat(head)}`);
   return lines;
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text
     .split("\n")
     .map((line) => line.trim())
@@ -283,7 +284,7 @@ function oneLine(text: string): string {
 }
 
 /** Joins the lines, and replaces several empty lines by one. */
-function squeeze(lines: readonly string[]): string {
+function withoutRepeatedEmptyLines(lines: readonly string[]): string {
   return lines
     .join("\n")
     .replaceAll(/\n{3,}/g, "\n\n")

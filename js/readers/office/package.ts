@@ -2,10 +2,10 @@
  * Access to the parts of an Office file, which are members of a zip: by name, or by their relationships.
  * Files from before 2007, and encrypted ones, are not zips; they are only identified.
  */
-import { type MemberProblem, readMember, readZip } from "../archive/zip.ts";
+import { type MemberProblem, readZipMember, readZip } from "../archive/zip.ts";
 import type { ReaderInput, Reader } from "../reader.ts";
-import { checkSignal, unsupported } from "../refuse.ts";
-import { attribute, xmlTokens } from "./xml.ts";
+import { checkSignal, unsupportedFormatError } from "../refuse.ts";
+import { attributeValue, xmlTokens } from "./xml.ts";
 
 /** The maximum size in bytes of one decompressed part. A larger one is an error. */
 const MAX_PART_BYTES = 64 * 1024 * 1024;
@@ -26,17 +26,18 @@ export interface OfficePackage {
 /** Opens a file. @throws UNSUPPORTED_FORMAT */
 export async function openPackage({ source, mime, signal }: ReaderInput): Promise<OfficePackage> {
   const directory = await readZip(source);
-  if (directory === null) throw unsupported(mime, "is damaged or cut short", { reason: "damaged" });
+  if (directory === null)
+    throw unsupportedFormatError(mime, "is damaged or cut short", { reason: "damaged" });
   const entries = new Map(directory.entries.map((entry) => [entry.name.toLowerCase(), entry]));
   let left = MAX_UNPACKED_BYTES;
   const part = async (name: string): Promise<string | undefined> => {
     checkSignal(signal);
     const entry = entries.get(name.toLowerCase());
     if (entry === undefined) return undefined;
-    const bytes = await readMember(source, entry, Math.min(MAX_PART_BYTES, left));
-    if (typeof bytes === "string") throw unreadable(mime, bytes, entry.size);
+    const bytes = await readZipMember(source, entry, Math.min(MAX_PART_BYTES, left));
+    if (typeof bytes === "string") throw unreadablePartError(mime, bytes, entry.size);
     left -= bytes.length;
-    return textOf(bytes);
+    return decodePart(bytes);
   };
   return {
     part,
@@ -47,12 +48,14 @@ export async function openPackage({ source, mime, signal }: ReaderInput): Promis
       const found = new Map<string, string>();
       for (const token of xmlTokens(xml ?? "")) {
         if (token.kind !== "open" || token.name !== "Relationship") continue;
-        const id = attribute(token.attributes, "Id");
-        const target = attribute(token.attributes, "Target");
+        const id = attributeValue(token.attributes, "Id");
+        const target = attributeValue(token.attributes, "Target");
         if (id === undefined || target === undefined) continue;
         found.set(
           id,
-          attribute(token.attributes, "TargetMode") === "External" ? target : join(folder, target),
+          attributeValue(token.attributes, "TargetMode") === "External"
+            ? target
+            : resolvePartName(folder, target),
         );
       }
       return found;
@@ -60,19 +63,19 @@ export async function openPackage({ source, mime, signal }: ReaderInput): Promis
   };
 }
 
-function unreadable(mime: string, problem: MemberProblem, size: number): Error {
+function unreadablePartError(mime: string, problem: MemberProblem, size: number): Error {
   if (problem === "too large") {
-    return unsupported(mime, "unpacks to too much", {
+    return unsupportedFormatError(mime, "unpacks to too much", {
       reason: "bomb",
       details: { unpacked_bytes: size, limit: MAX_PART_BYTES },
     });
   }
   if (problem === "encrypted")
-    return unsupported(mime, "is encrypted with a password", { reason: "encrypted" });
-  return unsupported(mime, "is damaged or cut short", { reason: "damaged" });
+    return unsupportedFormatError(mime, "is encrypted with a password", { reason: "encrypted" });
+  return unsupportedFormatError(mime, "is damaged or cut short", { reason: "damaged" });
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodePart(bytes: Uint8Array): string {
   const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(utf16 ? "utf-16le" : "utf-8").decode(bytes);
 }
@@ -81,7 +84,7 @@ function textOf(bytes: Uint8Array): string {
  * Returns the full name of a part that is given relative to a folder. With a leading slash it is relative to
  * the package.
  */
-function join(folder: string, target: string): string {
+function resolvePartName(folder: string, target: string): string {
   const parts = target.startsWith("/") ? [] : folder.split("/").filter((part) => part !== "");
   for (const step of target.split("/")) {
     if (step === "..") parts.pop();
@@ -91,20 +94,22 @@ function join(folder: string, target: string): string {
 }
 
 /** The number of bytes at the beginning and the end of the file in which the directory of names is searched. */
-const SEARCHED_BYTES = 1024 * 1024;
+const MAX_SEARCHED_BYTES = 1024 * 1024;
 
 /** Refuses OLE files with an error that names the kind: Office files from before 2007, and encrypted ones. */
 export const legacyReader: Reader = Object.freeze({
   mimes: ["application/x-ole-storage"],
   async read({ source, mime }: ReaderInput): Promise<never> {
-    const head = await source.read(0, Math.min(source.size, SEARCHED_BYTES));
-    const tail = await source.read(Math.max(0, source.size - SEARCHED_BYTES), source.size);
+    const head = await source.read(0, Math.min(source.size, MAX_SEARCHED_BYTES));
+    const tail = await source.read(Math.max(0, source.size - MAX_SEARCHED_BYTES), source.size);
     const decoder = new TextDecoder("utf-16le");
     const names = [head, tail].map((bytes) => decoder.decode(bytes)).join();
     if (names.includes("EncryptedPackage")) {
-      throw unsupported(mime, "is an Office file encrypted with a password", { reason: "encrypted" });
+      throw unsupportedFormatError(mime, "is an Office file encrypted with a password", {
+        reason: "encrypted",
+      });
     }
-    throw unsupported(mime, "is an Office file of the old kind, which is not read", {
+    throw unsupportedFormatError(mime, "is an Office file of the old kind, which is not read", {
       reason: "legacy",
       hint: "save it as docx, xlsx or pptx",
     });

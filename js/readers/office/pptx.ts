@@ -1,9 +1,9 @@
 /** Reads presentations as the text of their slides and notes. `pages` selects slides. */
 import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
-import { unsupported } from "../refuse.ts";
+import { unsupportedFormatError } from "../refuse.ts";
 import { openPackage } from "./package.ts";
-import { attribute, xmlTokens } from "./xml.ts";
+import { attributeValue, xmlTokens } from "./xml.ts";
 
 const PPTX_MIME = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 const MAX_SLIDES = 500;
@@ -15,7 +15,8 @@ export const pptxReader: Reader = Object.freeze({
   async read(input: ReaderInput): Promise<Rendered> {
     const parts = await openPackage(input);
     const show = await parts.part("ppt/presentation.xml");
-    if (show === undefined) throw unsupported(PPTX_MIME, "has no presentation in it", { reason: "damaged" });
+    if (show === undefined)
+      throw unsupportedFormatError(PPTX_MIME, "has no presentation in it", { reason: "damaged" });
     const targets = await parts.relations("ppt/presentation.xml");
     const slides: string[] = [];
     for (const token of xmlTokens(show)) {
@@ -27,11 +28,11 @@ export const pptxReader: Reader = Object.freeze({
     const blocks: string[] = [];
     for (const number of numbers) {
       const slide = slides[number - 1] as string;
-      const text = textOf((await parts.part(slide)) ?? "");
+      const text = slideText((await parts.part(slide)) ?? "");
       blocks.push(`--- slide ${number} ---\n${text || "[no text on this slide]"}`);
       for (const target of (await parts.relations(slide)).values()) {
         if (!/notesSlide\d*\.xml$/.test(target)) continue;
-        const notes = textOf((await parts.part(target)) ?? "");
+        const notes = slideText((await parts.part(target)) ?? "");
         if (notes !== "") blocks.push(`[notes]\n${notes}`);
       }
     }
@@ -50,7 +51,7 @@ export const pptxReader: Reader = Object.freeze({
 });
 
 /** Returns the paragraphs of a slide. Fields such as the slide number or the date are left out. */
-function textOf(xml: string): string {
+function slideText(xml: string): string {
   const lines: string[] = [];
   let [line, inText, field] = ["", false, false];
   for (const token of xmlTokens(xml)) {
@@ -61,7 +62,7 @@ function textOf(xml: string): string {
       else if (token.name === "br") line += "\n";
       else if (token.name === "fld") field = !token.empty;
       else if (token.name === "cNvPr") {
-        const description = attribute(token.attributes, "descr");
+        const description = attributeValue(token.attributes, "descr");
         if (description !== undefined && description !== "")
           lines.push(`[image: ${description.slice(0, 500)}]`);
       }

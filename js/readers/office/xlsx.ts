@@ -6,9 +6,9 @@
 import { escapeControls } from "../../engine/escape.ts";
 import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
-import { unsupported } from "../refuse.ts";
+import { unsupportedFormatError } from "../refuse.ts";
 import { type OfficePackage, openPackage } from "./package.ts";
-import { attribute, xmlTokens } from "./xml.ts";
+import { attributeValue, xmlTokens } from "./xml.ts";
 
 const XLSX_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 /** The maximum number of columns that are shown. Further ones are left out. */
@@ -17,8 +17,8 @@ const MAX_COLUMNS = 256;
 const MAX_CELL_CHARS = 1000;
 const MAX_SHEETS = 200;
 /** The numbers of the built-in formats that show a number as a date or time. */
-const DATE_FORMATS = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
-const SERIAL_DAY_MS = 86_400_000;
+const BUILT_IN_DATE_FORMATS = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
+const MS_PER_DAY = 86_400_000;
 
 interface Sheet {
   readonly name: string;
@@ -27,7 +27,7 @@ interface Sheet {
 }
 
 /** Data of the workbook to which cells refer. */
-interface Shared {
+interface WorkbookData {
   readonly strings: readonly string[];
   /** For each cell style: true when it shows a number as a date. */
   readonly dates: readonly boolean[];
@@ -42,11 +42,12 @@ export const xlsxReader: Reader = Object.freeze({
   async read(input: ReaderInput): Promise<Rendered> {
     const parts = await openPackage(input);
     const book = await parts.part("xl/workbook.xml");
-    if (book === undefined) throw unsupported(XLSX_MIME, "has no workbook in it", { reason: "damaged" });
+    if (book === undefined)
+      throw unsupportedFormatError(XLSX_MIME, "has no workbook in it", { reason: "damaged" });
     const sheets = await sheetsOf(book, parts);
-    const shared: Shared = {
-      strings: stringsOf((await parts.part("xl/sharedStrings.xml")) ?? ""),
-      dates: datesOf((await parts.part("xl/styles.xml")) ?? ""),
+    const shared: WorkbookData = {
+      strings: sharedStringsOf((await parts.part("xl/sharedStrings.xml")) ?? ""),
+      dates: dateStylesOf((await parts.part("xl/styles.xml")) ?? ""),
       from1904: countsFrom1904(book),
     };
     const { numbers, next } = choosePages(input.options.pages, sheets.length, MAX_SHEETS, "sheet");
@@ -60,7 +61,7 @@ export const xlsxReader: Reader = Object.freeze({
         left.push(number);
         continue;
       }
-      const grid = gridOf((await parts.part(sheet.part)) ?? "", shared, budget);
+      const grid = sheetGridOf((await parts.part(sheet.part)) ?? "", shared, budget);
       budget -= grid.text.length;
       const hidden = sheet.hidden ? ", hidden" : "";
       blocks.push(
@@ -98,9 +99,9 @@ async function sheetsOf(book: string, parts: OfficePackage): Promise<Sheet[]> {
     if (token.kind !== "open" || token.name !== "sheet") continue;
     const part = targets.get(/[\s:](?:\w+:)id\s*=\s*["']([^"']*)/.exec(token.attributes)?.[1] ?? "");
     sheets.push({
-      name: attribute(token.attributes, "name") ?? "",
+      name: attributeValue(token.attributes, "name") ?? "",
       part: part ?? "",
-      hidden: (attribute(token.attributes, "state") ?? "visible") !== "visible",
+      hidden: (attributeValue(token.attributes, "state") ?? "visible") !== "visible",
     });
   }
   return sheets;
@@ -110,13 +111,14 @@ function countsFrom1904(book: string): boolean {
   for (const token of xmlTokens(book)) {
     if (token.kind !== "open") continue;
     if (token.name === "sheets") break;
-    if (token.name === "workbookPr") return /^(1|true)$/.test(attribute(token.attributes, "date1904") ?? "");
+    if (token.name === "workbookPr")
+      return /^(1|true)$/.test(attributeValue(token.attributes, "date1904") ?? "");
   }
   return false;
 }
 
 /** Returns the texts of the shared string table, without phonetic guides. */
-function stringsOf(xml: string): string[] {
+function sharedStringsOf(xml: string): string[] {
   const strings: string[] = [];
   let [text, inText, phonetic] = ["", false, false];
   for (const token of xmlTokens(xml)) {
@@ -137,30 +139,30 @@ function stringsOf(xml: string): string[] {
 }
 
 /** Returns for each cell style whether it shows a date. */
-function datesOf(xml: string): boolean[] {
+function dateStylesOf(xml: string): boolean[] {
   const custom = new Map<number, boolean>();
   const dates: boolean[] = [];
   let inCells = false;
   for (const token of xmlTokens(xml)) {
     if (token.kind === "close" && token.name === "cellXfs") inCells = false;
     if (token.kind !== "open") continue;
-    const number = (name: string): number => Number(attribute(token.attributes, name));
+    const number = (name: string): number => Number(attributeValue(token.attributes, name));
     if (token.name === "numFmt") {
       // Excel allows at most 255 characters; this limits the work on a malicious file.
-      const code = (attribute(token.attributes, "formatCode") ?? "")
+      const code = (attributeValue(token.attributes, "formatCode") ?? "")
         .slice(0, 255)
         .replaceAll(/"[^"]*"|\[[^\]]*\]|\\./g, "");
       custom.set(number("numFmtId"), /[dmyhs]/i.test(code));
     } else if (token.name === "cellXfs") inCells = !token.empty;
     else if (token.name === "xf" && inCells) {
       const format = number("numFmtId");
-      dates.push(custom.get(format) ?? DATE_FORMATS.has(format));
+      dates.push(custom.get(format) ?? BUILT_IN_DATE_FORMATS.has(format));
     }
   }
   return dates;
 }
 
-interface Grid {
+interface SheetGrid {
   readonly text: string;
   /** The number of rows with content. */
   readonly rows: number;
@@ -169,7 +171,7 @@ interface Grid {
   readonly cut: boolean;
 }
 
-function gridOf(xml: string, shared: Shared, budget: number): Grid {
+function sheetGridOf(xml: string, shared: WorkbookData, budget: number): SheetGrid {
   const lines: string[] = [];
   let cells: string[] = [];
   let [rows, columns, size, number] = [0, 0, 0, 0];
@@ -203,62 +205,62 @@ function gridOf(xml: string, shared: Shared, budget: number): Grid {
     if (token.kind === "close") {
       inside = "";
       if (token.name === "c") {
-        const text = shown(value, formula, cell, shared);
+        const text = shownCellValue(value, formula, cell, shared);
         if (column <= MAX_COLUMNS && text !== "") cells[column - 1] = text;
       } else if (token.name === "row") endRow();
       continue;
     }
-    if (token.name === "row") number = Number(attribute(token.attributes, "r")) || number + 1;
+    if (token.name === "row") number = Number(attributeValue(token.attributes, "r")) || number + 1;
     else if (token.name === "c") {
-      column = columnOf(attribute(token.attributes, "r") ?? "") || column + 1;
+      column = columnNumberOf(attributeValue(token.attributes, "r") ?? "") || column + 1;
       cell = {
-        type: attribute(token.attributes, "t") ?? "",
-        style: Number(attribute(token.attributes, "s") ?? 0),
+        type: attributeValue(token.attributes, "t") ?? "",
+        style: Number(attributeValue(token.attributes, "s") ?? 0),
       };
       [value, formula] = ["", ""];
     } else if (!token.empty) inside = token.name;
   }
-  const head = Array.from({ length: columns }, (_, index) => lettersOf(index + 1));
+  const head = Array.from({ length: columns }, (_, index) => columnLettersOf(index + 1));
   return { text: rows === 0 ? "[empty]" : [`\t${head.join("\t")}`, ...lines].join("\n"), rows, columns, cut };
 }
 
-function shown(
+function shownCellValue(
   value: string,
   formula: string,
   { type, style }: { readonly type: string; readonly style: number },
-  { strings, dates, from1904 }: Shared,
+  { strings, dates, from1904 }: WorkbookData,
 ): string {
   let text = value;
   if (type === "s") text = strings[Number(value)] ?? "";
   else if (type === "b") text = value === "1" ? "TRUE" : "FALSE";
   else if ((type === "" || type === "n") && value !== "" && dates[style])
-    text = dateOf(Number(value), from1904) ?? value;
+    text = isoDateOf(Number(value), from1904) ?? value;
   if (text === "" && formula !== "") text = `=${formula}`;
   const one = text.replaceAll(/[\t\r\n]+/g, " ");
   return one.length > MAX_CELL_CHARS ? `${one.slice(0, MAX_CELL_CHARS)}... [truncated]` : one;
 }
 
 /** Returns the ISO 8601 form of a day number: a date, a time, or both; undefined for a number that is no date. */
-function dateOf(days: number, from1904: boolean): string | undefined {
+function isoDateOf(days: number, from1904: boolean): string | undefined {
   if (!Number.isFinite(days) || days < 0 || days > 2_958_466) return undefined;
   // Excel counts 29 February 1900, a day that did not exist, so earlier days are off by one.
   const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
   const iso = new Date(epoch + Math.round(days * 86_400) * 1000).toISOString();
   if (days < 1) return iso.slice(11, 19);
-  return days * SERIAL_DAY_MS === Math.trunc(days) * SERIAL_DAY_MS
+  return days * MS_PER_DAY === Math.trunc(days) * MS_PER_DAY
     ? iso.slice(0, 10)
     : iso.slice(0, 19).replace("T", " ");
 }
 
 /** Returns the number of the column in a cell reference: 2 for `B7`; 0 when there is no letter. */
-function columnOf(reference: string): number {
+function columnNumberOf(reference: string): number {
   let column = 0;
   for (const letter of /^[A-Z]{1,3}/.exec(reference)?.[0] ?? "")
     column = column * 26 + letter.charCodeAt(0) - 64;
   return column;
 }
 
-function lettersOf(column: number): string {
+function columnLettersOf(column: number): string {
   let letters = "";
   for (let left = column; left > 0; left = Math.floor((left - 1) / 26)) {
     letters = String.fromCharCode(65 + ((left - 1) % 26)) + letters;

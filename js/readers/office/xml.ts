@@ -44,10 +44,10 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
       if (end < 0) return;
       at = end + 3;
     } else {
-      const end = tagEnd(xml, open);
+      const end = tagEndOffset(xml, open);
       if (end < 0) return;
       const first = xml[open + 1];
-      if (first !== "?" && first !== "!") yield tag(xml.slice(open + 1, end));
+      if (first !== "?" && first !== "!") yield parseTag(xml.slice(open + 1, end));
       at = end + 1;
     }
   }
@@ -57,22 +57,22 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
  * Returns the offset of the `>` that ends the tag which begins at `from`, or -1. A `>` inside quotes does not
  * count.
  */
-export function tagEnd(xml: string, from: number): number {
-  STOP.lastIndex = from + 1;
-  while (STOP.test(xml)) {
-    const at = STOP.lastIndex - 1;
+export function tagEndOffset(xml: string, from: number): number {
+  TAG_END_OR_QUOTE.lastIndex = from + 1;
+  while (TAG_END_OR_QUOTE.test(xml)) {
+    const at = TAG_END_OR_QUOTE.lastIndex - 1;
     const quote = xml[at] as string;
     if (quote === ">") return at;
     const close = xml.indexOf(quote, at + 1);
     if (close < 0) return -1;
-    STOP.lastIndex = close + 1;
+    TAG_END_OR_QUOTE.lastIndex = close + 1;
   }
   return -1;
 }
 
-const STOP = /["'>]/g;
+const TAG_END_OR_QUOTE = /["'>]/g;
 
-function tag(body: string): XmlToken {
+function parseTag(body: string): XmlToken {
   const close = body.startsWith("/");
   const empty = body.endsWith("/");
   const start = close ? 1 : 0;
@@ -89,29 +89,35 @@ function tag(body: string): XmlToken {
   };
 }
 
-const VALUE = /^\s*=\s*(?:"([^"]*)"|'([^']*)')/;
+const ATTRIBUTE_VALUE = /^\s*=\s*(?:"([^"]*)"|'([^']*)')/;
 
 /** Returns the value of an attribute by its name without prefix; undefined when the tag does not have it. */
-export function attribute(attributes: string, name: string): string | undefined {
+export function attributeValue(attributes: string, name: string): string | undefined {
   let at = 0;
   for (;;) {
     at = attributes.indexOf(name, at);
     if (at < 0) return undefined;
     const end = at + name.length;
     if (/[\s:]/.test(attributes[at - 1] ?? " ")) {
-      const rest = VALUE.exec(attributes.slice(end, end + MAX_VALUE_LENGTH));
+      const rest = ATTRIBUTE_VALUE.exec(attributes.slice(end, end + MAX_VALUE_LENGTH));
       if (rest !== null) return unescapeXml(rest[1] ?? rest[2] ?? "");
     }
     at = end;
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+const CHARACTER_BY_ENTITY: Readonly<Record<string, string>> = {
+  lt: "<",
+  gt: ">",
+  amp: "&",
+  quot: '"',
+  apos: "'",
+};
 
 function unescapeXml(text: string): string {
   if (!text.includes("&")) return text;
   return text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|([a-z]{2,4}));/g, (all, decimal, hex, name) => {
-    if (name !== undefined) return ENTITIES[name as string] ?? all;
+    if (name !== undefined) return CHARACTER_BY_ENTITY[name as string] ?? all;
     const code = decimal === undefined ? Number.parseInt(hex as string, 16) : Number(decimal);
     return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000)
       ? String.fromCodePoint(code)

@@ -5,10 +5,10 @@
  * fields of it, by index or by the name in the header. A quoted field may contain line breaks, so a record
  * can span several lines.
  */
-import { indexOf, LISTED_KEYS, type Located, nothingAt } from "./pointer.ts";
+import { arrayIndexOf, MAX_LISTED_KEYS, type Located, nothingAtPointerError } from "./pointer.ts";
 
 /** The offsets of one field, including its quotes. */
-interface Field {
+interface CsvField {
   readonly start: number;
   readonly end: number;
   readonly line: number;
@@ -16,7 +16,7 @@ interface Field {
 }
 
 /** Returns the text of a field without its quotes. */
-function fieldText(text: string, { start, end }: Field): string {
+function unquotedFieldText(text: string, { start, end }: CsvField): string {
   const raw = text.slice(start, end);
   if (!raw.startsWith('"')) return raw;
   return raw.slice(1, raw.length > 1 && raw.endsWith('"') ? -1 : undefined).replaceAll('""', '"');
@@ -34,11 +34,11 @@ function delimiterOf(text: string, mime: string): string {
 }
 
 /** Yields the fields of every record. Never fails: a quote that is not closed ends with the text. */
-function* records(text: string, delimiter: string): Generator<readonly Field[]> {
+function* csvRecords(text: string, delimiter: string): Generator<readonly CsvField[]> {
   let at = text.startsWith("\ufeff") ? 1 : 0;
   let line = 1;
   while (at < text.length) {
-    const fields: Field[] = [];
+    const fields: CsvField[] = [];
     for (;;) {
       const start = at;
       const startLine = line;
@@ -69,14 +69,14 @@ function* records(text: string, delimiter: string): Generator<readonly Field[]> 
 export function locateCsv(text: string, tokens: readonly string[], mime: string): Located {
   const [row = "", column] = tokens;
   const delimiter = delimiterOf(text, mime);
-  const wanted = indexOf(row);
-  let header: readonly Field[] = [];
+  const wanted = arrayIndexOf(row);
+  let header: readonly CsvField[] = [];
   let count = 0;
-  for (const record of records(text, delimiter)) {
+  for (const record of csvRecords(text, delimiter)) {
     if (count === 0) header = record;
     if (count++ !== wanted) continue;
-    const first = record[0] as Field;
-    const last = record.at(-1) as Field;
+    const first = record[0] as CsvField;
+    const last = record.at(-1) as CsvField;
     if (column === undefined) {
       return {
         start: first.start,
@@ -88,20 +88,20 @@ export function locateCsv(text: string, tokens: readonly string[], mime: string)
         warnings: [],
       };
     }
-    const names = header.map((field) => fieldText(text, field));
+    const names = header.map((field) => unquotedFieldText(text, field));
     const byName = names.indexOf(column);
-    const field = record[byName >= 0 ? byName : indexOf(column)];
+    const field = record[byName >= 0 ? byName : arrayIndexOf(column)];
     if (field === undefined || tokens.length > 2) {
-      if (field !== undefined) throw nothingAt(tokens, { depth: 2, type: "field" });
-      throw nothingAt(tokens, {
+      if (field !== undefined) throw nothingAtPointerError(tokens, { depth: 2, type: "field" });
+      throw nothingAtPointerError(tokens, {
         depth: 1,
         type: "object",
-        keys: names.slice(0, LISTED_KEYS),
+        keys: names.slice(0, MAX_LISTED_KEYS),
         children: Math.max(names.length, record.length),
       });
     }
     const { start, end, line, endLine } = field;
     return { start, end, startLine: line, endLine, type: "field", warnings: [] };
   }
-  throw nothingAt(tokens, { depth: 0, type: "array", children: count });
+  throw nothingAtPointerError(tokens, { depth: 0, type: "array", children: count });
 }

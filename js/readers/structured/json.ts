@@ -6,16 +6,16 @@
  * the objects on the path of the pointer are scanned to their end.
  */
 import {
-  cut,
+  truncateForMessage,
   type DeadEnd,
-  indexOf,
-  LISTED_KEYS,
+  arrayIndexOf,
+  MAX_LISTED_KEYS,
   type Located,
-  nothingAt,
-  broken,
+  nothingAtPointerError,
+  syntaxError,
   pointerOf,
 } from "./pointer.ts";
-import { type Listener, type Scan, ScanError, scanJson, unescapeJson } from "./scan.ts";
+import { type ScanListener, type JsonScan, ScanError, scanJson, unescapeJson } from "./scan.ts";
 
 /** A search for a value. The caller passes the document in chunks. */
 export interface JsonSearch {
@@ -31,7 +31,7 @@ export interface JsonSearch {
 }
 
 /** An object or array on the path of the pointer. */
-interface Frame {
+interface OpenContainer {
   readonly kind: "object" | "array";
   /** The pointer's token in this container, and its value as an array index. */
   readonly token: string;
@@ -63,7 +63,7 @@ export function searchJson(
   options: { readonly lines?: boolean; readonly mime?: string } = {},
 ): JsonSearch {
   const lines = options.lines === true;
-  const frames: Frame[] = [];
+  const frames: OpenContainer[] = [];
   const warnings: string[] = [];
   /** The number of open containers. JSON Lines count as an array around all values. */
   let depth = 0;
@@ -78,7 +78,7 @@ export function searchJson(
     frames.push({
       kind,
       token,
-      index: indexOf(token),
+      index: arrayIndexOf(token),
       children: 0,
       keys: [],
       key: null,
@@ -112,8 +112,8 @@ export function searchJson(
     return frames.length === tokens.length ? "target" : "way";
   };
 
-  const twice = (frame: Frame): void => {
-    const at = cut(pointerOf(tokens.slice(0, frames.length)));
+  const twice = (frame: OpenContainer): void => {
+    const at = truncateForMessage(pointerOf(tokens.slice(0, frames.length)));
     if (warnings.length < 5) {
       warnings.push(
         `'${at}' is there twice, on lines ${frame.takenLine} and ${frame.keyLine}; the last counts.`,
@@ -129,7 +129,7 @@ export function searchJson(
     }
   };
 
-  const listener: Listener = {
+  const listener: ScanListener = {
     begin(kind, at, line) {
       const what = value();
       if (what === "target") {
@@ -149,7 +149,7 @@ export function searchJson(
       if (frame === undefined || measuring >= 0 || depth !== frames.length) return;
       frame.key = raw === null ? null : unescapeJson(raw);
       frame.keyLine = line;
-      if (frame.key !== null && frame.keys.length < LISTED_KEYS) frame.keys.push(frame.key);
+      if (frame.key !== null && frame.keys.length < MAX_LISTED_KEYS) frame.keys.push(frame.key);
     },
     string: (_raw, from, to, line) => scalar("string", from, to, line),
     literal: (text, from, to, line) =>
@@ -180,7 +180,7 @@ export function searchJson(
     dead = { depth: frames.length, type: kind, children, ...(kind === "object" ? { keys } : {}) };
   };
 
-  const scan: Scan = scanJson(listener, { lines });
+  const scan: JsonScan = scanJson(listener, { lines });
   // The length in units above which a key cannot match, because one character may be written as six.
   const keyLength = Math.max(128, 6 * Math.max(0, ...tokens.map((token) => token.length)));
   if (lines && tokens.length > 0) {
@@ -216,10 +216,10 @@ export function searchJson(
       const complete = found !== undefined && found.end >= 0 ? found : undefined;
       if (complete === undefined) {
         if (problem !== undefined) {
-          throw broken(options.mime ?? "application/json", problem.message, problem.line, problem);
+          throw syntaxError(options.mime ?? "application/json", problem.message, problem.line, problem);
         }
         while (frames.length > 0) leave(); // The virtual array of JSON Lines.
-        throw nothingAt(tokens, dead);
+        throw nothingAtPointerError(tokens, dead);
       }
       if (problem !== undefined) {
         warnings.push(`The file is broken after this value, at line ${problem.line}: ${problem.message}.`);
@@ -230,7 +230,7 @@ export function searchJson(
   return search;
 }
 
-const BLOCK_UNITS = 32 * 1024;
+const UNITS_PER_BLOCK = 32 * 1024;
 
 /** Returns the location of the value that a pointer names in a text. Offsets are UTF-16 units. */
 export function locateJson(
@@ -240,11 +240,11 @@ export function locateJson(
 ): Located {
   // A byte order mark does not belong to the JSON.
   const skip = text.startsWith("\ufeff") ? 1 : 0;
-  if (tokens.length === 0 && options.lines === true) return wholeOf(text, skip);
+  if (tokens.length === 0 && options.lines === true) return locateWholeText(text, skip);
   const search = searchJson(tokens, options);
-  const block = new Uint16Array(Math.min(BLOCK_UNITS, text.length));
-  for (let from = skip; from < text.length && !search.settled; from += BLOCK_UNITS) {
-    const size = Math.min(BLOCK_UNITS, text.length - from);
+  const block = new Uint16Array(Math.min(UNITS_PER_BLOCK, text.length));
+  for (let from = skip; from < text.length && !search.settled; from += UNITS_PER_BLOCK) {
+    const size = Math.min(UNITS_PER_BLOCK, text.length - from);
     for (let at = 0; at < size; at++) block[at] = text.charCodeAt(from + at);
     search.push(size === block.length ? block : block.subarray(0, size));
   }
@@ -253,7 +253,7 @@ export function locateJson(
 }
 
 /** Returns the location of the whole text, which the empty pointer names. */
-export function wholeOf(text: string, start = 0, type = "document"): Located {
+export function locateWholeText(text: string, start = 0, type = "document"): Located {
   let lines = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1))
     lines += 1;

@@ -1,6 +1,6 @@
 /** Locates a value in the text of a structured file, so that it can be read or edited alone. */
 import { locateCsv } from "./csv.ts";
-import { locateJson, wholeOf } from "./json.ts";
+import { locateJson, locateWholeText } from "./json.ts";
 import { type Located, parsePointer } from "./pointer.ts";
 import { locateToml } from "./toml.ts";
 import { locateXml } from "./xml.ts";
@@ -9,7 +9,7 @@ import { locateYaml } from "./yaml.ts";
 /** The formats in which pointers can be used. `json` includes JSON with comments and trailing commas. */
 export type StructuredFormat = "json" | "jsonl" | "yaml" | "toml" | "xml" | "csv" | "tsv";
 
-const FORMATS: Readonly<Record<string, StructuredFormat>> = {
+const FORMAT_BY_MIME_TYPE: Readonly<Record<string, StructuredFormat>> = {
   "application/json": "json",
   "application/geo+json": "json",
   "application/x-ipynb+json": "json",
@@ -22,11 +22,15 @@ const FORMATS: Readonly<Record<string, StructuredFormat>> = {
   "text/tab-separated-values": "tsv",
 };
 
-const SUFFIXES: Readonly<Record<string, StructuredFormat>> = { json: "json", yaml: "yaml", xml: "xml" };
+const FORMAT_BY_MIME_SUFFIX: Readonly<Record<string, StructuredFormat>> = {
+  json: "json",
+  yaml: "yaml",
+  xml: "xml",
+};
 
 /** Returns the format of a MIME type; undefined when pointers cannot be used in it. */
 export function formatOf(mime: string): StructuredFormat | undefined {
-  return FORMATS[mime] ?? SUFFIXES[/\+(json|yaml|xml)$/.exec(mime)?.[1] ?? ""];
+  return FORMAT_BY_MIME_TYPE[mime] ?? FORMAT_BY_MIME_SUFFIX[/\+(json|yaml|xml)$/.exec(mime)?.[1] ?? ""];
 }
 
 /**
@@ -54,12 +58,12 @@ export async function locatePointer(
     case "yaml":
       return locateYaml(text, tokens);
     case "toml":
-      return tokens.length === 0 ? wholeOf(text, 0, "object") : locateToml(text, tokens);
+      return tokens.length === 0 ? locateWholeText(text, 0, "object") : locateToml(text, tokens);
     case "xml":
-      return tokens.length === 0 ? wholeOf(text) : locateXml(text, tokens);
+      return tokens.length === 0 ? locateWholeText(text) : locateXml(text, tokens);
     default: {
       const mime = format === "tsv" ? "text/tab-separated-values" : "text/csv";
-      return tokens.length === 0 ? wholeOf(text) : locateCsv(text, tokens, mime);
+      return tokens.length === 0 ? locateWholeText(text) : locateCsv(text, tokens, mime);
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Parses JSON pointers (RFC 6901), and creates the error for a pointer that names no value. */
 import type { FilewrightError } from "../../engine/errors.ts";
-import { badArgument, unsupported } from "../refuse.ts";
+import { invalidArgumentError, unsupportedFormatError } from "../refuse.ts";
 
 /** The location of a value in its source text. Offsets are in the units of that text, UTF-16 or bytes. */
 export interface Located {
@@ -30,7 +30,7 @@ const MAX_POINTER_LENGTH = 4096;
 /** Returns the tokens of a pointer, with `~0` and `~1` decoded. @throws INVALID_ARGUMENT */
 export function parsePointer(pointer: string): readonly string[] {
   const wrong = (why: string): FilewrightError =>
-    badArgument("json_pointer", `Invalid json_pointer '${cut(pointer)}': ${why}.`);
+    invalidArgumentError("json_pointer", `Invalid json_pointer '${truncateForMessage(pointer)}': ${why}.`);
   if (pointer.length > MAX_POINTER_LENGTH) throw wrong(`longer than ${MAX_POINTER_LENGTH} characters`);
   let plain = pointer;
   if (pointer.startsWith("#")) {
@@ -55,7 +55,7 @@ export function pointerOf(tokens: readonly string[]): string {
 }
 
 /** Returns the array index that a token names; -1 for a token that is no index. */
-export function indexOf(token: string): number {
+export function arrayIndexOf(token: string): number {
   return /^(?:0|[1-9]\d{0,15})$/.test(token) ? Number(token) : -1;
 }
 
@@ -71,15 +71,15 @@ export interface DeadEnd {
 }
 
 /** The maximum number of keys that the error lists. */
-export const LISTED_KEYS = 20;
+export const MAX_LISTED_KEYS = 20;
 
 /** Creates the error for a pointer that names no value. It lists keys that exist. */
-export function nothingAt(tokens: readonly string[], end: DeadEnd): FilewrightError {
+export function nothingAtPointerError(tokens: readonly string[], end: DeadEnd): FilewrightError {
   const reached = tokens.slice(0, end.depth);
-  const at = reached.length === 0 ? "the root" : `'${cut(pointerOf(reached))}'`;
-  return badArgument(
+  const at = reached.length === 0 ? "the root" : `'${truncateForMessage(pointerOf(reached))}'`;
+  return invalidArgumentError(
     "json_pointer",
-    `Nothing at json_pointer '${cut(pointerOf(tokens))}'.\n${at} is ${whatThereIs(end)}.`,
+    `Nothing at json_pointer '${truncateForMessage(pointerOf(tokens))}'.\n${at} is ${describeDeadEnd(end)}.`,
     {
       reason: "not_found",
       reached: pointerOf(reached),
@@ -90,7 +90,7 @@ export function nothingAt(tokens: readonly string[], end: DeadEnd): FilewrightEr
   );
 }
 
-function whatThereIs({ type, keys, children = 0 }: DeadEnd): string {
+function describeDeadEnd({ type, keys, children = 0 }: DeadEnd): string {
   if (type === "array") {
     if (children === 0) return "an empty array";
     return children === 1 ? "an array of 1 item: 0" : `an array of ${children} items: 0 to ${children - 1}`;
@@ -98,12 +98,12 @@ function whatThereIs({ type, keys, children = 0 }: DeadEnd): string {
   if (keys === undefined) return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}, which has nothing below it`;
   if (children === 0) return "an empty object";
   const more = children > keys.length ? ` and ${children - keys.length} more` : "";
-  return `an object with the keys ${keys.map((key) => JSON.stringify(cut(key, 60))).join(", ")}${more}`;
+  return `an object with the keys ${keys.map((key) => JSON.stringify(truncateForMessage(key, 60))).join(", ")}${more}`;
 }
 
 /** Creates the error for a file that does not have the syntax of its format. */
-export function broken(mime: string, what: string, line: number, cause?: unknown): FilewrightError {
-  return unsupported(mime, `is broken at line ${line}: ${what}`, {
+export function syntaxError(mime: string, what: string, line: number, cause?: unknown): FilewrightError {
+  return unsupportedFormatError(mime, `is broken at line ${line}: ${what}`, {
     reason: "syntax",
     hint: "read it as text, without json_pointer",
     details: { line },
@@ -112,6 +112,6 @@ export function broken(mime: string, what: string, line: number, cause?: unknown
 }
 
 /** Truncates a text to `most` UTF-16 units for a message. */
-export function cut(text: string, most = 100): string {
+export function truncateForMessage(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }

@@ -4,8 +4,8 @@
  */
 import { engine } from "../../engine/current.ts";
 import type { ReaderInput, Rendered } from "../reader.ts";
-import { badArgument, tooLarge } from "../refuse.ts";
-import { chunks, readAll } from "../source.ts";
+import { invalidArgumentError, tooLargeError } from "../refuse.ts";
+import { chunksOf, readAll } from "../source.ts";
 import { searchJson } from "./json.ts";
 import { formatOf, locatePointer, type StructuredFormat } from "./locate.ts";
 import { type Located, parsePointer } from "./pointer.ts";
@@ -16,7 +16,7 @@ export async function readValue(input: ReaderInput): Promise<Rendered> {
   const pointer = options.jsonPointer ?? "";
   const format = formatOf(mime) ?? (await formatOfText(input));
   if (format === undefined) {
-    throw badArgument(
+    throw invalidArgumentError(
       "json_pointer",
       `The argument json_pointer reaches into JSON, YAML, TOML, XML and CSV; this file is ${mime}.`,
       { mime },
@@ -25,11 +25,11 @@ export async function readValue(input: ReaderInput): Promise<Rendered> {
   const encoding = input.encoding ?? "utf-8";
   const whole = format === "jsonl" && parsePointer(pointer).length === 0;
   if ((format === "json" || format === "jsonl") && encoding === "utf-8" && !whole)
-    return fromPieces(input, pointer, format);
+    return searchJsonInChunks(input, pointer, format);
   const bytes = await readAll(source, limits.wholeFileBytes, "read it in pages, or make a JSON of it");
   const { text } = engine().decodeText(bytes, encoding);
   const found = await locatePointer(text, pointer, format);
-  return render(text.slice(found.start, found.end), found, pointer, format, {});
+  return renderValue(text.slice(found.start, found.end), found, pointer, format, {});
 }
 
 /**
@@ -42,7 +42,7 @@ async function formatOfText({ source, mime }: ReaderInput): Promise<StructuredFo
   return /^\s*[[{]/.test(head) ? "json" : undefined;
 }
 
-async function fromPieces(
+async function searchJsonInChunks(
   { source, mime, limits, signal }: ReaderInput,
   pointer: string,
   format: "json" | "jsonl",
@@ -51,7 +51,7 @@ async function fromPieces(
   const head = await source.read(0, Math.min(source.size, 3));
   const skip = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   const search = searchJson(tokens, { lines: format === "jsonl", mime });
-  for await (const chunk of chunks(source, signal, skip)) {
+  for await (const chunk of chunksOf(source, signal, skip)) {
     search.push(chunk);
     if (search.settled) break;
   }
@@ -59,13 +59,13 @@ async function fromPieces(
   const [start, end] = [found.start + skip, found.end + skip];
   const size = end - start;
   if (size > limits.wholeFileBytes) {
-    throw tooLarge(size, limits.wholeFileBytes, "point at something inside this value");
+    throw tooLargeError(size, limits.wholeFileBytes, "point at something inside this value");
   }
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await source.read(start, end));
-  return render(text, found, pointer, format, { start_byte: start, end_byte: end });
+  return renderValue(text, found, pointer, format, { start_byte: start, end_byte: end });
 }
 
-function render(text: string, found: Located, pointer: string, format: string, bytes: object): Rendered {
+function renderValue(text: string, found: Located, pointer: string, format: string, bytes: object): Rendered {
   const { startLine, endLine, type, children, warnings } = found;
   return {
     text,

@@ -8,7 +8,7 @@
  */
 
 /** Receives what a scan finds. Offsets are in units from the beginning of the input. */
-export interface Listener {
+export interface ScanListener {
   /** An object or array begins; `end` follows. */
   begin(kind: "object" | "array", at: number, line: number): void;
   /** The innermost object or array has ended; `at` is the offset after its bracket. */
@@ -37,7 +37,7 @@ export class ScanError extends Error {
 }
 
 /** A scan in progress. */
-export interface Scan {
+export interface JsonScan {
   /** The number of units of a string that are kept. The listener may change it at any call. */
   keep: number;
   /** Processes the next chunk. @throws ScanError */
@@ -50,37 +50,37 @@ export interface Scan {
 const MAX_JSON_DEPTH = 100_000;
 /** The maximum length in units of a number or word. A longer one is an error. */
 const MAX_LITERAL_LENGTH = 100_000;
-const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+const VALID_LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
 /** Which tokens may come next. A number, because it is compared for every token. */
 type ScanState = 0 | 1 | 2 | 3 | 4 | 5;
-const VALUE = 0;
-const VALUE_OR_END = 1;
-const KEY_OR_END = 2;
-const COLON = 3;
-const COMMA_OR_END = 4;
-const DONE = 5;
+const EXPECT_VALUE = 0;
+const EXPECT_VALUE_OR_END = 1;
+const EXPECT_KEY_OR_END = 2;
+const EXPECT_COLON = 3;
+const EXPECT_COMMA_OR_END = 4;
+const EXPECT_NOTHING = 5;
 
 /** In which kind of token the scanner is at the current unit. */
 type TokenState = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
 const BETWEEN_TOKENS = 0;
-const STRING = 1;
-const ESCAPE = 2;
-const LITERAL_TOKEN = 3;
-const SLASH = 4;
-const LINE_COMMENT = 5;
-const BLOCK_COMMENT = 6;
-const STAR = 7;
+const IN_STRING = 1;
+const IN_ESCAPE = 2;
+const IN_LITERAL = 3;
+const AFTER_SLASH = 4;
+const IN_LINE_COMMENT = 5;
+const IN_BLOCK_COMMENT = 6;
+const AFTER_STAR_IN_COMMENT = 7;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+const QUOTE_UNIT = 0x22;
+const BACKSLASH_UNIT = 0x5c;
 const LF = 0x0a;
 
 /** Starts a scan. With `lines` the input is a sequence of values, as in JSON Lines. */
-export function scanJson(listener: Listener, options: { readonly lines?: boolean } = {}): Scan {
+export function scanJson(listener: ScanListener, options: { readonly lines?: boolean } = {}): JsonScan {
   const many = options.lines === true;
   const kinds: ("object" | "array")[] = [];
-  let place: ScanState = VALUE;
+  let place: ScanState = EXPECT_VALUE;
   let inside: TokenState = BETWEEN_TOKENS;
   let asKey = false;
   /** The number of units in all earlier chunks. */
@@ -100,7 +100,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   };
 
   const afterValue = (): void => {
-    place = kinds.length > 0 ? COMMA_OR_END : many ? VALUE : DONE;
+    place = kinds.length > 0 ? EXPECT_COMMA_OR_END : many ? EXPECT_VALUE : EXPECT_NOTHING;
   };
 
   const keep = (units: Uint8Array | Uint16Array, start: number, end: number, last: boolean): void => {
@@ -146,7 +146,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   const endString = (at: number): void => {
     inside = BETWEEN_TOKENS;
     if (asKey) {
-      place = COLON;
+      place = EXPECT_COLON;
       listener.key(length > scan.keep ? null : kept, from, fromLine);
     } else {
       afterValue();
@@ -156,7 +156,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
 
   const endLiteral = (at: number): void => {
     inside = BETWEEN_TOKENS;
-    if (!LITERAL.test(kept)) {
+    if (!VALID_LITERAL.test(kept)) {
       const shown = kept.length > 20 ? `${kept.slice(0, 20)}…` : kept;
       line = fromLine;
       fail(`'${shown}' is no value`, from);
@@ -168,13 +168,13 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   const open = (kind: "object" | "array", at: number): void => {
     if (kinds.length === MAX_JSON_DEPTH) fail(`nested deeper than ${MAX_JSON_DEPTH}`, at);
     kinds.push(kind);
-    place = kind === "object" ? KEY_OR_END : VALUE_OR_END;
+    place = kind === "object" ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
     listener.begin(kind, at, line);
   };
 
   const close = (kind: "object" | "array", at: number): void => {
     // The bracket may follow a value, a trailing comma, or the opening bracket.
-    const may = place === COMMA_OR_END || place === KEY_OR_END || place === VALUE_OR_END;
+    const may = place === EXPECT_COMMA_OR_END || place === EXPECT_KEY_OR_END || place === EXPECT_VALUE_OR_END;
     if (!may || kinds.at(-1) !== kind) fail(`unexpected '${kind === "object" ? "}" : "]"}'`, at);
     kinds.pop();
     afterValue();
@@ -184,14 +184,14 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   /** Processes a unit outside strings and literals. Returns false when it is the first unit of a literal. */
   const token = (unit: number, at: number): boolean => {
     switch (unit) {
-      case QUOTE:
-        asKey = place === KEY_OR_END;
-        if (!asKey && place > VALUE_OR_END) fail("unexpected string", at);
-        start(STRING, at);
+      case QUOTE_UNIT:
+        asKey = place === EXPECT_KEY_OR_END;
+        if (!asKey && place > EXPECT_VALUE_OR_END) fail("unexpected string", at);
+        start(IN_STRING, at);
         break;
       case 0x7b: // {
       case 0x5b: // [
-        if (place > VALUE_OR_END) fail(`unexpected '${String.fromCharCode(unit)}'`, at);
+        if (place > EXPECT_VALUE_OR_END) fail(`unexpected '${String.fromCharCode(unit)}'`, at);
         open(unit === 0x7b ? "object" : "array", at);
         break;
       case 0x7d:
@@ -201,55 +201,55 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
         close("array", at);
         break;
       case 0x2c: // ,
-        if (place !== COMMA_OR_END) fail("unexpected ','", at);
-        place = kinds.at(-1) === "object" ? KEY_OR_END : VALUE_OR_END;
+        if (place !== EXPECT_COMMA_OR_END) fail("unexpected ','", at);
+        place = kinds.at(-1) === "object" ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
         break;
       case 0x3a: // :
-        if (place !== COLON) fail("unexpected ':'", at);
-        place = VALUE;
+        if (place !== EXPECT_COLON) fail("unexpected ':'", at);
+        place = EXPECT_VALUE;
         break;
       default:
-        if (unit === 0x2f) inside = SLASH;
+        if (unit === 0x2f) inside = AFTER_SLASH;
         else {
-          if (place > VALUE_OR_END) fail(`unexpected ${shown(unit)}`, at);
-          start(LITERAL_TOKEN, at);
+          if (place > EXPECT_VALUE_OR_END) fail(`unexpected ${describeUnit(unit)}`, at);
+          start(IN_LITERAL, at);
           return false;
         }
     }
     return true;
   };
 
-  const scan: Scan = {
+  const scan: JsonScan = {
     keep: 1024,
     push(units) {
       const size = units.length;
       for (let at = 0; at < size; ) {
         const unit = units[at] as number;
         switch (inside) {
-          case STRING: {
+          case IN_STRING: {
             let to = at;
             let next = unit;
             // Control characters other than LF are not valid in JSON strings, but harmless, so they are
             // accepted.
-            while (next !== QUOTE && next !== BACKSLASH && next !== LF && ++to < size)
+            while (next !== QUOTE_UNIT && next !== BACKSLASH_UNIT && next !== LF && ++to < size)
               next = units[to] as number;
             if (to < size && next === LF) fail("a string is not closed on its line", base + to);
-            const ends = to < size && units[to] === QUOTE;
+            const ends = to < size && units[to] === QUOTE_UNIT;
             keep(units, at, to, ends);
             at = to + 1;
             if (ends) endString(base + at);
             else if (to < size) {
-              inside = ESCAPE;
+              inside = IN_ESCAPE;
               keep(units, to, to + 1, false);
             }
             break;
           }
-          case ESCAPE:
+          case IN_ESCAPE:
             keep(units, at, at + 1, false);
-            inside = STRING;
+            inside = IN_STRING;
             at += 1;
             break;
-          case LITERAL_TOKEN: {
+          case IN_LITERAL: {
             let to = at;
             while (to < size && !endsLiteral(units[to] as number)) to += 1;
             kept += textOf(units, at, to, true);
@@ -258,23 +258,23 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
             if (to < size) endLiteral(base + to);
             break;
           }
-          case SLASH:
+          case AFTER_SLASH:
             if (unit !== 0x2f && unit !== 0x2a) fail("unexpected '/'", base + at);
-            inside = unit === 0x2f ? LINE_COMMENT : BLOCK_COMMENT;
+            inside = unit === 0x2f ? IN_LINE_COMMENT : IN_BLOCK_COMMENT;
             at += 1;
             break;
-          case LINE_COMMENT:
+          case IN_LINE_COMMENT:
             if (unit === LF) {
               inside = BETWEEN_TOKENS;
               line += 1;
             }
             at += 1;
             break;
-          case BLOCK_COMMENT:
-          case STAR:
+          case IN_BLOCK_COMMENT:
+          case AFTER_STAR_IN_COMMENT:
             if (unit === LF) line += 1;
-            if (inside === STAR && unit === 0x2f) inside = BETWEEN_TOKENS;
-            else inside = unit === 0x2a ? STAR : BLOCK_COMMENT;
+            if (inside === AFTER_STAR_IN_COMMENT && unit === 0x2f) inside = BETWEEN_TOKENS;
+            else inside = unit === 0x2a ? AFTER_STAR_IN_COMMENT : IN_BLOCK_COMMENT;
             at += 1;
             break;
           default:
@@ -286,14 +286,15 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
       base += size;
     },
     finish() {
-      if (inside === LITERAL_TOKEN) endLiteral(base);
-      if (inside === STRING || inside === ESCAPE) {
+      if (inside === IN_LITERAL) endLiteral(base);
+      if (inside === IN_STRING || inside === IN_ESCAPE) {
         line = fromLine;
         fail("a string is never closed", from);
       }
-      if (inside === BLOCK_COMMENT || inside === STAR) fail("a comment is never closed", base);
+      if (inside === IN_BLOCK_COMMENT || inside === AFTER_STAR_IN_COMMENT)
+        fail("a comment is never closed", base);
       if (kinds.length > 0) fail(`the end is missing: ${kinds.length} still open`, base);
-      if (place !== DONE && !many) fail("there is no value", base);
+      if (place !== EXPECT_NOTHING && !many) fail("there is no value", base);
     },
   };
   return scan;
@@ -319,7 +320,7 @@ function endsLiteral(unit: number): boolean {
   }
 }
 
-function shown(unit: number): string {
+function describeUnit(unit: number): string {
   return unit > 0x20 && unit < 0x7f ? `'${String.fromCharCode(unit)}'` : "character";
 }
 
@@ -328,11 +329,11 @@ export function unescapeJson(raw: string): string {
   if (!raw.includes("\\")) return raw;
   return raw.replaceAll(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (all, hex: string | undefined, one: string) => {
     if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-    return ESCAPES[one] ?? all;
+    return CHARACTER_BY_ESCAPE[one] ?? all;
   });
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
+const CHARACTER_BY_ESCAPE: Readonly<Record<string, string>> = {
   '"': '"',
   "\\": "\\",
   "/": "/",

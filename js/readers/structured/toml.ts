@@ -6,13 +6,13 @@
  * between, a warning says so.
  */
 import {
-  broken,
-  cut,
+  syntaxError,
+  truncateForMessage,
   type DeadEnd,
-  indexOf,
-  LISTED_KEYS,
+  arrayIndexOf,
+  MAX_LISTED_KEYS,
   type Located,
-  nothingAt,
+  nothingAtPointerError,
   pointerOf,
 } from "./pointer.ts";
 
@@ -33,7 +33,7 @@ interface ValuePart {
 
 /** Locates the value at a pointer in a TOML text. */
 export function locateToml(text: string, tokens: readonly string[]): Located {
-  const lexer = new Lexer(text);
+  const lexer = new TomlLexer(text);
   /** The number of elements of each array of tables so far, by its pointer. */
   const arrays = new Map<string, number>();
   const warnings: string[] = [];
@@ -67,7 +67,7 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
 
   const statement = (path: readonly string[], start: number, end: number, header: boolean): void => {
     meet(path);
-    if (startsWith(path, tokens)) {
+    if (pathStartsWith(path, tokens)) {
       const below = path[tokens.length];
       const type = below !== undefined && arrays.has(pointerOf(tokens)) ? "array" : "object";
       if (header || below !== undefined) {
@@ -86,7 +86,7 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
       lexer.at = start + (many ? 2 : 1);
       const keys = lexer.keys();
       lexer.expect(many ? "]]" : "]");
-      table = resolve(keys, arrays, many);
+      table = resolveHeaderPath(keys, arrays, many);
       statement(table, start, lexer.at, true);
     } else {
       const keys = lexer.keys();
@@ -94,12 +94,12 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
       const valueStart = lexer.blanks();
       const path = [...table, ...keys];
       lexer.value();
-      if (startsWith(tokens, path)) {
+      if (pathStartsWith(tokens, path)) {
         meet(path);
-        const inner = inside(lexer, valueStart, tokens, path.length);
+        const inner = locateInlineValue(lexer, valueStart, tokens, path.length);
         if ("start" in inner) {
           if (found !== undefined)
-            warnings.push(`'${cut(pointerOf(tokens))}' is there twice; the last is shown.`);
+            warnings.push(`'${truncateForMessage(pointerOf(tokens))}' is there twice; the last is shown.`);
           found = { ...inner, mixed: false, children: inner.children };
           elsewhere = false;
         } else dead = inner;
@@ -112,9 +112,9 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
       dead.type === "object" && dead.keys === undefined ? [...(seen[dead.depth] ?? [])] : dead.keys;
     const array = arrays.get(pointerOf(tokens.slice(0, dead.depth)));
     if (array !== undefined) dead = { depth: dead.depth, type: "array", children: array };
-    throw nothingAt(tokens, {
+    throw nothingAtPointerError(tokens, {
       ...dead,
-      keys: dead.type === "object" ? keys?.slice(0, LISTED_KEYS) : undefined,
+      keys: dead.type === "object" ? keys?.slice(0, MAX_LISTED_KEYS) : undefined,
       children: dead.children ?? keys?.length,
     });
   }
@@ -133,7 +133,11 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
 }
 
 /** Returns the path that a header means: the name of an array of tables stands for its last element. */
-function resolve(keys: readonly string[], arrays: Map<string, number>, many: boolean): readonly string[] {
+function resolveHeaderPath(
+  keys: readonly string[],
+  arrays: Map<string, number>,
+  many: boolean,
+): readonly string[] {
   const path: string[] = [];
   for (const [index, key] of keys.entries()) {
     path.push(key);
@@ -148,14 +152,19 @@ function resolve(keys: readonly string[], arrays: Map<string, number>, many: boo
   return path;
 }
 
-function startsWith(path: readonly string[], prefix: readonly string[]): boolean {
+function pathStartsWith(path: readonly string[], prefix: readonly string[]): boolean {
   return prefix.length <= path.length && prefix.every((token, at) => token === path[at]);
 }
 
-type Inner = { start: number; end: number; type: string; children: Set<string> | undefined };
+type InlineValue = { start: number; end: number; type: string; children: Set<string> | undefined };
 
 /** Follows the tokens from index `depth` on into a value that is written inline. */
-function inside(lexer: Lexer, from: number, tokens: readonly string[], depth: number): Inner | DeadEnd {
+function locateInlineValue(
+  lexer: TomlLexer,
+  from: number,
+  tokens: readonly string[],
+  depth: number,
+): InlineValue | DeadEnd {
   const resume = lexer.at;
   let start = from;
   let at = depth;
@@ -175,9 +184,11 @@ function inside(lexer: Lexer, from: number, tokens: readonly string[], depth: nu
         };
       }
       const token = tokens[at] as string;
-      const child = children.find(({ key }) => key === token && (type === "object" || indexOf(token) >= 0));
+      const child = children.find(
+        ({ key }) => key === token && (type === "object" || arrayIndexOf(token) >= 0),
+      );
       if (child === undefined) {
-        const keys = type === "object" ? children.slice(0, LISTED_KEYS).map(({ key }) => key) : undefined;
+        const keys = type === "object" ? children.slice(0, MAX_LISTED_KEYS).map(({ key }) => key) : undefined;
         return { depth: at, type, keys, children: children.length };
       }
       start = child.start;
@@ -189,7 +200,7 @@ function inside(lexer: Lexer, from: number, tokens: readonly string[], depth: nu
 }
 
 /** Reads the tokens of a TOML text. It accepts any input, in time proportional to its length. */
-class Lexer {
+class TomlLexer {
   at: number;
   readonly #text: string;
 
@@ -206,7 +217,7 @@ class Lexer {
   }
 
   #fail(what: string): never {
-    throw broken(TOML_MIME, what, this.lineOf(this.at));
+    throw syntaxError(TOML_MIME, what, this.lineOf(this.at));
   }
 
   /** Skips spaces and tabs, and returns the offset after them. */

@@ -6,15 +6,15 @@
  * The value of an element is the text between its tags. Entities stay as they are written; nothing is
  * expanded or fetched.
  */
-import { tagEnd } from "../office/xml.ts";
+import { tagEndOffset } from "../office/xml.ts";
 import {
-  broken,
-  cut,
+  syntaxError,
+  truncateForMessage,
   type DeadEnd,
-  indexOf,
-  LISTED_KEYS,
+  arrayIndexOf,
+  MAX_LISTED_KEYS,
   type Located,
-  nothingAt,
+  nothingAtPointerError,
   pointerOf,
 } from "./pointer.ts";
 
@@ -23,7 +23,7 @@ const XML_MIME = "application/xml";
 const MAX_XML_DEPTH = 100;
 
 /** An element, by offsets in the text. */
-interface Element {
+interface XmlElement {
   readonly name: string;
   /** The offset of `<`. */
   readonly start: number;
@@ -37,42 +37,42 @@ interface Element {
 
 /** Locates the value at a pointer in an XML text. */
 export function locateXml(text: string, tokens: readonly string[]): Located {
-  if (tokens.length > MAX_XML_DEPTH) throw broken(XML_MIME, `a pointer deeper than ${MAX_XML_DEPTH}`, 1);
+  if (tokens.length > MAX_XML_DEPTH) throw syntaxError(XML_MIME, `a pointer deeper than ${MAX_XML_DEPTH}`, 1);
   /** The elements that the tokens up to here name: several, if they have the same name. */
-  let found: readonly Element[] = [{ name: "", start: 0, open: 0, close: text.length, end: text.length }];
+  let found: readonly XmlElement[] = [{ name: "", start: 0, open: 0, close: text.length, end: text.length }];
   for (const [depth, token] of tokens.entries()) {
-    const [only, ...others] = found as [Element, ...Element[]];
+    const [only, ...others] = found as [XmlElement, ...XmlElement[]];
     if (token.startsWith("@") && others.length === 0 && depth > 0) {
-      const value = depth + 1 === tokens.length ? attributeOf(text, only, token.slice(1)) : undefined;
+      const value = depth + 1 === tokens.length ? attributeValueRange(text, only, token.slice(1)) : undefined;
       if (value === undefined)
-        throw nothingAt(tokens, { depth, type: "object", ...attributesOf(text, only) });
-      return located(text, value[0], value[1], "string", undefined, []);
+        throw nothingAtPointerError(tokens, { depth, type: "object", ...attributeNamesOf(text, only) });
+      return toLocatedValue(text, value[0], value[1], "string", undefined, []);
     }
-    const chosen = found[indexOf(token)];
-    const children = others.length === 0 ? childrenOf(text, only) : [];
-    const named = children.filter(({ name }) => name === token || local(name) === token);
+    const chosen = found[arrayIndexOf(token)];
+    const children = others.length === 0 ? childElementsOf(text, only) : [];
+    const named = children.filter(({ name }) => name === token || localName(name) === token);
     if (named.length > 0) found = named;
     else if (chosen !== undefined && depth > 0) found = [chosen];
-    else throw nothingAt(tokens, deadEnd(found, children, depth, text));
+    else throw nothingAtPointerError(tokens, nothingAtError(found, children, depth, text));
   }
-  return extent(text, found as [Element, ...Element[]], tokens);
+  return rangeOfValue(text, found as [XmlElement, ...XmlElement[]], tokens);
 }
 
-function extent(
+function rangeOfValue(
   text: string,
-  [first, ...others]: [Element, ...Element[]],
+  [first, ...others]: [XmlElement, ...XmlElement[]],
   tokens: readonly string[],
 ): Located {
   const last = others.at(-1);
   if (last !== undefined) {
     const apart = text.slice(first.start, last.end).split(`<${first.name}`).length - 1 !== others.length + 1;
-    const at = cut(pointerOf(tokens));
+    const at = truncateForMessage(pointerOf(tokens));
     const warnings = apart ? [`Other elements may stand between those of '${at}'.`] : [];
-    return located(text, first.start, last.end, "array", others.length + 1, warnings);
+    return toLocatedValue(text, first.start, last.end, "array", others.length + 1, warnings);
   }
-  const children = childrenOf(text, first).length;
+  const children = childElementsOf(text, first).length;
   if (children === 0 || tokens.length === 0) {
-    return located(
+    return toLocatedValue(
       text,
       first.open,
       first.close,
@@ -83,10 +83,10 @@ function extent(
   }
   const inner = text.slice(first.open, first.close);
   const start = first.open + inner.length - inner.trimStart().length;
-  return located(text, start, first.open + inner.trimEnd().length, "object", children, []);
+  return toLocatedValue(text, start, first.open + inner.trimEnd().length, "object", children, []);
 }
 
-function located(
+function toLocatedValue(
   text: string,
   start: number,
   end: number,
@@ -94,41 +94,42 @@ function located(
   children: number | undefined,
   warnings: readonly string[],
 ): Located {
-  const startLine = lineAt(text, start);
+  const startLine = lineNumberAt(text, start);
   return {
     start,
     end,
     startLine,
-    endLine: Math.max(startLine, lineAt(text, Math.max(start, end - 1))),
+    endLine: Math.max(startLine, lineNumberAt(text, Math.max(start, end - 1))),
     type,
     children,
     warnings,
   };
 }
 
-function lineAt(text: string, offset: number): number {
+function lineNumberAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
   return line;
 }
 
 /** Returns the child elements. @throws UNSUPPORTED_FORMAT when tags do not match */
-function childrenOf(text: string, parent: Element): Element[] {
-  const children: Element[] = [];
+function childElementsOf(text: string, parent: XmlElement): XmlElement[] {
+  const children: XmlElement[] = [];
   const names: string[] = [];
   let [start, open] = [0, 0];
   for (let at = text.indexOf("<", parent.open); at >= 0 && at < parent.close; at = text.indexOf("<", at)) {
-    const passed = passOver(text, at);
-    if (passed < 0) throw broken(XML_MIME, "a tag or comment does not end", lineAt(text, at));
+    const passed = endOfNonElement(text, at);
+    if (passed < 0) throw syntaxError(XML_MIME, "a tag or comment does not end", lineNumberAt(text, at));
     if (passed > 0) {
       at = passed;
       continue;
     }
-    const end = tagEnd(text, at);
-    if (end < 0) throw broken(XML_MIME, "a tag does not end", lineAt(text, at));
-    const name = nameAt(text, at);
+    const end = tagEndOffset(text, at);
+    if (end < 0) throw syntaxError(XML_MIME, "a tag does not end", lineNumberAt(text, at));
+    const name = tagNameAt(text, at);
     if (text[at + 1] === "/") {
-      if (names.pop() !== name) throw broken(XML_MIME, `</${cut(name)}> closes nothing`, lineAt(text, at));
+      if (names.pop() !== name)
+        throw syntaxError(XML_MIME, `</${truncateForMessage(name)}> closes nothing`, lineNumberAt(text, at));
       if (names.length === 0) children.push({ name, start, open, close: at, end: end + 1 });
     } else {
       if (names.length === 0) [start, open] = [at, end + 1];
@@ -138,7 +139,8 @@ function childrenOf(text: string, parent: Element): Element[] {
     at = end + 1;
   }
   const unclosed = names.at(-1);
-  if (unclosed !== undefined) throw broken(XML_MIME, `<${cut(unclosed)}> is not closed`, lineAt(text, start));
+  if (unclosed !== undefined)
+    throw syntaxError(XML_MIME, `<${truncateForMessage(unclosed)}> is not closed`, lineNumberAt(text, start));
   return children;
 }
 
@@ -146,7 +148,7 @@ function childrenOf(text: string, parent: Element): Element[] {
  * Returns the offset after the comment, CDATA section, processing instruction or declaration at `at`; 0 when
  * there is none, -1 when it is not closed.
  */
-function passOver(text: string, at: number): number {
+function endOfNonElement(text: string, at: number): number {
   const next = text[at + 1];
   if (next !== "!" && next !== "?") return 0;
   const behind = (mark: string, from: number): number => {
@@ -157,19 +159,19 @@ function passOver(text: string, at: number): number {
   if (text.startsWith("<![CDATA[", at)) return behind("]]>", at + 9);
   if (next === "?") return behind("?>", at + 2);
   // A document type declaration may contain further declarations in brackets.
-  const end = tagEnd(text, at);
+  const end = tagEndOffset(text, at);
   const bracket = text.indexOf("[", at);
   return bracket > 0 && bracket < end ? behind("]>", bracket) : end + 1;
 }
 
-function nameAt(text: string, at: number): string {
+function tagNameAt(text: string, at: number): string {
   TAG_NAME.lastIndex = at;
   return TAG_NAME.exec(text)?.[1] ?? "";
 }
 
 const TAG_NAME = /<\/?([^\s/>]{0,1000})/y;
 
-function local(name: string): string {
+function localName(name: string): string {
   return name.slice(name.indexOf(":") + 1);
 }
 
@@ -177,26 +179,30 @@ function local(name: string): string {
  * Returns the offsets of the value of an attribute, without its quotes; undefined when the element does not
  * have it.
  */
-function attributeOf(text: string, element: Element, wanted: string): readonly [number, number] | undefined {
-  for (const { name, from, to } of attributes(text, element)) {
-    if (name === wanted || local(name) === wanted) return [from, to];
+function attributeValueRange(
+  text: string,
+  element: XmlElement,
+  wanted: string,
+): readonly [number, number] | undefined {
+  for (const { name, from, to } of attributeMatches(text, element)) {
+    if (name === wanted || localName(name) === wanted) return [from, to];
   }
   return undefined;
 }
 
-function attributesOf(
+function attributeNamesOf(
   text: string,
-  element: Element,
+  element: XmlElement,
 ): { readonly keys: readonly string[]; readonly children: number } {
-  const keys = [...attributes(text, element)].map(({ name }) => `@${name}`);
-  return { keys: keys.slice(0, LISTED_KEYS), children: keys.length };
+  const keys = [...attributeMatches(text, element)].map(({ name }) => `@${name}`);
+  return { keys: keys.slice(0, MAX_LISTED_KEYS), children: keys.length };
 }
 
-function* attributes(
+function* attributeMatches(
   text: string,
-  { start, open }: Element,
+  { start, open }: XmlElement,
 ): Generator<{ readonly name: string; readonly from: number; readonly to: number }> {
-  ATTRIBUTE.lastIndex = start + 1 + nameAt(text, start).length;
+  ATTRIBUTE.lastIndex = start + 1 + tagNameAt(text, start).length;
   for (;;) {
     const match = ATTRIBUTE.exec(text);
     if (match === null || ATTRIBUTE.lastIndex > open) return;
@@ -209,9 +215,9 @@ function* attributes(
 
 const ATTRIBUTE = /\s+([^\s=/>"']{1,1000})\s*=\s*(?:"([^"]*)"|'([^']*)')/y;
 
-function deadEnd(
-  found: readonly Element[],
-  children: readonly Element[],
+function nothingAtError(
+  found: readonly XmlElement[],
+  children: readonly XmlElement[],
   depth: number,
   text: string,
 ): DeadEnd {
@@ -223,5 +229,5 @@ function deadEnd(
       : { depth, type: "string" };
   }
   const keys = [...new Set(children.map(({ name }) => name))];
-  return { depth, type: "object", keys: keys.slice(0, LISTED_KEYS), children: keys.length };
+  return { depth, type: "object", keys: keys.slice(0, MAX_LISTED_KEYS), children: keys.length };
 }

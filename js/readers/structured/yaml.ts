@@ -5,15 +5,15 @@
  * A file with several documents is treated as an array of them: the first token is the index of a document.
  */
 import type { Document, Node, Pair, ParsedNode } from "yaml";
-import { absent, optionalPackage, tooLarge } from "../refuse.ts";
+import { rethrowImportFailure, loadOptionalPackage, tooLargeError } from "../refuse.ts";
 import {
-  broken,
-  cut,
+  syntaxError,
+  truncateForMessage,
   type DeadEnd,
-  indexOf,
-  LISTED_KEYS,
+  arrayIndexOf,
+  MAX_LISTED_KEYS,
   type Located,
-  nothingAt,
+  nothingAtPointerError,
   pointerOf,
 } from "./pointer.ts";
 
@@ -33,12 +33,13 @@ const MAX_ALIAS_CHAIN = 50;
 
 /** Locates the value at a pointer in a YAML text. */
 export async function locateYaml(text: string, tokens: readonly string[]): Promise<Located> {
-  const yaml = await optionalPackage("yaml", YAML_MIME, () =>
-    import(/* webpackIgnore: true */ "yaml").catch(absent),
+  const yaml = await loadOptionalPackage("yaml", YAML_MIME, () =>
+    import(/* webpackIgnore: true */ "yaml").catch(rethrowImportFailure),
   );
   if (text.length > MAX_YAML_LENGTH)
-    throw tooLarge(text.length, MAX_YAML_LENGTH, "read it as text, without json_pointer");
-  if (nesting(text) > MAX_YAML_DEPTH) throw broken(YAML_MIME, `nested deeper than ${MAX_YAML_DEPTH}`, 1);
+    throw tooLargeError(text.length, MAX_YAML_LENGTH, "read it as text, without json_pointer");
+  if (minNestingDepth(text) > MAX_YAML_DEPTH)
+    throw syntaxError(YAML_MIME, `nested deeper than ${MAX_YAML_DEPTH}`, 1);
   const lines = new yaml.LineCounter();
   let documents: Document.Parsed[];
   try {
@@ -52,7 +53,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
     documents = Array.isArray(parsed) ? (parsed as Document.Parsed[]) : [];
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    throw broken(YAML_MIME, "nested too deeply", 1, cause);
+    throw syntaxError(YAML_MIME, "nested too deeply", 1, cause);
   }
   const lineOf = (offset: number): number => lines.linePos(offset).line;
   const warnings: string[] = [];
@@ -60,18 +61,24 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
   let depth = 0;
   if (documents.length > 1) {
     depth = 1;
-    const index = indexOf(tokens[0] ?? "");
+    const index = arrayIndexOf(tokens[0] ?? "");
     const chosen = documents[index];
     if (chosen === undefined)
-      throw nothingAt(tokens, { depth: 0, type: "array", children: documents.length });
+      throw nothingAtPointerError(tokens, { depth: 0, type: "array", children: documents.length });
     documents = [chosen];
   }
   const document = documents[0];
   const error = document?.errors[0];
   if (error !== undefined)
-    throw broken(YAML_MIME, cut(firstLine(error.message)), lineOf(error.pos[0]), error);
+    throw syntaxError(
+      YAML_MIME,
+      truncateForMessage(firstLineOfMessage(error.message)),
+      lineOf(error.pos[0]),
+      error,
+    );
   let node: Node | null = document?.contents ?? null;
-  if (document === undefined || node === null) throw nothingAt(tokens, { depth: 0, type: "document" });
+  if (document === undefined || node === null)
+    throw nothingAtPointerError(tokens, { depth: 0, type: "document" });
 
   const follow = (start: Node | null, at: number): Node | null => {
     let target = start;
@@ -80,7 +87,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
       const name = target.source;
       alias = true;
       warnings.push(
-        `'${cut(pointerOf(tokens.slice(0, at)))}' is an alias; shown is its anchor &${cut(name)}.`,
+        `'${truncateForMessage(pointerOf(tokens.slice(0, at)))}' is an alias; shown is its anchor &${truncateForMessage(name)}.`,
       );
       target = target.resolve(document) ?? null;
     }
@@ -91,12 +98,12 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
     node = follow(node, depth);
     const token = tokens[depth] as string;
     const next: Node | null | DeadEnd = child(node, token, depth);
-    if (next !== null && "depth" in next) throw nothingAt(tokens, next);
-    if (next === null) throw nothingAt(tokens, { depth: depth + 1, type: "null" });
+    if (next !== null && "depth" in next) throw nothingAtPointerError(tokens, next);
+    if (next === null) throw nothingAtPointerError(tokens, { depth: depth + 1, type: "null" });
     node = next;
   }
   const target = follow(node, tokens.length);
-  if (target === null || target.range == null) throw nothingAt(tokens, { depth, type: "null" });
+  if (target === null || target.range == null) throw nothingAtPointerError(tokens, { depth, type: "null" });
   const [start, end] = target.range;
   const whole = tokens.length === 0;
   // The package lets a block collection end at the next token; blank lines in between are excluded here.
@@ -119,7 +126,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
       const last = same.at(-1);
       if (last !== undefined) {
         if (same.length > 1) {
-          const path = cut(pointerOf(tokens.slice(0, at + 1)));
+          const path = truncateForMessage(pointerOf(tokens.slice(0, at + 1)));
           const all = same.map(({ key }) => lineOf(key.range[0])).join(", ");
           warnings.push(`'${path}' is there ${same.length} times, on lines ${all}; the last counts.`);
         }
@@ -127,11 +134,13 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
       }
       const merged = pairs.some(({ key }) => yaml.isScalar(key) && keyText(key) === "<<");
       if (merged) warnings.push("Keys that '<<' merges are not looked at.");
-      const keys = pairs.slice(0, LISTED_KEYS).map(({ key }) => (yaml.isScalar(key) ? keyText(key) : "…"));
+      const keys = pairs
+        .slice(0, MAX_LISTED_KEYS)
+        .map(({ key }) => (yaml.isScalar(key) ? keyText(key) : "…"));
       return { depth: at, type: "object", keys, children: pairs.length };
     }
     if (yaml.isSeq(parent)) {
-      const item = parent.items[indexOf(token)];
+      const item = parent.items[arrayIndexOf(token)];
       if (yaml.isNode(item)) return item;
       if (yaml.isPair(item)) return item.value as Node | null;
       return { depth: at, type: "array", children: parent.items.length };
@@ -155,7 +164,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
  * Returns a depth that the nesting has at least, from brackets, indentation and list marks. Quotes are not
  * considered.
  */
-function nesting(text: string): number {
+function minNestingDepth(text: string): number {
   let flow = 0;
   let deepest = 0;
   /** The columns at which the open block collections begin. */
@@ -184,6 +193,6 @@ function nesting(text: string): number {
   return deepest;
 }
 
-function firstLine(text: string): string {
+function firstLineOfMessage(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
