@@ -8,10 +8,10 @@
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { createHash } from "node:crypto";
 import type { CanonicalCall, Preset } from "../presets/preset.ts";
-import { diffOf, shownText } from "../tools/render/preview.ts";
+import { previewDiff, textIfDecodable } from "../tools/render/preview.ts";
 import { historyTool } from "../tools/history.ts";
-import { OWN_NAMES, type Call, type ReadingTool, type Tool } from "../tools/lib/tool.ts";
-import type { PastCall, Restored } from "../tools/lib/past.ts";
+import { CANONICAL_NAMES, type Call, type ReadingTool, type Tool } from "../tools/lib/tool.ts";
+import type { PastCall, RestoredState } from "../tools/lib/past.ts";
 import { type Arguments, object } from "../tools/lib/schema.ts";
 import { texts } from "../tools/lib/shared.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_PATHS } from "../tools/undo.ts";
@@ -81,26 +81,26 @@ export function singleToolPreset(tool: Tool, command: string): Preset {
   const expand = (args: unknown): CanonicalCall => ({
     tool,
     args: args as Arguments,
-    names: OWN_NAMES,
+    names: CANONICAL_NAMES,
     ours: {},
   });
   const offered = {
     ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
-    ...{ names: OWN_NAMES, expand },
+    ...{ names: CANONICAL_NAMES, expand },
   };
   return { name: command, about: `the command ${command}`, tools: [offered], limits: {}, access: {} };
 }
 
 async function compareWithLaterStates(ids: readonly string[], call: Call): Promise<readonly ChangeDetail[]> {
   const all = (await call.past?.list(true)) ?? [];
-  const known = new Map<string, readonly Restored[]>();
-  const restoredBy = async (id: string): Promise<readonly Restored[]> => {
+  const known = new Map<string, readonly RestoredState[]>();
+  const restoredBy = async (id: string): Promise<readonly RestoredState[]> => {
     const found = known.get(id) ?? (await call.past?.restores(id).catch(() => [])) ?? [];
     known.set(id, found);
     return found;
   };
   /** Returns the content that a change left at a path; undefined when it is not certain. */
-  const leftBy = async (index: number, { path, after }: Restored): Promise<Uint8Array | undefined> => {
+  const leftBy = async (index: number, { path, after }: RestoredState): Promise<Uint8Array | undefined> => {
     if (after === null) return EMPTY_BYTES;
     if (after?.hash === undefined || (after.size ?? 0) > MAX_COMPARED_BYTES) return undefined;
     const content = await nextContent(index, path);
@@ -132,7 +132,7 @@ async function compareWithLaterStates(ids: readonly string[], call: Call): Promi
 }
 
 async function fileDetailOf(
-  { path, image, from, after }: Restored,
+  { path, image, from, after }: RestoredState,
   left: Uint8Array | undefined,
   { display }: Call,
 ): Promise<FileDetail> {
@@ -147,8 +147,9 @@ async function fileDetailOf(
   const did = image === null ? "made" : after === null ? "removed" : "changed";
   if (stood === undefined || left === undefined)
     return { path: shown, what: `${did}; the contents are no longer known` };
-  if (shownText(stood) === null || shownText(left) === null) return { path: shown, what: `${did}; no text` };
-  const diff = diffOf(stood, left, shown);
+  if (textIfDecodable(stood) === null || textIfDecodable(left) === null)
+    return { path: shown, what: `${did}; no text` };
+  const diff = previewDiff(stood, left, shown);
   const lines = diff.split("\n").slice(2);
   return {
     path: shown,

@@ -1,7 +1,7 @@
 /** Makes several calls of a tool that takes one path, for a command line with several paths. */
 import { grep } from "../tools/grep.ts";
 import { grepText } from "../tools/grep/text.ts";
-import { OWN_NAMES } from "../tools/lib/tool.ts";
+import { CANONICAL_NAMES } from "../tools/lib/tool.ts";
 import type { CheckedGrepArgs, GrepData } from "../tools/grep/types.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { Command, PathResult, SeveralPaths, ToolCall } from "./command.ts";
@@ -78,8 +78,8 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
   const data = mergeGrepData(searched);
   // No cursor is shown, because only a search of one path can be continued.
   const names = {
-    ...OWN_NAMES,
-    argument: (name: string) => (name === "cursor" ? undefined : OWN_NAMES.argument(name)),
+    ...CANONICAL_NAMES,
+    argument: (name: string) => (name === "cursor" ? undefined : CANONICAL_NAMES.argument(name)),
   };
   const notes = (data.warnings ?? []).map((warning) => `\n[${warning}]`).join("");
   const text = `${grepText(data, args, names)}${notes}`;

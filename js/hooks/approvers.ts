@@ -4,7 +4,7 @@
  * Each of these returns a {@link Confirm}. A denial denies, and an approver that throws, is late
  * or returns an unknown answer denies too.
  */
-import { callback, optionChecker, integer, list, type Option, wrongOption } from "../schema/option.ts";
+import { callback, optionChecker, integer, list, type Option, wrongOptionError } from "../schema/option.ts";
 import { askConfirm, type Confirm, type Confirmation, type ConfirmReply, type Outcome } from "./confirm.ts";
 
 const checkApprovers = optionChecker("allOf", list(callback() as Option<Confirm>));
@@ -56,7 +56,11 @@ export function oneOf(approvers: readonly Confirm[]): Confirm | undefined {
 export function quorum(needed: number, given: readonly Confirm[]): Confirm {
   const approvers = checkQuorum(given);
   if (!Number.isSafeInteger(needed) || needed < 1 || needed > approvers.length) {
-    throw wrongOption("quorum", "needed", `${String(needed)} of ${approvers.length} approvers cannot agree`);
+    throw wrongOptionError(
+      "quorum",
+      "needed",
+      `${String(needed)} of ${approvers.length} approvers cannot agree`,
+    );
   }
   return (details) => {
     const stop = new AbortController();

@@ -10,7 +10,7 @@ import { wrongArgumentError } from "../presets/define.ts";
 import { mcp } from "../presets/mcp.ts";
 import type { CanonicalCall, Preset, PresetTool } from "../presets/preset.ts";
 import {
-  plainArguments,
+  withCanonicalKeys,
   type Arguments,
   isPlain,
   object,
@@ -234,11 +234,11 @@ const REFERENCE_SPELLINGS_BY_TOOL: Readonly<Record<string, Readonly<Record<strin
  * @throws FilewrightError INVALID_ARGUMENT
  */
 function fromReferenceSpelling(tool: string, given: unknown): Arguments {
-  const args = plainArguments(tool, given, REFERENCE_SPELLINGS_BY_TOOL[tool]);
+  const args = withCanonicalKeys(tool, given, REFERENCE_SPELLINGS_BY_TOOL[tool]);
   if (tool === "edit_file" && Array.isArray(args["edits"]) && args["edits"].every(isPlain))
     return {
       ...args,
-      edits: args["edits"].map((edit) => plainArguments(tool, edit, REFERENCE_SPELLINGS_BY_TOOL[tool])),
+      edits: args["edits"].map((edit) => withCanonicalKeys(tool, edit, REFERENCE_SPELLINGS_BY_TOOL[tool])),
     };
   if (tool !== "read_file") return args;
   const { head, tail, ...rest } = args;

@@ -8,7 +8,7 @@
 import { readVersioned } from "../backends/fallback/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { afterChange } from "../tools/lib/line-ranges.ts";
+import { rangesAfterChange } from "../tools/lib/line-ranges.ts";
 import type { SeenFile } from "../tools/lib/seen.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call, PathUse } from "../tools/lib/tool.ts";
@@ -123,7 +123,7 @@ async function changeByHooks(
   const { text, hunks } = engine().diff(bytes, now.bytes, { oldName: file });
   const diff = text.length > MAX_DIFF_CHARS ? undefined : text;
   if (diff !== undefined) {
-    const lines = seen.lines === undefined ? undefined : afterChange(seen.lines, hunks);
+    const lines = seen.lines === undefined ? undefined : rangesAfterChange(seen.lines, hunks);
     call.seen.note(path, now.version, hash, lines);
   }
   return { file, before, hash, size: now.bytes.length, diff };

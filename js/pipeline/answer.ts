@@ -4,10 +4,10 @@ import type { FsBackend } from "../backends/backend.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
-import { displayOf } from "../tools/render/display.ts";
+import { displayForPeople } from "../tools/render/display.ts";
 import { answerBytes } from "../tools/lib/limits.ts";
-import { OWN_NAMES, type Call, type PathUse } from "../tools/lib/tool.ts";
-import { countLines, cutToBytes, fits, linesThatFit } from "../tools/lib/text.ts";
+import { CANONICAL_NAMES, type Call, type PathUse } from "../tools/lib/tool.ts";
+import { countLines, cutToBytes, fitsInBytes, linesThatFit } from "../tools/lib/text.ts";
 import { BatchFailed, toErrorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { AppliedChange } from "./change.ts";
 import type { AnyReadingTool, AnyTool } from "./enter.ts";
@@ -48,7 +48,7 @@ export async function successResult(
   let text = render(data, args, call);
   let cut = false;
   const budget = tool.maxTextBytes?.(args as never, call.limits) ?? answerBytes(call.limits);
-  if (!fits(text, budget)) {
+  if (!fitsInBytes(text, budget)) {
     // A text beyond the budget took some milliseconds.
     const yielder = new Yielder({});
     await yielder.yieldNow();
@@ -58,12 +58,12 @@ export async function successResult(
       data = await shrink.call(tool, data, args, lines, call);
       await yielder.yieldNow();
       text = render(data, args, call);
-      if (fits(text, budget + MAX_TRUNCATION_LINE_BYTES)) break;
+      if (fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) break;
       // One result may take several lines of this text.
       const { lines: fitting } = linesThatFit(text, budget);
       lines = Math.min(lines - 1, Math.floor((lines * fitting) / countLines(text)));
     }
-    if (!fits(text, budget + MAX_TRUNCATION_LINE_BYTES)) {
+    if (!fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) {
       cut = true;
       text = truncateText(text, budget);
       data = { ...(data as object), truncated: true };
@@ -78,7 +78,7 @@ export async function successResult(
     ...(modifiedByUser ? ["content modified by the reviewer before it was approved"] : []),
   ];
   text += formatNotes(notes);
-  const display = displayOf(tool, data, args) + formatNotes([...warnings, ...notes]);
+  const display = displayForPeople(tool, data, args) + formatNotes([...warnings, ...notes]);
   const meta: Meta = {
     duration_ms: performance.now() - started,
     truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
@@ -153,7 +153,7 @@ export async function failureResult(
     cwd: session.resolver.policy.cwd,
     roots: readableRoots(session.resolver.policy),
     display: session.resolver.display,
-    names: meant?.names ?? OWN_NAMES,
+    names: meant?.names ?? CANONICAL_NAMES,
   });
   const message = meant?.refuse?.(error, told) ?? told;
   if (REFUSAL_CODES.has(error.code)) {

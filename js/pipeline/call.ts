@@ -16,7 +16,7 @@ import {
 } from "../hooks/run.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { plainArguments, type Arguments } from "../tools/lib/schema.ts";
+import { withCanonicalKeys, type Arguments } from "../tools/lib/schema.ts";
 import type { CanonicalCall, PresetTool } from "../presets/preset.ts";
 import type { BatchArgs } from "../tools/index.ts";
 import type { PathUse, Tool } from "../tools/lib/tool.ts";
@@ -138,7 +138,7 @@ async function runThroughPipeline(
       meant = presetCall.meaning();
       tool = meant.tool as unknown as AnyTool;
     }
-    raw = plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases);
+    raw = withCanonicalKeys(tool.name, meant === undefined ? given : meant.args, tool.aliases);
     const isInText = tool.kind === "change" && tool.withPaths !== undefined;
     if (taken !== undefined && !isInText)
       raw = { ...raw, ...Object.fromEntries(taken.map(({ argument, path }) => [argument, path])) };
@@ -173,7 +173,7 @@ async function runThroughPipeline(
       );
       modified = outcome.modified;
       if (modified.length > 0) {
-        raw = plainArguments(
+        raw = withCanonicalKeys(
           tool.name,
           withCanonicalNames(outcome.args, outcome.modified, meant),
           tool.aliases,

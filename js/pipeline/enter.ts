@@ -11,7 +11,7 @@ import { mustAsk } from "../hooks/approvals.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import {
-  OWN_NAMES,
+  CANONICAL_NAMES,
   type BatchTool,
   type Call,
   type ChangingTool,
@@ -20,8 +20,8 @@ import {
   type ReadingTool,
 } from "../tools/lib/tool.ts";
 import { newCallId } from "../journal/index.ts";
-import { plainArguments, type Arguments } from "../tools/lib/schema.ts";
-import type { Seen } from "../tools/lib/seen.ts";
+import { withCanonicalKeys, type Arguments } from "../tools/lib/schema.ts";
+import type { SeenFiles } from "../tools/lib/seen.ts";
 import { historyForCaller } from "./past/history.ts";
 import {
   type LookAlikeContext,
@@ -183,7 +183,7 @@ export async function previewChange(
   meant: CanonicalCall | undefined,
   fs?: FsBackend,
 ): Promise<HookPreview> {
-  const parsed = tool.parse(plainArguments(tool.name, raw, tool.aliases));
+  const parsed = tool.parse(withCanonicalKeys(tool.name, raw, tool.aliases));
   const args = (await tool.prepare?.(parsed, historyForCaller(session, options.agent))) ?? parsed;
   const places = { uses: [], locations: [] };
   const { call } = await admitCall(session, tool, args, places, began, options, meant, fs);
@@ -276,7 +276,7 @@ function makeCall(
   locations: readonly Location[],
   began: number,
   options: CallOptions,
-  seen: Seen,
+  seen: SeenFiles,
   meant: CanonicalCall | undefined,
 ): Call {
   return {
@@ -315,7 +315,7 @@ function makeCall(
     decidedBy: () => decisionSourcesInForce(session),
     display: session.resolver.display,
     access: session.access,
-    names: meant?.names ?? OWN_NAMES,
+    names: meant?.names ?? CANONICAL_NAMES,
     brief: meant?.brief === true,
     coversRoots: meant?.fixedText !== true,
     ignoreFiles: meant?.ignoreFiles?.(session.ignoreFiles) ?? session.ignoreFiles,

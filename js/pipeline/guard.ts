@@ -18,16 +18,16 @@ import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import {
-  where,
+  phraseIfNamed,
   type Answer,
   type Call,
   type ChangingTool,
   type PathUse,
   type Plan,
-  refuse,
+  locationError,
   type TouchedFile,
 } from "../tools/lib/tool.ts";
-import { afterChange, type LineRange, licenses } from "../tools/lib/line-ranges.ts";
+import { rangesAfterChange, type LineRange, coverReplacedLines } from "../tools/lib/line-ranges.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Session } from "./session.ts";
 import { decideStep } from "./sources.ts";
@@ -50,7 +50,7 @@ export interface GuardSettings {
 }
 
 /**
- * Applies a plan. At level `refuse` only seen content may change; at level `warn` the answer warns of
+ * Applies a plan. At level `locationError` only seen content may change; at level `warn` the answer warns of
  * unseen content. The written content is recorded as seen.
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
@@ -103,7 +103,7 @@ async function checkBeforeChange<Args extends object, Data, Todo>(
 
 /** Returns the lines that a change writes in each file that it edits, for files that the agent has not read. */
 function writtenLinesByPath({ touched = [] }: Plan<unknown, unknown>): SeenLinesByPath {
-  return new Map(touched.map((file) => [file.path, afterChange([], hunksOfTouchedFile(file))]));
+  return new Map(touched.map((file) => [file.path, rangesAfterChange([], hunksOfTouchedFile(file))]));
 }
 
 function guardWarningOf({ path, details = {} }: FilewrightError, { display }: Call): string {
@@ -221,14 +221,14 @@ async function assertLinesSeen(
   if (stat === null || !stat.isFile) return;
   const hunks = hunksOfTouchedFile(touched);
   if (call.acceptsQuotes && touched.quoted === true && call.seen.recall(at.path) === undefined) {
-    after.set(at.path, afterChange([], hunks));
+    after.set(at.path, rangesAfterChange([], hunks));
     return;
   }
   const lines = await seenLinesOfCurrentContent(call, at, at.path, stat);
   if (lines === undefined) return;
-  if (!licenses(lines, hunks))
+  if (!coverReplacedLines(lines, hunks))
     throw partialReadError(call, at, at.path, "lines that the edit changes were not read");
-  after.set(at.path, afterChange(lines, hunks));
+  after.set(at.path, rangesAfterChange(lines, hunks));
 }
 
 function hunksOfTouchedFile({ before, after }: TouchedFile): readonly DiffHunk[] {
@@ -247,7 +247,7 @@ async function seenLinesOfCurrentContent(
 ): Promise<readonly LineRange[] | undefined> {
   const seen = call.seen.recall(path);
   if (seen === undefined) {
-    throw refuse("CONFLICT", at, {
+    throw locationError("CONFLICT", at, {
       message: `${fileExistsPhrase(call, at, path)} and was not read yet`,
       hint: "read it first, then repeat the change",
       details: { reason: "not_read", ...detailsOfInnerFile(call, at, path) },
@@ -257,7 +257,7 @@ async function seenLinesOfCurrentContent(
     (seen.version !== undefined && seen.version === stat.version) ||
     (seen.hash !== undefined && seen.hash === (await currentContentHash(call, path)));
   if (isSame) return seen.lines;
-  throw refuse("CONFLICT", at, {
+  throw locationError("CONFLICT", at, {
     message:
       path === at.path
         ? "changed since it was read"
@@ -277,8 +277,10 @@ function detailsOfInnerFile(call: Call, at: Location, path: string): { readonly 
 function partialReadError(call: Call, at: Location, path: string, why: string): FilewrightError {
   const which = path === at.path ? "" : `holds '${escapeControls(call.display(path))}': `;
   const whole =
-    path === at.path ? where(call.names.argument("whole_file"), (name) => `, or set ${name}: true`) : "";
-  return refuse("CONFLICT", at, {
+    path === at.path
+      ? phraseIfNamed(call.names.argument("whole_file"), (name) => `, or set ${name}: true`)
+      : "";
+  return locationError("CONFLICT", at, {
     message: `${which}${why}`,
     hint: `read the rest first, then repeat the change${whole}`,
     details: { reason: "partial_read", ...detailsOfInnerFile(call, at, path) },

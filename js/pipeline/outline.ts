@@ -6,7 +6,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
-import { plainArguments } from "../tools/lib/schema.ts";
+import { withCanonicalKeys } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Tool } from "../tools/lib/tool.ts";
 import { type AnyChangingTool, type AnyTool, type CallOptions, previewChange } from "./enter.ts";
@@ -119,5 +119,5 @@ function toolAndArguments(
 ): { readonly tool: AnyTool; readonly args: Readonly<Record<string, unknown>> } {
   // The cast is safe: a tool only receives its own arguments, plans and data.
   const tool = (meant?.tool ?? known) as unknown as AnyTool;
-  return { tool, args: plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases) };
+  return { tool, args: withCanonicalKeys(tool.name, meant === undefined ? given : meant.args, tool.aliases) };
 }

@@ -19,7 +19,7 @@ import { notifySafely } from "../hooks/events.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { utf8 } from "../tools/lib/text.ts";
+import { encodeUtf8 } from "../tools/lib/text.ts";
 import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "../tools/lib/tool.ts";
 import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
@@ -121,7 +121,8 @@ function questionOutline(
   places: readonly string[],
   { title, diff, originalContent, newContent, hash, changes, incomplete }: Preview,
 ): readonly unknown[] {
-  const hashed = (text: string | null): string | null => (text === null ? null : engine().sha256(utf8(text)));
+  const hashed = (text: string | null): string | null =>
+    text === null ? null : engine().sha256(encodeUtf8(text));
   return [
     "filewright question 1",
     tool,

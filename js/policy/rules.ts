@@ -26,7 +26,7 @@ import {
   options,
   required,
   text,
-  wrongOption,
+  wrongOptionError,
 } from "../schema/option.ts";
 import { suggestArgument } from "../schema/argument-hints.ts";
 import { ARGUMENT_NAMES, TOOL_NAMES } from "../schema/tool-names.ts";
@@ -162,7 +162,7 @@ export function assertRules(
       const close = suggestArgument(key, known);
       const remedy = close === undefined ? `known: ${known.join(", ")}` : `did you mean '${close}'?`;
       const subject = tool === "*" ? "no tool has an" : `${tool} has no`;
-      throw wrongOption(entry, `${where}[${index}].args`, `${subject} argument '${key}'; ${remedy}`);
+      throw wrongOptionError(entry, `${where}[${index}].args`, `${subject} argument '${key}'; ${remedy}`);
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Preset `adk`: the in-process file tools proposed for the Agent Development Kit. */
-import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
-import { chosenAmong } from "../tools/edit_file.ts";
+import { LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { chosenMatchLine } from "../tools/edit_file.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, path, text, texts } from "../tools/lib/shared.ts";
 import { buildPreset, param, tool } from "./define.ts";
@@ -14,7 +14,7 @@ export const adk: Preset = buildPreset({
   name: "adk",
   about: "the Agent Development Kit's proposal for file tools",
   fixedText: true,
-  limits: WITHOUT_PAGES,
+  limits: LIMITS_WITHOUT_PAGES,
   access: { listed: true },
   tools: [
     tool({
@@ -65,7 +65,7 @@ export const adk: Preset = buildPreset({
       },
       required: ["path", "edits"],
       fixed: { match: "whitespace", on_multiple: "first" },
-      text: ({ data, args }) => data.diff.replace(/\n$/u, "") + chosenAmong(data, args),
+      text: ({ data, args }) => data.diff.replace(/\n$/u, "") + chosenMatchLine(data, args),
     }),
     tool({
       name: "copy",

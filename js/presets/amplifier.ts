@@ -1,5 +1,5 @@
 /** Preset `amplifier`: the filesystem module of Amplifier. */
-import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, route, tool } from "./define.ts";
@@ -35,7 +35,7 @@ export const amplifier: Preset = buildPreset({
   name: "amplifier",
   about: "Amplifier",
   fixedText: true,
-  limits: WITHOUT_PAGES,
+  limits: LIMITS_WITHOUT_PAGES,
   access: { read: null, write: ["."] },
   tools: [
     tool({

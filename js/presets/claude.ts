@@ -13,7 +13,7 @@ import {
   withHeadline,
   diffWithoutLastEnding,
 } from "./preset.ts";
-import { rowsOf } from "../tools/grep/text.ts";
+import { grepRowsOf } from "../tools/grep/text.ts";
 
 const OLD_STRING_PARAM: Param = param(
   "old_text",
@@ -72,7 +72,7 @@ function grepText({ data, given, args, plain }: RenderInput<GrepArgs, GrepData>)
   const matches = page(data.matches ?? []);
   if (matches.length === 0) return "No matches found";
   const numbered = given["-n"] !== false;
-  const rows = rowsOf(matches)
+  const rows = grepRowsOf(matches)
     .flat()
     .map(({ path: file, line, text: content, hit }) => {
       const mark = hit ? ":" : "-";

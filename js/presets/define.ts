@@ -3,7 +3,7 @@ import { FilewrightError, type Code } from "../engine/errors.ts";
 import { optionChecker } from "../schema/option.ts";
 import {
   type Aliases,
-  plainArguments,
+  withCanonicalKeys,
   type Arguments,
   compile,
   isPlain,
@@ -11,8 +11,8 @@ import {
   type Schema,
 } from "../tools/lib/schema.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
-import type { Names, Call, Tool } from "../tools/lib/tool.ts";
-import { withHint } from "../tools/edit/arguments.ts";
+import type { ReaderNames, Call, Tool } from "../tools/lib/tool.ts";
+import { withEmptyOldTextHint } from "../tools/edit/arguments.ts";
 import { escapeControls } from "../engine/escape.ts";
 import {
   type CanonicalCall,
@@ -110,7 +110,7 @@ function makePresetTool(
   const plain = compile<Arguments>(spec.name, inputSchema);
   const parse =
     spec.of === "edit_file" && !fixedText
-      ? withHint(plain, names.argument("old_text"), names.tool("write_file"))
+      ? withEmptyOldTextHint(plain, names.argument("old_text"), names.tool("write_file"))
       : plain;
   const ours: Aliases = Object.freeze(
     Object.fromEntries(
@@ -129,13 +129,13 @@ function makePresetTool(
     for (const [name, theirs] of keyed) {
       const list = args[name];
       if (!Array.isArray(list) || !list.every(isPlain)) continue;
-      result = { ...result, [name]: list.map((item) => plainArguments(spec.name, item, theirs)) };
+      result = { ...result, [name]: list.map((item) => withCanonicalKeys(spec.name, item, theirs)) };
     }
     return result;
   };
   const understood = (given: unknown, host: PresetHost): Arguments => {
     const checked: Record<string, unknown> = {
-      ...parse(theirKeys(plainArguments(spec.name, given, aliases))),
+      ...parse(theirKeys(withCanonicalKeys(spec.name, given, aliases))),
     };
     for (const name of spec.home ?? []) checked[name] = expandHomePath(checked[name], host);
     for (const name of spec.absolute ?? []) assertAbsolute(spec.name, name, checked[name]);
@@ -228,7 +228,7 @@ function namesForReader(
   params: readonly (readonly [string, Param])[],
   called: (of: string) => string | undefined,
   more: Aliases = {},
-): Names {
+): ReaderNames {
   const argument = new Map<string, string>(Object.entries(more));
   const back = new Map<string, (value: number) => number>();
   for (const [theirs, { to, back: backwards, keys = {} }] of params) {
@@ -311,7 +311,7 @@ function refusalMessageBy(
   error: FilewrightError,
   told: string,
   given: Arguments,
-  names: Names,
+  names: ReaderNames,
 ): string {
   const { code } = error;
   const path = escapeControls(error.path ?? "");

@@ -1,7 +1,7 @@
 /** Preset `fluent`: the workspace tools of adk-fluent. */
-import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
-import { closing as grepClosing } from "../tools/grep/text.ts";
-import { readText } from "../tools/read_file.ts";
+import { LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { closingLine as grepClosing } from "../tools/grep/text.ts";
+import { readFileAnswerText } from "../tools/read_file.ts";
 import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
@@ -16,7 +16,7 @@ export const fluent: Preset = buildPreset({
   name: "fluent",
   about: "adk-fluent",
   fixedText: true,
-  limits: { outputBytes: 100_000, ...WITHOUT_PAGES },
+  limits: { outputBytes: 100_000, ...LIMITS_WITHOUT_PAGES },
   tools: [
     tool({
       name: "read_file",
@@ -35,7 +35,7 @@ export const fluent: Preset = buildPreset({
       required: ["path"],
       fixed: { line_numbers: "plain" },
       text: ({ data, args, call }) =>
-        readText(
+        readFileAnswerText(
           data,
           { line_numbers: "plain", max_line_chars: 2000, anchors: false, path: args.path },
           call,

@@ -1,5 +1,5 @@
 /** Preset `gemini-cli`: the file tools of Gemini CLI as its models know them today. */
-import { closing } from "../tools/grep/text.ts";
+import { closingLine } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
@@ -74,7 +74,7 @@ function grepText(told: RenderInput<GrepArgs, GrepData>): string {
   const whole = !data.truncated && data.complete;
   return [
     ...files,
-    ...(whole ? [] : [closing(data, args as Parameters<typeof closing>[1], call.names)]),
+    ...(whole ? [] : [closingLine(data, args as Parameters<typeof closingLine>[1], call.names)]),
   ].join("\n");
 }
 

@@ -2,9 +2,9 @@
  * The parts that both presets of Gemini share: the texts of reads, which report truncation first, and of
  * searches, which group matches by file; and the ignore files of Gemini CLI.
  */
-import { closing, rowsOf } from "../tools/grep/text.ts";
+import { closingLine, grepRowsOf } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/index.ts";
-import { readText } from "../tools/read_file.ts";
+import { readFileAnswerText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { RenderInput, ToolSpec } from "./preset.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
@@ -15,7 +15,7 @@ export function geminiReadText(
   paging = "offset/limit",
 ): string {
   if (data.image !== undefined || data.lines_read === 0) return plain();
-  const content = readText(
+  const content = readFileAnswerText(
     data,
     { path: args.path, line_numbers: "none", max_line_chars: args.max_line_chars ?? 2000, anchors: false },
     call,
@@ -46,7 +46,7 @@ export function geminiGrepText({ data, args, given, call, plain }: RenderInput<G
   const count = `${total} match${total === 1 ? "" : "es"}`;
   const lines = [`Found ${count} for pattern "${pattern}" ${within}:`, "---"];
   let file: string | undefined;
-  for (const row of rowsOf(matches).flat()) {
+  for (const row of grepRowsOf(matches).flat()) {
     if (row.path !== file) {
       if (file !== undefined) lines.push("---");
       file = row.path;
@@ -56,7 +56,7 @@ export function geminiGrepText({ data, args, given, call, plain }: RenderInput<G
   }
   lines.push("---");
   if (data.truncated || !data.complete)
-    lines.push(closing(data, args as Parameters<typeof closing>[1], call.names));
+    lines.push(closingLine(data, args as Parameters<typeof closingLine>[1], call.names));
   return lines.join("\n");
 }
 

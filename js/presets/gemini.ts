@@ -1,6 +1,6 @@
 /** Preset `gemini`: the file tools of Gemini CLI as its first models were taught them. */
 import type { FilewrightError } from "../engine/errors.ts";
-import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, integer, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -50,7 +50,7 @@ export const gemini: Preset = buildPreset({
   name: "gemini",
   about: "Gemini CLI, first generation",
   fixedText: true,
-  limits: WITHOUT_PAGES,
+  limits: LIMITS_WITHOUT_PAGES,
   tools: [
     tool({
       name: "write_file",

@@ -1,5 +1,5 @@
 /** Preset `go`: the eleven tools of a Go `filesystem` toolbox. */
-import { MIB, WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { BYTES_PER_MIB, LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, path, text } from "../tools/lib/shared.ts";
 import { buildPreset, param, tool } from "./define.ts";
@@ -34,7 +34,7 @@ export const go: Preset = buildPreset({
   about: "a Go filesystem toolbox",
   fixedText: true,
   access: { prompt: true },
-  limits: { wholeFileBytes: 10 * MIB, ...WITHOUT_PAGES },
+  limits: { wholeFileBytes: 10 * BYTES_PER_MIB, ...LIMITS_WITHOUT_PAGES },
   tools: [
     tool({
       name: "fs_read",

@@ -9,7 +9,7 @@ import type {
   StatArgs,
   StatData,
 } from "../tools/index.ts";
-import { readText } from "../tools/read_file.ts";
+import { readFileAnswerText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { RenderInput } from "./preset.ts";
 
@@ -28,7 +28,7 @@ export function readMcpText({
   const part = given["head"] !== undefined || given["tail"] !== undefined;
   if (data.lines_read === 0) return data.total_lines === 0 ? "" : plain();
   const shown = { path: args.path, line_numbers: "none", max_line_chars: 0, anchors: false } as const;
-  const content = readText(data, shown, call, false);
+  const content = readFileAnswerText(data, shown, call, false);
   const cut = truncatedPageNote(data, given);
   if (cut !== undefined) return `${content.replace(/\n$/u, "")}\n${cut}`;
   if (!part) return data.truncated ? plain() : content;

@@ -18,7 +18,7 @@ import {
   text,
 } from "../schema/option.ts";
 import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
-import type { Names, Annotations, Call, Tool } from "../tools/lib/tool.ts";
+import type { ReaderNames, Annotations, Call, Tool } from "../tools/lib/tool.ts";
 import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import { childOf } from "../backends/paths.ts";
@@ -67,7 +67,7 @@ export interface Refused {
   /** The canonical message, with the names of the preset's tools and arguments. */
   readonly told: string;
   readonly given: Arguments;
-  readonly names: Names;
+  readonly names: ReaderNames;
 }
 
 /** The mapping to one canonical tool. */
@@ -143,7 +143,7 @@ export interface CanonicalCall {
   readonly tool: Tool;
   /** The canonical arguments, before they are checked. */
   readonly args: Arguments;
-  readonly names: Names;
+  readonly names: ReaderNames;
   /** The preset's names of arguments → canonical ones, so that hooks can change arguments by either name. */
   readonly ours: Aliases;
   /** See `Call.brief`. */
@@ -177,7 +177,7 @@ export interface PresetTool {
   readonly kind: "read" | "change" | "batch";
   /** The canonical tool of its calls, except of those that are routed to another one. */
   readonly tool: Tool;
-  readonly names: Names;
+  readonly names: ReaderNames;
   /** Converts a call to a canonical call. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
   expand(given: unknown, host: PresetHost): CanonicalCall;
   /** Returns the call to make in place of one that failed with this code; undefined for none. */
@@ -294,7 +294,7 @@ export function ambiguousEditMessage(
   error: FilewrightError,
   told: string,
   path: string,
-  names: Names,
+  names: ReaderNames,
 ): string {
   if (error.code !== "MATCH_NOT_UNIQUE" || names.argument("replace_all") !== undefined) return told;
   const lines = error.details?.["lines"];

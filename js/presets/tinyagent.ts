@@ -1,5 +1,5 @@
 /** Preset `tinyagent`: TinyAgent's native file tools. */
-import { WITHOUT_PAGES } from "../tools/lib/limits.ts";
+import { LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
@@ -28,7 +28,7 @@ export const tinyagent: Preset = buildPreset({
   name: "tinyagent",
   about: "TinyAgent",
   fixedText: true,
-  limits: WITHOUT_PAGES,
+  limits: LIMITS_WITHOUT_PAGES,
   tools: [
     tool({
       name: "read_file",

@@ -19,24 +19,24 @@ export function isObjectWithKeys(value: unknown): value is Arguments {
 }
 
 /** Returns the value to use, with defaults and converted parts, or a {@link ValueProblem}. */
-export type Check = (value: unknown) => unknown;
+export type ValueCheck = (value: unknown) => unknown;
 
 /**
  * Compiles a schema to a function that checks a value and fills in defaults. Objects and lists of its result are
  * new.
  */
-export function compileCheck(schema: HostSchema | ObjectSchema, mode: CheckMode): Check {
+export function compileCheck(schema: HostSchema | ObjectSchema, mode: CheckMode): ValueCheck {
   return compileSchema(schema, mode, mode.owner);
 }
 
-function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check {
+function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): ValueCheck {
   const { properties = {}, required: needed = [] } = schema;
   const names = Object.keys(properties);
   const known = new Set(names);
   const checks = names.map((name) => compileSchema(properties[name] as HostSchema, mode));
   const defaults = names.map((name) => properties[name]?.default);
   // Without coercion null is an ordinary value, and refused when the option does not allow it.
-  const nullable = names.map((name) => !mode.coerce || typesOf(properties[name]).includes("null"));
+  const nullable = names.map((name) => !mode.coerce || typesOfSchema(properties[name]).includes("null"));
   const required = names.map((name) => needed.includes(name));
   return (given) => {
     const value = mode.coerce && typeof given === "string" ? parseJsonText(given, "{") : given;
@@ -62,16 +62,16 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check
         if (defaults[index] !== undefined) result[name] = defaults[index];
         continue;
       }
-      const checked = (checks[index] as Check)(own);
+      const checked = (checks[index] as ValueCheck)(own);
       if (checked instanceof ValueProblem) return checked.under(name);
       result[name] = checked;
     }
-    return runTest(schema, result);
+    return testMember(schema, result);
   };
 }
 
 /** Checks an object with any keys, of which each value fits `schema.values`. */
-function mapCheck(schema: HostSchema, mode: CheckMode): Check {
+function mapCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
   const check = compileSchema(schema.values as HostSchema, mode);
   return (value) => {
     if (!isObjectWithKeys(value) || !isPlainObject(value))
@@ -83,7 +83,7 @@ function mapCheck(schema: HostSchema, mode: CheckMode): Check {
       // A key such as `__proto__` stays an ordinary key.
       Object.defineProperty(result, key, { value: checked, enumerable: true });
     }
-    return runTest(schema, result);
+    return testMember(schema, result);
   };
 }
 
@@ -91,7 +91,7 @@ function mapCheck(schema: HostSchema, mode: CheckMode): Check {
  * Checks an object with methods and returns it unchanged. Further members are allowed, except that an object
  * literal may not have a name that is nearly a known one.
  */
-function instanceCheck(schema: HostSchema, mode: CheckMode): Check {
+function instanceCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
   const { properties = {}, required = [], noun = "an object" } = schema;
   const names = Object.keys(properties);
   const checks = names.map((name) => compileSchema(properties[name] as HostSchema, mode));
@@ -104,7 +104,7 @@ function instanceCheck(schema: HostSchema, mode: CheckMode): Check {
         if (required.includes(name)) return new ValueProblem(`must be ${noun}, and lacks '${name}'`);
         continue;
       }
-      const checked = (checks[index] as Check)(member);
+      const checked = (checks[index] as ValueCheck)(member);
       if (checked instanceof ValueProblem) return checked.under(name);
     }
     if (isPlainObject(value))
@@ -114,7 +114,7 @@ function instanceCheck(schema: HostSchema, mode: CheckMode): Check {
         if (schema.closed === true || (close !== undefined && value[close] === undefined))
           return unknownKeyProblem(key, names, schema, mode, undefined);
       }
-    return runTest(schema, value);
+    return testMember(schema, value);
   };
 }
 
@@ -127,30 +127,30 @@ function isPlainObject(value: object): boolean {
 }
 
 /** Returns a value, or the problem that the `test` of its schema finds. */
-function runTest(schema: HostSchema, value: unknown): unknown {
+function testMember(schema: HostSchema, value: unknown): unknown {
   const wrong = schema.test?.(value as never);
   return wrong === undefined ? value : new ValueProblem(wrong);
 }
 
 /** Returns the types of a schema as a list. */
-function typesOf(schema: HostSchema | Schema | undefined): readonly HostType[] {
+function typesOfSchema(schema: HostSchema | Schema | undefined): readonly HostType[] {
   if (schema === undefined) return [];
   return typeof schema.type === "string" ? [schema.type] : schema.type;
 }
 
 /** Compiles a schema to a function. `owner` is the name to which its keys belong, for messages. */
-function compileSchema(schema: HostSchema, mode: CheckMode, owner?: string): Check {
+function compileSchema(schema: HostSchema, mode: CheckMode, owner?: string): ValueCheck {
   if (schema.anyOf !== undefined) return anyOfCheck(schema.anyOf, mode);
-  const types = typesOf(schema);
+  const types = typesOfSchema(schema);
   const checks = types.map((type) => checkOfType(type, schema, mode, owner));
-  const first = checks[0] as Check;
-  const base: Check =
+  const first = checks[0] as ValueCheck;
+  const base: ValueCheck =
     checks.length === 1
       ? first
       : (value) => {
           // The first type that matches without coercion wins.
           const exact = types.findIndex((type) => isOfType(type, value));
-          if (exact >= 0) return (checks[exact] as Check)(value);
+          if (exact >= 0) return (checks[exact] as ValueCheck)(value);
           if (mode.coerce)
             for (const check of checks) {
               const result = check(value);
@@ -178,7 +178,7 @@ function compileSchema(schema: HostSchema, mode: CheckMode, owner?: string): Che
 }
 
 /** Checks a value against several schemas. If none fits, the problem is that of the schema whose type fits. */
-function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
+function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): ValueCheck {
   const checks = schemas.map((schema) => compileSchema(schema, mode));
   const nouns = [...new Set(schemas.map(nounOfSchema))].join(" or ");
   return (value) => {
@@ -186,7 +186,7 @@ function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
     for (const [index, check] of checks.entries()) {
       const result = check(value);
       if (!(result instanceof ValueProblem)) return result;
-      if (!typesOf(schemas[index]).some((type) => isOfType(type, value))) continue;
+      if (!typesOfSchema(schemas[index]).some((type) => isOfType(type, value))) continue;
       // A problem of a member is more specific than one of the whole.
       if (near === undefined || (near.where.length === 0 && result.where.length > 0)) near = result;
     }
@@ -197,7 +197,7 @@ function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
 function nounOfSchema(schema: HostSchema): string {
   if (schema.noun !== undefined) return schema.noun;
   if (schema.enum !== undefined) return `one of ${schema.enum.map((v) => JSON.stringify(v)).join(", ")}`;
-  return typesOf(schema).map(nounOfType).join(" or ");
+  return typesOfSchema(schema).map(nounOfType).join(" or ");
 }
 
 /** Returns true when a value has a type without conversion. */
@@ -219,7 +219,7 @@ function isOfType(type: HostType, value: unknown): boolean {
   }
 }
 
-function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?: string): Check {
+function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?: string): ValueCheck {
   switch (type) {
     case "any":
       return (value) => value;
@@ -237,7 +237,7 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
       return numberCheck(type, schema, mode);
     case "boolean":
       return (value) => {
-        if (typeof value === "boolean") return runTest(schema, value);
+        if (typeof value === "boolean") return testMember(schema, value);
         if (mode.coerce && (value === "true" || value === "True")) return true;
         if (mode.coerce && (value === "false" || value === "False")) return false;
         return new ValueProblem(`must be true or false, got ${showValue(value)}`);
@@ -253,14 +253,14 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
 }
 
 /** Checks that a value is an object. Its consumer checks the content. */
-function freeObjectCheck({ coerce }: CheckMode): Check {
+function freeObjectCheck({ coerce }: CheckMode): ValueCheck {
   return (given) => {
     const value = coerce && typeof given === "string" ? parseJsonText(given, "{") : given;
     return isObjectWithKeys(value) ? value : new ValueProblem(`must be an object, got ${kindOfValue(value)}`);
   };
 }
 
-function stringCheck(schema: HostSchema, { coerce, forms }: CheckMode): Check {
+function stringCheck(schema: HostSchema, { coerce, forms }: CheckMode): ValueCheck {
   const noun = schema.pattern === undefined ? undefined : forms?.get(schema.pattern);
   const min = schema.minLength ?? 0;
   const form = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
@@ -276,11 +276,11 @@ function stringCheck(schema: HostSchema, { coerce, forms }: CheckMode): Check {
           ? `has the wrong form (${schema.pattern}), got ${showValue(value)}`
           : `must be ${noun}, got ${showValue(value)}`,
       );
-    return runTest(schema, value);
+    return testMember(schema, value);
   };
 }
 
-function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }: CheckMode): Check {
+function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }: CheckMode): ValueCheck {
   const whole = type === "integer";
   const low = schema.minimum ?? -Infinity;
   const high = schema.maximum ?? Infinity;
@@ -305,7 +305,7 @@ function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }:
   };
 }
 
-function arrayCheck(schema: HostSchema, mode: CheckMode): Check {
+function arrayCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
   const item = schema.items === undefined ? undefined : compileSchema(schema.items, mode);
   const min = schema.minItems ?? 0;
   const max = schema.maxItems ?? Infinity;
@@ -326,12 +326,12 @@ function arrayCheck(schema: HostSchema, mode: CheckMode): Check {
       if (checked instanceof ValueProblem) return checked.under(index);
       result[index] = checked;
     }
-    return runTest(schema, result);
+    return testMember(schema, result);
   };
 }
 
 function isObjectSchema(schema: HostSchema): boolean {
-  const types = typesOf(schema);
+  const types = typesOfSchema(schema);
   return types.length === 1 && types[0] === "object";
 }
 

@@ -111,14 +111,14 @@ function isUnknownOption(
 }
 
 /** Returns the value of an option as an integer; undefined without a value. @throws UsageError */
-export function integerOption(value: unknown, name: string): number | undefined {
+export function parseIntegerOption(value: unknown, name: string): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string" && /^[+-]?\d+$/u.test(value)) return Number(value);
   throw new UsageError(`--${name} must be a whole number, not ${JSON.stringify(value)}`);
 }
 
 /** Returns the values of an option that may be given several times; undefined without one. */
-export function repeatedOption(value: unknown): readonly string[] | undefined {
+export function valuesOfRepeatedOption(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
   return (Array.isArray(value) ? value : [value]) as string[];
 }

@@ -23,7 +23,7 @@
  * the nearest valid name. Nothing is converted.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import { type Check, compileCheck } from "./check.ts";
+import { type ValueCheck, compileCheck } from "./check.ts";
 import { ValueProblem } from "./problem.ts";
 import type { HostSchema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
@@ -227,11 +227,11 @@ export type OptionCheck<T> = (given: unknown) => T;
  * got "Fast" …
  */
 export function optionChecker<T>(entry: string, { schema }: Option<T>): OptionCheck<T> {
-  let check: Check | undefined;
+  let check: ValueCheck | undefined;
   return (given) => {
     check ??= compileCheck(schema, { coerce: false });
     const result = check(given);
-    if (result instanceof ValueProblem) throw wrongOption(entry, result.place(), result.what);
+    if (result instanceof ValueProblem) throw wrongOptionError(entry, result.place(), result.what);
     return result as T;
   };
 }
@@ -241,7 +241,7 @@ export function optionChecker<T>(entry: string, { schema }: Option<T>): OptionCh
  * refused without naming the mistake.
  */
 export function optionReader<T>({ schema }: Option<T>): (given: unknown) => T | undefined {
-  let check: Check | undefined;
+  let check: ValueCheck | undefined;
   return (given) => {
     check ??= compileCheck(schema, { coerce: false });
     const result = check(given);
@@ -253,7 +253,7 @@ export function optionReader<T>({ schema }: Option<T>): (given: unknown) => T | 
  * Creates the error about an invalid option. `where` is its path, such as `rules[0].path`, or empty for the
  * options as a whole.
  */
-export function wrongOption(entry: string, where: string, what: string): FilewrightError {
+export function wrongOptionError(entry: string, where: string, what: string): FilewrightError {
   const stop = /[.?!]$/u.test(what) ? "" : ".";
   const named = where === "" ? `the options ${what}` : `option '${where}': ${what}`;
   return new FilewrightError("INVALID_ARGUMENT", `${entry}: ${named}${stop}`, {
@@ -277,7 +277,7 @@ export function assertToolNames(
     if (tool === undefined || tool === "*" || known.has(tool)) continue;
     const close = nearest(tool, known);
     const remedy = close === undefined ? `known: *, ${[...known].join(", ")}` : `did you mean '${close}'?`;
-    throw wrongOption(
+    throw wrongOptionError(
       entry,
       `${where}[${index}].tool`,
       `there is no tool ${JSON.stringify(tool)}; ${remedy}`,

@@ -1,7 +1,7 @@
 /** The names and arguments of all tools, for code that checks names without loading the tools. */
 
 /** The argument names of each tool. `tools/index.ts` does not compile if a tool or an argument is missing here. */
-export const ARGUMENTS = {
+export const ARGUMENTS_BY_TOOL = {
   read_file: {
     path: true,
     start_line: true,
@@ -135,9 +135,9 @@ export const ARGUMENTS = {
 } as const;
 
 /** The canonical names of all tools, including `run_command`, `undo` and `history`: those that rules and hooks may name. */
-export const TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(ARGUMENTS));
+export const TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(ARGUMENTS_BY_TOOL));
 
 /** The argument names of each tool, by the name of the tool. */
 export const ARGUMENT_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries(ARGUMENTS).map(([name, args]) => [name, Object.keys(args)]),
+  Object.entries(ARGUMENTS_BY_TOOL).map(([name, args]) => [name, Object.keys(args)]),
 );

@@ -109,7 +109,7 @@ const outputSchema = object(
   ["cwd", "read_roots", "write_roots", "deny", "grants", "granted", "read_only", "decided_by", "sandbox"],
 );
 
-const DECIDING: Readonly<Record<DecidingSource, string>> = {
+const DESCRIPTION_BY_SOURCE: Readonly<Record<DecidingSource, string>> = {
   framework: "the framework's own question",
   hooks: "hooks before the call",
   policy: "the path policy",
@@ -122,7 +122,7 @@ const DECIDING: Readonly<Record<DecidingSource, string>> = {
   guard: "the guard, for content that was not read",
 };
 
-function sandboxOf({ fs, net, commands }: AccessSummary["sandbox"]): AccessInfoData["sandbox"] {
+function sandboxDataOf({ fs, net, commands }: AccessSummary["sandbox"]): AccessInfoData["sandbox"] {
   if (commands === undefined) return { fs, net };
   const { tier, files, network, policy = "none", processes = "none", limits = "none" } = commands;
   return { fs, net, commands: { tier, files, network, policy, processes, limits } };
@@ -154,7 +154,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
         granted,
         read_only: access.readOnly,
         decided_by: decidedBy(),
-        sandbox: sandboxOf(access.sandbox),
+        sandbox: sandboxDataOf(access.sandbox),
       },
     };
   },
@@ -174,7 +174,9 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
       );
     }
     if (data.decided_by.length > 1)
-      lines.push(`Decided in this order: ${data.decided_by.map((source) => DECIDING[source]).join(", ")}`);
+      lines.push(
+        `Decided in this order: ${data.decided_by.map((source) => DESCRIPTION_BY_SOURCE[source]).join(", ")}`,
+      );
     lines.push(`Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`);
     if (data.sandbox.commands !== undefined) {
       const { tier, files, network, policy, processes, limits } = data.sandbox.commands;

@@ -3,21 +3,21 @@ import { Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PatchFile, PatchOperation } from "../engine/text/patch.ts";
-import { commitAll } from "./lib/commit.ts";
-import { diffOf, encodeLike, hashOfAll, shownText } from "./render/preview.ts";
+import { commitFileChanges } from "./lib/commit.ts";
+import { previewDiff, encodeLikeShown, hashOfAll, textIfDecodable } from "./render/preview.ts";
 import {
   type ApplyPatchData,
   type PatchOutcome,
   type PatchRequest,
   type PatchTodo,
   planPatch,
-  shownDiff,
+  shownDiffOf,
 } from "./lib/patching.ts";
 import { type Arguments, compile, object } from "./lib/schema.ts";
-import { flag, HOOK_DIFF, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
+import { flag, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
 import { writeWarnings } from "./lib/overwrite.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type ChangingTool, type PathEffect, type PathUse, refuse } from "./lib/tool.ts";
+import { type ChangingTool, type PathEffect, type PathUse, locationError } from "./lib/tool.ts";
 
 /** The arguments of `apply_patch`. */
 export interface ApplyPatchArgs {
@@ -78,7 +78,7 @@ const outputSchema = object(
       ),
     },
     diff: text("Unified diff of the whole change."),
-    hook_diff: HOOK_DIFF,
+    hook_diff: HOOK_DIFF_SCHEMA,
     warnings: {
       type: "array",
       items: { type: "string" },
@@ -100,7 +100,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: withNames(compile("apply_patch", inputSchema)),
+  parse: withPathsOfPatch(compile("apply_patch", inputSchema)),
   paths: (args) =>
     args.names.map(
       (typed): PathUse => ({
@@ -117,7 +117,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   preview({ todo }, args, call) {
     const first = todo.changes[0];
     const shown = (bytes: Uint8Array | undefined): string | null =>
-      bytes === undefined ? null : shownText(bytes);
+      bytes === undefined ? null : textIfDecodable(bytes);
     const location = call.locations.findIndex((at) => at.path === first?.path);
     const more = todo.changes.length - 1;
     return {
@@ -128,10 +128,10 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
         todo.data.truncated === true
           ? todo.changes
               .map(({ path: at, before, after }) =>
-                diffOf(before?.bytes ?? null, after?.bytes ?? new Uint8Array(0), call.display(at)),
+                previewDiff(before?.bytes ?? null, after?.bytes ?? new Uint8Array(0), call.display(at)),
               )
               .join("")
-          : shownDiff(todo.data),
+          : shownDiffOf(todo.data),
       originalContent: shown(first?.before?.bytes),
       newContent: shown(first?.after?.bytes),
       risk: todo.changes.some(({ before, after }) => before !== null && after === null) ? "medium" : "low",
@@ -150,12 +150,12 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   revise({ todo, base }, args, newContent, call) {
     const [only, ...more] = todo.changes;
     if (only === undefined || only.after === null || more.length > 0) {
-      throw refuse("APPROVAL_DENIED", call.locations[0], {
+      throw locationError("APPROVAL_DENIED", call.locations[0], {
         complete: true,
         message: "The reviewer's content is for one file, and the patch is for several.",
       });
     }
-    const bytes = encodeLike(newContent, only.after.bytes);
+    const bytes = encodeLikeShown(newContent, only.after.bytes);
     const name = args.names[call.locations.findIndex((at) => at.path === only.path)] ?? "file";
     const { text: diff } = engine().diff(only.before?.bytes ?? new Uint8Array(0), bytes, {
       oldName: only.before === null ? null : name,
@@ -165,7 +165,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
     return { todo: { ...todo, changes, data: { ...todo.data, diff } }, base };
   },
   async apply({ todo }, _args, call) {
-    const made = await commitAll(call.fs, todo.changes, {
+    const made = await commitFileChanges(call.fs, todo.changes, {
       durability: call.durability,
       signal: call.signal,
     });
@@ -181,13 +181,13 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   },
   render(data) {
     const lines = data.applied ? [] : ["Dry run, nothing written"];
-    lines.push(...data.files.map(lineOf));
+    lines.push(...data.files.map(outcomeLine));
     lines.push(...(data.warnings ?? []).map((warning) => `[${warning}]`));
-    return (data.applied ? lines : [...lines, shownDiff(data).replace(/\n$/u, "")]).join("\n");
+    return (data.applied ? lines : [...lines, shownDiffOf(data).replace(/\n$/u, "")]).join("\n");
   },
 };
 
-const OPERATION_VERBS: Readonly<Record<PatchOperation, string>> = Object.freeze({
+const VERB_BY_OPERATION: Readonly<Record<PatchOperation, string>> = Object.freeze({
   update: "Patched",
   create: "Created",
   delete: "Deleted",
@@ -196,7 +196,7 @@ const OPERATION_VERBS: Readonly<Record<PatchOperation, string>> = Object.freeze(
 });
 
 /** Returns a line such as `Patched src/a.ts (+2 -1, 3 lines further down)`. */
-function lineOf({ path: to, from, operation, added, removed, offset, matched }: PatchOutcome): string {
+function outcomeLine({ path: to, from, operation, added, removed, offset, matched }: PatchOutcome): string {
   const name = from === undefined ? escapeControls(to) : `${escapeControls(from)} -> ${escapeControls(to)}`;
   const lines = Math.abs(offset) === 1 ? "line" : "lines";
   const moved = offset === 0 ? "" : `, ${Math.abs(offset)} ${lines} further ${offset > 0 ? "down" : "up"}`;
@@ -206,14 +206,14 @@ function lineOf({ path: to, from, operation, added, removed, offset, matched }: 
     fuzzy: ", nearly",
     fuzz: ", without some context",
   };
-  return `${OPERATION_VERBS[operation]} ${name} (+${added} -${removed}${moved}${loose[matched]})`;
+  return `${VERB_BY_OPERATION[operation]} ${name} (+${added} -${removed}${moved}${loose[matched]})`;
 }
 
 /**
  * Extends the argument check: it also parses the patch and returns the paths that the patch names, so that
  * the pipeline checks them as it checks path arguments.
  */
-function withNames(
+function withPathsOfPatch(
   parse: (args: Arguments) => Omit<PatchRequest, "names" | "sources" | "created" | "effects" | "warnings">,
 ): (args: Arguments) => PatchRequest {
   return (given) => {
@@ -242,20 +242,20 @@ function withNames(
     for (const name of sources) if (written.has(name)) sources.delete(name);
     const created = new Set(
       files.flatMap(({ operation, newPath }) =>
-        newPath !== null && CREATES.has(operation) ? [newPath] : [],
+        newPath !== null && CREATING_OPERATIONS.has(operation) ? [newPath] : [],
       ),
     );
-    return { ...args, names: paths, sources, created, effects: effectsOf(files), warnings };
+    return { ...args, names: paths, sources, created, effects: effectsByPath(files), warnings };
   };
 }
 
-const CREATES: ReadonlySet<PatchOperation> = new Set(["create", "rename", "copy"]);
+const CREATING_OPERATIONS: ReadonlySet<PatchOperation> = new Set(["create", "rename", "copy"]);
 
 /**
  * Returns the deletions, moves and copies that a patch makes, by path, as calls of those tools: rules for the
  * tools then apply to the patch, too.
  */
-function effectsOf(files: readonly PatchFile[]): ReadonlyMap<string, readonly PathEffect[]> {
+function effectsByPath(files: readonly PatchFile[]): ReadonlyMap<string, readonly PathEffect[]> {
   const effects = new Map<string, PathEffect[]>();
   const add = (path: string, effect: PathEffect): void => {
     effects.set(path, [...(effects.get(path) ?? []), effect]);

@@ -109,14 +109,14 @@ Use it where changes of several files belong together. Up to 100 operations; bat
       const { tool, text, modified_by: by } = one;
       const told = `${index + 1}. ${escapeControls(tool)}: ${text.split("\n", 1)[0] ?? ""}`;
       const changed = by === undefined ? "" : ` [modified by ${by === "hook" ? "a hook" : "the reviewer"}]`;
-      return [`${told}${changed}`, ...warningsOf(one).map((warning) => `   [${warning}]`)];
+      return [`${told}${changed}`, ...warningsOfOutcome(one).map((warning) => `   [${warning}]`)];
     });
     return args.dry_run ? ["Dry run, nothing written", ...lines].join("\n") : lines.join("\n");
   },
 };
 
 /** Returns the warnings in the data of an operation; empty when it has none. */
-function warningsOf({ data }: BatchOutcome): readonly string[] {
+function warningsOfOutcome({ data }: BatchOutcome): readonly string[] {
   const warnings = (data as { readonly warnings?: readonly string[] } | undefined)?.warnings;
   return Array.isArray(warnings) ? warnings : [];
 }

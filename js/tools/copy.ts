@@ -1,10 +1,10 @@
 /** `copy`: copies a file or a directory to an exact path. */
 import { copyTreeVia } from "../backends/fallback/fallback-tree.ts";
 import {
-  withParents,
+  withCreatedParents,
   planTransfer,
   previewTransfer,
-  replacing,
+  replacingEffect,
   type TransferArgs,
   type TransferTodo,
   transferSchema,
@@ -60,14 +60,14 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
       entry: true,
       writesThrough: true,
       tree: true,
-      effects: args.overwrite ? [replacing(args.destination)] : [],
+      effects: args.overwrite ? [replacingEffect(args.destination)] : [],
     },
   ],
   plan: (args, call) => planTransfer(args, call, "copy"),
   preview: ({ todo }, args, call) => previewTransfer("Copy", todo, args, call),
   async apply({ todo }, args, call) {
     const [from, to] = [call.locations[0]!, call.locations[1]!];
-    const counts = await withParents(call.fs, to.path, args.create_dirs, async () =>
+    const counts = await withCreatedParents(call.fs, to.path, args.create_dirs, async () =>
       copyTreeVia(call.fs, todo.from, to.path, {
         overwrite: args.overwrite,
         ifVersion: todo.version,

@@ -4,18 +4,27 @@ import { entryPathVia, lstatOrNull, lstatVia } from "../backends/fallback/fallba
 import { deleteVia, removeTreeVia } from "../backends/fallback/fallback-tree.ts";
 import { currentVersion } from "./lib/contents.ts";
 import {
-  diffOf,
-  bytesForPreview,
-  incompleteTree,
-  shownCounts,
-  shownText,
-  treeFacts,
+  previewDiff,
+  readBytesForPreview,
+  incompleteTreeReason,
+  formatTreeCounts,
+  textIfDecodable,
+  readTreeFacts,
 } from "./render/preview.ts";
 import { compile, object } from "./lib/schema.ts";
-import { BEFORE_WRITING, flag, integer, path, PATH_ALIASES, text, timeout, WARNINGS } from "./lib/shared.ts";
+import {
+  TIMEOUT_BEFORE_WRITING_TEXT,
+  flag,
+  integer,
+  path,
+  PATH_ALIASES,
+  text,
+  timeout,
+  WARNINGS,
+} from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type ChangingTool, type Preview, refuse } from "./lib/tool.ts";
-import { checkNotRoot } from "./lib/transfer.ts";
+import { type ChangingTool, type Preview, locationError } from "./lib/tool.ts";
+import { assertNotRoot } from "./lib/transfer.ts";
 
 /** The arguments of `delete`. */
 export interface DeleteArgs {
@@ -43,7 +52,7 @@ const inputSchema = object(
       false,
     ),
     missing_ok: flag("Nothing there is a success; when false it is NOT_FOUND.", false),
-    timeout_ms: timeout(BEFORE_WRITING),
+    timeout_ms: timeout(TIMEOUT_BEFORE_WRITING_TEXT),
   },
   ["path"],
 );
@@ -81,10 +90,10 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTo
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", entry: true, tree: true }],
   async plan(args, call) {
     const at = call.locations[0]!;
-    checkNotRoot(call, at);
+    assertNotRoot(call, at);
     const there = await lstatOrNull(call.fs, at.path);
     if (there === null) {
-      if (!args.missing_ok) throw refuse("NOT_FOUND", at);
+      if (!args.missing_ok) throw locationError("NOT_FOUND", at);
       return {
         settled: { data: { path: call.display(at.path), files: 0, directories: 0 } },
         todo: { isDir: false },
@@ -92,9 +101,9 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTo
       };
     }
     // `link/` names the target directory of a link, but a deletion would remove the link.
-    if (at.directory && !there.isDir) throw refuse("NOT_DIRECTORY", at);
+    if (at.directory && !there.isDir) throw locationError("NOT_DIRECTORY", at);
     if (there.isDir && !args.recursive && (await call.fs.listDir(at.path)).length > 0)
-      throw refuse("NOT_EMPTY", at);
+      throw locationError("NOT_EMPTY", at);
     const version = await currentVersion(call.fs, at.path, true);
     const hasVersion = there.isFile || (!there.isDir && there.version !== undefined);
     return {
@@ -105,10 +114,10 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTo
   async preview({ todo }, args, call): Promise<Preview> {
     const at = call.locations[0]!;
     if (todo.isDir) {
-      const tree = await treeFacts(call, await entryPathVia(call.fs, at.path));
-      const incomplete = incompleteTree(tree);
+      const tree = await readTreeFacts(call, await entryPathVia(call.fs, at.path));
+      const incomplete = incompleteTreeReason(tree);
       return {
-        title: `Delete directory ${args.path} (${shownCounts(tree)})`,
+        title: `Delete directory ${args.path} (${formatTreeCounts(tree)})`,
         location: 0,
         diff: "",
         originalContent: null,
@@ -120,12 +129,12 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTo
       };
     }
     const isLink = (await lstatVia(call.fs, at.path)).type === "symlink";
-    const bytes = isLink ? null : await bytesForPreview(call, at.path);
+    const bytes = isLink ? null : await readBytesForPreview(call, at.path);
     return {
       title: `Delete ${isLink ? "link " : ""}${args.path}`,
       location: 0,
-      diff: bytes === null ? "" : diffOf(bytes, EMPTY_BYTES, args.path),
-      originalContent: bytes === null ? null : shownText(bytes),
+      diff: bytes === null ? "" : previewDiff(bytes, EMPTY_BYTES, args.path),
+      originalContent: bytes === null ? null : textIfDecodable(bytes),
       newContent: null,
       risk: isLink ? "low" : "medium",
       changes: [{ path: at.path, kind: "delete", type: isLink ? "symlink" : "file" }],

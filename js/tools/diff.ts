@@ -3,12 +3,12 @@ import type { Location } from "../policy/index.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { isTextKind, readWhole } from "./lib/contents.ts";
-import { diffHtml, type HunkData, TRUNCATED_DIFF_NOTE } from "./render/diff_html.ts";
+import { isTextKind, readWholeFile } from "./lib/contents.ts";
+import { renderDiffAsHtml, type HunkData, TRUNCATED_DIFF_NOTE } from "./render/diff_html.ts";
 import { type Arguments, compile, object } from "./lib/schema.ts";
 import { COMPARE_ALIASES, choice, flag, integer, path, text, timeout } from "./lib/shared.ts";
-import { utf8 } from "./lib/text.ts";
-import { type Call, type ReadingTool, refuse } from "./lib/tool.ts";
+import { encodeUtf8 } from "./lib/text.ts";
+import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 import { answerBytes } from "./lib/limits.ts";
 
 /** The arguments of `diff`. */
@@ -40,7 +40,9 @@ export interface DiffData {
   readonly truncated?: boolean;
 }
 
-type Args = Required<Pick<DiffArgs, "a" | "context" | "ignore_whitespace" | "format" | "timeout_ms">> &
+type CheckedDiffArgs = Required<
+  Pick<DiffArgs, "a" | "context" | "ignore_whitespace" | "format" | "timeout_ms">
+> &
   Pick<DiffArgs, "b" | "content_b">;
 
 const inputSchema = object(
@@ -89,7 +91,7 @@ const outputSchema = object(
 );
 
 /** Compares two files. */
-export const diff: ReadingTool<Args, DiffData> = {
+export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
   kind: "read",
   name: "diff",
   title: "Compare",
@@ -98,7 +100,7 @@ export const diff: ReadingTool<Args, DiffData> = {
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: COMPARE_ALIASES,
-  parse: withSecond(compile<Args>("diff", inputSchema)),
+  parse: withSecondSideCheck(compile<CheckedDiffArgs>("diff", inputSchema)),
   paths: (args) =>
     args.b === undefined
       ? [{ argument: "a", typed: args.a, intent: "read" }]
@@ -107,9 +109,11 @@ export const diff: ReadingTool<Args, DiffData> = {
           { argument: "b", typed: args.b, intent: "read" },
         ],
   async run(args, call) {
-    const before = await sideOf(call.locations[0]!, call);
+    const before = await contentOfSide(call.locations[0]!, call);
     const after =
-      args.content_b === undefined ? await sideOf(call.locations[1]!, call) : utf8(args.content_b);
+      args.content_b === undefined
+        ? await contentOfSide(call.locations[1]!, call)
+        : encodeUtf8(args.content_b);
     const options = {
       oldName: args.a,
       newName: args.b ?? args.a,
@@ -122,10 +126,10 @@ export const diff: ReadingTool<Args, DiffData> = {
     // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
     const result = await engine().diffAsync(before, after, { ...options, lineEnds: "raw" });
     const { identical, text: unified, added, removed, truncated } = result;
-    const hunks = args.format === "unified" ? {} : { hunks: result.hunks.map(hunkData) };
+    const hunks = args.format === "unified" ? {} : { hunks: result.hunks.map(toHunkData) };
     const data = { identical, diff: unified, added, removed, ...hunks, ...(truncated ? { truncated } : {}) };
     if (args.format === "unified" && unified.includes("\r"))
-      shownDiffs.set(data, (await engine().diffAsync(before, after, options)).text);
+      shownDiffByData.set(data, (await engine().diffAsync(before, after, options)).text);
     return { data };
   },
   render(data, args, call) {
@@ -133,11 +137,11 @@ export const diff: ReadingTool<Args, DiffData> = {
       return JSON.stringify(data.hunks) + (data.truncated === true ? `\n${TRUNCATED_DIFF_NOTE}` : "");
     if (data.identical) return "Files are identical";
     return args.format === "html"
-      ? diffHtml(args.a, args.b ?? args.a, data.hunks ?? [], {
+      ? renderDiffAsHtml(args.a, args.b ?? args.a, data.hunks ?? [], {
           maxBytes: answerBytes(call.limits),
           cut: data.truncated === true,
         })
-      : (shownDiffs.get(data) ?? data.diff).replace(/\n$/u, "");
+      : (shownDiffByData.get(data) ?? data.diff).replace(/\n$/u, "");
   },
 };
 
@@ -145,9 +149,11 @@ export const diff: ReadingTool<Args, DiffData> = {
  * The diffs that models see, in which a CR that both sides of a line have is left out. Keyed by the data,
  * which contains the diff with every byte.
  */
-const shownDiffs = new WeakMap<object, string>();
+const shownDiffByData = new WeakMap<object, string>();
 
-function withSecond(parse: (args: Arguments) => Args): (args: Arguments) => Args {
+function withSecondSideCheck(
+  parse: (args: Arguments) => CheckedDiffArgs,
+): (args: Arguments) => CheckedDiffArgs {
   return (given) => {
     const args = parse(given);
     if ((args.b === undefined) === (args.content_b === undefined)) {
@@ -174,14 +180,14 @@ function withSecond(parse: (args: Arguments) => Args): (args: Arguments) => Args
   };
 }
 
-async function sideOf(at: Location, call: Call): Promise<Uint8Array> {
-  const { bytes } = await readWhole(call, at, call.limits.wholeFileBytes);
+async function contentOfSide(at: Location, call: Call): Promise<Uint8Array> {
+  const { bytes } = await readWholeFile(call, at, call.limits.wholeFileBytes);
   const { kind, mime } = engine().inspect(bytes, { name: at.path });
-  if (!isTextKind(kind)) throw refuse("BINARY_FILE", at, { details: { mime, size: bytes.length } });
+  if (!isTextKind(kind)) throw locationError("BINARY_FILE", at, { details: { mime, size: bytes.length } });
   return bytes;
 }
 
-function hunkData(hunk: DiffHunk): HunkData {
+function toHunkData(hunk: DiffHunk): HunkData {
   return {
     old_start: hunk.oldStart,
     old_lines: hunk.oldLines,

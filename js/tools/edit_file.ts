@@ -5,11 +5,18 @@ import { engine } from "../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/text/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { contentsDigit } from "./lib/seen.ts";
-import { expectHash, isTextKind, toConflict, normalHash, readWhole } from "./lib/contents.ts";
-import { diffOf, contentPreview, encodeLike } from "./render/preview.ts";
-import { where, type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
-import { findOmissions, mayLeaveOut, omissionError, omissionWarnings } from "./lib/omission.ts";
-import { formOf, writeWarnings } from "./lib/overwrite.ts";
+import { assertExpectedHash, isTextKind, toConflict, normalizeHash, readWholeFile } from "./lib/contents.ts";
+import { previewDiff, contentPreview, encodeLikeShown } from "./render/preview.ts";
+import {
+  phraseIfNamed,
+  type Answer,
+  type Call,
+  type ChangingTool,
+  type Plan,
+  locationError,
+} from "./lib/tool.ts";
+import { findOmissions, mayContainOmission, omissionError, omissionWarnings } from "./lib/omission.ts";
+import { textFormOf, writeWarnings } from "./lib/overwrite.ts";
 import {
   type EditFileArgs,
   type EditFileData,
@@ -18,8 +25,8 @@ import {
   inputSchema,
   outputSchema,
 } from "./edit/schema.ts";
-import { normalizeEdits, withHint } from "./edit/arguments.ts";
-import { planValues, type ValueEdit } from "./edit/value.ts";
+import { normalizeEdits, withEmptyOldTextHint } from "./edit/arguments.ts";
+import { planEditsWithValues, type ValueEdit } from "./edit/value.ts";
 import { compile } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -47,30 +54,30 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: normalizeEdits(
-    withHint(compile<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema)),
+    withEmptyOldTextHint(compile<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema)),
   ),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
-  plan,
+  plan: planEditFile,
   preview: ({ todo }, args, call) =>
     contentPreview({ title: `Edit ${args.path}`, location: 0, risk: "low" }, todo.before, todo.bytes, {
       typed: args.path,
       path: call.locations[0]!.path,
     }),
   revise({ todo, base }, args, newContent) {
-    const bytes = encodeLike(newContent, todo.before);
+    const bytes = encodeLikeShown(newContent, todo.before);
     const data = {
       ...todo.data,
-      diff: diffOf(todo.before, bytes, args.path),
+      diff: previewDiff(todo.before, bytes, args.path),
       bytes_written: bytes.length,
     };
     return { todo: { ...todo, bytes, data, hash: engine().sha256(bytes) }, base };
   },
-  apply,
+  apply: applyEditFile,
   render(data, args) {
     const head = data.applied
       ? `Edited ${escapeControls(args.path)}: ${data.replacements} replacement(s)`
       : "Dry run, nothing written";
-    return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(describeMatch).join("")}${chosenAmong(data, args)}`;
+    return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(approximateMatchLine).join("")}${chosenMatchLine(data, args)}`;
   },
 };
 
@@ -78,7 +85,7 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
  * Returns the last line of the answer for an edit that matched only approximately, so that the caller can
  * check the place. Empty for any other edit.
  */
-function describeMatch({ tier, score, repairs, start_line }: EditOutcome): string {
+function approximateMatchLine({ tier, score, repairs, start_line }: EditOutcome): string {
   if (tier !== "fuzzy") return "";
   const undone = repairs.length === 0 ? "" : `, without ${repairs.join(", ")}`;
   return `\n[matched nearly, at line ${start_line}: ${Math.round(score * 100)} % of old_text${undone}]`;
@@ -88,7 +95,7 @@ function describeMatch({ tier, score, repairs, start_line }: EditOutcome): strin
  * Returns the last line of the answer for an edit that chose one of several matches, so that the caller can
  * check the choice.
  */
-export function chosenAmong(
+export function chosenMatchLine(
   { edits }: Pick<EditFileData, "edits">,
   { edits: asked = [] }: Pick<EditFileArgs, "edits">,
 ): string {
@@ -101,55 +108,55 @@ export function chosenAmong(
   return lines.join("");
 }
 
-async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, EditTodo>> {
+async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFileData, EditTodo>> {
   const at = call.locations[0]!;
-  const { bytes: before, version } = await readWhole(call, at, call.limits.grepFileBytes);
+  const { bytes: before, version } = await readWholeFile(call, at, call.limits.grepFileBytes);
   if (args.expected_hash !== undefined) {
-    expectHash(at, normalHash(args.expected_hash), engine().sha256(before));
+    assertExpectedHash(at, normalizeHash(args.expected_hash), engine().sha256(before));
   }
-  const planned = await replaced(before, version, args, call);
+  const planned = await replaceInContent(before, version, args, call);
   if (!planned.ok && planned.error.details?.["reason"] === "stale_anchor") {
-    refuseRepeated(before, [], args, call);
+    refuseRepeatedInsertion(before, [], args, call);
   }
   if (!planned.ok) {
     const error = withSendableAnchors(withOldText(planned.error), at.path, before, call);
     throw withStaleness(error, call.seen.changed(at.path, { version, bytes: before }));
   }
-  const first = plannedOn.get(call);
-  plannedOn.set(call, version);
+  const first = firstPlannedVersion.get(call);
+  firstPlannedVersion.set(call, version);
   if (first !== undefined && first !== version && planned.edits.some(({ tier }) => tier !== "exact")) {
-    throw refuse("CONFLICT", at, {
+    throw locationError("CONFLICT", at, {
       message: "changed while it was edited, and old_text is no longer there to the letter",
       hint: "read it again",
     });
   }
   const { bytes, diff, edits, replacements } = planned;
-  refuseRepeated(before, edits, args, call);
+  refuseRepeatedInsertion(before, edits, args, call);
   const data = {
     path: call.display(at.path),
     applied: !args.dry_run,
     replacements,
-    edits: edits.map(outcome),
+    edits: edits.map(editOutcomeOf),
     diff: diff.text,
     bytes_written: bytes.length,
     ...(diff.truncated ? { truncated: true } : {}),
   };
-  const left = args.whole_file ? [] : omissionsOf(before, bytes, args, at.path);
+  const left = args.whole_file ? [] : omissionsOfEdits(before, bytes, args, at.path);
   if (left.length > 0 && call.refusesOmissions) {
     throw omissionError(
       "edit_file",
       "new_text",
       left,
-      `Nothing was written: send the lines themselves, or replace only the lines that change${where(
+      `Nothing was written: send the lines themselves, or replace only the lines that change${phraseIfNamed(
         call.names.argument("whole_file"),
         (name) => `; set ${name}: true if the line is meant as it is`,
       )}.`,
     );
   }
   // Presets that accept omissions are also those that allow a missing new text.
-  const gone = call.refusesOmissions ? [] : deletions(edits, args);
+  const gone = call.refusesOmissions ? [] : deletionWarnings(edits, args);
   const warnings = [...omissionWarnings(left), ...gone];
-  const hashing = planned.hash ?? hashed(bytes);
+  const hashing = planned.hash ?? hashNowOrLater(bytes);
   const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
   const todo = { before, bytes, version, data, hash, warnings };
   const base = [{ path: at.path, version }];
@@ -162,7 +169,7 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, E
  * The version of the file when each call was first planned. After a concurrent write the call is planned
  * again; that second plan is based on content which the caller never saw.
  */
-const plannedOn = new WeakMap<Call, string>();
+const firstPlannedVersion = new WeakMap<Call, string>();
 
 /**
  * Appends the text of the first candidate to the message of an error that asks the caller to send it, because
@@ -224,11 +231,11 @@ function withStaleness(error: FilewrightError, changed: boolean | undefined): Fi
   return new FilewrightError(code, message, { hint, complete, path, details });
 }
 
-function hashed(bytes: Uint8Array): string | Promise<string> {
+function hashNowOrLater(bytes: Uint8Array): string | Promise<string> {
   return bytes.length > MIN_LARGE_FILE_BYTES ? engine().sha256Async(bytes) : engine().sha256(bytes);
 }
 
-const UTF_8 = "utf-8";
+const UTF_8_ENCODING = "utf-8";
 /**
  * The size in bytes above which detecting the encoding and hashing take milliseconds, so that both run while
  * the edits are planned.
@@ -241,7 +248,7 @@ const MIN_LARGE_FILE_BYTES = 4 * 1024 * 1024;
 const MIN_CONCURRENT_HASH_BYTES = 64 * 1024 * 1024;
 
 /** Returns the bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
-async function replaced(
+async function replaceInContent(
   before: Uint8Array,
   version: string,
   args: EditRequest,
@@ -252,7 +259,7 @@ async function replaced(
     anchor !== undefined && call.seen.hasAnchorOf(at.path, { version, bytes: before }, anchor);
   const edits = args.edits.map((edit): ValueEdit => {
     if (edit.old_text?.isWellFormed() === false || edit.new_text?.isWellFormed() === false) {
-      throw refuse("ENCODING_ERROR", at, {
+      throw locationError("ENCODING_ERROR", at, {
         message: "an edit holds an unpaired surrogate, which has no encoding",
         hint: "send well-formed text",
       });
@@ -282,18 +289,18 @@ async function replaced(
   const planIn = (encoding: string): Promise<BytesPlan> =>
     engine().planEditsBytesAsync(before, edits, { ...options, encoding, hash, signal: call.signal });
   // Plans the edits of a large file as UTF-8, the most likely encoding, while its encoding is detected.
-  const early = before.length > MIN_LARGE_FILE_BYTES && !byValue ? planIn(UTF_8) : undefined;
+  const early = before.length > MIN_LARGE_FILE_BYTES && !byValue ? planIn(UTF_8_ENCODING) : undefined;
   early?.catch(() => {}); // Not needed after all, and cancelled; the other plan reports errors.
   const { kind, mime, encoding } = engine().inspect(before, { name: at.path });
   if (!isTextKind(kind)) {
-    throw refuse("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
+    throw locationError("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
   }
-  const name = encoding ?? UTF_8;
-  if (byValue) return planValues(before, edits, { ...options, encoding: name }, mime);
-  return early !== undefined && name === UTF_8 ? early : planIn(name);
+  const name = encoding ?? UTF_8_ENCODING;
+  if (byValue) return planEditsWithValues(before, edits, { ...options, encoding: name }, mime);
+  return early !== undefined && name === UTF_8_ENCODING ? early : planIn(name);
 }
 
-async function apply(
+async function applyEditFile(
   { todo }: Plan<EditFileData, EditTodo>,
   _args: EditRequest,
   call: Call,
@@ -321,7 +328,7 @@ async function apply(
  *
  * @throws FilewrightError NO_CHANGE
  */
-function refuseRepeated(
+function refuseRepeatedInsertion(
   before: Uint8Array,
   edits: readonly AppliedEdit[],
   { edits: asked }: EditRequest,
@@ -329,11 +336,11 @@ function refuseRepeated(
 ): void {
   if (!asked.some(({ insert }) => insert !== undefined)) return;
   const at = call.locations[0]!;
-  const form = formOf(before, at.path);
+  const form = textFormOf(before, at.path);
   if (form === undefined) return;
-  const lines = linesOf(engine().decodeText(before, form.encoding).text);
+  const lines = linesWithoutEndings(engine().decodeText(before, form.encoding).text);
   for (const [index, { from = "", insert, new_text = "" }] of asked.entries()) {
-    const added = linesOf(new_text);
+    const added = linesWithoutEndings(new_text);
     // Lines without any word, such as `}`, are often repeated on purpose.
     if (insert === undefined || !added.some((line) => /[\p{L}\p{N}].*[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line)))
       continue;
@@ -351,7 +358,7 @@ function refuseRepeated(
       (start) => start >= 0 && added.every((line, offset) => lines[start + offset] === line),
     );
     if (first === undefined) continue;
-    throw refuse("NO_CHANGE", at, {
+    throw locationError("NO_CHANGE", at, {
       complete: true,
       message: `The lines that edits[${index}] inserts are already there, at line ${first + 1}; nothing was written. To have them twice, insert them at a different line.`,
       details: { reason: "already_applied", edit_index: index, line: first + 1 },
@@ -363,14 +370,14 @@ function refuseRepeated(
  * Returns the lines of a text without their line endings. A line ending at the end of the text begins no
  * further line.
  */
-function linesOf(text: string): readonly string[] {
+function linesWithoutEndings(text: string): readonly string[] {
   const lines = text.split(/\r?\n/u);
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
 /** Returns a warning for each edit whose new text is empty, which names the deleted lines. */
-function deletions(edits: readonly AppliedEdit[], { edits: asked }: EditRequest): readonly string[] {
+function deletionWarnings(edits: readonly AppliedEdit[], { edits: asked }: EditRequest): readonly string[] {
   return edits.flatMap(({ index, startLine, endLine }) => {
     if (asked[index]?.new_text !== "") return [];
     const lines = startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`;
@@ -382,21 +389,21 @@ function deletions(edits: readonly AppliedEdit[], { edits: asked }: EditRequest)
  * Finds lines of the new content, such as `// ... rest of the file`, that stand for lines which the edits
  * remove.
  */
-function omissionsOf(
+function omissionsOfEdits(
   before: Uint8Array,
   after: Uint8Array,
   { edits }: EditRequest,
   name: string,
 ): ReturnType<typeof findOmissions> {
   // Only sent text can contain an omission, so most files need no comparison.
-  if (!edits.some(({ new_text }) => new_text !== undefined && mayLeaveOut(new_text))) return [];
-  const form = formOf(before, name);
+  if (!edits.some(({ new_text }) => new_text !== undefined && mayContainOmission(new_text))) return [];
+  const form = textFormOf(before, name);
   if (form === undefined) return [];
   const text = (bytes: Uint8Array): string => engine().decodeText(bytes, form.encoding).text;
   return findOmissions(() => text(before), text(after));
 }
 
-function outcome(edit: AppliedEdit): EditOutcome {
+function editOutcomeOf(edit: AppliedEdit): EditOutcome {
   return {
     index: edit.index,
     matches: edit.matches,

@@ -16,9 +16,9 @@ import type {
   SearchResult,
 } from "../engine/search-types.ts";
 import { rankedGrep, type Rank } from "./grep/rank.ts";
-import { grepLines } from "./grep/search.ts";
+import { grepWithoutExcludedLines } from "./grep/search.ts";
 import { answerBytes } from "./lib/limits.ts";
-import { otherRoots } from "./render/left-out.ts";
+import { otherReadableRoots } from "./render/left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "./lib/tool.ts";
 import { findPaths } from "./lib/walks.ts";
@@ -52,7 +52,7 @@ export async function coveredRoots(typed: string, call: Call): Promise<CoveredRo
   const [at] = call.locations;
   const roots: CoveredRoot[] = [{ path: at!.path, index: 0 }];
   const closed: string[] = [];
-  const others = typed === "." && call.coversRoots ? otherRoots(at!.path, call.access) : [];
+  const others = typed === "." && call.coversRoots ? otherReadableRoots(at!.path, call.access) : [];
   for (const [position, other] of others.entries()) {
     try {
       // This asks for a grant of the root, if grants are needed.
@@ -79,12 +79,12 @@ export function closedRootsNote({ closed }: CoveredRoots, verb: string): string 
  * Returns a cursor that continues in the root at `index` from the given cursor of that root; an empty cursor
  * means the beginning of the root.
  */
-export function rootCursor(index: number, cursor = ""): string {
+export function makeRootCursor(index: number, cursor = ""): string {
   return index === 0 ? cursor : `r${index}.${cursor}`;
 }
 
 /** Splits a cursor into the position of the root in which the call continues, and the cursor of that root. */
-function cursorIn(cursor: string | undefined): { readonly index: number; readonly cursor?: string } {
+function parseRootCursor(cursor: string | undefined): { readonly index: number; readonly cursor?: string } {
   const [, index, inner] = /^r(\d{1,4})\.(.*)$/u.exec(cursor ?? "") ?? [];
   if (index === undefined) return { index: 0, ...(cursor === undefined ? {} : { cursor }) };
   return { index: Number(index), ...(inner === "" ? {} : { cursor: inner as string }) };
@@ -107,7 +107,7 @@ export async function findInCovered(
   let next: string | undefined;
   for (const { path, index } of roots) {
     const { cursor: given, limit, ...query } = queryIn(path);
-    const begin = cursorIn(given);
+    const begin = parseRootCursor(given);
     // Roots before the cursor, and roots after a full page, are searched only because the totals include
     // them.
     const isCounted = index < begin.index || next !== undefined;
@@ -121,10 +121,10 @@ export async function findInCovered(
     if (isCounted) continue;
     if (room > 0) {
       paths.push(...found.paths);
-      if (found.nextCursor !== undefined) next = rootCursor(index, found.nextCursor);
+      if (found.nextCursor !== undefined) next = makeRootCursor(index, found.nextCursor);
     } else if (found.paths.length > 0) {
       // The roots so far have filled the page exactly, and this one has more.
-      next = rootCursor(index);
+      next = makeRootCursor(index);
     }
   }
   return {
@@ -137,7 +137,7 @@ export async function findInCovered(
 }
 
 /** A query of contents in which the limits are not optional. */
-export type CoveredQuery = SearchQuery &
+export type CoveredContentQuery = SearchQuery &
   Counting & {
     readonly maxResults: number;
     readonly timeoutMs: number;
@@ -153,15 +153,15 @@ export type CoveredQuery = SearchQuery &
 export async function grepInCovered(
   call: Call,
   { roots }: CoveredRoots,
-  query: CoveredQuery,
+  query: CoveredContentQuery,
   rank: Rank,
 ): Promise<SearchResult> {
-  const search = (root: string, one: CoveredQuery): Promise<SearchResult> =>
+  const search = (root: string, one: CoveredContentQuery): Promise<SearchResult> =>
     rank === "path"
-      ? grepLines(call.fs, root, one, call.excludeLines)
+      ? grepWithoutExcludedLines(call.fs, root, one, call.excludeLines)
       : rankedGrep(call.fs, root, one, rank, answerBytes(call.limits));
   const began = performance.now();
-  const begin = cursorIn(query.cursor);
+  const begin = parseRootCursor(query.cursor);
   const results: SearchResult[] = [];
   let given = 0;
   let next: string | undefined;
@@ -176,33 +176,36 @@ export async function grepInCovered(
     const found = await search(path, {
       ...query,
       ...{ cursor, timeoutMs, maxResults: Math.max(1, room) },
-      onCounts: onCounts && ((counts) => onCounts(withEarlier(counts, results))),
+      onCounts: onCounts && ((counts) => onCounts(withCountsOfEarlierRoots(counts, results))),
     });
     if (room <= 0 && found.totalMatches > 0) {
       // The roots so far have filled the page exactly, and this one has more. Its one match is returned on
       // the next page.
-      next = rootCursor(index);
+      next = makeRootCursor(index);
       cut = { ...found, complete: false, incompleteReason: "max_results" };
       break;
     }
-    results.push(withRoot(found, path));
+    results.push(withAbsolutePaths(found, path));
     given += query.output === "content" ? found.matches.length : found.counts.length;
     if (!found.truncated && found.incompleteReason !== "timeout") continue;
     cut = found;
-    if (found.nextCursor !== undefined) next = rootCursor(index, found.nextCursor);
+    if (found.nextCursor !== undefined) next = makeRootCursor(index, found.nextCursor);
     else {
       // A search that was ended by its time limit and gave no cursor cannot be continued, but later roots can
       // still be searched.
       const after = roots.find((root) => root.index > index);
-      next = after === undefined ? undefined : rootCursor(after.index);
+      next = after === undefined ? undefined : makeRootCursor(after.index);
     }
     if (rank === "path" || found.incompleteReason === "timeout") break;
   }
-  return merged(results, cut, rank === "path" ? next : undefined);
+  return mergeRootResults(results, cut, rank === "path" ? next : undefined);
 }
 
 /** Returns the counts of the current root plus those of the roots before it, for a progress report. */
-function withEarlier({ files, matches }: SearchCounts, earlier: readonly SearchResult[]): SearchCounts {
+function withCountsOfEarlierRoots(
+  { files, matches }: SearchCounts,
+  earlier: readonly SearchResult[],
+): SearchCounts {
   return {
     files: earlier.reduce((sum, one) => sum + one.filesSearched + one.skippedBinary, files),
     matches: earlier.reduce((sum, { totalMatches }) => sum + totalMatches, matches),
@@ -213,7 +216,7 @@ function withEarlier({ files, matches }: SearchCounts, earlier: readonly SearchR
  * Returns the result with absolute paths. If the root is a file, its relative path is empty and becomes the
  * path of the root.
  */
-function withRoot(found: SearchResult, root: string): SearchResult {
+function withAbsolutePaths(found: SearchResult, root: string): SearchResult {
   const whole = (path: string): string => (path === "" ? root : childOf(root, path));
   return {
     ...found,
@@ -222,7 +225,7 @@ function withRoot(found: SearchResult, root: string): SearchResult {
   };
 }
 
-function merged(
+function mergeRootResults(
   results: readonly SearchResult[],
   cut: SearchResult | undefined,
   next: string | undefined,

@@ -7,7 +7,7 @@ import { closedRootsNote, coveredRoots } from "./every-root.ts";
 import { otherRootsNote, unreadableNote } from "./render/left-out.ts";
 import { compile, object } from "./lib/schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./lib/shared.ts";
-import { where, type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
+import { phraseIfNamed, type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { plural } from "./lib/text.ts";
 
@@ -40,7 +40,7 @@ export interface FoundFile {
   readonly score: number;
 }
 
-type Args = Required<FindFilesArgs>;
+type CheckedFindFilesArgs = Required<FindFilesArgs>;
 
 const inputSchema = object(
   {
@@ -75,7 +75,7 @@ const outputSchema = object(
 );
 
 /** Finds files by some of the letters of their paths. */
-export const findFiles: ReadingTool<Args, FindFilesData> = {
+export const findFiles: ReadingTool<CheckedFindFilesArgs, FindFilesData> = {
   kind: "read",
   searches: true,
   name: "find_files",
@@ -89,7 +89,7 @@ Matches in the file's own name count more than in its directories. Ignored files
   parse: compile("find_files", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   scans: () => true,
-  run,
+  run: runFindFiles,
   render(data, args) {
     if (data.files.length === 0) return `No files match ${escapeControls(args.query)}`;
     const lines = data.files.map((file) => escapeControls(file.path));
@@ -103,14 +103,14 @@ Matches in the file's own name count more than in its directories. Ignored files
   }),
 };
 
-async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
+async function runFindFiles(args: CheckedFindFilesArgs, call: Call): Promise<Answer<FindFilesData>> {
   const at = call.locations[0]!;
-  if (!(await call.fs.stat(at.path)).isDir) throw refuse("NOT_DIRECTORY", at);
+  if (!(await call.fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);
   const covered = await coveredRoots(args.path, call);
   const roots = covered.roots.map((root) => root.path);
   const found: { readonly files: FoundFile[]; total: number } = { files: [], total: 0 };
   for (const root of roots) {
-    const { files, total } = await searched(args, args.limit, call, root);
+    const { files, total } = await findBestBelowRoot(args, args.limit, call, root);
     found.files.push(...files.map((file) => ({ ...file, path: call.display(childOf(root, file.path)) })));
     found.total += total;
   }
@@ -123,7 +123,8 @@ async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
   const alone = args.path === "." ? undefined : otherRootsNote(total, at.path, call.access);
   const warnings = [alone, closedRootsNote(covered, "searched")].filter((note) => note !== undefined);
   // When the answer is truncated, its text already says that files are missing.
-  if (!truncated) for (const root of roots) warnings.push(...(await leftOut(args, call, root, total)));
+  if (!truncated)
+    for (const root of roots) warnings.push(...(await leftOutWarnings(args, call, root, total)));
   return { data, warnings };
 }
 
@@ -134,8 +135,12 @@ const MAX_RANKED_FILES = 10_000;
  * Finds the files below a root, best first, at most `limit`. A query whose composed and decomposed Unicode
  * forms differ is searched in all forms, because file names may have any of them.
  */
-async function searched(
-  { query, rank, respect_ignore: respectIgnore }: Pick<Args, "query" | "rank" | "respect_ignore">,
+async function findBestBelowRoot(
+  {
+    query,
+    rank,
+    respect_ignore: respectIgnore,
+  }: Pick<CheckedFindFilesArgs, "query" | "rank" | "respect_ignore">,
   limit: number,
   call: Call,
   root: string,
@@ -162,17 +167,22 @@ async function searched(
  * Returns warnings about files below a root that the answer lacks although it is not truncated: ignored and
  * unreadable ones.
  */
-async function leftOut(args: Args, call: Call, root: string, total: number): Promise<readonly string[]> {
+async function leftOutWarnings(
+  args: CheckedFindFilesArgs,
+  call: Call,
+  root: string,
+  total: number,
+): Promise<readonly string[]> {
   const { signal, ignoreFiles } = call;
   const names = { pattern: "**", limit: 1, respectIgnore: args.respect_ignore, ignoreFiles, signal } as const;
   const walked = await findBackend(call.fs, root, names);
   const notes: string[] = [];
   if (total === 0 && args.respect_ignore && walked.ignored > 0) {
-    const ignored = (await searched({ ...args, respect_ignore: false }, 1, call, root)).total;
+    const ignored = (await findBestBelowRoot({ ...args, respect_ignore: false }, 1, call, root)).total;
     const name = call.names.argument("respect_ignore");
     if (ignored > 0)
       notes.push(
-        `${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${where(name, (shown) => `; ${shown}: false finds them`)}`,
+        `${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${phraseIfNamed(name, (shown) => `; ${shown}: false finds them`)}`,
       );
   }
   return [...notes, unreadableNote(walked.unreadable)].filter((note) => note !== undefined);

@@ -1,9 +1,16 @@
 /** `glob`: finds files and directories by name. */
 import { closedRootsNote, coveredRoots, findInCovered } from "./every-root.ts";
-import { missedGlob } from "./grep/text.ts";
-import { excludeNotes, findNotes, otherRootsNote } from "./render/left-out.ts";
+import { unmatchedGlobHint } from "./grep/text.ts";
+import { excludeNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
 import { answerBytes } from "./lib/limits.ts";
-import { assign, type Names, type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
+import {
+  assignmentPhrase,
+  type ReaderNames,
+  type Answer,
+  type Call,
+  type ReadingTool,
+  locationError,
+} from "./lib/tool.ts";
 import { compile, object } from "./lib/schema.ts";
 import {
   choice,
@@ -12,7 +19,7 @@ import {
   PATH_ALIASES,
   path,
   text,
-  textOrTexts,
+  textOrTextListSchema,
   texts,
   timeout,
   WARNINGS,
@@ -49,11 +56,11 @@ export interface GlobData {
   readonly warnings?: readonly string[];
 }
 
-type Args = Required<Omit<GlobArgs, "cursor">> & Pick<GlobArgs, "cursor">;
+type CheckedGlobArgs = Required<Omit<GlobArgs, "cursor">> & Pick<GlobArgs, "cursor">;
 
 const inputSchema = object(
   {
-    pattern: textOrTexts(
+    pattern: textOrTextListSchema(
       "Glob, or several: * within a directory, ** across them, {a,b}, [a-z]. Without a slash it matches names at any depth.",
     ),
     path: path("The directory to look in", { default: "." }),
@@ -88,7 +95,7 @@ const outputSchema = object(
 );
 
 /** Finds files and directories by name. */
-export const glob: ReadingTool<Args, GlobData> = {
+export const glob: ReadingTool<CheckedGlobArgs, GlobData> = {
   kind: "read",
   searches: true,
   name: "glob",
@@ -102,44 +109,44 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   parse: compile("glob", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   scans: () => true,
-  run,
+  run: runGlob,
   render(data, args, call) {
     if (data.matches.length === 0) {
-      const patterns = patternsOf(args);
-      const list = patterns.length === 1 ? missedGlob(patterns[0] as string) : undefined;
+      const patterns = patternListOf(args);
+      const list = patterns.length === 1 ? unmatchedGlobHint(patterns[0] as string) : undefined;
       return `No files match ${patterns.map(escapeControls).join(", ")}${list === undefined ? "" : `\n[${list}]`}`;
     }
     const lines = data.matches.map(escapeControls);
     if (data.truncated)
       lines.push(
-        `[${lines.length} of ${data.total} matches; ${onward(data, call.names) ?? "narrow the pattern to see the others"}]`,
+        `[${lines.length} of ${data.total} matches; ${nextPageHint(data, call.names) ?? "narrow the pattern to see the others"}]`,
       );
     return lines.join("\n");
   },
   // Runs the search again with a lower limit, because only the search can make the cursor for the new end.
   shrink: async (data, args, lines, call) =>
-    (await run({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
+    (await runGlob({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
 };
 
 /**
  * Returns the advice how to get the next page; undefined when there is no cursor, or the caller cannot pass
  * one.
  */
-function onward({ next_cursor: next }: GlobData, names: Names): string | undefined {
-  const assigned = next === undefined ? undefined : assign(names, "cursor", next);
+function nextPageHint({ next_cursor: next }: GlobData, names: ReaderNames): string | undefined {
+  const assigned = next === undefined ? undefined : assignmentPhrase(names, "cursor", next);
   return assigned === undefined ? undefined : `continue with ${assigned}`;
 }
 
-function patternsOf(args: Pick<GlobArgs, "pattern">): readonly string[] {
+function patternListOf(args: Pick<GlobArgs, "pattern">): readonly string[] {
   return typeof args.pattern === "string" ? [args.pattern] : args.pattern;
 }
 
-async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
+async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobData>> {
   const at = call.locations[0]!;
-  if (!(await call.fs.stat(at.path)).isDir) throw refuse("NOT_DIRECTORY", at);
+  if (!(await call.fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);
   const covered = await coveredRoots(args.path, call);
   const found = await findInCovered(call, covered, (root) => ({
-    pattern: patternsOf(args).map((pattern) => below(pattern, root)),
+    pattern: patternListOf(args).map((pattern) => patternBelow(pattern, root)),
     exclude: args.exclude,
     type: args.type,
     caseSensitive: args.case_sensitive,
@@ -161,7 +168,7 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
     },
     warnings: [
       ...excludeNotes(args.exclude),
-      ...findNotes(found, call.names),
+      ...findWarnings(found, call.names),
       closedRootsNote(covered, "searched"),
       covered.roots.length > 1 || covered.closed.length > 0
         ? undefined
@@ -171,7 +178,7 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
 }
 
 /** Converts an absolute pattern to one relative to `directory`. */
-function below(pattern: string, directory: string): string {
+function patternBelow(pattern: string, directory: string): string {
   const start = directory === "/" ? "/" : `${directory}/`;
   return pattern.startsWith(start) ? pattern.slice(start.length - 1) : pattern;
 }

@@ -12,23 +12,23 @@ import {
   PATH_ALIASES,
   path,
   text,
-  textOrTexts,
+  textOrTextListSchema,
   texts,
   WARNINGS,
 } from "./lib/shared.ts";
-import { closedRootsNote, coveredRoots, grepInCovered, rootCursor } from "./every-root.ts";
+import { closedRootsNote, coveredRoots, grepInCovered, makeRootCursor } from "./every-root.ts";
 import { rankedGrep } from "./grep/rank.ts";
-import { grepText, linesOf } from "./grep/text.ts";
-import { grepLines } from "./grep/search.ts";
+import { grepText, resultLines } from "./grep/text.ts";
+import { grepWithoutExcludedLines } from "./grep/search.ts";
 import { plural } from "./lib/text.ts";
-import { elsewhereNote } from "./grep/elsewhere.ts";
+import { matchesElsewhereNote } from "./grep/elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
-import { excludeNotes, grepNotes, otherRoots, otherRootsNote } from "./render/left-out.ts";
+import { excludeNotes, grepWarnings, otherReadableRoots, otherRootsNote } from "./render/left-out.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
-import { inBothForms } from "./lib/walks.ts";
+import { inBothUnicodeForms } from "./lib/walks.ts";
 import { answerBytes } from "./lib/limits.ts";
 
-type Args = CheckedGrepArgs;
+type GrepToolArgs = CheckedGrepArgs;
 
 const inputSchema = object(
   {
@@ -37,7 +37,7 @@ const inputSchema = object(
       { minLength: 1 },
     ),
     path: path("The directory to search, or one file", { default: "." }),
-    glob: textOrTexts("Only files whose path matches: *.ts at any depth, src/** below a directory."),
+    glob: textOrTextListSchema("Only files whose path matches: *.ts at any depth, src/** below a directory."),
     exclude: texts("Globs of files to leave out.", { default: [] }),
     file_types: texts("Only files of these types or extensions: ts, rust, .py.", { default: [] }),
     regex: flag("False: the pattern is plain text.", true),
@@ -129,7 +129,7 @@ const outputSchema = object(
 );
 
 /** Searches the contents of files. */
-export const grep: ReadingTool<Args, GrepData> = {
+export const grep: ReadingTool<GrepToolArgs, GrepData> = {
   kind: "read",
   searches: true,
   name: "grep",
@@ -143,24 +143,24 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   parse: compile("grep", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   scans: () => "partial",
-  run,
+  run: runGrep,
   render(data, args, { names }) {
     return grepText(data, args, names);
   },
   shrink(data, args, lines, call) {
     let used = 0;
-    const kept = linesOf(data).filter((group) => {
+    const kept = resultLines(data).filter((group) => {
       used += group.length;
       return used <= lines;
     }).length;
-    const first = firstOf(data, Math.max(1, kept), call);
+    const first = truncateGrepData(data, Math.max(1, kept), call);
     if (args.rank === "path") return first;
     const { next_cursor: _, ...ranked } = first;
     return ranked;
   },
 };
 
-async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
+async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>> {
   const root = call.locations[0]!.path;
   const query = {
     pattern: args.pattern,
@@ -171,8 +171,8 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     before: args.before,
     after: args.after,
     context: args.context,
-    glob: args.glob && inBothForms(args.glob),
-    exclude: inBothForms(args.exclude),
+    glob: args.glob && inBothUnicodeForms(args.glob),
+    exclude: inBothUnicodeForms(args.exclude),
     fileTypes: args.file_types,
     output: args.output,
     maxResults: args.max_results,
@@ -207,19 +207,24 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
   const found = coversMore
     ? await grepInCovered(call, covered, counted, args.rank)
     : args.rank === "path"
-      ? await grepLines(call.fs, root, counted, call.excludeLines)
+      ? await grepWithoutExcludedLines(call.fs, root, counted, call.excludeLines)
       : await rankedGrep(call.fs, root, counted, args.rank, answerBytes(call.limits));
   const shown = (path: string): string =>
     call.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
-  const data = dataOf(found, args, shown);
+  const data = grepDataOf(found, args, shown);
   const text =
-    found.totalMatches === 0 && found.complete ? await asText(args, call, signalled, shown) : undefined;
-  const notes = [...excludeNotes(args.exclude), ...grepNotes(found, call.limits.grepFileBytes, call.names)];
+    found.totalMatches === 0 && found.complete
+      ? await searchAsPlainText(args, call, signalled, shown)
+      : undefined;
+  const notes = [
+    ...excludeNotes(args.exclude),
+    ...grepWarnings(found, call.limits.grepFileBytes, call.names),
+  ];
   const others =
     coversMore || covered.closed.length > 0
       ? closedRootsNote(covered, "searched")
       : otherRootsNote(found.totalMatches, root, call.access);
-  const elsewhere = await elsewhereNote(found, args, call, signalled);
+  const elsewhere = await matchesElsewhereNote(found, args, call, signalled);
   return {
     data: text === undefined ? data : { ...data, as_text: text },
     warnings: [...notes, elsewhere, others].filter((note) => note !== undefined),
@@ -231,8 +236,8 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
  * because code is often sent unescaped. Returns the first match and the number of matching lines; undefined
  * for none.
  */
-async function asText(
-  { pattern, regex, cursor }: Args,
+async function searchAsPlainText(
+  { pattern, regex, cursor }: GrepToolArgs,
   call: Call,
   query: SearchQuery,
   shown: (path: string) => string,
@@ -241,7 +246,12 @@ async function asText(
   // nothing.
   if (!regex || cursor !== undefined || !/[()[\]{}?]/u.test(pattern) || /[\\|^$*+]/u.test(pattern))
     return undefined;
-  const plain = { ...query, regex: false, output: "content", maxResults: MAX_AS_TEXT } as const;
+  const plain = {
+    ...query,
+    regex: false,
+    output: "content",
+    maxResults: MAX_COUNTED_PLAIN_TEXT_LINES,
+  } as const;
   const { matches, totalMatches } = await grepBackend(call.fs, call.locations[0]!.path, plain);
   const [first] = matches;
   return first === undefined ? undefined : { path: shown(first.path), line: first.line, count: totalMatches };
@@ -254,9 +264,9 @@ async function asText(
 const MAX_RANKED_BYTES = 4 << 20;
 
 /** The maximum number of matching lines that are counted when a pattern is searched as plain text. */
-const MAX_AS_TEXT = 1000;
+const MAX_COUNTED_PLAIN_TEXT_LINES = 1000;
 
-function dataOf(found: SearchResult, args: Args, shown: (path: string) => string): GrepData {
+function grepDataOf(found: SearchResult, args: GrepToolArgs, shown: (path: string) => string): GrepData {
   const summary = {
     total_matches: found.totalMatches,
     files_with_matches: found.filesWithMatches,
@@ -271,12 +281,12 @@ function dataOf(found: SearchResult, args: Args, shown: (path: string) => string
     ...(found.nextCursor === undefined ? {} : { next_cursor: found.nextCursor }),
   };
   const { counts } = found;
-  if (args.output === "content") return { matches: matchesOf(found, shown), ...summary };
+  if (args.output === "content") return { matches: grepMatchesOf(found, shown), ...summary };
   if (args.output === "files") return { files: counts.map(({ path: where }) => shown(where)), ...summary };
   return { counts: counts.map(({ path: where, count }) => ({ path: shown(where), count })), ...summary };
 }
 
-function matchesOf(found: SearchResult, shown: (path: string) => string): readonly GrepMatch[] {
+function grepMatchesOf(found: SearchResult, shown: (path: string) => string): readonly GrepMatch[] {
   let last = "";
   let path = shown("");
   return found.matches.map((match) => {
@@ -299,9 +309,9 @@ function matchesOf(found: SearchResult, shown: (path: string) => string): readon
 }
 
 /** Returns the data reduced to its first `kept` results, with a cursor that continues after the last of them. */
-function firstOf(data: GrepData, kept: number, call: Call): GrepData {
+function truncateGrepData(data: GrepData, kept: number, call: Call): GrepData {
   const cwd = call.locations[0]!.path;
-  const roots = call.coversRoots ? [cwd, ...otherRoots(cwd, call.access)] : [cwd];
+  const roots = call.coversRoots ? [cwd, ...otherReadableRoots(cwd, call.access)] : [cwd];
   let index = 0;
   const relative = (shown: string): string => {
     const path_ = shown.startsWith("/") ? shown : childOf(call.access.cwd, shown);
@@ -312,17 +322,17 @@ function firstOf(data: GrepData, kept: number, call: Call): GrepData {
     const root = roots[index] as string;
     return path_ === root ? "" : (relativeTo(path_, root) as string);
   };
-  const first = firstResults(data, kept);
+  const first = keepFirstResults(data, kept);
   const { matches, files, counts } = first;
   const last = matches?.at(-1);
   const place =
     last === undefined
       ? { path: relative(files?.at(-1) ?? (counts?.at(-1)?.path as string)), number: Number.MAX_SAFE_INTEGER }
       : { path: relative(last.path), number: last.line };
-  return { ...first, truncated: true, next_cursor: rootCursor(index, encodeCursor("grep", place)) };
+  return { ...first, truncated: true, next_cursor: makeRootCursor(index, encodeCursor("grep", place)) };
 }
 
-function firstResults(data: GrepData, kept: number): GrepData {
+function keepFirstResults(data: GrepData, kept: number): GrepData {
   if (data.files !== undefined) return { ...data, files: data.files.slice(0, kept) };
   if (data.counts !== undefined) return { ...data, counts: data.counts.slice(0, kept) };
   return { ...data, matches: data.matches.slice(0, kept) };

@@ -41,7 +41,7 @@ const inputSchema = object(
   [],
 );
 
-const change = object(
+const CHANGE_SCHEMA = object(
   {
     call_id: text("What undo takes."),
     tool: text("The tool that was called, or undo."),
@@ -55,7 +55,7 @@ const change = object(
 
 const outputSchema = object(
   {
-    changes: { type: "array", items: change, description: "The newest first." },
+    changes: { type: "array", items: CHANGE_SCHEMA, description: "The newest first." },
     truncated: { type: "boolean", description: "Whether there are more." },
     next_cursor: text("For the next page."),
   },
@@ -103,7 +103,7 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
       const next = found[from + limit];
       return {
         data: {
-          changes: shown.map(listed),
+          changes: shown.map(listedChangeOf),
           truncated: next !== undefined,
           ...(next === undefined ? {} : { next_cursor: next.callId }),
         },
@@ -120,7 +120,7 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
   };
 }
 
-function listed({ callId, tool, time, paths, agent, undoOf }: PastCall): ListedChange {
+function listedChangeOf({ callId, tool, time, paths, agent, undoOf }: PastCall): ListedChange {
   return {
     call_id: callId,
     tool,

@@ -2,7 +2,7 @@
  * The tools, one file each: their schemas, their computation and the text of their answers. Path
  * policy, locks and approvals are elsewhere.
  */
-import { ARGUMENTS } from "../schema/tool-names.ts";
+import { ARGUMENTS_BY_TOOL } from "../schema/tool-names.ts";
 import { accessInfo, type AccessInfoArgs, type AccessInfoData } from "./access_info.ts";
 import { applyPatch, type ApplyPatchArgs } from "./apply_patch.ts";
 import type { ApplyPatchData } from "./lib/patching.ts";
@@ -84,14 +84,14 @@ export interface ToolData {
 /** The name of a tool. */
 export type ToolName = keyof ToolArgs;
 
-interface AllArgs extends ToolArgs {
+interface ArgsOfAllTools extends ToolArgs {
   run_command: RunCommandArgs;
   undo: UndoArgs;
   history: HistoryArgs;
 }
 
-ARGUMENTS satisfies {
-  readonly [Name in keyof AllArgs]: Readonly<Record<keyof AllArgs[Name], true>>;
+ARGUMENTS_BY_TOOL satisfies {
+  readonly [Name in keyof ArgsOfAllTools]: Readonly<Record<keyof ArgsOfAllTools[Name], true>>;
 };
 
 /** Every tool, in the order in which models see them. */
@@ -161,6 +161,6 @@ export type {
   WriteFileArgs,
   WriteFileData,
 };
-export { DEFAULT_EXCLUDES } from "./lib/read_many_paths.ts";
+export { DEFAULT_EXCLUDE_GLOBS } from "./lib/read_many_paths.ts";
 export { DEFAULT_LIMITS, type Limits } from "./lib/limits.ts";
 export type { ContentBlock, DocumentBlock, ImageBlock, Progress, Tool } from "./lib/tool.ts";

@@ -2,7 +2,7 @@
 import { compile, object } from "./lib/schema.ts";
 import { flag, path, PATH_ALIASES, text, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type ChangingTool, refuse } from "./lib/tool.ts";
+import { type ChangingTool, locationError } from "./lib/tool.ts";
 import { statOrNull } from "./lib/contents.ts";
 
 /** The arguments of `mkdir`. */
@@ -56,7 +56,7 @@ Not needed before write_file, copy or move: they make missing directories themse
     const at = call.locations[0]!;
     const there = await statOrNull(call.fs, at.path);
     if (there === null) return { todo: undefined, base: [{ path: at.path, version: null }] };
-    if (!there.isDir || !args.exist_ok) throw refuse("ALREADY_EXISTS", at);
+    if (!there.isDir || !args.exist_ok) throw locationError("ALREADY_EXISTS", at);
     const settled = { data: { path: call.display(at.path), created: false } };
     return { settled, todo: undefined, base: [] };
   },

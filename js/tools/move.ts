@@ -1,10 +1,10 @@
 /** `move`: moves or renames a file or a directory to an exact path. */
 import { renameVia } from "../backends/fallback/fallback-tree.ts";
 import {
-  withParents,
+  withCreatedParents,
   planTransfer,
   previewTransfer,
-  replacing,
+  replacingEffect,
   type TransferArgs,
   type TransferTodo,
   transferSchema,
@@ -53,14 +53,14 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
       intent: "write",
       entry: true,
       tree: true,
-      effects: args.overwrite ? [replacing(args.destination)] : [],
+      effects: args.overwrite ? [replacingEffect(args.destination)] : [],
     },
   ],
   plan: (args, call) => planTransfer(args, call, "move"),
   preview: ({ todo }, args, call) => previewTransfer("Move", todo, args, call),
   async apply({ todo }, args, call) {
     const [from, to] = [call.locations[0]!, call.locations[1]!];
-    await withParents(call.fs, to.path, args.create_dirs, async () =>
+    await withCreatedParents(call.fs, to.path, args.create_dirs, async () =>
       renameVia(call.fs, todo.from, to.path, {
         overwrite: args.overwrite,
         ifVersion: todo.version,

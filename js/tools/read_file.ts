@@ -6,28 +6,29 @@ import { DEFAULT_PAGE_LINES, type LongLine, type Page, type PageRequest } from "
 import { withContentsDigit } from "./lib/seen.ts";
 import { readPage, assertFile } from "./lib/contents.ts";
 import { imageFacts, imageText } from "./render/image.ts";
-import { linesSeen } from "./lib/line-ranges.ts";
+import { linesShownByPage } from "./lib/line-ranges.ts";
 import { pageWarning, renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/renderings.ts";
 import { type Arguments, compile } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
 import { inputSchema, outputSchema, type ReadFileArgs, type ReadFileData } from "./read/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { utf8 } from "./lib/text.ts";
-import { type Answer, type Call, type ReadingTool, refuse } from "./lib/tool.ts";
+import { encodeUtf8 } from "./lib/text.ts";
+import { type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 import { answerBytes } from "./lib/limits.ts";
 
 type OptionalReadArgs = "start_byte" | "pages" | "json_pointer";
-type Args = Required<Omit<ReadFileArgs, OptionalReadArgs>> & Pick<ReadFileArgs, OptionalReadArgs>;
+type CheckedReadFileArgs = Required<Omit<ReadFileArgs, OptionalReadArgs>> &
+  Pick<ReadFileArgs, OptionalReadArgs>;
 
-const check = compile<Args>("read_file", inputSchema);
+const checkReadFileArgs = compile<CheckedReadFileArgs>("read_file", inputSchema);
 
 /**
  * Checks the arguments. Line 0 is refused here and not by the schema, which would need the keyword `not`;
  * several providers of models do not support it.
  */
-function parse(given: Arguments): Args {
-  const args = check(given);
+function parseReadFileArgs(given: Arguments): CheckedReadFileArgs {
+  const args = checkReadFileArgs(given);
   if (args.start_line !== 0) return args;
   throw new FilewrightError(
     "INVALID_ARGUMENT",
@@ -37,7 +38,7 @@ function parse(given: Arguments): Args {
 }
 
 /** Reads a page of a text file, or an image. */
-export const readFile: ReadingTool<Args, ReadFileData> = {
+export const readFile: ReadingTool<CheckedReadFileArgs, ReadFileData> = {
   kind: "read",
   name: "read_file",
   title: "Read file",
@@ -47,16 +48,16 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse,
+  parse: parseReadFileArgs,
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
-  run,
-  render: (data, args, call) => readText(data, args, call),
+  run: runReadFile,
+  render: (data, args, call) => readFileAnswerText(data, args, call),
 };
 
 /** Returns the text of a page. With `closing`, its last line says how to continue when more follows. */
-export function readText(
+export function readFileAnswerText(
   data: ReadFileData,
-  args: Pick<Args, "path" | "line_numbers" | "max_line_chars" | "anchors">,
+  args: Pick<CheckedReadFileArgs, "path" | "line_numbers" | "max_line_chars" | "anchors">,
   { names }: Pick<Call, "names">,
   closing = true,
 ): string {
@@ -97,44 +98,47 @@ export function readText(
   return shown + note;
 }
 
-async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
+async function runReadFile(args: CheckedReadFileArgs, call: Call): Promise<Answer<ReadFileData>> {
   const at = call.locations[0]!;
   if (at.directory) await assertFile(call.fs, at);
   const asked = args.json_pointer !== undefined || args.pages !== undefined;
   let page: Page;
   try {
-    const request = requestOf(args, call);
+    const request = pageRequestOf(args, call);
     page = await readPage(call, at, asked ? { ...request, startLine: 1, maxLines: 1 } : request);
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "BINARY_FILE") throw error;
-    return notText(error, args, at, call);
+    return readNotText(error, args, at, call);
   }
   const { mime, size, encoding } = page;
   const plain = args.force_text || args.start_byte !== undefined;
   if (asked || (!plain && call.readers.find(mime) !== undefined)) {
-    return rendered(args, call, at, { mime, size, encoding });
+    return readRendered(args, call, at, { mime, size, encoding });
   }
-  if (mime === SVG && size > call.limits.svgBytes && !plain) {
+  if (mime === SVG_MIME_TYPE && size > call.limits.svgBytes && !plain) {
     const details = { size, limit: call.limits.svgBytes, mime };
-    throw refuse("TOO_LARGE", at, { details, hint: "force_text: true shows pages of it all the same" });
+    throw locationError("TOO_LARGE", at, {
+      details,
+      hint: "force_text: true shows pages of it all the same",
+    });
   }
-  call.seen.note(at.path, page.version, page.hash, linesSeen(page, args.start_byte));
-  const contents = contentsOf(page);
+  call.seen.note(at.path, page.version, page.hash, linesShownByPage(page, args.start_byte));
+  const contents = contentIdOfPage(page);
   if (page.anchors !== null && contents !== undefined) call.seen.giveAnchors(at.path, contents);
-  return { data: dataOf(page, call.display(at.path)) };
+  return { data: readFileDataOf(page, call.display(at.path)) };
 }
 
 /**
  * Returns what identifies the content of the page's file: its hash, or else its version. The seventh
  * character of anchors is derived from it.
  */
-function contentsOf({ hash, version }: Page): string | undefined {
+function contentIdOfPage({ hash, version }: Page): string | undefined {
   return hash ?? version;
 }
 
-const SVG = "image/svg+xml";
+const SVG_MIME_TYPE = "image/svg+xml";
 
-function requestOf(args: Args, call: Call): PageRequest {
+function pageRequestOf(args: CheckedReadFileArgs, call: Call): PageRequest {
   return {
     startLine: args.start_line,
     maxLines: args.max_lines,
@@ -149,7 +153,7 @@ function requestOf(args: Args, call: Call): PageRequest {
   };
 }
 
-function dataOf(page: Page, shownPath: string): ReadFileData {
+function readFileDataOf(page: Page, shownPath: string): ReadFileData {
   const warning = pageWarning(page);
   return {
     path: shownPath,
@@ -171,13 +175,13 @@ function dataOf(page: Page, shownPath: string): ReadFileData {
     ...(page.version === undefined ? {} : { version: page.version }),
     mime: page.mime,
     ...(page.cutLines.length === 0 ? {} : { cut_lines: page.cutLines }),
-    ...(page.long.length === 0 ? {} : { long: page.long.map(longOf) }),
-    ...(page.anchors === null ? {} : { anchors: withContentsDigit(page.anchors, contentsOf(page)) }),
+    ...(page.long.length === 0 ? {} : { long: page.long.map(longLineDataOf) }),
+    ...(page.anchors === null ? {} : { anchors: withContentsDigit(page.anchors, contentIdOfPage(page)) }),
     ...(warning === undefined ? {} : { warning }),
   };
 }
 
-function longOf({ line, restByte, restBytes }: LongLine): NonNullable<ReadFileData["long"]>[number] {
+function longLineDataOf({ line, restByte, restBytes }: LongLine): NonNullable<ReadFileData["long"]>[number] {
   return { line, rest_byte: restByte, ...(restBytes === null ? {} : { rest_bytes: restBytes }) };
 }
 
@@ -188,9 +192,9 @@ const KINDS_WITH_MEDIA_TYPE: ReadonlySet<string> = new Set(["image", "pdf", "doc
  * Handles a file that is not text: returns an image block or a rendering, or throws an error that names its
  * type.
  */
-async function notText(
+async function readNotText(
   error: FilewrightError,
-  args: Args,
+  args: CheckedReadFileArgs,
   at: Location,
   call: Call,
 ): Promise<Answer<ReadFileData>> {
@@ -201,20 +205,20 @@ async function notText(
   };
   if (call.readers.find(mime) !== undefined) {
     try {
-      return await rendered(args, call, at, { mime, size });
+      return await readRendered(args, call, at, { mime, size });
     } catch (refused) {
       // Only the name says that it is an archive, or only text is accepted: the file is refused as binary.
       const reason = refused instanceof FilewrightError && refused.details?.["reason"];
       if (KINDS_WITH_MEDIA_TYPE.has(kind) || (reason !== "damaged" && reason !== "text_only")) throw refused;
     }
   }
-  if (!KINDS_WITH_MEDIA_TYPE.has(kind)) throw refuse("BINARY_FILE", at, { details: error.details });
-  throw refuse("UNSUPPORTED_FORMAT", at, { details: error.details });
+  if (!KINDS_WITH_MEDIA_TYPE.has(kind)) throw locationError("BINARY_FILE", at, { details: error.details });
+  throw locationError("UNSUPPORTED_FORMAT", at, { details: error.details });
 }
 
 /** Reads a file by the reader of its kind, and returns a page of the resulting text. */
-async function rendered(
-  args: Args,
+async function readRendered(
+  args: CheckedReadFileArgs,
   call: Call,
   at: Location,
   file: KnownFile,
@@ -222,10 +226,10 @@ async function rendered(
   const options = { pages: args.pages, jsonPointer: args.json_pointer, nonText: args.non_text };
   const made = await renderFile(call, at, file, options);
   const image = made.content !== undefined && file.mime.startsWith("image/");
-  const page = pageOf(image ? "" : made.text, made.firstLine ?? 1, args, call);
+  const page = pageOfRenderedText(image ? "" : made.text, made.firstLine ?? 1, args, call);
   const { content, warning, data: facts, hash, version, firstLine } = made;
   const data: ReadFileData = {
-    ...dataOf(page, call.display(at.path)),
+    ...readFileDataOf(page, call.display(at.path)),
     size: file.size,
     encoding: file.encoding ?? "binary",
     eol: firstLine === undefined ? null : page.eol,
@@ -240,10 +244,10 @@ async function rendered(
 }
 
 /** Returns a page of a text that is in memory. `first` is the number of its first line. */
-function pageOf(content: string, first: number, args: Args, call: Call): Page {
+function pageOfRenderedText(content: string, first: number, args: CheckedReadFileArgs, call: Call): Page {
   const { start_line: start } = args;
-  const request = requestOf(args, call);
-  const read = engine().readPage(utf8(content), {
+  const request = pageRequestOf(args, call);
+  const read = engine().readPage(encodeUtf8(content), {
     ...request,
     anchors: false, // The shown text may be a part of a line.
     startLine: start < 0 ? start : Math.max(1, start - first + 1),

@@ -6,8 +6,8 @@ import { readPage } from "./lib/contents.ts";
 import type { NonText } from "../readers/index.ts";
 import { imageText, readImage } from "./render/image.ts";
 import { answerBytes, type Limits } from "./lib/limits.ts";
-import { expand, type SkippedOne, reasonOf, type RequestedFile } from "./lib/read_many_paths.ts";
-import { where, type Answer, type Call, type ContentBlock, type ReadingTool } from "./lib/tool.ts";
+import { expandPaths, type SkippedOne, skipReasonOf, type RequestedFile } from "./lib/read_many_paths.ts";
+import { phraseIfNamed, type Answer, type Call, type ContentBlock, type ReadingTool } from "./lib/tool.ts";
 import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/renderings.ts";
 import { compile, object } from "./lib/schema.ts";
@@ -54,7 +54,8 @@ export interface ReadManyFilesData {
   readonly warnings?: readonly string[];
 }
 
-type Args = Required<Omit<ReadManyFilesArgs, "max_total_bytes">> & Pick<ReadManyFilesArgs, "max_total_bytes">;
+type CheckedReadManyFilesArgs = Required<Omit<ReadManyFilesArgs, "max_total_bytes">> &
+  Pick<ReadManyFilesArgs, "max_total_bytes">;
 
 const inputSchema = object(
   {
@@ -121,10 +122,10 @@ const outputSchema = object(
 /** The maximum number of skipped paths that the text names; further ones are counted. */
 const MAX_SHOWN_SKIPS = 5;
 /** The number of files that are read concurrently. */
-const FILES_AT_ONCE = 8;
+const CONCURRENT_READS = 8;
 
 /** Reads several files. */
-export const readManyFiles: ReadingTool<Args, ReadManyFilesData> = {
+export const readManyFiles: ReadingTool<CheckedReadManyFilesArgs, ReadManyFilesData> = {
   kind: "read",
   searches: true,
   name: "read_many_files",
@@ -139,15 +140,15 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   paths: () => [],
   scans: () => true,
   maxTextBytes,
-  run,
+  run: runReadManyFiles,
   render(data, args) {
     const sections = data.files.map((file) => {
       const head = args.separator.replaceAll("{filePath}", escapeControls(file.path));
       const content = file.content.replace(/\r\n/gu, "\n").replace(/\n$/u, "");
-      return `${head}\n\n${content}\n${file.truncated ? `${cutNote(file)}\n` : ""}`;
+      return `${head}\n\n${content}\n${file.truncated ? `${truncatedFileNote(file)}\n` : ""}`;
     });
     if (data.files.length === 0) sections.push("No files were read.");
-    if (data.skipped.length > 0) sections.push(skipList(data.skipped));
+    if (data.skipped.length > 0) sections.push(formatSkippedPaths(data.skipped));
     return sections.join("\n");
   },
 };
@@ -156,7 +157,7 @@ A file that cannot be read never fails the call: it is listed as skipped with th
  * Returns the maximum size of the text in bytes: `outputBytes` when the call names a size, otherwise the size
  * of a page.
  */
-function maxTextBytes({ max_total_bytes: asked }: Args, limits: Limits): number {
+function maxTextBytes({ max_total_bytes: asked }: CheckedReadManyFilesArgs, limits: Limits): number {
   return asked === undefined ? answerBytes(limits) : limits.outputBytes;
 }
 
@@ -166,10 +167,13 @@ function maxTextBytes({ max_total_bytes: asked }: Args, limits: Limits): number 
  */
 const [HEAD_BYTES, SKIP_LIST_BYTES] = [16, 1000];
 
-async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
+async function runReadManyFiles(
+  args: CheckedReadManyFilesArgs,
+  call: Call,
+): Promise<Answer<ReadManyFilesData>> {
   const skipped: SkippedOne[] = [];
   const warnings: string[] = [...excludeNotes(args.exclude)];
-  const wanted = await expand(args, call, skipped, warnings);
+  const wanted = await expandPaths(args, call, skipped, warnings);
   const files: ReadOne[] = [];
   const content: ContentBlock[] = [];
   const isPage = args.max_total_bytes === undefined;
@@ -177,16 +181,19 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   let left = maxBytes;
   let truncated = false;
   const yielder = new Yielder({});
-  for (let from = 0; from < wanted.length; from += FILES_AT_ONCE) {
-    const full = fullBy(files.length, left, args, call);
+  for (let from = 0; from < wanted.length; from += CONCURRENT_READS) {
+    const full = exhaustedLimit(files.length, left, args, call);
     if (full !== undefined) {
       truncated = true;
       for (const { at } of wanted.slice(from))
         skipped.push({ path: call.display(at.path), reason: full, code: "LIMIT_EXCEEDED" });
       break;
     }
-    const batch = wanted.slice(from, from + FILES_AT_ONCE);
-    const read = await inTime(Promise.all(batch.map((one) => readOne(one, maxBytes, args, call))), call);
+    const batch = wanted.slice(from, from + CONCURRENT_READS);
+    const read = await withinTimeLimit(
+      Promise.all(batch.map((one) => readRequestedFile(one, maxBytes, args, call))),
+      call,
+    );
     if (read === undefined) {
       const reason = `not read: ${args.timeout_ms} ms were over`;
       const late = wanted
@@ -199,8 +206,10 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
     for (const [index, { at }] of batch.entries()) {
       const path = call.display(at.path);
       const got = read[index] as ReadResult;
-      const over = fullBy(files.length, left, args, call) ?? overBudget(got, left, args, files.length, call);
-      if (got instanceof FilewrightError) skipped.push({ path, reason: reasonOf(got), code: got.code });
+      const over =
+        exhaustedLimit(files.length, left, args, call) ??
+        overBudgetReason(got, left, args, files.length, call);
+      if (got instanceof FilewrightError) skipped.push({ path, reason: skipReasonOf(got), code: got.code });
       else if (over !== undefined) {
         truncated = true;
         skipped.push({ path, reason: over, code: "LIMIT_EXCEEDED" });
@@ -212,14 +221,14 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
       }
     }
     await yielder.yieldIfDue();
-    call.onProgress?.({ done: Math.min(from + FILES_AT_ONCE, wanted.length), total: wanted.length });
+    call.onProgress?.({ done: Math.min(from + CONCURRENT_READS, wanted.length), total: wanted.length });
   }
   const data = { files, skipped, truncated };
   return { data, warnings, ...(content.length === 0 ? {} : { content }) };
 }
 
 /** Returns the result of `work`, or undefined when the time of the call ends before. */
-async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
+async function withinTimeLimit<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
   if (call.timeLeft?.() === 0) {
     work.catch(() => {});
     return undefined;
@@ -236,14 +245,22 @@ async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
 type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ContentBlock };
 
 /** Returns the reason why no further file is read, such as a limit; undefined while one may be read. */
-function fullBy(read: number, left: number, args: Args, call: Call): string | undefined {
+function exhaustedLimit(
+  read: number,
+  left: number,
+  args: CheckedReadManyFilesArgs,
+  call: Call,
+): string | undefined {
   if (read >= args.max_files) return `the limit of ${args.max_files} files is reached`;
-  return left <= 0 ? beyond(args, call) : undefined;
+  return left <= 0 ? beyondTotalBytesReason(args, call) : undefined;
 }
 
-function beyond({ max_total_bytes: asked }: Args, { names }: Call): string {
+function beyondTotalBytesReason(
+  { max_total_bytes: asked }: CheckedReadManyFilesArgs,
+  { names }: Call,
+): string {
   return asked === undefined
-    ? `left out, because the answer is full; read it alone${where(names.argument("max_total_bytes"), (name) => `, or set ${name}`)}`
+    ? `left out, because the answer is full; read it alone${phraseIfNamed(names.argument("max_total_bytes"), (name) => `, or set ${name}`)}`
     : `max_total_bytes (${asked}) would be exceeded; read it alone`;
 }
 
@@ -252,16 +269,22 @@ function beyond({ max_total_bytes: asked }: Args, { names }: Call): string {
  * when it is included. The first file is always included, truncated if necessary, because an empty answer
  * would not help.
  */
-function overBudget(got: ReadResult, left: number, args: Args, read: number, call: Call): string | undefined {
+function overBudgetReason(
+  got: ReadResult,
+  left: number,
+  args: CheckedReadManyFilesArgs,
+  read: number,
+  call: Call,
+): string | undefined {
   if (got instanceof FilewrightError || read === 0) return undefined;
   if (!got.file.truncated && utf8Length(got.file.content) <= left) return undefined;
-  return beyond(args, call);
+  return beyondTotalBytesReason(args, call);
 }
 
-async function readOne(
+async function readRequestedFile(
   { at, byName }: RequestedFile,
   maxBytes: number,
-  args: Args,
+  args: CheckedReadManyFilesArgs,
   call: Call,
 ): Promise<ReadResult> {
   try {
@@ -320,11 +343,11 @@ async function readPicture(at: Location, { mime, size }: KnownFile, call: Call):
 }
 
 /** Returns the note that only the beginning of a file is included. */
-function cutNote({ lines_read: read, total_lines: total }: ReadOne): string {
+function truncatedFileNote({ lines_read: read, total_lines: total }: ReadOne): string {
   return `[truncated: the first ${read} of ${total ?? "more"} lines; read_file goes on]`;
 }
 
-function skipList(skipped: readonly SkippedOne[]): string {
+function formatSkippedPaths(skipped: readonly SkippedOne[]): string {
   const lines = skipped
     .slice(0, MAX_SHOWN_SKIPS)
     .map(({ path, reason }) => `- ${escapeControls(path)}: ${escapeControls(reason)}`);

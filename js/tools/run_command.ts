@@ -36,7 +36,7 @@ export interface RunCommandData {
   readonly repositories?: readonly string[];
 }
 
-type Args = Required<RunCommandArgs>;
+type CheckedRunCommandArgs = Required<RunCommandArgs>;
 
 const inputSchema = object(
   {
@@ -80,15 +80,15 @@ const outputSchema = object(
   ["exit_code", "signal", "timed_out", "truncated", "stdout", "stderr", "tier"],
 );
 
-const DESCRIPTION = `Gives the exit code, the output and the errors; a failing program is no failure of this tool.
+const TOOL_DESCRIPTION = `Gives the exit code, the output and the errors; a failing program is no failure of this tool.
 Give the program and its arguments as a list. For pipes, globs and variables use shell: true with one string.`;
 
 /** Returns the tool with a description that states what this sandbox guarantees. */
-export function runCommandIn(status: SandboxStatus): typeof runCommand {
-  return Object.freeze({ ...runCommand, description: `${promiseOf(status)} ${DESCRIPTION}` });
+export function runCommandToolFor(status: SandboxStatus): typeof runCommand {
+  return Object.freeze({ ...runCommand, description: `${sandboxDescription(status)} ${TOOL_DESCRIPTION}` });
 }
 
-function promiseOf({ files, network, policy, processes }: SandboxStatus): string {
+function sandboxDescription({ files, network, policy, processes }: SandboxStatus): string {
   const reach =
     files === "none"
       ? "Runs a program that nothing keeps inside the workspace."
@@ -106,11 +106,11 @@ function promiseOf({ files, network, policy, processes }: SandboxStatus): string
 }
 
 /** Runs a program in a sandbox. */
-export const runCommand: ChangingTool<Args, RunCommandData, readonly string[]> = {
+export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, readonly string[]> = {
   kind: "change",
   name: "run_command",
   title: "Run command",
-  description: `Runs a program in the sandbox of the workspace. ${DESCRIPTION}`,
+  description: `Runs a program in the sandbox of the workspace. ${TOOL_DESCRIPTION}`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
@@ -161,23 +161,25 @@ export const runCommand: ChangingTool<Args, RunCommandData, readonly string[]> =
     const head = data.timed_out
       ? `Killed after ${args.timeout_ms} ms`
       : data.exceeded !== undefined
-        ? `Killed: it passed the limit of ${LIMIT_NAMES[data.exceeded] ?? data.exceeded}`
+        ? `Killed: it passed the limit of ${NAME_BY_LIMIT[data.exceeded] ?? data.exceeded}`
         : data.exit_code === null
           ? `Ended by signal ${data.signal}`
           : `Exit code ${data.exit_code}`;
     const lines = [`${head}${data.tier === "none" ? " (not sandboxed)" : ""}`];
-    if (data.stdout !== "") lines.push(shown(data.stdout));
-    if (data.stderr !== "") lines.push("[errors]", shown(data.stderr));
+    if (data.stdout !== "") lines.push(withoutControlCharacters(data.stdout));
+    if (data.stderr !== "") lines.push("[errors]", withoutControlCharacters(data.stderr));
     if (data.truncated) lines.push("[output truncated; more with max_output_bytes]");
     if (data.removed !== undefined)
-      lines.push(`[removed, because other programs obey it: ${shortened(data.removed)}]`);
+      lines.push(`[removed, because other programs obey it: ${shortenPathList(data.removed)}]`);
     if (data.repositories !== undefined)
-      lines.push(`[kept without hooks and with git's own config keys: ${shortened(data.repositories)}]`);
+      lines.push(
+        `[kept without hooks and with git's own config keys: ${shortenPathList(data.repositories)}]`,
+      );
     return lines.join("\n");
   },
 };
 
-const LIMIT_NAMES: Readonly<Record<string, string>> = {
+const NAME_BY_LIMIT: Readonly<Record<string, string>> = {
   processes: "processes",
   memory: "memory",
   file_size: "the size of one file",
@@ -187,7 +189,7 @@ const FILE_SIZE_SIGNAL = 25;
 /** The maximum number of paths that the text names. Further ones are counted. */
 const MAX_NAMED_PATHS = 20;
 
-function shortened(paths: readonly string[]): string {
+function shortenPathList(paths: readonly string[]): string {
   const named = paths.slice(0, MAX_NAMED_PATHS).map(escapeControls).join(", ");
   return paths.length > MAX_NAMED_PATHS ? `${named} and ${paths.length - MAX_NAMED_PATHS} more` : named;
 }
@@ -196,7 +198,7 @@ function shortened(paths: readonly string[]): string {
  * Returns the program and its arguments. @throws FilewrightError INVALID_ARGUMENT when the form of the
  * command does not agree with `shell`
  */
-function argvOf({ command, shell }: Args): readonly string[] {
+function argvOf({ command, shell }: CheckedRunCommandArgs): readonly string[] {
   if (shell && typeof command === "string") return ["/bin/sh", "-c", command];
   if (!shell && typeof command !== "string") return command;
   throw new FilewrightError(
@@ -209,6 +211,6 @@ function argvOf({ command, shell }: Args): readonly string[] {
 }
 
 /** Escapes control characters in each line of the output, so that it cannot control a terminal. */
-function shown(output: string): string {
+function withoutControlCharacters(output: string): string {
   return output.replace(/\n$/u, "").split("\n").map(escapeControls).join("\n");
 }

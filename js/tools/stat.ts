@@ -3,12 +3,12 @@ import type { FsStat } from "../backends/backend.ts";
 import { lstatVia, readVersioned } from "../backends/fallback/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
-import { NOT_SHOWN, shownTarget } from "./render/link-target.ts";
+import { HIDDEN_TARGET_TEXT, shownTarget } from "./render/link-target.ts";
 import { compile, object } from "./lib/schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { isoTime } from "./lib/text.ts";
-import { type Call, type ReadingTool, refuse } from "./lib/tool.ts";
+import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 
 /** The arguments of `stat`. */
 export interface StatArgs {
@@ -100,7 +100,7 @@ const SHOWN_FIELDS = [
 ] as const satisfies readonly (keyof StatData)[];
 
 /** The number of bytes at the beginning of a file from which its type is detected. */
-const DETECTION_BYTES = 8192;
+const MAX_DETECTION_BYTES = 8192;
 
 /** Returns the facts about one path. */
 export const stat: ReadingTool<Required<StatArgs>, StatData> = {
@@ -117,7 +117,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
   async run(args, call) {
     const at = call.locations[0]!;
     const facts = args.follow ? await call.fs.stat(at.path) : await lstatVia(call.fs, at.path);
-    if (at.directory && !facts.isDir) throw refuse("NOT_DIRECTORY", at);
+    if (at.directory && !facts.isDir) throw locationError("NOT_DIRECTORY", at);
     // The content is read only if the hash or the media type is needed.
     const looked = facts.isFile && (args.hash || !call.brief);
     const target = facts.type === "symlink" ? await shownTarget(call, at.path, facts.target) : undefined;
@@ -126,7 +126,9 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
       path: call.display(at.path),
       type: facts.type,
       size: facts.size,
-      ...(facts.mode === undefined ? {} : { mode: octal(facts.mode), mode_string: modeString(facts) }),
+      ...(facts.mode === undefined
+        ? {}
+        : { mode: formatOctalMode(facts.mode), mode_string: formatModeLetters(facts) }),
       ...(facts.birthtime === undefined ? {} : { created: isoTime(facts.birthtime) }),
       modified: isoTime(facts.mtime),
       ...(facts.atime === undefined ? {} : { accessed: isoTime(facts.atime) }),
@@ -142,7 +144,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
   render: (data) => {
     let text = "";
     for (const key of SHOWN_FIELDS) {
-      const value = key === "target" && data.is_symlink ? (data.target ?? NOT_SHOWN) : data[key];
+      const value = key === "target" && data.is_symlink ? (data.target ?? HIDDEN_TARGET_TEXT) : data[key];
       if (value === undefined) continue;
       const shown = typeof value === "string" ? escapeControls(value) : value;
       text += text === "" ? `${key}: ${shown}` : `\n${key}: ${shown}`;
@@ -157,40 +159,40 @@ async function contentFacts(
   hash: boolean,
   call: Call,
 ): Promise<Pick<StatData, "mime" | "hash">> {
-  const digest = hash ? { hash: await hashOf(path, call) } : {};
-  if (facts.size > DETECTION_BYTES && call.fs.read === undefined) return digest;
+  const digest = hash ? { hash: await hashOfFile(path, call) } : {};
+  if (facts.size > MAX_DETECTION_BYTES && call.fs.read === undefined) return digest;
   try {
     const head = await readVersioned(call.fs, path, {
-      range: { start: 0, end: DETECTION_BYTES },
+      range: { start: 0, end: MAX_DETECTION_BYTES },
       signal: call.signal,
     });
-    return head === null ? digest : { ...digest, mime: mimeOf(head.bytes, path, facts.size) };
+    return head === null ? digest : { ...digest, mime: mimeTypeOf(head.bytes, path, facts.size) };
   } catch {
     return digest; // Not readable: its facts are still returned.
   }
 }
 
-async function hashOf(path: string, { fs, signal }: Call): Promise<string> {
+async function hashOfFile(path: string, { fs, signal }: Call): Promise<string> {
   if (fs.hash !== undefined) return (await fs.hash(path, { signal })).hash;
   return engine().sha256(await fs.readBytes(path));
 }
 
-function mimeOf(bytes: Uint8Array, path: string, size: number): string {
-  const head = bytes.subarray(0, DETECTION_BYTES);
+function mimeTypeOf(bytes: Uint8Array, path: string, size: number): string {
+  const head = bytes.subarray(0, MAX_DETECTION_BYTES);
   return engine().inspect(head, { name: path, partial: size > head.length }).mime;
 }
 
 /** Returns the permission bits in octal, such as `0644`. */
-function octal(mode: number): string {
+function formatOctalMode(mode: number): string {
   return `0${(mode & 0o7777).toString(8).padStart(3, "0")}`;
 }
 
 /** Returns type and permissions as `ls` shows them, such as `-rw-r--r--`. */
-function modeString({ type, mode = 0 }: Pick<FsStat, "type" | "mode">): string {
+function formatModeLetters({ type, mode = 0 }: Pick<FsStat, "type" | "mode">): string {
   const kind = { file: "-", dir: "d", symlink: "l", other: "?" }[type];
-  const owner = triple(mode >> 6, (mode & 0o4000) !== 0, "s");
-  const group = triple(mode >> 3, (mode & 0o2000) !== 0, "s");
-  return kind + owner + group + triple(mode, (mode & 0o1000) !== 0, "t");
+  const owner = permissionTriple(mode >> 6, (mode & 0o4000) !== 0, "s");
+  const group = permissionTriple(mode >> 3, (mode & 0o2000) !== 0, "s");
+  return kind + owner + group + permissionTriple(mode, (mode & 0o1000) !== 0, "t");
 }
 
 const PERMISSION_TRIPLES: readonly string[] = ["---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx"];
@@ -199,7 +201,7 @@ const PERMISSION_TRIPLES: readonly string[] = ["---", "--x", "-w-", "-wx", "r--"
  * Returns the three letters for the last three permission bits. If the special bit (setuid, setgid or sticky)
  * is set, its `letter` replaces `x`: in lower case if `x` is set, otherwise in upper case.
  */
-function triple(bits: number, special: boolean, letter: string): string {
+function permissionTriple(bits: number, special: boolean, letter: string): string {
   const plain = PERMISSION_TRIPLES[bits & 7] as string;
   return special ? plain.slice(0, 2) + (bits & 1 ? letter : letter.toUpperCase()) : plain;
 }

@@ -2,8 +2,8 @@
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { diffOf, shownText } from "./render/preview.ts";
-import { lastChange, type Past, type PastCall, type Restored } from "./lib/past.ts";
+import { previewDiff, textIfDecodable } from "./render/preview.ts";
+import { lastUndoableChange, type UndoableHistory, type PastCall, type RestoredState } from "./lib/past.ts";
 import { compile, object } from "./lib/schema.ts";
 import { text, texts, WARNINGS } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -65,12 +65,13 @@ export const MAX_COMPARED_PATHS: number = 100;
  * Returns the call to undo: the one that the arguments name, or the last change. @throws FilewrightError
  * NOT_FOUND
  */
-async function choose(args: ChosenUndo, past: Past, all: boolean): Promise<ChosenUndo> {
+async function chooseUndo(args: ChosenUndo, past: UndoableHistory, all: boolean): Promise<ChosenUndo> {
   const calls = await past.list(all);
   const { call_id: wanted } = args;
-  const chosen = wanted === undefined ? lastChange(calls) : calls.find(({ callId }) => callId === wanted);
+  const chosen =
+    wanted === undefined ? lastUndoableChange(calls) : calls.find(({ callId }) => callId === wanted);
   if (chosen !== undefined)
-    return { ...args, chosen, effects: effectsOf(await past.restores(chosen.callId)) };
+    return { ...args, chosen, effects: effectsByPath(await past.restores(chosen.callId)) };
   throw new FilewrightError(
     "NOT_FOUND",
     wanted === undefined
@@ -81,7 +82,7 @@ async function choose(args: ChosenUndo, past: Past, all: boolean): Promise<Chose
 }
 
 /** Returns what restoring does to each path: created entries are deleted, and moved ones are moved back. */
-function effectsOf(restored: readonly Restored[]): ReadonlyMap<string, readonly PathEffect[]> {
+function effectsByPath(restored: readonly RestoredState[]): ReadonlyMap<string, readonly PathEffect[]> {
   const shownAs = new Map(restored.map(({ path, shown }) => [path, shown]));
   const left = new Set(restored.map(({ from }) => from));
   const effects = new Map<string, readonly PathEffect[]>();
@@ -99,7 +100,7 @@ function effectsOf(restored: readonly Restored[]): ReadonlyMap<string, readonly 
 
 /** What will be restored. */
 interface UndoTodo {
-  readonly restored: readonly Restored[];
+  readonly restored: readonly RestoredState[];
   readonly diff: string;
 }
 
@@ -116,7 +117,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     parse: compile("undo", inputSchema),
     recordsItself: true,
-    prepare: (args, past) => choose(args, past, all),
+    prepare: (args, past) => chooseUndo(args, past, all),
     paths: ({ chosen, effects }) =>
       (chosen?.paths ?? []).map((typed) => ({
         argument: "call_id",
@@ -138,9 +139,9 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
         location: 0,
         diff,
         originalContent: null,
-        newContent: alone === undefined ? null : shownText(alone),
+        newContent: alone === undefined ? null : textIfDecodable(alone),
         risk: "medium",
-        changes: restored.map(changeOf),
+        changes: restored.map(previewChangeOf),
       };
     },
     async apply({ todo: { diff } }, { chosen }, call) {
@@ -156,12 +157,12 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
       };
     },
     render: ({ tool, paths, diff = "" }) =>
-      `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}${diff === "" ? "" : `\n${escapeLines(diff)}`}`,
+      `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}${diff === "" ? "" : `\n${escapeDiffLines(diff)}`}`,
   };
 }
 
 /** Escapes the control characters in a diff, except line endings and tabs. */
-function escapeLines(diff: string): string {
+function escapeDiffLines(diff: string): string {
   return diff
     .trimEnd()
     .split("\n")
@@ -169,7 +170,7 @@ function escapeLines(diff: string): string {
     .join("\n");
 }
 
-function changeOf({ path, image, from }: Restored): PreviewChange {
+function previewChangeOf({ path, image, from }: RestoredState): PreviewChange {
   if (image === null) return { path, kind: "delete", type: "file" };
   if (from !== undefined) return { path, kind: "move", type: image.type, from };
   return { path, kind: "edit", type: image.type };
@@ -180,7 +181,7 @@ function changeOf({ path, image, from }: Restored): PreviewChange {
  * any other path. Further paths than `MAX_COMPARED_PATHS` are counted.
  */
 async function restoringDiff(
-  restored: readonly Restored[],
+  restored: readonly RestoredState[],
   call: Pick<Call, "fs" | "display">,
 ): Promise<string> {
   const parts: string[] = [];
@@ -201,8 +202,9 @@ async function restoringDiff(
       stat === null ? EMPTY_BYTES : await Promise.resolve(call.fs.readBytes(path)).catch(() => undefined);
     const then = image?.bytes ?? (image === null ? EMPTY_BYTES : undefined);
     if (now === undefined || then === undefined) parts.push(`puts back ${name}\n`);
-    else if (shownText(now) === null || shownText(then) === null) parts.push(`puts back ${name} (no text)\n`);
-    else parts.push(diffOf(now, then, name));
+    else if (textIfDecodable(now) === null || textIfDecodable(then) === null)
+      parts.push(`puts back ${name} (no text)\n`);
+    else parts.push(previewDiff(now, then, name));
   }
   if (restored.length > MAX_COMPARED_PATHS)
     parts.push(`and ${restored.length - MAX_COMPARED_PATHS} more paths\n`);

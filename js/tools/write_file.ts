@@ -6,7 +6,14 @@ import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { fromBase64 } from "../engine/wire/bytes.ts";
-import { where, type Answer, type Call, type ChangingTool, type Plan, refuse } from "./lib/tool.ts";
+import {
+  phraseIfNamed,
+  type Answer,
+  type Call,
+  type ChangingTool,
+  type Plan,
+  locationError,
+} from "./lib/tool.ts";
 import {
   findOmissions,
   findOmissionsYielding,
@@ -16,25 +23,25 @@ import {
 } from "./lib/omission.ts";
 import {
   dominantEol,
-  formOf,
+  textFormOf,
   isUtf8,
-  keptForm,
-  linesOf,
-  shrunk,
-  type TextForm,
-  textOf,
+  keptFormPhrase,
+  lineCountOf,
+  shrunkWarning,
+  type FileTextForm,
+  decodeAsForm,
   withEol,
   writeWarnings,
-  pastedWarning,
+  pastedAnswerWarning,
 } from "./lib/overwrite.ts";
-import { expectHash, toConflict, normalHash, readWhole, assertFile } from "./lib/contents.ts";
-import { diffOf, contentPreview, encodeLike } from "./render/preview.ts";
-import { compile, MODE_FORM, object } from "./lib/schema.ts";
+import { assertExpectedHash, toConflict, normalizeHash, readWholeFile, assertFile } from "./lib/contents.ts";
+import { previewDiff, contentPreview, encodeLikeShown } from "./render/preview.ts";
+import { compile, MODE_PATTERN, object } from "./lib/schema.ts";
 import {
   choice,
-  EXPECTED_HASH,
+  EXPECTED_HASH_SCHEMA,
   flag,
-  HOOK_DIFF,
+  HOOK_DIFF_SCHEMA,
   integer,
   path,
   PATH_ALIASES,
@@ -42,7 +49,7 @@ import {
   WARNINGS,
 } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { countLines, countLinesYielding, utf8, utf8Yielding } from "./lib/text.ts";
+import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding } from "./lib/text.ts";
 
 /** The arguments of `write_file`. */
 export interface WriteFileArgs {
@@ -88,7 +95,7 @@ interface WriteTodo {
 type OptionalWriteArgs = "mode" | "expected_hash";
 type CheckedWriteArgs = Required<Omit<WriteFileArgs, OptionalWriteArgs>> &
   Pick<WriteFileArgs, OptionalWriteArgs>;
-interface Args extends CheckedWriteArgs {
+interface WriteFileToolArgs extends CheckedWriteArgs {
   /** True when the call sets the line endings, so that those of the file do not matter. */
   readonly eol_given: boolean;
 }
@@ -121,9 +128,9 @@ const inputSchema = object(
     ),
     mode: text(
       "Permission bits in octal, such as 0755. Default: kept, or the system's default for a new file.",
-      { pattern: MODE_FORM },
+      { pattern: MODE_PATTERN },
     ),
-    expected_hash: EXPECTED_HASH,
+    expected_hash: EXPECTED_HASH_SCHEMA,
     whole_file: flag(
       "The content is all that the file is to hold, although it has a comment that could stand for lines left out, or not all of the file was read.",
       false,
@@ -140,16 +147,16 @@ const outputSchema = object(
     lines_written: integer("Lines of the given content."),
     hash: text("Hash of the whole file now, for expected_hash."),
     diff: text("Unified diff against the content before."),
-    hook_diff: HOOK_DIFF,
+    hook_diff: HOOK_DIFF_SCHEMA,
     warnings: WARNINGS,
   },
   ["path", "operation", "bytes_written", "lines_written", "hash"],
 );
 
-const checked = compile<CheckedWriteArgs>("write_file", inputSchema);
+const checkWriteFileArgs = compile<CheckedWriteArgs>("write_file", inputSchema);
 
 /** Creates, replaces or extends one file. */
-export const writeFile: ChangingTool<Args, WriteFileData, WriteTodo> = {
+export const writeFile: ChangingTool<WriteFileToolArgs, WriteFileData, WriteTodo> = {
   kind: "change",
   name: "write_file",
   title: "Write file",
@@ -160,14 +167,14 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: (given) => ({ ...checked(given), eol_given: given["eol"] !== undefined }),
+  parse: (given) => ({ ...checkWriteFileArgs(given), eol_given: given["eol"] !== undefined }),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
-  plan,
+  plan: planWriteFile,
   async preview({ todo: { found, bytes } }, args, call) {
     // A large file was not read for the plan, but the reviewer must see its content.
     const unread = found.exists && found.bytes === null;
     const before = unread
-      ? (await readWhole(call, call.locations[0]!, call.limits.grepFileBytes)).bytes
+      ? (await readWholeFile(call, call.locations[0]!, call.limits.grepFileBytes)).bytes
       : found.bytes;
     const title = `${!found.exists ? "Create" : args.append ? "Add to" : "Replace"} ${args.path}`;
     const risk = found.exists && !args.append ? "medium" : "low";
@@ -179,13 +186,13 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
     });
   },
   revise: ({ todo }, args, newContent, call) =>
-    planned(
+    planOverwrite(
       { ...args, append: false, content_encoding: "base64" },
       call,
       todo.found,
-      encodeLike(newContent, todo.bytes),
+      encodeLikeShown(newContent, todo.bytes),
     ),
-  apply,
+  apply: applyWriteFile,
   render(data, args) {
     const verb = data.operation === "create" ? "Created" : "Updated";
     return `${verb} ${escapeControls(args.path)} (${data.lines_written} lines, ${data.bytes_written} bytes)`;
@@ -204,24 +211,24 @@ interface ExistingFile {
   readonly target: string;
 }
 
-async function plan(args: Args, call: Call): Promise<Plan<WriteFileData, WriteTodo>> {
+async function planWriteFile(args: WriteFileToolArgs, call: Call): Promise<Plan<WriteFileData, WriteTodo>> {
   const at = call.locations[0]!;
-  const found = await look(args, call, at);
-  if (found.exists && !args.overwrite && !args.append) throw refuse("ALREADY_EXISTS", at);
+  const found = await inspectExistingFile(args, call, at);
+  if (found.exists && !args.overwrite && !args.append) throw locationError("ALREADY_EXISTS", at);
   if (args.expected_hash !== undefined) {
-    expectHash(
+    assertExpectedHash(
       at,
-      normalHash(args.expected_hash),
-      found.bytes === null ? null : await hashOf(found.bytes, call),
+      normalizeHash(args.expected_hash),
+      found.bytes === null ? null : await hashNowOrLater(found.bytes, call),
     );
   }
-  return planned(args, call, found);
+  return planOverwrite(args, call, found);
 }
 
-async function look(args: Args, call: Call, at: Location): Promise<ExistingFile> {
+async function inspectExistingFile(args: WriteFileToolArgs, call: Call, at: Location): Promise<ExistingFile> {
   await assertFile(call.fs, at).catch((error: unknown) => {
     if (!(error instanceof FilewrightError) || error.code !== "NOT_FOUND") throw error;
-    throw refuse("INVALID_ARGUMENT", at, {
+    throw locationError("INVALID_ARGUMENT", at, {
       complete: true,
       message: "Invalid argument 'path': it ends in '/', which names a directory, not a file.",
     });
@@ -230,11 +237,11 @@ async function look(args: Args, call: Call, at: Location): Promise<ExistingFile>
   const unused = !needed && args.content_encoding === "base64";
   const limit = unused ? MAX_DIFF_BYTES : call.limits.grepFileBytes;
   try {
-    const { bytes, version } = await readWhole(call, at, limit);
+    const { bytes, version } = await readWholeFile(call, at, limit);
     return { exists: true, bytes, size: bytes.length, version, target: at.path };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    if (error.code === "NOT_FOUND") return lookAtNothing(args, call, at);
+    if (error.code === "NOT_FOUND") return inspectMissingFile(args, call, at);
     // If the old content is not needed, a file that is too large or cannot be read is replaced without
     // reading it.
     if (needed || (error.code !== "TOO_LARGE" && error.code !== "PERMISSION_DENIED")) throw error;
@@ -247,9 +254,9 @@ async function look(args: Args, call: Call, at: Location): Promise<ExistingFile>
  * Returns the state of a path at which no file exists. If it is a dangling link, the target of the link is
  * created.
  */
-async function lookAtNothing(args: Args, call: Call, at: Location): Promise<ExistingFile> {
+async function inspectMissingFile(args: WriteFileToolArgs, call: Call, at: Location): Promise<ExistingFile> {
   const link = await lstatOrNull(call.fs, at.path);
-  if (link !== null && !args.overwrite) throw refuse("ALREADY_EXISTS", at);
+  if (link !== null && !args.overwrite) throw locationError("ALREADY_EXISTS", at);
   const target = link === null ? at.path : await realpathVia(call.fs, at.path);
   return { exists: false, bytes: null, size: 0, version: null, target };
 }
@@ -258,8 +265,8 @@ async function lookAtNothing(args: Args, call: Call, at: Location): Promise<Exis
  * Creates the plan, once the old content is known. `revised` is the content that a reviewer has edited;
  * undefined for the one that was sent.
  */
-async function planned(
-  args: Args,
+async function planOverwrite(
+  args: WriteFileToolArgs,
   call: Call,
   found: ExistingFile,
   revised?: Uint8Array,
@@ -268,13 +275,14 @@ async function planned(
   const { exists, bytes: before, version } = found;
   // Small content is processed at once, because dividing the work into slices would take longer.
   const yielder =
-    Math.max(args.content.length, found.size) > MIN_SLICED_BYTES
+    Math.max(args.content.length, found.size) > MIN_SLICED_HASH_BYTES
       ? new Yielder({ signal: call.signal })
       : undefined;
   await yielder?.yieldIfDue();
   const isText = args.content_encoding === "text";
-  const form = before === null || !isText ? undefined : formOf(before, at.path);
-  const encoding = revised === undefined ? encode(args, call, { before, form }, yielder) : { bytes: revised };
+  const form = before === null || !isText ? undefined : textFormOf(before, at.path);
+  const encoding =
+    revised === undefined ? encodeContent(args, call, { before, form }, yielder) : { bytes: revised };
   const encoded = encoding instanceof Promise ? await encoding : encoding;
   const given = encoded.bytes;
   const bytes = args.append && before !== null ? engine().joined(before, given) : given;
@@ -284,23 +292,24 @@ async function planned(
   const left =
     replaces && isText && !args.whole_file && revised === undefined && before !== null
       ? yielder === undefined
-        ? findOmissions(() => textOf(before, form), args.content)
-        : await findOmissionsYielding(() => textOf(before, form), args.content, yielder)
+        ? findOmissions(() => decodeAsForm(before, form), args.content)
+        : await findOmissionsYielding(() => decodeAsForm(before, form), args.content, yielder)
       : [];
   if (left.length > 0 && call.refusesOmissions) {
     throw omissionError("write_file", "content", left, wholeContentRemedy(call.names));
   }
   const shrinks =
     replaces && bytes.length < found.size
-      ? shrunk(
+      ? shrunkWarning(
           {
             bytes: found.size,
-            lines: before === null || !isText ? undefined : await linesOf(before, form, yielder),
+            lines: before === null || !isText ? undefined : await lineCountOf(before, form, yielder),
           },
           { bytes: bytes.length, lines: before === null || !isText ? undefined : lines },
         )
       : undefined;
-  const pasted = isText && revised === undefined ? pastedWarning(args.path, args.content, before) : undefined;
+  const pasted =
+    isText && revised === undefined ? pastedAnswerWarning(args.path, args.content, before) : undefined;
   const warnings = [encoded.kept, shrinks, pasted, ...omissionWarnings(left)].filter(
     (one) => one !== undefined,
   );
@@ -309,9 +318,9 @@ async function planned(
     operation: !exists ? "create" : args.append ? "append" : "update",
     bytes_written: given.length,
     lines_written: lines,
-    hash: await hashOf(bytes, call),
-    ...(before !== null && isShown(before) && isShown(bytes)
-      ? { diff: diffOf(before, bytes, args.path) }
+    hash: await hashNowOrLater(bytes, call),
+    ...(before !== null && isShownInDiff(before) && isShownInDiff(bytes)
+      ? { diff: previewDiff(before, bytes, args.path) }
       : {}),
   };
   const condition: WriteOptions = {
@@ -325,23 +334,23 @@ async function planned(
 }
 
 /** The size in bytes above which content is encoded and counted in slices, and hashed on another thread. */
-const MIN_SLICED_BYTES = 1024 * 1024;
+const MIN_SLICED_HASH_BYTES = 1024 * 1024;
 
 /** Returns the hash of a content. That of large content is computed on another thread. @throws CANCELLED */
-function hashOf(bytes: Uint8Array, { signal }: Call): string | Promise<string> {
-  return bytes.length > MIN_SLICED_BYTES
+function hashNowOrLater(bytes: Uint8Array, { signal }: Call): string | Promise<string> {
+  return bytes.length > MIN_SLICED_HASH_BYTES
     ? untilAborted(signal, engine().sha256Async(bytes))
     : engine().sha256(bytes);
 }
 
 /** Returns true for text that is small enough to be compared. */
-function isShown(bytes: Uint8Array): boolean {
+function isShownInDiff(bytes: Uint8Array): boolean {
   return bytes.length <= MAX_DIFF_BYTES && !bytes.includes(0);
 }
 
-async function apply(
+async function applyWriteFile(
   { todo }: Plan<WriteFileData, WriteTodo>,
-  args: Args,
+  args: WriteFileToolArgs,
   call: Call,
 ): Promise<Answer<WriteFileData>> {
   try {
@@ -370,16 +379,16 @@ interface EncodedContent {
  * Converts the content to bytes, with the encoding and line endings that the file will have. @throws
  * INVALID_ARGUMENT, ENCODING_ERROR
  */
-function encode(
-  args: Args,
+function encodeContent(
+  args: WriteFileToolArgs,
   call: Call,
-  { before, form: known }: { readonly before: Uint8Array | null; readonly form: TextForm | undefined },
+  { before, form: known }: { readonly before: Uint8Array | null; readonly form: FileTextForm | undefined },
   yielder: Yielder | undefined,
 ): EncodedContent | Promise<EncodedContent> {
   const at = call.locations[0]!;
   if (args.content_encoding === "base64") return { bytes: decodedContent(args.content) };
   if (!args.content.isWellFormed()) {
-    throw refuse("ENCODING_ERROR", at, {
+    throw locationError("ENCODING_ERROR", at, {
       message: "content holds an unpaired surrogate, which has no encoding",
       hint: "send well-formed text",
     });
@@ -389,28 +398,30 @@ function encode(
   // An encoding that the call sets, and a byte order mark in the content, take precedence over the form of
   // the file.
   const form = known !== undefined && keepsEncoding && !isMarked ? known : undefined;
-  const eol = lineEnds(args, before, known, keepsEncoding && !isMarked);
+  const eol = withFileLineEndings(args, before, known, keepsEncoding && !isMarked);
   const content = eol === "as_is" ? args.content : withEol(args.content, eol);
   const encoding = form?.encoding ?? (keepsEncoding ? "utf-8" : args.encoding);
   const bom = form?.bom === true && !args.append;
   const kept =
     form === undefined || args.append
       ? undefined
-      : keptForm({ ...form, bom }, eol === "crlf" && content !== args.content && args.eol === "keep");
+      : keptFormPhrase({ ...form, bom }, eol === "crlf" && content !== args.content && args.eol === "keep");
   if (isUtf8(encoding) && !bom) {
-    if (yielder === undefined) return { bytes: utf8(content), kept };
-    return utf8Yielding(content, yielder).then((bytes) => ({ bytes, kept }));
+    if (yielder === undefined) return { bytes: encodeUtf8(content), kept };
+    return encodeUtf8Yielding(content, yielder).then((bytes) => ({ bytes, kept }));
   }
   try {
     return { bytes: engine().encodeText(content, isUtf8(encoding) ? "utf-8" : encoding, { bom }), kept };
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "ENCODING_ERROR" || form === undefined)
       throw error;
-    throw refuse("ENCODING_ERROR", at, {
+    throw locationError("ENCODING_ERROR", at, {
       message: `the content cannot be written in the encoding of the file, ${encoding}`,
       hint:
-        where(call.names.argument("encoding"), (name) => `set ${name}: "utf-8" to write the file in UTF-8`) ||
-        "leave out the characters that it lacks",
+        phraseIfNamed(
+          call.names.argument("encoding"),
+          (name) => `set ${name}: "utf-8" to write the file in UTF-8`,
+        ) || "leave out the characters that it lacks",
       details: { ...error.details, encoding },
       cause: error,
     });
@@ -421,10 +432,10 @@ function encode(
  * Returns the line endings of the new content; `as_is` to write them as sent. `mayKeep` is false when another
  * setting requires that.
  */
-function lineEnds(
-  args: Args,
+function withFileLineEndings(
+  args: WriteFileToolArgs,
   before: Uint8Array | null,
-  form: TextForm | undefined,
+  form: FileTextForm | undefined,
   mayKeep: boolean,
 ): "as_is" | "lf" | "crlf" {
   if (args.eol !== "keep") return args.eol;

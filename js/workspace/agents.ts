@@ -98,12 +98,16 @@ export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
 const checkOptions = optionChecker("agent", AGENT_OPTIONS);
 
 /** The storage of an agent that uses that of its workspace, so that closing the agent releases nothing. */
-const SHARED_STORAGE: Partial<ConfinedStorage> & Pick<ConfinedStorage, "release"> = {
+const STORAGE_OF_WORKSPACE: Partial<ConfinedStorage> & Pick<ConfinedStorage, "release"> = {
   release: async () => {},
 };
 
 /** Returns the shared state of an agent's calls. @throws FilewrightError INVALID_ARGUMENT for invalid options */
-export async function agentSession(session: Session, name: string, given: AgentOptions): Promise<Session> {
+export async function makeAgentSession(
+  session: Session,
+  name: string,
+  given: AgentOptions,
+): Promise<Session> {
   if (typeof name !== "string" || name === "")
     throw new FilewrightError("INVALID_ARGUMENT", "an agent needs a name");
   const wanted = checkOptions(given);
@@ -112,8 +116,8 @@ export async function agentSession(session: Session, name: string, given: AgentO
   // Access to secrets is granted to a backend, so an agent with its own grants needs its own backend.
   const apart = wanted.access !== undefined || asks;
   const own: Partial<ConfinedStorage> & Pick<ConfinedStorage, "release"> = apart
-    ? await session.confine(policyOf(session, wanted), session.resolver.policy)
-    : SHARED_STORAGE;
+    ? await session.confine(agentPolicyOf(session, wanted), session.resolver.policy)
+    : STORAGE_OF_WORKSPACE;
   const { confirm, budget } = wanted;
   const { policy } = own.resolver ?? session.resolver;
   const rules = session.rules.with(compileRules(wanted.rules ?? [], policy));
@@ -126,14 +130,14 @@ export async function agentSession(session: Session, name: string, given: AgentO
     limits: lowerLimits(session.limits, wanted.limits ?? {}),
     rules,
     approvals: makeApprovals(),
-    permissions: asks ? permissionsOf(session, wanted) : session.permissions,
+    permissions: asks ? agentPermissionsOf(session, wanted) : session.permissions,
     ...(confirm === undefined ? {} : { confirmFor: confirmAfterOthers(session, confirm) }),
     budget: budget === undefined ? session.budget : makeBudget(budget, session.budget),
   });
 }
 
 /** Returns the policy of the agent's own options; the caller intersects it with that of the workspace. */
-function policyOf({ resolver: { policy } }: Session, { access = {} }: AgentOptions): SandboxPolicy {
+function agentPolicyOf({ resolver: { policy } }: Session, { access = {} }: AgentOptions): SandboxPolicy {
   return SandboxPolicy.allowList({
     cwd: policy.cwd,
     read: access.read === undefined ? policy.read : access.read,
@@ -144,7 +148,7 @@ function policyOf({ resolver: { policy } }: Session, { access = {} }: AgentOptio
   });
 }
 
-function permissionsOf(session: Session, { permissions: own = {} }: AgentOptions): Permissions {
+function agentPermissionsOf(session: Session, { permissions: own = {} }: AgentOptions): Permissions {
   const { ask = session.prompting?.ask, store = memoryGrants() } = own;
   const { now, file } = session.prompting ?? {};
   return makePermissions({

@@ -2,14 +2,14 @@
 import { assertRules } from "../policy/rules.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { assertToolNames, optionChecker, wrongOption } from "../schema/option.ts";
+import { assertToolNames, optionChecker, wrongOptionError } from "../schema/option.ts";
 import { presetToolNames } from "../presets/index.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { WORKSPACE_OPTIONS } from "./option-schema.ts";
 import type { WorkspaceOptions } from "./options.ts";
 
-const ENTRY_NAME = "openWorkspace";
-const checkTypes = optionChecker(ENTRY_NAME, WORKSPACE_OPTIONS);
+const FUNCTION_NAME = "openWorkspace";
+const checkTypes = optionChecker(FUNCTION_NAME, WORKSPACE_OPTIONS);
 
 /** One root in its long form, with its path as text. */
 interface CheckedRoot {
@@ -31,28 +31,28 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
   const short = typeof given === "string" || isUrl(given);
   const { root, roots, ...rest } = checkTypes(short ? { root: given } : given);
   if (root !== undefined && roots !== undefined)
-    throw wrongOption(ENTRY_NAME, "roots", "give root or roots, not both");
+    throw wrongOptionError(FUNCTION_NAME, "roots", "give root or roots, not both");
   if (rest.kernel === "require" && rest.backend !== undefined) {
     throw new FilewrightError("SANDBOX_SETUP_FAILED", "the kernel confines the local disk alone", {
       hint: 'use kernel: "prefer"',
     });
   }
   if (rest.preserve === "strict" && rest.backend !== undefined)
-    throw wrongOption(ENTRY_NAME, "preserve", '"strict" concerns the local disk alone');
+    throw wrongOptionError(FUNCTION_NAME, "preserve", '"strict" concerns the local disk alone');
   if (rest.backendId !== undefined && rest.backend === undefined)
-    throw wrongOption(ENTRY_NAME, "backendId", "names a backend, and none is given");
+    throw wrongOptionError(FUNCTION_NAME, "backendId", "names a backend, and none is given");
   const { grantsFile, store } = rest.permissions ?? {};
   if (grantsFile !== undefined && store !== undefined)
-    throw wrongOption(
-      ENTRY_NAME,
+    throw wrongOptionError(
+      FUNCTION_NAME,
       "permissions.store",
       "give permissions.grantsFile or permissions.store, not both",
     );
   const { foreignTools: foreign = [] } = rest;
-  assertRules(ENTRY_NAME, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
+  assertRules(FUNCTION_NAME, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
   const { hooks = [] } = rest;
   // The names make the tools of every preset, which a workspace without hooks does not need.
-  if (hooks.length > 0) assertToolNames(ENTRY_NAME, "hooks", hooks, namesForHooks(rest.preset, foreign));
+  if (hooks.length > 0) assertToolNames(FUNCTION_NAME, "hooks", hooks, namesForHooks(rest.preset, foreign));
   const all = roots ?? (root === undefined ? undefined : [root]);
   return {
     ...rest,
@@ -60,20 +60,20 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
     roots: all?.map((one, index) => {
       const where = roots === undefined ? "root" : `roots[${index}]`;
       return typeof one === "string" || isUrl(one)
-        ? { path: pathOf(one, where), access: "write" }
-        : { path: pathOf(one.path, `${where}.path`), access: one.access ?? "write" };
+        ? { path: rootPathOf(one, where), access: "write" }
+        : { path: rootPathOf(one.path, `${where}.path`), access: one.access ?? "write" };
     }),
   };
 }
 
-const VALID_FORMS = 'openWorkspace("/repo") or openWorkspace({ root: "/repo" })';
+const VALID_CALL_FORMS = 'openWorkspace("/repo") or openWorkspace({ root: "/repo" })';
 
 /**
  * Refuses a first argument that is neither a directory nor options, and names the valid forms.
  * @throws FilewrightError INVALID_ARGUMENT
  */
 function assertFirstArgument(given: unknown): void {
-  const wrong = wrongFirstArgument(given);
+  const wrong = firstArgumentMistake(given);
   if (wrong === undefined) return;
   throw new FilewrightError("INVALID_ARGUMENT", `openWorkspace: ${wrong}`, {
     complete: true,
@@ -81,9 +81,9 @@ function assertFirstArgument(given: unknown): void {
   });
 }
 
-function wrongFirstArgument(given: unknown): string | undefined {
+function firstArgumentMistake(given: unknown): string | undefined {
   if (given === undefined || given === null)
-    return `got ${given === null ? "null" : "nothing"}, as of a variable that is not set; give a directory: ${VALID_FORMS}.`;
+    return `got ${given === null ? "null" : "nothing"}, as of a variable that is not set; give a directory: ${VALID_CALL_FORMS}.`;
   if (given === "") return "the directory must not be empty; a variable may not be set.";
   if (typeof given === "string") {
     if (/^~(?:[/\\]|$)/u.test(given))
@@ -94,12 +94,12 @@ function wrongFirstArgument(given: unknown): string | undefined {
   }
   if (Array.isArray(given)) return "got a list; several directories are { roots: [...] }.";
   if (typeof given !== "object")
-    return `got ${typeof given === "undefined" ? "nothing" : `a ${typeof given}`}; give a directory: ${VALID_FORMS}.`;
+    return `got ${typeof given === "undefined" ? "nothing" : `a ${typeof given}`}; give a directory: ${VALID_CALL_FORMS}.`;
   if (typeof (given as { then?: unknown }).then === "function")
     return "got a promise; await it before it is given.";
   const name = (Object.getPrototypeOf(given) as object | null)?.constructor?.name;
   if (!isUrl(given) && name !== undefined && name !== "Object" && isClassInstance(given))
-    return `got an object of class ${escapeControls(name)}; give a directory: ${VALID_FORMS}.`;
+    return `got an object of class ${escapeControls(name)}; give a directory: ${VALID_CALL_FORMS}.`;
   return undefined;
 }
 
@@ -122,20 +122,24 @@ function isUrl(value: unknown): value is URL {
 }
 
 /** Returns the path of a root. @throws FilewrightError INVALID_ARGUMENT for a URL that names no local path */
-function pathOf(root: string | URL, where: string): string {
+function rootPathOf(root: string | URL, where: string): string {
   if (typeof root === "string") return root;
   const { protocol, host, pathname, search, hash } = root;
   if (protocol !== "file:" || (host !== "" && host !== "localhost"))
-    throw wrongOption(
-      ENTRY_NAME,
+    throw wrongOptionError(
+      FUNCTION_NAME,
       where,
       `must be a file: URL of this machine, got ${JSON.stringify(root.href)}`,
     );
   if (search !== "" || hash !== "" || /%2f|%00/iu.test(pathname))
-    throw wrongOption(ENTRY_NAME, where, `must name a path alone, got ${JSON.stringify(root.href)}`);
+    throw wrongOptionError(FUNCTION_NAME, where, `must name a path alone, got ${JSON.stringify(root.href)}`);
   try {
     return decodeURIComponent(pathname);
   } catch {
-    throw wrongOption(ENTRY_NAME, where, `has an escape that is no UTF-8, got ${JSON.stringify(root.href)}`);
+    throw wrongOptionError(
+      FUNCTION_NAME,
+      where,
+      `has an escape that is no UTF-8, got ${JSON.stringify(root.href)}`,
+    );
   }
 }

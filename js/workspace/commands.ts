@@ -2,7 +2,7 @@
 import type { CommandOptions } from "../backends/option-schema.ts";
 import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { localHost } from "./host.ts";
+import { requireLocalHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
 import type { CommandSandboxFor } from "../pipeline/session.ts";
 
@@ -10,12 +10,12 @@ import type { CommandSandboxFor } from "../pipeline/session.ts";
  * Returns the function that creates the command sandbox of each policy, because an agent may have a
  * stricter one. `stateDir` is absolute and real, if the workspace has one.
  */
-export function commandsOf(
+export function commandSandboxOf(
   { commands, backend }: Pick<WorkspaceOptions, "commands" | "backend">,
   stateDir: string | undefined,
 ): CommandSandboxFor {
   if (commands === undefined) return () => undefined;
-  let opened = isProvider(commands) ? commands : undefined;
+  let opened = isSandboxProvider(commands) ? commands : undefined;
   return (policy, rules) => {
     const ruled = rules.forCall("run_command").globs(["deny"]);
     const wanted: CommandPolicy = Object.freeze({
@@ -34,14 +34,14 @@ export function commandsOf(
         hint: "leave out commands or backend, or bring a provider that runs them where the files are",
       });
     }
-    opened ??= localHost().commands(commands === true ? {} : (commands as CommandOptions), wanted);
+    opened ??= requireLocalHost().commands(commands === true ? {} : (commands as CommandOptions), wanted);
     const provider = opened.within?.(wanted) ?? opened;
-    return enforcingOrThrow(provider, [
+    return assertEnforces(provider, [
       ...(wanted.deny.length > 0 ? ["denied paths"] : []),
       ...(wanted.protect ? ["protected places"] : []),
       ...(wanted.secrets ? ["secrets"] : []),
       // Neither globs nor mounts can express these rules, so no sandbox enforces them.
-      ...(ruled === undefined ? [INEXPRESSIBLE_RULES] : []),
+      ...(ruled === undefined ? [INEXPRESSIBLE_RULES_PHRASE] : []),
     ]);
   };
 }
@@ -50,9 +50,9 @@ export function commandsOf(
  * The name of the rules that no sandbox enforces, because neither globs nor mounts can express an earlier
  * exception.
  */
-const INEXPRESSIBLE_RULES = "deny rules with an exception before them (use access.deny)";
+const INEXPRESSIBLE_RULES_PHRASE = "deny rules with an exception before them (use access.deny)";
 
-function isProvider(commands: true | CommandOptions | SandboxProvider): commands is SandboxProvider {
+function isSandboxProvider(commands: true | CommandOptions | SandboxProvider): commands is SandboxProvider {
   return commands !== true && "run" in commands;
 }
 
@@ -60,9 +60,9 @@ function isProvider(commands: true | CommandOptions | SandboxProvider): commands
  * Returns the sandbox if it enforces the policy, or if its `degrade` is `allow`.
  * @throws FilewrightError SANDBOX_SETUP_FAILED
  */
-function enforcingOrThrow(provider: SandboxProvider, wants: readonly string[]): SandboxProvider {
+function assertEnforces(provider: SandboxProvider, wants: readonly string[]): SandboxProvider {
   const { policy = "none", tier } = provider.status;
-  const missing = policy === "enforced" ? wants.filter((want) => want === INEXPRESSIBLE_RULES) : wants;
+  const missing = policy === "enforced" ? wants.filter((want) => want === INEXPRESSIBLE_RULES_PHRASE) : wants;
   if (missing.length === 0) return provider;
   if (provider.degrade !== "allow") {
     throw new FilewrightError(

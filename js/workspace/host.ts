@@ -67,16 +67,16 @@ export interface LocalHost {
   reads?(stateDir: string): ReadStore;
 }
 
-let host: LocalHost | undefined;
+let currentHost: LocalHost | undefined;
 
-/** Registers the local disk for {@link localHost}. */
+/** Registers the local disk for {@link requireLocalHost}. */
 export function setLocalHost(next: LocalHost): void {
-  host = next;
+  currentHost = next;
 }
 
 /** Returns the host's local disk. @throws FilewrightError UNSUPPORTED_PLATFORM */
-export function localHost(): LocalHost {
-  if (host !== undefined) return host;
+export function requireLocalHost(): LocalHost {
+  if (currentHost !== undefined) return currentHost;
   throw new FilewrightError(
     "UNSUPPORTED_PLATFORM",
     "There is no local disk here; pass a backend, such as new MemoryBackend().",
@@ -84,26 +84,26 @@ export function localHost(): LocalHost {
 }
 
 /** Returns true when a backend is the host's local disk. */
-export function isDisk(backend: FsBackend): boolean {
-  return host?.isDisk(backend) === true;
+export function isLocalDisk(backend: FsBackend): boolean {
+  return currentHost?.isDisk(backend) === true;
 }
 
 /** Returns the user's home directory, if the host has one. */
 export function homeOfHost(): string | undefined {
-  return host?.home?.();
+  return currentHost?.home?.();
 }
 
 /** The lock queue of this process for the local disk. */
-const localLocker = makeLocker();
-const lockers = new WeakMap<FsBackend, Locker>();
+const diskLocker = makeLocker();
+const lockerByBackend = new WeakMap<FsBackend, Locker>();
 
 /** Returns the queue of a backend: one for the local disk, and one for each other storage. */
-export function lockerOf(backend: FsBackend, local: boolean): Locker {
-  if (local) return localLocker;
-  let locker = lockers.get(backend);
+export function lockerOfBackend(backend: FsBackend, local: boolean): Locker {
+  if (local) return diskLocker;
+  let locker = lockerByBackend.get(backend);
   if (locker === undefined) {
     locker = makeLocker();
-    lockers.set(backend, locker);
+    lockerByBackend.set(backend, locker);
   }
   return locker;
 }

@@ -18,17 +18,17 @@ import { fileReadStore } from "../pipeline/past/reads-file.node.ts";
 
 export * from "./index.ts";
 
-const journals = new Map<string, FileJournal>();
+const journalByStateDir = new Map<string, FileJournal>();
 
 /**
  * Returns the journal of a state directory, one for each directory, because its lock shows that this
  * process is alive.
  */
 function journalOfStateDir(stateDir: string = defaultStateDir()): FileJournal {
-  let known = journals.get(stateDir);
+  let known = journalByStateDir.get(stateDir);
   if (known === undefined) {
     known = new FileJournal(stateDir, (name) => tryLock(stateDir, name));
-    journals.set(stateDir, known);
+    journalByStateDir.set(stateDir, known);
   }
   return known;
 }

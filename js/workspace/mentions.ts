@@ -63,7 +63,7 @@ const checkOptions = optionChecker("resolveMentions", MENTION_OPTIONS);
  * Matches a mention: at the start, or after white space, an opening bracket, a separator or a quote. An address
  * such as a@b.c is no mention.
  */
-const MENTION = /(?<=^|[\s([{<,;'"`])@(?:"([^"\n]+)"|([^\s"'`<>()[\]{},;]+))/gu;
+const MENTION_SYNTAX = /(?<=^|[\s([{<,;'"`])@(?:"([^"\n]+)"|([^\s"'`<>()[\]{},;]+))/gu;
 
 /** The maximum number of mentions that are read for one prompt. Further ones stay as text. */
 const MAX_MENTIONS = 50;
@@ -88,7 +88,7 @@ export async function resolveMentions(
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
   const own: RunOwnTool = async (tool, path) => (tools.get(tool) as ToolDefinition).execute({ path }, call);
   const found = new Map<string, string>();
-  for (const [whole, quoted, bare = ""] of prompt.matchAll(MENTION)) {
+  for (const [whole, quoted, bare = ""] of prompt.matchAll(MENTION_SYNTAX)) {
     // A full stop after a mention ends the sentence and is not part of the name.
     const name = quoted ?? bare.replace(/[.:!?]+$/u, "");
     if (name !== "" && found.size < MAX_MENTIONS) found.set(quoted === undefined ? `@${name}` : whole, name);

@@ -26,10 +26,10 @@ import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { type CheckedOptions, checkOptions } from "./check.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
-import { commandsOf } from "./commands.ts";
+import { commandSandboxOf } from "./commands.ts";
 import { readGitExcludes } from "../pipeline/paths/git-excludes.ts";
 import { recoverSession } from "../pipeline/past/history.ts";
-import { isDisk, localHost, lockerOf } from "./host.ts";
+import { isLocalDisk, requireLocalHost, lockerOfBackend } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
 import { makeReads, type ReadStore } from "../pipeline/past/reads.ts";
@@ -55,7 +55,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
   const preset = presetOf(given.preset);
   const disk =
     given.backend === undefined
-      ? localHost().open({
+      ? requireLocalHost().open({
           stateDir: given.stateDir,
           durability: given.durability ?? "atomic",
           preserve: given.preserve ?? "possible",
@@ -70,7 +70,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     given.stateDir,
     given.notify,
   );
-  const named = policyOf(given, preset?.access, local, deny);
+  const named = policyOfRoots(given, preset?.access, local, deny);
   const roots = (path: string): Promise<string> => realRootPath(storage, path, local);
   const repositories = await repositoriesOf(named, storage, local, roots);
   const resolver = await createResolver(await protectStateDir(repositories, given, disk, roots), roots);
@@ -81,7 +81,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     policy,
     new Set([...TOOL_NAMES, ...(given.foreignTools ?? [])]),
   );
-  const commandsFor = commandsOf(given, local ? await stateDirOf(given, disk) : undefined);
+  const commandsFor = commandSandboxOf(given, local ? await stateDirOf(given, disk) : undefined);
   const commands = commandsFor(policy, rules);
   // The backends that this workspace created and closes; the host closes its own storage.
   const made = new Set<FsBackend>(disk === undefined ? [] : [disk]);
@@ -98,7 +98,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     ...(provider === undefined ? {} : { commands: provider.status }),
   });
   const records = journalPlaceOf(given, local);
-  const guard = guardOf(given.guard, preset);
+  const guard = guardLevelOf(given.guard, preset);
   const told = given.access?.deny ?? [];
   const observers = Object.freeze([...(given.observers ?? [])]);
   const session: Session = Object.freeze({
@@ -112,9 +112,9 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     fs,
     resolver,
     repositories: policy.protect
-      ? makeRepositories(storage, policy.write, local ? localHost().home?.() : undefined)
+      ? makeRepositories(storage, policy.write, local ? requireLocalHost().home?.() : undefined)
       : undefined,
-    limits: limitsOf(given.limits, preset, outputBoundOf(storage)),
+    limits: effectiveLimitsOf(given.limits, preset, outputBoundOf(storage)),
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
     reads: makeReads(readStoreOf(given, guard, local)),
@@ -123,7 +123,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     acceptsQuotes: given.guard === undefined && guard === "refuse",
     observers,
     hashes: observers.some(({ hashes }) => hashes === true),
-    access: accessOf(resolver, told, sandbox(commands)),
+    access: accessSummaryOf(resolver, told, sandbox(commands)),
     async confine(wanted: SandboxPolicy, within: SandboxPolicy) {
       // Links are followed before the comparison, because access depends on real paths.
       const real = (path: string): Promise<string> => realpathVia(storage, path);
@@ -140,7 +140,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
         await there.close?.();
       };
       const ran = commandsFor(both.policy, rules);
-      const access = accessOf(both, [...told, ...wanted.deny], sandbox(ran));
+      const access = accessSummaryOf(both, [...told, ...wanted.deny], sandbox(ran));
       return { fs: there, resolver: both, views: ownViews, access, release };
     },
     permissions,
@@ -155,7 +155,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
       oneOf(approversFor(given.hooks ?? [], tool, given.confirm, calledAs)),
     notify: given.notify,
     approvals: makeApprovals(),
-    locker: lockerOf(storage, local),
+    locker: lockerOfBackend(storage, local),
     findFiles: given.findFiles === true,
     slots: new CallSlots(given.concurrency ?? Number.POSITIVE_INFINITY),
     commands,
@@ -183,12 +183,12 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
   });
 }
 
-let workspaceCount = 0;
+let openedWorkspaceCount = 0;
 
 /** Returns the number of a new workspace, unique in this process. */
 function nextWorkspaceNumber(): number {
-  workspaceCount += 1;
-  return workspaceCount;
+  openedWorkspaceCount += 1;
+  return openedWorkspaceCount;
 }
 
 /**
@@ -199,12 +199,14 @@ function journalPlaceOf(
   { backend, backendId, stateDir }: WorkspaceOptions,
   local: boolean,
 ): Pick<JournalOptions, "store" | "storage"> {
-  if (local) return { store: localHost().journal(stateDir) };
-  if (isDisk(backend as FsBackend)) {
-    return stateDir === undefined ? { store: new MemoryJournal() } : { store: localHost().journal(stateDir) };
+  if (local) return { store: requireLocalHost().journal(stateDir) };
+  if (isLocalDisk(backend as FsBackend)) {
+    return stateDir === undefined
+      ? { store: new MemoryJournal() }
+      : { store: requireLocalHost().journal(stateDir) };
   }
   if (backendId === undefined) return { store: new MemoryJournal() };
-  return { store: localHost().journal(stateDir), storage: `backend ${backendId}` };
+  return { store: requireLocalHost().journal(stateDir), storage: `backend ${backendId}` };
 }
 
 /**
@@ -231,13 +233,13 @@ function notifyRecovery(
 }
 
 /** Creates the policy. `unreachable` are further denied globs that are not shown to callers. */
-function policyOf(
+function policyOfRoots(
   options: CheckedOptions,
   preset: PresetAccess | undefined,
   local: boolean,
   unreachable: readonly string[],
 ): SandboxPolicy {
-  const base = local ? localHost().cwd() : "/";
+  const base = local ? requireLocalHost().cwd() : "/";
   const absolute = (path: string): string =>
     path.startsWith("/") ? path : `${base === "/" ? "" : base}/${path}`;
   const roots = (options.roots ?? []).map(({ path, access }) => ({
@@ -266,7 +268,7 @@ function policyOf(
 
 /** Returns the absolute real path of the state directory. */
 async function stateDirOf({ stateDir }: WorkspaceOptions, disk: FsBackend | undefined): Promise<string> {
-  const state = localHost().stateDir(stateDir);
+  const state = requireLocalHost().stateDir(stateDir);
   return (await disk?.realpath?.(state)) ?? state;
 }
 
@@ -279,10 +281,10 @@ async function repositoriesOf(
 ): Promise<SandboxPolicy> {
   const roots: string[] = [];
   for (const root of new Set(policy.write)) roots.push(await rootPath(root));
-  const home = local ? localHost().home?.() : undefined;
+  const home = local ? requireLocalHost().home?.() : undefined;
   const whole = await protectNamedPlaces(policy, storage, roots, home);
   if (!local) return whole;
-  const environment = localHost().environment?.() ?? {};
+  const environment = requireLocalHost().environment?.() ?? {};
   const gitExcludes = await readGitExcludes(storage, await rootPath(policy.cwd), { home, environment });
   return gitExcludes === undefined ? whole : Object.freeze({ ...whole, gitExcludes });
 }
@@ -334,7 +336,7 @@ function assertListedRoots({ roots = [], access = {} }: CheckedOptions): void {
 }
 
 /** Returns the guard level of the host, or that of the preset. */
-function guardOf(given: WorkspaceOptions["guard"], preset: Preset | undefined): GuardLevel {
+function guardLevelOf(given: WorkspaceOptions["guard"], preset: Preset | undefined): GuardLevel {
   if (given === undefined) return preset?.guard ?? "warn";
   if (typeof given === "boolean") return given ? "refuse" : "off";
   return typeof given === "object" ? (given.level ?? "refuse") : given;
@@ -363,7 +365,7 @@ function readStoreOf(
   if (typeof given === "object" && given.store !== undefined) return given.store;
   // A warning that the host did not request is not worth a write for each read.
   if (guard === "warn" && given === undefined) return undefined;
-  return stateDir === undefined || !local ? undefined : localHost().reads?.(stateDir);
+  return stateDir === undefined || !local ? undefined : requireLocalHost().reads?.(stateDir);
 }
 
 /**
@@ -387,19 +389,19 @@ async function realRootPath(storage: FsBackend, path: string, local: boolean): P
   return storage.realpath === undefined ? path : await storage.realpath(path);
 }
 
-const NO_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {
+const UNSET_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {
   imageBase64Bytes: Number.MAX_SAFE_INTEGER,
   imagePixels: Number.MAX_SAFE_INTEGER,
 };
 
-function limitsOf(
+function effectiveLimitsOf(
   given: Partial<Limits> | undefined,
   preset: Preset | undefined,
   bound: number | undefined,
 ): Limits {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   // A host that sets a size for images knows what its model accepts, so no other limit of images applies.
-  const ofImages = given?.imageBytes === undefined ? {} : NO_IMAGE_LIMITS;
+  const ofImages = given?.imageBytes === undefined ? {} : UNSET_IMAGE_LIMITS;
   const limits = { ...DEFAULT_LIMITS, ...preset?.limits, ...ofImages, ...Object.fromEntries(set) };
   // An option of the workspace cannot exceed the bound of the storage's own policy.
   return Object.freeze(
@@ -407,7 +409,7 @@ function limitsOf(
   );
 }
 
-function accessOf(
+function accessSummaryOf(
   { policy }: Resolver,
   deny: readonly string[],
   sandbox: Session["access"]["sandbox"],

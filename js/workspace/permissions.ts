@@ -9,7 +9,7 @@ import {
   type Permissions,
 } from "../policy/index.ts";
 import { type Notify, notifySafely } from "../hooks/events.ts";
-import { localHost } from "./host.ts";
+import { requireLocalHost } from "./host.ts";
 import type { GrantPromptSettings } from "../pipeline/session.ts";
 
 /** The option that requires directories to be granted before they are used. */
@@ -53,7 +53,7 @@ export async function openPermissions(
       deny: [],
     };
   }
-  const { file, ...kept } = await localHost().grants(grantsFile, stateDir);
+  const { file, ...kept } = await requireLocalHost().grants(grantsFile, stateDir);
   return {
     permissions: makePermissions({ ...setup, store: kept, file }),
     prompting: mode === "off" ? undefined : { ask, now, file },

@@ -70,7 +70,7 @@ export function presetTools(
     if (tool === undefined) return unknownToolFailure(name, byName.keys());
     const checked = checkCallOptions(given);
     if ("ok" in checked) return checked;
-    return calls.run(() => callPreset(session, tool, args, checked.options));
+    return calls.run(() => callPresetTool(session, tool, args, checked.options));
   };
   const offered = preset.tools.filter((tool) => !session.access.readOnly || tool.kind === "read");
   const tools = offered.map((presetTool): ToolDefinition => {
@@ -102,7 +102,7 @@ export function presetTools(
   return Object.freeze({ tools: Object.freeze(tools), call });
 }
 
-async function callPreset(
+async function callPresetTool(
   session: Session,
   tool: PresetTool,
   args: unknown,

@@ -16,9 +16,9 @@ import {
   type ToolData,
   type ToolName,
 } from "../tools/index.ts";
-import { runCommandIn } from "../tools/run_command.ts";
+import { runCommandToolFor } from "../tools/run_command.ts";
 import type { AccessSummary, Tool } from "../tools/lib/tool.ts";
-import { type AgentOptions, agentSession } from "./agents.ts";
+import { type AgentOptions, makeAgentSession } from "./agents.ts";
 import type { Spent } from "../pipeline/scheduling/budget.ts";
 import { runCall } from "../pipeline/call.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
@@ -188,7 +188,7 @@ const checkLockOptions = optionChecker("lock", LOCK_OPTIONS);
 const checkUndoOptions = optionChecker("undo", UNDO_OPTIONS);
 const checkCallId = optionChecker("undo", text());
 
-function closedRefusal(): Failure {
+function closedWorkspaceFailure(): Failure {
   return refusedFailure("UNSUPPORTED_OPERATION", CLOSED_MESSAGE);
 }
 
@@ -202,14 +202,16 @@ export function makeWorkspace(
 ): Workspace {
   // A read-only workspace does not offer changing tools; a call of one fails with READ_ONLY.
   const { commands } = session;
-  const known = commands === undefined ? TOOLS : [...TOOLS, runCommandIn(commands.status) as unknown as Tool];
+  const known =
+    commands === undefined ? TOOLS : [...TOOLS, runCommandToolFor(commands.status) as unknown as Tool];
   const tools = known.filter(
     (tool) =>
       (!session.access.readOnly || tool.kind === "read") && (session.findFiles || tool.name !== "find_files"),
   );
   const byName = new Map<string, Tool>(known.map((tool) => [tool.name, tool]));
   const gate = makeCallGate(gateAbove);
-  const refusal = (): Failure | undefined => (session.running.closed ? closedRefusal() : gate.refusal());
+  const refusal = (): Failure | undefined =>
+    session.running.closed ? closedWorkspaceFailure() : gate.refusal();
 
   const callOwn = async (name: string, args: unknown, given?: CallOptions): Promise<ToolResult> => {
     const tool = byName.get(name);
@@ -272,7 +274,7 @@ export function makeWorkspace(
     capabilities: () => capabilities,
     recovery: capabilities.recovery,
     approvals: Object.freeze({ list: session.approvals.list, revoke: session.approvals.revoke }),
-    grants: grantsOf(session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() })),
+    grants: workspaceGrantsOf(session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() })),
     async lock(path, given = {}) {
       wantOpen();
       const { signal } = checkLockOptions(given);
@@ -301,7 +303,7 @@ export function makeWorkspace(
     },
     async agent(name, options = {}) {
       wantOpen();
-      const own = await agentSession(session, name, options);
+      const own = await makeAgentSession(session, name, options);
       const other = options.preset === undefined ? preset : presetOf(options.preset);
       return makeWorkspace(own, other, capabilities, true, gate) as AgentWorkspace;
     },
@@ -311,20 +313,21 @@ export function makeWorkspace(
   };
   const spent = isAgent ? { spent: () => session.budget?.spent() } : {};
   const ws = Object.assign(base, methods, spent);
-  const list: ListOf = (other) => (other === undefined ? Object.freeze(definitions) : listOf(other).tools);
-  Object.defineProperty(ws, TOOLS_OF_PRESET, { value: list });
+  const list: ListOfPreset = (other) =>
+    other === undefined ? Object.freeze(definitions) : listOf(other).tools;
+  Object.defineProperty(ws, toolsByPreset, { value: list });
   Object.defineProperty(ws, ROOT_LOOKUP, { value: makeRootLookup(session, "stat") });
   return Object.freeze(ws) as unknown as Workspace;
 }
 
 /** Returns the tools of a workspace under the names of a preset. */
-type ListOf = (preset: Preset | undefined) => readonly ToolDefinition[];
+type ListOfPreset = (preset: Preset | undefined) => readonly ToolDefinition[];
 
 /**
- * The key under which a workspace holds its {@link ListOf}. A WeakMap would keep its values until a full
+ * The key under which a workspace holds its {@link ListOfPreset}. A WeakMap would keep its values until a full
  * garbage collection, long after the workspace is closed.
  */
-const TOOLS_OF_PRESET: unique symbol = Symbol("tools of a preset");
+const toolsByPreset: unique symbol = Symbol("tools of a preset");
 
 /**
  * Returns the tools of a workspace under the names, parameters and texts of a preset, whatever preset it
@@ -336,12 +339,12 @@ const TOOLS_OF_PRESET: unique symbol = Symbol("tools of a preset");
  * @throws FilewrightError INVALID_ARGUMENT for an unknown preset
  */
 export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly ToolDefinition[] {
-  const list = (ws as { readonly [TOOLS_OF_PRESET]?: ListOf } | null | undefined)?.[TOOLS_OF_PRESET];
+  const list = (ws as { readonly [toolsByPreset]?: ListOfPreset } | null | undefined)?.[toolsByPreset];
   if (list === undefined) throw new FilewrightError("INVALID_ARGUMENT", "this is no workspace of Filewright");
   return list(presetOf(preset));
 }
 
-function grantsOf({ list, add, revoke }: Permissions): WorkspaceGrants {
+function workspaceGrantsOf({ list, add, revoke }: Permissions): WorkspaceGrants {
   return Object.freeze({ list, add, revoke });
 }
 
@@ -380,19 +383,21 @@ export interface ToolMethods {
 }
 
 /** Converts a name: `read_file` → `readFile`. */
-type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<Camel<Tail>>}`
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
 /** The type of any method, for code that handles all of them. */
-type MethodOf<Name extends ToolName> = (
+type MethodOfTool<Name extends ToolName> = (
   args: ToolArgs[Name],
   options?: CallOptions,
 ) => Promise<ToolData[Name]>;
 
 /** Fails to compile when a tool has no method, or a method does not fit its tool. */
-type MethodsComplete<_Methods extends { readonly [Name in ToolName as Camel<Name>]: MethodOf<Name> }> = true;
+type MethodsComplete<
+  _Methods extends { readonly [Name in ToolName as CamelCase<Name>]: MethodOfTool<Name> },
+> = true;
 /** True when each tool has a method, and there are no others. */
 type ToolMethodsAreComplete = MethodsComplete<ToolMethods> &
-  ([Exclude<keyof ToolMethods, Camel<ToolName>>] extends [never] ? true : never);
+  ([Exclude<keyof ToolMethods, CamelCase<ToolName>>] extends [never] ? true : never);
 true satisfies ToolMethodsAreComplete;

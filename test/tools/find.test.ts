@@ -3,7 +3,7 @@ import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { FindFilesArgs } from "../../js/tools/index.ts";
-import { isDefinition } from "../../js/tools/grep/rank.ts";
+import { isDefinitionAt } from "../../js/tools/grep/rank.ts";
 import { KINDS, place } from "./harness.ts";
 
 const tree = {
@@ -187,7 +187,7 @@ describe("a definition", () => {
     ["if (hub(", "hub", false],
   ];
   test.each(cases)("%s: %s", (line, name, is) => {
-    expect(isDefinition(line, line.indexOf(name) + 1)).toBe(is);
+    expect(isDefinitionAt(line, line.indexOf(name) + 1)).toBe(is);
   });
 
   test("hostile lines take no time worth telling", () => {
@@ -197,6 +197,6 @@ describe("a definition", () => {
       `${" ".repeat(100_000)}x`,
       "a ".repeat(1e5),
     ])
-      expect(typeof isDefinition(line, line.length)).toBe("boolean");
+      expect(typeof isDefinitionAt(line, line.length)).toBe("boolean");
   });
 });

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Yielder } from "../../js/engine/yielder.ts";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
-import { countLines, countLinesYielding, utf8, utf8Yielding } from "../../js/tools/lib/text.ts";
+import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding } from "../../js/tools/lib/text.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -50,8 +50,8 @@ describe("text in slices", () => {
 
   it("has the bytes and the lines of the whole text", async () => {
     for (const text of texts) {
-      const bytes = utf8(text);
-      expect(Buffer.compare(await utf8Yielding(text, yielder), bytes)).toBe(0);
+      const bytes = encodeUtf8(text);
+      expect(Buffer.compare(await encodeUtf8Yielding(text, yielder), bytes)).toBe(0);
       expect(await countLinesYielding(text, yielder)).toBe(countLines(text));
       expect(await countLinesYielding(bytes, yielder)).toBe(countLines(text));
     }

@@ -1,7 +1,7 @@
 /** Comments that stand for lines left out are refused, or said, and never taken for the lines. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isOmissionComment, mayLeaveOut } from "../../js/tools/lib/omission.ts";
+import { isOmissionComment, mayContainOmission } from "../../js/tools/lib/omission.ts";
 import { KINDS, place } from "./harness.ts";
 
 const FUNCTIONS = Array.from({ length: 40 }, (_, n) => `function f${n + 1}() { return ${n + 1}; }`);
@@ -218,9 +218,9 @@ test("a text may leave lines out when one of its lines does, wherever that line 
   fc.assert(
     fc.property(lines, (parts) => {
       const text = parts.map(([line, end]) => line + end).join("");
-      const single = parts.map(([line]) => mayLeaveOut(line));
-      expect(mayLeaveOut(text)).toBe(single.includes(true));
-      for (const [line] of parts) if (isOmissionComment(line)) expect(mayLeaveOut(line)).toBe(true);
+      const single = parts.map(([line]) => mayContainOmission(line));
+      expect(mayContainOmission(text)).toBe(single.includes(true));
+      for (const [line] of parts) if (isOmissionComment(line)) expect(mayContainOmission(line)).toBe(true);
     }),
     { numRuns: 2000 },
   );

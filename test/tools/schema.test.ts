@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FilewrightError } from "../../js/engine/errors.ts";
-import { plainArguments, compile, object } from "../../js/tools/lib/schema.ts";
+import { withCanonicalKeys, compile, object } from "../../js/tools/lib/schema.ts";
 
 const checked = compile<Record<string, unknown>>(
   "try",
@@ -25,7 +25,7 @@ const checked = compile<Record<string, unknown>>(
     ["path"],
   ),
 );
-const parse = (given: unknown) => checked(plainArguments("try", given, { file_path: "path" }));
+const parse = (given: unknown) => checked(withCanonicalKeys("try", given, { file_path: "path" }));
 
 const accepted: readonly [name: string, given: unknown, values: Record<string, unknown>][] = [
   ["defaults are filled in", { path: "a" }, { path: "a", start: 1, limit: 20, all: false, kind: "file" }],

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
 import { type JournalStore, MemoryJournal } from "../../js/journal/index.ts";
-import { localHost } from "../../js/workspace/host.ts";
+import { requireLocalHost } from "../../js/workspace/host.ts";
 import { writeVia } from "../../js/backends/fallback/fallback.ts";
 import { minimalBackend } from "../backends/minimal.ts";
 import { afterThisTest } from "../support/cleanups.ts";
@@ -103,7 +103,7 @@ export async function makePlace(
   return {
     backend,
     root,
-    store: kind === "local" ? localHost().journal(stateDir()) : new MemoryJournal(),
+    store: kind === "local" ? requireLocalHost().journal(stateDir()) : new MemoryJournal(),
     foreign,
     tree: async () => (kind === "local" ? diskTree(root) : backendTree(backend, root)),
     close: () => (kind === "local" ? fs.rmSync(base, { recursive: true, force: true }) : undefined),

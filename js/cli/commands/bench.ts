@@ -6,7 +6,7 @@ import { openWorkspace } from "../../workspace/index.node.ts";
 import type { Command } from "../command.ts";
 import { assertNarrowRoot } from "../command.ts";
 import { printText, printJson, formatTable } from "../streams.ts";
-import { type ParsedCommandLine, UsageError, integerOption } from "../../schema/command-line.node.ts";
+import { type ParsedCommandLine, UsageError, parseIntegerOption } from "../../schema/command-line.node.ts";
 
 const BENCH_ROUNDS = 20;
 
@@ -26,7 +26,7 @@ export const BENCH_COMMAND: Command = {
 
 async function runBench(parsed: ParsedCommandLine): Promise<number> {
   const { positionals, values } = parsed;
-  const rounds = integerOption(values["rounds"], "rounds") ?? BENCH_ROUNDS;
+  const rounds = parseIntegerOption(values["rounds"], "rounds") ?? BENCH_ROUNDS;
   if (rounds < 1) throw new UsageError("--rounds must be 1 or more");
   const named = positionals[0] ?? String(values["root"] ?? ".");
   assertNarrowRoot(named, parsed);

@@ -13,10 +13,10 @@ import {
 } from "../command.ts";
 import { readInput, readStdin } from "../streams.ts";
 import {
-  repeatedOption,
+  valuesOfRepeatedOption,
   type ParsedCommandLine,
   UsageError,
-  integerOption,
+  parseIntegerOption,
 } from "../../schema/command-line.node.ts";
 
 /** Returns the command `copy` or `move`. */
@@ -199,9 +199,9 @@ export const CHANGE_COMMANDS: readonly Command[] = [
       tool: "read_many_files",
       args: withoutUndefined({
         paths: positionals,
-        exclude: repeatedOption(given["exclude"]),
-        max_files: integerOption(given["max-files"], "max-files"),
-        max_total_bytes: integerOption(given["max-bytes"], "max-bytes"),
+        exclude: valuesOfRepeatedOption(given["exclude"]),
+        max_files: parseIntegerOption(given["max-files"], "max-files"),
+        max_total_bytes: parseIntegerOption(given["max-bytes"], "max-bytes"),
         respect_ignore: falseIfGiven(given, "no-ignore"),
       }),
     }),

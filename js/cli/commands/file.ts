@@ -9,7 +9,7 @@ import {
 } from "../command.ts";
 import { DEFAULT_PAGE_LINES } from "../../engine/read.ts";
 import { readInput, readStdin } from "../streams.ts";
-import { UsageError, integerOption } from "../../schema/command-line.node.ts";
+import { UsageError, parseIntegerOption } from "../../schema/command-line.node.ts";
 
 /** Options of `read` that select a page; they apply to a single file. */
 const PAGE_OPTIONS = {
@@ -53,11 +53,11 @@ export const FILE_COMMANDS: readonly Command[] = [
     takes: [1, 10_000],
     toCall: ({ positionals, values: given }) => {
       const page = withoutUndefined({
-        start_line: integerOption(given["start"], "start"),
-        max_lines: integerOption(given["lines"], "lines"),
+        start_line: parseIntegerOption(given["start"], "start"),
+        max_lines: parseIntegerOption(given["lines"], "lines"),
         line_numbers: given["numbers"],
         encoding: given["encoding"],
-        start_byte: integerOption(given["start-byte"], "start-byte"),
+        start_byte: parseIntegerOption(given["start-byte"], "start-byte"),
         force_text: given["force-text"],
       });
       if (positionals.length === 1) return { tool: "read_file", args: { path: positionals[0], ...page } };
@@ -155,8 +155,8 @@ export const FILE_COMMANDS: readonly Command[] = [
       args: withoutUndefined({
         patch: await readInput(positionals[0] as string),
         path: given["path"],
-        strip: integerOption(given["strip"], "strip"),
-        fuzz: integerOption(given["fuzz"], "fuzz"),
+        strip: parseIntegerOption(given["strip"], "strip"),
+        fuzz: parseIntegerOption(given["fuzz"], "fuzz"),
         reverse: given["reverse"],
         dry_run: given["dry-run"],
       }),
@@ -191,7 +191,7 @@ export const FILE_COMMANDS: readonly Command[] = [
         args: withoutUndefined({
           a,
           ...second,
-          context: integerOption(given["context"], "context"),
+          context: parseIntegerOption(given["context"], "context"),
           ignore_whitespace: given["ignore-whitespace"],
           format: given["format"],
         }),

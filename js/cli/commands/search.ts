@@ -9,7 +9,11 @@ import {
   VALUE_OPTION,
   REPEATABLE_OPTION,
 } from "../command.ts";
-import { repeatedOption, type ParsedCommandLine, integerOption } from "../../schema/command-line.node.ts";
+import {
+  valuesOfRepeatedOption,
+  type ParsedCommandLine,
+  parseIntegerOption,
+} from "../../schema/command-line.node.ts";
 import { mergeSearches } from "../several-paths.ts";
 
 /**
@@ -28,7 +32,7 @@ function searchOutcomeOf(data: unknown): SearchOutcome {
 
 /** Returns the maximum number of results. With `--quiet` it is 1, because only the exit status matters. */
 const resultLimitOf = (given: ParsedCommandLine["values"]): number | undefined =>
-  given["quiet"] === true ? 1 : integerOption(given["limit"], "limit");
+  given["quiet"] === true ? 1 : parseIntegerOption(given["limit"], "limit");
 
 const QUIET_HELP: OptionHelp = [
   "-q, --quiet",
@@ -120,12 +124,12 @@ export const SEARCH_COMMANDS: readonly Command[] = [
         regex: falseIfGiven(given, "fixed"),
         word: given["word"],
         multiline: given["multiline"],
-        context: integerOption(given["context"], "context"),
-        before: integerOption(given["before"], "before"),
-        after: integerOption(given["after"], "after"),
-        glob: repeatedOption(given["glob"]),
-        exclude: repeatedOption(given["exclude"]),
-        file_types: repeatedOption(given["type"]),
+        context: parseIntegerOption(given["context"], "context"),
+        before: parseIntegerOption(given["before"], "before"),
+        after: parseIntegerOption(given["after"], "after"),
+        glob: valuesOfRepeatedOption(given["glob"]),
+        exclude: valuesOfRepeatedOption(given["exclude"]),
+        file_types: valuesOfRepeatedOption(given["type"]),
         output: given["files"] === true ? "files" : given["count"] === true ? "count" : undefined,
         rank: given["rank"],
         max_results: resultLimitOf(given),
@@ -173,7 +177,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       args: withoutUndefined({
         pattern: positionals,
         path: given["path"],
-        exclude: repeatedOption(given["exclude"]),
+        exclude: valuesOfRepeatedOption(given["exclude"]),
         type: given["type"],
         sort: given["sort"],
         limit: resultLimitOf(given),
@@ -208,7 +212,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
         query: positionals[0],
         path: positionals[1],
         rank: given["recent"] === true ? "recent" : undefined,
-        limit: integerOption(given["limit"], "limit"),
+        limit: parseIntegerOption(given["limit"], "limit"),
         respect_ignore: falseIfGiven(given, "no-ignore"),
       }),
     }),
@@ -254,15 +258,15 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       args: withoutUndefined({
         path: positionals[0],
         depth:
-          integerOption(given["depth"], "depth") ??
+          parseIntegerOption(given["depth"], "depth") ??
           (given["recursive"] === true ? MAX_RECURSIVE_DEPTH : undefined),
         sort: given["sort"],
         order: given["desc"] === true ? "desc" : undefined,
         format: given["format"],
-        ignore: repeatedOption(given["ignore"]),
+        ignore: valuesOfRepeatedOption(given["ignore"]),
         respect_ignore: given["respect-ignore"],
         hidden: falseIfGiven(given, "no-hidden"),
-        limit: integerOption(given["limit"], "limit"),
+        limit: parseIntegerOption(given["limit"], "limit"),
       }),
     }),
   },

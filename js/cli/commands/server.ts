@@ -22,11 +22,11 @@ import {
   EXIT_STATUS,
 } from "../command.ts";
 import {
-  repeatedOption,
+  valuesOfRepeatedOption,
   type OptionTable,
   type ParsedCommandLine,
   UsageError,
-  integerOption,
+  parseIntegerOption,
 } from "../../schema/command-line.node.ts";
 
 /** The help for options that servers and other commands share. */
@@ -84,7 +84,7 @@ const MAX_PORT = 65_535;
 
 /** Returns the port that a command line names, or the default. @throws UsageError */
 function portOf(given: unknown): number {
-  const port = integerOption(given, "port") ?? DEFAULT_PORT;
+  const port = parseIntegerOption(given, "port") ?? DEFAULT_PORT;
   if (port >= 0 && port <= MAX_PORT) return port;
   throw new UsageError(`--port must be from 0 to ${MAX_PORT}, not ${port}`);
 }
@@ -168,8 +168,8 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
       ...options,
       host: textOrUndefined(given["host"]) ?? "127.0.0.1",
       port: portOf(given["port"]),
-      allowHosts: repeatedOption(given["allow-host"]) ?? [],
-      allowOrigins: repeatedOption(given["allow-origin"]) ?? [],
+      allowHosts: valuesOfRepeatedOption(given["allow-host"]) ?? [],
+      allowOrigins: valuesOfRepeatedOption(given["allow-origin"]) ?? [],
       tokenFile: textOrUndefined(given["token-file"]),
       open: given["no-token"] === true,
       oauth: oauthOptionsOf(given),
@@ -190,7 +190,7 @@ function oauthOptionsOf(given: ParsedCommandLine["values"]): HttpServeOptions["o
   const issuer = textOrUndefined(given["oauth-issuer"]);
   const resource = textOrUndefined(given["oauth-resource"]);
   const jwks = textOrUndefined(given["oauth-jwks"]);
-  const scopes = repeatedOption(given["oauth-scope"]) ?? [];
+  const scopes = valuesOfRepeatedOption(given["oauth-scope"]) ?? [];
   const requireAccessTokenType = given["oauth-at-jwt"] === true;
   if (issuer === undefined) {
     if (resource !== undefined || jwks !== undefined || scopes.length > 0 || requireAccessTokenType)

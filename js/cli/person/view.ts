@@ -2,7 +2,7 @@
 import type { FindFilesData } from "../../tools/find_files.ts";
 import type { GlobData } from "../../tools/glob.ts";
 import type { GrepData } from "../../tools/grep/types.ts";
-import { linesOf, rowsOf } from "../../tools/grep/text.ts";
+import { resultLines, grepRowsOf } from "../../tools/grep/text.ts";
 import type { ListDirectoryData, ListedEntry } from "../../tools/render/listing.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import type { ToolResult } from "../../workspace/index.ts";
@@ -12,7 +12,7 @@ import { type OutputForm, withStyle, formatBytes, formatLocalTime, escapeForTerm
 import { type SearchPattern, type HighlightRange, highlightRangesOf } from "./highlight.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { relativeTo } from "../../backends/paths.ts";
-import { NOT_SHOWN } from "../../tools/render/link-target.ts";
+import { HIDDEN_TARGET_TEXT } from "../../tools/render/link-target.ts";
 
 /** Returns the result formatted for a person; undefined when the text for models is used. */
 export function personalText(
@@ -50,7 +50,7 @@ export function personalText(
 }
 
 /** Returns the number of lines that the results take in the text for models. */
-const rowsForModels = (data: GrepData): number => linesOf(data).flat().length;
+const rowsForModels = (data: GrepData): number => resultLines(data).flat().length;
 
 /** Returns the rows, followed by the notes that the text for models has after its first `count` lines. */
 function withNotesForModels(tool: string, rows: readonly string[], text: string, count: number): string {
@@ -87,7 +87,7 @@ function shownNameOf({ path, type, target }: ListedEntry, directory: string): st
     case "dir":
       return withStyle("directory", `${name}/`);
     case "symlink":
-      return `${withStyle("link", name)} -> ${escapeControls(target ?? NOT_SHOWN)}`;
+      return `${withStyle("link", name)} -> ${escapeControls(target ?? HIDDEN_TARGET_TEXT)}`;
     case "other":
       return withStyle("other", name);
     default:
@@ -114,7 +114,7 @@ function grepResultLines(data: GrepData, wanted: SearchPattern, heading: boolean
   const lines: string[] = [];
   let file: string | undefined;
   let last = 0;
-  for (const [index, rows] of rowsOf(matches).entries()) {
+  for (const [index, rows] of grepRowsOf(matches).entries()) {
     let offset = 0;
     for (const { path, line, text, hit } of rows) {
       const name = withStyle("path", escapeControls(path));

@@ -10,7 +10,7 @@
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
-import { trialOf } from "../../tools/lib/seen.ts";
+import { forkForTrial } from "../../tools/lib/seen.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
 import { failureResult } from "../answer.ts";
 import { BatchFailed, type ErrorData, type ToolResult } from "../result.ts";
@@ -46,7 +46,7 @@ export async function runBatch(
   if (!args.atomic && !args.dry_run) return runEachAlone(session, args, options, alone);
   const operations = await prepareOperations(args, session);
   const overlay = new OverlayBackend(session.fs);
-  const seen = trialOf(call.seen);
+  const seen = forkForTrial(call.seen);
   const trials = new TrialRecorder();
   const mayAsk = !args.dry_run && operations.some(({ tool }) => session.confirmFor(tool.name) !== undefined);
   const unasked: PlaceToApprove[] = [];

@@ -6,7 +6,7 @@ import type { Location } from "../../policy/index.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { hooksFor, runBeforeHooks } from "../../hooks/run.ts";
-import { plainArguments, type Arguments } from "../../tools/lib/schema.ts";
+import { withCanonicalKeys, type Arguments } from "../../tools/lib/schema.ts";
 import type { BatchArgs, BatchData } from "../../tools/batch.ts";
 import type { BaseVersion, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
 import { failureResult } from "../answer.ts";
@@ -86,7 +86,7 @@ export async function prepareOperations(
   for (const [index, { tool: name, args: given }] of args.operations.entries()) {
     try {
       const tool = toolOfOperation(name);
-      const raw = plainArguments(tool.name, given, tool.aliases);
+      const raw = withCanonicalKeys(tool.name, given, tool.aliases);
       const parsed = tool.parse(raw);
       const [call, result] = [undefined, undefined];
       operations.push({
@@ -163,7 +163,7 @@ export async function admitOperation(
     );
     operation.modified = changed.modified;
     if (changed.modified.length > 0) {
-      operation.raw = plainArguments(tool.name, changed.args, tool.aliases);
+      operation.raw = withCanonicalKeys(tool.name, changed.args, tool.aliases);
       operation.args = tool.parse(operation.raw);
     }
   }

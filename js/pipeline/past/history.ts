@@ -6,12 +6,12 @@
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { newCallId, type Recovery } from "../../journal/index.ts";
-import { OWN_NAMES, type PathUse } from "../../tools/lib/tool.ts";
+import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
 import { lockPathsOfCall, withLocks, throwIfCancelled } from "../change.ts";
 import { readableRoots } from "../paths/look-alikes.ts";
 import { wordError } from "../wording/messages.ts";
 import type { Session } from "../session.ts";
-import type { Past } from "../../tools/lib/past.ts";
+import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** One changing call of the past. */
@@ -89,7 +89,7 @@ export async function undoCall(
       cwd: session.resolver.policy.cwd,
       roots: readableRoots(session.resolver.policy),
       display,
-      names: OWN_NAMES,
+      names: CANONICAL_NAMES,
     });
     throw worded.error;
   }
@@ -137,7 +137,10 @@ async function resolveAndLock(
  * Returns the history of a caller. Its own calls are those under its name. For a caller without a name,
  * they are the calls without a name that were made through this workspace.
  */
-export function historyForCaller(session: Session, agent: string | undefined = session.agent): Past {
+export function historyForCaller(
+  session: Session,
+  agent: string | undefined = session.agent,
+): UndoableHistory {
   const { journal, running } = session;
   return {
     async list(all) {

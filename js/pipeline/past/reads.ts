@@ -3,7 +3,7 @@
  * answers about outdated content refer to its own reads. With a store the records survive a restart.
  */
 import { callback, optionChecker, instance, type Options, required } from "../../schema/option.ts";
-import { makeSeen, type Seen, type SeenFile } from "../../tools/lib/seen.ts";
+import { makeSeenFiles, type SeenFiles, type SeenFile } from "../../tools/lib/seen.ts";
 
 /** A store that keeps records beyond the life of a process. */
 export interface ReadStore {
@@ -27,7 +27,7 @@ const checkStore = optionChecker("makeReads", READ_STORE);
 /** The records of all agents of a workspace. */
 export interface Reads {
   /** Returns the record of an agent; a promise only when it must be loaded first. */
-  of(agent: string | undefined): Seen | Promise<Seen>;
+  of(agent: string | undefined): SeenFiles | Promise<SeenFiles>;
   close(): Promise<void>;
 }
 
@@ -40,20 +40,20 @@ const NAMELESS_AGENT = "";
  */
 export function makeReads(store?: ReadStore): Reads {
   if (store !== undefined) checkStore(store);
-  const known = new Map<string, Seen>();
-  const loading = new Map<string, Promise<Seen>>();
-  const load = async (agent: string, from: ReadStore): Promise<Seen> => {
-    const seen = makeSeen(await from.load(agent), (path, file) => from.note(agent, path, file));
+  const known = new Map<string, SeenFiles>();
+  const loading = new Map<string, Promise<SeenFiles>>();
+  const load = async (agent: string, from: ReadStore): Promise<SeenFiles> => {
+    const seen = makeSeenFiles(await from.load(agent), (path, file) => from.note(agent, path, file));
     known.set(agent, seen);
     loading.delete(agent);
     return seen;
   };
   return Object.freeze({
-    of(agent: string = NAMELESS_AGENT): Seen | Promise<Seen> {
+    of(agent: string = NAMELESS_AGENT): SeenFiles | Promise<SeenFiles> {
       const seen = known.get(agent);
       if (seen !== undefined) return seen;
       if (store === undefined) {
-        const empty = makeSeen();
+        const empty = makeSeenFiles();
         known.set(agent, empty);
         return empty;
       }

@@ -10,10 +10,16 @@ import type { FsBackend } from "../../backends/backend.ts";
 import { type Code, FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../../backends/paths.ts";
-import { NO_NAMES } from "../../tools/render/display.ts";
+import { NAMES_FOR_PEOPLE } from "../../tools/render/display.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { Location } from "../../policy/index.ts";
-import { assign, type Names, OWN_NAMES, where, type PathUse } from "../../tools/lib/tool.ts";
+import {
+  assignmentPhrase,
+  type ReaderNames,
+  CANONICAL_NAMES,
+  phraseIfNamed,
+  type PathUse,
+} from "../../tools/lib/tool.ts";
 import { pathInOtherRoot } from "../paths/look-alikes.ts";
 import { pathWithSameEnd } from "../paths/path-forms.ts";
 import { toSentence, sentenceMakerFor } from "./words.ts";
@@ -47,7 +53,7 @@ export interface FailedCall {
   /** Returns a path as results show it. */
   display(path: string): string;
   /** The names of tools and arguments for the reader of the text. */
-  readonly names: Names;
+  readonly names: ReaderNames;
 }
 
 /** An error for programs, with its messages for readers. */
@@ -64,8 +70,9 @@ export async function wordError(thrown: unknown, failed: FailedCall): Promise<Wo
   const error = fromEngine(thrown);
   const about = blamedPath(error, failed);
   const nearby = await suggestedPathFor(error, about, failed);
-  const messageIn = (names: Names): string => messageWithPath(error, about, { ...failed, names }, nearby);
-  const message = messageIn(OWN_NAMES);
+  const messageIn = (names: ReaderNames): string =>
+    messageWithPath(error, about, { ...failed, names }, nearby);
+  const message = messageIn(CANONICAL_NAMES);
   return {
     error: makeError(error.code, message, {
       path: about?.use.typed,
@@ -74,8 +81,8 @@ export async function wordError(thrown: unknown, failed: FailedCall): Promise<Wo
       cause: error.cause ?? error,
       complete: true,
     }),
-    told: failed.names === OWN_NAMES ? message : messageIn(failed.names),
-    shown: messageIn(NO_NAMES),
+    told: failed.names === CANONICAL_NAMES ? message : messageIn(failed.names),
+    shown: messageIn(NAMES_FOR_PEOPLE),
   };
 }
 
@@ -156,8 +163,8 @@ function messageWithPath(
 }
 
 /** Returns the error with its hint in the reader's names; without the hint when the reader cannot follow it. */
-function withHintFor(error: FilewrightError, names: Names): FilewrightError {
-  if (names === OWN_NAMES || error.hint === undefined) return error;
+function withHintFor(error: FilewrightError, names: ReaderNames): FilewrightError {
+  if (names === CANONICAL_NAMES || error.hint === undefined) return error;
   const { code, message, path, details, cause } = error;
   return makeError(code, message, { path, hint: hintInReaderNames(error.hint, names), details, cause });
 }
@@ -239,24 +246,24 @@ function otherPathRemedy(
   if (dangling) return " It is a link, and what it leads to is missing.";
   if (similar !== undefined) return ` Did you mean ${shown(similar)}?`;
   if (missing === undefined)
-    return where(names.tool("list_directory"), (list) => ` ${list} shows what is there.`);
+    return phraseIfNamed(names.tool("list_directory"), (list) => ` ${list} shows what is there.`);
   const option = PARENT_CREATING_ARGUMENTS[tool];
   const make = option === undefined ? undefined : names.argument(option);
-  return ` Its directory ${shown(missing)} does not exist.${where(make, (name) => ` Set ${name}: true to make it.`)}`;
+  return ` Its directory ${shown(missing)} does not exist.${phraseIfNamed(make, (name) => ` Set ${name}: true to make it.`)}`;
 }
 
 /** Returns the remedy for a pattern in place of a path. */
-function globRemedy(typed: string, tool: string, names: Names): string {
+function globRemedy(typed: string, tool: string, names: ReaderNames): string {
   const [, base = ".", pattern = typed] = /^(?:(.*?)\/)?([^/]*[*?].*)$/u.exec(typed) ?? [];
   const [path, glob] = [
-    assign(names, "path", base),
-    tool === "grep" ? assign(names, "glob", pattern) : undefined,
+    assignmentPhrase(names, "path", base),
+    tool === "grep" ? assignmentPhrase(names, "glob", pattern) : undefined,
   ];
   if (path !== undefined && glob !== undefined)
     return escapeControls(
       ` A path is a directory or a file; put the pattern into ${names.argument("glob")}: ${path}, ${glob}.`,
     );
-  return where(
+  return phraseIfNamed(
     names.tool("glob"),
     (name) => ` A path has no wildcards here; ${name} finds paths by a pattern.`,
   );
@@ -355,8 +362,8 @@ const ARGUMENT_WITH_VALUE = /\b[a-z_]+(?=: \S)/gu;
  * Returns a complete sentence (of an edit's refusal, or a schema's) with the reader's names of tools and
  * arguments: `old_text` becomes `old_string` under a preset with that name. A path in it is unchanged.
  */
-function sentenceInReaderNames(text: string, names: Names, path: string | undefined): string {
-  if (names === OWN_NAMES) return text;
+function sentenceInReaderNames(text: string, names: ReaderNames, path: string | undefined): string {
+  if (names === CANONICAL_NAMES) return text;
   const exchange = (part: string): string =>
     part.replace(SNAKE_CASE_NAME, (name) =>
       isCanonicalName(name) ? (readerNameOf(names, name) ?? name) : name,
@@ -374,8 +381,8 @@ function sentenceInReaderNames(text: string, names: Names, path: string | undefi
 /**
  * Returns a remedy in the reader's names; undefined when it needs a tool or an argument that the reader lacks.
  */
-function hintInReaderNames(hint: string, names: Names): string | undefined {
-  if (names === OWN_NAMES) return hint;
+function hintInReaderNames(hint: string, names: ReaderNames): string | undefined {
+  if (names === CANONICAL_NAMES) return hint;
   const used = [...(hint.match(SNAKE_CASE_NAME) ?? []), ...(hint.match(ARGUMENT_WITH_VALUE) ?? [])].filter(
     isCanonicalName,
   );
@@ -384,7 +391,7 @@ function hintInReaderNames(hint: string, names: Names): string | undefined {
     : sentenceInReaderNames(hint, names, undefined);
 }
 
-function readerNameOf(names: Names, name: string): string | undefined {
+function readerNameOf(names: ReaderNames, name: string): string | undefined {
   return names.argument(name) ?? names.tool(name);
 }
 

@@ -1,7 +1,7 @@
 /** The sentences of errors, by code. `messages.ts` builds, shortens and completes the messages. */
 import type { Intent } from "../../policy/index.ts";
 import type { Code, FilewrightError } from "../../engine/errors.ts";
-import { type Names, where } from "../../tools/lib/tool.ts";
+import { type ReaderNames, phraseIfNamed } from "../../tools/lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** The parts of a sentence. */
@@ -14,7 +14,7 @@ interface SentenceParts {
   readonly argument: string | undefined;
   readonly remedy: string;
   /** The names of tools and arguments for the reader. */
-  readonly names: Names;
+  readonly names: ReaderNames;
 }
 
 /** Returns the sentence for a code. */
@@ -26,7 +26,7 @@ const plainSentence: SentenceMaker = ({ error, path }) =>
 const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   NOT_FOUND: ({ path, remedy }) => `${path} does not exist.${remedy}`,
   OUTSIDE_ALLOWED: ({ path, intent, names, remedy }) =>
-    `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}${where(
+    `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}${phraseIfNamed(
       names.tool("access_info"),
       (tool) => `; ${tool} lists them`,
     )}.${remedy}`,
@@ -37,7 +37,7 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   PERMISSION_DENIED: ({ error, path, intent, names }) =>
     toSentence(
       `Cannot ${intent === "write" ? "change" : "read"} ${path}: ${error.message || "permission denied"}`,
-      error.hint ?? where(names.tool("stat"), (tool) => `${tool} tells its mode`),
+      error.hint ?? phraseIfNamed(names.tool("stat"), (tool) => `${tool} tells its mode`),
     ),
   READ_ONLY: ({ path }) => `${path} cannot be changed: the workspace, or the file system, is read-only.`,
   PROTECTED_PATH: ({ error, path }) =>
@@ -58,8 +58,8 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   },
   NOT_DIRECTORY: ({ path, tool, names }) =>
     tool === "list_directory" || tool === "glob" || tool === "find_files"
-      ? `${path} is not a directory${where(names.tool("read_file"), (read) => `; use ${read} to read it`)}.`
-      : `${path} is not a directory, or leads through something that is none${where(
+      ? `${path} is not a directory${phraseIfNamed(names.tool("read_file"), (read) => `; use ${read} to read it`)}.`
+      : `${path} is not a directory, or leads through something that is none${phraseIfNamed(
           names.tool("list_directory"),
           (list) => `; ${list} shows what is there`,
         )}.`,
@@ -82,7 +82,7 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   SAME_FILE: ({ path }) => `Source and destination are the same file: ${path}.`,
   BINARY_FILE: ({ error, path, names }) => {
     const mime = error.details?.["mime"];
-    return `${path} is a binary file${typeof mime === "string" ? ` (${mime})` : ""}, not text${where(
+    return `${path} is a binary file${typeof mime === "string" ? ` (${mime})` : ""}, not text${phraseIfNamed(
       names.tool("stat"),
       (tool) => `; ${tool} tells its size and kind`,
     )}.`;
@@ -101,7 +101,8 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   ENCODING_ERROR: ({ error, path, names }) =>
     toSentence(
       `${path}: ${error.message || "the bytes do not fit the encoding"}`,
-      error.hint ?? where(names.argument("encoding"), (name) => `pass another ${name}, or ${name}: "auto"`),
+      error.hint ??
+        phraseIfNamed(names.argument("encoding"), (name) => `pass another ${name}, or ${name}: "auto"`),
     ),
   INVALID_ARGUMENT: ({ error, path, argument, names }) => {
     const wrong = error.details?.["argument"] ?? argument;
@@ -113,7 +114,10 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
     toSentence(
       `Invalid regex: ${errorClause(error)}`,
       error.hint ??
-        where(names.argument("regex"), (name) => `set ${name}: false to search for the text as it is`),
+        phraseIfNamed(
+          names.argument("regex"),
+          (name) => `set ${name}: false to search for the text as it is`,
+        ),
     ),
   INVALID_GLOB: ({ error }) => toSentence(`Invalid glob: ${errorClause(error)}`, error.hint),
   LIMIT_EXCEEDED: ({ error }) =>
@@ -136,8 +140,8 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
 };
 
 /** Returns `; set name: true …`, or an empty text when the argument cannot be given. */
-function setArgumentPhrase(names: Names, argument: string, what: string): string {
-  return where(names.argument(argument), (name) => `; set ${name}: true ${what}`);
+function setArgumentPhrase(names: ReaderNames, argument: string, what: string): string {
+  return phraseIfNamed(names.argument(argument), (name) => `; set ${name}: true ${what}`);
 }
 
 /** Returns a clause as a sentence, followed by the remedy. */

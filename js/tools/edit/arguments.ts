@@ -13,7 +13,7 @@ type ParsedEditArgs = Omit<EditRequest, "edits"> & EditFileArgs;
  * file. `argument` and `tool` are the names of `old_text` and `write_file` that the caller knows; an
  * undefined `tool` adds nothing.
  */
-export function withHint<T>(
+export function withEmptyOldTextHint<T>(
   parse: (given: Arguments) => T,
   argument = "old_text",
   tool: string | undefined = "write_file",
@@ -62,11 +62,13 @@ export function normalizeEdits(parse: (args: Arguments) => ParsedEditArgs): (arg
     };
     const stray = Object.entries(single).find(([, value]) => value !== undefined)?.[0];
     if (edits !== undefined) {
-      if (stray !== undefined) throw refused(stray, "give edits, or one edit at the top level, not both");
+      if (stray !== undefined)
+        throw invalidArgumentError(stray, "give edits, or one edit at the top level, not both");
       for (const [index, edit] of edits.entries()) checkSingleTarget(edit, `edits[${index}].`);
       return { ...rest, edits };
     }
-    if (stray === undefined) throw refused("edits", "is required: a list of {old_text, new_text}");
+    if (stray === undefined)
+      throw invalidArgumentError("edits", "is required: a list of {old_text, new_text}");
     const edit = Object.fromEntries(
       Object.entries(single).filter(([, value]) => value !== undefined),
     ) as EditArgs;
@@ -93,23 +95,27 @@ function checkSingleTarget(edit: EditArgs, prefix: string): void {
     ] as const;
     const other = fields.find((field) => edit[field] !== undefined && edit[field] !== false);
     if (other !== undefined)
-      throw refused(at(other), "names another place than json_pointer; give one of them");
-    if (edit.new_text === undefined) throw refused(at("new_text"), "is required beside json_pointer");
+      throw invalidArgumentError(at(other), "names another place than json_pointer; give one of them");
+    if (edit.new_text === undefined)
+      throw invalidArgumentError(at("new_text"), "is required beside json_pointer");
     return;
   }
   if (edit.from === undefined) {
     const needs = (["to", "insert"] as const).find((field) => edit[field] !== undefined);
-    if (needs !== undefined) throw refused(at(needs), "goes with from, the anchor of a line");
+    if (needs !== undefined) throw invalidArgumentError(at(needs), "goes with from, the anchor of a line");
     if (edit.old_text === undefined)
-      throw refused(at("old_text"), "is required: the text to replace, or from: the line to replace");
+      throw invalidArgumentError(
+        at("old_text"),
+        "is required: the text to replace, or from: the line to replace",
+      );
     assertNewText(edit, at);
     return;
   }
   const textual = ["old_text", "replace_all", "expected_matches", "near_line"] as const;
   const both = textual.find((field) => edit[field] !== undefined && edit[field] !== false);
-  if (both !== undefined) throw refused(at(both), "is for a text; give either old_text or from");
+  if (both !== undefined) throw invalidArgumentError(at(both), "is for a text; give either old_text or from");
   if (edit.insert !== undefined && edit.to !== undefined) {
-    throw refused(at("to"), "has no meaning with insert, which goes beside the line from");
+    throw invalidArgumentError(at("to"), "has no meaning with insert, which goes beside the line from");
   }
   assertNewText(edit, at);
 }
@@ -119,14 +125,15 @@ function checkSingleTarget(edit: EditArgs, prefix: string): void {
  * would lose the text. @throws INVALID_ARGUMENT
  */
 function assertNewText({ new_text }: EditArgs, at: (field: string) => string): void {
-  if (new_text === undefined) throw refused(at("new_text"), 'is required; send "" to delete the text');
+  if (new_text === undefined)
+    throw invalidArgumentError(at("new_text"), 'is required; send "" to delete the text');
 }
 
 /**
  * Creates the error for an argument that contradicts the others, or that they require. `what` completes the
  * sentence.
  */
-function refused(argument: string, what: string): FilewrightError {
+function invalidArgumentError(argument: string, what: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
     complete: true,
     details: { tool: "edit_file", argument },

@@ -1,7 +1,16 @@
 /** The types of `edit_file`'s arguments and data, and its schemas for models. */
 import type { MatchMode } from "../../engine/text/edit.ts";
 import { object, type ObjectSchema, type Schema } from "../lib/schema.ts";
-import { choice, EXPECTED_HASH, flag, HOOK_DIFF, integer, path, text, WARNINGS } from "../lib/shared.ts";
+import {
+  choice,
+  EXPECTED_HASH_SCHEMA,
+  flag,
+  HOOK_DIFF_SCHEMA,
+  integer,
+  path,
+  text,
+  WARNINGS,
+} from "../lib/shared.ts";
 
 /** One replacement. */
 export interface EditArgs {
@@ -76,29 +85,33 @@ export interface EditRequest extends Pick<EditFileArgs, "path" | "expected_hash"
   readonly whole_file: boolean;
 }
 
-const OLD_TEXT =
+const OLD_TEXT_DESCRIPTION =
   "The text to replace, copied from the file without line numbers; with enough lines around it to be there only once.";
 
-const FROM =
+const FROM_DESCRIPTION =
   "Instead of old_text: the first line to replace, as read_file with anchors: true numbers it (`120#k3x9q1a`).";
 const TO = "The last line to replace; without it the line `from` alone.";
-const INSERT = "Put new_text on lines of its own before or after the line `from`, which stays.";
+const INSERT_DESCRIPTION = "Put new_text on lines of its own before or after the line `from`, which stays.";
 
-const POINTER =
+const POINTER_DESCRIPTION =
   'Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes.';
 
-const insert = (description: string): Schema => ({ type: "string", enum: ["before", "after"], description });
+const insertSchema = (description: string): Schema => ({
+  type: "string",
+  enum: ["before", "after"],
+  description,
+});
 
-const editFields: Readonly<Record<string, Schema>> = {
-  old_text: text(OLD_TEXT, { minLength: 1 }),
+const EDIT_FIELD_SCHEMAS: Readonly<Record<string, Schema>> = {
+  old_text: text(OLD_TEXT_DESCRIPTION, { minLength: 1 }),
   new_text: text('Required: the text to put there; "" deletes.'),
   replace_all: flag("Replace every occurrence instead of refusing more than one.", false),
   expected_matches: integer("Replace exactly this many occurrences, or refuse.", { minimum: 1 }),
   near_line: integer("Of several occurrences take the one nearest to this line.", { minimum: 1 }),
-  from: text(FROM),
+  from: text(FROM_DESCRIPTION),
   to: text(TO),
-  insert: insert(INSERT),
-  json_pointer: text(POINTER),
+  insert: insertSchema(INSERT_DESCRIPTION),
+  json_pointer: text(POINTER_DESCRIPTION),
 };
 
 /** The schema of the arguments. */
@@ -108,21 +121,21 @@ export const inputSchema: ObjectSchema = object(
     edits: {
       type: "array",
       minItems: 1,
-      items: object(editFields, []),
+      items: object(EDIT_FIELD_SCHEMAS, []),
       description:
         "The replacements, applied in order, each on the result of those before; all of them or none. For one alone its fields may stand at the top level instead.",
     },
-    old_text: text(`For a single edit: ${OLD_TEXT}`, { minLength: 1 }),
+    old_text: text(`For a single edit: ${OLD_TEXT_DESCRIPTION}`, { minLength: 1 }),
     new_text: text('For a single edit, required: the text to put there; "" deletes.'),
     replace_all: { type: "boolean", description: "For a single edit: replace every occurrence." },
     expected_matches: integer("For a single edit: replace exactly this many occurrences, or refuse.", {
       minimum: 1,
     }),
     near_line: integer("For a single edit: take the occurrence nearest to this line.", { minimum: 1 }),
-    from: text(`For a single edit. ${FROM}`),
+    from: text(`For a single edit. ${FROM_DESCRIPTION}`),
     to: text(`For a single edit. ${TO}`),
-    insert: insert(`For a single edit. ${INSERT}`),
-    json_pointer: text(`For a single edit. ${POINTER}`),
+    insert: insertSchema(`For a single edit. ${INSERT_DESCRIPTION}`),
+    json_pointer: text(`For a single edit. ${POINTER_DESCRIPTION}`),
     dry_run: flag("Only show the diff; nothing is written.", false),
     match: {
       type: "string",
@@ -138,7 +151,7 @@ export const inputSchema: ObjectSchema = object(
         "With match: fuzzy, the least share of old_text that must be found. It can only make matching stricter.",
     },
     on_multiple: choice("What to do where an edit fits in several places.", ["error", "first"], "error"),
-    expected_hash: EXPECTED_HASH,
+    expected_hash: EXPECTED_HASH_SCHEMA,
     whole_file: flag(
       "The edits leave nothing out, although a new line looks like a comment that stands for lines left out.",
       false,
@@ -180,7 +193,7 @@ export const outputSchema: ObjectSchema = object(
     diff: text("Unified diff of the whole change."),
     bytes_written: integer("Bytes of the file now."),
     hash: text("Hash of the file now, for expected_hash."),
-    hook_diff: HOOK_DIFF,
+    hook_diff: HOOK_DIFF_SCHEMA,
     truncated: { type: "boolean", description: "Whether the diff is cut." },
     warnings: WARNINGS,
   },

@@ -19,7 +19,7 @@ export interface ValueEdit extends EditInput {
  *
  * @throws INVALID_ARGUMENT when a pointer has no target or the new text is no value there
  */
-export async function planValues(
+export async function planEditsWithValues(
   before: Uint8Array,
   edits: readonly ValueEdit[],
   options: EditOptions,
@@ -30,9 +30,9 @@ export async function planValues(
   let plan: BytesPlan | undefined;
   for (const [index, edit] of edits.entries()) {
     const { jsonPointer, ...plain } = edit;
-    const one = jsonPointer === undefined ? plain : await asLines(bytes, jsonPointer, edit, options, mime);
+    const one = jsonPointer === undefined ? plain : await toLineEdit(bytes, jsonPointer, edit, options, mime);
     plan = await engine().planEditsBytesAsync(bytes, [one], options);
-    if (!plan.ok) return { ok: false, error: ofEdit(plan.error, index) };
+    if (!plan.ok) return { ok: false, error: withEditIndex(plan.error, index) };
     for (const done of plan.edits) applied.push({ ...done, index });
     bytes = plan.bytes;
   }
@@ -51,7 +51,7 @@ export async function planValues(
  * Returns the error with the index that the edit has in the call. Each edit is planned alone, so the engine
  * reports index 0.
  */
-function ofEdit(error: FilewrightError, index: number): FilewrightError {
+function withEditIndex(error: FilewrightError, index: number): FilewrightError {
   const { code, message, hint, complete, path, details } = error;
   return new FilewrightError(code, message, {
     hint,
@@ -65,7 +65,7 @@ function ofEdit(error: FilewrightError, index: number): FilewrightError {
  * Converts an edit of a value to an edit of the whole lines that contain it. The lines are named by anchors,
  * so that they must be unchanged when the edit is applied.
  */
-async function asLines(
+async function toLineEdit(
   bytes: Uint8Array,
   pointer: string,
   edit: ValueEdit,
@@ -75,17 +75,20 @@ async function asLines(
   const { text } = engine().decodeText(bytes, options.encoding);
   const format = formatOf(mime) ?? (/^\s*[[{]/.test(text) ? "json" : undefined);
   if (format === undefined) {
-    throw wrong("json_pointer", `reaches into JSON, YAML, TOML, XML and CSV; this file is ${mime}`);
+    throw invalidArgumentError(
+      "json_pointer",
+      `reaches into JSON, YAML, TOML, XML and CSV; this file is ${mime}`,
+    );
   }
   const { start, end, alias } = await locatePointer(text, pointer, format);
   if (alias === true) {
-    throw wrong(
+    throw invalidArgumentError(
       "json_pointer",
       "leads through an alias to a value that others share; name the place of its anchor",
     );
   }
   const value = edit.newText ?? "";
-  await expectValue(text, { start, end }, value, pointer, format);
+  await assertPointerNamesNewText(text, { start, end }, value, pointer, format);
   const begin = text.lastIndexOf("\n", start - 1) + 1;
   const lineEnd = text.indexOf("\n", Math.max(begin, end));
   const close =
@@ -93,8 +96,8 @@ async function asLines(
   const first = countLineEnds(text, 0, start) + 1;
   const last = first + countLineEnds(text, start, end);
   return {
-    from: anchorOf(text, begin, first),
-    to: anchorOf(text, text.lastIndexOf("\n", end - 1) + 1, last),
+    from: lineAnchorAt(text, begin, first),
+    to: lineAnchorAt(text, text.lastIndexOf("\n", end - 1) + 1, last),
     unchanged: true,
     newText: text.slice(begin, start) + value + text.slice(end, close),
   };
@@ -104,7 +107,7 @@ async function asLines(
  * Checks that after the edit the pointer names exactly the new text, so that the text is one value of the
  * file's format. @throws INVALID_ARGUMENT
  */
-async function expectValue(
+async function assertPointerNamesNewText(
   text: string,
   { start, end }: Pick<Located, "start" | "end">,
   value: string,
@@ -120,13 +123,13 @@ async function expectValue(
     if (!(error instanceof FilewrightError)) throw error;
   }
   if (found?.trim() === value.trim()) return;
-  throw wrong(
+  throw invalidArgumentError(
     "new_text",
-    `is not one value of ${FORMAT_NAMES[format]} at '${pointer.slice(0, 100)}'${HINT_OF_FORMAT[format] ?? ""}`,
+    `is not one value of ${NAME_BY_FORMAT[format]} at '${pointer.slice(0, 100)}'${HINT_BY_FORMAT[format] ?? ""}`,
   );
 }
 
-const FORMAT_NAMES: Readonly<Record<StructuredFormat, string>> = {
+const NAME_BY_FORMAT: Readonly<Record<StructuredFormat, string>> = {
   json: "JSON",
   jsonl: "JSON Lines",
   yaml: "YAML",
@@ -137,13 +140,13 @@ const FORMAT_NAMES: Readonly<Record<StructuredFormat, string>> = {
 };
 
 const QUOTE_HINT = '; a string has its quotes: "text"';
-const HINT_OF_FORMAT: Partial<Record<StructuredFormat, string>> = {
+const HINT_BY_FORMAT: Partial<Record<StructuredFormat, string>> = {
   json: QUOTE_HINT,
   jsonl: QUOTE_HINT,
   toml: QUOTE_HINT,
 };
 
-function wrong(argument: string, what: string): FilewrightError {
+function invalidArgumentError(argument: string, what: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
     complete: true,
     details: { tool: "edit_file", argument },
@@ -154,7 +157,7 @@ function wrong(argument: string, what: string): FilewrightError {
  * Returns the anchor of the line that begins at offset `begin`, in the form `12#k3x9q1`. It is computed from
  * the line and both neighbours.
  */
-function anchorOf(text: string, begin: number, line: number): string {
+function lineAnchorAt(text: string, begin: number, line: number): string {
   const before = begin === 0 ? 0 : text.lastIndexOf("\n", begin - 2) + 1;
   const end = text.indexOf("\n", begin);
   const after = end < 0 ? -1 : text.indexOf("\n", end + 1);

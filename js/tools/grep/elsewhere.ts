@@ -10,7 +10,7 @@ import { escapeControls } from "../../engine/escape.ts";
 import type { Call } from "../lib/tool.ts";
 
 /** Names of directories that usually contain dependencies or generated files. */
-const DERIVED: ReadonlySet<string> = new Set([
+const DERIVED_DIRECTORY_NAMES: ReadonlySet<string> = new Set([
   "node_modules",
   "bower_components",
   "vendor",
@@ -25,21 +25,23 @@ const DERIVED: ReadonlySet<string> = new Set([
 ]);
 
 /** The maximum number of files outside that the note names. */
-const MAX_NAMED = 5;
+const MAX_NAMED_FILES = 5;
 
 /**
- * Returns the name of the outermost directory of a path that is in `DERIVED`; undefined when there is
+ * Returns the name of the outermost directory of a path that is in `DERIVED_DIRECTORY_NAMES`; undefined when there is
  * none.
  */
-function derivedIn(path: string): string | undefined {
-  return path.split("/").find((name, index, all) => index < all.length - 1 && DERIVED.has(name));
+function derivedDirectoryIn(path: string): string | undefined {
+  return path
+    .split("/")
+    .find((name, index, all) => index < all.length - 1 && DERIVED_DIRECTORY_NAMES.has(name));
 }
 
 /**
  * Returns a note that names matching files outside such directories, when a truncated page shows only matches
  * inside them; undefined otherwise.
  */
-export async function elsewhereNote(
+export async function matchesElsewhereNote(
   found: SearchResult,
   args: CheckedGrepArgs,
   call: Call,
@@ -52,16 +54,16 @@ export async function elsewhereNote(
     // With several roots the paths are absolute. A path outside this root means that its search has ended, so
     // no matches were missed.
     const below = path.startsWith("/") ? relativeTo(path, root) : path;
-    const directory = below === null ? undefined : derivedIn(below);
+    const directory = below === null ? undefined : derivedDirectoryIn(below);
     if (directory === undefined) return undefined;
     seen.add(directory);
   }
   if (seen.size === 0) return undefined;
   const others = await grepBackend(call.fs, root, {
     ...query,
-    exclude: [...(query.exclude ?? []), ...DERIVED],
+    exclude: [...(query.exclude ?? []), ...DERIVED_DIRECTORY_NAMES],
     output: "files",
-    maxResults: MAX_NAMED,
+    maxResults: MAX_NAMED_FILES,
     timeoutMs: Math.max(1, call.timeLeft?.() ?? args.timeout_ms),
   });
   const within = [...seen].join(", ");

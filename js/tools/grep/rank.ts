@@ -2,7 +2,7 @@
  * Orders the results of a search by relevance instead of by path: definitions of the searched name first, or
  * recently changed files first.
  *
- * Only the first `POOL` matches in path order are ranked. An answer that had to stop there says that it
+ * Only the first `MAX_RANKED_MATCHES` matches in path order are ranked. An answer that had to stop there says that it
  * is incomplete. It has no cursor.
  */
 import { grepBackend, timeOf } from "../../backends/search/search.ts";
@@ -13,9 +13,9 @@ import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.t
 import { utf8Length } from "../lib/text.ts";
 
 /** The maximum number of matches, or of files, that are ranked. */
-const POOL = 5000;
+const MAX_RANKED_MATCHES = 5000;
 /** The number of files whose modification times are requested concurrently. */
-const AT_ONCE = 32;
+const CONCURRENT_TIME_REQUESTS = 32;
 
 /** The order of results. */
 export type Rank = "path" | "definitions" | "recent";
@@ -24,7 +24,7 @@ export type Rank = "path" | "definitions" | "recent";
  * The bytes of one line of an answer in addition to its path and text: two separators, at least one digit of
  * the line number, and the line end.
  */
-const ROW_BYTES = 4;
+const BYTES_PER_ROW_FRAME = 4;
 
 /**
  * Searches, and returns the results in the order of `rank`. Returns only as many as fit in `answerBytes`
@@ -37,16 +37,16 @@ export async function rankedGrep(
   rank: "definitions" | "recent",
   answerBytes: number,
 ): Promise<SearchResult> {
-  const { maxResults: most = POOL } = query;
+  const { maxResults: most = MAX_RANKED_MATCHES } = query;
   const yielder = new Yielder({ signal: query.signal });
-  const wide = { ...query, maxResults: Math.max(most, POOL) };
+  const wide = { ...query, maxResults: Math.max(most, MAX_RANKED_MATCHES) };
   const found = await grepBackend(backend, root, wide);
   const first =
     rank === "recent"
-      ? await byTime(backend, root, found, yielder)
+      ? await sortByTime(backend, root, found, yielder)
       : (query.output ?? "content") === "content"
-        ? { matches: await definitionsFirst(found.matches, yielder), counts: found.counts }
-        : await definingFilesFirst(found, yielder, async () => {
+        ? { matches: await sortDefinitionsFirst(found.matches, yielder), counts: found.counts }
+        : await sortDefiningFilesFirst(found, yielder, async () => {
             const lines = { ...wide, output: "content", before: 0, after: 0, context: 0 } as const;
             return (await grepBackend(backend, root, lines)).matches;
           });
@@ -55,13 +55,13 @@ export async function rankedGrep(
   const cut = found.truncated || matches.length < first.matches.length || counts.length < first.counts.length;
   const { nextCursor: _, incompleteReason, ...rest } = found;
   const reason = cut ? (incompleteReason ?? "max_results") : incompleteReason;
-  const shown = firstWithin(answerBytes, matches, ({ path, text, rest: more = [] }) =>
-    [text, ...more].reduce((bytes, line) => bytes + utf8Length(line), utf8Length(path) + ROW_BYTES),
+  const shown = firstItemsWithin(answerBytes, matches, ({ path, text, rest: more = [] }) =>
+    [text, ...more].reduce((bytes, line) => bytes + utf8Length(line), utf8Length(path) + BYTES_PER_ROW_FRAME),
   );
   const shownCounts =
     query.output === "content"
       ? counts
-      : firstWithin(answerBytes, counts, ({ path }) => utf8Length(path) + 1);
+      : firstItemsWithin(answerBytes, counts, ({ path }) => utf8Length(path) + 1);
   return {
     ...rest,
     matches: shown,
@@ -72,13 +72,13 @@ export async function rankedGrep(
   };
 }
 
-interface Ordered {
+interface OrderedResults {
   readonly matches: readonly SearchMatch[];
   readonly counts: readonly FileCount[];
 }
 
 /** Returns the first items whose sizes add up to at most `limit`, and the first item beyond it. */
-function firstWithin<T>(limit: number, items: readonly T[], bytesOf: (item: T) => number): readonly T[] {
+function firstItemsWithin<T>(limit: number, items: readonly T[], bytesOf: (item: T) => number): readonly T[] {
   let bytes = 0;
   const end = items.findIndex((item) => {
     bytes += bytesOf(item);
@@ -87,27 +87,27 @@ function firstWithin<T>(limit: number, items: readonly T[], bytesOf: (item: T) =
   return end < 0 ? items : items.slice(0, end + 1);
 }
 
-async function definitionsFirst(
+async function sortDefinitionsFirst(
   matches: readonly SearchMatch[],
   yielder: Yielder,
 ): Promise<readonly SearchMatch[]> {
   const first: SearchMatch[] = [];
   const others: SearchMatch[] = [];
   for (const [index, match] of matches.entries()) {
-    (isDefinition(match.text, match.column) ? first : others).push(match);
+    (isDefinitionAt(match.text, match.column) ? first : others).push(match);
     if (index % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
   }
   return [...first, ...others];
 }
 
-async function definingFilesFirst(
+async function sortDefiningFilesFirst(
   found: SearchResult,
   yielder: Yielder,
   lines: () => Promise<readonly SearchMatch[]>,
-): Promise<Ordered> {
+): Promise<OrderedResults> {
   const files = new Set<string>();
   for (const [index, match] of (await lines()).entries()) {
-    if (!files.has(match.path) && isDefinition(match.text, match.column)) files.add(match.path);
+    if (!files.has(match.path) && isDefinitionAt(match.text, match.column)) files.add(match.path);
     if (index % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
   }
   const defines = ({ path }: FileCount): boolean => files.has(path);
@@ -115,21 +115,21 @@ async function definingFilesFirst(
   return { matches: found.matches, counts };
 }
 
-async function byTime(
+async function sortByTime(
   backend: FsBackend,
   root: string,
   found: SearchResult,
   yielder: Yielder,
-): Promise<Ordered> {
+): Promise<OrderedResults> {
   const paths = [...new Set(found.counts.map(({ path }) => path))];
   const times = new Map<string, number>();
-  for (let at = 0; at < paths.length; at += AT_ONCE) {
+  for (let at = 0; at < paths.length; at += CONCURRENT_TIME_REQUESTS) {
     const ask = async (path: string): Promise<void> => {
       // A file that has been deleted meanwhile counts as the oldest.
       const time = await timeOf(backend, path === "" ? root : childOf(root, path)).catch(() => 0);
       times.set(path, time);
     };
-    await Promise.all(paths.slice(at, at + AT_ONCE).map(ask));
+    await Promise.all(paths.slice(at, at + CONCURRENT_TIME_REQUESTS).map(ask));
     await yielder.yieldIfDue();
   }
   // The sorts are stable: files that changed at the same time stay in path order.
@@ -145,20 +145,20 @@ async function byTime(
  * Matches text that ends in a keyword of a definition, and what may stand between the keyword and the name: a
  * Go receiver, asterisks, or the `!` of `macro_rules!`.
  */
-const DEFINES =
+const ENDS_IN_DEFINITION_KEYWORD =
   /(?:^|[^\w$])(?:fn|func|function|def|defn|class|struct|enum|union|trait|interface|type|typedef|protocol|record|object|module|mod|namespace|package|const|static|let|var|val|macro_rules!|(?:#\s*)define|sub|impl|extension|table|view)\s+(?:\([^)]*\)\s*)?(?:mut\s+|async\s+|\*+\s*)?$/iu;
-const BEGINS =
+const DEFINITION_BEGINNING =
   /^(?:(?:pub(?:\([^)]*\))?|export|default|async|abstract|static|final|public|private|protected|const|unsafe|extern)\s+)*(?:fn|func|function|def|class|struct|enum|trait|interface|type|module|namespace|#\s*define)\s/u;
 /** Matches a name that is assigned a function or class: `name = (…) =>`, `name: function`. */
-const GIVEN =
+const ASSIGNED_FUNCTION =
   /^[\w$]+\s*[:=]\s*(?:async\s+)?(?:function\b|\([^)]*\)\s*(?::[^=]+)?=>|[\w$]+\s*=>|lambda\b|class\b)/u;
 /**
- * Matches the text before the name in a C function definition that begins in column 1: its type. `PARAMETERS`
+ * Matches the text before the name in a C function definition that begins in column 1: its type. `C_PARAMETERS`
  * matches the rest, but no prototype.
  */
-const TYPED = /^[A-Za-z_][\w\s*&:<>,]*[\s*&]$/u;
-const PARAMETERS = /^[\w$~]+\s*\([^;]*$/u;
-const NOT_A_TYPE =
+const C_RETURN_TYPE = /^[A-Za-z_][\w\s*&:<>,]*[\s*&]$/u;
+const C_PARAMETERS = /^[\w$~]+\s*\([^;]*$/u;
+const NOT_A_C_RETURN_TYPE =
   /^(?:return|else|throw|new|await|yield|goto|case|delete|typeof|in|of|not|and|or|if|while|for)\b/u;
 
 /**
@@ -166,12 +166,21 @@ const NOT_A_TYPE =
  * nothing is parsed. `column` counts code points from 1. Only the first 2,000 UTF-16 units of a line are
  * examined.
  */
-export function isDefinition(line: string, column: number): boolean {
+export function isDefinitionAt(line: string, column: number): boolean {
   const points = Array.from(line.length > 2000 ? line.slice(0, 2000) : line);
   const whole = points.slice(0, column - 1).join("");
   const begin = (/[\w$~]*$/u.exec(whole) ?? [""])[0].length;
   const before = whole.slice(0, whole.length - begin);
   const rest = line.slice(before.length);
-  if (DEFINES.test(before.slice(-200)) || BEGINS.test(rest) || GIVEN.test(rest)) return true;
-  return TYPED.test(before.slice(0, 200)) && !NOT_A_TYPE.test(before) && PARAMETERS.test(rest.slice(0, 400));
+  if (
+    ENDS_IN_DEFINITION_KEYWORD.test(before.slice(-200)) ||
+    DEFINITION_BEGINNING.test(rest) ||
+    ASSIGNED_FUNCTION.test(rest)
+  )
+    return true;
+  return (
+    C_RETURN_TYPE.test(before.slice(0, 200)) &&
+    !NOT_A_C_RETURN_TYPE.test(before) &&
+    C_PARAMETERS.test(rest.slice(0, 400))
+  );
 }

@@ -7,16 +7,16 @@ import { encodeCursor } from "../../engine/wire/cursor.ts";
 import { utf8Length } from "../lib/text.ts";
 
 /** A query of contents that can be cancelled and can report its progress. */
-type Query = SearchQuery & Counting & { readonly signal?: AbortSignal | undefined };
+type CancellableQuery = SearchQuery & Counting & { readonly signal?: AbortSignal | undefined };
 
 /** The minimum number of matches that are requested at once, because many may be excluded. */
-const MIN_PAGE = 1000;
+const MIN_MATCHES_PER_PAGE = 1000;
 
 /** Searches below a directory and leaves out lines that match the regular expression `excludeLines`. */
-export async function grepLines(
+export async function grepWithoutExcludedLines(
   fs: FsBackend,
   root: string,
-  query: Query,
+  query: CancellableQuery,
   excludeLines: string | undefined,
 ): Promise<SearchResult> {
   if (excludeLines === undefined) return grepBackend(fs, root, query);
@@ -28,7 +28,7 @@ export async function grepLines(
     const page = await grepBackend(fs, root, {
       ...query,
       cursor,
-      maxResults: Math.max(MIN_PAGE, query.maxResults ?? MIN_PAGE),
+      maxResults: Math.max(MIN_MATCHES_PER_PAGE, query.maxResults ?? MIN_MATCHES_PER_PAGE),
       maxPerFile: undefined,
       timeoutMs: query.timeoutMs && Math.max(1, Math.ceil(query.timeoutMs - (performance.now() - began))),
     });
@@ -48,13 +48,13 @@ export async function grepLines(
 class IncludedMatches {
   readonly #matches: SearchMatch[] = [];
   readonly #perFile = new Map<string, number>();
-  readonly #query: Query;
+  readonly #query: CancellableQuery;
   #bytes = 0;
   #skipsOfFile = false;
   /** True when a match was found that exceeds the limits of the query. */
   isFull = false;
 
-  constructor(query: Query) {
+  constructor(query: CancellableQuery) {
     this.#query = query;
   }
 

@@ -107,6 +107,6 @@ export type GrepData<Output extends GrepOutput = GrepOutput> = {
   readonly count: GrepCountData;
 }[Output];
 
-type Optional = "glob" | "max_per_file" | "cursor" | "before" | "after";
+type OptionalGrepArgs = "glob" | "max_per_file" | "cursor" | "before" | "after";
 /** The arguments once defaults are filled in. */
-export type CheckedGrepArgs = Required<Omit<GrepArgs, Optional>> & Pick<GrepArgs, Optional>;
+export type CheckedGrepArgs = Required<Omit<GrepArgs, OptionalGrepArgs>> & Pick<GrepArgs, OptionalGrepArgs>;

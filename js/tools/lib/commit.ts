@@ -26,7 +26,7 @@ export interface FileChange {
   readonly after: FileState | null;
 }
 
-/** The options of {@link commitAll} for each write. */
+/** The options of {@link commitFileChanges} for each write. */
 export interface CommitOptions {
   readonly durability: Durability;
   readonly signal: AbortSignal | undefined;
@@ -38,7 +38,7 @@ export interface CommitOptions {
  * @throws FilewrightError CONFLICT when a file has another version than the plan read; any error
  * of a write, after the rollback
  */
-export async function commitAll(
+export async function commitFileChanges(
   fs: FsBackend,
   changes: readonly FileChange[],
   options: CommitOptions,
@@ -46,7 +46,7 @@ export async function commitAll(
   const yielder = new Yielder({ signal: options.signal });
   for (const { path, before } of changes) {
     await yielder.yieldIfDue();
-    const version = await versionNow(fs, path);
+    const version = await currentVersionOf(fs, path);
     if (version === (before?.version ?? null)) continue;
     throw new FilewrightError("CONFLICT", "changed since it was read", { path });
   }
@@ -57,13 +57,13 @@ export async function commitAll(
   await transact(fs, async (own) => {
     for (const change of ordered) {
       await yielder.yieldIfDue();
-      made.set(change.path, await make(own, change, options));
+      made.set(change.path, await makeFileChange(own, change, options));
     }
   });
   return made;
 }
 
-async function versionNow(fs: FsBackend, path: string): Promise<string | null> {
+async function currentVersionOf(fs: FsBackend, path: string): Promise<string | null> {
   return (await lstatOrNull(fs, path)) === null ? null : currentVersion(fs, path, false);
 }
 
@@ -71,7 +71,11 @@ async function versionNow(fs: FsBackend, path: string): Promise<string | null> {
  * Makes one change, on the condition that the file has the version that the plan read. @throws
  * FilewrightError CONFLICT
  */
-async function make(fs: FsBackend, change: FileChange, options: CommitOptions): Promise<WriteResult> {
+async function makeFileChange(
+  fs: FsBackend,
+  change: FileChange,
+  options: CommitOptions,
+): Promise<WriteResult> {
   const { path, before, after } = change;
   const condition: WriteOptions = {
     ...options,

@@ -5,7 +5,7 @@ import { lstatOrNull, readVersioned } from "../../backends/fallback/fallback.ts"
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FileKind, Page, PageRequest } from "../../engine/read.ts";
-import { type Call, refuse } from "./tool.ts";
+import { type Call, locationError } from "./tool.ts";
 
 /**
  * Refuses a path that ends in `/` for an operation on a file: it names a directory or nothing.
@@ -14,7 +14,7 @@ import { type Call, refuse } from "./tool.ts";
 export async function assertFile(fs: FsBackend, at: Location): Promise<void> {
   if (!at.directory) return;
   const { isDir } = await fs.stat(at.path);
-  throw refuse(isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", at);
+  throw locationError(isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", at);
 }
 
 /** Returns the facts about a path, or null when nothing exists there. Links are followed. */
@@ -40,7 +40,7 @@ export function isTextKind(kind: FileKind): boolean {
  * Reads a whole file with its version. @throws TOO_LARGE, with the size and the limit in bytes, when it is
  * larger than `limit` bytes
  */
-export async function readWhole(call: Call, at: Location, limit: number): Promise<VersionedBytes> {
+export async function readWholeFile(call: Call, at: Location, limit: number): Promise<VersionedBytes> {
   await assertFile(call.fs, at);
   const found = await readVersioned(call.fs, at.path, { maxBytes: limit, signal: call.signal });
   return found as VersionedBytes; // `null` only answers `ifNoneMatch`.
@@ -86,9 +86,9 @@ export async function currentVersion(fs: FsBackend, path: string, entry: boolean
  * Compares the hash of the content with the one that the caller expects; nothing is compared without an
  * expected one. @throws CONFLICT when they differ
  */
-export function expectHash(at: Location, expected: string | undefined, found: string | null): void {
+export function assertExpectedHash(at: Location, expected: string | undefined, found: string | null): void {
   if (expected === undefined || expected === found) return;
-  throw refuse(
+  throw locationError(
     "CONFLICT",
     at,
     found === null
@@ -98,7 +98,7 @@ export function expectHash(at: Location, expected: string | undefined, found: st
 }
 
 /** Returns a hash in the form of `expected_hash`: lower case, with its prefix. */
-export function normalHash(hash: string): string {
+export function normalizeHash(hash: string): string {
   const text = hash.trim().toLowerCase();
   return text.startsWith("sha256:") ? text : `sha256:${text}`;
 }

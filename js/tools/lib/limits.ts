@@ -61,24 +61,26 @@ export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
 });
 
 /** A mebibyte, in bytes. */
-export const MIB: number = 1024 * 1024;
+export const BYTES_PER_MIB: number = 1024 * 1024;
 
 /** The limits that apply where the host sets none. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
-  outputBytes: MIB,
+  outputBytes: BYTES_PER_MIB,
   pageBytes: 64 * 1024,
-  imageBytes: 20 * MIB,
-  imageBase64Bytes: 5 * MIB,
+  imageBytes: 20 * BYTES_PER_MIB,
+  imageBase64Bytes: 5 * BYTES_PER_MIB,
   imagePixels: 8000,
-  wholeFileBytes: 20 * MIB,
-  svgBytes: MIB,
-  grepFileBytes: 100 * MIB,
+  wholeFileBytes: 20 * BYTES_PER_MIB,
+  svgBytes: BYTES_PER_MIB,
+  grepFileBytes: 100 * BYTES_PER_MIB,
   lockTimeoutMs: 5000,
   hookTimeoutMs: 60_000,
 });
 
 /** The limits of presets for agents that have no pages, and accept answers of up to `outputBytes`. */
-export const WITHOUT_PAGES: Pick<Limits, "pageBytes"> = Object.freeze({ pageBytes: Number.MAX_SAFE_INTEGER });
+export const LIMITS_WITHOUT_PAGES: Pick<Limits, "pageBytes"> = Object.freeze({
+  pageBytes: Number.MAX_SAFE_INTEGER,
+});
 
 /** Returns the maximum size of an answer's text in UTF-8 bytes, for a call that names no size. */
 export function answerBytes({ outputBytes, pageBytes }: Pick<Limits, "outputBytes" | "pageBytes">): number {

@@ -6,10 +6,10 @@ import type { DiffHunk } from "../../engine/text/diff.ts";
 export type LineRange = readonly [first: number, last: number];
 
 /** The last line of a range that extends to the end of the file, whose number of lines need not be known. */
-const END_OF_FILE: number = Number.MAX_SAFE_INTEGER;
+const LAST_LINE_UNKNOWN: number = Number.MAX_SAFE_INTEGER;
 
 /** Sorts ranges and merges those that overlap or touch. */
-export function joinRanges(ranges: readonly LineRange[]): readonly LineRange[] {
+export function mergeRanges(ranges: readonly LineRange[]): readonly LineRange[] {
   const joined: [number, number][] = [];
   for (const [first, last] of ranges.filter(([from, to]) => from <= to).sort((a, b) => a[0] - b[0])) {
     const previous = joined.at(-1);
@@ -20,9 +20,9 @@ export function joinRanges(ranges: readonly LineRange[]): readonly LineRange[] {
 }
 
 /** Returns the ranges, or undefined when they cover the whole file. */
-export function wholeAsNone(ranges: readonly LineRange[]): readonly LineRange[] | undefined {
+export function undefinedIfWhole(ranges: readonly LineRange[]): readonly LineRange[] | undefined {
   const [only] = ranges;
-  return ranges.length === 1 && only !== undefined && only[0] <= 1 && only[1] === END_OF_FILE
+  return ranges.length === 1 && only !== undefined && only[0] <= 1 && only[1] === LAST_LINE_UNKNOWN
     ? undefined
     : ranges;
 }
@@ -31,7 +31,7 @@ export function wholeAsNone(ranges: readonly LineRange[]): readonly LineRange[] 
  * Returns true when every line that the hunks replace is within the ranges, and for every pure insertion the
  * line before or after it. Used to decide whether an edit touches only lines that were read.
  */
-export function licenses(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): boolean {
+export function coverReplacedLines(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): boolean {
   const holds = (first: number, last: number): boolean =>
     ranges.some(([from, to]) => from <= first && last <= to);
   return hunks.every(({ oldStart, oldLines }) =>
@@ -45,12 +45,15 @@ export function licenses(ranges: readonly LineRange[], hunks: readonly DiffHunk[
  * Returns the ranges as they are after a change: unchanged lines are renumbered, replaced lines are dropped,
  * and new lines are added, because their writer knows them.
  */
-export function afterChange(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): readonly LineRange[] {
+export function rangesAfterChange(
+  ranges: readonly LineRange[],
+  hunks: readonly DiffHunk[],
+): readonly LineRange[] {
   const after: LineRange[] = [];
   const keep = (first: number, last: number, shift: number): void => {
     for (const [from, to] of ranges) {
       const [start, end] = [Math.max(from, first), Math.min(to, last)];
-      if (start <= end) after.push([start + shift, end === END_OF_FILE ? end : end + shift]);
+      if (start <= end) after.push([start + shift, end === LAST_LINE_UNKNOWN ? end : end + shift]);
     }
   };
   let [next, shift] = [1, 0];
@@ -61,20 +64,28 @@ export function afterChange(ranges: readonly LineRange[], hunks: readonly DiffHu
     next = first + oldLines;
     shift += newLines - oldLines;
   }
-  keep(next, END_OF_FILE, shift);
-  return joinRanges(after);
+  keep(next, LAST_LINE_UNKNOWN, shift);
+  return mergeRanges(after);
 }
 
 /**
  * Returns the ranges of lines that a page shows completely; undefined when it shows the whole file. Truncated
  * lines are not included.
  */
-export function linesSeen(page: Page, start_byte: number | undefined): readonly LineRange[] | undefined {
+export function linesShownByPage(
+  page: Page,
+  start_byte: number | undefined,
+): readonly LineRange[] | undefined {
   if (page.linesRead === 0) return page.size === 0 ? undefined : [];
   const inLine = start_byte !== undefined && start_byte > 0;
   const first = inLine ? page.startLine + 1 : page.startLine;
-  const last = page.truncated ? (page.nextStartByte === null ? page.endLine : page.endLine - 1) : END_OF_FILE;
-  if (page.cutLines.length === 0) return first <= 1 && last === END_OF_FILE ? undefined : [[first, last]];
+  const last = page.truncated
+    ? page.nextStartByte === null
+      ? page.endLine
+      : page.endLine - 1
+    : LAST_LINE_UNKNOWN;
+  if (page.cutLines.length === 0)
+    return first <= 1 && last === LAST_LINE_UNKNOWN ? undefined : [[first, last]];
   const whole: LineRange[] = [];
   let next = first;
   for (const cut of page.cutLines) {

@@ -9,7 +9,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { Yielder } from "../../engine/yielder.ts";
-import { type Names, where } from "./tool.ts";
+import { type ReaderNames, phraseIfNamed } from "./tool.ts";
 
 /** A line that stands for lines of the old content. */
 export interface Omission {
@@ -60,7 +60,7 @@ const ANSWER_NOTICES: readonly RegExp[] = [
 const MAX_COMMENT_CHARS = 200;
 
 /** Returns true for a line with which an answer of this package ends. */
-function isNotice(line: string): boolean {
+function isAnswerNotice(line: string): boolean {
   return ANSWER_NOTICES.some((notice) => notice.test(line.trim()));
 }
 
@@ -68,7 +68,7 @@ function isNotice(line: string): boolean {
 export function isOmissionComment(line: string): boolean {
   const whole = line.trim();
   if (whole.length === 0 || whole.length > MAX_COMMENT_CHARS) return false;
-  const bare = withoutMarks(whole);
+  const bare = withoutCommentMarks(whole);
   const isComment = bare !== whole;
   // A line without a comment mark must begin with dots. This excludes nearly all code before the slower
   // tests.
@@ -90,7 +90,7 @@ export function isOmissionComment(line: string): boolean {
 const DOTS_BEFORE = /^(?:\.{3,}|…)\s*/u;
 const DOTS_BEHIND = /\s*(?:\.{3,}|…)$/u;
 /** Returns the text of a comment without its marks; any other text is returned unchanged. */
-function withoutMarks(line: string): string {
+function withoutCommentMarks(line: string): string {
   const mark = COMMENT_OPENINGS.find((one) => line.startsWith(one));
   if (mark === undefined) return line;
   const text = line.slice(mark.length);
@@ -106,12 +106,12 @@ function withoutMarks(line: string): string {
  * The codes of the characters with which an omission can begin: those of comment marks, dots, and a bracket
  * before dots.
  */
-const OPENING_CODES: ReadonlySet<number> = new Set(
+const OMISSION_OPENING_CODES: ReadonlySet<number> = new Set(
   [...COMMENT_OPENINGS, "(", "[", "."].map((opening) => opening.charCodeAt(0)),
 );
 
 /**
- * A quick filter before `isSuspect`, which is slower: matches every line that could say that lines are
+ * A quick filter before `isSuspectLine`, which is slower: matches every line that could say that lines are
  * omitted, and few others. Looks for dots, a word of `OMISSION_SENTENCES`, or the start of a notice
  * such as `[lines 1-20`.
  */
@@ -122,9 +122,9 @@ const OMISSION_CLUE =
  * Returns the numbers, from 1, of the lines that could stand for omitted lines. Of most lines only the first
  * and the last character are examined, because a text may have a million lines.
  */
-function suspectLines(text: string): ReadonlySet<number> {
+function suspectLineNumbers(text: string): ReadonlySet<number> {
   const suspects = new Set<number>();
-  for (const _ of suspectSlices(text, suspects));
+  for (const _ of findSuspectsInSlices(text, suspects));
   return suspects;
 }
 
@@ -132,14 +132,14 @@ function suspectLines(text: string): ReadonlySet<number> {
  * Adds the numbers of the suspect lines of a text to `suspects`. Yields after every `LINES_PER_SLICE`
  * lines, so that the caller can let other tasks run.
  */
-function* suspectSlices(text: string, suspects: Set<number>): Generator<void> {
+function* findSuspectsInSlices(text: string, suspects: Set<number>): Generator<void> {
   for (let start = 0, number = 1; start < text.length; number++) {
     if (number % LINES_PER_SLICE === 0) yield;
     const newline = text.indexOf("\n", start);
     const end = newline < 0 ? text.length : newline;
-    if (mayBeSuspect(text, start, end)) {
-      const line = withoutReturn(text.slice(start, end));
-      if (OMISSION_CLUE.test(line) && isSuspect(line)) suspects.add(number);
+    if (mayBeOmissionLine(text, start, end)) {
+      const line = withoutFinalCr(text.slice(start, end));
+      if (OMISSION_CLUE.test(line) && isSuspectLine(line)) suspects.add(number);
     }
     start = end + 1;
   }
@@ -152,23 +152,23 @@ const LINES_PER_SLICE = 4096;
  * Returns false if the first and the last character show that the line is no omission: it is no comment, does
  * not begin with dots, and does not end with the mark of a truncated line.
  */
-function mayBeSuspect(text: string, start: number, end: number): boolean {
+function mayBeOmissionLine(text: string, start: number, end: number): boolean {
   let at = start;
   while (at < end && text.charCodeAt(at) <= 0x20) at++;
   const first = at < end ? text.charCodeAt(at) : 0;
   // A character beyond ASCII may be white space or an ellipsis.
-  if (OPENING_CODES.has(first) || first > 0x7f) return true;
+  if (OMISSION_OPENING_CODES.has(first) || first > 0x7f) return true;
   const last = text.charCodeAt(end - 1) === 0x0d ? end - 2 : end - 1;
   return last > start && text.charCodeAt(last) === 0x5d; // "]"
 }
 
 /** Returns true when a text contains a line that could stand for omitted lines. */
-export function mayLeaveOut(text: string): boolean {
-  return suspectLines(text).size > 0;
+export function mayContainOmission(text: string): boolean {
+  return suspectLineNumbers(text).size > 0;
 }
 
-function isSuspect(line: string): boolean {
-  return isOmissionComment(line) || isNotice(line) || line.endsWith(TRUNCATED_LINE_END);
+function isSuspectLine(line: string): boolean {
+  return isOmissionComment(line) || isAnswerNotice(line) || line.endsWith(TRUNCATED_LINE_END);
 }
 
 /**
@@ -176,7 +176,7 @@ function isSuspect(line: string): boolean {
  * if a line of the new one could be an omission, which is rare.
  */
 export function findOmissions(decodeBefore: () => string, after: string): readonly Omission[] {
-  return omissionsAmong(suspectLines(after), decodeBefore, after);
+  return omissionsAmongSuspects(suspectLineNumbers(after), decodeBefore, after);
 }
 
 /** Does the same as {@link findOmissions}, but lets other tasks run in between. @throws CANCELLED */
@@ -186,11 +186,11 @@ export async function findOmissionsYielding(
   yielder: Yielder,
 ): Promise<readonly Omission[]> {
   const suspects = new Set<number>();
-  for (const _ of suspectSlices(after, suspects)) await yielder.yieldIfDue();
-  return omissionsAmong(suspects, decodeBefore, after);
+  for (const _ of findSuspectsInSlices(after, suspects)) await yielder.yieldIfDue();
+  return omissionsAmongSuspects(suspects, decodeBefore, after);
 }
 
-function omissionsAmong(
+function omissionsAmongSuspects(
   suspects: ReadonlySet<number>,
   decodeBefore: () => string,
   after: string,
@@ -218,7 +218,7 @@ function omissionsAmong(
       const text = (lines[line - 1] as string).trim();
       if (removed.some((one) => one.trim() === text)) continue;
       if ((added.get(text) ?? 0) <= (left.get(text) ?? 0)) continue;
-      if (!deletes && !isNotice(text)) continue;
+      if (!deletes && !isAnswerNotice(text)) continue;
       omissions.push({
         line,
         text,
@@ -233,12 +233,12 @@ function omissionsAmong(
 const TRUNCATED_LINE_END = "... [truncated]";
 
 function splitLines(text: string): readonly string[] {
-  const lines = text.split("\n").map(withoutReturn);
+  const lines = text.split("\n").map(withoutFinalCr);
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-function withoutReturn(line: string): string {
+function withoutFinalCr(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
@@ -283,25 +283,25 @@ export function omissionError(
   );
 }
 
-/** Returns warnings about omissions that were written, at most `MAX_REPORTED`. */
+/** Returns warnings about omissions that were written, at most `MAX_REPORTED_OMISSIONS`. */
 export function omissionWarnings(omissions: readonly Omission[]): readonly string[] {
   return omissions
-    .slice(0, MAX_REPORTED)
+    .slice(0, MAX_REPORTED_OMISSIONS)
     .map((one) => `${describeOmission(one, "the new content").replace("would delete", "deleted")}`);
 }
 
-const MAX_REPORTED = 5;
+const MAX_REPORTED_OMISSIONS = 5;
 
 /**
  * Returns the advice of the error: to send the whole content, or to use the tool that changes only some
  * lines.
  */
-export function wholeContentRemedy(names: Names): string {
-  const edit = where(
+export function wholeContentRemedy(names: ReaderNames): string {
+  const edit = phraseIfNamed(
     names.tool("edit_file"),
     (tool) => `, or change only the lines that change with ${tool}`,
   );
-  const whole = where(
+  const whole = phraseIfNamed(
     names.argument("whole_file"),
     (name) => `; set ${name}: true if the file is to hold exactly this`,
   );

@@ -10,7 +10,7 @@ import type { Yielder } from "../../engine/yielder.ts";
 import { countLines, countLinesYielding, plural } from "./text.ts";
 
 /** The form of a text file: the properties of its bytes other than the text. */
-export interface TextForm {
+export interface FileTextForm {
   /** In lower case. */
   readonly encoding: string;
   /** True when it begins with a byte order mark. */
@@ -22,24 +22,24 @@ export interface TextForm {
  * Returns the form of a text file; undefined for content that is not text. `name` is the path, whose
  * extension tells which kind of text it is.
  */
-export function formOf(bytes: Uint8Array, name: string): TextForm | undefined {
+export function textFormOf(bytes: Uint8Array, name: string): FileTextForm | undefined {
   const { kind, encoding, bom, eol } = engine().inspect(bytes, { name });
   return isTextKind(kind) && encoding !== null ? { encoding, bom, eol } : undefined;
 }
 
 /** Names of encodings whose bytes are UTF-8, or a subset. */
-const UTF_8_NAMES: ReadonlySet<string> = new Set(["utf-8", "utf8", "ascii", "us-ascii"]);
+const UTF_8_ENCODING_NAMES: ReadonlySet<string> = new Set(["utf-8", "utf8", "ascii", "us-ascii"]);
 
 /** Returns true for an encoding whose bytes are UTF-8. */
 export function isUtf8(encoding: string): boolean {
-  return UTF_8_NAMES.has(encoding.toLowerCase());
+  return UTF_8_ENCODING_NAMES.has(encoding.toLowerCase());
 }
 
 /**
  * Returns a note about the properties that were kept from the old file; undefined when it is UTF-8 without
  * byte order mark and without CRLF.
  */
-export function keptForm({ encoding, bom }: TextForm, crlf: boolean): string | undefined {
+export function keptFormPhrase({ encoding, bom }: FileTextForm, crlf: boolean): string | undefined {
   const parts = [
     ...(isUtf8(encoding) ? [] : [encoding]),
     ...(bom ? ["the byte order mark"] : []),
@@ -49,18 +49,18 @@ export function keptForm({ encoding, bom }: TextForm, crlf: boolean): string | u
 }
 
 /** The size of a content; `lines` is absent when it is not text, or was not read. */
-export interface Extent {
+export interface ContentExtent {
   readonly bytes: number;
   readonly lines?: number | undefined;
 }
 
 /** Returns a note that an overwrite made the file smaller; undefined when it did not. */
-export function shrunk(before: Extent, after: Extent): string | undefined {
+export function shrunkWarning(before: ContentExtent, after: ContentExtent): string | undefined {
   if (after.bytes >= before.bytes) return undefined;
-  return `the file shrank from ${shownExtent(before)} to ${shownExtent(after)}`;
+  return `the file shrank from ${formatExtent(before)} to ${formatExtent(after)}`;
 }
 
-function shownExtent({ bytes, lines }: Extent): string {
+function formatExtent({ bytes, lines }: ContentExtent): string {
   return lines === undefined ? plural(bytes, "byte") : `${plural(lines, "line")}, ${plural(bytes, "byte")}`;
 }
 
@@ -101,7 +101,7 @@ export function dominantEol(bytes: Uint8Array): "lf" | "crlf" {
 }
 
 /** Returns the decoded text of a file; empty for content that is not text. */
-export function textOf(bytes: Uint8Array, form: TextForm | undefined): string {
+export function decodeAsForm(bytes: Uint8Array, form: FileTextForm | undefined): string {
   return form === undefined ? "" : engine().decodeText(bytes, form.encoding).text;
 }
 
@@ -109,9 +109,9 @@ export function textOf(bytes: Uint8Array, form: TextForm | undefined): string {
  * Returns the number of lines of a content in this form. With a yielder the lines are counted in slices, and
  * the result is a promise.
  */
-export function linesOf(
+export function lineCountOf(
   bytes: Uint8Array,
-  form: TextForm | undefined,
+  form: FileTextForm | undefined,
   yielder: Yielder | undefined,
 ): number | Promise<number> {
   const text =
@@ -123,11 +123,19 @@ export function linesOf(
  * Returns a warning when the content looks like a copy of an answer, for example with line numbers or in a
  * code fence, and `before` does not; undefined otherwise. `before` is the content that it replaces.
  */
-export function pastedWarning(file: string, content: string, before: Uint8Array | null): string | undefined {
-  if (isFenced(content) && !MARKUP_FILE.test(file)) {
+export function pastedAnswerWarning(
+  file: string,
+  content: string,
+  before: Uint8Array | null,
+): string | undefined {
+  if (isInMarkdownFence(content) && !MARKUP_FILE.test(file)) {
     return "the content begins and ends with a Markdown fence (```), which is in the file now; send it again without the fence unless it belongs there";
   }
-  if (isNumbered(content) && !TABLE_FILE.test(file) && !(before !== null && isNumbered(decode(before)))) {
+  if (
+    hasLineNumbers(content) &&
+    !TABLE_FILE.test(file) &&
+    !(before !== null && hasLineNumbers(decodeUtf8(before)))
+  ) {
     return "each line begins with its line number, which is in the file now; send it again without the numbers unless they belong there";
   }
   return undefined;
@@ -137,7 +145,7 @@ const MARKUP_FILE = /\.(?:md|mdx|markdown|rst|txt|adoc|qmd|rmd)$/iu;
 /** Matches files whose lines often begin with a number that belongs to the content. */
 const TABLE_FILE = /\.(?:tsv|tab|csv)$/iu;
 
-function isFenced(content: string): boolean {
+function isInMarkdownFence(content: string): boolean {
   return /^\s*(`{3,}|~{3,})[^\n`]*\n[\s\S]*\n\1\s*$/u.test(content);
 }
 
@@ -145,7 +153,7 @@ function isFenced(content: string): boolean {
 const NUMBERED_LINE = /^\s*L?(\d{1,9})(?:\t|→|: | ?\| |#\w{6,7}\t)/u;
 
 /** Returns true when at least two lines begin with consecutive numbers. */
-function isNumbered(content: string): boolean {
+function hasLineNumbers(content: string): boolean {
   const first = Number(NUMBERED_LINE.exec(content)?.[1] ?? Number.NaN);
   if (Number.isNaN(first)) return false;
   const lines = content.split("\n");
@@ -155,6 +163,6 @@ function isNumbered(content: string): boolean {
   );
 }
 
-function decode(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

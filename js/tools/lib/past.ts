@@ -17,7 +17,7 @@ export interface PastCall {
 }
 
 /** The state to which an undo restores one path. */
-export interface Restored {
+export interface RestoredState {
   /** Absolute. */
   readonly path: string;
   /** The path as {@link PastCall.paths} names it. */
@@ -43,17 +43,17 @@ interface UndoingCall {
 }
 
 /** The history as far as the caller may see it. */
-export interface Past {
+export interface UndoableHistory {
   /** Returns the calls that can be undone, newest first. With `all`, calls of other callers are included. */
   list(all: boolean): Promise<readonly PastCall[]>;
   /** Returns the state of each path that undoing the call would restore. @throws FilewrightError NOT_FOUND */
-  restores(callId: string): Promise<readonly Restored[]>;
+  restores(callId: string): Promise<readonly RestoredState[]>;
   /** Undoes a call. The change is recorded under the id of the undoing call. @throws CONFLICT */
   undo(callId: string, by: UndoingCall): Promise<void>;
 }
 
 /** Returns the newest call that is not an undo and has not been undone; undefined when there is none. */
-export function lastChange(calls: readonly PastCall[]): PastCall | undefined {
+export function lastUndoableChange(calls: readonly PastCall[]): PastCall | undefined {
   const undone = new Set(calls.map(({ undoOf }) => undoOf));
   return calls.find(({ callId, undoOf }) => undoOf === undefined && !undone.has(callId));
 }

@@ -10,11 +10,11 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { PatchedFile, PatchOperation } from "../../engine/text/patch.ts";
 import type { FileChange, FileState } from "./commit.ts";
-import { isTextKind, readWhole } from "./contents.ts";
+import { isTextKind, readWholeFile } from "./contents.ts";
 import { findOmissions, type Omission, omissionError, omissionWarnings } from "./omission.ts";
-import { formOf } from "./overwrite.ts";
-import { utf8 } from "./text.ts";
-import { type Call, type PathEffect, type Plan, refuse } from "./tool.ts";
+import { textFormOf } from "./overwrite.ts";
+import { encodeUtf8 } from "./text.ts";
+import { type Call, type PathEffect, type Plan, locationError } from "./tool.ts";
 import { answerBytes } from "./limits.ts";
 
 /** The result of a patch for one file. */
@@ -114,10 +114,10 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
       continue;
     }
     byPlace.set(real, name);
-    const found = await find(call, at);
+    const found = await readCurrentFile(call, at);
     bytes += found?.bytes.length ?? 0;
     if (bytes > call.limits.grepFileBytes) {
-      throw refuse("TOO_LARGE", at, { details: { size: bytes, limit: call.limits.grepFileBytes } });
+      throw locationError("TOO_LARGE", at, { details: { size: bytes, limit: call.limits.grepFileBytes } });
     }
     const shown = args.taken?.has(name) === true ? call.display(at.path) : name;
     members.set(name, { name, shown, at, found });
@@ -125,22 +125,22 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   // Hunks alone change an existing file: only a header with /dev/null, or `*** Add File`, creates one.
   const [only] = members.values();
   if (only !== undefined && only.found === null && only.name === args.path && !FILE_HEADER.test(args.patch))
-    throw refuse("NOT_FOUND", only.at);
-  const patched = await patchedFiles(args, members, same, call);
-  const changes = changesOf(patched, members);
-  const { text, shown, truncated } = await diffOfAll(changes, patched, members, call, yielder);
+    throw locationError("NOT_FOUND", only.at);
+  const patched = await applyToMembers(args, members, same, call);
+  const changes = fileChangesOf(patched, members);
+  const { text, shown, truncated } = await diffOfAllFiles(changes, patched, members, call, yielder);
   const data: ApplyPatchData = {
     applied: !args.dry_run,
-    files: patched.map((file) => outcome(file, members, call)),
+    files: patched.map((file) => patchOutcomeOf(file, members, call)),
     diff: text,
     ...(args.warnings.length > 0 ? { warnings: args.warnings } : {}),
     ...(truncated ? { truncated: true } : {}),
   };
-  if (shown !== text) shownDiffs.set(data, shown);
+  if (shown !== text) shownDiffByData.set(data, shown);
   const omissions: { readonly change: FileChange; readonly left: readonly Omission[] }[] = [];
   for (const change of changes) {
     await yielder.yieldIfDue();
-    omissions.push({ change, left: omissionsOf(change, call) });
+    omissions.push({ change, left: omissionsOfChange(change, call) });
   }
   const first = omissions.find(({ left }) => left.length > 0);
   if (first !== undefined && call.refusesOmissions && isModelPatch(args.patch)) {
@@ -181,9 +181,9 @@ function isModelPatch(patch: string): boolean {
 }
 
 /** Finds added lines, such as `// ... rest of the file`, that stand for lines which the patch removes. */
-function omissionsOf({ path, before, after }: FileChange, { display }: Call): readonly Omission[] {
+function omissionsOfChange({ path, before, after }: FileChange, { display }: Call): readonly Omission[] {
   if (before === null || after === null) return [];
-  const form = formOf(before.bytes, display(path));
+  const form = textFormOf(before.bytes, display(path));
   if (form === undefined) return [];
   const text = (bytes: Uint8Array): string => engine().decodeText(bytes, form.encoding).text;
   return findOmissions(() => text(before.bytes), text(after.bytes));
@@ -192,10 +192,10 @@ function omissionsOf({ path, before, after }: FileChange, { display }: Call): re
 /** Matches a line of a patch that begins a file's section. */
 const FILE_HEADER = /^(?:--- |\+\+\+ |\*\*\* |diff |Index:)/mu;
 
-async function find(call: Call, at: Location): Promise<CurrentFile | null> {
+async function readCurrentFile(call: Call, at: Location): Promise<CurrentFile | null> {
   const entry = await lstatOrNull(call.fs, at.path);
   if (entry === null) return null;
-  const { bytes, version, stat } = await readWhole(call, at, call.limits.grepFileBytes);
+  const { bytes, version, stat } = await readWholeFile(call, at, call.limits.grepFileBytes);
   const { kind, encoding, bom } = engine().inspect(bytes, { name: at.path });
   const foreign = isTextKind(kind) && encoding !== null && !UTF_8_ENCODINGS.has(encoding);
   return {
@@ -210,7 +210,7 @@ async function find(call: Call, at: Location): Promise<CurrentFile | null> {
 /** Names of encodings in which every text has the same bytes as in UTF-8. */
 const UTF_8_ENCODINGS: ReadonlySet<string> = new Set(["utf-8", "ascii", "us-ascii"]);
 
-async function patchedFiles(
+async function applyToMembers(
   args: PatchRequest,
   members: ReadonlyMap<string, PatchMember>,
   same: Readonly<Record<string, string>>,
@@ -218,7 +218,7 @@ async function patchedFiles(
 ): Promise<readonly PatchedFile[]> {
   const texts = new Map<string, Uint8Array>();
   for (const { name, at, found } of members.values()) {
-    if (found !== null) texts.set(name, found.encoding === null ? found.bytes : decoded(found, at));
+    if (found !== null) texts.set(name, found.encoding === null ? found.bytes : toUtf8Bytes(found, at));
   }
   const { strip, fuzz, path, reverse } = args;
   try {
@@ -226,8 +226,8 @@ async function patchedFiles(
       ...{ strip, fuzz, path, reverse, same },
       signal: call.signal,
     });
-    for (const file of files) refuseLinks(file, members);
-    return files.map((file) => encodedAs(file, members));
+    for (const file of files) refuseChangesOfLinks(file, members);
+    return files.map((file) => encodeAsBefore(file, members));
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "PATCH_FAILED") throw error;
     const name = error.details?.["path"];
@@ -244,19 +244,20 @@ async function patchedFiles(
  * Returns the text of a file in UTF-8, because the engine patches UTF-8. @throws ENCODING_ERROR when encoding
  * the text again would not give the same bytes
  */
-function decoded(found: CurrentFile, at: Location): Uint8Array {
+function toUtf8Bytes(found: CurrentFile, at: Location): Uint8Array {
   const { name, bom } = found.encoding as NonNullable<CurrentFile["encoding"]>;
   const { text } = engine().decodeText(found.bytes, name);
   const back = engine().encodeText(text, name, { bom });
-  if (!equalBytes(back, found.bytes)) throw refuse("ENCODING_ERROR", at, { details: { encoding: name } });
-  return utf8(text);
+  if (!equalBytes(back, found.bytes))
+    throw locationError("ENCODING_ERROR", at, { details: { encoding: name } });
+  return encodeUtf8(text);
 }
 
 /**
  * Converts the patched text from UTF-8 to the encoding of the file that it was made from. Returns a UTF-8
  * file unchanged.
  */
-function encodedAs(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): PatchedFile {
+function encodeAsBefore(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): PatchedFile {
   const encoding = members.get(file.from ?? file.path)?.found?.encoding ?? null;
   if (encoding === null || file.bytes === null) return file;
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(file.bytes);
@@ -267,7 +268,7 @@ function encodedAs(file: PatchedFile, members: ReadonlyMap<string, PatchMember>)
  * Refuses a patch that renames or deletes a symbolic link, because the patch describes the file that the link
  * leads to. A patch that changes content is allowed: it changes that file. @throws PATCH_FAILED
  */
-function refuseLinks(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): void {
+function refuseChangesOfLinks(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): void {
   const gone = file.operation === "delete" ? file.path : file.operation === "rename" ? file.from : null;
   if (gone === null || members.get(gone)?.found?.isLink !== true) return;
   throw new FilewrightError("PATCH_FAILED", `${gone} is a link, which a patch does not remove`, {
@@ -280,7 +281,7 @@ function refuseLinks(file: PatchedFile, members: ReadonlyMap<string, PatchMember
  * Combines the entries of a patch to one change per path: several entries may concern the same file. Paths
  * that end up unchanged are left out.
  */
-function changesOf(
+function fileChangesOf(
   patched: readonly PatchedFile[],
   members: ReadonlyMap<string, PatchMember>,
 ): readonly FileChange[] {
@@ -293,7 +294,7 @@ function changesOf(
     const copied = operation === "copy" && from !== null ? members.get(from)?.found : undefined;
     const source = copied ?? now(from ?? path);
     if (operation === "rename" && from !== null) after.set(from, null);
-    after.set(path, bytes === null ? null : { bytes, mode: modeFor(source?.mode, mode) });
+    after.set(path, bytes === null ? null : { bytes, mode: modeAfterPatch(source?.mode, mode) });
   }
   const changes: FileChange[] = [];
   for (const [name, state] of after) {
@@ -309,7 +310,7 @@ function changesOf(
  * Returns the permission bits of a file after the patch. Git knows only executable or not; `wanted` is its
  * mode, null when the patch does not set it.
  */
-function modeFor(has: number | undefined, wanted: number | null): number | undefined {
+function modeAfterPatch(has: number | undefined, wanted: number | null): number | undefined {
   if (wanted === null) return has;
   const executable = (wanted & 0o111) !== 0;
   if (has === undefined) return executable ? 0o755 : undefined;
@@ -320,18 +321,18 @@ function modeFor(has: number | undefined, wanted: number | null): number | undef
  * The diffs shown to people and models, in which a CR that both sides of a line have is left out. Keyed by
  * the data, which contains the diff with every byte.
  */
-const shownDiffs = new WeakMap<ApplyPatchData, string>();
+const shownDiffByData = new WeakMap<ApplyPatchData, string>();
 
 /** Returns the diff of a patch as people and models see it. */
-export function shownDiff(data: ApplyPatchData): string {
-  return shownDiffs.get(data) ?? data.diff;
+export function shownDiffOf(data: ApplyPatchData): string {
+  return shownDiffByData.get(data) ?? data.diff;
 }
 
 /**
  * Returns the whole change as one diff that git and GNU patch can apply, the same as it is shown, and whether
  * it was truncated.
  */
-async function diffOfAll(
+async function diffOfAllFiles(
   changes: readonly FileChange[],
   patched: readonly PatchedFile[],
   members: ReadonlyMap<string, PatchMember>,
@@ -397,32 +398,32 @@ function needsGitHeader({ oldName, newName, old, now }: DiffSide): boolean {
 }
 
 function gitHeader({ oldName, newName, old, now }: DiffSide): string {
-  const lines = [`diff --git ${gitName("a", oldName)} ${gitName("b", newName)}`];
+  const lines = [`diff --git ${prefixedGitName("a", oldName)} ${prefixedGitName("b", newName)}`];
   if (old !== null && now !== null) {
     if (gitMode(old) !== gitMode(now)) lines.push(`old mode ${gitMode(old)}`, `new mode ${gitMode(now)}`);
     if (oldName !== newName)
-      lines.push(`rename from ${gitName("", oldName)}`, `rename to ${gitName("", newName)}`);
+      lines.push(`rename from ${prefixedGitName("", oldName)}`, `rename to ${prefixedGitName("", newName)}`);
   } else if (now !== null) {
     lines.push(`new file mode ${gitMode(now)}`);
     // GNU patch needs the hashes to recognise that an empty file is created or deleted.
-    if (now.bytes.length === 0) lines.push(`index 0000000..${EMPTY_BLOB}`);
+    if (now.bytes.length === 0) lines.push(`index 0000000..${EMPTY_BLOB_HASH}`);
   } else if (old !== null) {
     lines.push(`deleted file mode ${gitMode(old)}`);
-    if (old.bytes.length === 0) lines.push(`index ${EMPTY_BLOB}..0000000`);
+    if (old.bytes.length === 0) lines.push(`index ${EMPTY_BLOB_HASH}..0000000`);
   }
   return `${lines.join("\n")}\n`;
 }
 
 /** The first digits of git's hash of an empty file. */
-const EMPTY_BLOB = "e69de29";
+const EMPTY_BLOB_HASH = "e69de29";
 
 /**
  * Returns a name as git writes it in a header, below `prefix`, in quotes if it contains special characters. A
  * name with spaces in a header with two names is quoted, too, because GNU patch could not tell where the
  * first one ends.
  */
-function gitName(prefix: "a" | "b" | "", name: string): string {
-  const [line = ""] = engine().diff(ONE_BYTE, EMPTY_BYTES, { oldName: name }).text.split("\n", 1);
+function prefixedGitName(prefix: "a" | "b" | "", name: string): string {
+  const [line = ""] = engine().diff(ONE_LINE_FEED, EMPTY_BYTES, { oldName: name }).text.split("\n", 1);
   const written = line.slice("--- ".length).replace(/\t$/u, "");
   const start = prefix === "" ? "" : `${prefix}/`;
   if (written.startsWith('"')) return `"${start}${written.slice('"a/'.length)}`;
@@ -430,10 +431,14 @@ function gitName(prefix: "a" | "b" | "", name: string): string {
   return prefix !== "" && plain.includes(" ") ? `"${plain}"` : plain;
 }
 
-const ONE_BYTE = new Uint8Array([0x0a]);
+const ONE_LINE_FEED = new Uint8Array([0x0a]);
 const MATCHES_BY_LOOSENESS = ["exact", "whitespace", "fuzzy", "fuzz"] as const;
 
-function outcome(file: PatchedFile, members: ReadonlyMap<string, PatchMember>, call: Call): PatchOutcome {
+function patchOutcomeOf(
+  file: PatchedFile,
+  members: ReadonlyMap<string, PatchMember>,
+  call: Call,
+): PatchOutcome {
   const shown = (name: string): string => call.display((members.get(name) as PatchMember).at.path);
   const loosest = Math.max(0, ...file.hunks.map(({ how }) => MATCHES_BY_LOOSENESS.indexOf(how)));
   return {

@@ -3,9 +3,9 @@ import type { Location } from "../../policy/index.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
 import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
-import { missedGlob } from "../grep/text.ts";
-import { where, type Call, refuse } from "./tool.ts";
-import { findPaths, hasGlob, splitGlob } from "./walks.ts";
+import { unmatchedGlobHint } from "../grep/text.ts";
+import { phraseIfNamed, type Call, locationError } from "./tool.ts";
+import { findPaths, hasGlobSyntax, splitGlob } from "./walks.ts";
 
 /** The arguments of a call that select files. */
 interface ChosenFiles {
@@ -28,7 +28,7 @@ export interface SkippedOne {
  * The paths that a glob or a directory omits unless `use_default_excludes` is false. A file named
  * exactly is always read.
  */
-export const DEFAULT_EXCLUDES: readonly string[] = Object.freeze([
+export const DEFAULT_EXCLUDE_GLOBS: readonly string[] = Object.freeze([
   ...["node_modules", ".git", ".vscode", ".idea", "dist", "build", "coverage", "__pycache__"].map(
     (name) => `**/${name}/**`,
   ),
@@ -74,7 +74,7 @@ export interface RequestedFile {
 }
 
 /** Returns every requested file once, in path order. */
-export async function expand(
+export async function expandPaths(
   args: ChosenFiles,
   call: Call,
   skipped: SkippedOne[],
@@ -87,15 +87,16 @@ export async function expand(
   for (const typed of [...args.paths, ...args.include]) {
     try {
       const before = found.size;
-      const ignored = await expandOne(typed, args, call, add, notes);
-      const miss = found.size === before ? missedGlob(typed) : undefined;
+      const ignored = await expandPath(typed, args, call, add, notes);
+      const miss = found.size === before ? unmatchedGlobHint(typed) : undefined;
       if (miss !== undefined && ignored === 0)
         skipped.push({ path: typed, reason: `no file matches; ${miss}`, code: "NOT_FOUND" });
-      if (ignored > 0) skipped.push({ path: typed, reason: everyIgnored(ignored, call), code: "NOT_FOUND" });
+      if (ignored > 0)
+        skipped.push({ path: typed, reason: everyMatchIgnoredReason(ignored, call), code: "NOT_FOUND" });
     } catch (thrown) {
       const error = fromEngine(thrown);
       if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
-      skipped.push({ path: typed, reason: reasonOf(error), code: error.code });
+      skipped.push({ path: typed, reason: skipReasonOf(error), code: error.code });
     }
   }
   const shown = [...found.values()].map((file) => ({ file, path: call.display(file.at.path) }));
@@ -108,7 +109,7 @@ export async function expand(
  * Adds the files that one path, directory or glob names. Returns the number of matches that ignore files
  * exclude, if nothing else matches; otherwise 0.
  */
-async function expandOne(
+async function expandPath(
   typed: string,
   args: ChosenFiles,
   call: Call,
@@ -116,46 +117,46 @@ async function expandOne(
   notes: string[],
 ): Promise<number> {
   const asked = await call.locate(typed, "read");
-  const isMissing = !hasGlob(typed) && !(await call.fs.exists(asked.path));
+  const isMissing = !hasGlobSyntax(typed) && !(await call.fs.exists(asked.path));
   const taken = isMissing ? await call.alike?.(typed, asked) : undefined;
   if (taken !== undefined) notes.push(taken.note);
   const at = taken === undefined ? asked : await call.locate(taken.path, "read");
   if (await call.fs.exists(at.path)) {
     const { isDir } = await call.fs.stat(at.path);
-    if (isDir) return addFound(at, "**/*", args, call, add);
-    if (at.directory) throw refuse("NOT_DIRECTORY", at);
+    if (isDir) return addFoundFile(at, "**/*", args, call, add);
+    if (at.directory) throw locationError("NOT_DIRECTORY", at);
     add(at, true);
     return 0;
   }
-  if (!hasGlob(typed)) {
+  if (!hasGlobSyntax(typed)) {
     await call.fs.stat(at.path); // Throws the reason: missing, or not allowed.
-    throw refuse("NOT_FOUND", at);
+    throw locationError("NOT_FOUND", at);
   }
   const { base, pattern } = splitGlob(typed);
-  return addFound(await call.locate(base, "read"), pattern, args, call, add);
+  return addFoundFile(await call.locate(base, "read"), pattern, args, call, add);
 }
 
-function everyIgnored(ignored: number, { names }: Call): string {
+function everyMatchIgnoredReason(ignored: number, { names }: Call): string {
   const name = names.argument("respect_ignore");
-  return `every match is ignored by .gitignore or the like (at least ${ignored})${where(name, (shown) => `; see ${shown}`)}`;
+  return `every match is ignored by .gitignore or the like (at least ${ignored})${phraseIfNamed(name, (shown) => `; see ${shown}`)}`;
 }
 
 /** Returns the pattern in which `**` does not match any directory, for a call that is not recursive. */
-function withinOneLevel(pattern: string): string {
+function isWithinOneLevel(pattern: string): string {
   const flat = pattern.replaceAll("**/", "").replaceAll("**", "*");
   return flat.includes("/") ? flat : `/${flat}`;
 }
 
-async function addFound(
+async function addFoundFile(
   root: Location,
   pattern: string,
   args: ChosenFiles,
   call: Call,
   add: (at: Location, byName: boolean) => void,
 ): Promise<number> {
-  const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDES] : args.exclude;
+  const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDE_GLOBS] : args.exclude;
   const { paths, ignored } = await findPaths(call, root.path, {
-    pattern: [args.recursive ? pattern : withinOneLevel(pattern)],
+    pattern: [args.recursive ? pattern : isWithinOneLevel(pattern)],
     exclude,
     respectIgnore: args.respect_ignore,
   });
@@ -168,7 +169,7 @@ async function addFound(
   return paths.length === 0 ? ignored : 0;
 }
 
-const REASON_OF_CODE: Readonly<Record<string, string>> = {
+const REASON_BY_CODE: Readonly<Record<string, string>> = {
   NOT_FOUND: "does not exist",
   OUTSIDE_ALLOWED: "outside the allowed roots",
   GRANT_DENIED: "its directory was not granted",
@@ -181,10 +182,10 @@ const REASON_OF_CODE: Readonly<Record<string, string>> = {
 };
 
 /** Returns a short text about why a file was not read, such as `does not exist`. */
-export function reasonOf(error: FilewrightError): string {
+export function skipReasonOf(error: FilewrightError): string {
   const mime = error.details?.["mime"];
   // For a glob in a syntax that is not supported, the message and the equivalent form that works.
   if (error.code === "INVALID_GLOB" && error.hint !== undefined) return `${error.message}; ${error.hint}`;
-  const reason = REASON_OF_CODE[error.code] ?? (error.message.split("\n")[0] || error.code);
+  const reason = REASON_BY_CODE[error.code] ?? (error.message.split("\n")[0] || error.code);
   return typeof mime === "string" ? `${reason} (${mime})` : reason;
 }

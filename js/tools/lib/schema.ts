@@ -36,7 +36,7 @@ export type Aliases = Readonly<Record<string, string>>;
  *
  * @throws FilewrightError INVALID_ARGUMENT for any other value, and for two spellings that differ
  */
-export function plainArguments(tool: string, given: unknown, aliases: Aliases = {}): Arguments {
+export function withCanonicalKeys(tool: string, given: unknown, aliases: Aliases = {}): Arguments {
   const value =
     given === undefined || given === null
       ? {}
@@ -72,17 +72,17 @@ export function plainArguments(tool: string, given: unknown, aliases: Aliases = 
 }
 
 /** The form of a content hash in arguments, as a regular expression. */
-export const HASH_FORM = "^\\s*(?:[sS][hH][aA]256:)?[0-9a-fA-F]{64}\\s*$";
+export const HASH_PATTERN = "^\\s*(?:[sS][hH][aA]256:)?[0-9a-fA-F]{64}\\s*$";
 /** The form of permission bits in arguments, as a regular expression. */
-export const MODE_FORM = "^0?[0-7]{3,4}$";
+export const MODE_PATTERN = "^0?[0-7]{3,4}$";
 
 /**
  * Descriptions of these forms in words, for error messages, because a model cannot be expected to read a
  * regular expression.
  */
-const FORM_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
-  [HASH_FORM, "sha256: and 64 hexadecimal digits, as read_file gives it"],
-  [MODE_FORM, 'permission bits in octal as a string, such as "0755"'],
+const DESCRIPTION_BY_PATTERN: ReadonlyMap<string, string> = new Map([
+  [HASH_PATTERN, "sha256: and 64 hexadecimal digits, as read_file gives it"],
+  [MODE_PATTERN, 'permission bits in octal as a string, such as "0755"'],
 ]);
 
 /**
@@ -96,7 +96,7 @@ export function compile<T>(tool: string, schema: ObjectSchema): (args: Arguments
     coerce: true,
     suggest: suggestArgument,
     escape: escapeControls,
-    forms: FORM_DESCRIPTIONS,
+    forms: DESCRIPTION_BY_PATTERN,
     owner: tool,
   });
   return (args) => {

@@ -9,7 +9,7 @@
  */
 import { isWithin } from "../../backends/paths.ts";
 import { engine } from "../../engine/current.ts";
-import { joinRanges, type LineRange, wholeAsNone } from "./line-ranges.ts";
+import { mergeRanges, type LineRange, undefinedIfWhole } from "./line-ranges.ts";
 
 /** The state of a file when the caller last read or wrote it. */
 export interface SeenFile {
@@ -22,13 +22,13 @@ export interface SeenFile {
 }
 
 /** The current state of a file. */
-interface FileNow {
+interface CurrentFileFacts {
   readonly version: string;
   readonly bytes: Uint8Array;
 }
 
 /** The files that a caller has seen. */
-export interface Seen {
+export interface SeenFiles {
   /**
    * Records a read or write. Without version and hash the record of the file is removed. `lines` are added to
    * the lines recorded for the same content; undefined means all lines.
@@ -43,7 +43,7 @@ export interface Seen {
    * Returns true when the file has changed since it was seen; undefined when it was not seen.
    * Equal content is no change, even with other times or another place on the disk.
    */
-  changed(path: string, now: FileNow): boolean | undefined;
+  changed(path: string, now: CurrentFileFacts): boolean | undefined;
   /**
    * Records that the caller received anchors of a file. `contents` identifies the content: its hash, or its
    * version if the file was not read to its end.
@@ -53,7 +53,7 @@ export interface Seen {
    * Returns true when the seventh character of an anchor belongs to the current content. Returns false when
    * the caller received anchors of several contents with that character, because it could belong to any.
    */
-  hasAnchorOf(path: string, now: FileNow, anchor: string): boolean;
+  hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): boolean;
   /** Returns the recorded state of a file; undefined when there is none. */
   recall(path: string): SeenFile | undefined;
   /** Returns the paths of the recorded files at and below a path. */
@@ -70,10 +70,10 @@ const MAX_SEEN_FILES = 10_000;
  * Creates a record that begins with the entries of `before`, oldest first. `noted` is called after every
  * later change of an entry.
  */
-export function makeSeen(
+export function makeSeenFiles(
   before: Iterable<readonly [path: string, file: SeenFile]> = [],
   noted?: (path: string, file: SeenFile | undefined) => void,
-): Seen {
+): SeenFiles {
   const files = new Map<string, SeenFile>(before);
   /**
    * For each file, by the seventh character of anchors: the content for which anchors were given; null where
@@ -90,8 +90,8 @@ export function makeSeen(
       anchored.set(path, digits);
       if (anchored.size > MAX_SEEN_FILES) anchored.delete(anchored.keys().next().value as string);
     },
-    hasAnchorOf(path: string, now: FileNow, anchor: string): boolean {
-      const digit = contentsDigitOf(anchor);
+    hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): boolean {
+      const digit = contentsDigitInAnchor(anchor);
       const contents = digit === undefined ? undefined : anchored.get(path)?.get(digit);
       if (contents === undefined || contents === null) return false;
       return contents === now.version || contents === engine().sha256(now.bytes);
@@ -105,7 +105,8 @@ export function makeSeen(
       const before = files.get(path);
       files.delete(path);
       const known = version !== undefined || typeof hash === "string";
-      const lines = page === undefined ? undefined : withEarlier(page, before, version, hash ?? undefined);
+      const lines =
+        page === undefined ? undefined : withEarlierLines(page, before, version, hash ?? undefined);
       const file = known
         ? { version, hash: hash ?? undefined, ...(lines === undefined ? {} : { lines }) }
         : undefined;
@@ -113,7 +114,7 @@ export function makeSeen(
       if (files.size > MAX_SEEN_FILES) files.delete(files.keys().next().value as string);
       noted?.(path, file);
     },
-    changed: (path: string, now: FileNow) => differs(files.get(path), now),
+    changed: (path: string, now: CurrentFileFacts) => hasChangedSince(files.get(path), now),
     recall: (path: string) => files.get(path),
     below: (path: string) => [...files.keys()].filter((one) => isWithin(one, path)),
   });
@@ -123,7 +124,7 @@ export function makeSeen(
  * Returns the lines of a page together with the recorded ones, if both are of the same content; undefined
  * when that is the whole file.
  */
-function withEarlier(
+function withEarlierLines(
   page: readonly LineRange[],
   before: SeenFile | undefined,
   version: string | undefined,
@@ -132,21 +133,21 @@ function withEarlier(
   const isSame =
     before !== undefined &&
     ((version !== undefined && before.version === version) || (hash !== undefined && before.hash === hash));
-  if (!isSame) return wholeAsNone(joinRanges(page));
-  return before.lines === undefined ? undefined : wholeAsNone(joinRanges([...before.lines, ...page]));
+  if (!isSame) return undefinedIfWhole(mergeRanges(page));
+  return before.lines === undefined ? undefined : undefinedIfWhole(mergeRanges([...before.lines, ...page]));
 }
 
-function differs(seen: SeenFile | undefined, now: FileNow): boolean | undefined {
+function hasChangedSince(seen: SeenFile | undefined, now: CurrentFileFacts): boolean | undefined {
   if (seen === undefined) return undefined;
   if (seen.version === now.version) return false;
   return seen.hash === undefined || seen.hash !== engine().sha256(now.bytes);
 }
 
 /** Returns a record for a dry run: it begins with the entries of `base` and does not change them. */
-export function trialOf(base: Seen): Seen {
-  const own = makeSeen();
+export function forkForTrial(base: SeenFiles): SeenFiles {
+  const own = makeSeenFiles();
   const touched = new Set<string>();
-  const of = (path: string): Seen => (touched.has(path) ? own : base);
+  const of = (path: string): SeenFiles => (touched.has(path) ? own : base);
   return Object.freeze({
     note(
       path: string,
@@ -160,7 +161,7 @@ export function trialOf(base: Seen): Seen {
     // Anchors are recorded in `base`, because the caller may send them after the dry run.
     giveAnchors: base.giveAnchors,
     hasAnchorOf: base.hasAnchorOf,
-    changed: (path: string, now: FileNow) => of(path).changed(path, now),
+    changed: (path: string, now: CurrentFileFacts) => of(path).changed(path, now),
     recall: (path: string) => of(path).recall(path),
     below: (path: string) => [...base.below(path).filter((one) => !touched.has(one)), ...own.below(path)],
   });
@@ -196,6 +197,6 @@ export function withContentsDigit(anchors: string, contents: string | undefined)
  * Returns the seventh character of an anchor that a caller sent, such as the last one of `120#k3x9q1a`;
  * undefined when it has only six.
  */
-function contentsDigitOf(anchor: string): string | undefined {
+function contentsDigitInAnchor(anchor: string): string | undefined {
   return /#[0-9a-z]{6}([0-9a-z])(?![0-9a-z])/iu.exec(anchor)?.[1]?.toLowerCase();
 }

@@ -1,5 +1,5 @@
 /** Parts of schemas that several tools share. */
-import { type Aliases, HASH_FORM, type Schema } from "./schema.ts";
+import { type Aliases, HASH_PATTERN, type Schema } from "./schema.ts";
 
 /** Returns the schema of a string property. */
 export function text(description: string, more: Partial<Schema> = {}): Schema {
@@ -22,7 +22,7 @@ export function texts(description: string, more: Partial<Schema> = {}): Schema {
 }
 
 /** Returns the schema of a property that is one string or a list of strings. */
-export function textOrTexts(description: string, more: Partial<Schema> = {}): Schema {
+export function textOrTextListSchema(description: string, more: Partial<Schema> = {}): Schema {
   return {
     type: ["string", "array"],
     items: { type: "string", minLength: 1 },
@@ -41,7 +41,7 @@ export const WARNINGS: Schema = {
 };
 
 /** The schema of `hook_diff` in the data of tools that change files: changes that hooks made after the call. */
-export const HOOK_DIFF: Schema = {
+export const HOOK_DIFF_SCHEMA: Schema = {
   type: "string",
   description:
     "What hooks changed in the files after this call, as a unified diff. `hash` is that of the file then.",
@@ -65,7 +65,7 @@ export function timeout(when = "After this time the call ends with TIMEOUT."): S
 }
 
 /** The sentence about the time limit of tools that change files. */
-export const BEFORE_WRITING =
+export const TIMEOUT_BEFORE_WRITING_TEXT =
   "A call that has not begun to write by then ends with TIMEOUT; one that has is finished.";
 
 /** The default time limit of a call that walks a tree, in milliseconds. */
@@ -84,9 +84,9 @@ export function path(what: string, more: Partial<Schema> = {}): Schema {
 }
 
 /** The schema of `expected_hash` of tools that change files. */
-export const EXPECTED_HASH: Schema = text(
+export const EXPECTED_HASH_SCHEMA: Schema = text(
   "Hash from an earlier read_file (`sha256:…`). The call fails with CONFLICT if the content is not that any more.",
-  { pattern: HASH_FORM },
+  { pattern: HASH_PATTERN },
 );
 
 /** Names that other systems have for the argument `path`. */

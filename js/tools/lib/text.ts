@@ -11,7 +11,7 @@ export { utf8Length };
 const encoder = new TextEncoder();
 
 /** Returns the UTF-8 bytes of the text. */
-export function utf8(text: string): Uint8Array {
+export function encodeUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
@@ -19,7 +19,7 @@ export function utf8(text: string): Uint8Array {
  * Returns true when the text has at most `limit` UTF-8 bytes. The bytes are counted only if the number of
  * characters does not decide.
  */
-export function fits(text: string, limit: number): boolean {
+export function fitsInBytes(text: string, limit: number): boolean {
   if (text.length * 3 <= limit) return true;
   return text.length <= limit && utf8Length(text) <= limit;
 }
@@ -61,7 +61,7 @@ export function cutToBytes(text: string, limit: number): string {
 }
 
 /** A text, or its UTF-8 bytes, whose lines are counted. */
-type Lines<Break> = { readonly length: number; indexOf(found: Break, from: number): number };
+type SearchableContent<Break> = { readonly length: number; indexOf(found: Break, from: number): number };
 
 /**
  * Returns the number of lines of a text, or of its UTF-8 bytes. Only LF and CRLF end a line; after one at the
@@ -69,7 +69,7 @@ type Lines<Break> = { readonly length: number; indexOf(found: Break, from: numbe
  */
 export function countLines(text: string | Uint8Array): number {
   if (text.length === 0) return 0;
-  const lines: Lines<never> = text;
+  const lines: SearchableContent<never> = text;
   const lineBreak = (typeof text === "string" ? "\n" : 10) as never;
   let count = text.at(-1) === lineBreak ? 0 : 1;
   for (let at = lines.indexOf(lineBreak, 0); at >= 0; at = lines.indexOf(lineBreak, at + 1)) count += 1;
@@ -79,27 +79,27 @@ export function countLines(text: string | Uint8Array): number {
 /** Does the same as {@link countLines}, but lets other tasks run in between. @throws CANCELLED */
 export async function countLinesYielding(text: string | Uint8Array, yielder: Yielder): Promise<number> {
   if (text.length === 0) return 0;
-  const lines: Lines<never> = text;
+  const lines: SearchableContent<never> = text;
   const lineBreak = (typeof text === "string" ? "\n" : 10) as never;
   let count = text.at(-1) === lineBreak ? 0 : 1;
   for (let at = lines.indexOf(lineBreak, 0); at >= 0; at = lines.indexOf(lineBreak, at + 1)) {
     count += 1;
-    if (count % LINES_PER_CHECK === 0) await yielder.yieldIfDue();
+    if (count % LINES_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
   }
   return count;
 }
 
 /** The number of lines that are counted between two checks whether other tasks should run. */
-const LINES_PER_CHECK = 4096;
+const LINES_PER_YIELD_CHECK = 4096;
 
 /** Encodes a text as UTF-8, and lets other tasks run in between. @throws CANCELLED */
-export async function utf8Yielding(text: string, yielder: Yielder): Promise<Uint8Array> {
+export async function encodeUtf8Yielding(text: string, yielder: Yielder): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < text.length; ) {
-    let end = Math.min(at + UNITS_PER_SLICE, text.length);
+    let end = Math.min(at + UNITS_PER_ENCODED_SLICE, text.length);
     // Both halves of a surrogate pair must be encoded together.
     if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end -= 1;
-    parts.push(utf8(text.slice(at, end)));
+    parts.push(encodeUtf8(text.slice(at, end)));
     at = end;
     await yielder.yieldIfDue();
   }
@@ -113,7 +113,7 @@ export async function utf8Yielding(text: string, yielder: Yielder): Promise<Uint
   return bytes;
 }
 
-const UNITS_PER_SLICE = 1 << 20;
+const UNITS_PER_ENCODED_SLICE = 1 << 20;
 
 /**
  * Returns a count with its noun, such as `1 file` or `2 files`. For prose only; texts of a fixed form do not

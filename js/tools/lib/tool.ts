@@ -14,8 +14,8 @@ import { type Code, type ErrorInit, type FilewrightError, makeError } from "../.
 import type { ContentBlock, Readers } from "../../readers/index.ts";
 import type { MatchMode } from "../../engine/text/edit.ts";
 import type { Limits } from "./limits.ts";
-import type { Past } from "./past.ts";
-import type { Seen } from "./seen.ts";
+import type { UndoableHistory } from "./past.ts";
+import type { SeenFiles } from "./seen.ts";
 import type { Aliases, Arguments, ObjectSchema } from "./schema.ts";
 
 export type { ContentBlock, DocumentBlock, ImageBlock } from "../../readers/index.ts";
@@ -122,7 +122,7 @@ export interface Call {
   display(path: string): string;
   readonly access: AccessSummary;
   /** The names of tools and arguments that the reader of the text knows. */
-  readonly names: Names;
+  readonly names: ReaderNames;
   /**
    * True when only the text of the answer is used. Facts that need further access to the disk may then be
    * omitted: sizes and times of listed entries, the media type of a file.
@@ -160,11 +160,11 @@ export interface Call {
    */
   readonly refusesOmissions: boolean;
   /** The record of files that the caller has read or written. */
-  readonly seen: Seen;
+  readonly seen: SeenFiles;
   /** The readers of files that are not plain text. */
   readonly readers: Readers;
   /** The history of changes; absent when the workspace has none. */
-  readonly past?: Past | undefined;
+  readonly past?: UndoableHistory | undefined;
   /** Called with the progress of a long call; undefined when nobody listens. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
@@ -323,7 +323,7 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
    * Completes the arguments before their paths are checked, from the history. @throws FilewrightError
    * NOT_FOUND
    */
-  prepare?(args: Args, past: Past): Promise<Args>;
+  prepare?(args: Args, past: UndoableHistory): Promise<Args>;
   /**
    * Returns the arguments with other entries in place of missing paths that look the same. Needed only for
    * paths inside a text such as a patch.
@@ -357,7 +357,7 @@ export type Tool =
   | BatchTool<never, unknown>;
 
 /** Creates an error about a location. The workspace adds the message that belongs to the code. */
-export function refuse(
+export function locationError(
   code: Code,
   at: Location | undefined,
   init: Omit<ErrorInit, "path"> & { readonly message?: string } = {},
@@ -369,7 +369,7 @@ export function refuse(
  * The names that the reader of a text knows. Under a preset, tools and arguments have other names or do not
  * exist; advice that needs a missing one is left out.
  */
-export interface Names {
+export interface ReaderNames {
   /** Returns the name of a tool; undefined when the reader cannot call it. */
   tool(name: string): string | undefined;
   /** Returns the name of an argument of the called tool; undefined when the reader cannot pass it. */
@@ -379,14 +379,14 @@ export interface Names {
 }
 
 /** The names of the canonical tools and arguments themselves. */
-export const OWN_NAMES: Names = Object.freeze({
+export const CANONICAL_NAMES: ReaderNames = Object.freeze({
   tool: (name: string) => name,
   argument: (name: string) => name,
   value: (_name: string, value: number) => value,
 });
 
 /** Returns `what(name)`; an empty text when the name is undefined. */
-export function where(name: string | undefined, what: (name: string) => string): string {
+export function phraseIfNamed(name: string | undefined, what: (name: string) => string): string {
   return name === undefined ? "" : what(name);
 }
 
@@ -394,7 +394,11 @@ export function where(name: string | undefined, what: (name: string) => string):
  * Returns `name=value` in the names and units of the reader; undefined when the reader cannot pass the
  * argument.
  */
-export function assign(names: Names, argument: string, value: number | string): string | undefined {
+export function assignmentPhrase(
+  names: ReaderNames,
+  argument: string,
+  value: number | string,
+): string | undefined {
   const name = names.argument(argument);
   if (name === undefined) return undefined;
   return typeof value === "string" ? `${name}="${value}"` : `${name}=${names.value(argument, value)}`;

@@ -14,19 +14,26 @@ import {
 import { isWithin, nameOf } from "../../backends/paths.ts";
 import { currentVersion } from "./contents.ts";
 import {
-  diffOf,
-  bytesForPreview,
-  incompleteTree,
-  shownCounts,
-  shownText,
-  treeFacts,
-  versionsOf,
+  previewDiff,
+  readBytesForPreview,
+  incompleteTreeReason,
+  formatTreeCounts,
+  textIfDecodable,
+  readTreeFacts,
+  currentVersionsOf,
 } from "../render/preview.ts";
 import { checkLinkTargets } from "../render/link-target.ts";
 import { type ObjectSchema, object } from "./schema.ts";
 import { escapeControls } from "../../engine/escape.ts";
-import { BEFORE_WRITING, flag, path, timeout } from "./shared.ts";
-import { type BaseVersion, type Call, type PathEffect, type Plan, type Preview, refuse } from "./tool.ts";
+import { TIMEOUT_BEFORE_WRITING_TEXT, flag, path, timeout } from "./shared.ts";
+import {
+  type BaseVersion,
+  type Call,
+  type PathEffect,
+  type Plan,
+  type Preview,
+  locationError,
+} from "./tool.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
 
@@ -71,7 +78,7 @@ export function transferSchema(verb: "copy" | "move"): ObjectSchema {
       destination: path("The exact path it will have there (not the directory to put it in)"),
       overwrite: flag("Replace an existing destination. When false it is ALREADY_EXISTS.", false),
       create_dirs: flag("Make missing parent directories of the destination.", true),
-      timeout_ms: timeout(BEFORE_WRITING),
+      timeout_ms: timeout(TIMEOUT_BEFORE_WRITING_TEXT),
     },
     ["source", "destination"],
   );
@@ -81,7 +88,7 @@ export function transferSchema(verb: "copy" | "move"): ObjectSchema {
  * Returns the effect of a transfer that may overwrite its destination: a deletion, so that rules for `delete`
  * apply. It counts only if the destination exists.
  */
-export function replacing(destination: string): PathEffect {
+export function replacingEffect(destination: string): PathEffect {
   return { tool: "delete", args: { path: destination, recursive: true, missing_ok: true }, ifThere: true };
 }
 
@@ -95,20 +102,21 @@ export async function planTransfer(
   verb: "copy" | "move",
 ): Promise<Plan<never, TransferTodo>> {
   const [from, to] = [call.locations[0]!, call.locations[1]!];
-  if (verb === "move") checkNotRoot(call, from);
-  checkNotRoot(call, to);
+  if (verb === "move") assertNotRoot(call, from);
+  assertNotRoot(call, to);
   // A copy follows a link to its target; a move moves the link itself.
   const source = await (verb === "copy" ? call.fs.stat(from.path) : lstatVia(call.fs, from.path));
-  if (from.directory && !source.isDir) throw refuse("NOT_DIRECTORY", from);
-  if (source.type === "other" && verb === "copy") throw refuse("NOT_REGULAR_FILE", from);
+  if (from.directory && !source.isDir) throw locationError("NOT_DIRECTORY", from);
+  if (source.type === "other" && verb === "copy") throw locationError("NOT_REGULAR_FILE", from);
   const target = await lstatOrNull(call.fs, to.path);
-  if (target === null && to.directory && !source.isDir) throw refuse("NOT_DIRECTORY", to);
+  if (target === null && to.directory && !source.isDir) throw locationError("NOT_DIRECTORY", to);
   const realFrom =
     verb === "copy" ? await realpathVia(call.fs, from.path) : await entryPathVia(call.fs, from.path);
   const realTo = await entryPathVia(call.fs, to.path);
-  if (realFrom === realTo || (target !== null && sameFile(source, target))) throw refuse("SAME_FILE", to);
+  if (realFrom === realTo || (target !== null && isSameFile(source, target)))
+    throw locationError("SAME_FILE", to);
   if (source.isDir && isWithin(realTo, realFrom)) {
-    throw refuse("INVALID_ARGUMENT", to, {
+    throw locationError("INVALID_ARGUMENT", to, {
       message: "it lies inside the source; a directory cannot go into itself",
       details: { argument: "destination" },
     });
@@ -117,15 +125,15 @@ export async function planTransfer(
     // A caller that names a directory wants the source inside it: replacing the directory would lose it.
     if (target.isDir && (!args.overwrite || !source.isDir)) {
       const inside = `${to.typed.replace(/\/+$/u, "")}/${nameOf(from.path)}`;
-      throw refuse(args.overwrite ? "IS_DIRECTORY" : "ALREADY_EXISTS", to, {
+      throw locationError(args.overwrite ? "IS_DIRECTORY" : "ALREADY_EXISTS", to, {
         complete: true,
         message: `'${escapeControls(to.typed)}' is a directory that exists; give the path that the source will have: '${escapeControls(inside)}'.`,
         details: { argument: "destination", path: inside },
       });
     }
-    if (!args.overwrite) throw refuse("ALREADY_EXISTS", to);
-    if (!target.isDir && source.isDir) throw refuse("NOT_DIRECTORY", to);
-    if (to.directory && !target.isDir) throw refuse("NOT_DIRECTORY", to);
+    if (!args.overwrite) throw locationError("ALREADY_EXISTS", to);
+    if (!target.isDir && source.isDir) throw locationError("NOT_DIRECTORY", to);
+    if (to.directory && !target.isDir) throw locationError("NOT_DIRECTORY", to);
   }
   await checkLinkTargets(call, verb, source.type, realFrom, realTo);
   const seen = async (path: string): Promise<BaseVersion> => ({
@@ -142,10 +150,10 @@ export async function planTransfer(
  * Refuses to move, replace or delete a root of the workspace, or a directory that contains one. @throws
  * PROTECTED_PATH
  */
-export function checkNotRoot(call: Call, at: Location): void {
+export function assertNotRoot(call: Call, at: Location): void {
   const { cwd, readRoots, writeRoots } = call.access;
   for (const root of [cwd, ...(readRoots ?? []), ...writeRoots]) {
-    if (isWithin(root, at.path)) throw refuse("PROTECTED_PATH", at, { details: { reason: "root" } });
+    if (isWithin(root, at.path)) throw locationError("PROTECTED_PATH", at, { details: { reason: "root" } });
   }
 }
 
@@ -153,7 +161,7 @@ export function checkNotRoot(call: Call, at: Location): void {
  * Returns true for two hard links to one file. Equal versions alone do not suffice: in a backend that derives
  * them from contents, two files may have the same one.
  */
-function sameFile(a: FsStat, b: FsStat): boolean {
+function isSameFile(a: FsStat, b: FsStat): boolean {
   return a.isFile && b.isFile && (a.nlink ?? 1) > 1 && a.version !== undefined && a.version === b.version;
 }
 
@@ -166,36 +174,36 @@ export async function previewTransfer(
 ): Promise<Preview> {
   const to = await entryPathVia(call.fs, (call.locations[1] as Location).path);
   const [source, target] = [await lstatVia(call.fs, from), await lstatOrNull(call.fs, to)];
-  const tree = source.isDir ? await treeFacts(call, from) : undefined;
+  const tree = source.isDir ? await readTreeFacts(call, from) : undefined;
   const entries = tree?.entries ?? [{ path: from, type: source.type }];
   // When directories are merged, the approval requires that every file to be replaced is unchanged since the
   // preview.
   const replaced = target?.isDir === true && tree !== undefined ? tree.entries.slice(1) : [];
-  const incomplete = tree === undefined ? undefined : incompleteTree(tree);
-  const counts = tree === undefined ? "" : ` (${shownCounts(tree)})`;
-  const before = target?.isFile ? await bytesForPreview(call, to) : null;
+  const incomplete = tree === undefined ? undefined : incompleteTreeReason(tree);
+  const counts = tree === undefined ? "" : ` (${formatTreeCounts(tree)})`;
+  const before = target?.isFile ? await readBytesForPreview(call, to) : null;
   const after =
-    source.isFile && (verb === "Copy" || before !== null) ? await bytesForPreview(call, from) : null;
+    source.isFile && (verb === "Copy" || before !== null) ? await readBytesForPreview(call, from) : null;
   return {
     title: `${verb} ${args.source} to ${args.destination}${counts}${target === null ? "" : ", over what is there"}`,
     location: verb === "Copy" ? 1 : 0,
-    diff: after === null ? "" : diffOf(before, after, args.destination),
-    originalContent: before === null ? null : shownText(before),
-    newContent: after === null ? null : shownText(after),
+    diff: after === null ? "" : previewDiff(before, after, args.destination),
+    originalContent: before === null ? null : textIfDecodable(before),
+    newContent: after === null ? null : textIfDecodable(after),
     risk: target === null ? "low" : target.isDir ? "high" : "medium",
     ...(tree === undefined
       ? {}
       : {
           base: [
             ...tree.base,
-            ...(await versionsOf(
+            ...(await currentVersionsOf(
               call.fs,
-              replaced.map(({ path: source }) => below(source, from, to)),
+              replaced.map(({ path: source }) => movedPath(source, from, to)),
             )),
           ],
         }),
     changes: entries.map(({ path: source, type }) => ({
-      path: below(source, from, to),
+      path: movedPath(source, from, to),
       from: source,
       kind: verb === "Copy" ? "copy" : "move",
       type,
@@ -205,7 +213,7 @@ export async function previewTransfer(
 }
 
 /** Replaces the prefix `from` of a path by `to`. */
-function below(path: string, from: string, to: string): string {
+function movedPath(path: string, from: string, to: string): string {
   return `${to}${path.slice(from.length)}`;
 }
 
@@ -213,7 +221,7 @@ function below(path: string, from: string, to: string): string {
  * Creates the missing parents of `path`, then runs `action`; the parents are removed again if it fails.
  * @throws NOT_FOUND when parents are missing and `create` is false
  */
-export async function withParents<T>(
+export async function withCreatedParents<T>(
   fs: FsBackend,
   path: string,
   create: boolean,

@@ -12,7 +12,7 @@ import type { Call } from "./tool.ts";
  * with a character class is returned unchanged, because the parts of a decomposed letter would match
  * separately in it.
  */
-export function inBothForms(patterns: string | readonly string[]): readonly string[] {
+export function inBothUnicodeForms(patterns: string | readonly string[]): readonly string[] {
   return [patterns]
     .flat()
     .flatMap((pattern) =>
@@ -30,8 +30,8 @@ function isAscii(text: string): boolean {
 export async function findPaths(call: Call, root: string, query: FindQuery): Promise<FindResult> {
   const result = await findBackend(call.fs, root, {
     ...query,
-    pattern: inBothForms(query.pattern),
-    exclude: query.exclude && inBothForms(query.exclude),
+    pattern: inBothUnicodeForms(query.pattern),
+    exclude: query.exclude && inBothUnicodeForms(query.exclude),
     ignoreFiles: call.ignoreFiles,
     signal: call.signal,
   });
@@ -51,7 +51,7 @@ export async function unignoredPaths(call: Call, root: string): Promise<Readonly
 const GLOB_SYNTAX = /[*?[{]|[!+@]\([^)]*\)|\([^()|]*\|[^()]*\)/u;
 
 /** Returns true when a path contains characters that have a meaning in globs. */
-export function hasGlob(path: string): boolean {
+export function hasGlobSyntax(path: string): boolean {
   return GLOB_SYNTAX.test(path);
 }
 
@@ -63,7 +63,7 @@ export function splitGlob(path: string): { readonly base: string; readonly patte
   // A pattern without a slash matches at any depth, as in every search.
   if (!path.includes("/")) return { base: ".", pattern: path };
   const names = path.split("/");
-  const first = names.findIndex(hasGlob);
+  const first = names.findIndex(hasGlobSyntax);
   const base = names.slice(0, first).join("/");
   return {
     base: base === "" ? (path.startsWith("/") ? "/" : ".") : base,

@@ -28,7 +28,7 @@ export function escapeHtml(text: string): string {
  * Returns the diff as an HTML table with one row for each line and the line numbers of both sides. At
  * `maxBytes` the table ends with a row that says so, because a table is many times as long as its diff.
  */
-export function diffHtml(
+export function renderDiffAsHtml(
   oldName: string,
   newName: string,
   hunks: readonly HunkData[],
@@ -36,7 +36,7 @@ export function diffHtml(
 ): string {
   const [a, b] = [escapeHtml(escapeControls(oldName)), escapeHtml(escapeControls(newName))];
   const head = `<table class="diff"><caption>${a} → ${b}</caption>\n`;
-  const { rows, whole } = rowsOf(hunks, maxBytes - utf8Length(head) - MAX_FOOTER_BYTES);
+  const { rows, whole } = htmlRowsOf(hunks, maxBytes - utf8Length(head) - MAX_FOOTER_BYTES);
   const note = cut || !whole ? `\n<p class="note">${TRUNCATED_DIFF_NOTE}</p>` : "";
   return `${head}${rows.join("\n")}\n</table>${note}`;
 }
@@ -47,7 +47,7 @@ export const TRUNCATED_DIFF_NOTE = "[the rest of the diff is left out]";
 /** The maximum size in bytes of what follows the rows of the table. */
 const MAX_FOOTER_BYTES = 200;
 
-function rowsOf(
+function htmlRowsOf(
   hunks: readonly HunkData[],
   maxBytes: number,
 ): { readonly rows: string[]; readonly whole: boolean } {

@@ -3,7 +3,7 @@
  * it. What was read or found is only in the text for models.
  */
 import type { ToolArgs, ToolData, ToolName } from "../index.ts";
-import type { Names } from "../lib/tool.ts";
+import type { ReaderNames } from "../lib/tool.ts";
 import type { HistoryData } from "../history.ts";
 import type { RunCommandArgs, RunCommandData } from "../run_command.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -14,7 +14,7 @@ import type { UndoData } from "../undo.ts";
  * The names for texts that people read. People do not call tools, so all advice that names tools or arguments
  * is left out.
  */
-export const NO_NAMES: Names = Object.freeze({
+export const NAMES_FOR_PEOPLE: ReaderNames = Object.freeze({
   tool: () => undefined,
   argument: () => undefined,
   value: (_name: string, value: number) => value,
@@ -28,7 +28,7 @@ interface OptionalTools {
 }
 
 /** For each tool, a function that returns the text for people. */
-type Displays = {
+type DisplayFunctions = {
   readonly [Name in ToolName]: (data: ToolData[Name], args: ToolArgs[Name]) => string;
 } & {
   readonly [Name in keyof OptionalTools]: (
@@ -37,7 +37,7 @@ type Displays = {
   ) => string;
 };
 
-const DISPLAYS: Displays = {
+const DISPLAY_BY_TOOL: DisplayFunctions = {
   read_file: ({ path, start_line, end_line, lines_read, total_lines, image, mime, truncated }) => {
     const shown = escapeControls(path);
     if (image !== undefined) {
@@ -49,7 +49,7 @@ const DISPLAYS: Displays = {
     return `Read ${shown}: lines ${start_line} to ${end_line}${of}`;
   },
   read_many_files: ({ files, skipped, truncated }) =>
-    `Read ${plural(files.length, "file")}${skipped.length === 0 ? "" : `, left out ${skipped.length}`}${cut(truncated)}`,
+    `Read ${plural(files.length, "file")}${skipped.length === 0 ? "" : `, left out ${skipped.length}`}${truncatedClause(truncated)}`,
   write_file: ({ path, operation, bytes_written, diff = "" }) => {
     const done = { create: "Created", update: "Overwrote", append: "Appended to" }[operation];
     return withDiff(`${done} ${escapeControls(path)}: ${plural(bytes_written, "byte")}`, diff);
@@ -71,14 +71,14 @@ const DISPLAYS: Displays = {
     return withDiff(`${shown}: +${added} −${removed}`, format === "html" ? "" : diff);
   },
   list_directory: ({ path, total, truncated }) =>
-    `Listed ${escapeControls(path)}: ${plural(total, "entry", "entries")}${cut(truncated)}`,
+    `Listed ${escapeControls(path)}: ${plural(total, "entry", "entries")}${truncatedClause(truncated)}`,
   glob: ({ total, truncated }, { pattern }) =>
-    `Found ${plural(total, "path")} for ${quoted([pattern].flat().join(" "))}${cut(truncated)}`,
+    `Found ${plural(total, "path")} for ${quoteForPeople([pattern].flat().join(" "))}${truncatedClause(truncated)}`,
   find_files: ({ total, truncated }, { query }) =>
-    `Found ${plural(total, "file")} for ${quoted(query)}${cut(truncated)}`,
+    `Found ${plural(total, "file")} for ${quoteForPeople(query)}${truncatedClause(truncated)}`,
   grep: ({ total_matches, files_with_matches, complete, truncated }, { pattern }) => {
     const counts = `${plural(total_matches, "match", "matches")} in ${plural(files_with_matches, "file")}`;
-    return `Found ${complete ? "" : "at least "}${counts} for ${quoted(pattern)}${cut(truncated)}`;
+    return `Found ${complete ? "" : "at least "}${counts} for ${quoteForPeople(pattern)}${truncatedClause(truncated)}`;
   },
   stat: ({ path, type, size }) =>
     `Looked at ${escapeControls(path)}: ${ENTRY_TYPE_NAMES[type]}${type === "file" ? `, ${plural(size, "byte")}` : ""}`,
@@ -101,7 +101,7 @@ const DISPLAYS: Displays = {
   batch: ({ results, applied }, { operations }) => {
     const lines = results.map(({ tool, ok, data }, index) =>
       ok && data !== undefined
-        ? headlineOf(displayOf({ name: tool, title: tool }, data, operations[index]?.args ?? {}))
+        ? headlineOf(displayForPeople({ name: tool, title: tool }, data, operations[index]?.args ?? {}))
         : `${tool}: ${ok ? "done" : "failed"}`,
     );
     return [`${applied ? "Made" : "Tried"} ${plural(results.length, "call")}`, ...lines].join("\n");
@@ -114,11 +114,12 @@ const DISPLAYS: Displays = {
       : exit_code === null
         ? `ended by signal ${signal}`
         : `exit code ${exit_code}`;
-    return `Ran ${quoted([command].flat().join(" "))}: ${ended}`;
+    return `Ran ${quoteForPeople([command].flat().join(" "))}: ${ended}`;
   },
   undo: ({ tool, paths, diff = "" }) =>
     withDiff(`Took back ${escapeControls(tool)} of ${paths.map(escapeControls).join(", ")}`, diff),
-  history: ({ changes, truncated }) => `Listed ${plural(changes.length, "change")}${cut(truncated)}`,
+  history: ({ changes, truncated }) =>
+    `Listed ${plural(changes.length, "change")}${truncatedClause(truncated)}`,
 };
 
 const ENTRY_TYPE_NAMES = {
@@ -131,13 +132,13 @@ const ENTRY_TYPE_NAMES = {
 /** The maximum length in UTF-16 units of a pattern or command in these texts. A longer one is truncated. */
 const MAX_QUOTED_CHARS = 80;
 
-function quoted(text: string): string {
+function quoteForPeople(text: string): string {
   const letters = [...text];
   const shown = letters.length > MAX_QUOTED_CHARS ? `${letters.slice(0, MAX_QUOTED_CHARS).join("")}…` : text;
   return `'${escapeControls(shown)}'`;
 }
 
-function cut(truncated: boolean): string {
+function truncatedClause(truncated: boolean): string {
   return truncated ? " (not all shown)" : "";
 }
 
@@ -146,15 +147,15 @@ function withDiff(line: string, diff: string): string {
 }
 
 /** Returns the text for people about a successful call. */
-export function displayOf(
+export function displayForPeople(
   { name, title }: { readonly name: string; readonly title: string },
   data: unknown,
   args: object,
 ): string {
-  if (!Object.hasOwn(DISPLAYS, name)) return title;
+  if (!Object.hasOwn(DISPLAY_BY_TOOL, name)) return title;
   // The lookup by name loses the types, but a tool's function receives only the data and arguments of that
   // tool.
-  const display = DISPLAYS[name as keyof Displays] as (data: unknown, args: unknown) => string;
+  const display = DISPLAY_BY_TOOL[name as keyof DisplayFunctions] as (data: unknown, args: unknown) => string;
   return display(data, args);
 }
 

@@ -2,7 +2,7 @@
 import type { Location } from "../../policy/index.ts";
 import { renderFile } from "./renderings.ts";
 import { escapeControls } from "../../engine/escape.ts";
-import { type Call, type ContentBlock, refuse } from "../lib/tool.ts";
+import { type Call, type ContentBlock, locationError } from "../lib/tool.ts";
 
 /** The size of an image in pixels, if its header contains it. */
 export interface ImageFacts {
@@ -40,7 +40,7 @@ export interface ReadImage {
 export async function readImage(call: Call, at: Location, mime: string, size: number): Promise<ReadImage> {
   const { content, data, hash, version, warning } = await renderFile(call, at, { mime, size }, {});
   const block = content?.[0];
-  if (block === undefined) throw refuse("UNSUPPORTED_FORMAT", at, { details: { mime, size } });
+  if (block === undefined) throw locationError("UNSUPPORTED_FORMAT", at, { details: { mime, size } });
   return { block, facts: imageFacts(data), hash, version, warning };
 }
 

@@ -4,12 +4,12 @@
  */
 import type { FindResult, SearchResult } from "../../engine/search-types.ts";
 import { isWithin } from "../../backends/paths.ts";
-import type { Names, AccessSummary } from "../lib/tool.ts";
+import type { ReaderNames, AccessSummary } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { plural } from "../lib/text.ts";
 
 /** Returns the advice how to search ignored files, too; empty when the reader cannot pass the argument for it. */
-function searchIgnored(names: Names): string {
+function searchIgnoredAdvice(names: ReaderNames): string {
   const name = names.argument("respect_ignore");
   if (name === undefined) return "";
   // A preset may negate the argument (`no_ignore: true`).
@@ -21,7 +21,7 @@ function searchIgnored(names: Names): string {
  * otherwise.
  */
 export function otherRootsNote(total: number, root: string, access: AccessSummary): string | undefined {
-  const others = total > 0 ? [] : otherRoots(root, access);
+  const others = total > 0 ? [] : otherReadableRoots(root, access);
   if (others.length === 0) return undefined;
   return `searched was ${escapeControls(root)} alone; other roots: ${others.map(escapeControls).join(", ")}`;
 }
@@ -30,7 +30,7 @@ export function otherRootsNote(total: number, root: string, access: AccessSummar
  * Returns the readable roots that neither contain `root` nor lie in it; none when `root` is not the working
  * directory, or when everything may be read.
  */
-export function otherRoots(root: string, { cwd, readRoots }: AccessSummary): readonly string[] {
+export function otherReadableRoots(root: string, { cwd, readRoots }: AccessSummary): readonly string[] {
   if (root !== cwd || readRoots === null) return [];
   return readRoots.filter((other) => !isWithin(other, root) && !isWithin(root, other));
 }
@@ -39,7 +39,7 @@ export function otherRoots(root: string, { cwd, readRoots }: AccessSummary): rea
  * Returns a note how a glob with `*(a)` was read, because other programs read it as a repetition and it may
  * be meant as a name such as `*(1).txt`; undefined for any other glob.
  */
-export function plainParentheses(glob: string): string | undefined {
+export function plainParenthesesHint(glob: string): string | undefined {
   const [form] = /(?<!\\)\*\([^()]*\)/u.exec(glob) ?? [];
   return form === undefined
     ? undefined
@@ -48,7 +48,7 @@ export function plainParentheses(glob: string): string | undefined {
 
 /** Returns notes about globs for exclusion that may exclude something else than was meant. */
 export function excludeNotes(globs: readonly string[]): readonly string[] {
-  return globs.map(plainParentheses).filter((note) => note !== undefined);
+  return globs.map(plainParenthesesHint).filter((note) => note !== undefined);
 }
 
 /** Returns the note about entries that could not be read; undefined when there were none. */
@@ -58,24 +58,28 @@ export function unreadableNote(unreadable: number): string | undefined {
 }
 
 /** Returns notes about entries that a search for names left out: ignored and unreadable ones. */
-export function findNotes(
+export function findWarnings(
   { total, ignored, unreadable }: Pick<FindResult, "total" | "ignored" | "unreadable">,
-  names: Names,
+  names: ReaderNames,
 ): readonly string[] {
   // The number is only a lower bound, because the walk does not count inside very large ignored directories.
   const hidden =
     total === 0 && ignored > 0
-      ? `at least ${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${searchIgnored(names)}`
+      ? `at least ${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${searchIgnoredAdvice(names)}`
       : undefined;
   return [hidden, unreadableNote(unreadable)].filter((note) => note !== undefined);
 }
 
 /** Returns notes about files that a search of contents left out: ignored, unreadable and too large ones. */
-export function grepNotes(found: SearchResult, maxFileBytes: number, names: Names): readonly string[] {
+export function grepWarnings(
+  found: SearchResult,
+  maxFileBytes: number,
+  names: ReaderNames,
+): readonly string[] {
   const { totalMatches, ignored, unreadable, skippedLarge } = found;
   const hidden =
     totalMatches === 0 && ignored > 0
-      ? `${plural(ignored, "file or directory", "files or directories")} not searched: ignored by .gitignore or the like${searchIgnored(names)}`
+      ? `${plural(ignored, "file or directory", "files or directories")} not searched: ignored by .gitignore or the like${searchIgnoredAdvice(names)}`
       : undefined;
   const large =
     skippedLarge > 0

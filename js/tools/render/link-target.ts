@@ -8,10 +8,10 @@ import { childOf, isWithin, joinPath, nameOf, normalise, parentOf } from "../../
 import { findBackend } from "../../backends/search/search.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
-import { type Call, refuse } from "../lib/tool.ts";
+import { type Call, locationError } from "../lib/tool.ts";
 
 /** The text that replaces a hidden target. */
-export const NOT_SHOWN = "(not shown)";
+export const HIDDEN_TARGET_TEXT = "(not shown)";
 
 /**
  * Returns the target of a link as it is written; undefined when it cannot be read, lies outside, or is hidden
@@ -93,7 +93,7 @@ async function checkLinkTarget(
   const there = to + link.slice(from.length);
   if (!call.mayTell(normalise(joinPath(parentOf(there), target)).path)) return;
   const shown = escapeControls(call.display(link));
-  throw refuse("OUTSIDE_ALLOWED", call.locations[0]!, {
+  throw locationError("OUTSIDE_ALLOWED", call.locations[0]!, {
     complete: true,
     message: `the target of the link '${shown}' is not shown, and at the new place it would be. ${
       link === from

@@ -1,7 +1,7 @@
 /** Converts a listing to the text for a model: lines with facts, bare names, a tree, or JSON. */
 import { relativeTo } from "../../backends/paths.ts";
-import { NOT_SHOWN } from "./link-target.ts";
-import { assign, type Names } from "../lib/tool.ts";
+import { HIDDEN_TARGET_TEXT } from "./link-target.ts";
+import { assignmentPhrase, type ReaderNames } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** One entry of a listing. */
@@ -38,19 +38,19 @@ interface ListingForm {
 }
 
 /** Returns the text of a page of a listing. If more entries follow, its last line says how to continue. */
-export function renderListing(data: ListDirectoryData, args: ListingForm, names: Names): string {
-  if (args.format === "json") return jsonText(data, args, names);
+export function renderListing(data: ListDirectoryData, args: ListingForm, names: ReaderNames): string {
+  if (args.format === "json") return listingAsJson(data, args, names);
   if (data.total === 0) return `[empty directory: ${escapeControls(args.path)}]`;
-  const lines = data.entries.map((entry) => lineOf(entry, data, args));
-  if (data.truncated) lines.push(closing(data, names));
+  const lines = data.entries.map((entry) => listingLine(entry, data, args));
+  if (data.truncated) lines.push(closingLine(data, names));
   return lines.join("\n");
 }
 
 const TYPE_TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
 
-function lineOf(entry: ListedEntry, data: ListDirectoryData, args: ListingForm): string {
+function listingLine(entry: ListedEntry, data: ListDirectoryData, args: ListingForm): string {
   const shown = escapeControls(args.depth > 1 || isInOtherRoot(entry, data) ? entry.path : entry.name);
-  const pointed = entry.type === "symlink" ? ` -> ${escapeControls(entry.target ?? NOT_SHOWN)}` : "";
+  const pointed = entry.type === "symlink" ? ` -> ${escapeControls(entry.target ?? HIDDEN_TARGET_TEXT)}` : "";
   if (args.format === "names") return shown;
   if (args.format === "tree" && !isInOtherRoot(entry, data)) {
     const below =
@@ -70,15 +70,15 @@ function isInOtherRoot({ path }: ListedEntry, data: ListDirectoryData): boolean 
   return data.path === "." && path.startsWith("/");
 }
 
-function closing({ entries, total, next_cursor: next }: ListDirectoryData, names: Names): string {
-  const assigned = next === undefined ? undefined : assign(names, "cursor", next);
+function closingLine({ entries, total, next_cursor: next }: ListDirectoryData, names: ReaderNames): string {
+  const assigned = next === undefined ? undefined : assignmentPhrase(names, "cursor", next);
   const onward = assigned === undefined ? "truncated" : `continue with ${assigned}`;
   return `[${entries.length} of ${total} entries; ${onward}]`;
 }
 
-function jsonText(data: ListDirectoryData, args: ListingForm, names: Names): string {
+function listingAsJson(data: ListDirectoryData, args: ListingForm, names: ReaderNames): string {
   // A reader that cannot pass a cursor expects a list of a fixed form, so it gets no last line.
-  const cut = data.truncated && names.argument("cursor") !== undefined ? [closing(data, names)] : [];
+  const cut = data.truncated && names.argument("cursor") !== undefined ? [closingLine(data, names)] : [];
   const notices = [...cut.map((line) => line.slice(1, -1)), ...(data.warnings ?? [])];
   const entries = data.entries.map(({ name, path: where, type, size, target }) => ({
     name,

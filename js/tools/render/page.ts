@@ -5,7 +5,7 @@
  * after a truncated line; and, when more follows, a last line with the argument that continues.
  */
 import { DEFAULT_LINE_CHARS, type LineNumbers, type Page } from "../../engine/read.ts";
-import { assign, type Names, OWN_NAMES } from "../lib/tool.ts";
+import { assignmentPhrase, type ReaderNames, CANONICAL_NAMES } from "../lib/tool.ts";
 
 /** The properties of a page that its text needs. */
 export type ShownPage = Pick<
@@ -37,7 +37,7 @@ export interface RenderPageOptions {
   /** True when the last line says how to continue. Default true. */
   readonly closing?: boolean | undefined;
   /** The reader's names of tools and arguments. Default: the canonical names. */
-  readonly names?: Names | undefined;
+  readonly names?: ReaderNames | undefined;
 }
 
 const TRUNCATION_MARK = "... [truncated]";
@@ -49,7 +49,7 @@ const TRUNCATION_MARK = "... [truncated]";
  * renderPage(readPage(new TextEncoder().encode("a\nb\n"))) // "     1\ta\n     2\tb"
  */
 export function renderPage(page: ShownPage, options: RenderPageOptions = {}): string {
-  if (page.linesRead === 0) return renderNothing(page, options);
+  if (page.linesRead === 0) return renderEmptyPage(page, options);
   const { content, cutLines, startLine } = page;
   const anchors = options.anchors ? page.anchors : null;
   const width = anchors === null ? 0 : anchors.length / page.linesRead;
@@ -62,13 +62,13 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
   const cutOff = { count: 0, first: 0 };
   for (let from = 0, index = 0, cuts = 0; from < content.length; index++) {
     const lf = content.indexOf("\n", from);
-    const end = lf < 0 ? content.length : lf > from && content.charCodeAt(lf - 1) === CR ? lf - 1 : lf;
+    const end = lf < 0 ? content.length : lf > from && content.charCodeAt(lf - 1) === CR_UNIT ? lf - 1 : lf;
     const line = content.slice(from, end);
     const shown = cutCodePoints(line, limit);
     const number = startLine + index;
     if (index > 0) text += "\n";
     if (numbered)
-      text += prefix(
+      text += linePrefix(
         number,
         anchors === null ? "" : `#${anchors.slice(index * width, (index + 1) * width)}`,
         style,
@@ -85,24 +85,24 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
   // Raw text keeps the line ending of its last line; numbered lines are joined without one.
   if (!numbered && content.endsWith("\n")) text += "\n";
   if (options.closing === false) return text;
-  const inside = renderInside(page, options.names) ?? renderCut(page, cutOff, limit, options);
-  const closing = [inside, renderClosing(page, options.names)].filter((line) => line !== null).join("\n");
+  const inside = renderWithinLine(page, options.names) ?? renderTruncatedLine(page, cutOff, limit, options);
+  const closing = [inside, renderClosingLine(page, options.names)].filter((line) => line !== null).join("\n");
   if (closing === "") return text;
   return text === "" || text.endsWith("\n") ? text + closing : `${text}\n${closing}`;
 }
 
-const CR = 13;
+const CR_UNIT = 13;
 
 /** The number of bytes of a truncated line's rest above which the text explains how to read it. */
 const MIN_HINTED_REST_BYTES = 64 * 1024;
 
 /** Returns how to read the rest of the first line that has a large one; null when no line has. */
-function renderInside(page: ShownPage, names: Names = OWN_NAMES): string | null {
+function renderWithinLine(page: ShownPage, names: ReaderNames = CANONICAL_NAMES): string | null {
   const found = page.long.find(({ restBytes }) => restBytes === null || restBytes >= MIN_HINTED_REST_BYTES);
   // If the page ends within that line, its last line says how to continue.
   if (found === undefined || found.restByte === page.nextStartByte) return null;
   const rest = found.restBytes === null ? "" : ` for ${found.restBytes} bytes`;
-  const next = assign(names, "start_byte", found.restByte);
+  const next = assignmentPhrase(names, "start_byte", found.restByte);
   const onward = next === undefined ? "truncated" : `continue inside it with ${next}`;
   return `[line ${found.line} goes on${rest}; ${onward}]`;
 }
@@ -111,19 +111,19 @@ function renderInside(page: ShownPage, names: Names = OWN_NAMES): string | null 
  * Returns how to read the rest of truncated lines; null when there are none, or the reader has no argument
  * for it.
  */
-function renderCut(
+function renderTruncatedLine(
   page: ShownPage,
   { count, first }: { readonly count: number; readonly first: number },
   limit: number,
-  { names = OWN_NAMES, path = "" }: RenderPageOptions,
+  { names = CANONICAL_NAMES, path = "" }: RenderPageOptions,
 ): string | null {
   // If the page ends within that line, its last line says how to continue.
   if (count === 0 || (page.nextStartByte !== null && count === 1 && first === page.endLine)) return null;
   const rest = page.long.find(({ line }) => line === first)?.restByte;
   const pointer = /\.json$/iu.test(path) ? names.argument("json_pointer") : undefined;
   const ways = [
-    assign(names, "max_line_chars", 0),
-    rest === undefined ? undefined : assign(names, "start_byte", rest),
+    assignmentPhrase(names, "max_line_chars", 0),
+    rest === undefined ? undefined : assignmentPhrase(names, "start_byte", rest),
     pointer,
   ].filter((way) => way !== undefined);
   if (ways.length === 0) return null;
@@ -136,32 +136,32 @@ function renderCut(
  * Returns the last line of a page after which more follows: it says how to continue. Null at the end of the
  * file.
  */
-function renderClosing(page: ShownPage, names: Names = OWN_NAMES): string | null {
+function renderClosingLine(page: ShownPage, names: ReaderNames = CANONICAL_NAMES): string | null {
   if (!page.truncated) return null;
   const total = page.totalLines ?? `at least ${page.atLeastLines}`;
   const next =
     page.nextStartLine === null
-      ? assign(names, "start_byte", page.nextStartByte ?? 0)
-      : assign(names, "start_line", page.nextStartLine);
+      ? assignmentPhrase(names, "start_byte", page.nextStartByte ?? 0)
+      : assignmentPhrase(names, "start_line", page.nextStartLine);
   const onward = next === undefined ? "truncated" : `continue with ${next}`;
   return `[lines ${page.startLine}-${page.endLine} of ${total}; ${onward}]`;
 }
 
-function renderNothing(page: ShownPage, options: RenderPageOptions): string {
+function renderEmptyPage(page: ShownPage, options: RenderPageOptions): string {
   const total = page.totalLines ?? page.atLeastLines;
   if (total === 0) return `[empty file: ${options.path ?? ""}]`;
-  const names = options.names ?? OWN_NAMES;
+  const names = options.names ?? CANONICAL_NAMES;
   const name = names.argument("start_line");
   const first = name === undefined ? page.startLine : names.value("start_line", page.startLine);
   return `[${name ?? "line"} ${first} is past the end: ${total} lines]`;
 }
 
-function prefix(number: number, anchor: string, style: LineNumbers): string {
+function linePrefix(number: number, anchor: string, style: LineNumbers): string {
   switch (style) {
     case "cat":
-      return `${column(number)}${anchor}\t`;
+      return `${alignedLineNumber(number)}${anchor}\t`;
     case "arrow":
-      return `${column(number)}${anchor}→`;
+      return `${alignedLineNumber(number)}${anchor}→`;
     case "plain":
       return `${number}${anchor}\t`;
     case "none":
@@ -169,12 +169,12 @@ function prefix(number: number, anchor: string, style: LineNumbers): string {
   }
 }
 
-const PADDING = ["", " ", "  ", "   ", "    ", "     ", "      "];
+const PADDING_BY_WIDTH = ["", " ", "  ", "   ", "    ", "     ", "      "];
 
 /** Returns a number, right-aligned in six columns as `cat -n` does. */
-function column(number: number): string {
+function alignedLineNumber(number: number): string {
   const digits = `${number}`;
-  return digits.length < 6 ? PADDING[6 - digits.length] + digits : digits;
+  return digits.length < 6 ? PADDING_BY_WIDTH[6 - digits.length] + digits : digits;
 }
 
 /** Returns at most `max` code points from the start; 0 for all. */

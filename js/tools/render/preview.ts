@@ -8,7 +8,7 @@ import type { EntryType, FsBackend } from "../../backends/backend.ts";
 import { lstatVia, readVersioned } from "../../backends/fallback/fallback.ts";
 import { walkTree } from "../../backends/fallback/walk-tree.ts";
 import { currentVersion } from "../lib/contents.ts";
-import { utf8 } from "../lib/text.ts";
+import { encodeUtf8 } from "../lib/text.ts";
 import type { BaseVersion, Call, Preview } from "../lib/tool.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 
@@ -29,13 +29,13 @@ export function contentPreview(
   after: Uint8Array,
   { typed, path, mode }: PreviewedFile,
 ): Preview {
-  const newContent = shownText(after);
+  const newContent = textIfDecodable(after);
   const hash = engine().sha256(after);
   const kind = before === null ? "create" : "edit";
   return {
     ...what,
-    diff: diffOf(before, after, typed),
-    originalContent: before === null ? null : shownText(before),
+    diff: previewDiff(before, after, typed),
+    originalContent: before === null ? null : textIfDecodable(before),
     newContent,
     ...(newContent === null ? { newBytes: after } : {}),
     hash,
@@ -52,11 +52,11 @@ export function hashOfAll(contents: readonly (Uint8Array | null)[]): string {
   const [only] = hashes;
   return hashes.length === 1 && only !== undefined && only !== "-"
     ? only
-    : engine().sha256(utf8(hashes.join("\n")));
+    : engine().sha256(encodeUtf8(hashes.join("\n")));
 }
 
 /** Returns the text of a file for a reviewer; null when the bytes are not text. */
-export function shownText(bytes: Uint8Array): string | null {
+export function textIfDecodable(bytes: Uint8Array): string | null {
   try {
     const { kind } = engine().inspect(bytes);
     if (kind !== "text" && kind !== "svg" && kind !== "empty") return null;
@@ -71,7 +71,7 @@ export function shownText(bytes: Uint8Array): string | null {
  * Encodes a text that a reviewer has edited, with the encoding and the byte order mark of the bytes that were
  * shown.
  */
-export function encodeLike(text: string, shown: Uint8Array): Uint8Array {
+export function encodeLikeShown(text: string, shown: Uint8Array): Uint8Array {
   const { encoding, bom } = engine().decodeText(shown);
   return engine().encodeText(text, encoding, { bom: bom && !text.startsWith("\ufeff") });
 }
@@ -102,14 +102,14 @@ interface TreeEntry {
 const MAX_PREVIEW_ENTRIES = 5000;
 
 /** Visits the entries of a tree without following links. */
-export async function treeFacts(call: Call, path: string): Promise<TreeFacts> {
+export async function readTreeFacts(call: Call, path: string): Promise<TreeFacts> {
   const entries: TreeEntry[] = [];
   const base: BaseVersion[] = [];
   const files: string[] = [];
   const add = async ({ path: at, type }: TreeEntry): Promise<void> => {
     entries.push({ path: at, type });
     // The version of a directory is read before its entries, so that any change after this is noticed.
-    if (type === "dir") base.push(...(await versionsOf(call.fs, [at])));
+    if (type === "dir") base.push(...(await currentVersionsOf(call.fs, [at])));
     else files.push(at);
   };
   const { type } = await lstatVia(call.fs, path);
@@ -122,15 +122,18 @@ export async function treeFacts(call: Call, path: string): Promise<TreeFacts> {
       await add(entry);
     }
   }
-  base.push(...(await versionsOf(call.fs, files)));
+  base.push(...(await currentVersionsOf(call.fs, files)));
   return { files: files.length, directories: entries.length - files.length, more, base, entries };
 }
 
 /** Returns the current versions of entries. Links are not followed. */
-export async function versionsOf(fs: FsBackend, paths: readonly string[]): Promise<readonly BaseVersion[]> {
+export async function currentVersionsOf(
+  fs: FsBackend,
+  paths: readonly string[],
+): Promise<readonly BaseVersion[]> {
   const base: BaseVersion[] = [];
-  for (let at = 0; at < paths.length; at += VERSIONS_AT_ONCE) {
-    const some = paths.slice(at, at + VERSIONS_AT_ONCE);
+  for (let at = 0; at < paths.length; at += CONCURRENT_VERSION_REQUESTS) {
+    const some = paths.slice(at, at + CONCURRENT_VERSION_REQUESTS);
     const versions = await Promise.all(some.map((path) => currentVersion(fs, path, true)));
     for (const [index, path] of some.entries())
       base.push({ path, version: versions[index] as string | null, entry: true });
@@ -139,24 +142,24 @@ export async function versionsOf(fs: FsBackend, paths: readonly string[]): Promi
 }
 
 /** The number of entries whose versions are read concurrently. */
-const VERSIONS_AT_ONCE = 32;
+const CONCURRENT_VERSION_REQUESTS = 32;
 
 /** Returns a clause that says why a question about a tree does not name every entry; undefined when it does. */
-export function incompleteTree({ more, entries }: TreeFacts): string | undefined {
+export function incompleteTreeReason({ more, entries }: TreeFacts): string | undefined {
   return more ? `it covers more than the ${entries.length} entries that it names` : undefined;
 }
 
 /** Returns a text such as `12 files, 3 directories`. */
-export function shownCounts({ files, directories, more }: TreeFacts): string {
+export function formatTreeCounts({ files, directories, more }: TreeFacts): string {
   const of = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
   const counts = `${of(files, "file", "files")}, ${of(directories, "directory", "directories")}`;
   return more ? `more than ${counts}` : counts;
 }
 
 /** Returns the bytes of a file for a preview; null for a large file, and for an entry that is not a file. */
-export async function bytesForPreview(call: Call, path: string): Promise<Uint8Array | null> {
+export async function readBytesForPreview(call: Call, path: string): Promise<Uint8Array | null> {
   try {
-    const found = await readVersioned(call.fs, path, { maxBytes: MAX_SHOWN_BYTES, signal: call.signal });
+    const found = await readVersioned(call.fs, path, { maxBytes: MAX_PREVIEW_BYTES, signal: call.signal });
     return found === null ? null : found.bytes;
   } catch (error) {
     if (error instanceof FilewrightError && error.code !== "CANCELLED") return null;
@@ -165,12 +168,12 @@ export async function bytesForPreview(call: Call, path: string): Promise<Uint8Ar
 }
 
 /** The maximum size in bytes of a file whose content is shown although it only gets another name. */
-const MAX_SHOWN_BYTES = 1024 * 1024;
+const MAX_PREVIEW_BYTES = 1024 * 1024;
 
 /**
  * Returns the unified diff from one content of a file to another; empty when they are equal. Null stands for
  * a file that does not exist yet.
  */
-export function diffOf(before: Uint8Array | null, after: Uint8Array, path: string): string {
+export function previewDiff(before: Uint8Array | null, after: Uint8Array, path: string): string {
   return engine().diff(before ?? EMPTY_BYTES, after, { oldName: path }).text;
 }

@@ -33,7 +33,7 @@ interface CachedRendering {
 const [MAX_RENDERINGS, MAX_LENGTH] = [32, 4 * 1024 * 1024];
 
 /** The cached results of one workspace, the least recently used first. */
-class Renderings {
+class RenderingCache {
   readonly #kept = new Map<string, CachedRendering & { readonly length: number }>();
   #length = 0;
 
@@ -69,14 +69,14 @@ class Renderings {
   }
 }
 
-const ofWorkspaces = new WeakMap<Readers, Renderings>();
+const cacheByReaders = new WeakMap<Readers, RenderingCache>();
 
 /** Returns the cache of the workspace that has these readers. */
-function renderingsOf(readers: Readers): Renderings {
-  let found = ofWorkspaces.get(readers);
+function renderingCacheOf(readers: Readers): RenderingCache {
+  let found = cacheByReaders.get(readers);
   if (found === undefined) {
-    found = new Renderings();
-    ofWorkspaces.set(readers, found);
+    found = new RenderingCache();
+    cacheByReaders.set(readers, found);
   }
   return found;
 }
@@ -122,7 +122,7 @@ export async function renderFile(
   const bytes = await source.read();
   const { version } = source;
   const hash = engine().sha256(bytes);
-  const renderings = renderingsOf(readers);
+  const renderings = renderingCacheOf(readers);
   const key = JSON.stringify([at.path, path, mime, encoding, options, limits]);
   const kept = renderings.find(key, hash, reader);
   if (kept !== undefined) return { ...kept, version, hash };
