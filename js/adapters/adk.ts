@@ -12,7 +12,7 @@ import { callback, optionChecker } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type GeminiSchema, geminiSchema } from "./schemas.ts";
 import { type ApprovingOptions, approvalPredicate, selectTools, APPROVING_OPTIONS } from "./offer.ts";
-import { mediaOf } from "./outcome.ts";
+import { mediaOfResult } from "./outcome.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 
@@ -40,7 +40,7 @@ export interface AdkToolInit {
 export type AdkFunctionTool<Tool> = new (init: AdkToolInit) => Tool;
 
 const checkOptions = optionChecker("toAdkTools", APPROVING_OPTIONS);
-const checkClass = optionChecker("toAdkTools", callback());
+const checkFunctionToolClass = optionChecker("toAdkTools", callback());
 
 /**
  * The tools of a workspace for `new LlmAgent({ tools })`.
@@ -57,7 +57,7 @@ export function toAdkTools<Tool>(
   functionTool: AdkFunctionTool<Tool>,
   given: ApprovingOptions = {},
 ): Tool[] {
-  checkClass(functionTool);
+  checkFunctionToolClass(functionTool);
   const options = checkOptions(given);
   return selectTools(ws, options).map((tool) => {
     const parameters: GeminiSchema = geminiSchema(tool.inputSchema);
@@ -79,7 +79,7 @@ export function toAdkTools<Tool>(
 /** Saves the images and documents of a result as artifacts. Returns a note with the name of each. */
 async function saveArtifacts(result: ToolResult, context: AdkContext | undefined): Promise<string[]> {
   const notes: string[] = [];
-  for (const { kind, data, mime, name } of mediaOf(result)) {
+  for (const { kind, data, mime, name } of mediaOfResult(result)) {
     try {
       await context?.saveArtifact(name, { inlineData: { mimeType: mime, data } });
       notes.push(`[${kind} kept as the artifact ${name}]`);

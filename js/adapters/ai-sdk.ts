@@ -18,7 +18,7 @@ import {
   SHARED_OPTION_ROWS,
   PRESET_CHOICE_OPTIONS,
 } from "./offer.ts";
-import { mediaOf, dataOrThrow } from "./outcome.ts";
+import { mediaOfResult, dataOrThrow } from "./outcome.ts";
 import { type StandardSchema, standardSchema, chooseStrict } from "./schemas.ts";
 
 export type { StandardIssue, StandardSchema } from "./schemas.ts";
@@ -126,7 +126,7 @@ export function toAiSdkApproval(
 }
 
 function toModelOutput({ output }: { output: Success<unknown> }): AiSdkModelOutput {
-  const media = mediaOf(output);
+  const media = mediaOfResult(output);
   if (media.length === 0) return { type: "text", value: output.text };
   return {
     type: "content",

@@ -29,7 +29,7 @@ import {
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { ContentBlock } from "../tools/lib/tool.ts";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../workspace/index.ts";
-import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
+import { argsUnderPresetNames, loopHooks } from "./loop-hooks.ts";
 import { type AdapterOptions, type AdapterTool, selectTools, PRESET_CHOICE_OPTIONS } from "./offer.ts";
 import { textWithoutErrorPrefix } from "./outcome.ts";
 
@@ -294,7 +294,7 @@ function eventDataOf(preset: Preset, context: HookContext): CallEvent {
   const { tool_name, called_as = tool_name, tool_call } = context;
   return {
     tool_name: called_as,
-    tool_input: argsAsCalled(preset, context),
+    tool_input: argsUnderPresetNames(preset, context),
     ...(tool_call === undefined ? {} : { tool_call }),
   };
 }

@@ -101,7 +101,7 @@ export interface DeepAgentsSandbox extends DeepAgentsBackend {
  * The maximum number of lines of a search or a listing. The framework has no pages, so one result must contain
  * all.
  */
-const MAX_RESULTS = 10_000;
+const MAX_SEARCH_RESULTS = 10_000;
 
 /**
  * A workspace as the backend of `createDeepAgent`.
@@ -118,7 +118,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
 
   return {
     async ls(path) {
-      const result = await call("list_directory", { path: toWorkspacePath(path), limit: MAX_RESULTS });
+      const result = await call("list_directory", { path: toWorkspacePath(path), limit: MAX_SEARCH_RESULTS });
       if (!result.ok) return told(result);
       const files = result.data.entries.map((entry): DeepAgentsFile => {
         const isDir = entry.type === "dir";
@@ -196,7 +196,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
         pattern,
         path: toWorkspacePath(path ?? "/"),
         regex: false,
-        max_results: maxCount ?? MAX_RESULTS,
+        max_results: maxCount ?? MAX_SEARCH_RESULTS,
         ...(glob === undefined || glob === null ? {} : { glob }),
       });
       if (!result.ok) return told(result);
@@ -211,7 +211,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
       const result = await call("glob", {
         pattern: pattern.replace(/^\/+/u, ""),
         path: toWorkspacePath(path),
-        limit: MAX_RESULTS,
+        limit: MAX_SEARCH_RESULTS,
       });
       if (!result.ok) return told(result);
       return {

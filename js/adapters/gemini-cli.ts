@@ -107,7 +107,7 @@ export function toGeminiCliTools(ws: Workspace, given: ApprovingOptions = {}): G
 }
 
 /** A call about which the user was asked. */
-interface AskedCall {
+interface CallWithApproval {
   readonly preview: HookPreview | undefined;
   /** Undefined until the user has answered. */
   outcome?: string;
@@ -117,14 +117,14 @@ function toGeminiCliTool(tool: AdapterTool, { approve, agent }: ApprovingOptions
   const { name, title, description, icon, annotations, inputSchema } = tool;
   const asks = approvalPredicate(tool, approve);
   // The loop passes the same arguments to each step of a call.
-  const asked = new WeakMap<object, AskedCall>();
+  const asked = new WeakMap<object, CallWithApproval>();
 
   const shouldConfirmExecute: GeminiCliTool["shouldConfirmExecute"] = async (params, signal) => {
     if (asks === undefined || (typeof asks === "function" && !(await asks(params)))) return false;
     // A call that would be refused as it is now is asked about too: a hook may change its arguments.
     const outline = tool.outline(params);
     const preview = await previewOrUndefined(tool, params, signal, agent);
-    const question: AskedCall = { preview };
+    const question: CallWithApproval = { preview };
     asked.set(params, question);
     const onConfirm = async (outcome: string): Promise<void> => {
       question.outcome = outcome;
@@ -149,7 +149,7 @@ function toGeminiCliTool(tool: AdapterTool, { approve, agent }: ApprovingOptions
     const question = asked.get(params);
     asked.delete(params);
     if (question !== undefined) {
-      const refusal = await refusalOf(question, () => previewOrUndefined(tool, params, signal, agent));
+      const refusal = await refusalOfCall(question, () => previewOrUndefined(tool, params, signal, agent));
       if (refusal !== undefined) return failureResult(refusal, refusal, "APPROVAL_DENIED");
     }
     const result = await tool.call(params, { signal });
@@ -213,8 +213,8 @@ function previewOrUndefined(
 }
 
 /** Returns the reason why a confirmed call is not made; undefined when it is. */
-async function refusalOf(
-  { preview, outcome }: AskedCall,
+async function refusalOfCall(
+  { preview, outcome }: CallWithApproval,
   now: () => Promise<HookPreview | undefined>,
 ): Promise<string | undefined> {
   if (outcome === undefined) return "Error: The user was asked about this call and has not answered.";

@@ -11,7 +11,7 @@
 import { optionChecker, type Options, options as described, signalOption } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { type AdapterOptions, type AdapterTool, selectTools, SHARED_OPTION_ROWS } from "./offer.ts";
-import { mediaOf } from "./outcome.ts";
+import { mediaOfResult } from "./outcome.ts";
 
 export type { AdapterOptions } from "./offer.ts";
 
@@ -94,7 +94,7 @@ async function answerCall(
   signal: AbortSignal | undefined,
 ): Promise<GeminiPart> {
   const result = await tool.call(args, { signal, toolCall: { id } });
-  const media = mediaOf(result);
+  const media = mediaOfResult(result);
   return {
     functionResponse: {
       ...(id === undefined ? {} : { id }),

@@ -19,7 +19,7 @@ import {
   ADAPTER_OPTIONS,
   PRESET_CHOICE_OPTIONS,
 } from "./offer.ts";
-import { mediaOf } from "./outcome.ts";
+import { mediaOfResult } from "./outcome.ts";
 
 export type { Approve, ApprovingOptions } from "./offer.ts";
 
@@ -91,7 +91,7 @@ export function toLangChain<Tool, Message>(
     make(
       async (input: unknown, { signal, toolCall } = {}) => {
         const result = await tool.call(input, { signal, toolCall });
-        const content = contentOf(result);
+        const content = messageContentOf(result);
         // Called outside an agent, there is no message to answer.
         if (toolCall?.id === undefined) return content;
         return new ToolMessage({
@@ -111,8 +111,8 @@ export function toLangChain<Tool, Message>(
   );
 }
 
-function contentOf(result: ToolResult): LangChainContent {
-  const media = mediaOf(result);
+function messageContentOf(result: ToolResult): LangChainContent {
+  const media = mediaOfResult(result);
   if (media.length === 0) return result.text;
   return [
     { type: "text", text: result.text },

@@ -63,7 +63,7 @@ export function loopHooks(
 }
 
 /** Returns the arguments of a call under the preset's names, when the call used one of its tools. */
-export function argsAsCalled(
+export function argsUnderPresetNames(
   { tools }: Preset,
   { called_as, args }: Pick<HookContext, "called_as" | "args">,
 ): Record<string, unknown> {

@@ -20,7 +20,7 @@ import {
   CALLER_OPTIONS,
   type CallerOptions,
 } from "./offer.ts";
-import { argumentsOf, mediaOf } from "./outcome.ts";
+import { argumentsOf, mediaOfResult } from "./outcome.ts";
 import { chooseStrict } from "./schemas.ts";
 import { parsePatch } from "../engine/functions.ts";
 
@@ -111,7 +111,7 @@ async function toAgentsOutput(
   { toolCall, signal }: OpenAIAgentsCallDetails,
 ): Promise<OpenAIAgentsOutput> {
   const result = await tool.call(args, { signal, toolCall });
-  const media = mediaOf(result);
+  const media = mediaOfResult(result);
   if (media.length === 0) return result.text;
   return [
     { type: "text", text: result.text },
@@ -187,14 +187,14 @@ function updatePatch(path: string, diff: string, moveTo?: string): string | unde
 function inPatchEnvelope(head: readonly string[], operation: string, diff: string): string | undefined {
   if (head.some((line) => /[\r\n]/u.test(line))) return undefined;
   const patch = ["*** Begin Patch", ...head, diff.replace(/\n$/u, ""), "*** End Patch", ""].join("\n");
-  return saysMore(patch, operation) ? undefined : patch;
+  return doesMoreThan(patch, operation) ? undefined : patch;
 }
 
 /**
  * Returns true when a patch does more than one operation on one file. False for a patch that cannot be parsed,
  * because applying it reports the error.
  */
-function saysMore(patch: string, operation: string): boolean {
+function doesMoreThan(patch: string, operation: string): boolean {
   try {
     const { files } = parsePatch(patch);
     return files.length !== 1 || files[0]?.operation !== operation;

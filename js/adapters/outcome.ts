@@ -40,7 +40,7 @@ export interface OutcomeMedia {
 }
 
 /** Returns the images and documents of a result, in order. */
-export function mediaOf(result: ToolResult): readonly OutcomeMedia[] {
+export function mediaOfResult(result: ToolResult): readonly OutcomeMedia[] {
   return (result.content ?? []).map(({ type, source, file_path: path }) => {
     const name = path.slice(path.lastIndexOf("/") + 1);
     return { kind: type, data: source.data, mime: source.media_type, path, name };

@@ -13,7 +13,7 @@ import { type Preset, type PresetName, PRESET_OPTION, presetOf } from "../preset
 import { callback, optionChecker, instance, type Options, options as described } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Workspace } from "../workspace/index.ts";
-import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
+import { argsUnderPresetNames, loopHooks } from "./loop-hooks.ts";
 import { ADAPTER_OPTIONS, type AdapterOptions, selectTools } from "./offer.ts";
 
 export type { AdapterOptions } from "./offer.ts";
@@ -137,7 +137,7 @@ function callFactsOf(preset: Preset, context: HookContext): TinyAgentCall {
   const { tool_name, called_as = tool_name, tool_call, result, preview } = context;
   return {
     tool_name: called_as,
-    tool_args: argsAsCalled(preset, context),
+    tool_args: argsUnderPresetNames(preset, context),
     ...(tool_call === undefined ? {} : { tool_call }),
     ...(result === undefined ? {} : { result: result.text, ok: result.ok }),
     ...(preview === undefined ? {} : { preview }),

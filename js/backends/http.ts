@@ -99,9 +99,9 @@ export class HttpBackend implements FsBackend {
     const { at, file } = await this.#entry(path);
     if (file === null) return directoryStat(at);
     const response = await this.#ask(path, at, { method: "HEAD" });
-    const version = versionOf(response);
+    const version = versionOfResponse(response);
     const size = response.headers.get("content-length");
-    if (version !== undefined && size !== null) return fileFacts(at, Number(size), response, file, version);
+    if (version !== undefined && size !== null) return fileStat(at, Number(size), response, file, version);
     // A server that sends neither is asked for the content.
     return (await this.#whole(path, {})).stat;
   }
@@ -149,15 +149,15 @@ export class HttpBackend implements FsBackend {
     const { at, file } = await this.#file(path);
     const { signal, headers, maxBytes = Number.POSITIVE_INFINITY } = how;
     const response = await this.#ask(path, at, { signal, headers });
-    const known = versionOf(response);
+    const known = versionOfResponse(response);
     if (response.status === 304) {
       const version = known ?? (headers?.["if-none-match"] as string);
-      const stat = fileFacts(at, file.size ?? 0, response, file, version);
+      const stat = fileStat(at, file.size ?? 0, response, file, version);
       return Object.freeze({ bytes: new Uint8Array(), version: headers?.["if-none-match"] ?? version, stat });
     }
     const bytes = await readBody({ response, file, path }, maxBytes, signal);
     const version = known ?? engine().sha256(bytes);
-    return Object.freeze({ bytes, version, stat: fileFacts(at, bytes.length, response, file, version) });
+    return Object.freeze({ bytes, version, stat: fileStat(at, bytes.length, response, file, version) });
   }
 
   async #part(
@@ -182,8 +182,8 @@ export class HttpBackend implements FsBackend {
     const response = await this.#ask(path, at, { signal, headers });
     if (response.status !== 206) {
       const bytes = await readBody({ response, file, path }, Number.POSITIVE_INFINITY, signal);
-      const now = versionOf(response) ?? engine().sha256(bytes);
-      const stat = fileFacts(at, bytes.length, response, file, now);
+      const now = versionOfResponse(response) ?? engine().sha256(bytes);
+      const stat = fileStat(at, bytes.length, response, file, now);
       return Object.freeze({ bytes: bytes.slice(start, end), version: now, stat });
     }
     const bytes = await readBody({ response, file, path }, last - start, signal);
@@ -335,14 +335,14 @@ async function readBody(
 }
 
 /** Returns the entity tag; else time and length, if the server states both; else undefined. */
-function versionOf({ headers }: Response): string | undefined {
+function versionOfResponse({ headers }: Response): string | undefined {
   const tag = headers.get("etag");
   if (tag !== null) return tag;
   const [time, length] = [headers.get("last-modified"), headers.get("content-length")];
   return time === null || length === null ? undefined : `time:${Date.parse(time)}:${length}`;
 }
 
-function fileFacts(
+function fileStat(
   path: string,
   size: number,
   { headers }: Response,

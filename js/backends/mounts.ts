@@ -166,7 +166,7 @@ export class MountBackend implements FsBackend {
       return await this.#in(path, async (place) => Object.freeze({ ...(await look(place)), path: at }));
     } catch (error) {
       // A directory on the way to a mount exists, even where the backend above does not have it.
-      if (codeOf(error) === "NOT_FOUND" && this.#holds(at))
+      if (errorCodeOf(error) === "NOT_FOUND" && this.#holds(at))
         return Object.freeze({ ...VIRTUAL_DIRECTORY, path: at });
       throw error;
     }
@@ -226,7 +226,7 @@ export class MountBackend implements FsBackend {
         ))
           entries.set(entry.name, entry);
       } catch (error) {
-        if (codeOf(error) !== "NOT_FOUND" || !this.#holds(at)) throw error;
+        if (errorCodeOf(error) !== "NOT_FOUND" || !this.#holds(at)) throw error;
       }
     }
     for (const mount of this.#mounts) {
@@ -383,6 +383,6 @@ function shownMountPath(entry: FsEntry, directory: string, mount: MountPoint): F
   });
 }
 
-function codeOf(error: unknown): string | undefined {
+function errorCodeOf(error: unknown): string | undefined {
   return error instanceof FilewrightError ? error.code : undefined;
 }

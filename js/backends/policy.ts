@@ -42,16 +42,16 @@ export interface SandboxPolicy {
 export type Intent = "read" | "write";
 
 /** The maximum size of the text of an answer in UTF-8 bytes, for each backend whose policy limits it. */
-const outputBounds = new WeakMap<object, number>();
+const maxAnswerBytesByBackend = new WeakMap<object, number>();
 
 /** Sets the limit of a backend from its policy. If the `inner` backend has a lower limit, that one applies. */
 export function boundOutput(backend: object, policy: SandboxPolicy | undefined, inner?: object): void {
-  const own = [policy?.maxOutputBytes, inner === undefined ? undefined : outputBounds.get(inner)];
+  const own = [policy?.maxOutputBytes, inner === undefined ? undefined : maxAnswerBytesByBackend.get(inner)];
   const known = own.filter((bound) => bound !== undefined);
-  if (known.length > 0) outputBounds.set(backend, Math.min(...known));
+  if (known.length > 0) maxAnswerBytesByBackend.set(backend, Math.min(...known));
 }
 
 /** Returns the maximum size of the text of an answer over this backend, in UTF-8 bytes; undefined without a limit. */
 export function outputBoundOf(backend: object): number | undefined {
-  return outputBounds.get(backend);
+  return maxAnswerBytesByBackend.get(backend);
 }

@@ -10,7 +10,7 @@ export type { CancelToken } from "./generated/binding.ts";
  */
 const MAX_BLOCKING_MS = 10;
 /** The number of cheap steps, such as entries of a directory, between two calls of {@link Yielder.yieldIfDue}. */
-export const ENTRIES_PER_CHECK = 256;
+export const STEPS_PER_YIELD_CHECK = 256;
 /**
  * The number of items that are sorted at once. Longer lists are sorted in parts of this size, which are then
  * merged.

@@ -13,7 +13,7 @@ import { isWithin } from "../backends/paths.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { preImageOf, isImage, type PreImage } from "../backends/transaction/pre-image.ts";
+import { preImageOf, isPreImage, type PreImage } from "../backends/transaction/pre-image.ts";
 import {
   type RunLocked,
   type Recovery,
@@ -21,12 +21,12 @@ import {
   recoverAll,
   rollbackRetriesOf,
 } from "./recovery.ts";
-import { givenOf, rollBack } from "../backends/transaction/rollback.ts";
+import { toStepResult, rollBack } from "../backends/transaction/rollback.ts";
 import {
-  type Entry,
-  type Finals,
-  type Header,
-  pathsOf,
+  type RecordEntry,
+  type FinalStates,
+  type RecordHeader,
+  pathsOfSteps,
   readSteps,
   type Step,
 } from "../backends/transaction/step.ts";
@@ -67,7 +67,7 @@ export interface ChangeFacts {
 
 /** One change in the history. */
 export interface HistoryRecord {
-  readonly header: Header;
+  readonly header: RecordHeader;
   readonly paths: readonly string[];
   readonly undoable: boolean;
 }
@@ -135,7 +135,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     }
     return log;
   };
-  const headerOf = ({ callId, tool, agent, undoOf, rollback }: ChangeFacts): Header => ({
+  const headerOf = ({ callId, tool, agent, undoOf, rollback }: ChangeFacts): RecordHeader => ({
     callId,
     tool,
     time: Date.now(),
@@ -201,7 +201,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     const { steps } = transaction;
     const finals = transaction.undoable && keep ? await readFinalStates(fs, transaction) : null;
     const notes = transaction.takeNotes();
-    const commit: Entry = { entry: "commit", finals: finals ?? [], undoable: finals !== null, notes };
+    const commit: RecordEntry = { entry: "commit", finals: finals ?? [], undoable: finals !== null, notes };
     try {
       await (log as OpenRecord).append(commit, durable);
     } catch (error) {
@@ -224,7 +224,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     for (const [path, image] of recordedFinalStates(entries)) {
       await yielder.yieldIfDue();
       const stat = await lstatOrNull(fs, path);
-      if (!(await isImage(fs, path, stat, image))) {
+      if (!(await isPreImage(fs, path, stat, image))) {
         throw backendError("CONFLICT", path, "has changed since that call", {
           hint: "undo the later changes first",
         });
@@ -232,7 +232,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       // Only the content counts, however it was restored: it must equal the state that the last step
       // left.
       const last = lastAt.get(path);
-      if (last !== undefined && stat !== null) now.set(last.id, givenOf(stat));
+      if (last !== undefined && stat !== null) now.set(last.id, toStepResult(stat));
     }
     const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
     await change(fs, about, async (recording) => {
@@ -329,16 +329,16 @@ function statesBefore(steps: readonly Step[]): readonly StateBefore[] {
 }
 
 /** Returns the final states in the `commit` entry of a record; empty without one. */
-function recordedFinalStates(entries: readonly Entry[]): Finals {
+function recordedFinalStates(entries: readonly RecordEntry[]): FinalStates {
   return entries.find((entry) => entry.entry === "commit")?.finals ?? [];
 }
 
-function historyRecordOf(entries: readonly Entry[]): readonly HistoryRecord[] {
+function historyRecordOf(entries: readonly RecordEntry[]): readonly HistoryRecord[] {
   const begin = entries.find((entry) => entry.entry === "begin");
   const commit = entries.find((entry) => entry.entry === "commit");
   if (begin === undefined || commit === undefined) return [];
   const { steps } = readSteps(entries);
-  return [{ header: begin.header, paths: pathsOf(steps), undoable: commit.undoable }];
+  return [{ header: begin.header, paths: pathsOfSteps(steps), undoable: commit.undoable }];
 }
 
 /**
@@ -350,16 +350,16 @@ function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
 }
 
 /** Returns the state of every touched path after the change; null if there are too many paths to compare later. */
-async function readFinalStates(fs: FsBackend, transaction: Transaction): Promise<Finals | null> {
+async function readFinalStates(fs: FsBackend, transaction: Transaction): Promise<FinalStates | null> {
   const known = new Map<string, PreImage>();
   for (const step of transaction.steps) {
-    for (const path of pathsOf([step])) known.delete(path);
+    for (const path of pathsOfSteps([step])) known.delete(path);
     const given = transaction.given(step);
     // The version from the write makes another read unnecessary.
     if (step.kind !== "move" && step.after?.hash !== undefined && given !== undefined)
       known.set(step.path, { ...step.after, ...given });
   }
-  const paths = pathsOf(transaction.steps);
+  const paths = pathsOfSteps(transaction.steps);
   if (paths.length > MAX_RECORDED_PATHS) return null;
   const finals: (readonly [string, PreImage | null])[] = [];
   const yielder = new Yielder({});

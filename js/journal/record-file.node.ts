@@ -4,7 +4,7 @@
  */
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
-import { type Entry, fromFrame, toFrame } from "../backends/transaction/step.ts";
+import { type RecordEntry, fromFrame, toFrame } from "../backends/transaction/step.ts";
 import { Yielder } from "../engine/yielder.ts";
 
 const { O_NOFOLLOW, O_RDONLY } = fs.constants;
@@ -25,7 +25,7 @@ const SHA256_BLOCK_BYTES = 64;
 /** The records that were read from a file. */
 export interface RecordFile {
   /** The authentic records, up to the end of the file or the first damage. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly RecordEntry[];
   /**
    * `whole`: the file ends after a record. `cut`: its writer ended while it wrote the next record. `damaged`: the
    * bytes that follow are not authentic.
@@ -35,7 +35,7 @@ export interface RecordFile {
 
 /** Encodes a record; returns its bytes and the MAC to which the next one is chained. */
 export function encodeRecord(
-  entry: Entry,
+  entry: RecordEntry,
   key: Buffer,
   previous: Buffer,
   id: string,
@@ -137,7 +137,7 @@ function* decodeStepwise(
   id: string,
   contents: boolean,
 ): Generator<undefined, RecordFile, undefined> {
-  const entries: Entry[] = [];
+  const entries: RecordEntry[] = [];
   const damaged = (): RecordFile => ({ entries, end: "damaged" });
   let fd: number;
   try {

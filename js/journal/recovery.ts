@@ -4,8 +4,14 @@
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { parentOf } from "../backends/paths.ts";
-import { asidesOf, discardAsides, rollBack } from "../backends/transaction/rollback.ts";
-import { type Entry, type Header, pathsOf, readSteps, type Step } from "../backends/transaction/step.ts";
+import { pathsOfAsides, discardAsides, rollBack } from "../backends/transaction/rollback.ts";
+import {
+  type RecordEntry,
+  type RecordHeader,
+  pathsOfSteps,
+  readSteps,
+  type Step,
+} from "../backends/transaction/step.ts";
 import type { JournalStore, OpenRecord, StoredRecord } from "./store.ts";
 import type { Transaction } from "../backends/transaction/transaction.ts";
 
@@ -51,7 +57,7 @@ export class RollbackRetries {
    */
   async run(fs: FsBackend, isMeant: (paths: readonly string[]) => boolean, locked: RunLocked): Promise<void> {
     for (const each of [...this.#unfinished]) {
-      const own = pathsOf(each.transaction.steps);
+      const own = pathsOfSteps(each.transaction.steps);
       if (!isMeant(own)) continue;
       this.#unfinished.delete(each);
       try {
@@ -119,7 +125,7 @@ export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
  */
 async function recoverRecord(
   log: StoredRecord,
-  header: Header | undefined,
+  header: RecordHeader | undefined,
   { storage, fs, mine, locked }: RecoveryTask,
 ): Promise<{ readonly rolledBack: boolean; readonly conflicts: readonly string[] } | undefined> {
   const nothing = { rolledBack: false, conflicts: [] };
@@ -129,7 +135,7 @@ async function recoverRecord(
     return nothing;
   }
   if (header.storage !== storage || !pathsTouchedByRollback(steps).every(mine)) return undefined;
-  const paths = pathsOf(steps);
+  const paths = pathsOfSteps(steps);
   const commit = log.entries.find((entry) => entry.entry === "commit");
   let conflicts: readonly string[] = [];
   const isCut = commit === undefined && !wasSingleAtomicOperation(header, steps);
@@ -139,7 +145,7 @@ async function recoverRecord(
       if (outcome.failed.length > 0) throw new Error("not complete");
       conflicts = outcome.conflicts;
     }
-    const asides = [...asidesOf(steps), ...steps.flatMap(({ aside = [] }) => aside)];
+    const asides = [...pathsOfAsides(steps), ...steps.flatMap(({ aside = [] }) => aside)];
     for (const aside of new Set(asides)) await discardAsides(fs, aside);
   });
   // Removes the temporary files of an interrupted write.
@@ -149,17 +155,17 @@ async function recoverRecord(
 }
 
 /** Returns the group in whose history a record is kept; null when it is removed. */
-function historyGroupOf(commit: Entry | undefined, { cwd }: Header): string | null {
+function historyGroupOf(commit: RecordEntry | undefined, { cwd }: RecordHeader): string | null {
   return commit?.entry === "commit" && commit.undoable ? cwd : null;
 }
 
 /** Returns every path that the rollback of these steps may touch. */
 function pathsTouchedByRollback(steps: readonly Step[]): readonly string[] {
-  return [...pathsOf(steps), ...steps.flatMap((step) => ("scratch" in step ? [step.path] : []))];
+  return [...pathsOfSteps(steps), ...steps.flatMap((step) => ("scratch" in step ? [step.path] : []))];
 }
 
 /** Returns true when a change was a single atomic operation, which was made completely or not at all. */
-function wasSingleAtomicOperation({ atomic }: Header, steps: readonly Step[]): boolean {
+function wasSingleAtomicOperation({ atomic }: RecordHeader, steps: readonly Step[]): boolean {
   const [only] = steps;
   return atomic !== true && steps.length === 1 && only?.aside === undefined && !("scratch" in (only as Step));
 }

@@ -2,12 +2,17 @@
  * The stores of a journal's records: in memory here, in files in `store.node.ts`. A store does not
  * interpret the records.
  */
-import { type Entry, type EncodedEntry, fromFrame, toFrame } from "../backends/transaction/step.ts";
+import {
+  type RecordEntry,
+  type EncodedRecordEntry,
+  fromFrame,
+  toFrame,
+} from "../backends/transaction/step.ts";
 
 /** The record of one change, while it is written. */
 export interface OpenRecord {
   /** Adds an entry. Returns when it survives the end of the process; with `durable`, a loss of power. */
-  append(entry: Entry, durable: boolean): void | Promise<void>;
+  append(entry: RecordEntry, durable: boolean): void | Promise<void>;
   /** Closes the record: keeps it in the history of `group`, or removes it when `group` is null. */
   close(group: string | null): void | Promise<void>;
 }
@@ -15,7 +20,7 @@ export interface OpenRecord {
 /** A record that was read. */
 export interface StoredRecord {
   /** The authentic entries, up to the first damage. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly RecordEntry[];
   /** True when another program wrote to the record, or the disk lost a part of it. */
   readonly damaged: boolean;
   /** Closes an unfinished record, as {@link OpenRecord.close} does. */
@@ -44,10 +49,10 @@ export const MAX_BYTES_PER_GROUP: number = 128 * 1024 * 1024;
 
 /** A journal in memory. Its records are lost with the object. */
 export class MemoryJournal implements JournalStore {
-  readonly #groups = new Map<string, Map<string, readonly EncodedEntry[]>>();
+  readonly #groups = new Map<string, Map<string, readonly EncodedRecordEntry[]>>();
 
   begin(id: string): OpenRecord {
-    const frames: EncodedEntry[] = [];
+    const frames: EncodedRecordEntry[] = [];
     return {
       append: (entry) => {
         // A copy: the caller may reuse its buffers.
@@ -70,8 +75,8 @@ export class MemoryJournal implements JournalStore {
     return frames === undefined ? null : toStoredRecord(frames);
   }
 
-  #keep(group: string, id: string, frames: readonly EncodedEntry[]): void {
-    const kept = this.#groups.get(group) ?? new Map<string, readonly EncodedEntry[]>();
+  #keep(group: string, id: string, frames: readonly EncodedRecordEntry[]): void {
+    const kept = this.#groups.get(group) ?? new Map<string, readonly EncodedRecordEntry[]>();
     this.#groups.set(group, kept.set(id, frames));
     let bytes = [...kept.values()].reduce((sum, each) => sum + bytesOfFrames(each), 0);
     for (const [oldest, each] of kept) {
@@ -82,15 +87,15 @@ export class MemoryJournal implements JournalStore {
   }
 }
 
-function bytesOfFrames(frames: readonly EncodedEntry[]): number {
+function bytesOfFrames(frames: readonly EncodedRecordEntry[]): number {
   return frames.reduce(
     (sum, { json, blobs }) => sum + json.length + blobs.reduce((inner, blob) => inner + blob.length, 0),
     0,
   );
 }
 
-function toStoredRecord(frames: readonly EncodedEntry[]): StoredRecord {
-  const entries = frames.map(({ json, blobs }) => fromFrame(json, concatBytes(blobs)) as Entry);
+function toStoredRecord(frames: readonly EncodedRecordEntry[]): StoredRecord {
+  const entries = frames.map(({ json, blobs }) => fromFrame(json, concatBytes(blobs)) as RecordEntry);
   return { entries, damaged: false, close: () => undefined, leave: () => undefined };
 }
 

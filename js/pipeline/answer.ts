@@ -5,7 +5,7 @@ import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { displayForPeople } from "../tools/render/display.ts";
-import { answerBytes } from "../tools/lib/limits.ts";
+import { maxAnswerBytes } from "../tools/lib/limits.ts";
 import { CANONICAL_NAMES, type Call, type PathUse } from "../tools/lib/tool.ts";
 import { countLines, cutToBytes, fitsInBytes, linesThatFit } from "../tools/lib/text.ts";
 import { BatchFailed, toErrorData, type Failure, type Meta, type Success } from "./result.ts";
@@ -47,7 +47,7 @@ export async function successResult(
   if (form === "json" && warnings.length > 0) data = withWarnings(data, warnings);
   let text = render(data, args, call);
   let cut = false;
-  const budget = tool.maxTextBytes?.(args as never, call.limits) ?? answerBytes(call.limits);
+  const budget = tool.maxTextBytes?.(args as never, call.limits) ?? maxAnswerBytes(call.limits);
   if (!fitsInBytes(text, budget)) {
     // A text beyond the budget took some milliseconds.
     const yielder = new Yielder({});

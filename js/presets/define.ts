@@ -5,7 +5,7 @@ import {
   type Aliases,
   withCanonicalKeys,
   type Arguments,
-  compile,
+  compileArgumentCheck,
   isPlain,
   object,
   type Schema,
@@ -107,7 +107,7 @@ function makePresetTool(
   const aliases = argumentAliasesOf(spec, of);
   const params = Object.entries(spec.params);
   const names = namesForReader(params, called, spec.called);
-  const plain = compile<Arguments>(spec.name, inputSchema);
+  const plain = compileArgumentCheck<Arguments>(spec.name, inputSchema);
   const parse =
     spec.of === "edit_file" && !fixedText
       ? withEmptyOldTextHint(plain, names.argument("old_text"), names.tool("write_file"))

@@ -1,5 +1,5 @@
 /** `access_info`: where this workspace may read and write. */
-import { compile, object } from "./lib/schema.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, text, texts } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { AccessSummary, DecidingSource, ReadingTool } from "./lib/tool.ts";
@@ -138,7 +138,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  parse: compile("access_info", inputSchema),
+  parse: compileArgumentCheck("access_info", inputSchema),
   paths: () => [],
   async run(_args, { access, grants, decidedBy }) {
     const granted = (await grants()).map(({ dir, access, expires }) =>

@@ -13,7 +13,7 @@ import {
   planPatch,
   shownDiffOf,
 } from "./lib/patching.ts";
-import { type Arguments, compile, object } from "./lib/schema.ts";
+import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
 import { writeWarnings } from "./lib/overwrite.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -100,7 +100,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: withPathsOfPatch(compile("apply_patch", inputSchema)),
+  parse: withPathsOfPatch(compileArgumentCheck("apply_patch", inputSchema)),
   paths: (args) =>
     args.names.map(
       (typed): PathUse => ({

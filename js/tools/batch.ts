@@ -1,6 +1,6 @@
 /** `batch`: several calls as one, all or none. The workspace runs the operations. */
-import { compile, object } from "./lib/schema.ts";
-import { flag, text, WARNINGS } from "./lib/shared.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
+import { flag, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { BatchTool } from "./lib/tool.ts";
 
@@ -87,7 +87,7 @@ const outputSchema = object(
     },
     applied: { type: "boolean", description: "Whether anything was written." },
     rolled_back: { type: "boolean", description: "Whether what had been written was taken back." },
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["results", "applied", "rolled_back"],
 );
@@ -102,7 +102,7 @@ Use it where changes of several files belong together. Up to 100 operations; bat
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-  parse: compile("batch", inputSchema),
+  parse: compileArgumentCheck("batch", inputSchema),
   paths: () => [],
   render(data, args) {
     const lines = data.results.flatMap((one, index) => {

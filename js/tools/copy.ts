@@ -9,8 +9,8 @@ import {
   type TransferTodo,
   transferSchema,
 } from "./lib/transfer.ts";
-import { compile, object } from "./lib/schema.ts";
-import { integer, text, TRANSFER_ALIASES, WARNINGS } from "./lib/shared.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
+import { integer, text, TRANSFER_ALIASES, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool } from "./lib/tool.ts";
 
@@ -34,7 +34,7 @@ const outputSchema = object(
     files: integer("Files and links copied."),
     directories: integer("Directories made."),
     bytes: integer("Bytes copied."),
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["source", "destination", "files", "directories", "bytes"],
 );
@@ -50,7 +50,7 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: TRANSFER_ALIASES,
-  parse: compile("copy", inputSchema),
+  parse: compileArgumentCheck("copy", inputSchema),
   paths: (args) => [
     { argument: "source", typed: args.source, intent: "read", tree: true },
     {

@@ -11,7 +11,7 @@ import {
   textIfDecodable,
   readTreeFacts,
 } from "./render/preview.ts";
-import { compile, object } from "./lib/schema.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
 import {
   TIMEOUT_BEFORE_WRITING_TEXT,
   flag,
@@ -19,8 +19,8 @@ import {
   path,
   PATH_ALIASES,
   text,
-  timeout,
-  WARNINGS,
+  timeoutSchema,
+  WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type ChangingTool, type Preview, locationError } from "./lib/tool.ts";
@@ -52,7 +52,7 @@ const inputSchema = object(
       false,
     ),
     missing_ok: flag("Nothing there is a success; when false it is NOT_FOUND.", false),
-    timeout_ms: timeout(TIMEOUT_BEFORE_WRITING_TEXT),
+    timeout_ms: timeoutSchema(TIMEOUT_BEFORE_WRITING_TEXT),
   },
   ["path"],
 );
@@ -62,7 +62,7 @@ const outputSchema = object(
     path: text("What was deleted, relative to the workspace."),
     files: integer("Files and links removed."),
     directories: integer("Directories removed."),
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["path", "files", "directories"],
 );
@@ -86,7 +86,7 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTo
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: compile("delete", inputSchema),
+  parse: compileArgumentCheck("delete", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", entry: true, tree: true }],
   async plan(args, call) {
     const at = call.locations[0]!;

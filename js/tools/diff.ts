@@ -5,11 +5,11 @@ import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { isTextKind, readWholeFile } from "./lib/contents.ts";
 import { renderDiffAsHtml, type HunkData, TRUNCATED_DIFF_NOTE } from "./render/diff_html.ts";
-import { type Arguments, compile, object } from "./lib/schema.ts";
-import { COMPARE_ALIASES, choice, flag, integer, path, text, timeout } from "./lib/shared.ts";
+import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
+import { COMPARE_ALIASES, choice, flag, integer, path, text, timeoutSchema } from "./lib/shared.ts";
 import { encodeUtf8 } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
-import { answerBytes } from "./lib/limits.ts";
+import { maxAnswerBytes } from "./lib/limits.ts";
 
 /** The arguments of `diff`. */
 export interface DiffArgs {
@@ -60,7 +60,7 @@ const inputSchema = object(
       ["unified", "json", "html"],
       "unified",
     ),
-    timeout_ms: timeout(),
+    timeout_ms: timeoutSchema(),
   },
   ["a"],
 );
@@ -100,7 +100,7 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: COMPARE_ALIASES,
-  parse: withSecondSideCheck(compile<CheckedDiffArgs>("diff", inputSchema)),
+  parse: withSecondSideCheck(compileArgumentCheck<CheckedDiffArgs>("diff", inputSchema)),
   paths: (args) =>
     args.b === undefined
       ? [{ argument: "a", typed: args.a, intent: "read" }]
@@ -121,7 +121,7 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
       ignoreWhitespace: args.ignore_whitespace,
       signal: call.signal,
       // The diff stops at the maximum size of an answer, because hunks beyond it could not be returned.
-      ...(args.format === "unified" ? {} : { limits: { bytes: answerBytes(call.limits) } }),
+      ...(args.format === "unified" ? {} : { limits: { bytes: maxAnswerBytes(call.limits) } }),
     };
     // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
     const result = await engine().diffAsync(before, after, { ...options, lineEnds: "raw" });
@@ -138,7 +138,7 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
     if (data.identical) return "Files are identical";
     return args.format === "html"
       ? renderDiffAsHtml(args.a, args.b ?? args.a, data.hunks ?? [], {
-          maxBytes: answerBytes(call.limits),
+          maxBytes: maxAnswerBytes(call.limits),
           cut: data.truncated === true,
         })
       : (shownDiffByData.get(data) ?? data.diff).replace(/\n$/u, "");

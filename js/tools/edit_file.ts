@@ -27,10 +27,10 @@ import {
 } from "./edit/schema.ts";
 import { normalizeEdits, withEmptyOldTextHint } from "./edit/arguments.ts";
 import { planEditsWithValues, type ValueEdit } from "./edit/value.ts";
-import { compile } from "./lib/schema.ts";
+import { compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { answerBytes } from "./lib/limits.ts";
+import { maxAnswerBytes } from "./lib/limits.ts";
 
 interface EditTodo {
   readonly before: Uint8Array;
@@ -54,7 +54,9 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: normalizeEdits(
-    withEmptyOldTextHint(compile<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema)),
+    withEmptyOldTextHint(
+      compileArgumentCheck<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema),
+    ),
   ),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan: planEditFile,
@@ -282,7 +284,7 @@ async function replaceInContent(
     threshold: args.threshold,
     onMultiple: args.on_multiple,
     path: args.path,
-    limits: { bytes: answerBytes(call.limits) },
+    limits: { bytes: maxAnswerBytes(call.limits) },
   };
   const byValue = edits.some(({ jsonPointer }) => jsonPointer !== undefined);
   const hash = before.length > MIN_LARGE_FILE_BYTES;

@@ -17,7 +17,7 @@ import type {
 } from "../engine/search-types.ts";
 import { rankedGrep, type Rank } from "./grep/rank.ts";
 import { grepWithoutExcludedLines } from "./grep/search.ts";
-import { answerBytes } from "./lib/limits.ts";
+import { maxAnswerBytes } from "./lib/limits.ts";
 import { otherReadableRoots } from "./render/left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "./lib/tool.ts";
@@ -159,7 +159,7 @@ export async function grepInCovered(
   const search = (root: string, one: CoveredContentQuery): Promise<SearchResult> =>
     rank === "path"
       ? grepWithoutExcludedLines(call.fs, root, one, call.excludeLines)
-      : rankedGrep(call.fs, root, one, rank, answerBytes(call.limits));
+      : rankedGrep(call.fs, root, one, rank, maxAnswerBytes(call.limits));
   const began = performance.now();
   const begin = parseRootCursor(query.cursor);
   const results: SearchResult[] = [];

@@ -5,8 +5,17 @@ import { findBackend } from "../backends/search/search.ts";
 import type { FuzzyResult } from "../engine/search-types.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
 import { otherRootsNote, unreadableNote } from "./render/left-out.ts";
-import { compile, object } from "./lib/schema.ts";
-import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./lib/shared.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
+import {
+  choice,
+  flag,
+  integer,
+  PATH_ALIASES,
+  path,
+  text,
+  timeoutSchema,
+  WARNINGS_SCHEMA,
+} from "./lib/shared.ts";
 import { phraseIfNamed, type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { plural } from "./lib/text.ts";
@@ -52,7 +61,7 @@ const inputSchema = object(
     rank: choice("score; recent: files that changed lately count more.", ["score", "recent"], "score"),
     respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
     limit: integer("The most files given.", { default: 20, minimum: 1, maximum: 1000 }),
-    timeout_ms: timeout(),
+    timeout_ms: timeoutSchema(),
   },
   ["query"],
 );
@@ -69,7 +78,7 @@ const outputSchema = object(
     },
     total: integer("All files that fit, also those beyond the limit."),
     truncated: { type: "boolean", description: "Whether there are more." },
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["files", "total", "truncated"],
 );
@@ -86,7 +95,7 @@ Matches in the file's own name count more than in its directories. Ignored files
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: compile("find_files", inputSchema),
+  parse: compileArgumentCheck("find_files", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   scans: () => true,
   run: runFindFiles,

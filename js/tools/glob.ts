@@ -1,8 +1,8 @@
 /** `glob`: finds files and directories by name. */
 import { closedRootsNote, coveredRoots, findInCovered } from "./every-root.ts";
 import { unmatchedGlobHint } from "./grep/text.ts";
-import { excludeNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
-import { answerBytes } from "./lib/limits.ts";
+import { excludeGlobNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
+import { maxAnswerBytes } from "./lib/limits.ts";
 import {
   assignmentPhrase,
   type ReaderNames,
@@ -11,7 +11,7 @@ import {
   type ReadingTool,
   locationError,
 } from "./lib/tool.ts";
-import { compile, object } from "./lib/schema.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
 import {
   choice,
   flag,
@@ -21,8 +21,8 @@ import {
   text,
   textOrTextListSchema,
   texts,
-  timeout,
-  WARNINGS,
+  timeoutSchema,
+  WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 
@@ -77,7 +77,7 @@ const inputSchema = object(
     recency_ms: integer("What `recent` means, in milliseconds.", { default: 86_400_000, minimum: 0 }),
     limit: integer("The most paths given.", { default: 1000, minimum: 1, maximum: 100_000 }),
     cursor: text("`next_cursor` of an earlier call with the same arguments, to go on from there."),
-    timeout_ms: timeout(),
+    timeout_ms: timeoutSchema(),
   },
   ["pattern"],
 );
@@ -89,7 +89,7 @@ const outputSchema = object(
     truncated: { type: "boolean", description: "Whether there are more." },
     next_cursor: text("Pass as cursor to go on."),
     ignored: integer("Matching files that ignore files leave out."),
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["matches", "total", "truncated", "ignored"],
 );
@@ -106,7 +106,7 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: compile("glob", inputSchema),
+  parse: compileArgumentCheck("glob", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   scans: () => true,
   run: runGlob,
@@ -155,7 +155,7 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
     sort: args.sort,
     recencyMs: args.recency_ms,
     limit: args.limit,
-    maxTextBytes: answerBytes(call.limits),
+    maxTextBytes: maxAnswerBytes(call.limits),
     cursor: args.cursor,
   }));
   return {
@@ -167,7 +167,7 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
       ignored: found.ignored,
     },
     warnings: [
-      ...excludeNotes(args.exclude),
+      ...excludeGlobNotes(args.exclude),
       ...findWarnings(found, call.names),
       closedRootsNote(covered, "searched"),
       covered.roots.length > 1 || covered.closed.length > 0

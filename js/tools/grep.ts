@@ -4,7 +4,7 @@ import { grepBackend } from "../backends/search/search.ts";
 import { encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { SearchCounts, SearchQuery, SearchResult } from "../engine/search-types.ts";
-import { compile, object } from "./lib/schema.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
 import {
   choice,
   flag,
@@ -14,7 +14,7 @@ import {
   text,
   textOrTextListSchema,
   texts,
-  WARNINGS,
+  WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
 import { closedRootsNote, coveredRoots, grepInCovered, makeRootCursor } from "./every-root.ts";
 import { rankedGrep } from "./grep/rank.ts";
@@ -23,10 +23,10 @@ import { grepWithoutExcludedLines } from "./grep/search.ts";
 import { plural } from "./lib/text.ts";
 import { matchesElsewhereNote } from "./grep/elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
-import { excludeNotes, grepWarnings, otherReadableRoots, otherRootsNote } from "./render/left-out.ts";
+import { excludeGlobNotes, grepWarnings, otherReadableRoots, otherRootsNote } from "./render/left-out.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { inBothUnicodeForms } from "./lib/walks.ts";
-import { answerBytes } from "./lib/limits.ts";
+import { maxAnswerBytes } from "./lib/limits.ts";
 
 type GrepToolArgs = CheckedGrepArgs;
 
@@ -123,7 +123,7 @@ const outputSchema = object(
       { path: text("The first file."), line: integer("The first line."), count: integer("Matching lines.") },
       ["path", "line", "count"],
     ),
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["total_matches", "files_with_matches", "files_searched", "skipped_binary", "truncated", "complete"],
 );
@@ -140,7 +140,7 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: compile("grep", inputSchema),
+  parse: compileArgumentCheck("grep", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   scans: () => "partial",
   run: runGrep,
@@ -192,7 +192,7 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
       { complete: true, details: { argument: "cursor" } },
     );
   // A ranking considers more matches than the page shows, because the best may come late in path order.
-  const maxTextBytes = args.rank === "path" ? answerBytes(call.limits) : MAX_RANKED_BYTES;
+  const maxTextBytes = args.rank === "path" ? maxAnswerBytes(call.limits) : MAX_RANKED_BYTES;
   const signalled = { ...query, maxTextBytes, signal: call.signal };
   const { onProgress } = call;
   const counted = {
@@ -208,7 +208,7 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
     ? await grepInCovered(call, covered, counted, args.rank)
     : args.rank === "path"
       ? await grepWithoutExcludedLines(call.fs, root, counted, call.excludeLines)
-      : await rankedGrep(call.fs, root, counted, args.rank, answerBytes(call.limits));
+      : await rankedGrep(call.fs, root, counted, args.rank, maxAnswerBytes(call.limits));
   const shown = (path: string): string =>
     call.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
   const data = grepDataOf(found, args, shown);
@@ -217,7 +217,7 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
       ? await searchAsPlainText(args, call, signalled, shown)
       : undefined;
   const notes = [
-    ...excludeNotes(args.exclude),
+    ...excludeGlobNotes(args.exclude),
     ...grepWarnings(found, call.limits.grepFileBytes, call.names),
   ];
   const others =

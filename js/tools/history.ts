@@ -1,6 +1,6 @@
 /** `history`: the changes that can be undone. */
 import type { PastCall } from "./lib/past.ts";
-import { compile, object } from "./lib/schema.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text } from "./lib/shared.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -77,7 +77,7 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
     outputSchema,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     aliases: { file_path: "path" },
-    parse: compile("history", inputSchema),
+    parse: compileArgumentCheck("history", inputSchema),
     paths: ({ path }) =>
       path === undefined ? [] : [{ argument: "path", typed: path, intent: "read", entry: true }],
     async run({ limit, cursor }, call) {

@@ -1,7 +1,7 @@
 /** `list_directory`: lists a directory, to a given depth. */
 import type { FsEntry, FsStat, MaybePromise } from "../backends/backend.ts";
 import { lstatVia } from "../backends/fallback/fallback.ts";
-import { ENTRIES_PER_CHECK, Yielder } from "../engine/yielder.ts";
+import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
 import { walkRuns } from "../backends/walk/drive.ts";
 import { IGNORE_FILES, readIgnoreFiles, rulesAbove } from "../backends/walk/ignore-files.ts";
 import { TreeWalk } from "../backends/walk/walk.ts";
@@ -11,14 +11,24 @@ import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
-import { excludeNotes } from "./render/left-out.ts";
-import { shownTarget } from "./render/link-target.ts";
-import { answerBytes } from "./lib/limits.ts";
+import { excludeGlobNotes } from "./render/left-out.ts";
+import { shownLinkTarget } from "./render/link-target.ts";
+import { maxAnswerBytes } from "./lib/limits.ts";
 import { type ListDirectoryData, type ListedEntry, renderListing } from "./render/listing.ts";
-import { compile, object } from "./lib/schema.ts";
-import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./lib/shared.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
+import {
+  choice,
+  flag,
+  integer,
+  path,
+  PATH_ALIASES,
+  text,
+  texts,
+  timeoutSchema,
+  WARNINGS_SCHEMA,
+} from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { isoTime, plural, utf8Length } from "./lib/text.ts";
+import { formatIsoTime, plural, utf8Length } from "./lib/text.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { unignoredPaths } from "./lib/walks.ts";
 
@@ -59,7 +69,7 @@ const inputSchema = object(
       ["text", "json", "names", "tree"],
       "text",
     ),
-    timeout_ms: timeout(),
+    timeout_ms: timeoutSchema(),
   },
   [],
 );
@@ -89,7 +99,7 @@ const outputSchema = object(
     total: integer("All entries, also those beyond the limit."),
     truncated: { type: "boolean", description: "Whether there are more." },
     next_cursor: text("Pass as cursor to go on."),
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["path", "entries", "total", "truncated"],
 );
@@ -106,7 +116,7 @@ Symbolic links are shown with their target, unless that is out of bounds, and ne
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: compile("list_directory", inputSchema),
+  parse: compileArgumentCheck("list_directory", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   // A single directory is listed without waiting for a turn, because that is as fast as reading a file.
   scans: ({ depth, respect_ignore }) => depth > 1 || respect_ignore,
@@ -149,7 +159,7 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const warnings = [
     ...(closed.length === 0 ? [] : [closedNote(closed)]),
     closedRootsNote(covered, "listed"),
-    ...excludeNotes(args.ignore),
+    ...excludeGlobNotes(args.ignore),
   ].filter((note) => note !== undefined);
   return {
     ...(warnings.length === 0 ? {} : { warnings }),
@@ -239,7 +249,7 @@ function offsetOf({ cursor }: Args, shownPath: string): number {
  */
 async function pageOf(args: Args, root: string, from: number, call: Call): Promise<TreePage> {
   const { depth, hidden, ignore, respect_ignore, sort, order: direction, limit } = args;
-  const maxTextBytes = answerBytes(call.limits);
+  const maxTextBytes = maxAnswerBytes(call.limits);
   // For bare names of one directory, a plain listing is faster than a page of a tree.
   const bare = depth === 1 && call.brief && !respect_ignore;
   if (call.fs.listTree === undefined || bare || sort === "size" || sort === "mtime") {
@@ -317,7 +327,8 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   const found: FsEntry[] = [];
   const yielder = new Yielder({ signal: call.signal });
   for await (const run of walkRuns(walk, source, yielder))
-    for (const { entry } of run) if (found.push(entry) % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+    for (const { entry } of run)
+      if (found.push(entry) % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
   return found;
 }
 
@@ -374,7 +385,7 @@ function isComplete(entry: FsEntry, call: Call): boolean {
 async function listed(entry: FsEntry, call: Call): Promise<ListedEntry> {
   const facts = hasFacts(entry, call) ? {} : await factsOf(entry, call);
   if (entry.type !== "symlink") return shown(entry, facts, call);
-  const target = await shownTarget(call, entry.path, entry.target ?? facts.target);
+  const target = await shownLinkTarget(call, entry.path, entry.target ?? facts.target);
   return target === undefined ? shown(entry, facts, call) : { ...shown(entry, facts, call), target };
 }
 
@@ -393,6 +404,6 @@ function shown(entry: FsEntry, facts: Partial<Pick<FsStat, "size" | "mtime">>, c
     type,
   };
   if (size !== undefined) data.size = size;
-  if (mtime !== undefined) data.modified = isoTime(mtime);
+  if (mtime !== undefined) data.modified = formatIsoTime(mtime);
   return data;
 }

@@ -1,6 +1,6 @@
 /** `mkdir`: makes a directory. */
-import { compile, object } from "./lib/schema.ts";
-import { flag, path, PATH_ALIASES, text, WARNINGS } from "./lib/shared.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
+import { flag, path, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type ChangingTool, locationError } from "./lib/tool.ts";
 import { statOrNull } from "./lib/contents.ts";
@@ -34,7 +34,7 @@ const outputSchema = object(
   {
     path: text("The directory, relative to the workspace."),
     created: { type: "boolean", description: "False where it was there already." },
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["path", "created"],
 );
@@ -50,7 +50,7 @@ Not needed before write_file, copy or move: they make missing directories themse
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: compile("mkdir", inputSchema),
+  parse: compileArgumentCheck("mkdir", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   async plan(args, call) {
     const at = call.locations[0]!;

@@ -9,8 +9,8 @@ import {
   type TransferTodo,
   transferSchema,
 } from "./lib/transfer.ts";
-import { compile, object } from "./lib/schema.ts";
-import { text, TRANSFER_ALIASES, WARNINGS } from "./lib/shared.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
+import { text, TRANSFER_ALIASES, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool } from "./lib/tool.ts";
 
@@ -28,7 +28,7 @@ const outputSchema = object(
   {
     source: text("Where it was, relative to the workspace."),
     destination: text("Where it is now, relative to the workspace."),
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["source", "destination"],
 );
@@ -44,7 +44,7 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: TRANSFER_ALIASES,
-  parse: compile("move", inputSchema),
+  parse: compileArgumentCheck("move", inputSchema),
   paths: (args) => [
     { argument: "source", typed: args.source, intent: "write", entry: true, tree: true },
     {

@@ -9,19 +9,19 @@ import { imageFacts, imageText } from "./render/image.ts";
 import { linesShownByPage } from "./lib/line-ranges.ts";
 import { pageWarning, renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/renderings.ts";
-import { type Arguments, compile } from "./lib/schema.ts";
+import { type Arguments, compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
 import { inputSchema, outputSchema, type ReadFileArgs, type ReadFileData } from "./read/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { encodeUtf8 } from "./lib/text.ts";
 import { type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
-import { answerBytes } from "./lib/limits.ts";
+import { maxAnswerBytes } from "./lib/limits.ts";
 
 type OptionalReadArgs = "start_byte" | "pages" | "json_pointer";
 type CheckedReadFileArgs = Required<Omit<ReadFileArgs, OptionalReadArgs>> &
   Pick<ReadFileArgs, OptionalReadArgs>;
 
-const checkReadFileArgs = compile<CheckedReadFileArgs>("read_file", inputSchema);
+const checkReadFileArgs = compileArgumentCheck<CheckedReadFileArgs>("read_file", inputSchema);
 
 /**
  * Checks the arguments. Line 0 is refused here and not by the schema, which would need the keyword `not`;
@@ -149,7 +149,7 @@ function pageRequestOf(args: CheckedReadFileArgs, call: Call): PageRequest {
     anchors: args.anchors,
     startByte: args.start_byte,
     wholeFileBytes: call.limits.wholeFileBytes,
-    textBytes: answerBytes(call.limits),
+    textBytes: maxAnswerBytes(call.limits),
   };
 }
 

@@ -1,17 +1,17 @@
 /** `read_many_files`: the contents of several files, one after the other. */
-import { excludeNotes } from "./render/left-out.ts";
+import { excludeGlobNotes } from "./render/left-out.ts";
 import type { Location } from "../policy/index.ts";
 import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { readPage } from "./lib/contents.ts";
 import type { NonText } from "../readers/index.ts";
 import { imageText, readImage } from "./render/image.ts";
-import { answerBytes, type Limits } from "./lib/limits.ts";
+import { maxAnswerBytes, type Limits } from "./lib/limits.ts";
 import { expandPaths, type SkippedOne, skipReasonOf, type RequestedFile } from "./lib/read_many_paths.ts";
 import { phraseIfNamed, type Answer, type Call, type ContentBlock, type ReadingTool } from "./lib/tool.ts";
 import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/renderings.ts";
-import { compile, object } from "./lib/schema.ts";
-import { choice, flag, integer, text, texts, timeout, WARNINGS } from "./lib/shared.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
+import { choice, flag, integer, text, texts, timeoutSchema, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { utf8Length } from "./lib/text.ts";
@@ -81,7 +81,7 @@ const inputSchema = object(
       ["block", "media", "error"],
       "block",
     ),
-    timeout_ms: timeout("After this time the files not read yet are listed as skipped."),
+    timeout_ms: timeoutSchema("After this time the files not read yet are listed as skipped."),
   },
   ["paths"],
 );
@@ -114,7 +114,7 @@ const outputSchema = object(
       ]),
     },
     truncated: { type: "boolean", description: "Whether a limit left something out." },
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["files", "skipped", "truncated"],
 );
@@ -135,7 +135,7 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  parse: compile("read_many_files", inputSchema),
+  parse: compileArgumentCheck("read_many_files", inputSchema),
   // Every path is checked separately: one outside the roots is skipped, with its reason.
   paths: () => [],
   scans: () => true,
@@ -158,7 +158,7 @@ A file that cannot be read never fails the call: it is listed as skipped with th
  * of a page.
  */
 function maxTextBytes({ max_total_bytes: asked }: CheckedReadManyFilesArgs, limits: Limits): number {
-  return asked === undefined ? answerBytes(limits) : limits.outputBytes;
+  return asked === undefined ? maxAnswerBytes(limits) : limits.outputBytes;
 }
 
 /**
@@ -172,12 +172,12 @@ async function runReadManyFiles(
   call: Call,
 ): Promise<Answer<ReadManyFilesData>> {
   const skipped: SkippedOne[] = [];
-  const warnings: string[] = [...excludeNotes(args.exclude)];
+  const warnings: string[] = [...excludeGlobNotes(args.exclude)];
   const wanted = await expandPaths(args, call, skipped, warnings);
   const files: ReadOne[] = [];
   const content: ContentBlock[] = [];
   const isPage = args.max_total_bytes === undefined;
-  const maxBytes = args.max_total_bytes ?? Math.max(1, answerBytes(call.limits) - SKIP_LIST_BYTES);
+  const maxBytes = args.max_total_bytes ?? Math.max(1, maxAnswerBytes(call.limits) - SKIP_LIST_BYTES);
   let left = maxBytes;
   let truncated = false;
   const yielder = new Yielder({});

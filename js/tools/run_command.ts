@@ -1,5 +1,5 @@
 /** `run_command`: runs a program in the sandbox of the workspace. Offered only where the workspace has one. */
-import { compile, object } from "./lib/schema.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, integer, path, text, texts } from "./lib/shared.ts";
 import type { SandboxStatus } from "../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -114,7 +114,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-  parse: compile("run_command", inputSchema),
+  parse: compileArgumentCheck("run_command", inputSchema),
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write" }],
   plan: (args) => ({ todo: argvOf(args), base: [] }),
   preview: (plan, _args) => ({

@@ -3,11 +3,11 @@ import type { FsStat } from "../backends/backend.ts";
 import { lstatVia, readVersioned } from "../backends/fallback/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
-import { HIDDEN_TARGET_TEXT, shownTarget } from "./render/link-target.ts";
-import { compile, object } from "./lib/schema.ts";
+import { HIDDEN_TARGET_TEXT, shownLinkTarget } from "./render/link-target.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { isoTime } from "./lib/text.ts";
+import { formatIsoTime } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 
 /** The arguments of `stat`. */
@@ -112,7 +112,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: compile("stat", inputSchema),
+  parse: compileArgumentCheck("stat", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", entry: !args.follow }],
   async run(args, call) {
     const at = call.locations[0]!;
@@ -120,7 +120,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
     if (at.directory && !facts.isDir) throw locationError("NOT_DIRECTORY", at);
     // The content is read only if the hash or the media type is needed.
     const looked = facts.isFile && (args.hash || !call.brief);
-    const target = facts.type === "symlink" ? await shownTarget(call, at.path, facts.target) : undefined;
+    const target = facts.type === "symlink" ? await shownLinkTarget(call, at.path, facts.target) : undefined;
     const data: StatData = {
       name: nameOf(at.path) || "/",
       path: call.display(at.path),
@@ -129,9 +129,9 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
       ...(facts.mode === undefined
         ? {}
         : { mode: formatOctalMode(facts.mode), mode_string: formatModeLetters(facts) }),
-      ...(facts.birthtime === undefined ? {} : { created: isoTime(facts.birthtime) }),
-      modified: isoTime(facts.mtime),
-      ...(facts.atime === undefined ? {} : { accessed: isoTime(facts.atime) }),
+      ...(facts.birthtime === undefined ? {} : { created: formatIsoTime(facts.birthtime) }),
+      modified: formatIsoTime(facts.mtime),
+      ...(facts.atime === undefined ? {} : { accessed: formatIsoTime(facts.atime) }),
       is_dir: facts.isDir,
       is_file: facts.isFile,
       is_symlink: facts.type === "symlink",

@@ -4,8 +4,8 @@ import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { previewDiff, textIfDecodable } from "./render/preview.ts";
 import { lastUndoableChange, type UndoableHistory, type PastCall, type RestoredState } from "./lib/past.ts";
-import { compile, object } from "./lib/schema.ts";
-import { text, texts, WARNINGS } from "./lib/shared.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
+import { text, texts, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call, ChangingTool, PathEffect, Preview, PreviewChange } from "./lib/tool.ts";
 
@@ -51,7 +51,7 @@ const outputSchema = object(
     tool: text("Its tool."),
     paths: texts("What was put back, relative to the workspace."),
     diff: text("What was put back, as a diff; for a person."),
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["undone", "tool", "paths"],
 );
@@ -115,7 +115,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
     inputSchema,
     outputSchema,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    parse: compile("undo", inputSchema),
+    parse: compileArgumentCheck("undo", inputSchema),
     recordsItself: true,
     prepare: (args, past) => chooseUndo(args, past, all),
     paths: ({ chosen, effects }) =>

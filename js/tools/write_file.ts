@@ -36,7 +36,7 @@ import {
 } from "./lib/overwrite.ts";
 import { assertExpectedHash, toConflict, normalizeHash, readWholeFile, assertFile } from "./lib/contents.ts";
 import { previewDiff, contentPreview, encodeLikeShown } from "./render/preview.ts";
-import { compile, MODE_PATTERN, object } from "./lib/schema.ts";
+import { compileArgumentCheck, MODE_PATTERN, object } from "./lib/schema.ts";
 import {
   choice,
   EXPECTED_HASH_SCHEMA,
@@ -46,7 +46,7 @@ import {
   path,
   PATH_ALIASES,
   text,
-  WARNINGS,
+  WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding } from "./lib/text.ts";
@@ -148,12 +148,12 @@ const outputSchema = object(
     hash: text("Hash of the whole file now, for expected_hash."),
     diff: text("Unified diff against the content before."),
     hook_diff: HOOK_DIFF_SCHEMA,
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["path", "operation", "bytes_written", "lines_written", "hash"],
 );
 
-const checkWriteFileArgs = compile<CheckedWriteArgs>("write_file", inputSchema);
+const checkWriteFileArgs = compileArgumentCheck<CheckedWriteArgs>("write_file", inputSchema);
 
 /** Creates, replaces or extends one file. */
 export const writeFile: ChangingTool<WriteFileToolArgs, WriteFileData, WriteTodo> = {

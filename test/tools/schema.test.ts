@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { FilewrightError } from "../../js/engine/errors.ts";
-import { withCanonicalKeys, compile, object } from "../../js/tools/lib/schema.ts";
+import { withCanonicalKeys, compileArgumentCheck, object } from "../../js/tools/lib/schema.ts";
 
-const checked = compile<Record<string, unknown>>(
+const checked = compileArgumentCheck<Record<string, unknown>>(
   "try",
   object(
     {

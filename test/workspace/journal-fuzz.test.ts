@@ -11,7 +11,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FileJournal } from "../../js/journal/store.node.ts";
-import { type Entry, fromFrame, toFrame } from "../../js/backends/transaction/step.ts";
+import { type RecordEntry, fromFrame, toFrame } from "../../js/backends/transaction/step.ts";
 
 const wished = Number(process.env["FILEWRIGHT_FUZZ"] ?? 0);
 const settings = wished > 0 ? { numRuns: wished } : { numRuns: 500, seed: 20_261_122 };
@@ -19,7 +19,7 @@ const settings = wished > 0 ? { numRuns: wished } : { numRuns: 500, seed: 20_261
 const ID = "20261122-01";
 const GROUP = "/ws";
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const ENTRIES: readonly Entry[] = [
+const ENTRIES: readonly RecordEntry[] = [
   { entry: "begin", header: { callId: ID, tool: "batch", time: 1, cwd: GROUP } },
   {
     entry: "steps",
@@ -133,12 +133,12 @@ test("any text is an entry or none, and an entry comes back as it was", () => {
   );
   for (const entry of ENTRIES) {
     const { json, blobs } = toFrame(entry);
-    expect(plain(fromFrame(json, Buffer.concat(blobs)) as Entry)).toEqual(plain(entry));
+    expect(plain(fromFrame(json, Buffer.concat(blobs)) as RecordEntry)).toEqual(plain(entry));
   }
 });
 
 /** Without the difference between kinds of byte arrays. */
-function plain(entry: Entry): unknown {
+function plain(entry: RecordEntry): unknown {
   return JSON.parse(
     JSON.stringify(entry, function (this: Readonly<Record<string, unknown>>, key, value: unknown) {
       // `this[key]`: a Buffer's own JSON form would come as the value.

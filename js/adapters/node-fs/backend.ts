@@ -27,9 +27,9 @@ import {
 import { decodeText, encodeText } from "../../backends/text.ts";
 import { optionChecker, instance, required } from "../../schema/option.ts";
 import {
-  codeOf,
+  errnoCodeOf,
   translateError,
-  realOf,
+  realPathOf,
   type RealOptions,
   type NodeFs,
   type NodeFsPromises,
@@ -75,9 +75,9 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
   };
   const resolve = async (path: string, options: RealOptions): Promise<string> => {
     const file = await place(path);
-    if (file === "/" || !normalise(path).directory) return realOf(host, file, options);
+    if (file === "/" || !normalise(path).directory) return realPathOf(host, file, options);
     // A path that ends in a slash names a directory, even through a link.
-    const real = await realOf(host, file, { ...options, follow: true });
+    const real = await realPathOf(host, file, { ...options, follow: true });
     const there = (await (host.lstat ?? host.stat).call(host, real).catch(() => undefined)) as
       | NodeStats
       | undefined;
@@ -94,10 +94,10 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     translateError(path, () => resolve(path, { follow: true, keepMissingDirectory: true }));
 
   const stat = (path: string): Promise<FsStat> =>
-    follow(path, async (file) => factsOf(at(path), (await host.stat(file)) as NodeStats));
+    follow(path, async (file) => toFsStat(at(path), (await host.stat(file)) as NodeStats));
   const lstat = (path: string): Promise<FsStat> =>
     run(path, async (file) => {
-      const facts = factsOf(at(path), (await (host.lstat ?? host.stat).call(host, file)) as NodeStats);
+      const facts = toFsStat(at(path), (await (host.lstat ?? host.stat).call(host, file)) as NodeStats);
       if (facts.type !== "symlink" || host.readlink === undefined) return facts;
       return Object.freeze({ ...facts, target: String(await host.readlink(file)) });
     });
@@ -105,7 +105,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     try {
       return await lstat(path);
     } catch (error) {
-      if (["NOT_FOUND", "NOT_DIRECTORY"].includes(codeOf(error))) return undefined;
+      if (["NOT_FOUND", "NOT_DIRECTORY"].includes(errnoCodeOf(error))) return undefined;
       throw error;
     }
   };
@@ -212,15 +212,15 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
   };
   return Object.freeze({
     ...backend,
-    ...linksOf(host, run, follow, lstat, realpath),
-    ...movesOf(host, run, standing),
+    ...linkAndModeMethodsOf(host, run, follow, lstat, realpath),
+    ...moveMethodsOf(host, run, standing),
   });
 }
 
 type RunOperation = <T>(path: string, operation: (path: string) => Promise<T>) => Promise<T>;
 
 /** Returns the methods for links and permission bits that the object supports. */
-function linksOf(
+function linkAndModeMethodsOf(
   host: NodeFsPromises,
   run: RunOperation,
   follow: RunOperation,
@@ -253,7 +253,7 @@ function linksOf(
 }
 
 /** Returns the method `rename`, if the object supports it. */
-function movesOf(
+function moveMethodsOf(
   host: NodeFsPromises,
   run: RunOperation,
   standing: (path: string) => Promise<FsStat | undefined>,
@@ -263,7 +263,7 @@ function movesOf(
   return {
     rename: (from, to, { overwrite = false } = {}) =>
       run(from, async (source) => {
-        const destination = await realOf(host, normalise(to).path, { follow: false });
+        const destination = await realPathOf(host, normalise(to).path, { follow: false });
         const moved = await standing(source);
         if (moved === undefined) throw backendError("NOT_FOUND", from);
         if (relativeTo(destination, source) !== null && destination !== source)
@@ -339,8 +339,8 @@ async function replaceFile(
   }
 }
 
-function factsOf(path: string, stats: NodeStats): FsStat {
-  const type = typeOf(stats);
+function toFsStat(path: string, stats: NodeStats): FsStat {
+  const type = entryTypeOf(stats);
   const time = (key: "ctime" | "atime" | "birthtime"): Partial<FsStat> => {
     const value = stats[`${key}Ms`];
     return value === undefined ? {} : { [key]: Number(value) };
@@ -360,7 +360,7 @@ function factsOf(path: string, stats: NodeStats): FsStat {
   });
 }
 
-function typeOf(stats: NodeStats): EntryType {
+function entryTypeOf(stats: NodeStats): EntryType {
   if (stats.isSymbolicLink()) return "symlink";
   if (stats.isDirectory()) return "dir";
   return stats.isFile() ? "file" : "other";

@@ -43,7 +43,7 @@ export interface NodeFs {
 }
 
 /** The error code here for each code of the file system of Node, which imitations use too. */
-const CODE_OF_ERRNO: Readonly<Record<string, Code>> = {
+const CODE_BY_ERRNO: Readonly<Record<string, Code>> = {
   ENOENT: "NOT_FOUND",
   EEXIST: "ALREADY_EXISTS",
   EISDIR: "IS_DIRECTORY",
@@ -66,17 +66,17 @@ export async function translateError<T>(path: string, operation: () => Promise<T
     return await operation();
   } catch (error) {
     if (error instanceof FilewrightError) throw error;
-    throw backendError(CODE_OF_ERRNO[codeOf(error)] ?? "IO_ERROR", path, undefined, { cause: error });
+    throw backendError(CODE_BY_ERRNO[errnoCodeOf(error)] ?? "IO_ERROR", path, undefined, { cause: error });
   }
 }
 
 /** Returns a code such as `ENOENT`; empty without one. */
-export function codeOf(error: unknown): string {
+export function errnoCodeOf(error: unknown): string {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === "string" ? code : "";
 }
 
-/** Options for {@link realOf}. */
+/** Options for {@link realPathOf}. */
 export interface RealOptions {
   /** True to follow a link that is the last name of the path. */
   readonly follow: boolean;
@@ -93,12 +93,12 @@ export interface RealOptions {
  * @throws FilewrightError LOOP, NOT_DIRECTORY, NOT_FOUND (`..` after a missing name),
  * NAME_TOO_LONG
  */
-export async function realOf(host: NodeFsPromises, path: string, options: RealOptions): Promise<string> {
+export async function realPathOf(host: NodeFsPromises, path: string, options: RealOptions): Promise<string> {
   const { lstat, readlink } = host;
   if (lstat === undefined || readlink === undefined) return path;
   const look = async (at: string): Promise<FoundEntry | null> => {
     const stats = await lstat.call(host, at).catch((error: unknown) => {
-      if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
+      if (errnoCodeOf(error) === "ENOENT" || errnoCodeOf(error) === "ENOTDIR") return undefined;
       throw error;
     });
     if (stats === undefined) return null;

@@ -54,19 +54,19 @@ export function withPathInRejection<T>(path: string, promise: Promise<T>): Promi
 }
 
 /** Error codes of a move or copy that are about the target. */
-const TARGET_ERRORS: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
+const TARGET_ERROR_CODES: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
 
 /** Awaits a move or copy; its error names the target where the target is the cause. */
 function withTargetInError<T>(to: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
-    throw error instanceof FilewrightError && TARGET_ERRORS.has(error.code) ? errorAt(to, error) : error;
+    throw error instanceof FilewrightError && TARGET_ERROR_CODES.has(error.code) ? errorAt(to, error) : error;
   });
 }
 
 /** Decodes the result of a write. */
 export function decodeWriteResult(packed: Packed): WriteResult {
   const { version, otherNames, inPlace } = decodeWrittenFile(unpackerOf(packed));
-  const made = resultOf(version);
+  const made = writeResultOf(version);
   if (otherNames === 0 && !inPlace) return made;
   return Object.freeze({
     ...made,
@@ -76,7 +76,7 @@ export function decodeWriteResult(packed: Packed): WriteResult {
 }
 
 /** Returns the result of a write, copy or move for the version of its file. */
-export function resultOf(version: string): WriteResult {
+export function writeResultOf(version: string): WriteResult {
   return Object.freeze({ version, fileId: fileIdOf(version) });
 }
 
@@ -220,7 +220,7 @@ export type NativeTransfer<T> = (
 ) => Promise<T>;
 
 /** Runs a move or copy; `run` gets its flags, its durability and its cancel token. */
-export function transfer<T>(
+export function transferNatively<T>(
   native: Pick<typeof addon, "CancelToken">,
   [from, to]: readonly [from: string, to: string],
   options: LocalTransferOptions,

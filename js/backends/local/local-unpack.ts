@@ -10,7 +10,7 @@ import {
 import type { FsEntry, FsStat } from "../backend.ts";
 import { childOf, normalise } from "../paths.ts";
 import type { TreePage } from "../entry.ts";
-import { ENTRIES_PER_CHECK, type Yielder } from "../../engine/yielder.ts";
+import { STEPS_PER_YIELD_CHECK, type Yielder } from "../../engine/yielder.ts";
 
 /** Returns the facts about a path, frozen. */
 export function toFsStat(found: EntryStat, path: string, target: string | null = null): FsStat {
@@ -70,7 +70,7 @@ export async function decodeListingYielding(
   const { reader, entries, ...rest } = decodeListingHead(packed);
   for (let i = 0; i < entries.length; i++) {
     entries[i] = decodeEntry(reader, path);
-    if (i % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) await yielder.yieldIfDue();
+    if (i % STEPS_PER_YIELD_CHECK === STEPS_PER_YIELD_CHECK - 1) await yielder.yieldIfDue();
   }
   return { entries: Object.freeze(entries), ...rest };
 }

@@ -49,10 +49,10 @@ import {
   listPage,
   isPath,
   nativeWriteOptions,
-  resultOf,
+  writeResultOf,
   openRoots,
   type NativeTransfer,
-  transfer,
+  transferNatively,
   withPathInRejection,
   decodeWriteResult,
 } from "./local-calls.ts";
@@ -381,7 +381,7 @@ export class LocalBackend implements FsBackend {
       const aside = asideNameOf(options);
       return this.#roots.rename(from, to, flags, durability, ifVersion, ifTargetVersion, aside, cancel);
     });
-    return version === null ? Object.freeze({}) : resultOf(version);
+    return version === null ? Object.freeze({}) : writeResultOf(version);
   }
   async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
     const packed = await this.#transfer(from, to, options, (flags, durability, cancel) =>
@@ -442,6 +442,6 @@ export class LocalBackend implements FsBackend {
   }
 
   #transfer<T>(from: string, to: string, options: LocalTransferOptions, run: NativeTransfer<T>): Promise<T> {
-    return transfer(this.#native, [from, to], options, this.#options, run);
+    return transferNatively(this.#native, [from, to], options, this.#options, run);
   }
 }

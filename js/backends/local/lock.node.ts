@@ -11,7 +11,7 @@ import { checkSignal, backendError } from "../failure.ts";
 import { withPathInError } from "./local-calls.ts";
 
 /** The longest pause between two attempts to take a lock, in milliseconds. */
-const MAX_PAUSE_MS = 20;
+const MAX_RETRY_PAUSE_MS = 20;
 
 const locksByStateDir = new Map<string, NativeLocks>();
 
@@ -36,9 +36,9 @@ export async function lockPath(
   options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<LockHandle> {
   const { timeoutMs, signal } = options;
-  const locks = locksIn(native, stateDir ?? defaultStateDir(), path);
+  const locks = locksOfStateDir(native, stateDir ?? defaultStateDir(), path);
   const deadline = performance.now() + timeoutMs;
-  for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+  for (let pause = 1; ; pause = Math.min(pause * 2, MAX_RETRY_PAUSE_MS)) {
     checkSignal(signal, path);
     const lock = withPathInError(path, () => locks.tryLock(real));
     if (lock !== null) return toLockHandle(lock);
@@ -57,11 +57,13 @@ export async function lockPath(
 export function tryLock(stateDir: string, name: string): LockHandle | null {
   const loaded = loadNative();
   if (!("binding" in loaded)) throw backendError("UNSUPPORTED_PLATFORM", stateDir, loaded.reason);
-  const lock = withPathInError(stateDir, () => locksIn(loaded.binding, stateDir, stateDir).tryLock(name));
+  const lock = withPathInError(stateDir, () =>
+    locksOfStateDir(loaded.binding, stateDir, stateDir).tryLock(name),
+  );
   return lock === null ? null : toLockHandle(lock);
 }
 
-function locksIn(native: NativeBinding, stateDir: string, path: string): NativeLocks {
+function locksOfStateDir(native: NativeBinding, stateDir: string, path: string): NativeLocks {
   const known = locksByStateDir.get(stateDir);
   if (known !== undefined) return known;
   const locks = withPathInError(path, () => new native.NativeLocks(stateDir));

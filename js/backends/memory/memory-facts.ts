@@ -5,13 +5,13 @@ import { cloneDir, cloneNode, type DirNode, type CopyAttributes, type MemoryNode
 import { byteLength, childOf } from "../paths.ts";
 
 /** Returns the version of a file as callers see it. */
-export function versionOf(node: MemoryNode): string | undefined {
+export function versionOfNode(node: MemoryNode): string | undefined {
   return node.type === "file" ? `m${node.version}` : undefined;
 }
 
 /** Returns the result of a write, copy or move, frozen. */
 export function toWriteResult(node: MemoryNode): WriteResult {
-  const version = versionOf(node);
+  const version = versionOfNode(node);
   return Object.freeze({ ...(version === undefined ? {} : { version }), fileId: `m${node.id}` });
 }
 
@@ -20,7 +20,7 @@ export function toFsStat(path: string, node: MemoryNode): FsStat {
   return Object.freeze({
     path,
     type: node.type,
-    size: sizeOf(node),
+    size: sizeOfNode(node),
     isDir: node.type === "dir",
     isFile: node.type === "file",
     mtime: node.mtime,
@@ -29,7 +29,7 @@ export function toFsStat(path: string, node: MemoryNode): FsStat {
     mode: node.mode,
     nlink: 1,
     ...(node.type === "symlink" ? { target: node.target } : {}),
-    ...(node.type === "file" ? { version: versionOf(node) as string } : {}),
+    ...(node.type === "file" ? { version: versionOfNode(node) as string } : {}),
     fileId: `m${node.id}`,
   });
 }
@@ -42,13 +42,13 @@ export function toFsEntry(directory: string, name: string, node: MemoryNode): Fs
     type: node.type,
     isDir: node.type === "dir",
     isFile: node.type === "file",
-    size: sizeOf(node),
+    size: sizeOfNode(node),
     mtime: node.mtime,
     ...(node.type === "symlink" ? { target: node.target } : {}),
   });
 }
 
-function sizeOf(node: MemoryNode): number {
+function sizeOfNode(node: MemoryNode): number {
   if (node.type === "file") return node.bytes.length;
   return node.type === "symlink" ? byteLength(node.target) : 0;
 }
@@ -73,7 +73,7 @@ export function countTree(node: MemoryNode): TreeCounts {
  * Returns a copy of `source` merged over `target`: directories are merged, every other entry replaces the existing
  * one.
  */
-export function mergedCopy(
+export function mergeCopyOfTree(
   target: MemoryNode | undefined,
   source: MemoryNode,
   fresh: CopyAttributes,
@@ -89,7 +89,7 @@ export function mergedCopy(
   const merged = cloneNode(target) as DirNode;
   for (const [name, node] of target.children) merged.children.set(name, node);
   for (const [name, node] of source.children) {
-    merged.children.set(name, mergedCopy(target.children.get(name), node, fresh, childOf(path, name)));
+    merged.children.set(name, mergeCopyOfTree(target.children.get(name), node, fresh, childOf(path, name)));
   }
   return merged;
 }

@@ -53,7 +53,7 @@ export function seedStore(store: MemoryStore, seed: MemorySeed): void {
 }
 
 /** Dumps the content of a store; permission bits only where they differ from the default. */
-export function dumpOf(store: MemoryStore): Dump {
+export function dumpOfTree(store: MemoryStore): Dump {
   const dump: Record<string, DumpEntry> = {};
   for (const [path, node] of nodesBelow(store.root, "/")) {
     if (node.type === "symlink") {

@@ -13,7 +13,14 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { checkRange, checkWritable, backendError } from "../failure.ts";
-import { countTree, toFsEntry, toFsStat, mergedCopy, versionOf, toWriteResult } from "./memory-facts.ts";
+import {
+  countTree,
+  toFsEntry,
+  toFsStat,
+  mergeCopyOfTree,
+  versionOfNode,
+  toWriteResult,
+} from "./memory-facts.ts";
 import {
   nodesBelow,
   type DirNode,
@@ -22,7 +29,7 @@ import {
   parentDirectory,
   linkEntry,
   newDir,
-  newId,
+  newNodeId,
   type MemoryNode,
   KnownDirectories,
   namesOf,
@@ -40,7 +47,7 @@ const DIR_MODE = 0o755;
 const LINK_MODE = 0o777;
 const PERMISSION_BITS = 0o777;
 /** The number of entries from which a directory is listed in parts, so that the event loop can run. */
-const LARGE_DIRECTORY_ENTRIES = 1024;
+const MIN_LARGE_DIRECTORY_ENTRIES = 1024;
 
 /** A tree in memory and the operations on it. */
 export class MemoryStore {
@@ -166,7 +173,10 @@ export class MemoryStore {
     const { node } = found;
     if (node?.type === "dir") throw backendError("IS_DIRECTORY", path);
     if (wanted.directory) throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
-    if (options.ifVersion !== undefined && (node === undefined || versionOf(node) !== options.ifVersion)) {
+    if (
+      options.ifVersion !== undefined &&
+      (node === undefined || versionOfNode(node) !== options.ifVersion)
+    ) {
       throw backendError("CONFLICT", path);
     }
     checkWritable(node, path);
@@ -183,9 +193,9 @@ export class MemoryStore {
         mtime: now,
         ctime: now,
         birthtime: now,
-        id: newId(),
+        id: newNodeId(),
       };
-      this.#link(dir, lastName(found), made, now);
+      this.#link(dir, lastNameOf(found), made, now);
       return made;
     }
     const file = node as FileNode;
@@ -201,7 +211,7 @@ export class MemoryStore {
     if (options.mode !== undefined) file.mode = options.mode & PERMISSION_BITS;
     file.mtime = now;
     file.ctime = now;
-    file.id = newId();
+    file.id = newNodeId();
     return file;
   }
 
@@ -222,7 +232,7 @@ export class MemoryStore {
     }
     const now = this.#now();
     const dir = parents ? this.#makeDirs(found, path) : this.#present(found, path);
-    this.#link(dir, lastName(found), newDir(now, DIR_MODE), now);
+    this.#link(dir, lastNameOf(found), newDir(now, DIR_MODE), now);
   }
 
   list(path: string): readonly FsEntry[] {
@@ -237,14 +247,17 @@ export class MemoryStore {
   /** The same as {@link list}; where there is much to list, others have their turn meanwhile. @throws CANCELLED */
   async listYielding(path: string, yielder: Yielder): Promise<readonly FsEntry[]> {
     const { node } = this.#existing(path, true);
-    if (node.type !== "dir" || node.children.size < LARGE_DIRECTORY_ENTRIES) return this.list(path);
+    if (node.type !== "dir" || node.children.size < MIN_LARGE_DIRECTORY_ENTRIES) return this.list(path);
     const at = normalisedPath(path).path;
     // The directory as it is now: later changes of names are not seen.
     const children = new Map(node.children);
     const names = await namesYielding(node, yielder);
     const entries: FsEntry[] = [];
     for (const name of names)
-      if (entries.push(toFsEntry(at, name, children.get(name) as MemoryNode)) % LARGE_DIRECTORY_ENTRIES === 0)
+      if (
+        entries.push(toFsEntry(at, name, children.get(name) as MemoryNode)) % MIN_LARGE_DIRECTORY_ENTRIES ===
+        0
+      )
         await yielder.yieldIfDue();
     return Object.freeze(entries);
   }
@@ -271,7 +284,7 @@ export class MemoryStore {
         mtime: now,
         ctime: now,
         birthtime: now,
-        id: newId(),
+        id: newNodeId(),
       },
       now,
     );
@@ -340,7 +353,7 @@ export class MemoryStore {
     }
     const fresh = this.fresh();
     // Built separately and linked last: a failure half-way leaves nothing.
-    this.#link(dir, target.name, mergedCopy(target.node, source, fresh, to), fresh.now);
+    this.#link(dir, target.name, mergeCopyOfTree(target.node, source, fresh, to), fresh.now);
     if (onMade !== undefined && source.type === "dir") {
       for (const [path] of nodesBelow(source, to)) {
         const { node } = this.#find(path, false);
@@ -352,7 +365,7 @@ export class MemoryStore {
 
   /** @throws CONFLICT when a version is expected and the node has another one */
   #checkVersion(node: MemoryNode | undefined, wanted: string | undefined, path: string): void {
-    if (wanted !== undefined && (node === undefined || versionOf(node) !== wanted))
+    if (wanted !== undefined && (node === undefined || versionOfNode(node) !== wanted))
       throw backendError("CONFLICT", path);
   }
 
@@ -420,6 +433,6 @@ function normalisedPath(path: string): NormalPath {
   return normalise(path);
 }
 
-function lastName(found: WalkResult): string {
+function lastNameOf(found: WalkResult): string {
   return found.beyond.at(-1) ?? found.name;
 }

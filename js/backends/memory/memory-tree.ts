@@ -9,11 +9,11 @@ import { walkNow } from "../walk/drive.ts";
 import { type ListStep, TreeWalk, type WalkedEntry } from "../walk/walk.ts";
 
 let lastStamp = 0;
-let lastId = 0;
+let lastNodeId = 0;
 
 /** Returns a number that no other node ever had. */
-export function newId(): number {
-  return ++lastId;
+export function newNodeId(): number {
+  return ++lastNodeId;
 }
 
 interface NodeFacts {
@@ -74,7 +74,15 @@ export interface WalkResult {
 /** A new, empty directory. */
 export function newDir(now: number, mode: number): DirNode {
   const times = { mtime: now, ctime: now, birthtime: now };
-  return { type: "dir", children: new Map(), names: null, stamp: ++lastStamp, mode, ...times, id: newId() };
+  return {
+    type: "dir",
+    children: new Map(),
+    names: null,
+    stamp: ++lastStamp,
+    mode,
+    ...times,
+    id: newNodeId(),
+  };
 }
 
 /**
@@ -145,16 +153,16 @@ export function realPath(found: WalkResult): string {
 /** Adds a node under a name, replacing an existing one. */
 export function linkEntry(dir: DirNode, name: string, node: MemoryNode, now: number): void {
   dir.children.set(name, node);
-  noteChange(dir, now);
+  noteDirectoryChange(dir, now);
 }
 
 /** Removes a name. */
 export function unlinkEntry(dir: DirNode, name: string, now: number): void {
   dir.children.delete(name);
-  noteChange(dir, now);
+  noteDirectoryChange(dir, now);
 }
 
-function noteChange(dir: DirNode, now: number): void {
+function noteDirectoryChange(dir: DirNode, now: number): void {
   dir.mtime = now;
   dir.ctime = now;
   dir.names = null;
@@ -246,7 +254,7 @@ export function cloneDir(dir: DirNode, fresh?: CopyAttributes): DirNode {
 /** Returns a copy of one node; of a directory without its content. */
 export function cloneNode(node: MemoryNode, fresh?: CopyAttributes): MemoryNode {
   const times =
-    fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now, id: newId() };
+    fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now, id: newNodeId() };
   if (node.type === "dir") return { ...node, ...times, children: new Map(), names: null, stamp: ++lastStamp };
   if (node.type === "file" && fresh !== undefined) return { ...node, ...times, version: fresh.version() };
   return { ...node, ...times };

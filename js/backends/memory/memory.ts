@@ -21,8 +21,8 @@ import type {
 } from "../backend.ts";
 import { checkSignal, tooLargeError, backendError } from "../failure.ts";
 import { globFiles } from "../fallback/walk-tree.ts";
-import { type Dump, dumpOf, type MemorySeed, seedStore } from "./memory-seed.ts";
-import { toFsStat, versionOf, toWriteResult } from "./memory-facts.ts";
+import { type Dump, dumpOfTree, type MemorySeed, seedStore } from "./memory-seed.ts";
+import { toFsStat, versionOfNode, toWriteResult } from "./memory-facts.ts";
 import { provideContents, ContentSigns } from "../search/held.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
@@ -133,7 +133,7 @@ export class MemoryBackend implements FsBackend {
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     checkSignal(options.signal, path);
     const file = this.#store.file(path);
-    const version = versionOf(file) as string;
+    const version = versionOfNode(file) as string;
     if (options.ifNoneMatch === version) return null;
     const bytes = this.#store.bytes(path, options.range);
     if (options.maxBytes !== undefined && bytes.length > options.maxBytes)
@@ -197,7 +197,7 @@ export class MemoryBackend implements FsBackend {
 
   /** Returns the whole tree as plain data, which can seed a new backend. */
   dump(): Dump {
-    return dumpOf(this.#store);
+    return dumpOfTree(this.#store);
   }
   /** Returns the {@link dump} for `JSON.stringify`. */
   toJSON(): Dump {

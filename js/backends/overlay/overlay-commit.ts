@@ -30,7 +30,7 @@ export interface OverlayCommit {
  * Returns the changes by path. A removed directory is one change; in a directory that replaced it,
  * each file is one.
  */
-export async function changesOf(layer: OverlayLayer): Promise<readonly OverlayChange[]> {
+export async function changesOfLayer(layer: OverlayLayer): Promise<readonly OverlayChange[]> {
   const found = new Map<string, OverlayChange>();
   const add = (path: string, change: OverlayChange["change"], type: EntryType): void => {
     found.set(path, Object.freeze({ path, change, type }));
@@ -43,7 +43,7 @@ export async function changesOf(layer: OverlayLayer): Promise<readonly OverlayCh
     else if (node.type === "dir" && below.type === "dir") {
       for await (const entry of walkTree(layer.lower, path))
         if (!entry.isDir && (await layer.at(entry.path)) === null) add(entry.path, "removed", entry.type);
-    } else if (await isDifferent(layer, node, below)) add(path, "changed", node.type);
+    } else if (await isDifferentFromLower(layer, node, below)) add(path, "changed", node.type);
   }
   for (const [path, mode] of layer.modes) {
     if (found.has(path)) continue;
@@ -53,7 +53,7 @@ export async function changesOf(layer: OverlayLayer): Promise<readonly OverlayCh
   return Object.freeze(sortCodePoints([...found.keys()]).map((path) => found.get(path) as OverlayChange));
 }
 
-async function isDifferent(layer: OverlayLayer, node: ChangedNode, below: FsStat): Promise<boolean> {
+async function isDifferentFromLower(layer: OverlayLayer, node: ChangedNode, below: FsStat): Promise<boolean> {
   if (node.type !== below.type) return true;
   if (node.type === "symlink") return node.target !== below.target;
   if (node.type === "dir") return false;

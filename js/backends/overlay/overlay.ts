@@ -20,7 +20,7 @@ import type {
 import { checkSignal, checkWritable, backendError } from "../failure.ts";
 import { readVersioned, sortEntries } from "../fallback/fallback.ts";
 import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
-import { changesOf, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
+import { changesOfLayer, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
 import { provideContents, contentsOf, type ContentProvider, type HeldFile } from "../search/held.ts";
 import { BACKEND_OPTIONS } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
@@ -72,7 +72,7 @@ export class OverlayBackend implements FsBackend {
    * content are not included.
    */
   changes(): Promise<readonly OverlayChange[]> {
-    return this.#inTurn(() => changesOf(this.#layer));
+    return this.#inTurn(() => changesOfLayer(this.#layer));
   }
   /**
    * Commits the changes to the lower backend, and is empty then. All or none: where one fails,

@@ -27,10 +27,10 @@ import {
   entryKind,
   linkTarget,
   privateFiles,
-  realOrNone,
+  realPathOrNone,
   readsWithin,
 } from "./sandbox-places.node.ts";
-import { runCleaned } from "./sandbox-running.node.ts";
+import { runWithCleanup } from "./sandbox-running.node.ts";
 import type {
   CommandLimits,
   CommandPolicy,
@@ -141,7 +141,7 @@ function bubblewrapProvider(given: BubblewrapOptions, program: string): SandboxP
           ...given,
           policy: next,
           writableRoots: commonDirectories(
-            options.writableRoots.flatMap((root) => realOrNone(root) ?? []),
+            options.writableRoots.flatMap((root) => realPathOrNone(root) ?? []),
             next.write,
           ),
         },
@@ -153,7 +153,7 @@ function bubblewrapProvider(given: BubblewrapOptions, program: string): SandboxP
         policy === undefined ? EMPTY_SCAN : scanPlaces(native, policy, writableRoots);
       const covered = (before: ScanResult) => runCovered(native, program, options, before, bare, command);
       return policy?.protect === true
-        ? runCleaned(native, policy, writableRoots, look, covered)
+        ? runWithCleanup(native, policy, writableRoots, look, covered)
         : covered(await look());
     },
   });

@@ -29,7 +29,7 @@ import {
   type SandboxProvider,
   type SandboxStatus,
 } from "./sandbox.ts";
-import { seatbelt, unavailable } from "./sandbox-seatbelt.node.ts";
+import { seatbelt, unavailableProvider } from "./sandbox-seatbelt.node.ts";
 
 /** How {@link sandboxFor} chooses and what it allows. Paths are absolute and exist. */
 export interface SandboxOptions {
@@ -117,16 +117,16 @@ export function sandboxFor(given: SandboxOptions): SandboxProvider {
 function chooseSandbox(options: SandboxOptions): SandboxProvider {
   const { provider = "auto", remote } = options;
   if (provider === "remote" || (provider === "auto" && !hasPlatformSandbox() && remote !== undefined)) {
-    if (remote === undefined) throw unavailable("no remote sandbox was given");
+    if (remote === undefined) throw unavailableProvider("no remote sandbox was given");
     return remote;
   }
   const system = provider === "auto" ? process.platform : provider === "linux" ? "linux" : "darwin";
   if (system !== process.platform || !hasPlatformSandbox()) {
-    throw unavailable(`this system (${process.platform}) has no sandbox of that kind`);
+    throw unavailableProvider(`this system (${process.platform}) has no sandbox of that kind`);
   }
   if (system === "darwin") {
     if ((options.forbiddenSyscalls ?? []).length > 0)
-      throw unavailable("this system cannot forbid commands single system calls");
+      throw unavailableProvider("this system cannot forbid commands single system calls");
     return seatbelt(options);
   }
   const { writableRoots, readRoots = null, readOnlyPaths = [], network = false } = options;
@@ -136,7 +136,7 @@ function chooseSandbox(options: SandboxOptions): SandboxProvider {
     return bubblewrapSandbox({ ...places, network, forbiddenSyscalls, limits, degrade, bubblewrap });
   }
   if (readOnlyPaths.length > 0) {
-    throw unavailable("read-only places inside a writable root take the strict tier");
+    throw unavailableProvider("read-only places inside a writable root take the strict tier");
   }
   return fastSandbox({ writableRoots, readRoots, network, forbiddenSyscalls, limits, degrade });
 }
@@ -179,7 +179,7 @@ export function openCommands(options: CommandOptions, policy: CommandPolicy): Sa
         extraRead === null || policy.read === null ? null : [...policy.read, ...(extraRead ?? [])];
       return seatbelt({ writableRoots: policy.write, readRoots, network, degrade });
     }
-    if (!hasPlatformSandbox()) throw unavailable(`this system (${process.platform}) has none`);
+    if (!hasPlatformSandbox()) throw unavailableProvider(`this system (${process.platform}) has none`);
     if (options.tier === "fast") return fast(false);
     return bubblewrapSandbox({ ...common, readRoots: "policy", readOnlyPaths: [], bubblewrap });
   } catch (error) {

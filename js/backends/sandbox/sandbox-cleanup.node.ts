@@ -14,7 +14,7 @@ import { reduceGitConfig } from "../confined/git-config.ts";
 import { isBelowAny, isWithin } from "../paths.ts";
 import {
   type ProtectedEntry,
-  rethrow,
+  rethrowNativeError,
   type RepositoryEntry,
   type ScannedEntry,
   type ScanResult,
@@ -51,10 +51,10 @@ export function writableTree(native: NativeBinding, roots: readonly string[]): W
   const hex = ({ path, bytes }: ScannedEntry): string => bytes ?? Buffer.from(path).toString("hex");
   const at = (path: string): [root: string, path: string] => [rootOf(path), hex({ path, id: "" })];
   return {
-    remove: (place) => native.sandboxRemove(rootOf(place.path), hex(place)).catch(rethrow),
+    remove: (place) => native.sandboxRemove(rootOf(place.path), hex(place)).catch(rethrowNativeError),
     read: async (path) =>
-      (await native.sandboxRead(...at(path), MAX_GIT_CONFIG_BYTES).catch(rethrow)) ?? undefined,
-    replace: (path, text) => native.sandboxReplace(...at(path), text).catch(rethrow),
+      (await native.sandboxRead(...at(path), MAX_GIT_CONFIG_BYTES).catch(rethrowNativeError)) ?? undefined,
+    replace: (path, text) => native.sandboxReplace(...at(path), text).catch(rethrowNativeError),
   };
 }
 
@@ -62,7 +62,7 @@ export function writableTree(native: NativeBinding, roots: readonly string[]): W
  * Removes protected entries that a command made, and reduces repositories that it made.
  * @throws FilewrightError where an entry cannot be removed, after everything else is done
  */
-export async function cleanUp(
+export async function cleanUpAfterCommand(
   isKnown: ExistingEntries,
   after: ScanResult,
   places: WritableTree,
@@ -83,7 +83,8 @@ export async function cleanUp(
   );
   const kept = new Map<string, RepositoryEntry>();
   for (const repository of after.repositories.filter((one) => !isKnown.repository(one))) {
-    const named = repository.kind !== "file" || directories.has(await targetOf(repository.path, places));
+    const named =
+      repository.kind !== "file" || directories.has(await gitDirTargetOf(repository.path, places));
     // Git names its files in UTF-8 when a user ran it.
     if (repository.bytes === undefined && named) kept.set(repository.path, repository);
     else await remove(repository);
@@ -106,7 +107,7 @@ export interface ExistingEntries {
 }
 
 /** Returns the entries that existed before a command. */
-export function existingIn(before: ScanResult): ExistingEntries {
+export function existingEntriesIn(before: ScanResult): ExistingEntries {
   // By identity: an entry that was changed or moved existed before. By path, where the directory is the
   // same: an editor saves a file by replacing it. A link needs both, since it cannot be covered.
   const known = new Set(
@@ -148,7 +149,7 @@ async function cleanRepositoryEntry(
 }
 
 /** Returns the directory that a `.git` file names, if that is all the file contains; otherwise "". */
-async function targetOf(path: string, places: WritableTree): Promise<string> {
+async function gitDirTargetOf(path: string, places: WritableTree): Promise<string> {
   const named = /^gitdir: ([^\n\0]+)\n?$/u.exec((await places.read(path)) ?? "")?.[1];
   return named === undefined ? "" : resolve(dirname(path), named);
 }

@@ -131,7 +131,7 @@ export async function runNative(
   const cancel = (): void => token?.cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {
-    const packed = await native.sandboxRun(JSON.stringify(spec), command, token).catch(rethrow);
+    const packed = await native.sandboxRun(JSON.stringify(spec), command, token).catch(rethrowNativeError);
     const { exceeded, ...outcome } = decodeSandboxedCommand(unpackerOf(packed));
     return exceeded === null ? outcome : { ...outcome, exceeded };
   } finally {
@@ -150,7 +150,7 @@ export async function scanPlaces(
   directories: readonly string[],
   { depth }: { readonly depth?: number } = {},
 ): Promise<ScanResult> {
-  return scan(native, policy, directories, { depth: depth ?? null });
+  return scanTree(native, policy, directories, { depth: depth ?? null });
 }
 
 /**
@@ -162,7 +162,7 @@ export async function scanProtected(
   policy: CommandPolicy,
   directories: readonly string[],
 ): Promise<ScanResult> {
-  return scan(native, { ...policy, deny: [], secrets: false }, directories, { lenient: true });
+  return scanTree(native, { ...policy, deny: [], secrets: false }, directories, { lenient: true });
 }
 
 /**
@@ -178,10 +178,10 @@ export async function scanMade(
 ): Promise<ScanResult> {
   const opensBut = before.closed.map(({ id }) => id);
   const rules = { ...policy, deny: [], secrets: false };
-  return scan(native, rules, directories, { lenient: true, opensBut });
+  return scanTree(native, rules, directories, { lenient: true, opensBut });
 }
 
-async function scan(
+async function scanTree(
   native: NativeBinding,
   policy: CommandPolicy,
   directories: readonly string[],
@@ -190,7 +190,7 @@ async function scan(
   const { cwd, deny, protect, secrets, places = [] } = policy;
   const roots = [...new Set([...(policy.read ?? []), ...policy.write])];
   const spec = JSON.stringify({ cwd, roots, scan: directories, deny, protect, secrets, places, ...more });
-  return JSON.parse(await native.sandboxScan(spec).catch(rethrow)) as ScanResult;
+  return JSON.parse(await native.sandboxScan(spec).catch(rethrowNativeError)) as ScanResult;
 }
 
 /** Runs a synchronous call of the addon and converts its errors. */
@@ -198,12 +198,12 @@ export function callNative<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
-    return rethrow(error);
+    return rethrowNativeError(error);
   }
 }
 
 /** Throws the addon's error with a complete message, because it concerns no path. */
-export function rethrow(thrown: unknown): never {
+export function rethrowNativeError(thrown: unknown): never {
   const { code, message, hint, details } = fromEngine(thrown);
   throw makeError(code, message, { hint, details });
 }

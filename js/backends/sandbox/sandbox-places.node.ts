@@ -46,13 +46,13 @@ export function systemDirectories(): readonly string[] {
   const programs = [...(process.env["PATH"] ?? "").split(":"), dirname(process.execPath)]
     .filter((place) => place.startsWith("/"))
     .flatMap((place) => {
-      const real = realOrNone(place);
+      const real = realPathOrNone(place);
       if (real === undefined || real === home || real === "/") return [];
       const above = dirname(real);
       return real.endsWith("/bin") && !shared.has(above) ? [above] : [real];
     });
   return [
-    ...new Set([...SYSTEM_DIRECTORIES.filter((place) => realOrNone(place) !== undefined), ...programs]),
+    ...new Set([...SYSTEM_DIRECTORIES.filter((place) => realPathOrNone(place) !== undefined), ...programs]),
   ];
 }
 
@@ -77,12 +77,14 @@ export function privateFiles(): readonly string[] {
   } catch {
     // No SSH server is installed.
   }
-  return [...PRIVATE_SYSTEM_FILES, ...keys.map((name) => `/etc/ssh/${name}`)].filter((path) => exists(path));
+  return [...PRIVATE_SYSTEM_FILES, ...keys.map((name) => `/etc/ssh/${name}`)].filter((path) =>
+    pathExists(path),
+  );
 }
 
 /** Returns the home directories to search for secrets. */
 export function homeDirectories(): readonly string[] {
-  const homes = [homedir(), "/root"].flatMap((home) => realOrNone(home) ?? []);
+  const homes = [homedir(), "/root"].flatMap((home) => realPathOrNone(home) ?? []);
   return [...new Set(homes)].filter((home) => home !== "/");
 }
 
@@ -92,7 +94,7 @@ export function homeDirectories(): readonly string[] {
  * programs fail where settings exist and are unreadable.
  */
 export function hasHome(reads: readonly string[] | null): boolean {
-  const home = realOrNone(homedir());
+  const home = realPathOrNone(homedir());
   if (home === undefined || reads === null) return true;
   return reads.some((path) => isWithin(home, path) || path.startsWith(`${home}/.`));
 }
@@ -116,7 +118,7 @@ export function entryKind(path: string): "directory" | "file" | "missing" {
 }
 
 /** Returns the real path, or undefined where nothing exists. */
-export function realOrNone(path: string): string | undefined {
+export function realPathOrNone(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {
@@ -130,6 +132,6 @@ export function commonDirectories(a: readonly string[], b: readonly string[]): r
   return [...new Set(common)];
 }
 
-function exists(path: string): boolean {
+function pathExists(path: string): boolean {
   return entryKind(path) !== "missing";
 }

@@ -15,7 +15,7 @@ const INHERITED_VARIABLES = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "SH
  * How long to wait for more output after the command has ended, in milliseconds: a process that left its group may
  * hold the pipe open.
  */
-const DRAIN_MS = 500;
+const MAX_OUTPUT_DRAIN_MS = 500;
 
 /** Returns the part of the host's environment that commands inherit. */
 export function inheritedEnv(): Readonly<Record<string, string>> {
@@ -61,7 +61,7 @@ export async function runProcess(argv: readonly string[], command: SandboxComman
     killGroup(child);
     await Promise.race([
       Promise.all([out.ended, err.ended]),
-      new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref()),
+      new Promise((resolve) => setTimeout(resolve, MAX_OUTPUT_DRAIN_MS).unref()),
     ]);
     if (!timedOut) checkSignal(command.signal, command.cwd);
     return {

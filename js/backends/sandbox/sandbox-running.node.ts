@@ -7,9 +7,9 @@ import type { NativeBinding } from "../../engine/load.node.ts";
 import { isWithin } from "../paths.ts";
 import {
   type Cleanup,
-  cleanUp,
+  cleanUpAfterCommand,
   type ExistingEntries,
-  existingIn,
+  existingEntriesIn,
   writableTree,
 } from "./sandbox-cleanup.node.ts";
 import { type ScannedEntry, scanMade, type ScanResult } from "./sandbox-native.node.ts";
@@ -29,7 +29,7 @@ const runningCommands = new Set<RunningCommand>();
  * Runs a command between two scans of the tree, and removes the protected entries it made.
  * @throws as `run`, and where an entry cannot be removed
  */
-export async function runCleaned(
+export async function runWithCleanup(
   native: NativeBinding,
   policy: CommandPolicy,
   roots: readonly string[],
@@ -41,12 +41,12 @@ export async function runCleaned(
   runningCommands.add(own);
   try {
     const before = await look();
-    const base = withoutMadeBy(own.others, before);
+    const base = withoutPlacesMadeBy(own.others, before);
     own.others.clear();
-    const known = existingIn(base);
+    const known = existingEntriesIn(base);
     own.known = known;
     const cleaned = async (): Promise<Cleanup> =>
-      cleanUp(known, await scanMade(native, policy, roots, before), writableTree(native, roots));
+      cleanUpAfterCommand(known, await scanMade(native, policy, roots, before), writableTree(native, roots));
     try {
       const outcome = await run(before);
       return { ...outcome, ...(await cleaned()) };
@@ -61,7 +61,7 @@ export async function runCleaned(
 }
 
 /** Returns the result of a scan without the entries that commands at the same time may have made. */
-function withoutMadeBy(others: ReadonlySet<RunningCommand>, found: ScanResult): ScanResult {
+function withoutPlacesMadeBy(others: ReadonlySet<RunningCommand>, found: ScanResult): ScanResult {
   const wasThere =
     <E extends ScannedEntry>(isKnown: (other: ExistingEntries, entry: E) => boolean) =>
     (entry: E): boolean =>

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { FilewrightError } from "../../engine/errors.ts";
-import { commonDirectories, realOrNone } from "./sandbox-places.node.ts";
+import { commonDirectories, realPathOrNone } from "./sandbox-places.node.ts";
 import { runProcess } from "./sandbox-process.node.ts";
 import type { CommandPolicy, SandboxProvider, SandboxStatus } from "./sandbox.ts";
 
@@ -71,7 +71,7 @@ export function seatbelt(options: SeatbeltOptions, policy?: CommandPolicy): Sand
   const profile = seatbeltProfile({ ...options, hidden });
   const prefix = ["/usr/bin/sandbox-exec", "-p", profile];
   const tried = spawnSync(prefix[0] as string, [...prefix.slice(1), "/usr/bin/true"]);
-  if (tried.status !== 0) throw unavailable("sandbox-exec cannot be used");
+  if (tried.status !== 0) throw unavailableProvider("sandbox-exec cannot be used");
   const status: SandboxStatus = Object.freeze({
     tier: "seatbelt",
     files: policy === undefined ? "enforced" : "partial",
@@ -84,7 +84,7 @@ export function seatbelt(options: SeatbeltOptions, policy?: CommandPolicy): Sand
     status,
     degrade: options.degrade,
     within: (next) => {
-      const roots = writableRoots.flatMap((root) => realOrNone(root) ?? []);
+      const roots = writableRoots.flatMap((root) => realPathOrNone(root) ?? []);
       return seatbelt({ ...options, writableRoots: commonDirectories(roots, next.write) }, next);
     },
     run: (command) => runProcess([...prefix, ...command.argv], command),
@@ -92,7 +92,7 @@ export function seatbelt(options: SeatbeltOptions, policy?: CommandPolicy): Sand
 }
 
 /** Creates the error for a sandbox that this machine does not have. */
-export function unavailable(why: string): FilewrightError {
+export function unavailableProvider(why: string): FilewrightError {
   return new FilewrightError("SANDBOX_SETUP_FAILED", `No sandbox for commands: ${why}.`, {
     complete: true,
     hint: 'install it, or say that less will do with degrade: "allow"',

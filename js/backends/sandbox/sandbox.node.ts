@@ -19,7 +19,7 @@ import {
   FORBIDDEN_SYSCALLS,
   nativeLimits,
   type NativeSpec,
-  rethrow,
+  rethrowNativeError,
   runNative,
   sandboxAddon,
   scanPlaces,
@@ -31,11 +31,11 @@ import {
   commonDirectories,
   privateFiles,
   readsWithin,
-  realOrNone,
+  realPathOrNone,
   systemDirectories,
 } from "./sandbox-places.node.ts";
 import { isWithin } from "../paths.ts";
-import { runCleaned } from "./sandbox-running.node.ts";
+import { runWithCleanup } from "./sandbox-running.node.ts";
 import {
   COMMAND_LIMITS,
   type CommandLimits,
@@ -132,7 +132,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
   const native = sandboxAddon();
   const { policy, degrade } = options;
   const spec: NativeSpec = {
-    read: readsOf(options),
+    read: readPathsOf(options),
     write: options.writableRoots,
     network: options.network === true,
     degrade: degrade === "allow",
@@ -155,7 +155,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
   });
   const excluded = async (): Promise<readonly string[]> => {
     const outside = (path: string): boolean => !options.writableRoots.some((root) => isWithin(path, root));
-    const state = policy?.stateDir === undefined ? undefined : realOrNone(policy.stateDir);
+    const state = policy?.stateDir === undefined ? undefined : realPathOrNone(policy.stateDir);
     const named = [...privateFiles(), ...(state === undefined ? [] : [state])];
     if (policy === undefined) return named.filter(outside);
     const rules = { ...policy, protect: false };
@@ -186,16 +186,16 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     status,
     degrade,
     within: (next) => {
-      const roots = options.writableRoots.flatMap((root) => realOrNone(root) ?? []);
+      const roots = options.writableRoots.flatMap((root) => realPathOrNone(root) ?? []);
       return fastSandbox({ ...options, policy: next, writableRoots: commonDirectories(roots, next.write) });
     },
     async run(command) {
       if (policy?.protect !== true) return run(command);
       const look = () => scanProtected(native, policy, spec.write);
-      return runCleaned(native, policy, spec.write, look, () => run(command));
+      return runWithCleanup(native, policy, spec.write, look, () => run(command));
     },
     async probe(kind, { path } = {}) {
-      const errno = await native.sandboxProbe(JSON.stringify(spec), kind, path).catch(rethrow);
+      const errno = await native.sandboxProbe(JSON.stringify(spec), kind, path).catch(rethrowNativeError);
       return errno === null ? { ok: true } : { ok: false, errno };
     },
   });
@@ -207,7 +207,7 @@ function restrictsRoots({ deny, protect, secrets }: CommandPolicy): boolean {
 }
 
 /** Returns the paths that commands may read; null for everything. */
-function readsOf({ readRoots = null, policy, extraRead }: FastOptions): readonly string[] | null {
+function readPathsOf({ readRoots = null, policy, extraRead }: FastOptions): readonly string[] | null {
   return readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots;
 }
 

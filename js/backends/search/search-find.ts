@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor } from "../../engine/wire/cursor.ts";
 import type { FindQuery, FindResult } from "../../engine/search.ts";
 import { utf8Length } from "../../engine/wire/bytes.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
-import { ENTRIES_PER_CHECK, Yielder, sortYielding } from "../../engine/yielder.ts";
+import { STEPS_PER_YIELD_CHECK, Yielder, sortYielding } from "../../engine/yielder.ts";
 import { childOf, compareCodePoints } from "../paths.ts";
 import { positiveLimit, globsOf, type Signalled } from "./search-grep.ts";
 import { type SearchPlace, SearchWalk } from "./search-walk.ts";
@@ -61,7 +61,7 @@ export async function findBackend(
     const next = rest[page.length] as FoundEntry;
     page.push(next);
     bytes += utf8Length(next.path) + 1;
-    if (page.length % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+    if (page.length % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
   }
   const end = page.at(-1);
   const truncated = rest.length > page.length;

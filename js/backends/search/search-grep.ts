@@ -19,7 +19,7 @@ import type {
   TextHits,
   TextMatch,
 } from "../../engine/search.ts";
-import { ENTRIES_PER_CHECK, Yielder } from "../../engine/yielder.ts";
+import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 
 /** A query that can be cancelled. */
 export interface Signalled {
@@ -171,7 +171,7 @@ export class GrepSearch {
       const { text, rest = [] } = matches[given] as TextMatch;
       const lines = [text, ...rest].reduce((sum, line) => sum + utf8Length(line), 0);
       this.#textLeft = Math.max(0, this.#textLeft - rowBytes - lines);
-      if (given % ENTRIES_PER_CHECK === ENTRIES_PER_CHECK - 1) await this.#yielder.yieldIfDue();
+      if (given % STEPS_PER_YIELD_CHECK === STEPS_PER_YIELD_CHECK - 1) await this.#yielder.yieldIfDue();
     }
     this.#add(path, given === matches.length ? hits : { ...hits, matches: matches.slice(0, given) });
   }
@@ -191,7 +191,7 @@ export class GrepSearch {
     let isCut = false;
     let last: { readonly path: string; readonly number: number } | undefined;
     for (const [index, { path, hits }] of this.#found.entries()) {
-      if (index % ENTRIES_PER_CHECK === 0) await this.#yielder.yieldIfDue();
+      if (index % STEPS_PER_YIELD_CHECK === 0) await this.#yielder.yieldIfDue();
       const kept = this.#content ? Math.min(hits.total, left) : Math.min(left, 1) * hits.total;
       left -= this.#content ? kept : Math.min(left, 1);
       if (kept > 0) filesWithMatches++;
@@ -200,7 +200,8 @@ export class GrepSearch {
         counts.push({ path, count: kept });
         if (this.#content) {
           for (const match of hits.matches.slice(0, given))
-            if (matches.push({ path, ...match }) % ENTRIES_PER_CHECK === 0) await this.#yielder.yieldIfDue();
+            if (matches.push({ path, ...match }) % STEPS_PER_YIELD_CHECK === 0)
+              await this.#yielder.yieldIfDue();
         } else {
           // A path and its line end.
           this.#textLeft = Math.max(0, this.#textLeft - utf8Length(path) - 1);

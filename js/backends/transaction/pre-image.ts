@@ -106,7 +106,7 @@ export function isSameEntry(stat: FsStat, image: PreImage): boolean {
 }
 
 /** Returns true when a path, whose current facts are given, has the state of an image. */
-export async function isImage(
+export async function isPreImage(
   fs: FsBackend,
   path: string,
   stat: FsStat | null,
@@ -154,7 +154,7 @@ export async function restoreByContent(
   let now = there;
   const inPlace = now !== null && now.type === image?.type && now.type !== "symlink";
   if (now !== null && !inPlace) {
-    await deleteExact(fs, path, now);
+    await deleteIfVersion(fs, path, now);
     now = null;
   }
   if (image === null) return;
@@ -185,7 +185,7 @@ export async function restoreByContent(
 }
 
 /** Deletes an entry if it is still as it was read. */
-async function deleteExact(fs: FsBackend, path: string, seen: FsStat): Promise<void> {
+async function deleteIfVersion(fs: FsBackend, path: string, seen: FsStat): Promise<void> {
   const ifVersion = seen.type === "dir" ? undefined : seen.version;
   await fs.delete(path, ifVersion === undefined ? {} : { ifVersion });
 }

@@ -19,8 +19,8 @@ import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { engine } from "../../engine/current.ts";
 import { captureFile, preImageOf, type PreImage } from "./pre-image.ts";
-import { factsOf, givenOf } from "./rollback.ts";
-import { asideOf, hasCode, type Recording, StepMaker } from "./step-maker.ts";
+import { changeDetectingFacts, toStepResult } from "./rollback.ts";
+import { asideOption, hasErrorCode, type Recording, StepMaker } from "./step-maker.ts";
 import { TreeRecorder } from "./tree-recorder.ts";
 
 /** The operations of a backend that change files. */
@@ -95,7 +95,7 @@ class Recorder {
               const kept = await this.#steps.keep(real, aside);
               return kept === null ? [] : [await this.#steps.pathStep("delete", real, kept, null, aside)];
             },
-            async ([step]) => this.#inner.delete(path, { ...options, ...asideOf(step) }),
+            async ([step]) => this.#inner.delete(path, { ...options, ...asideOption(step) }),
             () => ({}),
           ),
         ),
@@ -169,8 +169,9 @@ class Recorder {
         },
         // For a storage without preconditions the caller has checked them already; a second check would
         // look for the directories that a storage without directories never has.
-        async ([step]) => (await this.#inner.writeBytes(path, bytes, { ...options, ...asideOf(step) })) ?? {},
-        givenOf,
+        async ([step]) =>
+          (await this.#inner.writeBytes(path, bytes, { ...options, ...asideOption(step) })) ?? {},
+        toStepResult,
       );
     });
   }
@@ -190,7 +191,7 @@ class Recorder {
         await this.#makeDirectory(directory, directory, { parents: false, existOk: false });
       } catch (error) {
         // A storage with directories as prefixes needs none.
-        if (hasCode(error, "ALREADY_EXISTS", "UNSUPPORTED_OPERATION")) continue;
+        if (hasErrorCode(error, "ALREADY_EXISTS", "UNSUPPORTED_OPERATION")) continue;
         throw error;
       }
     }
@@ -207,7 +208,7 @@ class Recorder {
       try {
         await this.#makeDirectory(path, real, { parents: false, existOk: false });
       } catch (error) {
-        if (options.existOk === false || !hasCode(error, "ALREADY_EXISTS")) throw error;
+        if (options.existOk === false || !hasErrorCode(error, "ALREADY_EXISTS")) throw error;
         // Another process created it, or another entry exists: the backend reports which.
         await this.#inner.mkdir(path, options);
       }
@@ -253,8 +254,8 @@ class Recorder {
             },
           ];
         },
-        async ([step]) => (await this.#inner.rename?.(from, to, { ...options, ...asideOf(step) })) ?? {},
-        async (result, step) => (result.version === undefined ? this.#steps.now(step) : givenOf(result)),
+        async ([step]) => (await this.#inner.rename?.(from, to, { ...options, ...asideOption(step) })) ?? {},
+        async (result, step) => (result.version === undefined ? this.#steps.now(step) : toStepResult(result)),
       ),
     );
   }
@@ -269,7 +270,7 @@ class Recorder {
     const below: (readonly [string, string])[] = [];
     for await (const entry of walkTree(this.#inner, path)) {
       if (below.length === MAX_COMPARED_ENTRIES) return undefined;
-      below.push([entry.path.slice(path.length + 1), factsOf(entry)]);
+      below.push([entry.path.slice(path.length + 1), changeDetectingFacts(entry)]);
     }
     return below;
   }
@@ -284,8 +285,9 @@ class Recorder {
           const kind = before === null ? "create" : "write";
           return [await this.#steps.pathStep(kind, target, before, after, aside && before?.type === "file")];
         },
-        async ([step]) => (await this.#inner.copyFile?.(from, to, { ...options, ...asideOf(step) })) ?? {},
-        async (result, step) => (result.version === undefined ? this.#steps.now(step) : givenOf(result)),
+        async ([step]) =>
+          (await this.#inner.copyFile?.(from, to, { ...options, ...asideOption(step) })) ?? {},
+        async (result, step) => (result.version === undefined ? this.#steps.now(step) : toStepResult(result)),
       ),
     );
   }

@@ -11,7 +11,7 @@ import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { hasContentOf, isImage, isSameEntry, type PreImage, restoreByContent } from "./pre-image.ts";
+import { hasContentOf, isPreImage, isSameEntry, type PreImage, restoreByContent } from "./pre-image.ts";
 import type { StepResult, MoveStep, PathStep, Step } from "./step.ts";
 
 /** The result of a rollback. */
@@ -33,7 +33,7 @@ export interface RollbackOutcome {
 type StepOutcome = "settled" | "conflict" | "failed";
 
 /** Error codes after which another attempt is useless, such as that another entry is at the path. */
-const FINAL_CODES: ReadonlySet<string> = new Set([
+const FINAL_FAILURE_CODES: ReadonlySet<string> = new Set([
   "CONFLICT",
   "ALREADY_EXISTS",
   "NOT_EMPTY",
@@ -110,7 +110,7 @@ class Rollback {
       return (await (step.kind === "move" ? this.#move(step) : this.#path(step))) ? "settled" : "conflict";
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
-      return FINAL_CODES.has(error.code) ? "conflict" : "failed";
+      return FINAL_FAILURE_CODES.has(error.code) ? "conflict" : "failed";
     }
   }
 
@@ -134,8 +134,8 @@ class Rollback {
     const old = await this.#asideOf(step.aside, before, given !== undefined, isOurs);
     // Without a set-aside entry the step was not made: the path contains a half-written new file.
     if (given === undefined && step.aside !== undefined && old === undefined) return true;
-    if (!isOurs) return isImage(fs, path, stat, before);
-    if (given === undefined && old === undefined && (await isImage(fs, path, stat, before))) return true;
+    if (!isOurs) return isPreImage(fs, path, stat, before);
+    if (given === undefined && old === undefined && (await isPreImage(fs, path, stat, before))) return true;
     if (old !== undefined) {
       const target = stat === null ? {} : { overwrite: true, ifTargetVersion: stat.version };
       await this.#trusted.rename?.(step.aside as string, path, target);
@@ -170,7 +170,7 @@ class Rollback {
   async #isOurs(step: PathStep, stat: FsStat | null, given: StepResult | undefined): Promise<boolean> {
     const { path, after } = step;
     const expected = this.#expected(path, given);
-    if (expected === undefined) return isImage(this.#fs, path, stat, after);
+    if (expected === undefined) return isPreImage(this.#fs, path, stat, after);
     if (stat === null || after === null) return stat === after;
     if (stat.type !== after.type) return false;
     const sameId =
@@ -238,7 +238,7 @@ class Rollback {
     const held = new Map(below);
     for await (const entry of walkTree(this.#fs, to)) {
       const path = entry.path.slice(to.length + 1);
-      if (held.get(path) !== factsOf(entry) && !this.#restored.has(entry.path)) return false;
+      if (held.get(path) !== changeDetectingFacts(entry) && !this.#restored.has(entry.path)) return false;
       held.delete(path);
     }
     return [...held.keys()].every((path) => this.#restored.has(`${to}/${path}`));
@@ -269,12 +269,13 @@ class Rollback {
   async #note(path: string, found: PreImage | null): Promise<void> {
     const stat = await lstatOrNull(this.#fs, path);
     if (stat === null) this.#restored.delete(path);
-    else this.#restored.set(path, { found: found === null ? {} : givenOf(found), now: givenOf(stat) });
+    else
+      this.#restored.set(path, { found: found === null ? {} : toStepResult(found), now: toStepResult(stat) });
   }
 }
 
 /** Returns the facts about an entry as the result of a step. */
-export function givenOf({ version, fileId }: Pick<FsStat, "version" | "fileId">): StepResult {
+export function toStepResult({ version, fileId }: Pick<FsStat, "version" | "fileId">): StepResult {
   return {
     ...(version === undefined ? {} : { version }),
     ...(fileId === undefined ? {} : { fileId }),
@@ -282,7 +283,7 @@ export function givenOf({ version, fileId }: Pick<FsStat, "version" | "fileId">)
 }
 
 /** Returns a text of the facts by which a changed entry of a moved directory is detected. */
-export function factsOf(entry: {
+export function changeDetectingFacts(entry: {
   readonly type: string;
   readonly size?: number;
   readonly mtime?: number;
@@ -293,7 +294,7 @@ export function factsOf(entry: {
 }
 
 /** Returns the current paths of set-aside entries, after later moves. */
-export function asidesOf(steps: readonly Step[]): readonly string[] {
+export function pathsOfAsides(steps: readonly Step[]): readonly string[] {
   const paths: string[] = [];
   const moves = [...steps.entries()].filter((one): one is [number, MoveStep] => one[1].kind === "move");
   for (const [at, step] of steps.entries()) {

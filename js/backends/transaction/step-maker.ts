@@ -7,7 +7,7 @@ import { lstatOrNull, realpathVia } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type CaptureBudget, capturePreImage, preImageOf, type PreImage } from "./pre-image.ts";
-import { givenOf } from "./rollback.ts";
+import { toStepResult } from "./rollback.ts";
 import type { StepResult, NewStep, PathStepKind, Step } from "./step.ts";
 
 /** The transaction, as the recording backend uses it. */
@@ -99,7 +99,7 @@ export class StepMaker {
     try {
       return await capturePreImage(this.#inner, path, this.#recording.budget);
     } catch (error) {
-      if (this.#recording.required || !hasCode(error, "LIMIT_EXCEEDED")) throw error;
+      if (this.#recording.required || !hasErrorCode(error, "LIMIT_EXCEEDED")) throw error;
       this.#recording.giveUp();
       return facts();
     }
@@ -108,7 +108,7 @@ export class StepMaker {
   /** Returns the version and id that the path of a step has now. */
   async now(step: Step): Promise<StepResult> {
     const stat = await lstatOrNull(this.#inner, step.kind === "move" ? step.to : step.path);
-    return stat === null ? {} : givenOf(stat);
+    return stat === null ? {} : toStepResult(stat);
   }
 
   /** Runs an operation that sets the old entry aside, or keeps its content where that is impossible. */
@@ -124,11 +124,11 @@ export class StepMaker {
 }
 
 /** Returns the option for a call of the backend with which the replaced entry is set aside. */
-export function asideOf(step: Step | undefined): { readonly aside?: string } {
+export function asideOption(step: Step | undefined): { readonly aside?: string } {
   return step?.aside === undefined ? {} : { aside: step.aside };
 }
 
 /** Returns true for an error with one of the codes. */
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+export function hasErrorCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof FilewrightError && codes.includes(error.code);
 }

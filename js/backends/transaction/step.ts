@@ -71,7 +71,7 @@ export interface StepNotes {
 }
 
 /** The facts about a change at the start of its record. */
-export interface Header {
+export interface RecordHeader {
   readonly callId: string;
   readonly tool: string;
   /** Milliseconds since 1970, UTC. */
@@ -89,31 +89,31 @@ export interface Header {
 }
 
 /** The state of each touched path when the change was complete. */
-export type Finals = readonly (readonly [path: string, image: PreImage | null])[];
+export type FinalStates = readonly (readonly [path: string, image: PreImage | null])[];
 
 /**
  * One record of a journal: in this order, `begin` once, `steps` any number of times, `commit` at
  * the end.
  */
-export type Entry =
-  | { readonly entry: "begin"; readonly header: Header }
+export type RecordEntry =
+  | { readonly entry: "begin"; readonly header: RecordHeader }
   | { readonly entry: "steps"; readonly steps: readonly Step[]; readonly notes?: StepNotes }
   | {
       readonly entry: "commit";
-      readonly finals: Finals;
+      readonly finals: FinalStates;
       readonly undoable: boolean;
       readonly notes?: StepNotes;
     };
 
 /** An entry of a record in the form in which a store keeps it. */
-export interface EncodedEntry {
+export interface EncodedRecordEntry {
   readonly json: string;
   /** The contents. The JSON has their offsets in the concatenated contents. */
   readonly blobs: readonly Uint8Array[];
 }
 
 /** Encodes an entry. */
-export function toFrame(entry: Entry): EncodedEntry {
+export function toFrame(entry: RecordEntry): EncodedRecordEntry {
   const blobs: Uint8Array[] = [];
   let at = 0;
   // Contents are removed first: a Buffer's own JSON form is a list of all its bytes.
@@ -139,10 +139,10 @@ export function toFrame(entry: Entry): EncodedEntry {
 }
 
 /** Decodes an entry; null for invalid JSON. The caller has verified its authenticity. */
-export function fromFrame(json: string, blob: Uint8Array): Entry | null {
+export function fromFrame(json: string, blob: Uint8Array): RecordEntry | null {
   try {
-    const entry = JSON.parse(json) as Entry | null;
-    if (typeof entry !== "object" || entry === null || !ENTRIES.has(entry.entry)) return null;
+    const entry = JSON.parse(json) as RecordEntry | null;
+    if (typeof entry !== "object" || entry === null || !RECORD_ENTRY_KINDS.has(entry.entry)) return null;
     if (entry.entry === "steps") {
       for (const step of entry.steps)
         for (const image of step.kind === "move" ? [step.over] : [step.before, step.after])
@@ -161,10 +161,10 @@ function restoreBytes(image: PreImage | null, blob: Uint8Array): void {
   (image as { bytes: Uint8Array }).bytes = blob.subarray(at, at + length);
 }
 
-const ENTRIES: ReadonlySet<unknown> = new Set(["begin", "steps", "commit"]);
+const RECORD_ENTRY_KINDS: ReadonlySet<unknown> = new Set(["begin", "steps", "commit"]);
 
 /** Returns the steps of a record, and their results. */
-export function readSteps(entries: readonly Entry[]): {
+export function readSteps(entries: readonly RecordEntry[]): {
   readonly steps: readonly Step[];
   readonly given: ReadonlyMap<number, StepResult>;
 } {
@@ -181,7 +181,7 @@ export function readSteps(entries: readonly Entry[]): {
 }
 
 /** Returns every path that the steps touch, without duplicates. */
-export function pathsOf(steps: readonly Step[]): readonly string[] {
+export function pathsOfSteps(steps: readonly Step[]): readonly string[] {
   const paths = steps.flatMap((step) => {
     if (step.kind === "move") return [step.from, step.to];
     return step.scratch === true ? [] : [step.path];

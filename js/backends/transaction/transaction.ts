@@ -10,7 +10,7 @@ import { Yielder } from "../../engine/yielder.ts";
 import { tooMuchError } from "./pre-image.ts";
 import { recordingBackend } from "./recorder.ts";
 import type { Recording } from "./step-maker.ts";
-import { asidesOf, discardAsides, rollBack, type RollbackOutcome } from "./rollback.ts";
+import { pathsOfAsides, discardAsides, rollBack, type RollbackOutcome } from "./rollback.ts";
 import type { StepResult, NewStep, StepNotes, Step } from "./step.ts";
 
 /** Options of a transaction. */
@@ -34,7 +34,7 @@ export interface TransactionOptions {
 const UNCERTAIN_CODES: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
 
 /** The transaction of each recording backend. */
-const transactions = new WeakMap<FsBackend, Transaction>();
+const transactionByBackend = new WeakMap<FsBackend, Transaction>();
 
 /** Steps that are rolled back together. */
 export class Transaction {
@@ -67,7 +67,7 @@ export class Transaction {
       nested: (run) => this.nested(run),
     };
     this.backend = recordingBackend(fs, recording);
-    transactions.set(this.backend, this);
+    transactionByBackend.set(this.backend, this);
   }
 
   /** Returns the current steps, in order. */
@@ -110,7 +110,7 @@ export class Transaction {
     // along.
     const done = steps.filter(({ id }) => settled.has(id));
     const yielder = new Yielder({});
-    for (const path of new Set([...done.flatMap(({ aside = [] }) => aside), ...asidesOf(done)])) {
+    for (const path of new Set([...done.flatMap(({ aside = [] }) => aside), ...pathsOfAsides(done)])) {
       await removeAside(fs, path);
       await yielder.yieldIfDue();
     }
@@ -122,7 +122,7 @@ export class Transaction {
   /** Ends a successful transaction and removes the set-aside entries. */
   async finish(): Promise<void> {
     const yielder = new Yielder({});
-    for (const path of asidesOf(this.#steps)) {
+    for (const path of pathsOfAsides(this.#steps)) {
       await removeAside(this.#fs, path);
       await yielder.yieldIfDue();
     }
@@ -151,7 +151,7 @@ export class Transaction {
     try {
       result = await act(steps);
     } catch (error) {
-      if (isRefusal(error) && !isGradual(steps)) this.#drop(steps);
+      if (isRefusal(error) && !isGradualDeletion(steps)) this.#drop(steps);
       throw error;
     }
     const yielder = new Yielder({});
@@ -227,7 +227,7 @@ function isRefusal(error: unknown): boolean {
  * Returns true when an operation deletes several entries one after another, so that it may fail
  * half-way.
  */
-function isGradual(steps: readonly Step[]): boolean {
+function isGradualDeletion(steps: readonly Step[]): boolean {
   return steps.length > 1 && steps[0]?.kind === "delete";
 }
 
@@ -246,7 +246,7 @@ const IN_MEMORY_OPTIONS: TransactionOptions = {
  * could not be restored
  */
 export async function transact<T>(fs: FsBackend, run: (fs: FsBackend) => Promise<T>): Promise<T> {
-  const open = transactions.get(fs);
+  const open = transactionByBackend.get(fs);
   if (open !== undefined) return open.nested(() => run(fs));
   const own = new Transaction(fs, IN_MEMORY_OPTIONS);
   const result = await own.nested(() => run(own.backend));

@@ -5,9 +5,9 @@ import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { capturePreImage, preImageOf, type PreImage, tooMuchError } from "./pre-image.ts";
-import { givenOf } from "./rollback.ts";
+import { toStepResult } from "./rollback.ts";
 import type { StepResult, NewStep } from "./step.ts";
-import { asideOf, hasCode, type Recording, type StepMaker } from "./step-maker.ts";
+import { asideOption, hasErrorCode, type Recording, type StepMaker } from "./step-maker.ts";
 
 /**
  * The maximum total length of the paths in one tree, in UTF-16 units, because its record contains all of them. A
@@ -45,14 +45,14 @@ export class TreeRecorder {
             try {
               return await this.#deletions(real, aside, options?.signal);
             } catch (error) {
-              if (this.#recording.required || !hasCode(error, "LIMIT_EXCEEDED")) throw error;
+              if (this.#recording.required || !hasErrorCode(error, "LIMIT_EXCEEDED")) throw error;
               this.#recording.giveUp();
               return aside ? [await alone()] : [];
             }
           },
           async (steps) => {
             const removeTree = this.#inner.removeTree as RemoveTree;
-            return removeTree.call(this.#inner, path, { ...options, ...asideOf(steps.at(-1)) });
+            return removeTree.call(this.#inner, path, { ...options, ...asideOption(steps.at(-1)) });
           },
           () => ({}),
         ),
@@ -70,7 +70,7 @@ export class TreeRecorder {
     signal: AbortSignal | undefined,
   ): Promise<readonly NewStep[]> {
     const { budget, maxEntries } = this.#recording;
-    const entries = await entriesOf(this.#inner, real, maxEntries, signal);
+    const entries = await entriesOfTree(this.#inner, real, maxEntries, signal);
     // Checked before the first file is read: half of a tree is useless.
     if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuchError(real);
     const steps: NewStep[] = [];
@@ -104,7 +104,7 @@ export class TreeRecorder {
         }),
       (_, step) => {
         const result = made.get((step.kind === "move" ? step.to : step.path).slice(top.length));
-        return result?.version === undefined ? this.#steps.now(step) : givenOf(result);
+        return result?.version === undefined ? this.#steps.now(step) : toStepResult(result);
       },
     );
   }
@@ -135,12 +135,12 @@ export class TreeRecorder {
       );
       const made: (readonly [NewStep, StepResult])[] = [];
       const yielder = new Yielder({ signal: options?.signal });
-      for (const { path } of await entriesOf(inner, stage, this.#recording.maxEntries, options?.signal)) {
+      for (const { path } of await entriesOfTree(inner, stage, this.#recording.maxEntries, options?.signal)) {
         await yielder.yieldIfDue();
         const stat = await lstatVia(inner, path);
         const at = real + path.slice(stage.length);
         const kind = stat.type === "dir" ? "mkdir" : stat.type === "symlink" ? "symlink" : "create";
-        made.push([{ kind, path: at, before: null, after: preImageOf(stat) }, givenOf(stat)]);
+        made.push([{ kind, path: at, before: null, after: preImageOf(stat) }, toStepResult(stat)]);
       }
       await this.#recording.appear(made, async () => {
         try {
@@ -161,7 +161,7 @@ export class TreeRecorder {
     const top = await entryPathVia(inner, from);
     const steps: NewStep[] = [];
     const yielder = new Yielder({ signal });
-    for (const { path, type } of await entriesOf(inner, top, this.#recording.maxEntries, signal)) {
+    for (const { path, type } of await entriesOfTree(inner, top, this.#recording.maxEntries, signal)) {
       await yielder.yieldIfDue();
       if (type === "other") continue;
       const at = target + path.slice(top.length);
@@ -190,7 +190,7 @@ function errorForPath(
  * Returns a tree's entries, itself first, parents before their content. @throws LIMIT_EXCEEDED,
  * CANCELLED
  */
-async function entriesOf(
+async function entriesOfTree(
   fs: FsBackend,
   path: string,
   maxEntries: number,

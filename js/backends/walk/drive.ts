@@ -1,5 +1,5 @@
 /** Runs a walk of a tree (`walk.ts`): over a backend, with pauses, or at once over what is in memory. */
-import { ENTRIES_PER_CHECK, sortYielding, type Yielder } from "../../engine/yielder.ts";
+import { STEPS_PER_YIELD_CHECK, sortYielding, type Yielder } from "../../engine/yielder.ts";
 import type { MaybePromise } from "../backend.ts";
 import type { ListStep, TreeWalk, WalkedEntry, WalkStep } from "./walk.ts";
 import type { IgnoreFiles, WalkItem } from "./walk-memo.ts";
@@ -25,7 +25,7 @@ export async function* walkRuns<E extends WalkedEntry>(
     if (step.kind === "found") {
       yield step.run;
       next = steps.next();
-    } else if (step.kind === "sort" && step.items.length <= ENTRIES_PER_CHECK) {
+    } else if (step.kind === "sort" && step.items.length <= STEPS_PER_YIELD_CHECK) {
       // Most directories are small, and waiting would take longer than the sorting.
       step.items = [...step.items].sort(step.compare);
       next = steps.next();

@@ -9,7 +9,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import type { IgnoreRules, PathGlobs } from "../../engine/search.ts";
 import { WALK_LIMITS } from "../../engine/generated/records.ts";
-import { ENTRIES_PER_CHECK } from "../../engine/yielder.ts";
+import { STEPS_PER_YIELD_CHECK } from "../../engine/yielder.ts";
 import type { FsEntry } from "../entry.ts";
 import { childOf, compareCodePoints } from "../paths.ts";
 import { isTempName } from "./temp-name.ts";
@@ -187,7 +187,7 @@ export class TreeWalk<E extends WalkedEntry> {
     let hidden = 0;
     let index = 0;
     for (const entry of entries) {
-      if (++index % ENTRIES_PER_CHECK === 0) yield PAUSE;
+      if (++index % STEPS_PER_YIELD_CHECK === 0) yield PAUSE;
       hidden += this.#add(entry, prefix, above, ignored, rules, mayEnter, items);
     }
     const compare = this.#request.compare;

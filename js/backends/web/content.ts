@@ -14,7 +14,7 @@ import { exceptionName } from "./platform.ts";
  */
 const MAX_HASHED_BYTES = 64 << 20;
 /** The maximum number of attempts to read a file that is being replaced. */
-const MAX_ATTEMPTS = 8;
+const MAX_READ_ATTEMPTS = 8;
 
 /** A file's state at one moment. */
 export interface FileSnapshot {
@@ -27,7 +27,7 @@ export interface FileSnapshot {
 }
 
 /** Returns `sha256:` and 64 hexadecimal digits. The browser computes it outside the event loop. */
-async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function hashOfContent(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
@@ -39,7 +39,7 @@ export function versionByTime(size: number, mtime: number): string | undefined {
 
 /** Returns the version that new content will have; undefined when it depends on the time of the write. */
 export async function versionOf(bytes: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
-  return bytes.length > MAX_HASHED_BYTES ? undefined : hashOf(bytes);
+  return bytes.length > MAX_HASHED_BYTES ? undefined : hashOfContent(bytes);
 }
 
 /**
@@ -67,12 +67,12 @@ export function readSnapshot(
     }
     const whole = new Uint8Array(await file.arrayBuffer());
     const bytes = request.range === undefined ? whole : whole.slice(start, end);
-    return { size, mtime, version: await hashOf(whole), bytes };
+    return { size, mtime, version: await hashOfContent(whole), bytes };
   });
 }
 
 /** Reads the bytes of a file alone. */
-export function readAll(handle: FileSystemFileHandle, path: string): Promise<Uint8Array<ArrayBuffer>> {
+export function readWholeFile(handle: FileSystemFileHandle, path: string): Promise<Uint8Array<ArrayBuffer>> {
   return retryIfReplaced(
     path,
     undefined,
@@ -81,7 +81,7 @@ export function readAll(handle: FileSystemFileHandle, path: string): Promise<Uin
 }
 
 /**
- * Runs a read again if the file was replaced after its handle was opened. Fails after {@link MAX_ATTEMPTS}
+ * Runs a read again if the file was replaced after its handle was opened. Fails after {@link MAX_READ_ATTEMPTS}
  * attempts.
  */
 async function retryIfReplaced<T>(
@@ -97,7 +97,7 @@ async function retryIfReplaced<T>(
       const name = exceptionName(error);
       // NotFoundError at the first access means absent; between access and read the file may have been
       // replaced.
-      if (!["NotReadableError", "NotFoundError"].includes(name) || attempt === MAX_ATTEMPTS) throw error;
+      if (!["NotReadableError", "NotFoundError"].includes(name) || attempt === MAX_READ_ATTEMPTS) throw error;
     }
   }
 }

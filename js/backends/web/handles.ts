@@ -21,7 +21,14 @@ import { sortEntries } from "../fallback/fallback.ts";
 import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
-import { directoryFacts, fileFacts, readAll, readSnapshot, versionByTime, versionOf } from "./content.ts";
+import {
+  directoryFacts,
+  fileFacts,
+  readWholeFile,
+  readSnapshot,
+  versionByTime,
+  versionOf,
+} from "./content.ts";
 import { convertException, fromHandleName, isTempName, toHandleName } from "./platform.ts";
 import { withExclusiveLock, holdName, withRetry } from "./locks.ts";
 import { canMove, moveFile, writeContent, removeOrphan } from "./put.ts";
@@ -108,7 +115,7 @@ export class HandleBackend implements FsBackend {
   }
   async readBytes(path: string): Promise<Uint8Array> {
     const handle = await this.#tree.file(this.#tree.path(path));
-    return translateErrors(path, () => readAll(handle, path));
+    return translateErrors(path, () => readWholeFile(handle, path));
   }
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     const { range, ifNoneMatch, maxBytes = Number.POSITIVE_INFINITY, signal } = options;

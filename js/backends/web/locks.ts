@@ -6,7 +6,7 @@ import type { LockHandle, LockOptions } from "../backend.ts";
 import { checkSignal, backendError } from "../failure.ts";
 import { exceptionName } from "./platform.ts";
 
-const queue = new Map<string, Promise<void>>();
+const lockQueue = new Map<string, Promise<void>>();
 
 /**
  * Runs an operation while it holds the locks of these names. Several are taken in one order, which avoids
@@ -34,7 +34,7 @@ async function underLock<T>(
 ): Promise<T> {
   checkSignal(signal, path);
   const locks = webLocks();
-  if (locks === undefined) return inQueue(name, run);
+  if (locks === undefined) return runInQueue(name, run);
   let started = false;
   const inside = (): Promise<T> => {
     started = true;
@@ -54,18 +54,18 @@ function webLocks(): LockManager | undefined {
   return typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).locks;
 }
 
-async function inQueue<T>(name: string, run: () => Promise<T>): Promise<T> {
-  const before = queue.get(name);
+async function runInQueue<T>(name: string, run: () => Promise<T>): Promise<T> {
+  const before = lockQueue.get(name);
   let release = (): void => {};
   const mine = new Promise<void>((resolve) => {
     release = resolve;
   });
-  queue.set(name, mine);
+  lockQueue.set(name, mine);
   try {
     await before;
     return await run();
   } finally {
-    if (queue.get(name) === mine) queue.delete(name);
+    if (lockQueue.get(name) === mine) lockQueue.delete(name);
     release();
   }
 }
@@ -94,8 +94,8 @@ export function holdName(name: string, path: string, options: LockOptions): Prom
 export async function tryLock(name: string, run: () => Promise<void>): Promise<boolean> {
   const locks = webLocks();
   if (locks === undefined) {
-    if (queue.has(name)) return false;
-    await inQueue(name, run);
+    if (lockQueue.has(name)) return false;
+    await runInQueue(name, run);
     return true;
   }
   return locks.request(name, { ifAvailable: true }, async (lock) => {
@@ -106,7 +106,7 @@ export async function tryLock(name: string, run: () => Promise<void>): Promise<b
 
 /**
  * Runs an operation again while another page or worker has the file open, because the browser has no queue for
- * that. Fails after {@link MAX_WAIT_MS}.
+ * that. Fails after {@link MAX_RETRY_PAUSE_MS}.
  */
 export async function withRetry<T>(
   signal: AbortSignal | undefined,
@@ -117,7 +117,7 @@ export async function withRetry<T>(
     try {
       return await run();
     } catch (error) {
-      if (exceptionName(error) !== "NoModificationAllowedError" || waited > MAX_WAIT_MS) throw error;
+      if (exceptionName(error) !== "NoModificationAllowedError" || waited > MAX_RETRY_PAUSE_MS) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
     checkSignal(signal, path);
@@ -125,4 +125,4 @@ export async function withRetry<T>(
 }
 
 /** The maximum wait for a file that another page or worker has open, in milliseconds. */
-const MAX_WAIT_MS = 3000;
+const MAX_RETRY_PAUSE_MS = 3000;

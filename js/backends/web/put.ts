@@ -26,24 +26,24 @@ export interface ContentWrite {
 }
 
 /** A synchronous handle, which dedicated workers have. */
-interface SyncHandle {
+interface SyncAccessHandle {
   write(bytes: Uint8Array<ArrayBuffer>, options: { readonly at: number }): number;
   truncate(size: number): void;
   flush(): void;
   close(): void;
 }
 
-interface Handle extends FileSystemFileHandle {
+interface WritableFileHandle extends FileSystemFileHandle {
   move?(name: string): Promise<void>;
   move?(parent: FileSystemDirectoryHandle, name: string): Promise<void>;
-  createSyncAccessHandle?(): Promise<SyncHandle>;
+  createSyncAccessHandle?(): Promise<SyncAccessHandle>;
 }
 
 /**
  * The number of bytes that are written between two checks of the signal. Larger writes are divided, because
  * Chromium reports one in five that exceeds the quota as aborted.
  */
-const CHUNK_BYTES = 256 << 10;
+const BYTES_PER_WRITE = 256 << 10;
 
 /** Returns true when file handles have a method; synchronous ones exist only in dedicated workers. */
 function hasHandleMethod(what: "move" | "createSyncAccessHandle"): boolean {
@@ -62,11 +62,11 @@ export async function moveFile(
   name: string,
   path: string,
 ): Promise<void> {
-  await withRetry(undefined, path, async () => (handle as Handle).move?.(parent, name));
+  await withRetry(undefined, path, async () => (handle as WritableFileHandle).move?.(parent, name));
 }
 
 /** The lock that the maker of a temporary file holds while it lives. */
-const lockOf = (temp: string): string => `filewright/temp/${temp}`;
+const lockNameOf = (temp: string): string => `filewright/temp/${temp}`;
 
 /** Writes content to its target. */
 export async function writeContent(what: ContentWrite): Promise<void> {
@@ -75,7 +75,7 @@ export async function writeContent(what: ContentWrite): Promise<void> {
   // For an existing target, the browser's swap does the same with one step less.
   if (moves && canMove() && (sync || !exists)) {
     const temp = freshTempName();
-    return withExclusiveLock([lockOf(temp)], path, signal, async () => {
+    return withExclusiveLock([lockNameOf(temp)], path, signal, async () => {
       const handle = await parent.getFileHandle(temp, { create: true });
       try {
         await (sync ? writeSync(handle, what) : writeBySwapFile(handle, what, async () => {}));
@@ -109,9 +109,9 @@ async function writeBySwapFile(
   const stream = await withRetry(signal, path, () => handle.createWritable(options));
   try {
     await check();
-    for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    for (let at = 0; at < bytes.length; at += BYTES_PER_WRITE) {
       checkSignal(signal, path);
-      await stream.write(bytes.subarray(at, at + CHUNK_BYTES));
+      await stream.write(bytes.subarray(at, at + BYTES_PER_WRITE));
     }
     checkSignal(signal, path);
     await stream.close();
@@ -121,13 +121,13 @@ async function writeBySwapFile(
   }
 }
 
-async function writeSync(handle: Handle, { bytes, path, signal }: ContentWrite): Promise<void> {
-  const sync = await (handle.createSyncAccessHandle as () => Promise<SyncHandle>)();
+async function writeSync(handle: WritableFileHandle, { bytes, path, signal }: ContentWrite): Promise<void> {
+  const sync = await (handle.createSyncAccessHandle as () => Promise<SyncAccessHandle>)();
   try {
     sync.truncate(0);
     for (let at = 0; at < bytes.length; ) {
       checkSignal(signal, path);
-      const wrote = sync.write(bytes.subarray(at, at + CHUNK_BYTES), { at });
+      const wrote = sync.write(bytes.subarray(at, at + BYTES_PER_WRITE), { at });
       if (wrote === 0) throw new DOMException("nothing was written", "QuotaExceededError");
       at += wrote;
     }
@@ -139,5 +139,5 @@ async function writeSync(handle: Handle, { bytes, path, signal }: ContentWrite):
 
 /** Removes a temporary file whose maker no longer exists. */
 export async function removeOrphan(parent: FileSystemDirectoryHandle, temp: string): Promise<void> {
-  await tryLock(lockOf(temp), () => parent.removeEntry(temp).catch(() => undefined));
+  await tryLock(lockNameOf(temp), () => parent.removeEntry(temp).catch(() => undefined));
 }

@@ -27,7 +27,7 @@ const checkHandle = optionChecker(
 );
 const checkMode = optionChecker("FileSystemAccessBackend", choice("read", "readwrite"));
 
-interface Permitting {
+interface PermissionHandle {
   queryPermission?(descriptor: { readonly mode: PickedMode }): Promise<PickedPermission>;
   requestPermission?(descriptor: { readonly mode: PickedMode }): Promise<PickedPermission>;
 }
@@ -56,13 +56,13 @@ export class FileSystemAccessBackend extends HandleBackend {
   /** Returns the user's current permission, without a prompt. */
   async permission(mode: PickedMode = "readwrite"): Promise<PickedPermission> {
     checkMode(mode);
-    return (await (this.#handle as Permitting).queryPermission?.({ mode })) ?? "granted";
+    return (await (this.#handle as PermissionHandle).queryPermission?.({ mode })) ?? "granted";
   }
 
   /** Asks the user where needed; browsers allow the prompt while a click is handled. */
   async request(mode: PickedMode = "readwrite"): Promise<PickedPermission> {
     checkMode(mode);
-    return (await (this.#handle as Permitting).requestPermission?.({ mode })) ?? "granted";
+    return (await (this.#handle as PermissionHandle).requestPermission?.({ mode })) ?? "granted";
   }
 }
 

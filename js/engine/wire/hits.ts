@@ -1,6 +1,6 @@
 /** Decodes the matches of a search from a packed result. */
 import type { TextHits, TextMatch, TextQuery } from "../search-types.ts";
-import { ENTRIES_PER_CHECK, type Yielder } from "../yielder.ts";
+import { STEPS_PER_YIELD_CHECK, type Yielder } from "../yielder.ts";
 import { type Packed, type Unpacker, unpackerOf } from "./unpack.ts";
 
 /**
@@ -28,7 +28,7 @@ export async function decodeTextHitsYielding(
   const { from, shape, ...head } = decodeHitsHead(packed, attributed);
   const matches: TextMatch[] = [];
   while (!from.isAtEnd) {
-    if (matches.push(decodeMatch(from, shape, {})) % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+    if (matches.push(decodeMatch(from, shape, {})) % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
   }
   return { matches, ...head };
 }

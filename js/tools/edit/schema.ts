@@ -9,7 +9,7 @@ import {
   integer,
   path,
   text,
-  WARNINGS,
+  WARNINGS_SCHEMA,
 } from "../lib/shared.ts";
 
 /** One replacement. */
@@ -195,7 +195,7 @@ export const outputSchema: ObjectSchema = object(
     hash: text("Hash of the file now, for expected_hash."),
     hook_diff: HOOK_DIFF_SCHEMA,
     truncated: { type: "boolean", description: "Whether the diff is cut." },
-    warnings: WARNINGS,
+    warnings: WARNINGS_SCHEMA,
   },
   ["path", "applied", "replacements", "edits", "diff", "bytes_written", "hash"],
 );

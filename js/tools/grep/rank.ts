@@ -9,7 +9,7 @@ import { grepBackend, timeOf } from "../../backends/search/search.ts";
 import { childOf } from "../../backends/paths.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import type { FileCount, SearchMatch, SearchQuery, SearchResult } from "../../engine/search-types.ts";
-import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
+import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { utf8Length } from "../lib/text.ts";
 
 /** The maximum number of matches, or of files, that are ranked. */
@@ -95,7 +95,7 @@ async function sortDefinitionsFirst(
   const others: SearchMatch[] = [];
   for (const [index, match] of matches.entries()) {
     (isDefinitionAt(match.text, match.column) ? first : others).push(match);
-    if (index % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+    if (index % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
   }
   return [...first, ...others];
 }
@@ -108,7 +108,7 @@ async function sortDefiningFilesFirst(
   const files = new Set<string>();
   for (const [index, match] of (await lines()).entries()) {
     if (!files.has(match.path) && isDefinitionAt(match.text, match.column)) files.add(match.path);
-    if (index % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+    if (index % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
   }
   const defines = ({ path }: FileCount): boolean => files.has(path);
   const counts = [...found.counts.filter(defines), ...found.counts.filter((one) => !defines(one))];

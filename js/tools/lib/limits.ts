@@ -83,6 +83,9 @@ export const LIMITS_WITHOUT_PAGES: Pick<Limits, "pageBytes"> = Object.freeze({
 });
 
 /** Returns the maximum size of an answer's text in UTF-8 bytes, for a call that names no size. */
-export function answerBytes({ outputBytes, pageBytes }: Pick<Limits, "outputBytes" | "pageBytes">): number {
+export function maxAnswerBytes({
+  outputBytes,
+  pageBytes,
+}: Pick<Limits, "outputBytes" | "pageBytes">): number {
   return Math.min(outputBytes, pageBytes);
 }

@@ -15,7 +15,7 @@ import { findOmissions, type Omission, omissionError, omissionWarnings } from ".
 import { textFormOf } from "./overwrite.ts";
 import { encodeUtf8 } from "./text.ts";
 import { type Call, type PathEffect, type Plan, locationError } from "./tool.ts";
-import { answerBytes } from "./limits.ts";
+import { maxAnswerBytes } from "./limits.ts";
 
 /** The result of a patch for one file. */
 export interface PatchOutcome {
@@ -360,7 +360,7 @@ async function diffOfAllFiles(
     const options = {
       oldName: old === null ? null : oldName,
       newName: now === null ? null : newName,
-      limits: { bytes: Math.max(answerBytes(call.limits) - text.length, 1) },
+      limits: { bytes: Math.max(maxAnswerBytes(call.limits) - text.length, 1) },
     };
     const [before, after] = [old?.bytes ?? EMPTY_BYTES, now?.bytes ?? EMPTY_BYTES];
     // `data` contains every byte: other tools could not apply a diff without the CRs of its files.

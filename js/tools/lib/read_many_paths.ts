@@ -2,7 +2,7 @@
 import type { Location } from "../../policy/index.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
 import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
-import { ENTRIES_PER_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
+import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { unmatchedGlobHint } from "../grep/text.ts";
 import { phraseIfNamed, type Call, locationError } from "./tool.ts";
 import { findPaths, hasGlobSyntax, splitGlob } from "./walks.ts";
@@ -163,7 +163,7 @@ async function addFoundFile(
   const byName = /\.\w+\}?$/u.test(pattern);
   const yielder = new Yielder({ signal: call.signal });
   for (const [index, path] of paths.entries()) {
-    if (index % ENTRIES_PER_CHECK === 0) await yielder.yieldIfDue();
+    if (index % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
     add(call.found(path, "read"), byName);
   }
   return paths.length === 0 ? ignored : 0;

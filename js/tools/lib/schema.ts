@@ -3,7 +3,7 @@
  * hooks see them, then they are checked, with tolerance for typical mistakes of models.
  *
  * The same schema is shown to models (as `inputSchema`) and enforced by the pipeline (through
- * {@link compile}). Schemas are compiled once, when the module of a tool is loaded. A check creates one new
+ * {@link compileArgumentCheck}). Schemas are compiled once, when the module of a tool is loaded. A check creates one new
  * object.
  */
 import {
@@ -91,7 +91,7 @@ const DESCRIPTION_BY_PATTERN: ReadonlyMap<string, string> = new Map([
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the argument
  */
-export function compile<T>(tool: string, schema: ObjectSchema): (args: Arguments) => T {
+export function compileArgumentCheck<T>(tool: string, schema: ObjectSchema): (args: Arguments) => T {
   const check = compileCheck(schema, {
     coerce: true,
     suggest: suggestArgument,

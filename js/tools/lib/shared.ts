@@ -34,7 +34,7 @@ export function textOrTextListSchema(description: string, more: Partial<Schema> 
 }
 
 /** The schema of `warnings` in the data of tools that search. */
-export const WARNINGS: Schema = {
+export const WARNINGS_SCHEMA: Schema = {
   type: "array",
   items: { type: "string" },
   description: "What else is to be known of the answer, such as what was left out.",
@@ -56,7 +56,7 @@ export function choice(description: string, values: readonly string[], byDefault
  * Returns the schema of `timeout_ms`, for tools that walk a tree. `when` is the sentence about what happens
  * after that time.
  */
-export function timeout(when = "After this time the call ends with TIMEOUT."): Schema {
+export function timeoutSchema(when = "After this time the call ends with TIMEOUT."): Schema {
   return integer(`${when} In milliseconds.`, {
     default: DEFAULT_TIMEOUT_MS,
     minimum: 1,

@@ -127,7 +127,7 @@ export function plural(count: number, one: string, many: string = `${one}s`): st
 let lastTime = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
 
 /** Returns a time, given in milliseconds since 1970, as ISO 8601 in UTC with milliseconds. */
-export function isoTime(ms: number): string {
+export function formatIsoTime(ms: number): string {
   const whole = Math.trunc(ms);
   if (lastTime.ms !== whole) {
     const text = new Date(Math.abs(whole) <= 8.64e15 ? whole : 8.64e15).toISOString();

@@ -25,7 +25,7 @@ import {
 import { checkLinkTargets } from "../render/link-target.ts";
 import { type ObjectSchema, object } from "./schema.ts";
 import { escapeControls } from "../../engine/escape.ts";
-import { TIMEOUT_BEFORE_WRITING_TEXT, flag, path, timeout } from "./shared.ts";
+import { TIMEOUT_BEFORE_WRITING_TEXT, flag, path, timeoutSchema } from "./shared.ts";
 import {
   type BaseVersion,
   type Call,
@@ -78,7 +78,7 @@ export function transferSchema(verb: "copy" | "move"): ObjectSchema {
       destination: path("The exact path it will have there (not the directory to put it in)"),
       overwrite: flag("Replace an existing destination. When false it is ALREADY_EXISTS.", false),
       create_dirs: flag("Make missing parent directories of the destination.", true),
-      timeout_ms: timeout(TIMEOUT_BEFORE_WRITING_TEXT),
+      timeout_ms: timeoutSchema(TIMEOUT_BEFORE_WRITING_TEXT),
     },
     ["source", "destination"],
   );

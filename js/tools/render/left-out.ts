@@ -47,7 +47,7 @@ export function plainParenthesesHint(glob: string): string | undefined {
 }
 
 /** Returns notes about globs for exclusion that may exclude something else than was meant. */
-export function excludeNotes(globs: readonly string[]): readonly string[] {
+export function excludeGlobNotes(globs: readonly string[]): readonly string[] {
   return globs.map(plainParenthesesHint).filter((note) => note !== undefined);
 }
 

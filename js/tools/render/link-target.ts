@@ -18,7 +18,7 @@ export const HIDDEN_TARGET_TEXT = "(not shown)";
  * by a deny glob or a rule. Links in the target's path are resolved first, so that a link to another link
  * does not reveal a denied name.
  */
-export async function shownTarget(
+export async function shownLinkTarget(
   call: Pick<Call, "fs" | "mayTell">,
   link: string,
   known?: string,
@@ -84,7 +84,11 @@ async function checkLinkTarget(
 ): Promise<void> {
   // A target that cannot be read is not shown in the new place either.
   const target = await readLinkVia(call.fs, link).catch(() => undefined);
-  if (target === undefined || target.startsWith("/") || (await shownTarget(call, link, target)) !== undefined)
+  if (
+    target === undefined ||
+    target.startsWith("/") ||
+    (await shownLinkTarget(call, link, target)) !== undefined
+  )
     return;
   const here = normalise(joinPath(parentOf(link), target)).path;
   // The target is hidden only because it leads through another link of the same tree, which is moved along. A
