@@ -73,7 +73,7 @@ export const MOUNT_OPTIONS: Options<MountOptions> = described("MountOptions", {
 const checkMounts = optionChecker("MountBackend", mapOf(either(BACKEND_OPTIONS, MOUNT_OPTIONS)));
 
 interface MountPoint {
-  /** The mount point in the tree. */
+  /** The absolute path at which the backend is mounted. */
   readonly at: string;
   readonly root: string;
   readonly backend: FsBackend;

@@ -36,7 +36,7 @@ export interface PathResult {
 export interface SeveralPaths {
   /** The index, from 0, of the first path among the positional arguments. */
   readonly from: number;
-  /** The options that cannot be combined with several paths. */
+  /** The options of the command that it takes with a single path only. */
   readonly refuses?: readonly string[];
   /**
    * Makes the calls, and returns one result for those that succeeded and one for each failure. Without it the

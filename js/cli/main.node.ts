@@ -13,9 +13,9 @@ const asksForHelp = argv.some((arg) => arg === "--help" || arg === "-h");
 
 if (argv[0] === "mcp" && !asksForHelp) {
   limitHeapGrowth();
-  const { runStdioServer: runStdio } = await import("../mcp/run.ts");
-  process.exit(await runStdio(argv.slice(1)));
+  const { runStdioServer } = await import("../mcp/run.ts");
+  process.exit(await runStdioServer(argv.slice(1)));
 } else {
-  const { runProcess: start } = await import("./run.ts");
-  await start(argv);
+  const { runProcess } = await import("./run.ts");
+  await runProcess(argv);
 }

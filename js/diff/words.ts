@@ -147,7 +147,7 @@ function moveSharedSpaceOfReplacement(
 }
 
 /**
- * Handles an addition: all white space belongs to the new text, so each part keeps the white space at its
+ * Moves the white space of an addition: all of it belongs to the new text, so each part keeps the white space at its
  * end.
  */
 function dropSpaceOfAddition(

@@ -125,8 +125,8 @@ async function settingsIfGiven(
   flags: Readonly<Record<string, unknown>>,
 ): Promise<EffectiveSettings | undefined> {
   if (!Object.keys(SETTING_OPTIONS).some((name) => flags[name] !== undefined)) return undefined;
-  const { effectiveSettingsOf: settingsOf } = await import("./settings.ts");
-  return settingsOf(flags);
+  const { effectiveSettingsOf } = await import("./settings.ts");
+  return effectiveSettingsOf(flags);
 }
 
 /**
@@ -134,8 +134,8 @@ async function settingsIfGiven(
  * @throws UsageError for a name that the preset does not have
  */
 async function checkToolNames(chosen: readonly string[], preset: ServedPreset): Promise<void> {
-  const { wrongToolError: wrongTool } = await import("./served-tools.ts");
-  const wrong = wrongTool(chosen, preset);
+  const { wrongToolError } = await import("./served-tools.ts");
+  const wrong = wrongToolError(chosen, preset);
   if (wrong !== undefined) throw new UsageError(`--tools: ${wrong}`);
 }
 
@@ -158,8 +158,8 @@ export async function printedConfig(
   // We check the options first, so that a printed configuration never contains a value that the server
   // refuses.
   await serveOptionsOf(positionals, flags, defaults);
-  const { printedClientConfig: configFor } = await import("./print-config.ts");
-  return configFor(client, positionals, flags, MCP_OPTIONS);
+  const { printedClientConfig } = await import("./print-config.ts");
+  return printedClientConfig(client, positionals, flags, MCP_OPTIONS);
 }
 
 /**

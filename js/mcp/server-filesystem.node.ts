@@ -8,9 +8,9 @@ import process from "node:process";
 import { limitHeapGrowth } from "./lean.ts";
 
 limitHeapGrowth();
-const { runStdioServer: runStdio } = await import("./run.ts");
+const { runStdioServer } = await import("./run.ts");
 process.exit(
-  await runStdio(process.argv.slice(2), {
+  await runStdioServer(process.argv.slice(2), {
     structured: "full",
     preset: "mcp",
     greeting: "Secure MCP Filesystem Server running on stdio",

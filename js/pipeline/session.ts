@@ -82,7 +82,7 @@ export interface Session {
   confine(policy: SandboxPolicy, within: SandboxPolicy): Promise<ConfinedStorage>;
   /** Undefined when directories need no grant. */
   readonly permissions: Permissions | undefined;
-  /** How directories are asked for; undefined when they are not. */
+  /** How the user is asked to grant a directory; undefined when nobody is asked. */
   readonly prompting: GrantPromptSettings | undefined;
   /** The budget of the agent; undefined when it has no limit. */
   readonly budget: Budget | undefined;

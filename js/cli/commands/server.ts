@@ -162,8 +162,8 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
   const options = await serveOptionsOf(positionals, given, FILEWRIGHT_DEFAULTS, SERVE_OPTIONS);
   // The module is loaded for this command only: loading the protocol's SDK takes longer than most commands
   // run.
-  const { startMcpHttpServer: startServing } = await import("../../mcp/serve.ts");
-  const served = await startServing(
+  const { startMcpHttpServer } = await import("../../mcp/serve.ts");
+  const served = await startMcpHttpServer(
     {
       ...options,
       host: textOrUndefined(given["host"]) ?? "127.0.0.1",

@@ -120,7 +120,7 @@ interface TwoByteLayout {
   readonly readOnly?: (lead: number) => boolean;
   /** Characters with several codes of which the last is written, not the first. */
   readonly last?: string;
-  /** The first and the last byte of the characters that have one byte. */
+  /** The first and the last byte of the range that encodes a character in one byte. */
   readonly single?: readonly [number, number];
   /** Codes of characters that decoding does not yield. */
   readonly extra?: Readonly<Record<string, readonly number[]>>;

@@ -27,7 +27,7 @@ export function textFormOf(bytes: Uint8Array, name: string): FileTextForm | unde
   return isTextKind(kind) && encoding !== null ? { encoding, bom, eol } : undefined;
 }
 
-/** Names of encodings whose bytes are UTF-8, or a subset. */
+/** The names of UTF-8 and of encodings whose bytes are valid UTF-8. */
 const UTF_8_ENCODING_NAMES: ReadonlySet<string> = new Set(["utf-8", "utf8", "ascii", "us-ascii"]);
 
 /** Returns true for an encoding whose bytes are UTF-8. */
