@@ -105,7 +105,7 @@ function withoutDoubleSpace(
   const settle = (after: MutableChange | undefined): void => {
     if (removed !== undefined && added !== undefined)
       moveSharedSpaceOfReplacement(before, removed, added, after, ends);
-    else if (added !== undefined) dropSpaceOfAddition(before, added, after, ends);
+    else if (added !== undefined) keepSpaceAtEndsOfAddition(before, added, after, ends);
     else if (removed !== undefined) moveSharedSpaceOfRemoval(before, removed, after, ends);
     [removed, added] = [undefined, undefined];
   };
@@ -147,10 +147,10 @@ function moveSharedSpaceOfReplacement(
 }
 
 /**
- * Moves the white space of an addition: all of it belongs to the new text, so each part keeps the white space at its
+ * Assigns the white space around an addition: all of it belongs to the new text, so each part keeps that at its
  * end.
  */
-function dropSpaceOfAddition(
+function keepSpaceAtEndsOfAddition(
   before: MutableChange | undefined,
   added: MutableChange,
   after: MutableChange | undefined,
