@@ -28,10 +28,10 @@ export const QUERIES_PER_TREE = 20;
 /** A directory, a file with its content, or a link with its target. */
 type Entry = "dir" | { readonly file: string } | { readonly link: string };
 /** A directory that is listed but whose own entries are refused, or that is gone, or replaced by a file. */
-export type Fault = "PERMISSION_DENIED" | "NOT_FOUND" | "NOT_DIRECTORY";
+type Fault = "PERMISSION_DENIED" | "NOT_FOUND" | "NOT_DIRECTORY";
 
 /** A question about a tree. */
-export interface WalkQuestion {
+interface WalkQuestion {
   readonly at: string;
   readonly depth: number;
   readonly hidden: boolean;

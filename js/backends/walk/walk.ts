@@ -93,7 +93,7 @@ export interface ListStep<E> {
 }
 
 /** Asks for the items in order. */
-export interface SortStep<E> {
+interface SortStep<E> {
   readonly kind: "sort";
   items: readonly WalkItem<E>[];
   readonly compare: (a: WalkItem<E>, b: WalkItem<E>) => number;
