@@ -1,6 +1,7 @@
 // Makes cases for the edit matcher: hunks of real code that are sent with the mistakes that models
 // make.
-import { CORRUPTIONS, MISTAKES } from "./edit-mistakes.mjs";
+import { CORRUPTIONS } from "./edit-corruptions.mjs";
+import { MISTAKES } from "./edit-mistakes.mjs";
 
 /**
  * Returns the case of a hunk without a mistake: the lines of the file, the lines that are sent, and
