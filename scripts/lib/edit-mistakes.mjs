@@ -7,7 +7,8 @@ const indentOf = (line) => /^[ \t]*/.exec(line)[0];
 const haveLinesEqualButForEnds = (lines) =>
   new Set(lines).size > new Set(lines.map((line) => line.trimEnd())).size;
 export const isBlank = (line) => line.trim() === "";
-export const isComment = (line) => /^\s*(?:\/\/|\/\*|\*|#(?!\[|include|define|if|endif|else)|<!--|--)/.test(line);
+export const isComment = (line) =>
+  /^\s*(?:\/\/|\/\*|\*|#(?!\[|include|define|if|endif|else)|<!--|--)/.test(line);
 
 /**
  * Returns the pairs of indexes of the lines that the old and the new text have in common, by
