@@ -57,7 +57,7 @@ export interface AiSdkTool {
 
 /** Options in addition to those of every adapter. */
 export interface AiSdkOptions extends AdapterOptions {
-  /** Schemas that the provider enforces while the model writes. Default false. */
+  /** With true, tools get schemas that the provider enforces while the model writes. Default false. */
   readonly strict?: boolean | undefined;
 }
 

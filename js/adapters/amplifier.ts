@@ -33,15 +33,15 @@ import { argsUnderPresetNames, loopHooks } from "./loop-hooks.ts";
 import { type AdapterOptions, type AdapterTool, selectTools, PRESET_CHOICE_OPTIONS } from "./offer.ts";
 import { textWithoutErrorPrefix } from "./outcome.ts";
 
-/** The answer of an event handler. */
+/** The answer of a handler to an event of Amplifier. */
 export interface AmplifierHookResult {
-  /** `continue`, `deny`, `modify`, `inject_context` or `ask_user`. */
+  /** The action that a handler requests: `continue`, `deny`, `modify`, `inject_context` or `ask_user`. */
   readonly action: string;
-  /** Why not, for the model. */
+  /** The reason for the action of a handler, in words for the model. */
   readonly reason?: string | null;
-  /** For `modify`: the new data of the event. */
+  /** The new data of the event, for the action `modify`. */
   readonly data?: Readonly<Record<string, unknown>> | null;
-  /** For `inject_context`: additional text for the model. */
+  /** The additional text for the model, for the action `inject_context`. */
   readonly context_injection?: string | null;
 }
 
@@ -51,7 +51,7 @@ export interface AmplifierHooks {
   emit(event: string, data: Readonly<Record<string, unknown>>): MaybePromise<AmplifierHookResult>;
 }
 
-/** The required part of a coordinator. */
+/** The part of an Amplifier coordinator that is used here. */
 export interface AmplifierCoordinator {
   /** Mounts a module at a mount point. */
   mount(point: "tools", tool: AmplifierTool, name: string): MaybePromise<unknown>;
@@ -69,21 +69,21 @@ export interface AmplifierCoordinator {
   ): MaybePromise<AmplifierHookResult>;
 }
 
-/** The result of a call. */
+/** The result of a call of a mounted tool. */
 export interface AmplifierResult {
   success: boolean;
-  /** The text for the model; for an image its path, size and content. */
+  /** The output of a call that succeeded: the text for the model; for an image its path, size and content. */
   output?: string | ContentBlock;
-  /** The failure: the text for the model, and the code. */
+  /** The error of a call that failed: the text for the model, and the code. */
   error?: { message: string; type: string };
 }
 
-/** A mounted tool. */
+/** A tool as it is mounted in Amplifier. */
 export interface AmplifierTool {
   readonly name: string;
   readonly description: string;
   readonly input_schema: ObjectSchema;
-  /** The same schema, for loops that require it under this name. */
+  /** Returns the schema of the arguments, for loops that require it under this name. */
   get_schema(): ObjectSchema;
   execute(input: unknown): Promise<AmplifierResult>;
 }
@@ -96,21 +96,21 @@ export interface AmplifierConfig {
   readonly allowed_read_paths?: readonly string[] | null | undefined;
   /** Directories that may be written, with everything below. Default `["."]`. */
   readonly allowed_write_paths?: readonly string[] | undefined;
-  /** Exceptions from `allowed_write_paths`, with everything below. */
+  /** Directories inside `allowed_write_paths` that may not be written, with everything below. */
   readonly denied_write_paths?: readonly string[] | undefined;
-  /** Ask before each change; `options` must have `confirm` then. Default false. */
+  /** With true, the user is asked before each change; `options` must contain `confirm` then. Default false. */
   readonly require_approval?: boolean | undefined;
-  /** Emit `tool:pre` and `tool:post` for each call, for a loop that does not. Default false. */
+  /** With true, each call emits `tool:pre` and `tool:post`, for a loop that does not emit them. Default false. */
   readonly tool_events?: boolean | undefined;
-  /** Only these tools. Default: all. */
+  /** The names of the tools that are mounted. Default: all. */
   readonly include?: readonly string[] | undefined;
-  /** All but these. */
+  /** The names of the tools that are not mounted. Default: none. */
   readonly exclude?: readonly string[] | undefined;
   /** Further options of `openWorkspace`, such as `confirm` or `backend`. */
   readonly options?: Omit<WorkspaceOptions, "root" | "roots" | "access" | "preset"> | undefined;
   /**
-   * A workspace of the host instead; it stays open. Its own options apply, so only `include` and
-   * `exclude` may be given with it.
+   * A workspace of the host that is mounted instead of a new one; it stays open. Its own options apply, so
+   * only `include` and `exclude` may be given with it.
    */
   readonly workspace?: Workspace | undefined;
 }
@@ -161,7 +161,7 @@ const checkHooks = optionChecker(
 
 const checkPreset = optionChecker("toAmplifierHooks", PRESET_CHOICE_OPTIONS);
 
-/** The tools that change files, for readable paths that are not writable. */
+/** The tools that are refused on paths which can be read but not written. */
 const WRITING_TOOLS = ["write_file", "edit_file"] as const;
 
 /**

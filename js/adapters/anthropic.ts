@@ -72,8 +72,8 @@ export interface AnthropicMemory extends AnthropicRunnable {
 /** Options in addition to those of every adapter. */
 export interface AnthropicOptions extends AdapterOptions {
   /**
-   * Schemas that the API enforces while the model writes, for as many tools as its limits for one
-   * request allow: 20 tools, 24 optional arguments, 16 of several types. Tools with few optional
+   * With true, tools get schemas that the API enforces while the model writes, for as many tools as its limits
+   * for one request allow: 20 tools, 24 optional arguments, 16 of several types. Tools with few optional
    * arguments come first; `include` leaves room for the others. Default false.
    */
   readonly strict?: boolean | undefined;

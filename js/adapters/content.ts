@@ -17,11 +17,11 @@ export interface Shown {
   readonly content?: readonly ContentBlock[] | undefined;
 }
 
-/** Text of a message. */
+/** A text block of a message. */
 export interface TextPart {
-  /** The kind of part. */
+  /** The kind of this block, which is text. */
   type: "text";
-  /** The text. */
+  /** The text of the block. */
   text: string;
 }
 

@@ -34,7 +34,7 @@ export interface DeepAgentsRead {
   nextOffset?: number;
 }
 
-/** A whole file. */
+/** A whole file with its content and times, as Deep Agents takes it. */
 export interface DeepAgentsRaw {
   error?: string;
   data?: { content: string | Uint8Array; mimeType: string; created_at: string; modified_at: string };
@@ -54,10 +54,10 @@ export type DeepAgentsTransferError =
   | "is_directory"
   | "invalid_path";
 
-/** The backend. */
+/** The backend in the shape of Deep Agents' `BackendProtocolV2`. */
 export interface DeepAgentsBackend {
   ls(path: string): Promise<{ error?: string; files?: DeepAgentsFile[] }>;
-  /** `offset` counts lines from 0. */
+  /** Reads a page of a file. `offset` counts lines from 0. */
   read(path: string, offset?: number, limit?: number): Promise<DeepAgentsRead>;
   readRaw(path: string): Promise<DeepAgentsRaw>;
   write(path: string, content: string): Promise<DeepAgentsChange>;

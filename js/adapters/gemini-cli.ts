@@ -29,7 +29,7 @@ export interface GeminiCliLocation {
   path: string;
 }
 
-/** The diff of a change, for the screen. */
+/** The diff of a change that a call makes, for the screen. */
 export interface GeminiCliDiff {
   fileDiff: string;
   fileName: string;
@@ -37,13 +37,13 @@ export interface GeminiCliDiff {
   newContent: string;
 }
 
-/** The result of a call. */
+/** The result of a call of a Gemini CLI tool. */
 export interface GeminiCliResult {
-  /** For the model. */
+  /** The content of a result for the model. */
   llmContent: string | GeminiContent[];
-  /** For people: a summary, or the diff of the confirmed change. */
+  /** The part of a result for people: a summary, or the diff of the confirmed change. */
   returnDisplay: string | GeminiCliDiff;
-  /** The error with its code. */
+  /** The error of a failed call, with its code. */
   error?: { message: string; type: string };
 }
 
@@ -54,23 +54,23 @@ export type GeminiCliConfirmation = {
   onConfirm(outcome: string, payload?: unknown): Promise<void>;
 } & (({ type: "edit"; filePath: string } & GeminiCliDiff) | { type: "info"; prompt: string });
 
-/** One call with checked arguments. */
+/** One call of a Gemini CLI tool with checked arguments. */
 export interface GeminiCliInvocation {
   readonly params: object;
   getDescription(): string;
   toolLocations(): GeminiCliLocation[];
   shouldConfirmExecute(signal?: AbortSignal): Promise<GeminiCliConfirmation | false>;
-  /** Takes the signal, or the options object of later versions. */
+  /** Makes the call. Takes the signal, or the options object that later versions of Gemini CLI pass. */
   execute(given?: AbortSignal | { readonly abortSignal?: AbortSignal }): Promise<GeminiCliResult>;
 }
 
-/** One tool. */
+/** One tool in the shape of Gemini CLI. */
 export interface GeminiCliTool {
   readonly name: string;
   readonly displayName: string;
   readonly description: string;
   readonly icon: ToolIcon;
-  /** The kind of its work, in the words of later versions. */
+  /** The kind of work that the tool does, in the words of later versions of Gemini CLI. */
   readonly kind: "read" | "search" | "edit" | "execute";
   readonly schema: { name: string; description: string; parametersJsonSchema: ObjectSchema };
   /** False: the text for people is no Markdown. */

@@ -42,7 +42,7 @@ export interface GeminiTool {
 
 /** Options in addition to those of every adapter. */
 export interface GeminiOptions extends AdapterOptions {
-  /** Cancels the calls that run; the same as `abortSignal` of the request. */
+  /** The signal that cancels running calls; the same as `abortSignal` of the request. */
   readonly signal?: AbortSignal | undefined;
 }
 

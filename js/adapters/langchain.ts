@@ -43,12 +43,12 @@ export interface LangChainFields {
 
 /** The exports of the framework that the host passes in, from `langchain` or `@langchain/core`. */
 export interface LangChain<Tool, Message> {
-  /** `tool` */
+  /** The framework's function `tool`. */
   readonly tool: (
     run: (input: never, config: LangChainConfig) => Promise<Message | LangChainContent>,
     fields: LangChainFields & { schema: never },
   ) => Tool;
-  /** `ToolMessage` */
+  /** The framework's class `ToolMessage`. */
   readonly ToolMessage: new (fields: {
     content: never;
     tool_call_id: string;

@@ -63,7 +63,7 @@ export interface OpenAIAgentsParameters {
 
 /** Options in addition to those of every adapter. */
 export interface OpenAIAgentsOptions extends ApprovingOptions {
-  /** Offer strict schemas, which the provider enforces while the model writes. Default true. */
+  /** With true, tools get strict schemas, which the provider enforces while the model writes. Default true. */
   readonly strict?: boolean | undefined;
 }
 

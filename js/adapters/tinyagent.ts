@@ -32,13 +32,13 @@ export interface TinyAgentTool {
 
 /** The event of a call, at `tool_start` and `tool_end`. */
 export interface TinyAgentCall {
-  /** The name that the agent called. */
+  /** The name of the tool that the agent called. */
   readonly tool_name: string;
   /** The current arguments, under the names that the agent uses. */
   readonly tool_args: Readonly<Record<string, unknown>>;
   /** The loop's own record of the call, if any. */
   readonly tool_call?: unknown;
-  /** The text for the model; only at `tool_end`. */
+  /** The result of the call as text for the model; only at `tool_end`. */
   readonly result?: string;
   /** True when the call succeeded; only at `tool_end`. */
   readonly ok?: boolean;

@@ -28,27 +28,30 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /** Preconditions and properties of a write. */
 export interface WriteOptions {
-  /** Fail with CONFLICT unless the file is still this version. */
+  /** A write fails with CONFLICT unless the file still has this version. */
   readonly ifVersion?: string | undefined;
-  /** Fail with ALREADY_EXISTS if anything is there. */
+  /** With true, a write fails with ALREADY_EXISTS if an entry exists at the path. Default false. */
   readonly ifAbsent?: boolean | undefined;
-  /** Make missing parent directories; removed again if the write fails. Default false. */
+  /** With true, a write creates missing parent directories, and removes them again if it fails. Default false. */
   readonly createDirs?: boolean | undefined;
   /**
-   * Permission bits for the file; by default those of the replaced file, or the umask's for a new
-   * one.
+   * The permission bits of the written file. Default: those of the replaced file, or those that the umask
+   * gives a new file.
    */
   readonly mode?: number | undefined;
-  /** How far the write is flushed. */
+  /** Whether the written file is also flushed to the disk. Default: the durability of the backend. */
   readonly durability?: Durability | undefined;
-  /** Ends the call, with CANCELLED. */
+  /** The signal that cancels the write. The call then fails with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
   /**
    * `sha256:` of the content, where the caller has it already, so that a history need not compute
    * it again.
    */
   readonly hash?: string | undefined;
-  /** Rename the file that is replaced to this path instead of destroying it. From {@link FsBackend.asidePath}. */
+  /**
+   * The path to which a write renames the replaced file instead of deleting it. From {@link
+   * FsBackend.asidePath}.
+   */
   readonly aside?: string | undefined;
 }
 
@@ -56,7 +59,7 @@ export interface WriteOptions {
 export interface WriteResult {
   /** The version of the file that was written, copied or moved. */
   readonly version?: string;
-  /** The {@link FsStat.fileId} of that file. */
+  /** The {@link FsStat.fileId} of the file that was written, copied or moved. */
   readonly fileId?: string;
   /** True when the file was overwritten in place, because no new file could replace it: the write was not atomic. */
   readonly inPlace?: boolean;
@@ -64,31 +67,37 @@ export interface WriteResult {
   readonly otherNames?: number;
 }
 
-/** Conditions of a deletion. A backend that does not know them ignores them. */
+/** The conditions of a deletion. A backend without support for these conditions ignores them. */
 export interface DeleteOptions {
-  /** Fail with CONFLICT unless the entry is still this version. */
+  /** A deletion fails with CONFLICT unless the entry still has this version. */
   readonly ifVersion?: string | undefined;
-  /** Rename the entry to this path instead of destroying it. From {@link FsBackend.asidePath}. */
+  /** The path to which a deletion renames the entry instead of deleting it. From {@link FsBackend.asidePath}. */
   readonly aside?: string | undefined;
 }
 
-/** How one entry is moved or copied. A backend that does not know the conditions ignores them. */
+/** How one entry is moved or copied. A backend without support for the conditions ignores them. */
 export interface MoveOptions {
-  /** Replace a file or an empty directory. Default false: ALREADY_EXISTS. */
+  /**
+   * With true, a move or copy replaces a file or an empty directory at its target. Default false:
+   * ALREADY_EXISTS.
+   */
   readonly overwrite?: boolean | undefined;
-  /** Fail with CONFLICT unless the entry that is moved or copied is still this version. */
+  /** A move or copy fails with CONFLICT unless its source still has this version. */
   readonly ifVersion?: string | undefined;
-  /** Only for `rename`, with `overwrite`: fail with CONFLICT unless the file that is replaced is this version. */
+  /** A move with `overwrite` fails with CONFLICT unless the file that it replaces has this version. */
   readonly ifTargetVersion?: string | undefined;
-  /** Rename what is replaced to this path instead of destroying it. From {@link FsBackend.asidePath}. */
+  /** The path to which a move or copy renames the entry that it replaces. From {@link FsBackend.asidePath}. */
   readonly aside?: string | undefined;
 }
 
 /** How a tree is copied. */
 export interface CopyTreeOptions {
-  /** Merge directories and replace files. Default false: ALREADY_EXISTS. */
+  /**
+   * With true, a copied tree is merged into an existing one and replaces its files. Default false:
+   * ALREADY_EXISTS.
+   */
   readonly overwrite?: boolean | undefined;
-  /** Ends the call, with CANCELLED. */
+  /** The signal that cancels the copy of a tree. The call then fails with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
   /** Called with the result for each copied file. A backend that has no such result omits it. */
   readonly onMade?: ((path: string, made: WriteResult) => void) | undefined;
@@ -96,43 +105,43 @@ export interface CopyTreeOptions {
 
 /** A half-open range of bytes. */
 export interface ByteRange {
-  /** The first byte, from 0. */
+  /** The offset of the first byte of a range, from 0. */
   readonly start: number;
-  /** The offset after the last byte. */
+  /** The offset after the last byte of a range. */
   readonly end: number;
 }
 
 /** The part of a file to read, and the precondition. */
 export interface ReadOptions {
-  /** The part to read, clipped to the file. Default: the whole file. */
+  /** The range of bytes to read, clipped to the file. Default: the whole file. */
   readonly range?: ByteRange | undefined;
-  /** Return null when the file still has this version. */
+  /** A read returns null when the file still has this version. */
   readonly ifNoneMatch?: string | undefined;
-  /** Fail with TOO_LARGE rather than return more bytes than this. */
+  /** The maximum number of bytes that a read returns. More fail with TOO_LARGE. */
   readonly maxBytes?: number | undefined;
-  /** Ends the call, with CANCELLED. */
+  /** The signal that cancels the read. The call then fails with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Content with its version. */
+/** The content of a file with its version. */
 export interface VersionedBytes {
-  /** The content. */
+  /** The content of a file. */
   readonly bytes: Uint8Array;
   /** The version of the file that has this content. */
   readonly version: string;
-  /** The facts of that version. */
+  /** The facts about a file in the version that was read. */
   readonly stat: FsStat;
 }
 
 /** How to wait for a lock. */
 export interface LockOptions {
-  /** How long to wait for another holder, in milliseconds. Then the call fails with LOCK_TIMEOUT. */
+  /** The maximum time to wait for a lock that another holder has, in milliseconds. Then LOCK_TIMEOUT is thrown. */
   readonly timeoutMs: number;
-  /** Ends the wait, with CANCELLED. */
+  /** The signal that ends the wait for a lock, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * True when no link in the path needs to be followed: the caller has resolved it, or wants to lock the link
-   * itself. Default false.
+   * True when no link in the path of a lock is followed, because the caller has resolved the path or wants to
+   * lock the link itself. Default false.
    */
   readonly resolved?: boolean | undefined;
 }
@@ -145,21 +154,21 @@ export interface LockHandle {
 
 /** How text is decoded or encoded. */
 export interface TextOptions {
-  /** The encoding. Default UTF-8. */
+  /** The encoding of the text of a file. Default UTF-8. */
   readonly encoding?: string;
 }
 
 /** How a directory is made. */
 export interface MkdirOptions {
-  /** Make missing parent directories too. */
+  /** With true, missing parent directories are created too. Default true. */
   readonly parents?: boolean;
-  /** Succeed when the directory exists already. */
+  /** With true, creating a directory that exists already succeeds. Default true. */
   readonly existOk?: boolean;
 }
 
 /** Options of a directory listing. */
 export interface ListOptions {
-  /** False: sizes and times may be omitted where they cost extra calls. Default true. */
+  /** With false, a listing may omit sizes and times that cost extra calls. Default true. */
   readonly facts?: boolean;
   /** Cancels the listing of a large directory. */
   readonly signal?: AbortSignal | undefined;
@@ -167,7 +176,7 @@ export interface ListOptions {
 
 /** The base directory of a glob. */
 export interface GlobRoot {
-  /** The directory to look in. */
+  /** The directory below which a glob matches files. */
   readonly root?: string;
 }
 
@@ -202,14 +211,14 @@ export interface FsBackend {
   /** Returns content and version in one step; null when the file still has the version `ifNoneMatch`. */
   read?(path: string, options?: ReadOptions): MaybePromise<VersionedBytes | null>;
   /**
-   * A page of a text file of any size.
-   * @throws BINARY_FILE with `details` `{kind, mime, size}`, INVALID_ARGUMENT, ENCODING_ERROR, TOO_LARGE
+   * Returns a page of a text file of any size. @throws BINARY_FILE with `details` `{kind, mime, size}`,
+   * INVALID_ARGUMENT, ENCODING_ERROR, TOO_LARGE
    */
   readLines?(
     path: string,
     request: PageRequest & { readonly signal?: AbortSignal | undefined },
   ): MaybePromise<Page>;
-  /** The `sha256:` hash of a file's content and its version, in constant memory. */
+  /** Returns the `sha256:` hash of a file's content and the file's version, in constant memory. */
   hash?(
     path: string,
     options?: { readonly signal?: AbortSignal | undefined },
@@ -233,11 +242,11 @@ export interface FsBackend {
     query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
   ): MaybePromise<FuzzyResult>;
   /**
-   * A page of the entries of a tree in one call. Below `root`, a directory that cannot be read is
+   * Returns a page of the entries of a tree in one call. A directory below `root` that cannot be read is
    * listed without its content.
    */
   listTree?(root: string, request: TreeRequest): MaybePromise<TreePage>;
-  /** A directory in pages. */
+  /** Returns one page of the entries of a directory. */
   listPage?(
     path: string,
     options: { readonly cursor?: string; readonly limit: number },
@@ -274,8 +283,8 @@ export interface FsBackend {
   /** Returns a copy of the backend that enforces the policy itself, without a gap between check and use. */
   confine?(policy: SandboxPolicy): FsBackend;
   /**
-   * Under a policy that hides secrets, allows reading the content of exactly these, by their real paths. Replaces
-   * the previous list.
+   * Under a policy that hides secrets, allows reading the content of exactly the secret files with these real
+   * paths. It replaces the previous list.
    */
   grantSecrets?(paths: readonly string[]): void;
   /** Returns a copy of the backend for the own reads of the host, which treats secrets as ordinary files. */
@@ -308,7 +317,7 @@ export type Capability = {
   [K in keyof FsBackend]-?: Record<never, never> extends Pick<FsBackend, K> ? K : never;
 }[keyof FsBackend];
 
-// A record, so that a capability missing from it does not compile.
+// The names of the optional capabilities. It is a record, so that it does not compile when a name is missing.
 const CAPABILITY_NAMES: Record<Capability, true> = {
   read: true,
   readLines: true,

@@ -5,31 +5,31 @@ export type { Kind as EntryType } from "../engine/generated/records.ts";
 
 /** The facts about one path. Frozen. Times are milliseconds since 1970, UTC. */
 export interface FsStat {
-  /** The absolute path. */
+  /** The absolute path of the entry. */
   readonly path: string;
-  /** The kind of entry. */
+  /** The kind of entry, such as file or directory. */
   readonly type: Kind;
-  /** The size in bytes. */
+  /** The size of the entry in bytes. */
   readonly size: number;
-  /** True for a directory. */
+  /** True when the entry is a directory. */
   readonly isDir: boolean;
-  /** True for a regular file. */
+  /** True when the entry is a regular file. */
   readonly isFile: boolean;
-  /** Time of the last change to the content. */
+  /** The time of the last change to the content of a file, in milliseconds since 1970. */
   readonly mtime: number;
-  /** Time of the last change to the entry. */
+  /** The time of the last change to the content or attributes of a file, in milliseconds since 1970. */
   readonly ctime?: number;
-  /** Time of the last read. */
+  /** The time of the last read of a file, in milliseconds since 1970. */
   readonly atime?: number;
-  /** Time of creation. */
+  /** The time when a file was created, in milliseconds since 1970. */
   readonly birthtime?: number;
-  /** Permission bits, such as `0o644`. */
+  /** The permission bits of an entry, such as `0o644`. */
   readonly mode?: number;
-  /** The number of hard links. */
+  /** The number of hard links of a file. */
   readonly nlink?: number;
   /** The target of a symbolic link, as written; only from `lstat`. */
   readonly target?: string;
-  /** Opaque; changes whenever the content may have changed. */
+  /** The version of a file, an opaque text that changes whenever the content may have changed. */
   readonly version?: string;
   /**
    * Opaque; identifies the entry itself, such as by device and inode. A rename keeps it; an entry
@@ -40,19 +40,19 @@ export interface FsStat {
 
 /** One entry of a directory. Frozen. */
 export interface FsEntry {
-  /** The name in its directory. */
+  /** The name of an entry in its directory. */
   readonly name: string;
-  /** The absolute path. */
+  /** The absolute path of an entry. */
   readonly path: string;
-  /** The kind of entry. */
+  /** The kind of a directory's entry, such as file or link. */
   readonly type: Kind;
-  /** True for a directory. */
+  /** True when the entry of a listing is a directory. */
   readonly isDir: boolean;
-  /** True for a regular file. */
+  /** True when the entry of a listing is a regular file. */
   readonly isFile: boolean;
-  /** Bytes; absent where the backend would need a further call. */
+  /** The size of a file in bytes. Absent where the backend would need a further call. */
   readonly size?: number;
-  /** Time of the last change to the content. */
+  /** The time of the last change to the content of a file, in milliseconds since 1970. */
   readonly mtime?: number;
   /** The target of a link, as written. */
   readonly target?: string;
@@ -60,25 +60,28 @@ export interface FsEntry {
 
 /** A request for a page of a tree. */
 export interface TreeRequest {
-  /** The number of levels; 1 is the directory itself. */
+  /** The maximum depth of the entries in a tree's listing; 1 lists only the entries of the directory itself. */
   readonly depth: number;
-  /** Include names that begin with a dot. Default true. */
+  /** True to list names that begin with a dot. Default true. */
   readonly hidden?: boolean | undefined;
-  /** Globs to exclude, relative to the directory. */
+  /** The globs of the entries to exclude from a tree's listing, relative to its directory. */
   readonly exclude?: readonly string[] | undefined;
-  /** Exclude `.git` and paths that ignore files match. Default true. */
+  /** True to exclude `.git` and the paths that ignore files match. Default true. */
   readonly respectIgnore?: boolean | undefined;
   readonly ignoreFiles?: readonly string[] | undefined;
   /** The order within each directory; `type` puts directories first. Default `type`. */
   readonly sort?: "type" | "name" | undefined;
   readonly order?: "asc" | "desc" | undefined;
-  /** The number of entries before the page. Default 0. */
+  /** The number of entries to skip before the page of a tree. Default 0. */
   readonly from?: number | undefined;
-  /** The maximum number of entries. Default all. */
+  /** The maximum number of entries on a page of a tree. Default: all. */
   readonly limit?: number | undefined;
-  /** The page ends once its names have so many bytes, with a line end each. Default: no limit. */
+  /**
+   * The number of UTF-8 bytes of names, with a line end each, at which a page of a tree ends. Default: no
+   * limit.
+   */
   readonly maxTextBytes?: number | undefined;
-  /** With `false` (default true) sizes and times are omitted. */
+  /** With false, sizes and times are omitted from the listing of a tree. Default true. */
   readonly facts?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -86,6 +89,6 @@ export interface TreeRequest {
 /** A page of a tree: each directory followed by its content. */
 export interface TreePage {
   readonly entries: readonly FsEntry[];
-  /** The number of entries at all levels, including those before and after the page. */
+  /** The number of entries of a tree at all levels, including those before and after the page. */
   readonly total: number;
 }

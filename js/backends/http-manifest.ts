@@ -9,11 +9,11 @@ import { sortEntries } from "./fallback/fallback.ts";
 
 /** A file of the manifest. */
 export interface HttpFile {
-  /** The path relative to the base address, with `/`. */
+  /** The path of a file relative to the base address, with `/`. */
   readonly path: string;
-  /** The size in bytes. */
+  /** The size of a file in bytes. */
   readonly size?: number | undefined;
-  /** The time of the last change, in milliseconds since 1970. */
+  /** The time of the last change of a file, in milliseconds since 1970. */
   readonly mtime?: number | undefined;
 }
 

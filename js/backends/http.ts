@@ -102,10 +102,10 @@ export class HttpBackend implements FsBackend {
     const version = versionOfResponse(response);
     const size = response.headers.get("content-length");
     if (version !== undefined && size !== null) return fileStat(at, Number(size), response, file, version);
-    // A server that sends neither is asked for the content.
+    // If the response lacks a version or a size, the content is read.
     return (await this.#whole(path, {})).stat;
   }
-  /** Returns the facts of the manifest, without a request where it states the size. */
+  /** Returns the facts about a path from the manifest, without a request where the manifest states the size. */
   async lstat(path: string): Promise<FsStat> {
     const { at, file } = await this.#entry(path);
     if (file === null) return directoryStat(at);

@@ -51,11 +51,11 @@ import { decodeText, encodeText } from "./text.ts";
 
 /** A backend, and how it is mounted. */
 export interface MountOptions {
-  /** The storage that appears there. */
+  /** The backend that is mounted. */
   readonly backend: FsBackend;
-  /** The directory of the backend that is shown; nothing else of it can be reached. Default `/`. */
+  /** The directory of the mounted backend that is shown; nothing else of it can be reached. Default `/`. */
   readonly root?: string | undefined;
-  /** Refuse every change. Default false. */
+  /** With true, every change in a mounted backend is refused. Default false. */
   readonly readOnly?: boolean | undefined;
 }
 
@@ -81,7 +81,7 @@ interface MountPoint {
 
 /** A path of the tree, resolved to a mount. */
 interface MountedPath extends MountPoint {
-  /** The backend's own path. */
+  /** The path in the mounted backend. */
   readonly path: string;
 }
 
@@ -275,7 +275,7 @@ export class MountBackend implements FsBackend {
     this.#spare(path);
     return this.#in(path, ({ backend, path }) => removeTreeVia(backend, path, options));
   }
-  /** Delegates to the backend at the path. */
+  /** Removes temporary files through the backend that is mounted at the path. */
   async sweep(path: string): Promise<void> {
     const place = this.#place(path);
     await place?.backend.sweep?.(place.path);

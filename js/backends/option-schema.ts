@@ -41,12 +41,12 @@ export const POLICY_OPTION: Options<SandboxPolicy> = options("SandboxPolicy", {
 /** How a workspace runs commands. */
 export interface CommandOptions {
   /**
-   * On Linux. `strict`, the default: bubblewrap, which enforces the denied, protected and secret paths
-   * of the workspace in commands, too. `fast`: Landlock and seccomp, which do not enforce them inside
-   * the writable roots; it needs `degrade: "allow"`.
+   * The sandbox of commands on Linux. `strict`, the default: bubblewrap, which enforces the denied, protected
+   * and secret paths of the workspace in commands, too. `fast`: Landlock and seccomp, which do not enforce
+   * these paths inside the writable roots; it needs `degrade: "allow"`.
    */
   readonly tier?: "strict" | "fast" | undefined;
-  /** Let commands use the network. Default false. */
+  /** With true, commands may use the network. Default false. */
   readonly network?: boolean | undefined;
   /**
    * Files and directories that commands may read and run, in addition to the roots of the workspace,
@@ -57,8 +57,8 @@ export interface CommandOptions {
   /** The resource limits of one command. */
   readonly limits?: CommandLimits | undefined;
   /**
-   * `allow`: if the requested sandbox is missing, use a weaker one, or none, even if it does not enforce
-   * the policy. The status reports it. Default `refuse`.
+   * What happens if the requested sandbox for commands is missing. `refuse`, the default, fails; `allow` uses
+   * a weaker sandbox, or none, even if it does not enforce the policy, and the status reports it.
    */
   readonly degrade?: "refuse" | "allow" | undefined;
   /** The name or path of the program bubblewrap. Default `bwrap`. */

@@ -81,7 +81,7 @@ export interface RealOptions {
   /** True to follow a link that is the last name of the path. */
   readonly follow: boolean;
   /**
-   * Keeps the missing end of a link that names a directory (`gone/`); default: such a path is
+   * With true, the missing end of a link that names a directory (`gone/`) is kept. Default: such a path is
    * NOT_FOUND.
    */
   readonly keepMissingDirectory?: boolean;

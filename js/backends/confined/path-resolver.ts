@@ -136,7 +136,7 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
   return real;
 }
 
-/** The type that is assumed of an entry which need not be looked up. */
+/** The found entry that stands for a directory which need not be looked up. */
 const ASSUMED_DIRECTORY: FoundEntry = { type: "dir" };
 
 /**

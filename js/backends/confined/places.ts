@@ -45,15 +45,18 @@ export interface PlaceRow {
  * @example { allow: [".vscode/settings.json"], refuse: ["deploy/prod"], secret: ["*.token"] }
  */
 export interface PlacesOptions {
-  /** Tools write these without a question. Each must be in a row that refuses or asks. Default: none. */
+  /** The places that tools write without a question. Each must be in a row that refuses or asks. Default: none. */
   readonly allow?: readonly string[] | undefined;
-  /** A person is asked before tools write these, even if the table refuses them. Default: none. */
+  /**
+   * The places about which a person is asked before tools write them, even if the table refuses them. Default:
+   * none.
+   */
   readonly ask?: readonly string[] | undefined;
-  /** Tools never write these. Default: none. */
+  /** The places that tools never write. Default: none. */
   readonly refuse?: readonly string[] | undefined;
-  /** The content of these is not read without a grant. Default: none. */
+  /** The places whose content is not read without a grant. Default: none. */
   readonly secret?: readonly string[] | undefined;
-  /** The content of these is read like that of other files. Each must be in a row of secrets. Default: none. */
+  /** The places whose content is read like other files, though the table has them as secret. Default: none. */
   readonly readable?: readonly string[] | undefined;
 }
 

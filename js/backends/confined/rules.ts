@@ -9,9 +9,9 @@ import type { SandboxPolicy } from "../policy.ts";
 
 /** The rules of one policy. All paths are real and absolute. */
 export interface BackendPathRules {
-  /** True when there is any rule, so that the entries of a tree must be checked one by one. */
+  /** True when the policy has any rule, so that the entries of a tree must be checked one by one. */
   readonly any: boolean;
-  /** True when the places of the table may not be changed. */
+  /** True when the policy protects the places of the table from changes. */
   readonly protects: boolean;
   /** Returns the rules that apply to a path. */
   check(path: string): PathVerdict;
@@ -70,7 +70,7 @@ export const SECRET_HEAD_BYTES: number = 64 << 10;
  */
 const SECRET_FIRST_BYTES: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42, 0x50, 0x41, 0xff, 0xfe]);
 
-/** The answers about contents that are never changed in place. */
+/** The cached answers whether a content is a secret, for contents that are never changed in place. */
 const cachedAnswers = new WeakMap<Uint8Array, boolean>();
 
 /** Returns true when a file that begins with these bytes could be a secret by content. */

@@ -28,7 +28,7 @@ import { walkTree } from "./walk-tree.ts";
 
 /** Options of a move or copy. */
 export interface TransferOptions extends CopyTreeOptions {
-  /** Fail with CONFLICT unless the file or link that is moved or copied is still this version. */
+  /** A move or copy fails with CONFLICT unless the file or link that is its source still has this version. */
   readonly ifVersion?: string | undefined;
 }
 

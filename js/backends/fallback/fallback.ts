@@ -76,8 +76,8 @@ export async function writeVia(
   try {
     await backend.writeBytes(path, content, rest);
   } catch (error) {
-    // Each was created for this write. A directory that another process has filled meanwhile is not
-    // empty and stays.
+    // Only directories that were created for this write are removed. One that another process has filled
+    // meanwhile stays.
     for (const directory of made) await Promise.resolve(backend.delete(directory)).catch(() => undefined);
     throw error;
   }

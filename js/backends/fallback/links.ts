@@ -123,7 +123,7 @@ function remainingNames(pending: readonly string[]): readonly string[] {
 
 /** How a path is resolved, and how entries are looked up. */
 export interface LinkResolution {
-  /** True when a link in the last place is followed. */
+  /** True when a link that is the last name of the path is followed. */
   readonly follow: boolean;
   /**
    * Returns the entry at a path whose parent is a real directory, or null where nothing exists.
@@ -131,7 +131,7 @@ export interface LinkResolution {
    */
   look(path: string, isLast: boolean): Promise<FoundEntry | null>;
   /**
-   * Keeps the missing end of a path that ends in a slash (`gone/`); default: such a path is
+   * With true, the missing end of a path that ends in a slash (`gone/`) is kept. Default: such a path is
    * NOT_FOUND.
    */
   readonly keepMissingDirectory?: boolean;

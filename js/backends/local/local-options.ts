@@ -18,9 +18,9 @@ export interface LocalOptions {
   /** The guarantee of writes, unless a call sets it: `none`, `atomic` (the default), or `durable`, which also flushes them. */
   readonly durability?: Durability | undefined;
   /**
-   * How a write, copy or move treats owner, extended attributes and hard links that it cannot preserve: `possible`
-   * preserves as much as it can (other hard links keep the old content; a file of another owner is written in place),
-   * `strict` throws UNSUPPORTED_OPERATION. Default `possible`.
+   * How a write, copy or move treats an owner, extended attributes and hard links that it cannot preserve.
+   * `possible`, the default, preserves as much as it can (other hard links keep the old content; a file of
+   * another owner is written in place). `strict` throws UNSUPPORTED_OPERATION.
    */
   readonly preserve?: "possible" | "strict" | undefined;
   /**
@@ -28,9 +28,12 @@ export interface LocalOptions {
    * `require` throws where it cannot. Without a policy there is nothing to enforce.
    */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
-  /** The use of an index by searches that do not set it; default `auto`. */
+  /** Whether searches that do not say so themselves use an index. Default `auto`. */
   readonly index?: IndexUse | undefined;
-  /** `walk` resolves paths step by step even where the kernel can do it at once: for tests. */
+  /**
+   * How the native code resolves paths. `walk`, for tests, resolves them step by step even where the kernel
+   * can do it at once. Default `auto`.
+   */
   readonly resolver?: "auto" | "walk" | undefined;
 }
 
@@ -61,7 +64,7 @@ export interface KernelEnforcement {
   readonly files: "enforced" | "partial" | "none";
   /** The version of Landlock; 0 where there is none. */
   readonly landlock: number;
-  /** The reason when it is less than `enforced`. */
+  /** The reason why the kernel enforces a policy only partly or not at all. */
   readonly reason?: string;
 }
 
@@ -72,13 +75,16 @@ export interface Signalled {
 
 /** Options of a move or copy. */
 export interface LocalTransferOptions extends Signalled, MoveOptions {
-  /** Make missing parent directories of the destination; removed again if the call fails. */
+  /**
+   * With true, missing parent directories of a move's or copy's target are created, and removed again if it
+   * fails.
+   */
   readonly createDirs?: boolean | undefined;
   readonly durability?: Durability | undefined;
 }
 
 /** Preconditions and properties of a write, and whether it appends. */
 export interface LocalWriteOptions extends WriteOptions {
-  /** Keep the existing content and append to it. Default false. */
+  /** With true, a write appends to the existing content of the file. Default false. */
   readonly append?: boolean | undefined;
 }

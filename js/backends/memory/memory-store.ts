@@ -82,7 +82,7 @@ export class MemoryStore {
     for (const name of names) {
       if (this.#watched.has(name)) continue;
       this.#watched.add(name);
-      // The previous shape did not include them.
+      // The previous shape did not include the content of these files.
       this.shape++;
     }
   }
@@ -352,7 +352,8 @@ export class MemoryStore {
       throw backendError("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
     }
     const fresh = this.fresh();
-    // Built separately and linked last: a failure half-way leaves nothing.
+    // The copy is built separately and added to the tree last, so that a failure half-way leaves nothing
+    // behind.
     this.#link(dir, target.name, mergeCopyOfTree(target.node, source, fresh, to), fresh.now);
     if (onMade !== undefined && source.type === "dir") {
       for (const [path] of nodesBelow(source, to)) {

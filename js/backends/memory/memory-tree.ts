@@ -17,13 +17,13 @@ export function newNodeId(): number {
 }
 
 interface NodeFacts {
-  /** Permission bits. */
+  /** The permission bits of a node. */
   mode: number;
-  /** The time of the last change of the content, in milliseconds since 1970, like the other times. */
+  /** The time of the last change of a node's content, in milliseconds since 1970. */
   mtime: number;
   ctime: number;
   readonly birthtime: number;
-  /** The id of the entry. A file that is written gets a new one, like a replaced file on a disk. */
+  /** The id of a node. A file that is written gets a new id, like a replaced file on a disk. */
   id: number;
 }
 
@@ -57,17 +57,17 @@ interface LinkNode extends NodeFacts {
 /** An entry of the tree. */
 export type MemoryNode = FileNode | DirNode | LinkNode;
 
-/** The result of a walk. */
+/** The result of walking a path in the tree of a memory backend. */
 export interface WalkResult {
   /** The visited directories, `/` first; the last one contains the first missing name or the node. */
   readonly dirs: readonly DirNode[];
-  /** The real path of the last directory. */
+  /** The real path of the last directory that was visited. */
   readonly real: string;
-  /** The last name; empty when the walk ended in a directory itself (`/`, or a link to `..`). */
+  /** The last name of the path; empty when the walk ended in a directory itself (`/`, or a link to `..`). */
   readonly name: string;
-  /** The node; undefined when a name is missing. */
+  /** The node at the path; undefined when a name is missing. */
   readonly node: MemoryNode | undefined;
-  /** The names after the first missing one; empty if only the last name is missing. */
+  /** The names of the path after the first missing one; empty if only the last name is missing. */
   readonly beyond: readonly string[];
 }
 
@@ -211,7 +211,7 @@ export function* nodesBelow(
   const walk = new TreeWalk<NodeEntry>(path, { unreadable: "throw", temporary });
   const list = ({ entry, directory }: ListStep<NodeEntry>): readonly NodeEntry[] => {
     const parent = entry === undefined ? dir : entry.parent.children.get(entry.name);
-    // Removed or replaced since it was listed.
+    // The directory was removed or replaced since it was listed.
     if (parent?.type !== "dir") return [];
     // The names are kept sorted, so that little is left to sort.
     return namesOf(parent).map((name) => {

@@ -32,7 +32,7 @@ import { Yielder } from "../../engine/yielder.ts";
 
 /** Options of a memory backend. */
 export interface MemoryOptions {
-  /** The clock, in milliseconds since 1970; default `Date.now`. */
+  /** The clock of a memory backend, which returns milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -162,7 +162,7 @@ export class MemoryBackend implements FsBackend {
   async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
     return this.#store.listYielding(path, new Yielder(options));
   }
-  /** Lazy: a file that is removed before its turn is skipped. */
+  /** Files are yielded as they are reached: a file that is removed before its turn is skipped. */
   iterFiles(root: string): Iterable<string> {
     return this.#store.files(root);
   }
