@@ -20,9 +20,12 @@ export interface SandboxPolicy {
   readonly read: readonly string[] | null;
   /** Directories or single files that may be changed. */
   readonly write: readonly string[];
-  /** Globs relative to `cwd`; matches are refused, even in a root. */
+  /** Globs of paths that are refused, even in a root. They are relative to `cwd`. */
   readonly deny: readonly string[];
-  /** Refuse writes to protected places: files that other programs run or read as configuration, such as git's hooks. */
+  /**
+   * True to refuse writes to protected places: files that other programs run or read as configuration, such as
+   * git's hooks.
+   */
   readonly protect: boolean;
   /** `grant`: the content of secrets (`.env`, keys, tokens) is not read unless it was granted. Default `allow`. */
   readonly secrets?: "grant" | "allow" | undefined;
@@ -30,11 +33,11 @@ export interface SandboxPolicy {
   readonly places?: readonly string[] | undefined;
   /** The person's git excludes, as lines of a gitignore file: a workspace reads them when it opens. */
   readonly gitExcludes?: string | undefined;
-  /** Refuse every write. */
+  /** True to refuse every write. */
   readonly readOnly: boolean;
   /** Links that lead out of the roots: refused (`inside`), all links refused (`never`), followed (`any`). */
   readonly followSymlinks: FollowSymlinks;
-  /** A bound on the text of one answer, in UTF-8 bytes. */
+  /** The maximum size of the text of one answer, in UTF-8 bytes. */
   readonly maxOutputBytes?: number;
 }
 

@@ -8,13 +8,13 @@ export type SchemaType = "string" | "integer" | "number" | "boolean" | "array" |
 
 /** A schema, in the subset of JSON Schema that `compileCheck` enforces. */
 export interface Schema {
-  /** The JSON type, or several. */
+  /** The JSON type of the value, or several types. */
   readonly type: SchemaType | readonly SchemaType[];
-  /** The meaning of the value. */
+  /** The description of the value. */
   readonly description?: string;
-  /** The allowed values. */
+  /** The values that the schema allows. */
   readonly enum?: readonly (string | number | null)[];
-  /** The default value. */
+  /** The default value of the property. */
   readonly default?: unknown;
   /** The least valid number. */
   readonly minimum?: number;
@@ -32,7 +32,7 @@ export interface Schema {
   readonly items?: Schema;
   /** The schema of each property of an object. */
   readonly properties?: Readonly<Record<string, Schema>>;
-  /** The required properties. */
+  /** The names of the required properties of an object. */
   readonly required?: readonly string[];
   /** True when an object may have further properties, or the schema of these. */
   readonly additionalProperties?: boolean | Schema;
@@ -40,13 +40,13 @@ export interface Schema {
 
 /** The schema of a tool's arguments or data. */
 export interface ObjectSchema extends Schema {
-  /** An object. */
+  /** The JSON type, which is always an object. */
   readonly type: "object";
-  /** The schema of each property. */
+  /** The schema of each property of the object. */
   readonly properties: Readonly<Record<string, Schema>>;
-  /** The required properties. */
+  /** The names of the required properties of the object. */
   readonly required: readonly string[];
-  /** True when there may be further properties. */
+  /** True when the object may have further properties. */
   readonly additionalProperties: boolean;
 }
 
@@ -57,7 +57,7 @@ export type HostType = SchemaType | "function" | "instance" | "any";
 export interface HostSchema extends Omit<Schema, "type" | "items" | "properties" | "additionalProperties"> {
   readonly type: HostType | readonly HostType[];
   readonly items?: HostSchema;
-  /** The options of an object. Others are refused, unless `type` is `instance`. */
+  /** The schema of each property of an object. Other properties are refused, unless `type` is `instance`. */
   readonly properties?: Readonly<Record<string, HostSchema>>;
   /** The schema of every value, for an object with any keys. */
   readonly values?: HostSchema;
@@ -67,11 +67,11 @@ export interface HostSchema extends Omit<Schema, "type" | "items" | "properties"
   readonly title?: string;
   /** The description of a value in a message, such as `a URL`. */
   readonly noun?: string;
-  /** Returns what is wrong with a value of the right type; undefined for a valid one. */
+  /** Returns what is wrong with a value of the right type; undefined for a valid value. */
   readonly test?: (value: never) => string | undefined;
   /** True when an object literal may have no further members. Only for the type `instance`. */
   readonly closed?: boolean;
-  /** The valid names for names that other systems use, for the message about such a name. */
+  /** The valid names by the names that other systems use, for the message about such a name. */
   readonly instead?: Readonly<Record<string, string>>;
 }
 

@@ -73,11 +73,11 @@ export function options<T extends object>(
   name: string,
   rows: Rows<NoInfer<T>>,
   more: {
-    /** The valid names for names from other systems. */
+    /** The valid option names by the names that other systems use. */
     readonly instead?: Readonly<Record<string, string>>;
     /** Returns what is wrong with a combination of valid options. */
     readonly test?: (value: T) => string | undefined;
-    /** The description in a message. Default `an object of options`. */
+    /** The description of the options in a message. Default `an object of options`. */
     readonly noun?: string;
   } = {},
 ): Options<T> {

@@ -7,7 +7,7 @@ import { nearest } from "./nearest.ts";
 export interface CheckMode {
   /** True to convert mistakes of models that have only one meaning, such as a number as text. */
   readonly coerce: boolean;
-  /** Returns the known name that an unknown one most likely means. */
+  /** Returns the known name that an unknown name most likely means. */
   readonly suggest?: (key: string, names: readonly string[]) => string | undefined;
   /** Escapes an unknown name for a message. */
   readonly escape?: (text: string) => string;

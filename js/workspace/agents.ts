@@ -39,11 +39,17 @@ import type { AccessOptions } from "./options.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
 import type { ConfinedStorage, Session } from "../pipeline/session.ts";
 
-/** The options of an agent. Each can only restrict; the default is that of the workspace. */
+/**
+ * The options of an agent. Each can only restrict the agent further; its default is the option of the
+ * workspace.
+ */
 export interface AgentOptions {
-  /** The preset whose names, parameters and texts its tools have. */
+  /** The preset whose names, parameters and texts the agent's tools have. */
   readonly preset?: PresetName | Preset | undefined;
-  /** Where it may read and write, inside what the workspace may. Relative entries are relative to the cwd. */
+  /**
+   * The directories that the agent may read and write, inside those of the workspace. Relative paths begin at
+   * the cwd.
+   */
   readonly access?: Pick<AccessOptions, "read" | "write" | "deny" | "readOnly"> | undefined;
   /**
    * Directories are granted to this agent only, in its own store. If the workspace asks for directories,
@@ -51,9 +57,9 @@ export interface AgentOptions {
    */
   readonly permissions?:
     | {
-        /** Asks the user for a grant. Default: the `ask` of the workspace. */
+        /** The function that asks the user for a grant. Default: the `ask` of the workspace. */
         readonly ask?: AskGrant | undefined;
-        /** Where the grants are kept. Default: in memory. */
+        /** The store of the agent's grants. Default: in memory. */
         readonly store?: GrantStore | undefined;
       }
     | undefined;
@@ -61,9 +67,9 @@ export interface AgentOptions {
   readonly rules?: readonly Rule[] | undefined;
   /** A reviewer of the changes of this agent, asked after the `confirm` of the workspace. */
   readonly confirm?: Confirm | undefined;
-  /** Limits of its calls. Only those lower than the limits of the workspace have an effect. */
+  /** The limits of one call of the agent. Only those lower than the limits of the workspace have an effect. */
   readonly limits?: Partial<Limits> | undefined;
-  /** The limits of all its calls together, until the workspace is closed. */
+  /** The limits of all calls of the agent together, until the workspace is closed. */
   readonly budget?: BudgetOptions | undefined;
 }
 

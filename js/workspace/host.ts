@@ -26,13 +26,13 @@ interface LocalSettings {
 export interface LocalFacts {
   /** How paths are resolved, such as `openat2`. */
   readonly resolver: string;
-  /** The reason why no better way is used. */
+  /** The reason why paths are not resolved in a better way. */
   readonly reason?: string;
   /** The restrictions that the kernel enforces on the threads that touch files. */
   readonly kernel: {
     /** How far the kernel restricts them to the files that the workspace allows. */
     readonly files: "enforced" | "partial" | "none";
-    /** The reason why the restriction is not stronger. */
+    /** The reason why the kernel's restriction is not stronger. */
     readonly reason?: string;
   };
 }
@@ -57,7 +57,7 @@ export interface LocalHost {
   stateDir(given: string | undefined): string;
   /** Creates the sandbox for commands. @throws FilewrightError SANDBOX_SETUP_FAILED */
   commands(options: CommandOptions, policy: CommandPolicy): SandboxProvider;
-  /** Returns the base of relative roots. */
+  /** Returns the directory at which relative roots begin. */
   cwd(): string;
   /** Returns the user's home directory. */
   home?(): string;

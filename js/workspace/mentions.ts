@@ -14,15 +14,15 @@ import { toolsFor, type Workspace } from "./workspace.ts";
 
 /** One mention and its content. */
 export interface Mention {
-  /** As written, with the `@`. */
+  /** The mention as the prompt has it, with the `@`. */
   readonly mention: string;
   /** The path that was read: that of the mention, or of a resolver. */
   readonly path: string;
-  /** True when it could be read. */
+  /** True when the path of the mention could be read. */
   readonly ok: boolean;
   /** The file's text with line numbers, a directory's listing, or the reason why there is none. */
   readonly text: string;
-  /** Blocks in addition to the text, such as images. */
+  /** The content of a mention in addition to its text, such as images. */
   readonly content?: readonly ContentBlock[];
 }
 
@@ -43,7 +43,10 @@ export type MentionResolver = (
 
 /** The options of {@link resolveMentions}: those of the calls that read, and the resolvers. */
 export interface MentionOptions extends CallOptions {
-  /** Called in order; the first returned path is used. Default: a mention is a path. */
+  /**
+   * The functions that return the path of a mention. They are called in order, and the first returned path is
+   * used. Default: a mention is a path.
+   */
   readonly resolvers?: readonly MentionResolver[] | undefined;
 }
 

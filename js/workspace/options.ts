@@ -68,11 +68,11 @@ export interface WorkspaceOptions {
   readonly root?: string | URL | undefined;
   /** Several roots. The first one is the working directory unless `cwd` is given. */
   readonly roots?: readonly RootSpec[] | undefined;
-  /** The storage. Default: the local disk, if the platform has one. */
+  /** The storage of the files of the workspace. Default: the local disk, if the platform has one. */
   readonly backend?: FsBackend | undefined;
-  /** The base of relative paths. Default: the first root. */
+  /** The directory at which relative paths begin. Default: the first root. */
   readonly cwd?: string | undefined;
-  /** Refuse every change. Default false. */
+  /** With true, every change is refused. Default false. */
   readonly readOnly?: boolean | undefined;
   /** The paths that may be read and changed, instead of the roots or beyond them. */
   readonly access?: AccessOptions | undefined;
@@ -81,9 +81,12 @@ export interface WorkspaceOptions {
    * for them.
    */
   readonly permissions?: PermissionOptions | undefined;
-  /** Whose names, parameters and texts the tools have: a name, or a preset of your own. Default `canonical`. */
+  /**
+   * The preset whose names, parameters and texts the tools have: its name, or a preset of your own. Default
+   * `canonical`.
+   */
   readonly preset?: PresetName | Preset | undefined;
-  /** Functions that run before and after calls, or that are asked about changes. */
+  /** The functions that run before and after calls, or that are asked about changes. */
   readonly hooks?: readonly AnyHook[] | undefined;
   /**
    * Names of tools that are not ours, which hooks and rules may name in addition: for lists that are shared with
@@ -96,15 +99,18 @@ export interface WorkspaceOptions {
   readonly rules?: readonly Rule[] | undefined;
   /** The reviewer, who is asked before changes that no rule allows. */
   readonly confirm?: Confirm | undefined;
-  /** Require an approval for every change that no rule allows. Without `confirm` such changes are refused. */
+  /**
+   * With true, every change that no rule allows requires an approval. Without `confirm` such changes are
+   * refused.
+   */
   readonly requireApproval?: boolean | undefined;
   /** Receives the events of questions, answers, grants and refusals; see `WorkspaceEvent`. It is not awaited. */
   readonly notify?: Notify | undefined;
   /** The limits of one call: bytes that it may read, keep in memory and return, and times. */
   readonly limits?: Partial<Limits> | undefined;
   /**
-   * Render further kinds of files, or known kinds in another way. The first that supports a kind is
-   * used, before the built-in ones.
+   * Readers that render further kinds of files, or known kinds in another way. The first that supports a kind
+   * is used, before the built-in ones.
    */
   readonly readers?: readonly Reader[] | undefined;
   /**
@@ -112,7 +118,7 @@ export interface WorkspaceOptions {
    * if it is listed. Default `.gitignore .ignore .agentignore`.
    */
   readonly ignoreFiles?: readonly string[] | undefined;
-  /** Defaults for the arguments of edits. */
+  /** The defaults for the arguments of edits. */
   readonly edit?: Partial<EditDefaults> | undefined;
   /** The guarantee of writes: `none`, `atomic` (the default), or `durable`, which also flushes them to the disk. */
   readonly durability?: Durability | undefined;
@@ -121,7 +127,10 @@ export interface WorkspaceOptions {
    * preserve: `possible` preserves as much as it can, `strict` refuses. Default `possible`.
    */
   readonly preserve?: "possible" | "strict" | undefined;
-  /** Kernel confinement of the threads that access files. Default `prefer`: where the kernel can. */
+  /**
+   * Whether the kernel confines the threads that access files. `prefer`, the default, does so where the kernel
+   * can.
+   */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
   /**
    * The index for searches of a local disk: made in the background once a search took long, and never
@@ -139,8 +148,8 @@ export interface WorkspaceOptions {
    */
   readonly concurrency?: number | undefined;
   /**
-   * Offer models `find_files` in addition to `glob` and `grep`. Calls by name work in any case; each tool that is
-   * offered costs tokens in every request. Default false.
+   * With true, models are offered `find_files` in addition to `glob` and `grep`. Calls by name work in any
+   * case; each tool that is offered costs tokens in every request. Default false.
    */
   readonly findFiles?: boolean | undefined;
   /**
@@ -149,9 +158,12 @@ export interface WorkspaceOptions {
    * `degrade: "allow"`. Default: no commands are run.
    */
   readonly commands?: true | CommandOptions | SandboxProvider | undefined;
-  /** Make changing calls undoable: the previous contents are stored under `stateDir`. Default true. */
+  /** With true, changing calls can be undone: the previous contents are stored under `stateDir`. Default true. */
   readonly history?: boolean | undefined;
-  /** The caller of calls that name none. Each caller has its own record of reads and its own lines in logs. */
+  /**
+   * The name of the caller for calls that name none. Each caller has its own record of reads and its own lines
+   * in logs.
+   */
   readonly agent?: string | undefined;
   /**
    * The treatment of a change to content that the agent has not read in its current state: `refuse` (CONFLICT), `warn`
@@ -160,7 +172,7 @@ export interface WorkspaceOptions {
    * where this option is given.
    */
   readonly guard?: boolean | GuardLevel | GuardOptions | undefined;
-  /** Watch calls: an audit log, counters, spans. */
+  /** The observers of calls, such as an audit log, counters or spans. */
   readonly observers?: readonly Observer[] | undefined;
   /** The directory of locks and journals, outside every root. */
   readonly stateDir?: string | undefined;

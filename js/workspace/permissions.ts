@@ -14,13 +14,19 @@ import type { GrantPromptSettings } from "../pipeline/session.ts";
 
 /** The option that requires directories to be granted before they are used. */
 export interface PermissionOptions {
-  /** `prompt`: a directory is used when it was granted, or when `ask` grants it. Default `off`. */
+  /**
+   * Whether directories need a grant. With `prompt` a directory is used when it was granted, or when `ask`
+   * grants it. Default `off`.
+   */
   readonly mode?: "off" | "prompt" | undefined;
   /** The file that stores grants, outside every root. Default: none; grants last until the workspace is closed. */
   readonly grantsFile?: string | undefined;
   /** A store of grants in place of a file. */
   readonly store?: GrantStore | undefined;
-  /** Called for a directory that is not granted. Without it such directories are refused. */
+  /**
+   * The function that is called to ask for a directory that is not granted. Without it such directories are
+   * refused.
+   */
   readonly ask?: AskGrant | undefined;
   /** Returns the current time, at which grants end, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
@@ -30,7 +36,7 @@ export interface PermissionOptions {
 export interface OpenedPermissions {
   /** The permissions; undefined when directories need no grant and there is no file of grants to protect. */
   readonly permissions: Permissions | undefined;
-  /** How directories are asked for; undefined when they are not. */
+  /** The settings for asking for directories; undefined when directories need no grant. */
   readonly prompting: GrantPromptSettings | undefined;
   /** Globs that deny access to the file of grants. */
   readonly deny: readonly string[];

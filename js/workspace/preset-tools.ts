@@ -21,19 +21,19 @@ import type { Session } from "../pipeline/session.ts";
 
 /** A tool for hosts and adapters. */
 export interface ToolDefinition {
-  /** The name that models call it by. */
+  /** The name by which models call the tool. */
   readonly name: string;
-  /** The name for people. */
+  /** The name of the tool for people. */
   readonly title: string;
-  /** For models: its purpose, when to use it, its limits. */
+  /** The description of the tool for models: its purpose, when to use it, its limits. */
   readonly description: string;
-  /** The JSON Schema of its arguments. */
+  /** The JSON Schema of the tool's arguments. */
   readonly inputSchema: ObjectSchema;
-  /** The JSON Schema of its data. */
+  /** The JSON Schema of the data of the tool's result. */
   readonly outputSchema: ObjectSchema;
-  /** Hints for hosts, as in the Model Context Protocol. */
+  /** Hints about the effect of the tool for hosts, as in the Model Context Protocol. */
   readonly annotations: Annotations;
-  /** The icon for people. */
+  /** The icon of the tool for people. */
   readonly icon: ToolIcon;
   /**
    * Returns a title for people and the paths that a call names, or the reason why its arguments are refused.

@@ -114,7 +114,7 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
     args: CallArgs<Name>,
     options?: CallOptions,
   ): Promise<ToolResult<CallData<Name>>>;
-  /** The tools, for models. */
+  /** The definitions of the tools, for models. */
   readonly tools: readonly ToolDefinition[];
   /** The storage, confined to the policy of the workspace. Rules and hooks do not apply to it. */
   readonly fs: FsBackend;

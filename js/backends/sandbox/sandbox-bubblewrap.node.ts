@@ -44,16 +44,16 @@ import type {
 export interface BubblewrapOptions {
   readonly writableRoots: readonly string[];
   /**
-   * Null for everything; `policy`: the directories of the system and those that the policy allows
-   * to read.
+   * The paths that commands may read; null for everything; `policy`: the directories of the system and those
+   * that the policy allows to read.
    */
   readonly readRoots: readonly string[] | null | "policy";
   /** Further directories that commands may read, if `readRoots` is `policy`; null for everything. */
   readonly extraRead?: readonly string[] | null | undefined;
-  /** Paths inside a writable root that commands must not change. */
+  /** The paths inside a writable root that commands must not change. */
   readonly readOnlyPaths: readonly string[];
   readonly network: boolean;
-  /** Names of further system calls that are refused. */
+  /** The names of system calls that are refused in commands, in addition to those that always are. */
   readonly forbiddenSyscalls?: readonly string[] | undefined;
   readonly limits: CommandLimits | undefined;
   readonly degrade: "refuse" | "allow" | undefined;

@@ -34,24 +34,27 @@ import { seatbelt, unavailableProvider } from "./sandbox-seatbelt.node.ts";
 /** How {@link sandboxFor} chooses and what it allows. Paths are absolute and exist. */
 export interface SandboxOptions {
   /**
-   * `linux`: Landlock and seccomp, or bubblewrap. `seatbelt`: macOS. `remote`: the one
-   * given as `remote`. `auto`, the default: what this system has, else `remote` where
-   * there is one.
+   * The kind of sandbox for commands. `linux`: Landlock and seccomp, or bubblewrap. `seatbelt`: macOS.
+   * `remote`: the provider given as `remote`. `auto`, the default: what this system has, else `remote` where
+   * it is given.
    */
   readonly provider?: "auto" | "linux" | "seatbelt" | "remote" | undefined;
   /**
-   * On Linux: `fast`, the default, is Landlock and seccomp. `strict` is bubblewrap: mounts,
-   * processes and network of its own, so that nothing outside can be changed in any way, not
-   * even times and permission bits, and places inside can be read-only or hidden.
+   * The sandbox for commands on Linux. `fast`, the default, is Landlock and seccomp. `strict` is bubblewrap:
+   * mounts, processes and network of its own, so that nothing outside can be changed in any way, not even
+   * times and permission bits, and places inside can be read-only or hidden.
    */
   readonly tier?: "fast" | "strict" | undefined;
   /** Files and directories that commands may change. */
   readonly writableRoots: readonly string[];
-  /** Paths that they may read and run; null, the default, for everything but processes of others and devices. */
+  /**
+   * The paths that commands may read and run; null, the default, for everything but processes of others and
+   * devices.
+   */
   readonly readRoots?: readonly string[] | null | undefined;
   /** Paths below a writable root that commands must not change. Only `strict` and `seatbelt` can enforce this. */
   readonly readOnlyPaths?: readonly string[] | undefined;
-  /** Let them use the network. Default false. */
+  /** With true, commands may use the network. Default false. */
   readonly network?: boolean | undefined;
   /**
    * Names of further system calls that fail with EPERM in commands, such as `ptrace` or `mount`; some
@@ -61,11 +64,14 @@ export interface SandboxOptions {
   readonly forbiddenSyscalls?: readonly string[] | undefined;
   /** The resource limits of a command. On macOS only time and output are bounded. */
   readonly limits?: CommandLimits | undefined;
-  /** `allow`: if the requested sandbox is not available, use a weaker one, or none. Default `refuse`. */
+  /**
+   * What happens if the requested sandbox is not available: `allow` uses a weaker one, or none. Default
+   * `refuse`.
+   */
   readonly degrade?: "refuse" | "allow" | undefined;
-  /** Runs commands on another machine or in a container. */
+  /** The provider that runs commands on another machine or in a container. */
   readonly remote?: SandboxProvider | undefined;
-  /** The bubblewrap program. Default `bwrap`. */
+  /** The name or path of the program bubblewrap. Default `bwrap`. */
   readonly bubblewrap?: string | undefined;
 }
 

@@ -20,7 +20,7 @@ import {
   type ScanResult,
 } from "./sandbox-native.node.ts";
 
-/** What was removed or changed after a command. Absolute paths. */
+/** What the cleanup after a command removed or changed, as absolute paths. */
 export interface Cleanup {
   readonly removed: readonly string[];
   readonly repositories: readonly string[];
@@ -142,7 +142,7 @@ async function cleanRepositoryEntry(
     const text = place.type === "file" ? await places.read(place.path) : "";
     return places.replace(place.path, reduceGitConfig(text ?? ""));
   }
-  // In a linked worktree it leads to the repository, which is two directories up.
+  // In a linked worktree, `commondir` leads to the repository, which is two directories up.
   if (name === "commondir" && kind === "worktree" && (await places.read(place.path))?.trimEnd() === "../..")
     return;
   await places.remove(place);

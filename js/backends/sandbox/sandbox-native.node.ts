@@ -24,9 +24,12 @@ export interface NativeSpec {
   readonly network: boolean;
   readonly degrade?: boolean;
   readonly withoutLandlock?: boolean;
-  /** No restrictions: the program applies its own, and gets the filter at descriptor 9. */
+  /**
+   * True for a program that restricts commands itself: it runs without restrictions, and gets the filter at
+   * descriptor 9.
+   */
   readonly bare?: boolean;
-  /** Names of further system calls that are refused. */
+  /** The names of further system calls that are refused in the command. */
   readonly forbid?: readonly string[];
   readonly limits: Readonly<Record<string, number>>;
 }
@@ -42,14 +45,14 @@ export interface ScannedEntry {
   readonly path: string;
   /** The bytes of a path that is not UTF-8, in hexadecimal. Only in scans after a command. */
   readonly bytes?: string;
-  /** Equal ids denote the same entry. */
+  /** The identity of the entry: equal ids denote the same entry. */
   readonly id: string;
 }
 
 /** An entry that commands may not change. */
 export interface ProtectedEntry extends ScannedEntry {
   readonly type: "file" | "directory" | "link" | "other";
-  /** The id of its directory. */
+  /** The id of the directory that contains the entry. */
   readonly parent: string;
 }
 
@@ -63,7 +66,7 @@ export interface ScanResult {
   readonly hidden: readonly HiddenEntry[];
   readonly protected: readonly ProtectedEntry[];
   readonly repositories: readonly RepositoryEntry[];
-  /** Directories that cannot be listed. */
+  /** The directories that the scan could not list. */
   readonly closed: readonly ScannedEntry[];
   /** Directories that must keep their names, because rules about their content depend on the names. */
   readonly pinned: readonly string[];

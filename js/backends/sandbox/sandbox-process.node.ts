@@ -38,7 +38,7 @@ export async function runProcess(argv: readonly string[], command: SandboxComman
     cwd: command.cwd,
     env: { ...inheritedEnv(), ...command.env },
     stdio: ["ignore", "pipe", "pipe"],
-    // Its own process group, which is ended as one.
+    // The command gets its own process group, which is ended as one.
     detached: true,
   });
   const [out, err] = [
@@ -83,7 +83,7 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // No process is left, which is the goal.
+    // The process group has no process left, which is the goal.
   }
 }
 

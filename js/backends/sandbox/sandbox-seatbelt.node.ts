@@ -13,7 +13,7 @@ export interface SeatbeltOptions extends Pick<SandboxProvider, "degrade"> {
   readonly writableRoots: readonly string[];
   /** Paths that commands may read; null, the default, for everything. */
   readonly readRoots?: readonly string[] | null | undefined;
-  /** Let commands use the network. Default false. */
+  /** With true, commands may use the network. Default false. */
   readonly network?: boolean | undefined;
   /** Paths below a writable root that commands must not change. */
   readonly readOnlyPaths?: readonly string[] | undefined;
@@ -21,7 +21,7 @@ export interface SeatbeltOptions extends Pick<SandboxProvider, "degrade"> {
   readonly hidden?: readonly string[] | undefined;
 }
 
-/** The directories that programs must read to start at all. */
+/** The directories that a program on macOS must read to start at all. */
 const SYSTEM_DIRECTORIES = [
   "/usr",
   "/bin",

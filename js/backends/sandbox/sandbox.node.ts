@@ -52,11 +52,11 @@ export interface LinuxSandboxOptions {
   /** Files and directories that commands may change. */
   readonly writableRoots: readonly string[];
   /**
-   * Paths that they may read and run; null, the default, for everything but the processes of others
+   * The paths that commands may read and run; null, the default, for everything but the processes of others
    * (`/proc`), devices, and the private files of the system.
    */
   readonly readRoots?: readonly string[] | null | undefined;
-  /** Let them use the network. Default false. */
+  /** With true, commands may use the network. Default false. */
   readonly network?: boolean | undefined;
   /**
    * Names of further system calls that fail with EPERM in commands, such as `ptrace` or `mount`; some
@@ -71,7 +71,10 @@ export interface LinuxSandboxOptions {
    * protected and secret paths this tier cannot enforce. The status reports it. Default `refuse`.
    */
   readonly degrade?: "refuse" | "allow" | undefined;
-  /** `ignore`: behave as on a kernel without Landlock, for tests. */
+  /**
+   * How the sandbox uses Landlock. `ignore`, for tests, behaves as on a kernel without Landlock. Default
+   * `use`.
+   */
   readonly landlock?: "use" | "ignore" | undefined;
 }
 
@@ -98,9 +101,12 @@ const checkOptions = optionChecker("linuxSandbox", LINUX_SANDBOX_OPTIONS);
 
 /** The public options, and those that {@link sandboxFor} and a workspace add. */
 export interface FastOptions extends Omit<LinuxSandboxOptions, "readRoots"> {
-  /** `policy`: the directories of the system and those that the policy allows to read. */
+  /**
+   * The paths that commands may read; `policy`: the directories of the system and those that the policy allows
+   * to read.
+   */
   readonly readRoots?: readonly string[] | null | "policy" | undefined;
-  /** Further directories, with `policy`; null for everything. */
+  /** The directories that commands may also read if `readRoots` is `policy`; null for everything. */
   readonly extraRead?: readonly string[] | null | undefined;
   /** True when the caller asked for something that this tier cannot do. */
   readonly incomplete?: boolean | undefined;
@@ -213,13 +219,16 @@ function readPathsOf({ readRoots = null, policy, extraRead }: FastOptions): read
 
 /** What commands may do, as flags in the form of other systems. */
 export interface SandboxFlags {
-  /** Let them use the network. Default false. */
+  /** With true, commands may use the network. Default false. */
   readonly fullNetworkAccess?: boolean | undefined;
-  /** Let them read everything; if false, the directories of the system and the writable roots. Default true. */
+  /**
+   * With true, commands may read everything; with false, the directories of the system and the writable roots.
+   * Default true.
+   */
   readonly fullDiskReadAccess?: boolean | undefined;
-  /** Let them change everything. Default false. */
+  /** With true, commands may change everything. Default false. */
   readonly fullDiskWriteAccess?: boolean | undefined;
-  /** Paths that they may change in addition to the working directory; relative to it. Default: none. */
+  /** The paths that commands may change in addition to the working directory; relative to it. Default: none. */
   readonly writableRoots?: readonly string[] | undefined;
 }
 

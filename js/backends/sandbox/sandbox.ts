@@ -17,7 +17,7 @@ import {
 
 /** The guarantees of a provider. */
 export interface SandboxStatus {
-  /** How: such as `bubblewrap`, `landlock+seccomp`, or `none`. */
+  /** The means by which commands are confined, such as `bubblewrap`, `landlock+seccomp`, or `none`. */
   readonly tier: string;
   /** Confinement of commands to the given files. `partial`: a part of what was requested is not enforced. */
   readonly files: "enforced" | "partial" | "none";
@@ -36,17 +36,20 @@ export interface SandboxStatus {
 
 /** The resource limits of a command. A command that exceeds a limit is ended. */
 export interface CommandLimits {
-  /** Processes and threads at one time. Default 2,048. */
+  /** The maximum number of processes and threads of a command at one time. Default 2,048. */
   readonly processes?: number | undefined;
   /**
-   * Bytes of memory of all its processes together, without pages shared with files, measured every 20
-   * ms; one process cannot have more than twice that. Default: half of the memory of the machine or
-   * container.
+   * The maximum memory of all processes of a command together, in bytes, without pages shared with files,
+   * measured every 20 ms; one process cannot have more than twice that. Default: half of the memory of the
+   * machine or container.
    */
   readonly memoryBytes?: number | undefined;
-  /** Bytes of one file that it writes. Default 4 GiB. */
+  /** The maximum size of one file that a command writes, in bytes. Default 4 GiB. */
   readonly fileBytes?: number | undefined;
-  /** Seconds of one process on a processor. Default none: the time of the call ends it. */
+  /**
+   * The maximum processor time of one process of a command, in seconds. Default none: the time limit of the
+   * call ends it.
+   */
   readonly cpuSeconds?: number | undefined;
 }
 
@@ -56,9 +59,9 @@ export interface CommandPolicy {
   readonly cwd: string;
   /** Readable paths in addition to the system's own directories; null for everything. */
   readonly read: readonly string[] | null;
-  /** Writable paths. */
+  /** The paths that commands may write. */
   readonly write: readonly string[];
-  /** Globs of paths that can neither be read nor changed. */
+  /** The globs of paths that commands can neither read nor change. */
   readonly deny: readonly string[];
   /** True when places that other programs obey are read-only. */
   readonly protect: boolean;
@@ -74,7 +77,7 @@ export interface CommandPolicy {
 export interface SandboxCommand {
   /** The program and its arguments. */
   readonly argv: readonly string[];
-  /** The directory it runs in: absolute. */
+  /** The absolute path of the directory in which the command runs. */
   readonly cwd: string;
   /** Variables that are added to the environment which the provider gives every command. */
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -111,7 +114,10 @@ export type SandboxProbe = "write" | "tcp_connect" | "unix_socket";
 export interface SandboxProvider {
   /** The guarantees for every command. */
   readonly status: SandboxStatus;
-  /** `allow`: a workspace accepts this provider even if its status does not enforce the policy. Default `refuse`. */
+  /**
+   * Whether a workspace accepts this provider even if its status does not enforce the policy: `allow` or
+   * `refuse`. Default `refuse`.
+   */
   readonly degrade?: "refuse" | "allow" | undefined;
   /**
    * Returns the same sandbox for the policy of a workspace, or of one of its agents; it never allows

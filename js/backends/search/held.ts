@@ -102,7 +102,7 @@ export class ContentSigns {
   #sign(content: Uint8Array): number {
     if (content.length > MAX_INDEXED_BYTES) return NOT_INDEXED_CODE;
     this.#index ??= engine().heldIndex();
-    // Checked only now and then, because it is a call of the engine.
+    // The memory of the index is checked only now and then, because that is a call of the engine.
     if (this.#known % 256 === 0 && this.#index.bytes() > MAX_INDEX_BYTES) return NOT_INDEXED_CODE;
     const code = this.#index.sign(content);
     if (code >= 0) this.#known = code + 1;

@@ -89,7 +89,7 @@ export async function rankYielding(
       total += ranked.total;
       found.push(...ranked.files);
     }
-    // Stable: of equals the first is first, as in one slice.
+    // The sort is stable: of equal matches the first one stays first, as in one slice.
     const files = await sortYielding(found, isBetterMatch, yielder);
     if (total > 0) return { files: files.slice(0, Math.min(limit, MAX_LIMIT)), total };
   }

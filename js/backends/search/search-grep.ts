@@ -203,7 +203,7 @@ export class GrepSearch {
             if (matches.push({ path, ...match }) % STEPS_PER_YIELD_CHECK === 0)
               await this.#yielder.yieldIfDue();
         } else {
-          // A path and its line end.
+          // The text budget counts the path of a file and its line end.
           this.#textLeft = Math.max(0, this.#textLeft - utf8Length(path) - 1);
         }
         last = { path, number: this.#content ? (hits.matches[given - 1]?.line ?? 0) : WHOLE_FILE };

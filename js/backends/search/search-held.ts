@@ -35,11 +35,11 @@ type Counts = Pick<WalkCounts, "unreadable" | "ignored">;
 
 /** A file, and the code of the content that it had when it was last looked at. */
 interface WalkedFile {
-  /** An error where it could not be read. */
+  /** The content of the file, or an error where it could not be read. */
   readonly file: HeldFile | Error;
   content: Uint8Array | undefined;
   code: number;
-  /** The generation that the code is of. */
+  /** The generation of the index from which the code of the content is. */
   generation: number;
 }
 

@@ -12,7 +12,7 @@ import type { DirectoriesAbove, WalkCache, WalkItem } from "../walk/walk-memo.ts
 
 /** Context from the caller in addition to the query. */
 export interface SearchPlace {
-  /** The directory from which on ignore files apply. Default: the top of the repository. */
+  /** The directory from which on ignore files apply to a search. Default: the top of the repository. */
   readonly top?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface SearchWalkRequest {
   readonly wants: (path: string, entry: FsEntry) => boolean;
   /** True when ignored directories are entered to count their entries. */
   readonly countIgnored: boolean;
-  /** Paths that sort before this one are passed over. */
+  /** The walk passes over paths that sort before this one. */
   readonly from: string;
   /** The cached directories of the last walk of the same query. */
   readonly memo?: WalkCache | undefined;

@@ -18,17 +18,17 @@ export interface PreImage {
   /** The size of a file in bytes. */
   readonly size?: number;
   readonly mode?: number;
-  /** The target of a link, as written. */
+  /** The target of a symbolic link, as written. */
   readonly target?: string;
-  /** `sha256:` of a file, when it is known without reading. */
+  /** The `sha256:` hash of a file's content, when it is known without reading. */
   readonly hash?: string;
-  /** The backend's version, when known. */
+  /** The version of a file in the backend, when known. */
   readonly version?: string;
   /** The id of the entry itself, if the backend has such ids. */
   readonly fileId?: string;
-  /** The time of a file. Milliseconds since 1970, UTC. */
+  /** The time of the last change of a file, in milliseconds since 1970. */
   readonly mtime?: number;
-  /** For a copy: the source of its content, and the copied version. */
+  /** For a copied file: the path that its content comes from, and the copied version. */
   readonly source?: { readonly path: string; readonly version: string };
   /** The content of a file; present when it can be restored by content. */
   readonly bytes?: Uint8Array;

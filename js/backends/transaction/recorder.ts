@@ -142,7 +142,8 @@ class Recorder {
   #writeFile(path: string, bytes: Uint8Array, options: WriteOptions): Promise<WriteResult> {
     const { budget } = this.#recording;
     return this.#steps.settingAside((aside) => {
-      // Computed only when the change can be kept: large contents are neither kept nor hashed.
+      // The expected state is computed only when the change can be kept: large contents are neither kept nor
+      // hashed.
       const becomes = (): PreImage => ({
         type: "file",
         size: bytes.length,
@@ -152,7 +153,8 @@ class Recorder {
       return this.#recording.step(
         async () => {
           const quick = !aside || this.#recording.contents;
-          // Both at once: most writes replace a file at its real path.
+          // The real path and the file are looked up at once, because most writes replace a file at its real
+          // path.
           const [real, file] = await Promise.all([
             realpathVia(this.#inner, path),
             quick ? captureFile(this.#inner, path, budget) : null,
@@ -190,7 +192,7 @@ class Recorder {
       try {
         await this.#makeDirectory(directory, directory, { parents: false, existOk: false });
       } catch (error) {
-        // A storage with directories as prefixes needs none.
+        // A storage where directories are only prefixes of paths needs no parent directories.
         if (hasErrorCode(error, "ALREADY_EXISTS", "UNSUPPORTED_OPERATION")) continue;
         throw error;
       }
@@ -209,7 +211,7 @@ class Recorder {
         await this.#makeDirectory(path, real, { parents: false, existOk: false });
       } catch (error) {
         if (options.existOk === false || !hasErrorCode(error, "ALREADY_EXISTS")) throw error;
-        // Another process created it, or another entry exists: the backend reports which.
+        // Another process created the directory, or another entry exists: the backend reports which.
         await this.#inner.mkdir(path, options);
       }
     });

@@ -180,7 +180,7 @@ class Rollback {
     if (stat.type === "symlink") return stat.target === after.target;
     if (expected.version !== undefined && stat.version !== undefined) {
       if (stat.version === expected.version) return true;
-      // The same file with the same bytes: only its attributes changed.
+      // If the file is the same and has the same bytes, only its attributes changed.
       if (expected.fileId === undefined) return false;
     }
     return hasContentOf(this.#fs, path, stat, after);

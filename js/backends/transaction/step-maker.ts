@@ -22,7 +22,7 @@ export interface Recording {
   readonly budget: CaptureBudget;
   /** The maximum number of recorded entries of one tree. */
   readonly maxEntries: number;
-  /** Called when the change can no longer be undone, because a state was not kept. */
+  /** Called when a state was not kept, so that the change can no longer be undone. */
   giveUp(): void;
   /**
    * Records the steps from `plan`, runs `act`, and records its result by `gave`. Steps of a

@@ -16,7 +16,7 @@ export interface PathStep {
   /** The number of the step in its transaction. */
   readonly id: number;
   readonly kind: PathStepKind;
-  /** The real path. */
+  /** The real path that the step changes. */
   readonly path: string;
   /** The `fileId` of the directory of the path, if known. A rollback restores nothing in another directory. */
   readonly parent?: string;
@@ -25,10 +25,7 @@ export interface PathStep {
   readonly after: PreImage | null;
   /** The path to which the old entry is set aside. */
   readonly aside?: string;
-  /**
-   * Set for a temporary path of the change, such as a staged copy before it is moved: a rollback
-   * removes it.
-   */
+  /** True for a temporary path of the change, such as a staged copy before it is moved: a rollback removes it. */
   readonly scratch?: true;
 }
 
@@ -40,7 +37,7 @@ export interface MoveStep {
   readonly to: string;
   /** The `fileId` of the two directories; null when unknown. */
   readonly parents?: readonly [from: string | null, to: string | null];
-  /** The moved entry. */
+  /** The state of the moved entry. */
   readonly moved: PreImage;
   /** The entries below a moved directory, by relative path; absent when there are too many. */
   readonly below?: readonly (readonly [path: string, facts: string])[];
@@ -66,7 +63,7 @@ export interface StepResult {
 /** What became known about steps after they were recorded. */
 export interface StepNotes {
   readonly done: readonly (readonly [id: number, given: StepResult])[];
-  /** Steps that never happened, or have been rolled back. */
+  /** The ids of the steps that never happened, or have been rolled back. */
   readonly dropped: readonly number[];
 }
 
@@ -74,7 +71,7 @@ export interface StepNotes {
 export interface RecordHeader {
   readonly callId: string;
   readonly tool: string;
-  /** Milliseconds since 1970, UTC. */
+  /** The time of the change, in milliseconds since 1970, UTC. */
   readonly time: number;
   /** The working directory, which identifies the history, and the storage when that is not the disk. */
   readonly cwd: string;
@@ -82,9 +79,9 @@ export interface RecordHeader {
   readonly storage?: string;
   /** True when the change is atomic, even with one step. */
   readonly atomic?: true;
-  /** The agent that made it, if it has a name. */
+  /** The name of the agent that made the change, if it has one. */
   readonly agent?: string;
-  /** The call that this one undoes. */
+  /** The id of the call that this change undoes. */
   readonly undoOf?: string;
 }
 
@@ -116,7 +113,7 @@ export interface EncodedRecordEntry {
 export function toFrame(entry: RecordEntry): EncodedRecordEntry {
   const blobs: Uint8Array[] = [];
   let at = 0;
-  // Contents are removed first: a Buffer's own JSON form is a list of all its bytes.
+  // The contents are removed before the JSON is made: a Buffer's own JSON form is a list of all its bytes.
   const stored = (image: PreImage | null): object | null => {
     if (image?.bytes === undefined) return image;
     const { bytes } = image;

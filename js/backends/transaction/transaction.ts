@@ -21,7 +21,7 @@ export interface TransactionOptions {
   readonly contents: boolean;
   /** The maximum size of all old contents that are kept, in bytes. */
   readonly maxBytes: number;
-  /** The maximum number of steps. */
+  /** The maximum number of steps of a transaction. */
   readonly maxSteps: number;
   /**
    * Stores steps before they are made, and the results of earlier ones; an exception prevents the
@@ -169,7 +169,8 @@ export class Transaction {
   ): Promise<T> {
     const steps = await this.#intend(planned.map(([step]) => step));
     for (const [at, step] of steps.entries()) this.#noteDone(step, planned[at]?.[1] ?? {});
-    // Recorded before they are visible: if the process ends right after, their versions must be known.
+    // The steps are recorded before they are visible: if the process ends right after, their versions must be
+    // known.
     await this.#tell([]);
     try {
       return await act();

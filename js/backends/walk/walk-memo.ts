@@ -10,9 +10,9 @@ import type { FsEntry } from "../entry.ts";
 
 /** One entry of a directory, and whether the walk selects it, enters it, or both. */
 export interface WalkItem<E = FsEntry> {
-  /** Its place in path order; empty where the walk has another order. */
+  /** The place of the entry in path order; empty where the walk has another order. */
   readonly key: string;
-  /** The path relative to the start of the walk. */
+  /** The path of the entry relative to the start of the walk. */
   readonly path: string;
   readonly entry: E;
   readonly selected: boolean;
@@ -31,15 +31,15 @@ export interface IgnoreFiles {
 /** The state of a directory, and the rules that were applied to it. */
 export interface OpenedDirectory<E = FsEntry> {
   readonly stamp: unknown;
-  /** Undefined where ignore files do not apply. */
+  /** The ignore rules of the directories above; undefined where ignore files do not apply. */
   readonly outer: IgnoreRules | undefined;
   readonly ignored: boolean;
   readonly ignoreFiles: IgnoreFiles;
   readonly rules: IgnoreRules | undefined;
   readonly items: readonly WalkItem<E>[];
-  /** The number of entries. */
+  /** The number of entries of the directory. */
   readonly seen: number;
-  /** The number of entries that are hidden and counted. */
+  /** The number of entries of the directory that are hidden and counted. */
   readonly hidden: number;
 }
 

@@ -51,7 +51,7 @@ export interface WalkRequest<E extends WalkedEntry> {
   readonly depth?: number | undefined;
   /** True when ignored directories are entered to count their entries. */
   readonly countIgnored?: boolean | undefined;
-  /** Paths that sort before this one are passed over. */
+  /** The walk passes over paths that sort before this one. */
   readonly from?: string | undefined;
   /**
    * The order of the entries of a directory; what is in a directory then comes directly after it. Without it, all
@@ -64,11 +64,11 @@ export interface WalkRequest<E extends WalkedEntry> {
 
 /** The counts of a walk. */
 export interface WalkCounts {
-  /** Directories that could not be read, or were too deep. */
+  /** The number of directories that could not be read, or were too deep. */
   unreadable: number;
-  /** Entries that ignore files exclude. */
+  /** The number of entries that ignore files exclude. */
   ignored: number;
-  /** All entries of ignored directories. */
+  /** The number of all entries of ignored directories. */
   ignoredSeen: number;
 }
 
@@ -87,7 +87,7 @@ export type WalkStep<E extends WalkedEntry> =
 export interface ListStep<E> {
   readonly kind: "list";
   readonly directory: string;
-  /** The entry of the directory; undefined for the start. */
+  /** The entry of the directory to list; undefined for the start of the walk. */
   readonly entry: E | undefined;
   entries: readonly E[];
 }

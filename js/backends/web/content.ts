@@ -16,13 +16,13 @@ const MAX_HASHED_BYTES = 64 << 20;
 /** The maximum number of attempts to read a file that is being replaced. */
 const MAX_READ_ATTEMPTS = 8;
 
-/** A file's state at one moment. */
+/** The state of a file at one moment. */
 export interface FileSnapshot {
   readonly size: number;
-  /** Milliseconds since 1970. */
+  /** The time of the last change of the file, in milliseconds since 1970. */
   readonly mtime: number;
   readonly version: string;
-  /** The requested bytes. */
+  /** The requested bytes of the file. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 

@@ -68,7 +68,10 @@ export class FileSystemAccessBackend extends HandleBackend {
 
 /** Options of {@link OpfsBackend}. */
 export interface OpfsOptions {
-  /** A directory of them that becomes `/`; made where it is missing. Default: all of them. */
+  /**
+   * The directory of the origin private file system that becomes `/`; created where it is missing. Default:
+   * its top.
+   */
   readonly directory?: string | undefined;
 }
 
