@@ -92,7 +92,7 @@ export function toLangChain<Tool, Message>(
       async (input: unknown, { signal, toolCall } = {}) => {
         const result = await tool.call(input, { signal, toolCall });
         const content = messageContentOf(result);
-        // Called outside an agent, there is no message to answer.
+        // A tool that is called outside an agent has no message to answer.
         if (toolCall?.id === undefined) return content;
         return new ToolMessage({
           content: content as never,

@@ -11,9 +11,9 @@ import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 
 /** One callback with its two functions. */
 export interface LoopCallback {
-  /** May stop a call or change its arguments. */
+  /** Runs before a call, and may stop it or change its arguments. */
   before(context: HookContext): unknown;
-  /** May replace the result. */
+  /** Runs after a call, and may replace its result. */
   after(context: HookContext): unknown;
 }
 

@@ -178,7 +178,7 @@ function addPatch(path: string, diff: string): string | undefined {
   return inPatchEnvelope([`*** Add File: ${path}`], "create", diff);
 }
 
-/** Returns the same form of a diff that changes one file and may move it; undefined if the hunks do more. */
+/** Returns the patch form of a diff that changes one file and may move it; undefined if the hunks do more. */
 function updatePatch(path: string, diff: string, moveTo?: string): string | undefined {
   const head = [`*** Update File: ${path}`, ...(moveTo === undefined ? [] : [`*** Move to: ${moveTo}`])];
   return inPatchEnvelope(head, moveTo === undefined ? "update" : "rename", diff);

@@ -122,7 +122,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     content: Uint8Array,
     options: WriteOptions = {},
   ): Promise<Record<never, never>> =>
-    // Written through a link, which stays.
+    // The content is written through a link, and the link stays.
     follow(path, async (to) => {
       checkSignal(options.signal, path);
       if (options.ifAbsent === true && (await standing(path)) !== undefined)
@@ -145,7 +145,7 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
       const entries: FsEntry[] = [];
       for (const name of (await host.readdir(directory)) as readonly string[]) {
         const facts = await standing(childOf(at(path), String(name)));
-        // It has vanished since it was listed.
+        // The entry has vanished since it was listed.
         if (facts === undefined) continue;
         const { path: full, type, isDir, isFile, size, mtime, target: to } = facts;
         entries.push(

@@ -197,7 +197,8 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       await withErrorPath(from, () => lstatVia(inner, source));
       const target = await resolver.resolve(to, "write", "keep");
       if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
-      // Checked before the first file: a partial copy could contain files that may not be removed again.
+      // The copy is checked before its first file: a partial copy could contain files that may not be removed
+      // again.
       await withErrorPath(to, () => checkCopy(inner, source, target, to, resolver, kept, options?.signal));
       // Within a tree, a secret may be copied to a path that is a secret again.
       const within: FsBackend = {

@@ -147,7 +147,7 @@ async function isRealPath(inner: FsBackend, path: string, last: FinalSymlink): P
   try {
     return inner.realpath !== undefined && (await inner.realpath(upTo)) === upTo;
   } catch {
-    // A loop, or a link to another place: the walk name by name finds out which.
+    // The error means a loop, or a link to another place: the walk name by name finds out which.
     return false;
   }
 }

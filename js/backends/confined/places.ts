@@ -20,9 +20,9 @@ export type PlaceDecision =
   | "ask"
   /** Tools write it: an exception to a wider row. */
   | "allow"
-  /** Its content is not read without a grant. */
+  /** The content of the place is not read without a grant. */
   | "secret"
-  /** Its content is read: an exception to a wider row. */
+  /** The content of the place may be read: an exception to a wider row. */
   | "readable";
 
 /** One row of the table of places. */

@@ -73,7 +73,7 @@ export async function checkCopy(
   const copied = visibleOnly(inner, resolver, real);
   for await (const entry of await walkIfRules(inner, copied, real, rules, signal)) {
     if (isRepositoryMark(entry.name)) {
-      // Checked together with the existing marks at the destination, where two trees merge.
+      // The copied marks are checked together with those at the destination, where two trees merge.
       const here = parentOf(entry.path);
       const both = [here, target + here.slice(real.length)].map((directory) =>
         repositoryMarksIn(inner, directory),

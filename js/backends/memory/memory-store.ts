@@ -244,7 +244,7 @@ export class MemoryStore {
     );
   }
 
-  /** The same as {@link list}; where there is much to list, others have their turn meanwhile. @throws CANCELLED */
+  /** Lists a directory like {@link list}, but yields to the event loop during a large one. @throws CANCELLED */
   async listYielding(path: string, yielder: Yielder): Promise<readonly FsEntry[]> {
     const { node } = this.#existing(path, true);
     if (node.type !== "dir" || node.children.size < MIN_LARGE_DIRECTORY_ENTRIES) return this.list(path);

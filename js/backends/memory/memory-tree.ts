@@ -177,7 +177,10 @@ export function namesOf(dir: DirNode): readonly string[] {
   return dir.names;
 }
 
-/** Returns the same, sorted in slices; not kept when the directory changes meanwhile. @throws CANCELLED */
+/**
+ * Returns the names of a directory in the order of listings, sorted in slices. They are not kept when the
+ * directory changes meanwhile. @throws CANCELLED
+ */
 export async function namesYielding(dir: DirNode, yielder: Yielder): Promise<readonly string[]> {
   if (dir.names !== null) return dir.names;
   const { stamp } = dir;
@@ -275,7 +278,7 @@ export class KnownDirectories {
     this.#known.clear();
   }
 
-  /** The same as {@link walkTo}, from the directory of the path where it is known. */
+  /** Walks a path like {@link walkTo}, but begins at the directory of the path where it is known. */
   walk(root: DirNode, path: string, follow: boolean): WalkResult {
     const parent = parentOf(path);
     const known = this.#along(parent);

@@ -71,7 +71,7 @@ export class TreeRecorder {
   ): Promise<readonly NewStep[]> {
     const { budget, maxEntries } = this.#recording;
     const entries = await entriesOfTree(this.#inner, real, maxEntries, signal);
-    // Checked before the first file is read: half of a tree is useless.
+    // The sizes are checked before the first file is read: half of a tree is useless.
     if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuchError(real);
     const steps: NewStep[] = [];
     const yielder = new Yielder({ signal });
