@@ -161,7 +161,7 @@ const checkHooks = optionChecker(
 
 const checkPreset = optionChecker("toAmplifierHooks", PRESET_CHOICE_OPTIONS);
 
-/** The tools that are refused on paths which can be read but not written. */
+/** The tools that call rules deny on `denied_write_paths`. */
 const WRITING_TOOLS = ["write_file", "edit_file"] as const;
 
 /**

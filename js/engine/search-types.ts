@@ -78,11 +78,11 @@ export interface WalkQuery {
 
 /** A search of contents below a directory, or of one file. */
 export interface SearchQuery extends TextQuery, TextLimits, WalkQuery {
-  /** Only files whose path matches one of these. */
+  /** Globs; only files whose path matches one of them are searched. */
   readonly glob?: string | readonly string[] | undefined;
-  /** Only files of these types: names such as `rust`, or extensions. */
+  /** Types of the files that are searched: names such as `rust`, or extensions. */
   readonly fileTypes?: readonly string[] | undefined;
-  /** Default `content`. */
+  /** What the search returns: matching lines, paths of files, or counts of matches. Default `content`. */
   readonly output?: "content" | "files" | "count" | undefined;
   /** The maximum number of hits, or of files when `output` is not `content`. Default: no limit. */
   readonly maxResults?: number | undefined;
@@ -101,7 +101,7 @@ export type IndexUse = "auto" | "off" | "anywhere" | "strict";
 
 /** One matching line. */
 export interface TextMatch {
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
   /** The column of the first match, in code points from 1. */
   readonly column: number;
@@ -174,7 +174,7 @@ export interface FuzzyQuery extends RankOptions {
   readonly respectIgnore?: boolean | undefined;
   /** The names of ignore files, lowest precedence first. Default `.gitignore .ignore .agentignore`. */
   readonly ignoreFiles?: readonly string[] | undefined;
-  /** Default `auto`. */
+  /** Whether the search uses an index. Default `auto`. */
   readonly index?: IndexUse | undefined;
 }
 

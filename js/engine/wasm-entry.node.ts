@@ -20,7 +20,7 @@ export function engine(): Engine {
   return loadedEngine;
 }
 
-/** Resolves at once on Node, where the module is loaded synchronously. */
+/** Resolves to the facts about the WebAssembly engine, which Node loads synchronously at the first use. */
 export async function ready(): Promise<EngineInfo> {
   return engine().info;
 }

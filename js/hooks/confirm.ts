@@ -39,7 +39,7 @@ export type Outcome =
 export interface ConfirmPayload {
   /** The content to write instead, with `modify_with_editor`. */
   readonly newContent?: string;
-  /** With `modify_with_editor`: write it without asking again. */
+  /** True to write the text of `modify_with_editor` without asking again. */
   readonly final?: boolean;
   /** When the approval of later calls ends. Default: when the workspace is closed. */
   readonly expires?: Date;

@@ -137,7 +137,7 @@ export function effectiveSettingsOf(flags: SettingFlags): EffectiveSettings {
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     access: { ...access, ...(deny.length === 0 ? {} : { deny }) },
   };
-  // The same option table checks the flags and the file.
+  // One option table checks the flags of the command line and the settings of the file.
   const { server: _, ...checked } = optionChecker("the command line", CONFIG_OPTIONS)(given);
   return {
     workspace: checked,

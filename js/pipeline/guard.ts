@@ -40,7 +40,7 @@ export interface GuardedChange<Args extends object, Data, Todo> {
   readonly call: Call;
 }
 
-/** For each file edited in part: the lines that were seen, shifted by the edit. */
+/** The lines of each partly edited file that were seen before, at their numbers after the edit. */
 type SeenLinesByPath = ReadonlyMap<string, readonly LineRange[]>;
 
 /** The level of the guard, and the sources that decide by what it finds. */

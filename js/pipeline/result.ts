@@ -41,7 +41,7 @@ export interface ErrorData {
   readonly code: FilewrightError["code"];
   /** The problem in a sentence for the model. */
   readonly message: string;
-  /** As the caller wrote it. */
+  /** The path that the error is about, as the caller wrote it. */
   readonly path?: string;
   /** The remedy. */
   readonly hint?: string;
@@ -53,9 +53,9 @@ export interface ErrorData {
 export interface Success<Data> {
   /** True for a success. */
   readonly ok: true;
-  /** For the model. */
+  /** The result as text for the model. */
   readonly text: string;
-  /** For people: a line about the result, and the diff of a change. */
+  /** The result as text for people: a line about it, and the diff of a change. */
   readonly display: string;
   /** The result, for programs. */
   readonly data: Data;
@@ -71,9 +71,9 @@ export interface Success<Data> {
 export interface Failure {
   /** False for a failure. */
   readonly ok: false;
-  /** For the model: `Error:` and the message. */
+  /** The error as text for the model: `Error:` and the message. */
   readonly text: string;
-  /** For people: the problem, without remedies that only a model can use. */
+  /** The error as text for people, without remedies that only a model can use. */
   readonly display: string;
   /** The error, for programs. */
   readonly error: ErrorData;

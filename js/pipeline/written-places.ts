@@ -21,7 +21,7 @@ const PATHS_CHECKED_AT_ONCE = 64;
 
 /** A written path for which a row requires an approval. */
 export interface PlaceToApprove {
-  /** As results show it. */
+  /** The path of the written place, as results show it. */
   readonly path: string;
   readonly row: PlaceRow;
 }
@@ -29,7 +29,7 @@ export interface PlaceToApprove {
 /** One real path of a call. */
 export type WrittenPath = LockKey & {
   readonly write: boolean;
-  /** For a destination: the real path of the copied or moved entry. */
+  /** The real path of the entry that is copied or moved to this destination. */
   readonly from?: string | undefined;
 };
 

@@ -123,7 +123,7 @@ function makePresetTool(
   const keyed = params.flatMap(([name, { keys }]) =>
     keys === undefined ? [] : [[name, invertKeys(keys)] as const],
   );
-  /** In a list of objects, canonical keys are accepted beside those of the preset. */
+  /** Renames the keys of lists of objects from the canonical ones to those of the preset; a list may mix both. */
   const theirKeys = (args: Arguments): Arguments => {
     let result = args;
     for (const [name, theirs] of keyed) {

@@ -165,7 +165,7 @@ export interface PresetTool {
   readonly name: string;
   /** The name that people see. */
   readonly title: string;
-  /** For models: what the tool does, and when to use it. */
+  /** The text for models that says what the tool does and when to use it. */
   readonly description: string;
   /** The JSON Schema of its arguments. */
   readonly inputSchema: ObjectSchema;

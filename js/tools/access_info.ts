@@ -27,7 +27,7 @@ export interface AccessInfoData {
    * grants.
    */
   readonly grants: readonly string[];
-  /** The same grants, each with its access and its expiry. */
+  /** The grants of directories in force, each with its access and its expiry. */
   readonly granted: readonly GrantedDirectory[];
   readonly read_only: boolean;
   /**

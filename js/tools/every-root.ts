@@ -27,7 +27,7 @@ import { findPaths } from "./lib/walks.ts";
 interface CoveredRoot {
   readonly path: string;
   /**
-   * Its position among all readable roots, from 0. Closed roots are counted, so that a cursor stays valid
+   * The position of the root among all readable roots, from 0. Closed roots are counted, so that a cursor stays valid
    * when a root is closed later.
    */
   readonly index: number;

@@ -37,7 +37,8 @@ import { stat, type StatArgs, type StatData } from "./stat.ts";
 import type { Tool } from "./lib/tool.ts";
 import type { CopyArgs, MoveArgs, TransferOptions } from "./lib/transfer.ts";
 import type { UndoArgs } from "./undo.ts";
-import { writeFile, type WriteFileArgs, type WriteFileData } from "./write_file.ts";
+import { writeFile, type WriteFileData } from "./write_file.ts";
+import type { WriteFileArgs } from "./write/arguments.ts";
 
 /** The arguments of each tool. */
 export interface ToolArgs {

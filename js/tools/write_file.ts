@@ -36,35 +36,11 @@ import {
 } from "./lib/overwrite.ts";
 import { assertExpectedHash, toConflict, normalizeHash, readWholeFile, assertFile } from "./lib/contents.ts";
 import { previewDiff, contentPreview, encodeLikeShown } from "./render/preview.ts";
-import { compileArgumentCheck, MODE_PATTERN, object } from "./lib/schema.ts";
-import {
-  choice,
-  EXPECTED_HASH_SCHEMA,
-  flag,
-  HOOK_DIFF_SCHEMA,
-  integer,
-  path,
-  PATH_ALIASES,
-  text,
-  WARNINGS_SCHEMA,
-} from "./lib/shared.ts";
+import { object } from "./lib/schema.ts";
+import { choice, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
+import { checkWriteFileArgs, writeFileInputSchema, type WriteFileToolArgs } from "./write/arguments.ts";
 import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding } from "./lib/text.ts";
-
-/** The arguments of `write_file`. */
-export interface WriteFileArgs {
-  readonly path: string;
-  readonly content: string;
-  readonly overwrite?: boolean;
-  readonly create_dirs?: boolean;
-  readonly append?: boolean;
-  readonly encoding?: string;
-  readonly content_encoding?: "text" | "base64";
-  readonly eol?: "as_is" | "lf" | "crlf" | "keep";
-  readonly mode?: string;
-  readonly expected_hash?: string;
-  readonly whole_file?: boolean;
-}
 
 /** The data of `write_file`. */
 export interface WriteFileData {
@@ -92,52 +68,8 @@ interface WriteTodo {
   readonly warnings: readonly string[];
 }
 
-type OptionalWriteArgs = "mode" | "expected_hash";
-type CheckedWriteArgs = Required<Omit<WriteFileArgs, OptionalWriteArgs>> &
-  Pick<WriteFileArgs, OptionalWriteArgs>;
-interface WriteFileToolArgs extends CheckedWriteArgs {
-  /** True when the call sets the line endings, so that those of the file do not matter. */
-  readonly eol_given: boolean;
-}
-
 /** The maximum size in bytes of either content for which `data.diff` is computed. */
 const MAX_DIFF_BYTES = 1024 * 1024;
-
-const inputSchema = object(
-  {
-    path: path("The file to write"),
-    content: text(
-      "The whole new content: no final newline is added or taken. Never leave lines out by a comment such as `// ... rest of the file ...`.",
-    ),
-    overwrite: flag("Replace an existing file. When false an existing file is ALREADY_EXISTS.", true),
-    create_dirs: flag("Make missing parent directories.", true),
-    append: flag("Add the content to the end of the file instead of replacing it.", false),
-    encoding: text(
-      "Encoding of the file, such as utf-8, utf-16le or latin1. keep: that of the file, with its byte order mark; utf-8 for a new file.",
-      { default: "keep" },
-    ),
-    content_encoding: choice(
-      "How `content` is given; base64 writes the decoded bytes.",
-      ["text", "base64"],
-      "text",
-    ),
-    eol: choice(
-      "Line endings: as given, all LF, all CRLF, or keep: those of the file. A file that has CRLF alone gets CRLF for content that has LF alone.",
-      ["as_is", "lf", "crlf", "keep"],
-      "keep",
-    ),
-    mode: text(
-      "Permission bits in octal, such as 0755. Default: kept, or the system's default for a new file.",
-      { pattern: MODE_PATTERN },
-    ),
-    expected_hash: EXPECTED_HASH_SCHEMA,
-    whole_file: flag(
-      "The content is all that the file is to hold, although it has a comment that could stand for lines left out, or not all of the file was read.",
-      false,
-    ),
-  },
-  ["path", "content"],
-);
 
 const outputSchema = object(
   {
@@ -153,8 +85,6 @@ const outputSchema = object(
   ["path", "operation", "bytes_written", "lines_written", "hash"],
 );
 
-const checkWriteFileArgs = compileArgumentCheck<CheckedWriteArgs>("write_file", inputSchema);
-
 /** Creates, replaces or extends one file. */
 export const writeFile: ChangingTool<WriteFileToolArgs, WriteFileData, WriteTodo> = {
   kind: "change",
@@ -163,7 +93,7 @@ export const writeFile: ChangingTool<WriteFileToolArgs, WriteFileData, WriteTodo
   description: `Creates a file, or replaces or extends one, atomically: readers see the old content or the new, never a part.
 Use it for new files and for rewriting a file completely. To change parts of an existing file use edit_file, which is shorter and safer.
 Missing directories are made. Existing files are replaced unless overwrite is false; pass expected_hash from read_file to be sure that nobody changed the file meanwhile. Encoding, byte order mark, CRLF line ends, mode and owner of an existing file are kept; the answer says so.`,
-  inputSchema,
+  inputSchema: writeFileInputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,

@@ -38,7 +38,7 @@ export interface EditInput {
   readonly replaceAll?: boolean | undefined;
   /** Replace exactly this many occurrences, or refuse. */
   readonly expectedMatches?: number | undefined;
-  /** With several occurrences, replace the one nearest to this line (1-based). */
+  /** The line, from 1, whose nearest occurrence of `oldText` is replaced if there are several. */
   readonly nearLine?: number | undefined;
 }
 

@@ -27,7 +27,7 @@ export interface PatchHunk {
   readonly atEnd: boolean;
   /** The line of the patch (1-based) at which the hunk begins. */
   readonly line: number;
-  /** Its lines with their markers. */
+  /** The lines of the hunk, each with its marker: a space, `+` or `-`. */
   readonly lines: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { type JsonObject, notJsonReply, parseMessage } from "../../rpc/message.ts";
 import { isObjectWithKeys } from "../../schema/check.ts";
 
-/** Both directions of a connection. */
+/** A connection that carries JSON lines in both directions. */
 export interface JsonLinesWire {
   /** Called with every line that contains a JSON object. */
   onmessage: (message: JsonObject) => void;

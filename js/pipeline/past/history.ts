@@ -34,7 +34,7 @@ export interface HistoryEntry {
 export interface Undone {
   /** The id of the undo itself; undo it to restore the change. */
   readonly callId: string;
-  /** The restored paths. */
+  /** The paths that the undo restored. */
   readonly paths: readonly string[];
 }
 

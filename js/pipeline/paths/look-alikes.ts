@@ -41,7 +41,7 @@ export interface ReplacedPath {
   readonly note: string;
 }
 
-/** For each tool, the arguments that name an entry which must exist. */
+/** The arguments of each tool that name an entry which must exist. */
 const EXISTING_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   read_file: ["path"],
   edit_file: ["path"],
@@ -57,7 +57,7 @@ const EXISTING_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   move: ["source"],
 };
 
-/** For each tool, the arguments that name an entry which the call would create. */
+/** The arguments of each tool that name an entry which the call would create. */
 const CREATED_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   write_file: ["path"],
   apply_patch: ["patch", "path"],

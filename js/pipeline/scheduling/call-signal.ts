@@ -5,7 +5,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Call } from "../../tools/lib/tool.ts";
 
-/** For each signal created for a call, the signal of its caller. */
+/** The abort signal of the caller, by the signal that was created for the call. */
 const callerSignals = new WeakMap<AbortSignal, AbortSignal>();
 
 /** Returns the caller's signal for a signal that was created for its call, and any other signal unchanged. */

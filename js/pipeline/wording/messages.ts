@@ -272,7 +272,7 @@ function globRemedy(typed: string, tool: string, names: ReaderNames): string {
 /** The maximum number of levels to search upwards for an existing parent. */
 const MAX_PARENT_LEVELS = 100;
 
-/** For each tool, the argument that creates missing directories. */
+/** The argument by which each tool creates missing directories. */
 const PARENT_CREATING_ARGUMENTS: Readonly<Record<string, string>> = Object.freeze({
   write_file: "create_dirs",
   copy: "create_dirs",

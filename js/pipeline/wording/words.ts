@@ -7,7 +7,7 @@ import { escapeControls } from "../../engine/escape.ts";
 /** The parts of a sentence. */
 interface SentenceParts {
   readonly error: FilewrightError;
-  /** As typed, but escaped, quoted, and shortened if necessary. */
+  /** The path as the caller typed it, escaped, quoted, and shortened if it is long. */
   readonly path: string;
   readonly tool: string;
   readonly intent: Intent | undefined;

@@ -11,9 +11,9 @@ import { countLines, countLinesYielding, plural } from "./text.ts";
 
 /** The form of a text file: the properties of its bytes other than the text. */
 export interface FileTextForm {
-  /** In lower case. */
+  /** The name of the encoding in lower case. */
   readonly encoding: string;
-  /** True when it begins with a byte order mark. */
+  /** True when the file begins with a byte order mark. */
   readonly bom: boolean;
   readonly eol: Eol | null;
 }

@@ -1,7 +1,4 @@
-/**
- * Computes the result of `apply_patch` before anything is written: contents, their changes, and
- * the answer.
- */
+/** Computes the result of `apply_patch` before anything is written: contents, their changes, and the answer. */
 import { EMPTY_BYTES, equalBytes } from "../../engine/wire/bytes.ts";
 import type { Location } from "../../policy/index.ts";
 import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";

@@ -76,7 +76,7 @@ export function makeSeenFiles(
 ): SeenFiles {
   const files = new Map<string, SeenFile>(before);
   /**
-   * For each file, by the seventh character of anchors: the content for which anchors were given; null where
+   * The contents of each file for which anchors were given, by the seventh character of the anchors; null where
    * several contents have the same character. Kept in memory only.
    */
   const anchored = new Map<string, Map<string, string | null>>();

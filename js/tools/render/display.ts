@@ -27,7 +27,7 @@ interface OptionalTools {
   history: readonly [object, HistoryData];
 }
 
-/** For each tool, a function that returns the text for people. */
+/** The function of each tool that words its result for people. */
 type DisplayFunctions = {
   readonly [Name in ToolName]: (data: ToolData[Name], args: ToolArgs[Name]) => string;
 } & {

@@ -26,7 +26,7 @@ export type ShownPage = Pick<
 
 /** Options of {@link renderPage}. */
 export interface RenderPageOptions {
-  /** Default `cat`. */
+  /** The form in which lines are numbered. Default `cat`. */
   readonly lineNumbers?: LineNumbers | undefined;
   /** The maximum number of code points of a line; 0 for no limit. A longer line is truncated. Default 2000. */
   readonly maxLineChars?: number | undefined;
