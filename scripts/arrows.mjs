@@ -59,7 +59,7 @@ function importFault(js, file, specifier) {
 }
 
 /** Returns a line of text for each import or dependency in a checkout that is not allowed. */
-export function forbiddenImports(root) {
+export function findForbiddenDependencies(root) {
   const found = [];
   const js = join(root, "js");
   for (const file of filesBelow(root, "js", ".ts").map((path) => join(root, path))) {
@@ -90,7 +90,7 @@ export function forbiddenImports(root) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  const found = [...forbiddenImports(root), ...importCircles(root)];
+  const found = [...findForbiddenDependencies(root), ...importCircles(root)];
   for (const line of found) console.error(`arrow: ${line}`);
   process.exitCode = found.length === 0 ? 0 : 1;
 }

@@ -98,14 +98,14 @@ export function toOpenAIAgents(ws: Workspace, given: OpenAIAgentsOptions = {}): 
       description: tool.description,
       parameters: schema as unknown as OpenAIAgentsParameters,
       strict,
-      invoke: (_, input, details = {}) => toAgentsOutput(tool, argumentsOf(input), details),
+      invoke: (_, input, details = {}) => runForAgents(tool, argumentsOf(input), details),
       needsApproval: async (_, input) => (typeof asks === "function" ? asks(input) : asks === true),
       isEnabled: async () => true,
     };
   });
 }
 
-async function toAgentsOutput(
+async function runForAgents(
   tool: AdapterTool,
   args: unknown,
   { toolCall, signal }: OpenAIAgentsCallDetails,

@@ -95,7 +95,7 @@ export interface Command {
 
 type OptionValues = ParsedCommandLine["values"];
 
-/** Returns the arguments that have a value. */
+/** Returns a copy of the arguments without those whose value is undefined. */
 export const withoutUndefined = (args: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 

@@ -145,7 +145,7 @@ export function formatPatch(
   if (!isGit && headers.includeUnderline) lines.push("=".repeat(67));
   const isNamed = isGit ? hunks.length > 0 : headers.includeFileHeaders;
   if (isNamed && oldFileName !== undefined && newFileName !== undefined) {
-    // An empty header is left out, as `parsePatch` does.
+    // Without a header nothing follows the name, not even the tab; `parsePatch` reads such a line as an empty header.
     const after = (header: string | undefined): string => (header ? `\t${header}` : "");
     lines.push(`--- ${quoteName(oldFileName)}${after(oldHeader)}`);
     lines.push(`+++ ${quoteName(newFileName)}${after(newHeader)}`);

@@ -62,7 +62,7 @@ export function tooWideDirectoryError(given: string, yes: boolean): string | und
   return `'${escapeControls(given)}' is ${what}; name a directory in it, or add --yes if it is meant`;
 }
 
-/** Returns the real path of a directory from the command line; undefined when it does not exist. */
+/** Returns the real path of a directory from the command line; undefined when none is there or it cannot be read. */
 function realPathOrUndefined(given: string): string | undefined {
   try {
     const real = realpathSync(resolve(expandHome(given)));

@@ -13,7 +13,7 @@ import { escapeControls } from "../engine/escape.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
 
 /** A root as a client names it. */
-export interface NamedRoot {
+export interface ClientRoot {
   readonly uri: string;
   readonly name?: string | undefined;
 }
@@ -47,7 +47,7 @@ export function usableDirectories(
 }
 
 /** Returns the real paths of those roots of a client that can be used, and logs the others. */
-export function usableRootDirectories(roots: readonly NamedRoot[], log: WriteLogLine): readonly string[] {
+export function usableRootDirectories(roots: readonly ClientRoot[], log: WriteLogLine): readonly string[] {
   const usable: string[] = [];
   for (const { uri } of roots) {
     const path = realPathOfRoot(uri);

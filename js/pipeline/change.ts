@@ -27,7 +27,7 @@ import {
   reviewUntilApproved,
 } from "./review.ts";
 import type { Session } from "./session.ts";
-import { isDryRun, checkWrittenPlaces, placeWarningsOf, type WrittenPath } from "./written-places.ts";
+import { isDryRun, checkWrittenPlaces, unaskedPlaceWarnings, type WrittenPath } from "./written-places.ts";
 
 /** The number of locks that are released before the event loop can run. */
 const LOCKS_PER_YIELD_CHECK = 64;
@@ -88,7 +88,7 @@ export async function runChange<Args extends object, Data, Todo>(
         const answer = await applyPlan(session, guarding, { tool, args, uses, call }, plan, reviewed);
         const effects =
           hashes === undefined ? undefined : effectsByHashes(hashes, await hashesByPath(uses, call));
-        const warnings = confirm === undefined && !isDryRun(args) ? placeWarningsOf(places) : [];
+        const warnings = confirm === undefined && !isDryRun(args) ? unaskedPlaceWarnings(places) : [];
         const all = [...(answer.warnings ?? []), ...warnings];
         return { answer: { ...answer, warnings: all }, modifiedByUser, approval, effects };
       } catch (error) {

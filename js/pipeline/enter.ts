@@ -26,7 +26,7 @@ import { historyForCaller } from "./past/history.ts";
 import {
   type LookAlikeContext,
   mayHaveLookAlikes,
-  lookAlikePath,
+  replacementForMissingPath,
   refuseLookAlikes,
   readableRoots,
 } from "./paths/look-alikes.ts";
@@ -173,7 +173,10 @@ function pathVisibilityOf(
   };
 }
 
-/** Returns what a change would do, for a hook that needs it for its decision. `fs` replaces the workspace's. */
+/**
+ * Returns the preview of a change, for a hook that needs it for its decision; nothing is written. `fs` is used
+ * instead of the workspace's storage, for example the overlay of a batch.
+ */
 export async function previewChange(
   session: Session,
   tool: AnyChangingTool,
@@ -307,7 +310,7 @@ function makeCall(
     ...(meant === undefined && tool.kind === "read"
       ? {
           alike: (typed: string, at: Location) =>
-            lookAlikePath(typed, at, lookAlikeContext(session, tool.name, args, storage), true),
+            replacementForMissingPath(typed, at, lookAlikeContext(session, tool.name, args, storage), true),
         }
       : {}),
     found: session.resolver.resolve,

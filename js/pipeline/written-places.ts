@@ -126,7 +126,7 @@ export function isDryRun(args: object): boolean {
 }
 
 /** Returns the warnings about places that were written without an approval. */
-export function placeWarningsOf(asked: readonly PlaceToApprove[]): readonly string[] {
+export function unaskedPlaceWarnings(asked: readonly PlaceToApprove[]): readonly string[] {
   const byPath = new Map(asked.map((place) => [place.path, place.row]));
   return [...byPath].map(
     ([path, { reason }]) => `${escapeControls(path)}: ${reason} Nobody was there to be asked; tell the user.`,

@@ -189,16 +189,17 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule 
 
 /** Creates the rules of several lists. The first list is that of the workspace; later ones can only restrict. */
 function makeRules(lists: readonly (readonly CompiledRule[])[]): Rules {
-  const made: RulesWithLists = {
+  const made: CompiledRules = {
     lists,
     isEmpty: lists.every((list) => list.length === 0),
     forCall: (tool, args) => makeCallRules(lists.map((list) => rulesForCall(list, tool, args))),
-    with: (others) => makeRules([...lists, ...(others as RulesWithLists).lists]),
+    with: (others) => makeRules([...lists, ...(others as CompiledRules).lists]),
   };
   return Object.freeze(made);
 }
 
-interface RulesWithLists extends Rules {
+/** Rules with their compiled lists, so that `with` can append to them. */
+interface CompiledRules extends Rules {
   readonly lists: readonly (readonly CompiledRule[])[];
 }
 

@@ -32,7 +32,7 @@ export function memoryRoute(given: Arguments): Route {
         destination: toWorkspaceMemoryPath(to, "new_path", true),
       },
       text: () => `Successfully renamed ${escapeControls(from)} to ${escapeControls(to)}`,
-      refuse: makeNotFoundRefusal(from),
+      refuse: makeRefusalTexts(from),
     });
   }
   const path = requiredText(MEMORY_TOOL_NAME, given, "path");
@@ -42,7 +42,7 @@ export function memoryRoute(given: Arguments): Route {
     of: "delete",
     args: { path: toWorkspaceMemoryPath(path, "path", true), recursive: true },
     text: () => `Successfully deleted ${escapeControls(path)}`,
-    refuse: makeNotFoundRefusal(path),
+    refuse: makeRefusalTexts(path),
   });
 }
 
@@ -50,7 +50,7 @@ const EDITOR_TOOL_NAME = "str_replace_based_edit_tool";
 const MEMORY_TOOL_NAME = "memory";
 
 function routeOfCommand(tool: string, given: Arguments, path: string, at: string): Route {
-  const refuse = makeNotFoundRefusal(path);
+  const refuse = makeRefusalTexts(path);
   const shown = escapeControls(path);
   switch (given["command"]) {
     case "create":
@@ -119,7 +119,7 @@ export function listDirectoryInstead(code: Code, given: Arguments, memory: boole
       const more = data.truncated ? [`[${rows.length} of ${data.total} entries]`] : [];
       return [head, ...rows, ...more].join("\n");
     },
-    refuse: makeNotFoundRefusal(path),
+    refuse: makeRefusalTexts(path),
   });
 }
 
@@ -189,7 +189,8 @@ function toWorkspaceMemoryPath(path: string, argument: string, inside: boolean):
   return [MEMORIES_DIRECTORY, ...below].join("/");
 }
 
-function makeNotFoundRefusal(path: string): (refused: Refused) => string | undefined {
+/** Returns the function that words the refusals of one path as Anthropic documents them. */
+function makeRefusalTexts(path: string): (refused: Refused) => string | undefined {
   const shown = escapeControls(path);
   return ({ code, told, error }) => {
     switch (code) {

@@ -60,7 +60,7 @@ export interface WriteFileData {
 }
 
 interface WriteTodo {
-  readonly found: ExistingFile;
+  readonly found: PathBeforeWrite;
   /** The bytes of the whole new content. */
   readonly bytes: Uint8Array;
   readonly condition: WriteOptions;
@@ -130,7 +130,7 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
 };
 
 /** The path before the write. */
-interface ExistingFile {
+interface PathBeforeWrite {
   readonly exists: boolean;
   /** The content; null when the file does not exist, or was not read. */
   readonly bytes: Uint8Array | null;
@@ -143,7 +143,7 @@ interface ExistingFile {
 
 async function planWriteFile(args: WriteFileToolArgs, call: Call): Promise<Plan<WriteFileData, WriteTodo>> {
   const at = call.locations[0]!;
-  const found = await inspectExistingFile(args, call, at);
+  const found = await inspectPathBeforeWrite(args, call, at);
   if (found.exists && !args.overwrite && !args.append) throw locationError("ALREADY_EXISTS", at);
   if (args.expected_hash !== undefined) {
     assertExpectedHash(
@@ -155,7 +155,11 @@ async function planWriteFile(args: WriteFileToolArgs, call: Call): Promise<Plan<
   return planOverwrite(args, call, found);
 }
 
-async function inspectExistingFile(args: WriteFileToolArgs, call: Call, at: Location): Promise<ExistingFile> {
+async function inspectPathBeforeWrite(
+  args: WriteFileToolArgs,
+  call: Call,
+  at: Location,
+): Promise<PathBeforeWrite> {
   await assertFile(call.fs, at).catch((error: unknown) => {
     if (!(error instanceof FilewrightError) || error.code !== "NOT_FOUND") throw error;
     throw locationError("INVALID_ARGUMENT", at, {
@@ -171,7 +175,7 @@ async function inspectExistingFile(args: WriteFileToolArgs, call: Call, at: Loca
     return { exists: true, bytes, size: bytes.length, version, target: at.path };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    if (error.code === "NOT_FOUND") return inspectMissingFile(args, call, at);
+    if (error.code === "NOT_FOUND") return inspectMissingPathBeforeWrite(args, call, at);
     // If the old content is not needed, a file that is too large or cannot be read is replaced without
     // reading it.
     if (needed || (error.code !== "TOO_LARGE" && error.code !== "PERMISSION_DENIED")) throw error;
@@ -184,7 +188,11 @@ async function inspectExistingFile(args: WriteFileToolArgs, call: Call, at: Loca
  * Returns the state of a path at which no file exists. If it is a dangling link, the target of the link is
  * created.
  */
-async function inspectMissingFile(args: WriteFileToolArgs, call: Call, at: Location): Promise<ExistingFile> {
+async function inspectMissingPathBeforeWrite(
+  args: WriteFileToolArgs,
+  call: Call,
+  at: Location,
+): Promise<PathBeforeWrite> {
   const link = await lstatOrNull(call.fs, at.path);
   if (link !== null && !args.overwrite) throw locationError("ALREADY_EXISTS", at);
   const target = link === null ? at.path : await realpathVia(call.fs, at.path);
@@ -198,7 +206,7 @@ async function inspectMissingFile(args: WriteFileToolArgs, call: Call, at: Locat
 async function planOverwrite(
   args: WriteFileToolArgs,
   call: Call,
-  found: ExistingFile,
+  found: PathBeforeWrite,
   revised?: Uint8Array,
 ): Promise<Plan<WriteFileData, WriteTodo>> {
   const at = call.locations[0]!;

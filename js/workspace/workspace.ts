@@ -1,5 +1,5 @@
 /** The workspace for its users: `call`, the tools, and a method for each tool. */
-import { type Grant, makePermissions, memoryGrants, type Permissions } from "../policy/index.ts";
+import { type Grant, makePermissions, memoryGrants, type DirectoryGrants } from "../policy/index.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { Approval } from "../hooks/approvals.ts";
 import type { Recovery } from "../journal/index.ts";
@@ -33,7 +33,7 @@ import type { LocalFacts } from "./host.ts";
 import type { Session } from "../pipeline/session.ts";
 import { type PresetTools, presetTools, type ToolDefinition } from "./preset-tools.ts";
 
-/** The engine, confinement and journal that are in use. */
+/** What the workspace runs on: engine, capabilities of the backend, confinement, journal, and what recovery found. */
 export interface Capabilities {
   /** The loaded engine, and the reason why no other was loaded. */
   readonly engine: EngineInfo;
@@ -344,7 +344,7 @@ export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly T
   return list(presetOf(preset));
 }
 
-function workspaceGrantsOf({ list, add, revoke }: Permissions): WorkspaceGrants {
+function workspaceGrantsOf({ list, add, revoke }: DirectoryGrants): WorkspaceGrants {
   return Object.freeze({ list, add, revoke });
 }
 

@@ -20,7 +20,7 @@ const ARGUMENTS = new Map(
   Object.entries({
     "&[u8]": bytes,
     "&str": text,
-    "&LongText": { ...text, node: "Utf16String", pass: (x) => `&utf8(&${x})` },
+    "&Utf16Text": { ...text, node: "Utf16String", pass: (x) => `&utf8(&${x})` },
     "Option<&str>": optional,
     "&[String]": list("Vec<String>", "string[]"),
     "&[u32]": list("Vec<u32>", "number[]"),

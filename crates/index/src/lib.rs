@@ -76,8 +76,8 @@ use watch::{
 pub const MIN_SCAN_TIME: Duration = Duration::from_millis(25);
 /// The maximum memory of one index in bytes. Files that do not fit are read by every query.
 const MAX_INDEX_BYTES: usize = 512 << 20;
-/// The minimum total size in bytes of the indexed files for an index to be saved that no caller
-/// asked for. A smaller one is built again quickly.
+/// The minimum total size in bytes of the indexed files for which an index that no caller requested
+/// is saved. A smaller one is quickly built again.
 const MIN_SAVED_CORPUS_BYTES: u64 = 16 << 20;
 /// The interval at which a call tries again to lock the state while another thread holds it.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_micros(200);

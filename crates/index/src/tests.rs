@@ -180,7 +180,7 @@ impl TestTree {
         // One pass: files that are too recent are read by every query, which is tested too.
         let cancel = CancelToken::new();
         let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
-        indexer::run_pass(&index, &walk_root, 0, &stop);
+        indexer::index_dirty_files(&index, &walk_root, 0, &stop);
     }
 
     /// Makes one change of the tree; occasionally in another process.

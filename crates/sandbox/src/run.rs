@@ -57,8 +57,8 @@ pub(crate) fn run(
     let ended = wait_within_limits(&supervisor, spec, command, cancel, group.as_ref());
     drop(supervisor);
     drop(group);
-    let (stdout, more_out) = receive_output(&out);
-    let (stderr, more_err) = receive_output(&err);
+    let (stdout, more_out) = await_captured_output(&out);
+    let (stderr, more_err) = await_captured_output(&err);
     let CommandEnd { status, timed_out, exceeded } = ended?;
     let status = status.filter(|_| !timed_out && exceeded.is_none());
     let exited = status.filter(|status| libc::WIFEXITED(*status));
@@ -286,7 +286,8 @@ fn capture_output(pipe: OwnedFd, most: usize) -> Receiver<CapturedOutput> {
     kept
 }
 
-/// Returns the output that [`capture_output`] has read.
-fn receive_output(stream: &Receiver<CapturedOutput>) -> CapturedOutput {
+/// Waits for the output that [`capture_output`] reads, at most [`MAX_OUTPUT_WAIT`]; after that
+/// returns no output, marked as truncated.
+fn await_captured_output(stream: &Receiver<CapturedOutput>) -> CapturedOutput {
     stream.recv_timeout(MAX_OUTPUT_WAIT).unwrap_or_else(|_| (Vec::new(), true))
 }

@@ -19,7 +19,7 @@ struct Host {
     fits: Function,
     encode: Function,
     spans: Function,
-    prefix_len: Function,
+    first_chars_len: Function,
 }
 
 /// Registers the functions, which are properties of the object `host`.
@@ -32,12 +32,12 @@ pub fn use_platform(host: &JsValue) -> Result<(), JsValue> {
         fits: function("fits")?,
         encode: function("encode")?,
         spans: function("spans")?,
-        prefix_len: function("prefixLength")?,
+        first_chars_len: function("prefixLength")?,
     };
     HOST.with(|cell| {
         let _ = cell.set(host);
     });
-    use_in_core(Platform { find, decode, fits, encode, spans, prefix_len });
+    use_in_core(Platform { find, decode, fits, encode, spans, first_chars_len });
     Ok(())
 }
 
@@ -82,8 +82,8 @@ fn spans(name: &str, bytes: &[u8]) -> Vec<u32> {
     spans.dyn_into::<Uint32Array>().map(|spans| spans.to_vec()).unwrap_or_default()
 }
 
-fn prefix_len(name: &str, bytes: &[u8], chars: usize) -> usize {
+fn first_chars_len(name: &str, bytes: &[u8], chars: usize) -> usize {
     let length =
-        call(|host| &host.prefix_len, &[name.into(), shared(bytes), (chars as f64).into()]);
+        call(|host| &host.first_chars_len, &[name.into(), shared(bytes), (chars as f64).into()]);
     length.as_f64().unwrap_or(0.0) as usize
 }

@@ -119,10 +119,10 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
   const look = async (at: string): Promise<FoundEntry | null> => {
     if (!within(at, bounds)) {
       // A directory above a root is a real one, because the roots contain no links.
-      if (bounds.some((root) => isWithin(root, at))) return ASSUMED_DIRECTORY;
+      if (bounds.some((root) => isWithin(root, at))) return UNCHECKED_DIRECTORY;
       throw how.refuse();
     }
-    if (bounds.includes(at) || (walk.isLast && how.last === "keep")) return ASSUMED_DIRECTORY;
+    if (bounds.includes(at) || (walk.isLast && how.last === "keep")) return UNCHECKED_DIRECTORY;
     const stat = await factsOrNull(inner, at);
     if (stat === null) return null;
     if (stat.type !== "symlink") return { type: stat.type };
@@ -137,7 +137,7 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
 }
 
 /** The found entry that stands for a directory which need not be looked up. */
-const ASSUMED_DIRECTORY: FoundEntry = { type: "dir" };
+const UNCHECKED_DIRECTORY: FoundEntry = { type: "dir" };
 
 /**
  * Returns true when the inner backend finds no link in the path. This takes one call instead of one for each name.

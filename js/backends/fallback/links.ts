@@ -126,8 +126,8 @@ export interface LinkResolution {
   /** True when a link that is the last name of the path is followed. */
   readonly follow: boolean;
   /**
-   * Returns the entry at a path whose parent is a real directory, or null where nothing exists.
-   * `isLast`: no name follows.
+   * Returns the entry at a path without following it: a link with its target, null where nothing exists. The parent
+   * is already resolved to a real directory. `isLast`: no name follows in the path that is walked.
    */
   look(path: string, isLast: boolean): Promise<FoundEntry | null>;
   /**

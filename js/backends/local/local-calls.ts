@@ -220,7 +220,7 @@ export type NativeTransfer<T> = (
 ) => Promise<T>;
 
 /** Runs a move or copy; `run` gets its flags, its durability and its cancel token. */
-export function transferNatively<T>(
+export function runNativeTransfer<T>(
   native: Pick<typeof addon, "CancelToken">,
   [from, to]: readonly [from: string, to: string],
   options: LocalTransferOptions,

@@ -52,7 +52,7 @@ import {
   writeResultOf,
   openRoots,
   type NativeTransfer,
-  transferNatively,
+  runNativeTransfer,
   withPathInRejection,
   decodeWriteResult,
 } from "./local-calls.ts";
@@ -442,6 +442,6 @@ export class LocalBackend implements FsBackend {
   }
 
   #transfer<T>(from: string, to: string, options: LocalTransferOptions, run: NativeTransfer<T>): Promise<T> {
-    return transferNatively(this.#native, [from, to], options, this.#options, run);
+    return runNativeTransfer(this.#native, [from, to], options, this.#options, run);
   }
 }

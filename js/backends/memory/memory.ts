@@ -37,7 +37,7 @@ export interface MemoryOptions {
 }
 
 /**
- * The options of {@link MemoryBackend}.
+ * The table of the options of {@link MemoryBackend}, with the type and the check of each.
  *
  * @printed
  */

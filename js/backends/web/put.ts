@@ -17,7 +17,7 @@ export interface ContentWrite {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** True when the file exists already. */
   readonly exists: boolean;
-  /** True when files can be moved by their handle. */
+  /** True for a storage in which a file can be moved by its handle; {@link canMove} tells whether the browser can. */
   readonly moves: boolean;
   readonly path: string;
   readonly signal: AbortSignal | undefined;
@@ -55,7 +55,10 @@ export function canMove(): boolean {
   return hasHandleMethod("move");
 }
 
-/** Moves a file, replacing an existing one. */
+/**
+ * Moves a file to `parent` as `name`, replacing a file there. Only where {@link canMove} is true; otherwise nothing
+ * happens.
+ */
 export async function moveFile(
   handle: FileSystemFileHandle,
   parent: FileSystemDirectoryHandle,

@@ -76,7 +76,7 @@ export interface OpfsOptions {
 }
 
 /**
- * The options of {@link OpfsBackend}.
+ * The table of the options of {@link OpfsBackend}, with the type and the check of each.
  *
  * @printed
  */

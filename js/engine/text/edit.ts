@@ -101,9 +101,9 @@ export interface PlanRefusal {
   readonly error: FilewrightError;
 }
 
-/** The result of {@link EditEngine.planEdits}. */
+/** The result of {@link EditEngine.planEdits}: the new text with facts about the edits, or the refusal. */
 export type TextPlan = (PlanFacts & { readonly text: string }) | PlanRefusal;
-/** The result of {@link EditEngine.planEditsBytes}. */
+/** The result of {@link EditEngine.planEditsBytes}: the new bytes with facts about the edits, or the refusal. */
 export type BytesPlan =
   | (PlanFacts & {
       readonly bytes: Uint8Array;

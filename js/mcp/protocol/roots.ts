@@ -3,7 +3,7 @@
  * does. This is done only for a client that has started the server itself: a client on the network must not
  * extend what the operator has allowed.
  */
-import { usableRootDirectories, type NamedRoot } from "../directories.ts";
+import { usableRootDirectories, type ClientRoot } from "../directories.ts";
 import type { WorkspaceHost } from "../host.ts";
 import type { WriteLogLine } from "./log.ts";
 import { inputRequired, inputResponse, type Server, type ServerContext } from "./sdk.ts";
@@ -39,7 +39,7 @@ export function makeClientRoots(
   let asking: Promise<void> = Promise.resolve();
   let known = false;
 
-  const take = (roots: readonly NamedRoot[], server: Server): void => {
+  const take = (roots: readonly ClientRoot[], server: Server): void => {
     const dirs = usableRootDirectories(roots, log);
     known = true;
     if (dirs.length === 0) {

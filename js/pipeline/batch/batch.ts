@@ -24,7 +24,7 @@ import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts"
 import { approverToAsk, requestApproval, planWithApprovalToReveal } from "../permit.ts";
 import { assertVersionsUnchanged, type ReviewedPlan, reviewUntilApproved } from "../review.ts";
 import type { Session } from "../session.ts";
-import { type PlaceToApprove, checkWrittenPlaces, placeWarningsOf } from "../written-places.ts";
+import { type PlaceToApprove, checkWrittenPlaces, unaskedPlaceWarnings } from "../written-places.ts";
 
 /** Runs one call alone. */
 export type RunCall = (
@@ -92,7 +92,7 @@ export async function runBatch(
   if (!args.dry_run) await commitOperations(session, operations, asked, call, options, trace);
   const results = await runAfterHooks(session, operations, options);
   const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
-  const warnings = changed ? placeWarningsOf(unasked) : [];
+  const warnings = changed ? unaskedPlaceWarnings(unasked) : [];
   return { data: { results, applied: changed, rolled_back: false }, warnings };
 }
 

@@ -115,7 +115,7 @@ export async function recoverSession(session: Session): Promise<Recovery> {
   };
   try {
     return await session.journal.recover(session.fs, mine, (paths, action) =>
-      withLocks(resolveAndLock(session, paths, undefined), action),
+      withLocks(lockPathsForWrite(session, paths, undefined), action),
     );
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
@@ -124,7 +124,7 @@ export async function recoverSession(session: Session): Promise<Recovery> {
 }
 
 /** Resolves paths and locks them. @throws FilewrightError as a write to them would */
-async function resolveAndLock(
+async function lockPathsForWrite(
   session: Session,
   paths: readonly string[],
   signal: AbortSignal | undefined,

@@ -24,7 +24,7 @@ export const READ_STORE: Options<ReadStore> = instance<ReadStore>("ReadStore", "
 
 const checkStore = optionChecker("makeReads", READ_STORE);
 
-/** The records of all agents of a workspace. */
+/** The records of the files that each agent of a workspace has read. */
 export interface Reads {
   /** Returns the record of an agent; a promise only when it must be loaded first. */
   of(agent: string | undefined): SeenFiles | Promise<SeenFiles>;

@@ -87,15 +87,18 @@ export async function replaceByLookAlikes(
     const at = locations[index];
     if (at === undefined || creates || !EXISTING_PATH_ARGUMENTS[tool.name]?.includes(argument)) continue;
     if (await entryExists(context.fs, at.path)) continue;
-    const other = await lookAlikePath(typed, at, context, tool.kind === "read");
+    const other = await replacementForMissingPath(typed, at, context, tool.kind === "read");
     if (other === undefined) return undefined;
     taken.push({ argument, typed, ...other });
   }
   return taken.length === 0 ? undefined : taken;
 }
 
-/** Returns the path that replaces a missing one, with a note for the answer; undefined without a look-alike. */
-export async function lookAlikePath(
+/**
+ * Returns the path that replaces a missing one, with a note for the answer: a look-alike, or for a read the same
+ * relative path in another root. Undefined without either.
+ */
+export async function replacementForMissingPath(
   typed: string,
   at: Location,
   context: LookAlikeContext,

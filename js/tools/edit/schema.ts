@@ -96,7 +96,7 @@ const INSERT_DESCRIPTION = "Put new_text on lines of its own before or after the
 const POINTER_DESCRIPTION =
   'Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes.';
 
-const insertSchema = (description: string): Schema => ({
+const insertArgumentSchema = (description: string): Schema => ({
   type: "string",
   enum: ["before", "after"],
   description,
@@ -110,7 +110,7 @@ const EDIT_FIELD_SCHEMAS: Readonly<Record<string, Schema>> = {
   near_line: integer("Of several occurrences take the one nearest to this line.", { minimum: 1 }),
   from: text(FROM_DESCRIPTION),
   to: text(TO),
-  insert: insertSchema(INSERT_DESCRIPTION),
+  insert: insertArgumentSchema(INSERT_DESCRIPTION),
   json_pointer: text(POINTER_DESCRIPTION),
 };
 
@@ -134,7 +134,7 @@ export const inputSchema: ObjectSchema = object(
     near_line: integer("For a single edit: take the occurrence nearest to this line.", { minimum: 1 }),
     from: text(`For a single edit. ${FROM_DESCRIPTION}`),
     to: text(`For a single edit. ${TO}`),
-    insert: insertSchema(`For a single edit. ${INSERT_DESCRIPTION}`),
+    insert: insertArgumentSchema(`For a single edit. ${INSERT_DESCRIPTION}`),
     json_pointer: text(`For a single edit. ${POINTER_DESCRIPTION}`),
     dry_run: flag("Only show the diff; nothing is written.", false),
     match: {

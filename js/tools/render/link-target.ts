@@ -74,7 +74,10 @@ export async function checkLinkTargets(
   for (const path of links.paths) await checkLinkTarget(call, verb, childOf(from, path), from, to);
 }
 
-/** Checks one link: the moved or copied entry itself, or one below it. */
+/**
+ * Refuses to copy or move one link whose hidden target would be visible at the new place. `link` is `from`, or a
+ * link below it. @throws OUTSIDE_ALLOWED
+ */
 async function checkLinkTarget(
   call: Call,
   verb: "copy" | "move",

@@ -69,7 +69,8 @@ fn compute_table_row(above: &[u64], places: &[u64], row: &mut [u64]) {
 struct PositionMasks {
     /// The index of the mask for each line of the before side.
     which: Vec<u32>,
-    /// The masks one after another, `width` words each.
+    /// One mask for each distinct line of the before side, one after another, of `width` words of 64
+    /// bits each.
     bits: Vec<u64>,
     width: usize,
     /// The row above the first row of the table.

@@ -23,7 +23,7 @@ const MAX_DIFF_LINES: usize = 1 << 30;
 
 /// Does the same as [`super::compare`] for texts that are known to share a prefix and a suffix of
 /// the lengths in `same`.
-pub(super) fn compare<'a>(
+pub(super) fn compare_between_margins<'a>(
     before: &'a [u8],
     after: &'a [u8],
     same: SharedMargins,

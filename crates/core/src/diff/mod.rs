@@ -102,7 +102,13 @@ pub fn compare<'a>(
     context: u32,
     options: &DiffOptions,
 ) -> Comparison<'a> {
-    compute::compare(before, after, lines::SharedMargins::default(), context, options)
+    compute::compare_between_margins(
+        before,
+        after,
+        lines::SharedMargins::default(),
+        context,
+        options,
+    )
 }
 
 #[cfg(test)]

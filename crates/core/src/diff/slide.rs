@@ -50,7 +50,7 @@ struct ChangeSlider<'a, F> {
     own: &'a mut [bool],
     /// The marks of the changed lines of the other text.
     other: &'a mut [bool],
-    /// Returns the indentation of a line.
+    /// Returns the indentation of a line in columns, with tabs of 8.
     indent_of: F,
 }
 

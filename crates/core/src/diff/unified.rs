@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use super::compute::compare;
+use super::compute::compare_between_margins;
 use super::lines::{SharedMargins, common_prefix_len};
 use super::{Change, ComparedLines, Comparison, DiffOptions, name};
 use crate::text::Eol;
@@ -108,7 +108,7 @@ pub(crate) fn diff_with_margins(
     format: &Format<'_>,
 ) -> Unified {
     let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
-    let comparison = compare(old, new, same, format.context, options);
+    let comparison = compare_between_margins(old, new, same, format.context, options);
     if comparison.changes.is_empty() && before.is_some() == after.is_some() {
         return Unified::default();
     }

@@ -301,7 +301,8 @@ fn words_with_non_ascii(bytes: &[u8]) -> Vec<u8> {
     sample
 }
 
-/// Returns a hash of a word. Takes eight bytes per step, because a line without spaces is one word.
+/// Returns a hash of a word, to recognise words that were seen recently. Takes eight bytes per step,
+/// because a line without spaces is one word.
 fn word_hash(word: &[u8]) -> u64 {
     // The multiplier is 2^64 divided by the golden ratio.
     let mix = |hash: u64, bytes: u64| (hash ^ bytes).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -6,7 +6,7 @@
 //! windows-1252, with a few more spellings that other systems use.
 //!
 //! Decoding never changes bytes on disk: an edit maps its position in the text back to bytes
-//! ([`Encoding::prefix_len`]) and splices there, so that bytes that do not decode, or would encode
+//! ([`Encoding::first_chars_len`]) and splices there, so that bytes that do not decode, or would encode
 //! differently, stay unchanged.
 
 #[cfg(feature = "legacy")]
@@ -261,16 +261,16 @@ impl Encoding {
     /// Returns the length in bytes of the first `chars` code points of `bytes`, which must begin at
     /// a character; all bytes if there are fewer. Invalid bytes count as the U+FFFD that replaces
     /// them.
-    pub fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
+    pub fn first_chars_len(self, bytes: &[u8], chars: usize) -> usize {
         if chars == 0 {
             return 0;
         }
         match self.0 {
             EncodingKind::Utf8 => utf8_first_chars_len(bytes, chars),
-            EncodingKind::Utf16(endian) => utf16::prefix_len(bytes, endian, chars),
+            EncodingKind::Utf16(endian) => utf16::first_chars_len(bytes, endian, chars),
             EncodingKind::Windows1252 => chars.min(bytes.len()),
             EncodingKind::Legacy(table) if table.is_single_byte() => chars.min(bytes.len()),
-            EncodingKind::Legacy(table) => table.prefix_len(bytes, chars),
+            EncodingKind::Legacy(table) => table.first_chars_len(bytes, chars),
         }
     }
 

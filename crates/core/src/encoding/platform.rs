@@ -26,7 +26,7 @@ pub struct Platform {
     /// Returns two numbers for each decoding step: the bytes read, and the bytes of UTF-8 produced.
     pub spans: fn(&str, &[u8]) -> Vec<u32>,
     /// Returns the length in bytes of a number of code points at the beginning.
-    pub prefix_len: fn(&str, &[u8], usize) -> usize,
+    pub first_chars_len: fn(&str, &[u8], usize) -> usize,
 }
 
 /// The functions that the host registered.
@@ -168,10 +168,10 @@ impl LegacyTable {
     }
 
     /// Returns the length in bytes of the first `chars` code points; all bytes if there are fewer.
-    pub(super) fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
+    pub(super) fn first_chars_len(self, bytes: &[u8], chars: usize) -> usize {
         let found = REGISTERED_PLATFORM
             .get()
-            .map(|platform| (platform.prefix_len)(self.label(), bytes, chars));
+            .map(|platform| (platform.first_chars_len)(self.label(), bytes, chars));
         found.unwrap_or(0).min(bytes.len())
     }
 }

@@ -158,7 +158,7 @@ impl LegacyTable {
     }
 
     /// Returns the length in bytes of the first `chars` code points; all bytes if there are fewer.
-    pub(super) fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
+    pub(super) fn first_chars_len(self, bytes: &[u8], chars: usize) -> usize {
         let mut decoder = self.0.new_decoder_without_bom_handling();
         let mut out = [0; 32];
         let mut seen = 0;

@@ -176,12 +176,12 @@ fn prefixes_are_measured_in_code_points() {
     ] {
         let bytes = label(name).encode(text).unwrap();
         for (chars, length) in lengths.into_iter().enumerate() {
-            assert_eq!(label(name).prefix_len(&bytes, chars), length, "{name} {chars}");
+            assert_eq!(label(name).first_chars_len(&bytes, chars), length, "{name} {chars}");
         }
     }
-    assert_eq!(Encoding::UTF_8.prefix_len(b"a\xffb\xc3", 2), 2);
-    assert_eq!(Encoding::UTF_8.prefix_len(b"a\xffb\xc3", 9), 4);
-    assert_eq!(Encoding::UTF_16LE.prefix_len(b"a\0b", 9), 3);
+    assert_eq!(Encoding::UTF_8.first_chars_len(b"a\xffb\xc3", 2), 2);
+    assert_eq!(Encoding::UTF_8.first_chars_len(b"a\xffb\xc3", 9), 4);
+    assert_eq!(Encoding::UTF_16LE.first_chars_len(b"a\0b", 9), 3);
 }
 
 const ENCODING_NAMES: [&str; 14] = [
@@ -211,7 +211,7 @@ proptest! {
             let chars = text.chars().count();
             // A closing escape sequence belongs to no character.
             if ENCODING_NAMES[at] != "iso-2022-jp" {
-                prop_assert_eq!(encoding.prefix_len(&bytes, chars), bytes.len());
+                prop_assert_eq!(encoding.first_chars_len(&bytes, chars), bytes.len());
             }
         }
     }
@@ -227,7 +227,7 @@ proptest! {
         for name in ENCODING_NAMES {
             let encoding = label(name);
             let chars = encoding.decode(&bytes).text.chars().count();
-            prop_assert!(encoding.prefix_len(&bytes, chars) <= bytes.len());
+            prop_assert!(encoding.first_chars_len(&bytes, chars) <= bytes.len());
         }
     }
 

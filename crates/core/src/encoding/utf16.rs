@@ -56,7 +56,8 @@ pub(super) fn encode(text: &str, endian: Endian) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn prefix_len(bytes: &[u8], endian: Endian, chars: usize) -> usize {
+/// Returns the length in bytes of the first `chars` code points.
+pub(super) fn first_chars_len(bytes: &[u8], endian: Endian, chars: usize) -> usize {
     let mut at = 0;
     for c in char::decode_utf16(utf16_units(bytes, endian)).take(chars) {
         at += c.map_or(2, |c| 2 * c.len_utf16());

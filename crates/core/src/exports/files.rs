@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{AlsoAsync, LongText};
+use super::{AlsoAsync, Utf16Text};
 use crate::error::Result;
 use crate::options::Options;
 use crate::pack::Packed;
@@ -32,12 +32,12 @@ pub fn decode_bytes(bytes: &[u8], label: &str) -> Result<Packed> {
 }
 
 /// Encodes a text.
-pub fn encode_text(text: &LongText, label: &str, bom: bool) -> Result<Vec<u8>> {
+pub fn encode_text(text: &Utf16Text, label: &str, bom: bool) -> Result<Vec<u8>> {
     encoding::encode_text(text, label, bom)
 }
 
 /// Returns the anchors of all lines of a text, joined.
-pub fn line_anchors(text: &LongText) -> String {
+pub fn line_anchors(text: &Utf16Text) -> String {
     anchor::anchors(text)
 }
 

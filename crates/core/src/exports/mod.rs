@@ -26,4 +26,4 @@ pub type OnlyAsync<T> = Result<T>;
 
 /// A text that may be long and have characters outside Latin-1. Node passes it as UTF-16, which is
 /// then faster than UTF-8.
-pub type LongText = str;
+pub type Utf16Text = str;

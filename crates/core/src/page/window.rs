@@ -244,9 +244,10 @@ impl PageLinesBuilder<'_> {
                     if given_up && matches!(pushed, PushResult::Added) {
                         // Where the next line begins, and whether there is one, is unknown, so the
                         // page ends here.
-                        let shown = self
-                            .encoding
-                            .prefix_len(&prefix, self.max_shown_chars().min(self.max_held_chars()));
+                        let shown = self.encoding.first_chars_len(
+                            &prefix,
+                            self.max_shown_chars().min(self.max_held_chars()),
+                        );
                         self.window.next_start_byte = Some(at + shown as u64);
                         pushed = PushResult::End;
                     }
@@ -343,7 +344,7 @@ impl PageLinesBuilder<'_> {
         if long {
             self.window.long_lines += 1;
             if self.window.long.len() < MAX_LISTED_LONG_LINES {
-                let shown = self.encoding.prefix_len(raw.bytes, limit) as u64;
+                let shown = self.encoding.first_chars_len(raw.bytes, limit) as u64;
                 self.window.long.push(LongLine {
                     line,
                     rest_byte: raw.at + shown,
@@ -376,7 +377,7 @@ impl PageLinesBuilder<'_> {
 
     /// Adds `part`, the beginning of a line, and ends the window after it.
     fn end_inside(&mut self, raw: &RawLine<'_>, part: &str, long: bool, lossy: bool) {
-        let taken = self.encoding.prefix_len(raw.bytes, count_chars(part)) as u64;
+        let taken = self.encoding.first_chars_len(raw.bytes, count_chars(part)) as u64;
         self.window.next_start_byte = Some(raw.at + taken);
         self.window.truncated = true;
         self.window.lines_read += 1;
@@ -395,7 +396,7 @@ impl PageLinesBuilder<'_> {
             raw.bytes
         } else {
             // Leaves out a character that the end of the prefix cut off.
-            &raw.bytes[..self.encoding.prefix_len(raw.bytes, self.max_held_chars())]
+            &raw.bytes[..self.encoding.first_chars_len(raw.bytes, self.max_held_chars())]
         };
         // A line that begins with its own escape sequence needs none before it; two in a row would
         // be an error.

@@ -27,7 +27,8 @@ impl Default for HunkOptions {
     }
 }
 
-/// The position at which a hunk was applied.
+/// Where one hunk was applied, how far that is from where its header says, and how the place was
+/// found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedHunk {
     /// The first line that the hunk replaced: 1-based, in the file before the patch.

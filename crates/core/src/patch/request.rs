@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::apply::HunkOptions;
 use super::json::{change_json, file_json};
-use super::set::{PatchOptions, apply_to_files, paths_of_patch, replace_file_name};
+use super::set::{PatchOptions, apply_to_files, paths_of_patch, set_path_of_single_file};
 use super::{Patch, parse, reverse};
 use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
@@ -61,7 +61,7 @@ impl PatchRequest {
         let backwards = matches!(call.get("reverse"), Some(Value::Bool(true)));
         let mut patch = if backwards { reverse(&patch)? } else { patch };
         if let Some(path) = &path {
-            replace_file_name(&mut patch, path)?;
+            set_path_of_single_file(&mut patch, path)?;
         }
         if let Some(Value::Object(same)) = call.get("same") {
             for file in &mut patch.files {

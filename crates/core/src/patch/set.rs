@@ -66,7 +66,7 @@ fn path_inside_top_dir(file: &FilePatch) -> Option<String> {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` if the patch changes several files.
-pub fn replace_file_name(patch: &mut Patch, path: &str) -> Result<()> {
+pub fn set_path_of_single_file(patch: &mut Patch, path: &str) -> Result<()> {
     let mut names = patch.files.iter().filter_map(FilePatch::name);
     let first = names.next().map(str::to_owned);
     if names.any(|name| Some(name) != first.as_deref()) {

@@ -13,7 +13,7 @@ const MAX_WHOLE_BLOCK_BYTES: usize = 32 * 1024;
 const CHUNK_STRIDE_BYTES: usize = 16 * 1024;
 /// The maximum length in bytes of a string whose grams must be in the same chunk. Chunks overlap by
 /// as much, so that one of them contains the string completely.
-pub(super) const MAX_CHUNK_STRING_BYTES: usize = 256;
+pub(super) const CHUNK_OVERLAP_BYTES: usize = 256;
 
 /// How the index can be used for a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +68,9 @@ pub fn split_into_index_units(text: &[u8]) -> impl Iterator<Item = IndexUnit<'_>
         let step = if long { CHUNK_STRIDE_BYTES } else { content.len() };
         // The last bytes of a block lie in the overlap of the chunk before, so they need no chunk
         // of their own.
-        let begins = (0..content.len().saturating_sub(MAX_CHUNK_STRING_BYTES).max(1)).step_by(step);
+        let begins = (0..content.len().saturating_sub(CHUNK_OVERLAP_BYTES).max(1)).step_by(step);
         begins.map(move |begin| {
-            let bytes = &content[begin..content.len().min(begin + step + MAX_CHUNK_STRING_BYTES)];
+            let bytes = &content[begin..content.len().min(begin + step + CHUNK_OVERLAP_BYTES)];
             let chunk = Chunk { offset: block.offset + begin as u32, len: bytes.len() as u32 };
             IndexUnit { block, chunk: long.then_some(chunk), bytes }
         })
@@ -147,9 +147,9 @@ mod tests {
                 places.push(begin..end);
                 chunks += usize::from(chunk.is_some());
             }
-            for at in lines.len()..=lines.len() + length - MAX_CHUNK_STRING_BYTES {
+            for at in lines.len()..=lines.len() + length - CHUNK_OVERLAP_BYTES {
                 let has_it = |place: &std::ops::Range<usize>| {
-                    place.start <= at && at + MAX_CHUNK_STRING_BYTES <= place.end
+                    place.start <= at && at + CHUNK_OVERLAP_BYTES <= place.end
                 };
                 assert!(places.iter().any(has_it), "{at} of {length}");
             }

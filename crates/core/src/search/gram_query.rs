@@ -9,7 +9,7 @@
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-use super::blocks::MAX_CHUNK_STRING_BYTES;
+use super::blocks::CHUNK_OVERLAP_BYTES;
 use super::grams::{
     ANY_DIGIT_BYTE, NON_ASCII_GRAM, NON_ASCII_NUMBER_GRAM, fold_gram_byte, grams_of,
 };
@@ -352,8 +352,8 @@ fn grams_of_string(string: &[u8]) -> GramQuery {
 
 /// Splits a line into overlapping parts that together contain all its grams.
 fn overlapping_parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let begins = (0..line.len().max(1)).step_by(MAX_CHUNK_STRING_BYTES - 2);
-    begins.map(|begin| &line[begin..line.len().min(begin + MAX_CHUNK_STRING_BYTES)])
+    let begins = (0..line.len().max(1)).step_by(CHUNK_OVERLAP_BYTES - 2);
+    begins.map(|begin| &line[begin..line.len().min(begin + CHUNK_OVERLAP_BYTES)])
 }
 
 /// Returns each string of the first list followed by each of the second; `None` for more than

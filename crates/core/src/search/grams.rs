@@ -7,7 +7,7 @@
 //! grams mark blocks with a byte, or a number, beyond ASCII. Hashes collide, so a block found by
 //! its grams is only a candidate.
 
-use super::blocks::MAX_CHUNK_STRING_BYTES;
+use super::blocks::CHUNK_OVERLAP_BYTES;
 
 /// The number of bits in the hash of a gram.
 pub const GRAM_HASH_BITS: u32 = 16;
@@ -85,7 +85,7 @@ pub(super) const fn long_gram_kinds(byte: u8) -> u8 {
 pub(super) fn gram_format_fingerprint() -> u64 {
     let mut extractor = super::GramExtractor::default();
     let grams = extractor.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
-    let sizes = u64::from(GRAM_HASH_BITS) | (MAX_CHUNK_STRING_BYTES as u64) << 32;
+    let sizes = u64::from(GRAM_HASH_BITS) | (CHUNK_OVERLAP_BYTES as u64) << 32;
     grams.iter().fold(sizes, |sum, gram| {
         sum.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*gram)
     })

@@ -10,7 +10,7 @@ use grep_regex::RegexMatcherBuilder;
 use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Look, translate::TranslatorBuilder};
 
-use super::blocks::MAX_CHUNK_STRING_BYTES;
+use super::blocks::CHUNK_OVERLAP_BYTES;
 use super::engine::{MatchEngine, first_candidate_line};
 use super::gram_query::GramQuery;
 use crate::error::{Code, Error, Result};
@@ -205,8 +205,7 @@ impl Query {
     /// Returns true if each match, with the bytes around it that `\b` and `$` inspect, lies within
     /// one [`Chunk`](super::Chunk).
     pub fn fits_chunk(&self) -> bool {
-        let fits =
-            |max_match_len| max_match_len + 2 * MAX_LOOKAROUND_BYTES <= MAX_CHUNK_STRING_BYTES;
+        let fits = |max_match_len| max_match_len + 2 * MAX_LOOKAROUND_BYTES <= CHUNK_OVERLAP_BYTES;
         self.way == ScanStrategy::Buffer && self.max_match_len.is_some_and(fits)
     }
 

@@ -78,8 +78,8 @@ impl Shards {
             }
             shard.words = blocks / 64;
             shard.blocks = read_blocks(blocks, source)?;
-            shard.rows = read_words(shard.words * rows, source)?;
-            shard.last = read_words(rows, source)?;
+            shard.rows = read_u64s(shard.words * rows, source)?;
+            shard.last = read_u64s(rows, source)?;
             read.add_shard(shard);
         }
         Some(read)
@@ -118,7 +118,7 @@ fn read_u32(source: ByteSource<'_>) -> Option<u32> {
 }
 
 /// Reads this many words; `None` if the data ends before.
-fn read_words(count: usize, source: ByteSource<'_>) -> Option<Vec<u64>> {
+fn read_u64s(count: usize, source: ByteSource<'_>) -> Option<Vec<u64>> {
     let mut words = Vec::with_capacity(count);
     let mut bytes = [0; 8 * WORDS_PER_STEP];
     while words.len() < count {

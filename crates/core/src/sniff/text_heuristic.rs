@@ -81,7 +81,8 @@ fn is_thai(sample: &[u8]) -> bool {
         marks += u32::from(mark);
         before = byte;
     }
-    // In Thai text, one letter in four or five has a mark.
+    // At least one byte in twelve must be a mark: in Thai text one letter in four or five has one,
+    // and the rest allows for ASCII.
     marks as usize * 12 >= sample.len()
 }
 

@@ -187,7 +187,8 @@ impl Version {
         Self { dev, ino, size, mtime, ctime, hash: None }
     }
 
-    /// Adds the content hash, `sha256:` and 64 digits.
+    /// Returns the version with a content hash: `sha256:` and 64 digits. With a text of another form it
+    /// has no hash.
     #[must_use]
     pub fn with_hash(mut self, sha256: &str) -> Self {
         self.hash = sha256.strip_prefix("sha256:").map(str::to_owned);

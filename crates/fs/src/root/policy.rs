@@ -4,7 +4,7 @@ use filewright_core::text::path::{components, decode_name};
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
 
-/// True if symbolic links are followed.
+/// Which symbolic links are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Follow {
     /// A link is followed if its target is inside the roots.
@@ -62,7 +62,7 @@ pub struct Policy {
     pub git_excludes: Option<String>,
     /// Refuses every change.
     pub read_only: bool,
-    /// True if symbolic links are followed.
+    /// Which symbolic links are followed.
     pub follow: Follow,
     /// How paths are resolved.
     pub resolver: ResolverChoice,

@@ -214,8 +214,7 @@ impl Search<'_> {
 }
 
 impl FileMatches {
-    /// Returns the line number of the hit with the number `hit`, counted from 1; 0 if there is no
-    /// such hit.
+    /// Returns the line number, from 1, of the hit with the index `hit`; 0 if there is no such hit.
     fn line_of(&self, hit: usize) -> u64 {
         let begin = match hit {
             0 => return 0,

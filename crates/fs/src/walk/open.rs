@@ -122,7 +122,7 @@ impl<'a> Opener<'a> {
 }
 
 /// Calls `open`, again every 5 ms while the process or the system is out of descriptors, up to
-/// [`MAX_RETRIES`] times (two seconds).
+/// [`MAX_RETRIES`] times (two seconds), unless `stop` ends the waiting.
 pub(super) fn retry_out_of_fds<T>(
     stop: &StopSignal<'_>,
     mut open: impl FnMut() -> rustix::io::Result<T>,

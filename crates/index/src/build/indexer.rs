@@ -41,7 +41,7 @@ pub(crate) fn index_files(index: &Index, walk_root: &WalkRoot<'_>, stop: &StopSi
     index.request_saved();
     index.restore_saved(walk_root, stop);
     for number in 0..MAX_INDEXING_PASSES {
-        if !run_pass(index, walk_root, number, stop) {
+        if !index_dirty_files(index, walk_root, number, stop) {
             break;
         }
     }
@@ -51,9 +51,9 @@ pub(crate) fn index_files(index: &Index, walk_root: &WalkRoot<'_>, stop: &StopSi
     }
 }
 
-/// Indexes each dirty file once. `number` counts the passes from 0. Returns false if there was
+/// Indexes each dirty file once, which is one pass. `number` counts the passes from 0. Returns false if there was
 /// nothing to do or the work must end.
-pub(crate) fn run_pass(
+pub(crate) fn index_dirty_files(
     index: &Index,
     walk_root: &WalkRoot<'_>,
     number: u32,

@@ -213,7 +213,7 @@ impl IndexedDir {
         }
     }
 
-    /// Returns the name of an entry in the bytes of the file system.
+    /// Returns the name of an entry as the file system stores it, in bytes and without escapes.
     pub fn name(&self, entry: &IndexEntry) -> &[u8] {
         &self.names[entry.at as usize..][..usize::from(entry.len)]
     }

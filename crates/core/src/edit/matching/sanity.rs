@@ -11,9 +11,9 @@ use crate::edit::lines::{indentation_of, is_blank_byte, trim, trim_end};
 use crate::edit::{Edit, OldTextMatch, Splice, Strictness, Tier};
 use crate::text::line_begin;
 
-/// The minimum length in bytes of the lines with a word that two texts must share; fewer may be
-/// equal by chance.
-const MIN_SIGNIFICANT_BYTES: usize = 6;
+/// The minimum length in bytes, of the lines with a word, from which a text found again counts as
+/// repeated; a shorter one may be equal by chance.
+const MIN_REPEATED_BYTES: usize = 6;
 /// The maximum number of lines at either end of the new text that are checked for being in the file
 /// already.
 const MAX_CHECKED_LINES: usize = 500;
@@ -72,8 +72,7 @@ fn has_added_text_around(text: &[u8], splice: &Splice) -> bool {
         let (head, tail) = (&splice.with[..at], &splice.with[at + old.len()..]);
         before.ends_with(head)
             && after.starts_with(tail)
-            && count_significant_bytes(head) + count_significant_bytes(tail)
-                >= MIN_SIGNIFICANT_BYTES
+            && count_significant_bytes(head) + count_significant_bytes(tail) >= MIN_REPEATED_BYTES
     })
 }
 
@@ -143,7 +142,7 @@ fn repeats_next_line(text: &[u8], splice: &Splice) -> bool {
         trim_end(text.rsplit(|&byte| byte == b'\n').next().unwrap_or_default()).to_vec()
     };
     let (made, next) = (last(&splice.with), trim_end(next.unwrap_or_default()));
-    made == next && made != last(old) && count_significant_bytes(next) >= MIN_SIGNIFICANT_BYTES
+    made == next && made != last(old) && count_significant_bytes(next) >= MIN_REPEATED_BYTES
 }
 
 /// Returns the splice extended over the lines of the file, after or before the old text, that the
@@ -165,7 +164,7 @@ fn extended_over_repeats(text: &[u8], splice: &Splice) -> Option<Splice> {
         after.starts_with(tail)
             && closed
             && !old.ends_with(tail)
-            && count_significant_bytes(tail) >= MIN_SIGNIFICANT_BYTES
+            && count_significant_bytes(tail) >= MIN_REPEATED_BYTES
     });
     if let Some(at) = tail {
         let range = splice.range.start..splice.range.end + (new.len() - at);
@@ -180,7 +179,7 @@ fn extended_over_repeats(text: &[u8], splice: &Splice) -> Option<Splice> {
             before.ends_with(head)
                 && open
                 && !old.starts_with(head)
-                && count_significant_bytes(head) >= MIN_SIGNIFICANT_BYTES
+                && count_significant_bytes(head) >= MIN_REPEATED_BYTES
         });
     let at = head?;
     Some(Splice { range: splice.range.start - at..splice.range.end, with: new.to_vec() })

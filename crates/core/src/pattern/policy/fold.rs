@@ -19,7 +19,7 @@ pub(super) fn fold_name(name: &[u8]) -> Cow<'_, str> {
             Cow::Borrowed(cut)
         };
     }
-    let seen: String = text.chars().filter(|c| !is_ignorable(*c)).collect();
+    let seen: String = text.chars().filter(|c| !is_ignored_by_hfs(*c)).collect();
     let text: String = to_normal_form(&seen, Form::Nfc)
         .chars()
         .flat_map(char::to_lowercase)
@@ -30,7 +30,7 @@ pub(super) fn fold_name(name: &[u8]) -> Cow<'_, str> {
 }
 
 /// Returns true for a code point that HFS+ ignores in names.
-fn is_ignorable(c: char) -> bool {
+fn is_ignored_by_hfs(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
