@@ -1,5 +1,5 @@
 /** The state that all calls of one workspace share. `openWorkspace` creates it once. */
-import type { AskGrant, DirectoryGrants, Resolver, Rules, SandboxPolicy } from "../policy/index.ts";
+import type { AskGrant, Permissions, Resolver, Rules, SandboxPolicy } from "../policy/index.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Approvals } from "../hooks/approvals.ts";
@@ -81,7 +81,7 @@ export interface Session {
   /** Returns the storage restricted to both policies. The paths in `within` are already real. */
   confine(policy: SandboxPolicy, within: SandboxPolicy): Promise<ConfinedStorage>;
   /** Undefined when directories need no grant. */
-  readonly permissions: DirectoryGrants | undefined;
+  readonly permissions: Permissions | undefined;
   /** How the user is asked to grant a directory; undefined when nobody is asked. */
   readonly prompting: GrantPromptSettings | undefined;
   /** The budget of the agent; undefined when it has no limit. */

@@ -144,7 +144,7 @@ export interface PathRequest {
   readonly entry: boolean;
   readonly tool: string;
   readonly agent?: string | undefined;
-  /** The value that {@link DirectoryGrants.begin} returned when the call began. */
+  /** The value that {@link Permissions.begin} returned when the call began. */
   readonly began: number;
   /** Returns true when the content at a real path is a secret, which needs its own grant. */
   readonly secret?: ((real: string) => boolean) | undefined;
@@ -155,7 +155,7 @@ export interface PathRequest {
 }
 
 /** The grants of a workspace. */
-export interface DirectoryGrants {
+export interface Permissions {
   /** The source that decides by these grants. */
   readonly source: DecisionSource;
   /** Returns the number of a call that begins. A refusal with a later number applies to that call too. */
@@ -185,7 +185,7 @@ interface PendingQuestion {
 }
 
 /** Creates permissions over a store. @throws FilewrightError INVALID_ARGUMENT naming the option */
-export function makePermissions(setup: PermissionSetup): DirectoryGrants {
+export function makePermissions(setup: PermissionSetup): Permissions {
   const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = checkSetup(setup);
   const session = memoryGrants();
   const source = grantsSource(ask !== undefined, mode === "prompt");

@@ -10,7 +10,7 @@ import {
   type GrantStore,
   makePermissions,
   memoryGrants,
-  type DirectoryGrants,
+  type Permissions,
   type Rule,
   SandboxPolicy,
 } from "../policy/index.ts";
@@ -154,7 +154,7 @@ function agentPolicyOf({ resolver: { policy } }: Session, { access = {} }: Agent
   });
 }
 
-function agentPermissionsOf(session: Session, { permissions: own = {} }: AgentOptions): DirectoryGrants {
+function agentPermissionsOf(session: Session, { permissions: own = {} }: AgentOptions): Permissions {
   const { ask = session.prompting?.ask, store = memoryGrants() } = own;
   const { now, file } = session.prompting ?? {};
   return makePermissions({

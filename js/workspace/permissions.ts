@@ -6,7 +6,7 @@ import {
   literalGlob,
   makePermissions,
   memoryGrants,
-  type DirectoryGrants,
+  type Permissions,
 } from "../policy/index.ts";
 import { type Notify, notifySafely } from "../hooks/events.ts";
 import { requireLocalHost } from "./host.ts";
@@ -35,7 +35,7 @@ export interface PermissionOptions {
 /** The permissions of a workspace. */
 export interface OpenedPermissions {
   /** The permissions; undefined when directories need no grant and there is no file of grants to protect. */
-  readonly permissions: DirectoryGrants | undefined;
+  readonly permissions: Permissions | undefined;
   /** The settings for asking for directories; undefined when directories need no grant. */
   readonly prompting: GrantPromptSettings | undefined;
   /** Globs that deny access to the file of grants. */

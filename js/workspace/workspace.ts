@@ -1,5 +1,5 @@
 /** The workspace for its users: `call`, the tools, and a method for each tool. */
-import { type Grant, makePermissions, memoryGrants, type DirectoryGrants } from "../policy/index.ts";
+import { type Grant, makePermissions, memoryGrants, type Permissions } from "../policy/index.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { Approval } from "../hooks/approvals.ts";
 import type { Recovery } from "../journal/index.ts";
@@ -344,7 +344,7 @@ export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly T
   return list(presetOf(preset));
 }
 
-function workspaceGrantsOf({ list, add, revoke }: DirectoryGrants): WorkspaceGrants {
+function workspaceGrantsOf({ list, add, revoke }: Permissions): WorkspaceGrants {
   return Object.freeze({ list, add, revoke });
 }
 
