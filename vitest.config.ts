@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 const slow = "test/**/*.slow.test.ts";
+/** Replays of all recorded answers. CI runs them beside the other slow tests, which start many processes. */
+const replays = "test/differential/*.slow.test.ts";
 /** Slow tests that need the machine to themselves: they make races, or measure memory or how long others wait. */
 const alone = [
   "test/attack/crowd.slow.test.ts",
@@ -48,7 +50,8 @@ export default defineConfig({
         },
       },
       // Real processes, races and big files: minutes, not seconds.
-      { test: { name: "slow", include: [slow], exclude: alone, ...SETUP, ...SLOW_TIMEOUTS } },
+      { test: { name: "slow", include: [slow], exclude: [...alone, replays], ...SETUP, ...SLOW_TIMEOUTS } },
+      { test: { name: "replays", include: [replays], ...SETUP, ...SLOW_TIMEOUTS } },
       { test: { name: "alone", include: alone, ...SETUP, ...SLOW_TIMEOUTS } },
     ],
   },

@@ -167,6 +167,7 @@ const FAST_STAGES = [
 const CARGO_TEST_STAGE = { name: "cargo tests", body: runCargoTests };
 const SLOW_STAGES = [
   { name: "slow tests", body: () => runVitest("slow", "--maxWorkers=1") },
+  { name: "replays of recorded answers", body: () => runVitest("replays", "--maxWorkers=1") },
   CARGO_TEST_STAGE,
   { name: "orders of threads", body: runLoom },
   { name: "acceptance", body: () => runCountingScript("acceptance", "test/acceptance/run.mjs") },
