@@ -1,4 +1,7 @@
-/** The names of Filewright's temporary files, which listings and searches leave out. The storage of a browser has names of its own (`web/platform.ts`). */
+/**
+ * The names of Filewright's temporary files, which listings and searches leave out. The storage of a browser has
+ * names of its own (`web/platform.ts`).
+ */
 
 /** The form of the names that `crates/core/src/walk.rs` describes. A test holds both to the same names. */
 const TEMP_NAME = /^\.filewright-[0-9a-f]{8}-[0-9a-f]{1,8}-[0-9a-f]{1,16}-[0-9a-f]{16}(?:-kept)?$/u;

@@ -29,7 +29,7 @@ import {
   versionByTime,
   versionOf,
 } from "./content.ts";
-import { convertException, fromHandleName, isTempName, toHandleName } from "./platform.ts";
+import { convertException, fromHandleName, isWebTempName, toHandleName } from "./platform.ts";
 import { withExclusiveLock, holdName, withRetry } from "./locks.ts";
 import { canMove, moveFile, writeContent, removeOrphan } from "./put.ts";
 import { HandleTree } from "./walk.ts";
@@ -212,7 +212,7 @@ export class HandleBackend implements FsBackend {
     const at = this.#tree.path(path);
     const entries: FsEntry[] = [];
     for (const { name, kind } of await this.#names(at)) {
-      if (isTempName(name)) continue;
+      if (isWebTempName(name)) continue;
       const shown = fromHandleName(name);
       const isDir = kind === "directory";
       const type = isDir ? "dir" : "file";
@@ -285,7 +285,7 @@ export class HandleBackend implements FsBackend {
     const at = this.#tree.path(path);
     const names = await this.#names(at).catch(() => []);
     for (const { name } of names)
-      if (isTempName(name)) await this.#tree.using(at, (parent) => removeOrphan(parent, name));
+      if (isWebTempName(name)) await this.#tree.using(at, (parent) => removeOrphan(parent, name));
   }
 
   async #remove(at: string, recursive: boolean): Promise<void> {

@@ -58,7 +58,7 @@ async function storageDetails(): Promise<{ readonly details?: Readonly<Record<st
 }
 
 const BACKSLASH_SUBSTITUTE = "\uf05c";
-const TEMP_NAME = /^\.filewright-web-[0-9a-f]{16}$/;
+const WEB_TEMP_NAME = /^\.filewright-web-[0-9a-f]{16}$/;
 
 /** Returns the name of an entry as handles take it. @throws INVALID_ARGUMENT */
 export function toHandleName(name: string, path: string): string {
@@ -78,7 +78,7 @@ export function freshTempName(): string {
   return `.filewright-web-${nonce.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Returns true for the name of a temporary file of this package. Listings omit these. */
-export function isTempName(name: string): boolean {
-  return TEMP_NAME.test(name);
+/** Returns true for a name that {@link freshTempName} returned. Listings leave these files out. */
+export function isWebTempName(name: string): boolean {
+  return WEB_TEMP_NAME.test(name);
 }
