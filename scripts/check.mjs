@@ -15,6 +15,7 @@ const CHECK_STEPS = [
   ["arrows", process.execPath, "scripts/arrows.mjs"],
   ["unused files and exports", npmProgram("knip"), "--no-progress"],
   ["dependencies", process.execPath, "scripts/deny.mjs"],
+  ["versions", process.execPath, "scripts/release.mjs", "--check"],
   ["records of the engine", process.execPath, "scripts/wire.mjs", "--check"],
   [TYPE_CHECK_STEP, npmProgram("tsc"), "--noEmit", "-p", "."],
   ["types of the tests", npmProgram("tsc"), "-p", "tsconfig.test.json"],
