@@ -6,7 +6,8 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { BuildError, isInstalled, runScript, runAndWait } from "./run.mjs";
+import { BuildError, runScript } from "./run.mjs";
+import { buildStdEnvironment, installedToolchains, rustcEnvironment } from "./rust-toolchain.mjs";
 
 const WASM_TARGET = "wasm32-unknown-unknown";
 
@@ -29,11 +30,7 @@ export class NoWasmToolchain extends BuildError {
  * @returns {{ cargo: string, env: Record<string, string>, how: string }}
  */
 export function wasmToolchain() {
-  const found = [
-    { cargo: "cargo", rustc: "rustc" },
-    // Debian's compiler. If rustup is installed too, its shims come first in PATH.
-    { cargo: "/usr/bin/cargo", rustc: "/usr/bin/rustc" },
-  ].flatMap(pathsOfToolchain);
+  const found = installedToolchains(WASM_TARGET);
   const ready = found.find(({ library }) => existsSync(library));
   if (ready) return { cargo: ready.cargo, env: rustcEnvironment(ready), how: "installed standard library" };
 
@@ -48,39 +45,15 @@ export function wasmToolchain() {
     ...possiblePathsOf("wasm-ld"),
   ].find(existsSync);
   if (!linker) throw new NoWasmToolchain("no linker for WebAssembly was found; either of these helps:");
-  const build = {
-    // Allows unstable options in the stable compiler, for the one that builds the standard library.
-    RUSTC_BOOTSTRAP: "1",
-    CARGO_UNSTABLE_BUILD_STD: "std,panic_abort",
-    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: linker,
-  };
   return {
     cargo: source.cargo,
-    env: { ...rustcEnvironment(source), ...build },
+    env: {
+      ...buildStdEnvironment(source, "std,panic_abort"),
+      CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: linker,
+    },
     how: "standard library from source",
   };
 }
-
-/**
- * Returns where a toolchain has its libraries and its linker, in a list; empty if it is not
- * installed.
- */
-function pathsOfToolchain({ cargo, rustc }) {
-  if (!isInstalled(cargo) || !isInstalled(rustc)) return [];
-  const ask = (...args) => runAndWait(rustc, args, { capture: true, check: false }).stdout.trim();
-  const sysroot = ask("--print", "sysroot");
-  const host = /^host: (.*)$/m.exec(ask("-vV"))?.[1] ?? "";
-  return {
-    cargo,
-    rustc,
-    // rustc prints this folder also if the target is not installed; then it does not exist.
-    library: ask("--print", "target-libdir", "--target", WASM_TARGET),
-    sources: join(sysroot, "lib/rustlib/src/rust/library/std/Cargo.toml"),
-    linker: join(sysroot, "lib/rustlib", host, "bin/rust-lld"),
-  };
-}
-
-const rustcEnvironment = ({ rustc }) => (rustc === "rustc" ? {} : { RUSTC: rustc });
 
 const possiblePathsOf = (name) =>
   (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));

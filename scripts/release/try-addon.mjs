@@ -1,0 +1,103 @@
+// Runs the contract suite and the first uses of a workspace (use-package.mjs) with an addon, on a
+// Node of the addon's platform: this machine's own, one with another C library, or an emulated one.
+//
+//   node scripts/release/try-addon.mjs [PLATFORM...]   default: all that can run on this machine
+//     --addons DIR    the folder with the addons; default: .cache/release/addons
+//     --package DIR   an installed filewright to try instead of this checkout. It loads the addon
+//                     that is installed beside it, so name its platform
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { BuildError, runAndWait, runScript, root } from "../lib/run.mjs";
+import { ADDONS_FOLDER } from "./cross-build.mjs";
+import { nodeCommand } from "./foreign-node.mjs";
+import { addonFileName, releaseTargets } from "./targets.mjs";
+
+/**
+ * What was found on one platform.
+ * @typedef {{
+ *   node: string,
+ *   contract: { passed: number, cases: number },
+ *   uses: { passed: number, cases: number },
+ *   engine: string,
+ *   resolver?: string,
+ *   kernel?: string,
+ *   seconds: number,
+ *   failures: string[],
+ * }} Trial
+ *   `resolver` is how paths are confined, `kernel` how far the kernel restricts the addon's threads
+ */
+
+/**
+ * Tries the addon of a platform.
+ *
+ * @param {import("./targets.mjs").ReleaseTarget} target
+ * @param {{ addons?: string, installed?: string }} options `addons` is the folder with the addons;
+ *   `installed` is the folder of an installed package, which loads the addon that is installed with it
+ * @returns {Trial | undefined} undefined if no Node for the platform runs on this machine
+ * @throws BuildError if a case failed, with all that did
+ */
+export function tryAddon(target, { addons = ADDONS_FOLDER, installed } = {}) {
+  const command = nodeCommand(target);
+  if (command === undefined) return undefined;
+  const addon = resolve(root, addons, addonFileName(target));
+  if (installed === undefined && !existsSync(addon)) {
+    throw new BuildError(`${addon} is missing; run: node scripts/release/cross-build.mjs ${target.platform}`);
+  }
+  const home = mkdtempSync(join(tmpdir(), "filewright-try-home-"));
+  const script = join(root, "scripts/release/use-package.mjs");
+  const [program, ...args] = [...command, script, installed ?? root];
+  try {
+    const { status, stdout, stderr } = runAndWait(program, args, {
+      capture: true,
+      check: false,
+      // Nothing of this user, such as settings or grants, takes part.
+      env: { HOME: home, XDG_STATE_HOME: undefined, FILEWRIGHT_ENGINE: installed ? undefined : addon },
+    });
+    const trial = lastLineAsJson(stdout);
+    if (status !== 0 || trial === undefined) {
+      throw new BuildError(`${target.platform}: Node ended with status ${status}\n${stdout}${stderr}`);
+    }
+    const failures = [...trial.failures];
+    if (trial.engine !== "native") failures.push(`the engine is ${trial.engine}, not the addon`);
+    if (failures.length > 0) throw new BuildError(`${target.platform}:\n  ${failures.join("\n  ")}`);
+    return trial;
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** Returns the value that the last line of an output contains, or undefined. */
+function lastLineAsJson(output) {
+  try {
+    return JSON.parse(output.trim().split("\n").at(-1));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns what a trial found, for people. */
+export function describeTrial({ node, contract, uses, resolver, kernel }) {
+  const counts = `${contract.passed} of ${contract.cases} contract, ${uses.passed} of ${uses.cases} uses`;
+  return `${counts}; ${node}, ${resolver}, Landlock ${kernel}`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await runScript(() => {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { addons: { type: "string" }, package: { type: "string" } },
+    });
+    if (values.package !== undefined && positionals.length !== 1) {
+      throw new BuildError("--package needs the one platform whose addon is installed");
+    }
+    const installed = values.package && resolve(values.package);
+    for (const target of releaseTargets(positionals)) {
+      const trial = tryAddon(target, { addons: values.addons, installed });
+      const found = trial === undefined ? "cannot run on this machine" : describeTrial(trial);
+      console.log(`${target.platform}: ${found}`);
+    }
+  });
+}
