@@ -9,7 +9,7 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
+import { readArguments } from "../lib/arguments.mjs";
 import { runAndWait, runScript, root } from "../lib/run.mjs";
 import { buildStdEnvironment } from "../lib/rust-toolchain.mjs";
 import { NAME_BY_MACHINE_PATH, inspectAddon, megabytes } from "./inspect-addon.mjs";
@@ -78,14 +78,18 @@ export function buildAddon(target, { profile = "release", output = ADDONS_FOLDER
   return { ...inspected, file, seconds };
 }
 
+/** @type {Readonly<Record<string, import("../lib/arguments.mjs").Flag>>} */
+export const BUILD_FLAGS = {
+  "--profile": { value: "NAME", description: "of Cargo.toml; default: release" },
+  "--output": { value: "DIR", description: `where the addons are put; default: ${ADDONS_FOLDER}` },
+};
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(() => {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { profile: { type: "string" }, output: { type: "string" } },
-    });
-    for (const target of releaseTargets(positionals)) {
-      const { bytes, packedBytes, seconds, description } = buildAddon(target, values);
+    const { flags, rest } = readArguments(process.argv.slice(2), BUILD_FLAGS);
+    const options = { profile: flags["--profile"], output: flags["--output"] };
+    for (const target of releaseTargets(rest)) {
+      const { bytes, packedBytes, seconds, description } = buildAddon(target, options);
       console.log(
         `${target.platform}: ${seconds} s, ${megabytes(bytes)}, packed ${megabytes(packedBytes)}; ${description}`,
       );

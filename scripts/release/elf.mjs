@@ -21,15 +21,8 @@ export const readElf = (file) =>
 /** Returns all matches of the first group. */
 const allMatches = (text, pattern) => [...text.matchAll(pattern)].map(([, group]) => group);
 
-/** Compares two versions such as `2.3.4` number by number. */
-function compareVersions(one, other) {
-  const [a, b] = [one, other].map((version) => version.split(".").map(Number));
-  for (let i = 0; i < Math.max(a.length, b.length); i++) {
-    const difference = (a[i] ?? 0) - (b[i] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
+/** Compares versions of any number of parts, such as `2.3.4` and `2.17`. */
+const { compare } = new Intl.Collator("en", { numeric: true });
 
 /**
  * Returns what makes an addon unfit for its platform, and a line that describes it.
@@ -48,11 +41,11 @@ export function inspectElf(text, { arch, libc }) {
   // A shared library without any would use the symbols of whatever process loads it.
   if (libraries.length === 0) problems.push("needs no C library");
 
-  const versions = [...new Set(allMatches(text, /\bGLIBC_(\d[\d.]*)/gu))].sort(compareVersions);
+  const versions = [...new Set(allMatches(text, /\bGLIBC_(\d[\d.]*)/gu))].sort(compare);
   const newest = versions.at(-1);
   if (libc === "musl" && newest !== undefined) problems.push(`needs glibc ${newest}`);
   if (libc === "gnu" && newest === undefined) problems.push("has no versions of glibc's symbols");
-  if (libc === "gnu" && newest !== undefined && compareVersions(newest, MIN_GLIBC) > 0) {
+  if (libc === "gnu" && newest !== undefined && compare(newest, MIN_GLIBC) > 0) {
     problems.push(`needs glibc ${newest}, and ${MIN_GLIBC} has to be enough`);
   }
 

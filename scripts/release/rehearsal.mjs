@@ -8,6 +8,7 @@ import { BuildError, runAndWait } from "../lib/run.mjs";
  */
 const STEPS = [
   ["versions", process.execPath, "scripts/release.mjs", "--check"],
+  ["addons of all platforms", process.execPath, "scripts/release/rehearse-addons.mjs"],
   ["packages of npm, not uploaded", "npm", "publish", "--dry-run", "--ignore-scripts", "--loglevel=warn"],
 ];
 

@@ -9,7 +9,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
+import { readArguments } from "../lib/arguments.mjs";
 import { BuildError, runAndWait, runScript, root } from "../lib/run.mjs";
 import { ADDONS_FOLDER } from "./cross-build.mjs";
 import { nodeCommand } from "./foreign-node.mjs";
@@ -86,16 +86,16 @@ export function describeTrial({ node, contract, uses, resolver, kernel }) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(() => {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { addons: { type: "string" }, package: { type: "string" } },
+    const { flags, rest } = readArguments(process.argv.slice(2), {
+      "--addons": { value: "DIR", description: "the folder with the addons" },
+      "--package": { value: "DIR", description: "an installed filewright to try" },
     });
-    if (values.package !== undefined && positionals.length !== 1) {
+    const installed = flags["--package"] && resolve(flags["--package"]);
+    if (installed !== undefined && rest.length !== 1) {
       throw new BuildError("--package needs the one platform whose addon is installed");
     }
-    const installed = values.package && resolve(values.package);
-    for (const target of releaseTargets(positionals)) {
-      const trial = tryAddon(target, { addons: values.addons, installed });
+    for (const target of releaseTargets(rest)) {
+      const trial = tryAddon(target, { addons: flags["--addons"], installed });
       const found = trial === undefined ? "cannot run on this machine" : describeTrial(trial);
       console.log(`${target.platform}: ${found}`);
     }

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { inspectElf } from "../../scripts/release/elf.mjs";
 import { INSTALL_NAME, inspectMachO } from "../../scripts/release/mach-o.mjs";
-import { rehearsalTable } from "../../scripts/release/rehearse.mjs";
+import { rehearsalTable } from "../../scripts/release/rehearse-addons.mjs";
 import { parseTarget, releaseTargets } from "../../scripts/release/targets.mjs";
 
 const ROOT = resolve(import.meta.dirname, "../..");

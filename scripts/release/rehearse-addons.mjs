@@ -1,7 +1,7 @@
 // Builds the addons of all platforms, tries those that a Node on this machine can load, and prints a
 // table of what came out. It is the part of a release that needs no account and changes nothing.
 //
-//   node scripts/release/rehearse.mjs [PLATFORM...]
+//   node scripts/release/rehearse-addons.mjs [PLATFORM...]
 //     --profile dev-native   compiles faster; default: release
 //     --output DIR           where the addons are put; default: .cache/release/addons
 //     --built                tries the addons of an earlier run without building them
@@ -9,9 +9,9 @@
 // The last line is `N passed, N failed`, with a platform as the unit.
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
+import { readArguments } from "../lib/arguments.mjs";
 import { BuildError, runScript, root } from "../lib/run.mjs";
-import { ADDONS_FOLDER, buildAddon } from "./cross-build.mjs";
+import { ADDONS_FOLDER, BUILD_FLAGS, buildAddon } from "./cross-build.mjs";
 import { inspectAddon, megabytes } from "./inspect-addon.mjs";
 import { addonFileName, releaseTargets } from "./targets.mjs";
 import { describeTrial, tryAddon } from "./try-addon.mjs";
@@ -66,11 +66,16 @@ export function rehearsalTable(rehearsals) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(() => {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { profile: { type: "string" }, output: { type: "string" }, built: { type: "boolean" } },
+    const { flags, rest } = readArguments(process.argv.slice(2), {
+      ...BUILD_FLAGS,
+      "--built": { description: "tries the addons of an earlier run" },
     });
-    const rehearsals = rehearseAddons({ platforms: positionals, ...values });
+    const rehearsals = rehearseAddons({
+      platforms: rest,
+      profile: flags["--profile"],
+      output: flags["--output"],
+      built: flags["--built"],
+    });
     console.log(rehearsalTable(rehearsals));
     const failed = rehearsals.filter(({ error }) => error !== undefined).length;
     console.log(`${rehearsals.length - failed} passed, ${failed} failed`);
