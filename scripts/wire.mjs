@@ -1,6 +1,6 @@
 // Writes js/engine/generated/records.ts: TypeScript types with doc comments, and decoders, for the
 // declarations `wire! { … }` in the Rust crates. crates/core/src/wire.rs describes these. Also writes the code of the
-// bindings (scripts/bindings.mjs).
+// bindings (scripts/bindings.mjs), and js/engine/generated/version.ts.
 //
 //   node scripts/wire.mjs           writes the files
 //   node scripts/wire.mjs --check   fails if a file is stale, or the declarations of the addon are not those of the
@@ -13,6 +13,7 @@ import { declarationsAreFresh } from "./build.mjs";
 import { BuildError, runScript, root } from "./lib/run.mjs";
 
 const RECORDS_FILE = "js/engine/generated/records.ts";
+const VERSION_FILE = "js/engine/generated/version.ts";
 const LINE_WIDTH = 110;
 
 const toCamelCase = (name) =>
@@ -185,6 +186,13 @@ import type { Unpacker } from "../wire/unpack.ts";
 ${all.map((one) => printed[one.kind](one)).join("\n")}`;
 }
 
+/** Returns the text of version.ts. The version is code, because a bundle has no package.json next to it. */
+function versionText() {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return `/** The version of the package; written by \`npm run wire\` from package.json, not to be edited. */
+export const VERSION = "${version}";\n`;
+}
+
 function formatUnion(head, words) {
   const line = `${head} ${words.join(" | ")};\n`;
   return line.length <= LINE_WIDTH ? line : `${head}\n${words.map((word) => `  | ${word}`).join("\n")};\n`;
@@ -219,7 +227,11 @@ function textOf(file) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(() => {
-    const files = [[RECORDS_FILE, recordsText()], ...bindings(formatDocComment)];
+    const files = [
+      [RECORDS_FILE, recordsText()],
+      [VERSION_FILE, versionText()],
+      ...bindings(formatDocComment),
+    ];
     const stale = files.filter(([file, text]) => textOf(file) !== text);
     if (!process.argv.includes("--check"))
       for (const [file, text] of stale) writeFileSync(join(root, file), text);

@@ -23,9 +23,9 @@ export function setTextEngine(next: TextEngine): void {
   smallTextEngine = next;
 }
 
-/** Stores the reason why no engine could be loaded, for the error of later calls. */
-export function setNoEngine(reason: string): void {
-  missingEngineError = new FilewrightError("UNSUPPORTED_PLATFORM", `no engine could be loaded: ${reason}`);
+/** Stores the error of later calls, which says why no engine is loaded. */
+export function setNoEngine(error: FilewrightError): void {
+  missingEngineError = error;
 }
 
 /**

@@ -6,6 +6,7 @@
 import { debug, DEBUG_AREAS, type DebugArea } from "./debug.ts";
 import { engine, setEngine, setNoEngine } from "./current.ts";
 import { type EngineInfo, makeEngine } from "./engine.ts";
+import { FilewrightError } from "./errors.ts";
 import { loadNative, loadWasm } from "./load.node.ts";
 import { escapeControls } from "./escape.ts";
 
@@ -45,10 +46,21 @@ if ("binding" in loadedAddon) {
   debug.engine?.("native");
   setEngine(makeEngine(loadedAddon.binding, { kind: "native" }));
 } else {
-  const wasm = loadWasm();
-  debug.engine?.(`${"binding" in wasm ? "wasm" : `none: ${wasm.reason}`}; ${loadedAddon.reason}`);
-  if ("binding" in wasm) setEngine(makeEngine(wasm.binding, { kind: "wasm", reason: loadedAddon.reason }));
-  else setNoEngine(`${loadedAddon.reason}; ${wasm.reason}`);
+  const { code, message, remedy } = loadedAddon.failure;
+  // A misspelt value must not choose another engine than the one that was meant.
+  if (code === "setting")
+    setNoEngine(new FilewrightError("INVALID_ARGUMENT", `${message}; ${remedy}`, { hint: remedy }));
+  else {
+    const wasm = loadWasm();
+    debug.engine?.(`${"binding" in wasm ? "wasm" : `none: ${wasm.reason}`}; ${message}`);
+    if ("binding" in wasm) setEngine(makeEngine(wasm.binding, { kind: "wasm", reason: message }));
+    else
+      setNoEngine(
+        new FilewrightError("UNSUPPORTED_PLATFORM", `no engine could be loaded: ${message}; ${wasm.reason}`, {
+          hint: remedy,
+        }),
+      );
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
  * Parses the command lines of our MCP servers: directories, as the reference server `server-filesystem` takes
  * them, and our options.
  */
-import { createRequire } from "node:module";
+import { VERSION } from "../engine/generated/version.ts";
 import { type OptionTable, parseCommandLine, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
 import { MAX_GRACE_S, misplacedOptionError, tooWideDirectoryError } from "./arguments.ts";
@@ -176,8 +176,7 @@ export async function parseStdioOptions(
 
 /** Returns the version of the package. */
 export function packageVersion(): string {
-  // The relative path is the same from js/mcp, dist/mcp and dist/bin.
-  return (createRequire(import.meta.url)("../../package.json") as { version: string }).version;
+  return VERSION;
 }
 
 // A record instead of a list, so that the compiler reports a preset that is missing. The list of presets is

@@ -56,7 +56,10 @@ export async function lockPath(
 /** Takes a lock by name in a state directory. Returns null when another process holds it. */
 export function tryLock(stateDir: string, name: string): LockHandle | null {
   const loaded = loadNative();
-  if (!("binding" in loaded)) throw backendError("UNSUPPORTED_PLATFORM", stateDir, loaded.reason);
+  if ("failure" in loaded) {
+    const { message, remedy } = loaded.failure;
+    throw backendError("UNSUPPORTED_PLATFORM", stateDir, message, { hint: remedy });
+  }
   const lock = withPathInError(stateDir, () =>
     locksOfStateDir(loaded.binding, stateDir, stateDir).tryLock(name),
   );

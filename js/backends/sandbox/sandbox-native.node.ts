@@ -112,7 +112,7 @@ export const FORBIDDEN_SYSCALLS: OptionalOption<readonly string[]> = list(
 export function sandboxAddon(): NativeBinding {
   const loaded = loadNative();
   if ("binding" in loaded) return loaded.binding;
-  throw new FilewrightError("SANDBOX_SETUP_FAILED", loaded.reason, { hint: "run: npm run build" });
+  throw new FilewrightError("SANDBOX_SETUP_FAILED", loaded.failure.message, { hint: loaded.failure.remedy });
 }
 
 /** Runs `argv` instead of the command's own. @throws as {@link SandboxProvider.run} */

@@ -374,3 +374,9 @@ export declare function sha256Async(bytes: Uint8Array): Promise<string>
 
 /** Hashes the bytes that `begun` does not cover: a hash that `plan_edits_hashed` started. */
 export declare function sha256From(bytes: Uint8Array, begun: object): Promise<string>
+
+/**
+ * Returns the version of the package that the addon belongs to, with which the loader compares that
+ * of the package it runs in.
+ */
+export declare function version(): string

@@ -7,6 +7,12 @@ use filewright_sandbox::{self as sandbox, Command, Permissions, Probe, RootedPat
 
 use super::OwnThread;
 
+/// Returns the version of the package that the addon belongs to, with which the loader compares that
+/// of the package it runs in.
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
+
 /// Returns `a` followed by `b`, in memory that the addon has allocated.
 pub fn concat(a: &[u8], b: &[u8]) -> Vec<u8> {
     [a, b].concat()

@@ -6,6 +6,13 @@ use crate::exports::system as exports;
 use crate::prelude::*;
 use napi_derive::napi;
 
+/// Returns the version of the package that the addon belongs to, with which the loader compares that
+/// of the package it runs in.
+#[napi]
+pub fn version() -> napi::Result<Text> {
+    result_of(|| Ok(exports::version()))
+}
+
 /// Returns `a` followed by `b`, in memory that the addon has allocated.
 #[napi]
 pub fn concat(a: &[u8], b: &[u8]) -> napi::Result<Buffer> {
