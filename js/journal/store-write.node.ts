@@ -1,7 +1,6 @@
 /** Writes the records of a journal completely and in order, and words the errors of the disk that it is on. */
 import * as fs from "node:fs";
-import { constants } from "node:os";
-import { backendError } from "../backends/failure.ts";
+import { stateDirectoryError } from "../backends/state-directory.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
 
 /** The size in bytes above which a record is written on another thread. */
@@ -51,16 +50,11 @@ async function writeInBackground(
   });
 }
 
-/** Converts an error of the journal's disk to one of this package. */
-export function journalWriteError(directory: string, error: unknown): unknown {
-  const { code, errno = 0 } = error as NodeJS.ErrnoException;
-  if (error instanceof FilewrightError || code === undefined) return error;
-  // On that platform a quota error has a number but no name.
-  const full = code === "ENOSPC" || -errno === constants.errno.EDQUOT;
-  return backendError(full ? "NO_SPACE" : "IO_ERROR", directory, `the journal cannot be written (${code})`, {
-    hint: "the journal is in the directory that stateDir names",
-    cause: error,
-  });
+/** Converts an error of the journal's disk to one of this package, which names the state directory. */
+export function journalWriteError(stateDir: string, error: unknown): unknown {
+  const isOfSystem =
+    !(error instanceof FilewrightError) && (error as NodeJS.ErrnoException).code !== undefined;
+  return isOfSystem ? stateDirectoryError(stateDir, error) : error;
 }
 
 /** Closes a file. Returns false when the disk reports an error only now, so that the file may be incomplete. */

@@ -39,6 +39,7 @@ const CHANGES_PER_PRUNE = 32;
 
 /** A journal in files, in the directory `journal` of a state directory. */
 export class FileJournal implements JournalStore {
+  readonly #stateDir: string;
   readonly #directory: string;
   readonly #tryLock: TryLock;
   readonly #folders = new Map<string, string>();
@@ -53,6 +54,7 @@ export class FileJournal implements JournalStore {
 
   /** `tryLock` must exclude other processes with the same state directory. */
   constructor(stateDir: string, tryLock: TryLock) {
+    this.#stateDir = stateDir;
     this.#directory = join(stateDir, "journal");
     this.#tryLock = tryLock;
   }
@@ -61,7 +63,7 @@ export class FileJournal implements JournalStore {
     try {
       return this.#begin(id);
     } catch (error) {
-      throw journalWriteError(this.#directory, error);
+      throw journalWriteError(this.#stateDir, error);
     }
   }
 
@@ -85,7 +87,7 @@ export class FileJournal implements JournalStore {
         held = entry.entry === "begin" ? all : [];
         if (held.length > 0) return undefined;
         const fails = (error: unknown): never => {
-          throw journalWriteError(this.#directory, error);
+          throw journalWriteError(this.#stateDir, error);
         };
         try {
           return appendBuffers(fd, all, durable)?.catch(fails);

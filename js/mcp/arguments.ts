@@ -3,9 +3,9 @@
  * like an option, and one that is the whole file system or contains a home directory.
  */
 import { realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { escapeControls } from "../engine/escape.ts";
+import { homeDirectory } from "../backends/home.node.ts";
 import { isWithin } from "../backends/paths.ts";
 import { nearest } from "../schema/nearest.ts";
 import { expandHome } from "./directories.ts";
@@ -51,7 +51,7 @@ export function tooWideDirectoryError(given: string, yes: boolean): string | und
   if (yes) return undefined;
   const real = realPathOrUndefined(given);
   if (real === undefined) return undefined;
-  const home = realPathOrUndefined(homedir());
+  const home = realPathOrUndefined(homeDirectory() ?? "/");
   if (real !== "/" && (home === undefined || !isWithin(home, real))) return undefined;
   const what =
     real === "/"

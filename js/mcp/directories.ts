@@ -6,9 +6,9 @@
  * and scripts know them.
  */
 import { realpathSync, type Stats, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { homeDirectory } from "../backends/home.node.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
 
@@ -20,7 +20,9 @@ export interface ClientRoot {
 
 /** Replaces a leading `~` with the user's home directory, as a shell does. */
 export function expandHome(path: string): string {
-  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
+  if (path !== "~" && !path.startsWith("~/")) return path;
+  const home = homeDirectory();
+  return home === undefined ? path : join(home, path.slice(1));
 }
 
 /**

@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { LocalBackend } from "../backends/local/local.node.ts";
-import { defaultStateDir } from "../backends/local/lock.node.ts";
+import { defaultStateDir } from "../backends/state-directory.node.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { optionChecker, integer, type Options, options as described, text } from "../schema/option.ts";

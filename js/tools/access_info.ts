@@ -49,6 +49,14 @@ export interface AccessInfoData {
       readonly limits: string;
     };
   };
+  /** The directory of locks and history, where it is not in its usual place or cannot be written. */
+  readonly state?: {
+    readonly dir: string;
+    /** The better places that cannot be used, with the reason of each. */
+    readonly passed_over: readonly string[];
+    /** Why no file can be changed: nothing can be written in the directory. */
+    readonly problem?: string;
+  };
 }
 
 const inputSchema = object({}, []);
@@ -105,6 +113,17 @@ const outputSchema = object(
       required: ["fs", "net"],
       additionalProperties: false,
     },
+    state: {
+      type: "object",
+      description: "The directory of locks and history, if it is not in its usual place.",
+      properties: {
+        dir: text("Its path."),
+        passed_over: texts("The better places, and why each cannot be used."),
+        problem: text("Why no file can be changed: nothing can be written in the directory."),
+      },
+      required: ["dir", "passed_over"],
+      additionalProperties: false,
+    },
   },
   ["cwd", "read_roots", "write_roots", "deny", "grants", "granted", "read_only", "decided_by", "sandbox"],
 );
@@ -126,6 +145,18 @@ function sandboxDataOf({ fs, net, commands }: AccessSummary["sandbox"]): AccessI
   if (commands === undefined) return { fs, net };
   const { tier, files, network, policy = "none", processes = "none", limits = "none" } = commands;
   return { fs, net, commands: { tier, files, network, policy, processes, limits } };
+}
+
+function stateDataOf({ state }: AccessSummary): Pick<AccessInfoData, "state"> {
+  if (state === undefined || (state.passedOver.length === 0 && state.problem === undefined)) return {};
+  const { path, passedOver, problem } = state;
+  return {
+    state: {
+      dir: path,
+      passed_over: passedOver.map(({ path: dir, reason }) => `${dir}: ${reason}`),
+      ...(problem === undefined ? {} : { problem }),
+    },
+  };
 }
 
 /** Shows where this workspace may read and write. */
@@ -155,6 +186,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
         read_only: access.readOnly,
         decided_by: decidedBy(),
         sandbox: sandboxDataOf(access.sandbox),
+        ...stateDataOf(access),
       },
     };
   },
@@ -182,6 +214,12 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
       const { tier, files, network, policy, processes, limits } = data.sandbox.commands;
       lines.push(
         `Commands (${tier}): files ${files}, network ${network}, denied, protected and secret places ${policy}, end of processes ${processes}, limits ${limits}`,
+      );
+    }
+    if (data.state !== undefined) {
+      const { dir, passed_over: passed, problem } = data.state;
+      lines.push(
+        `Locks and history: ${escapeControls(dir)}${problem === undefined ? "" : `, which cannot be written (${problem})`}${passed.length === 0 ? "" : `; not in ${list(passed)}`}`,
       );
     }
     return lines.join("\n");

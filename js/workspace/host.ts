@@ -8,6 +8,7 @@ import type { GrantStore, SandboxPolicy } from "../policy/index.ts";
 import type { CommandOptions } from "../backends/option-schema.ts";
 import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
+import type { StateDirectory } from "../backends/state-directory.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { JournalStore } from "../journal/index.ts";
 import { type Locker, makeLocker } from "../pipeline/scheduling/locks.ts";
@@ -52,15 +53,18 @@ export interface LocalHost {
   /** Returns true when a backend is the local disk, so that its paths name files of this machine. */
   isDisk(backend: FsBackend): boolean;
   /** Returns the journal store in a state directory. */
-  journal(stateDir: string | undefined): JournalStore;
-  /** Returns the absolute path of the directory for private files. */
-  stateDir(given: string | undefined): string;
+  journal(stateDir: string): JournalStore;
+  /**
+   * Opens the directory for private files, by default that of the user.
+   * @throws FilewrightError when `given` cannot be written
+   */
+  stateDir(given: string | undefined): StateDirectory;
   /** Creates the sandbox for commands. @throws FilewrightError SANDBOX_SETUP_FAILED */
   commands(options: CommandOptions, policy: CommandPolicy): SandboxProvider;
   /** Returns the directory at which relative roots begin. */
   cwd(): string;
-  /** Returns the user's home directory. */
-  home?(): string;
+  /** Returns the user's home directory, if there is one. */
+  home?(): string | undefined;
   /** Returns the environment variables of the process. */
   environment?(): Readonly<Record<string, string | undefined>>;
   /** Returns a store of reads in a state directory. */

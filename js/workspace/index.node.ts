@@ -5,13 +5,13 @@
  * @module filewright/workspace
  */
 import "../engine/index.node.ts";
-import { homedir } from "node:os";
-import { resolve } from "node:path";
 import process from "node:process";
 import { openGrantsFile } from "../policy/grants-file.node.ts";
 import { LocalBackend } from "../backends/local/local.node.ts";
-import { defaultStateDir, tryLock } from "../backends/local/lock.node.ts";
+import { homeDirectory } from "../backends/home.node.ts";
+import { tryLock } from "../backends/local/lock.node.ts";
 import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
+import { openStateDirectory } from "../backends/state-directory.node.ts";
 import { FileJournal } from "../journal/store.node.ts";
 import { setLocalHost } from "./host.ts";
 import { fileReadStore } from "../pipeline/past/reads-file.node.ts";
@@ -24,7 +24,7 @@ const journalByStateDir = new Map<string, FileJournal>();
  * Returns the journal of a state directory, one for each directory, because its lock shows that this
  * process is alive.
  */
-function journalOfStateDir(stateDir: string = defaultStateDir()): FileJournal {
+function journalOfStateDir(stateDir: string): FileJournal {
   let known = journalByStateDir.get(stateDir);
   if (known === undefined) {
     known = new FileJournal(stateDir, (name) => tryLock(stateDir, name));
@@ -36,12 +36,12 @@ function journalOfStateDir(stateDir: string = defaultStateDir()): FileJournal {
 setLocalHost({
   journal: journalOfStateDir,
   isDisk: (backend) => backend instanceof LocalBackend,
-  stateDir: (given) => resolve(given ?? defaultStateDir()),
+  stateDir: openStateDirectory,
   commands: openCommands,
   open: (settings) => new LocalBackend(settings),
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),
-  home: () => homedir(),
+  home: homeDirectory,
   environment: () => process.env,
   reads: fileReadStore,
 });

@@ -12,6 +12,7 @@ export type { BudgetOptions, Spent } from "../pipeline/scheduling/budget.ts";
 export type { CallOptions } from "../pipeline/enter.ts";
 export type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
 export { openWorkspace } from "./open.ts";
+export type { PassedDirectory, StateDirectory } from "../backends/state-directory.ts";
 export type { LocalFacts } from "./host.ts";
 export type { AccessOptions, GuardOptions, RootOptions, RootSpec, WorkspaceOptions } from "./options.ts";
 export {

@@ -9,6 +9,7 @@ import { outputBoundOf } from "../backends/policy.ts";
 import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
 import { realpathVia } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
+import type { StateDirectory } from "../backends/state-directory.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
 import { engine } from "../engine/current.ts";
@@ -64,6 +65,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
         })
       : undefined;
   const local = disk !== undefined;
+  const state = stateDirectoryOf(given, local);
   const storage: FsBackend = disk ?? (given.backend as FsBackend);
   const { permissions, prompting, deny } = await openPermissions(
     permissionOptionsOf(given, preset),
@@ -73,7 +75,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
   const named = policyOfRoots(given, preset?.access, local, deny);
   const roots = (path: string): Promise<string> => realRootPath(storage, path, local);
   const repositories = await repositoriesOf(named, storage, local, roots);
-  const resolver = await createResolver(await protectStateDir(repositories, given, disk, roots), roots);
+  const resolver = await createResolver(await protectStateDir(repositories, state, disk, roots), roots);
   const { policy } = resolver;
   await assertDirectory(storage, policy.cwd, given.cwd ?? given.roots?.[0]?.path ?? policy.cwd);
   const rules = compileRules(
@@ -81,7 +83,10 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     policy,
     new Set([...TOOL_NAMES, ...(given.foreignTools ?? [])]),
   );
-  const commandsFor = commandSandboxOf(given, local ? await stateDirOf(given, disk) : undefined);
+  const commandsFor = commandSandboxOf(
+    given,
+    local && state !== undefined ? await realStateDir(state, disk) : undefined,
+  );
   const commands = commandsFor(policy, rules);
   // The backends that this workspace created and closes; the host closes its own storage.
   const made = new Set<FsBackend>(disk === undefined ? [] : [disk]);
@@ -97,7 +102,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     net: provider?.status.network ?? "none",
     ...(provider === undefined ? {} : { commands: provider.status }),
   });
-  const records = journalPlaceOf(given, local);
+  const records = journalPlaceOf(given, state);
   const guard = guardLevelOf(given.guard, preset);
   const told = given.access?.deny ?? [];
   const observers = Object.freeze([...(given.observers ?? [])]);
@@ -123,7 +128,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     acceptsQuotes: given.guard === undefined && guard === "refuse",
     observers,
     hashes: observers.some(({ hashes }) => hashes === true),
-    access: accessSummaryOf(resolver, told, sandbox(commands)),
+    access: accessSummaryOf(resolver, told, sandbox(commands), state),
     async confine(wanted: SandboxPolicy, within: SandboxPolicy) {
       // Links are followed before the comparison, because access depends on real paths.
       const real = (path: string): Promise<string> => realpathVia(storage, path);
@@ -140,7 +145,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
         await there.close?.();
       };
       const ran = commandsFor(both.policy, rules);
-      const access = accessSummaryOf(both, [...told, ...wanted.deny], sandbox(ran));
+      const access = accessSummaryOf(both, [...told, ...wanted.deny], sandbox(ran), state);
       return { fs: there, resolver: both, views: ownViews, access, release };
     },
     permissions,
@@ -179,6 +184,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     ...(facts === undefined ? {} : { resolver: facts }),
     recovery,
     journal,
+    ...(state === undefined ? {} : { state }),
     sandbox: session.access.sandbox,
   });
 }
@@ -196,17 +202,27 @@ function nextWorkspaceNumber(): number {
  * its journal. The paths of another backend identify nothing without a name for the storage.
  */
 function journalPlaceOf(
+  { backend, backendId }: WorkspaceOptions,
+  state: StateDirectory | undefined,
+): Pick<JournalOptions, "store" | "storage"> {
+  if (state === undefined) return { store: new MemoryJournal() };
+  const store = requireLocalHost().journal(state.path);
+  return backend === undefined || isLocalDisk(backend)
+    ? { store }
+    : { store, storage: `backend ${backendId}` };
+}
+
+/**
+ * Returns the state directory; undefined for a workspace that keeps nothing on the disk.
+ * @throws FilewrightError when the host named one that cannot be written
+ */
+function stateDirectoryOf(
   { backend, backendId, stateDir }: WorkspaceOptions,
   local: boolean,
-): Pick<JournalOptions, "store" | "storage"> {
-  if (local) return { store: requireLocalHost().journal(stateDir) };
-  if (isLocalDisk(backend as FsBackend)) {
-    return stateDir === undefined
-      ? { store: new MemoryJournal() }
-      : { store: requireLocalHost().journal(stateDir) };
-  }
-  if (backendId === undefined) return { store: new MemoryJournal() };
-  return { store: requireLocalHost().journal(stateDir), storage: `backend ${backendId}` };
+): StateDirectory | undefined {
+  const isKept =
+    local || (isLocalDisk(backend as FsBackend) ? stateDir !== undefined : backendId !== undefined);
+  return isKept ? requireLocalHost().stateDir(stateDir) : undefined;
 }
 
 /**
@@ -266,10 +282,13 @@ function policyOfRoots(
   });
 }
 
-/** Returns the absolute real path of the state directory. */
-async function stateDirOf({ stateDir }: WorkspaceOptions, disk: FsBackend | undefined): Promise<string> {
-  const state = requireLocalHost().stateDir(stateDir);
-  return (await disk?.realpath?.(state)) ?? state;
+/** Returns the absolute real path of the state directory; its path as given where it cannot be looked up. */
+async function realStateDir({ path }: StateDirectory, disk: FsBackend | undefined): Promise<string> {
+  try {
+    return (await disk?.realpath?.(path)) ?? path;
+  } catch {
+    return path;
+  }
 }
 
 /** Returns the policy with the paths that the repositories of its roots name. */
@@ -295,12 +314,12 @@ async function repositoriesOf(
  */
 async function protectStateDir(
   policy: SandboxPolicy,
-  { stateDir }: CheckedOptions,
+  directory: StateDirectory | undefined,
   disk: FsBackend | undefined,
   rootPath: (path: string) => Promise<string>,
 ): Promise<SandboxPolicy> {
-  if (disk?.realpath === undefined) return policy;
-  const state = await stateDirOf({ stateDir }, disk);
+  if (disk?.realpath === undefined || directory === undefined) return policy;
+  const state = await realStateDir(directory, disk);
   for (const root of [...(policy.read ?? ["/"]), ...policy.write]) {
     if (!isWithin(state, await rootPath(root))) continue;
     return Object.freeze({ ...policy, deny: Object.freeze([...policy.deny, literalGlob(state)]) });
@@ -413,6 +432,7 @@ function accessSummaryOf(
   { policy }: Resolver,
   deny: readonly string[],
   sandbox: Session["access"]["sandbox"],
+  state: StateDirectory | undefined,
 ): Session["access"] {
   return Object.freeze({
     cwd: policy.cwd,
@@ -421,5 +441,6 @@ function accessSummaryOf(
     deny: Object.freeze([...new Set(deny)]),
     readOnly: policy.readOnly,
     sandbox: Object.freeze(sandbox),
+    ...(state === undefined ? {} : { state }),
   });
 }

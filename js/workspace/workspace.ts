@@ -29,6 +29,7 @@ import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts
 import { type Failure, refusedFailure, type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { type HistoryEntry, listHistory, type Undone, undoCall } from "../pipeline/past/history.ts";
+import type { StateDirectory } from "../backends/state-directory.ts";
 import type { LocalFacts } from "./host.ts";
 import type { Session } from "../pipeline/session.ts";
 import { type PresetTools, presetTools, type ToolDefinition } from "./preset-tools.ts";
@@ -54,6 +55,11 @@ export interface Capabilities {
    * `disk`.
    */
   readonly journal: "disk" | "memory";
+  /**
+   * The directory of locks and history, and why it is not in a better place; absent for a workspace that keeps
+   * nothing on the disk.
+   */
+  readonly state?: StateDirectory;
   /** The confinement of the threads that touch files, and of commands. */
   readonly sandbox: AccessSummary["sandbox"];
 }

@@ -2,27 +2,16 @@
  * Locks between processes. They wait on the event loop and not in a thread of the pool, because the holder of the
  * lock could need that thread to finish.
  */
-import { homedir, tmpdir, userInfo } from "node:os";
-import { isAbsolute, join } from "node:path";
 import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import type { NativeLock, NativeLocks } from "../../engine/generated/binding.ts";
 import type { LockHandle } from "../backend.ts";
 import { checkSignal, backendError } from "../failure.ts";
-import { withPathInError } from "./local-calls.ts";
+import { defaultStateDir, inStateDirectory } from "../state-directory.node.ts";
 
 /** The longest pause between two attempts to take a lock, in milliseconds. */
 const MAX_RETRY_PAUSE_MS = 20;
 
 const locksByStateDir = new Map<string, NativeLocks>();
-
-/** Returns the default directory of private files: the user's state directory. */
-export function defaultStateDir(): string {
-  const state = process.env["XDG_STATE_HOME"];
-  if (state !== undefined && isAbsolute(state)) return join(state, "filewright");
-  const home = homedir();
-  if (isAbsolute(home) && home !== "/") return join(home, ".local", "state", "filewright");
-  return join(tmpdir(), `filewright-${userInfo().uid}`);
-}
 
 /**
  * Takes the lock of a real path.
@@ -36,11 +25,12 @@ export async function lockPath(
   options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<LockHandle> {
   const { timeoutMs, signal } = options;
-  const locks = locksOfStateDir(native, stateDir ?? defaultStateDir(), path);
+  const directory = stateDir ?? defaultStateDir();
+  const locks = locksOfStateDir(native, directory);
   const deadline = performance.now() + timeoutMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, MAX_RETRY_PAUSE_MS)) {
     checkSignal(signal, path);
-    const lock = withPathInError(path, () => locks.tryLock(real));
+    const lock = inStateDirectory(directory, () => locks.tryLock(real));
     if (lock !== null) return toLockHandle(lock);
     const left = deadline - performance.now();
     if (left <= 0) {
@@ -60,16 +50,15 @@ export function tryLock(stateDir: string, name: string): LockHandle | null {
     const { message, remedy } = loaded.failure;
     throw backendError("UNSUPPORTED_PLATFORM", stateDir, message, { hint: remedy });
   }
-  const lock = withPathInError(stateDir, () =>
-    locksOfStateDir(loaded.binding, stateDir, stateDir).tryLock(name),
-  );
+  const locks = locksOfStateDir(loaded.binding, stateDir);
+  const lock = inStateDirectory(stateDir, () => locks.tryLock(name));
   return lock === null ? null : toLockHandle(lock);
 }
 
-function locksOfStateDir(native: NativeBinding, stateDir: string, path: string): NativeLocks {
+function locksOfStateDir(native: NativeBinding, stateDir: string): NativeLocks {
   const known = locksByStateDir.get(stateDir);
   if (known !== undefined) return known;
-  const locks = withPathInError(path, () => new native.NativeLocks(stateDir));
+  const locks = inStateDirectory(stateDir, () => new native.NativeLocks(stateDir));
   locksByStateDir.set(stateDir, locks);
   return locks;
 }

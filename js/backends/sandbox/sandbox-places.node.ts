@@ -1,8 +1,8 @@
 /** System directories and files that commands need, and those that they must not read. */
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname } from "node:path";
 import process from "node:process";
+import { homeDirectory } from "../home.node.ts";
 import { isWithin } from "../paths.ts";
 import type { CommandPolicy } from "./sandbox.ts";
 
@@ -41,7 +41,7 @@ const PRIVATE_SYSTEM_FILES = [
  * is a program's own, not the home directory or `.local`.
  */
 export function systemDirectories(): readonly string[] {
-  const home = homedir();
+  const home = homeDirectory() ?? "/";
   const shared = new Set([home, `${home}/.local`, "/"]);
   const programs = [...(process.env["PATH"] ?? "").split(":"), dirname(process.execPath)]
     .filter((place) => place.startsWith("/"))
@@ -84,7 +84,7 @@ export function privateFiles(): readonly string[] {
 
 /** Returns the home directories to search for secrets. */
 export function homeDirectories(): readonly string[] {
-  const homes = [homedir(), "/root"].flatMap((home) => realPathOrNone(home) ?? []);
+  const homes = [homeDirectory() ?? "/", "/root"].flatMap((home) => realPathOrNone(home) ?? []);
   return [...new Set(homes)].filter((home) => home !== "/");
 }
 
@@ -94,7 +94,7 @@ export function homeDirectories(): readonly string[] {
  * programs fail where settings exist and are unreadable.
  */
 export function hasHome(reads: readonly string[] | null): boolean {
-  const home = realPathOrNone(homedir());
+  const home = realPathOrNone(homeDirectory() ?? "/");
   if (home === undefined || reads === null) return true;
   return reads.some((path) => isWithin(home, path) || path.startsWith(`${home}/.`));
 }

@@ -1,7 +1,7 @@
 /** `filewright config`: prints which options apply for a command line, and where the value of each comes from. */
 import { resolve } from "node:path";
 import process from "node:process";
-import { defaultStateDir } from "../../backends/local/lock.node.ts";
+import { defaultStateDir } from "../../backends/state-directory.node.ts";
 import { readConfigFile, effectiveSettingsOf } from "../../mcp/settings.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
 import { type Command, VALUE_OPTION, GRANTS_FILE_HELP } from "../command.ts";

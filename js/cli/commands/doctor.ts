@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { arch, platform, release } from "node:os";
 import process from "node:process";
-import { defaultStateDir } from "../../backends/local/lock.node.ts";
+import { defaultStateDir } from "../../backends/state-directory.node.ts";
 import { packageVersion } from "../../mcp/command.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
 import type { Workspace } from "../../workspace/index.ts";

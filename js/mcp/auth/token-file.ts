@@ -18,7 +18,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { defaultStateDir } from "../../backends/local/lock.node.ts";
+import { defaultStateDir } from "../../backends/state-directory.node.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { MIN_TOKEN_CHARS } from "../../http/access.ts";

@@ -10,7 +10,7 @@
  */
 import { randomBytes } from "node:crypto";
 import process from "node:process";
-import { defaultStateDir } from "../../backends/local/lock.node.ts";
+import { defaultStateDir } from "../../backends/state-directory.node.ts";
 import type { Confirm, Confirmation, ConfirmReply, Outcome, Scope } from "../../hooks/confirm.ts";
 import { escapeForPrinting, questionLines } from "../../hooks/question.ts";
 import { callerSignal } from "../../pipeline/scheduling/call-signal.ts";

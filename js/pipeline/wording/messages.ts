@@ -119,6 +119,8 @@ interface BlamedPath {
 /** Returns the path that an error is about: the one that it names, or the first. */
 function blamedPath(error: FilewrightError, { uses, locations }: FailedCall): BlamedPath | undefined {
   const all = uses.map((use, index): BlamedPath => ({ use, at: locations[index] }));
+  // No path of the call is the cause.
+  if (error.details?.["state_directory"] !== undefined) return undefined;
   const path = error.path;
   if (path === undefined) return all[0];
   return (

@@ -9,6 +9,7 @@
  */
 import type { NamedSource, Grant, Intent, Location } from "../../policy/index.ts";
 import type { SandboxProvider, SandboxStatus } from "../../backends/sandbox/sandbox.ts";
+import type { StateDirectory } from "../../backends/state-directory.ts";
 import type { Durability, EntryType, FsBackend, MaybePromise } from "../../backends/backend.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../../engine/errors.ts";
 import type { ContentBlock, Readers } from "../../readers/index.ts";
@@ -66,6 +67,8 @@ export interface AccessSummary {
     /** How commands are confined; absent when the workspace runs none. */
     readonly commands?: SandboxStatus;
   };
+  /** The directory of locks and history; absent when the workspace keeps nothing on the disk. */
+  readonly state?: StateDirectory;
 }
 
 /** A source that decides about calls; see `policy/decide.ts`. */

@@ -1,0 +1,250 @@
+/**
+ * Finds the directory of private files (locks, history, keys) and words its errors.
+ *
+ * Locks exclude only processes with the same state directory. So the choice depends on nothing but the
+ * environment, the user and the permissions on the disk: all processes of one user with the same environment
+ * choose the same directory. A directory that is full, or that fails for a moment, is therefore not passed
+ * over: processes that began earlier use it. A process keeps its choice as long as it runs.
+ */
+import { randomBytes } from "node:crypto";
+import { closeSync, lstatSync, mkdirSync, openSync, type Stats, unlinkSync, writeSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import process from "node:process";
+import { type Code, FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { homeDirectory } from "./home.node.ts";
+import type { PassedDirectory, StateDirectory } from "./state-directory.ts";
+
+/** A place where the state directory can be. */
+interface Candidate {
+  readonly path: string;
+  /** Why it is not even tried. */
+  readonly unusable?: string;
+  /** True when other users can write in the directory that contains it, so that one of them could have made it. */
+  readonly shared?: true;
+}
+
+/** The errors that last until somebody changes permissions or mounts: the next process meets them, too. */
+const LASTING_ERRORS: ReadonlySet<string> = new Set([
+  ...["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EEXIST", "ELOOP", "ENAMETOOLONG", "EINVAL"],
+  "ENOTSUP",
+]);
+
+const REASON_BY_ERRNO: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space left on the disk",
+  EDQUOT: "the disk quota is used up",
+  ENOENT: "it does not exist and cannot be created",
+  ENOTDIR: "part of its path is a file",
+  EEXIST: "there is a file of that name",
+  EMFILE: "too many open files",
+  ENFILE: "too many open files",
+};
+
+/** A place that was chosen, and those that were passed over for it. */
+interface Choice {
+  readonly candidate: Candidate;
+  readonly passedOver: readonly PassedDirectory[];
+}
+
+const choiceByEnvironment = new Map<string, Choice>();
+
+/** Returns the first place that can be used, and why the better ones cannot. */
+function chooseCandidate(): Choice {
+  const candidates = candidatesOfEnvironment();
+  const key = JSON.stringify(candidates);
+  const known = choiceByEnvironment.get(key);
+  if (known !== undefined) return known;
+  const passedOver: PassedDirectory[] = [];
+  for (const candidate of candidates) {
+    const found = problemOf(candidate);
+    if (found === undefined || !found.lasts) {
+      const choice = Object.freeze({ candidate, passedOver: Object.freeze(passedOver) });
+      choiceByEnvironment.set(key, choice);
+      return choice;
+    }
+    passedOver.push({ path: candidate.path, reason: found.reason });
+  }
+  // Nothing can be written anywhere. That is not remembered, so that the next call tries again.
+  const first = candidates.findIndex(({ unusable }) => unusable === undefined);
+  return {
+    candidate: candidates[first] as Candidate,
+    passedOver: Object.freeze(passedOver.filter((_, at) => at !== first)),
+  };
+}
+
+/** Returns the path of the default state directory. */
+export function defaultStateDir(): string {
+  return chooseCandidate().candidate.path;
+}
+
+/**
+ * Returns the state directory that a host names, or the default one. It is created if needed, and tried.
+ * @throws FilewrightError that names the directory, when the host named one in which nothing can be written
+ */
+export function openStateDirectory(given: string | undefined): StateDirectory {
+  const { candidate, passedOver } =
+    given === undefined ? chooseCandidate() : { candidate: { path: resolve(given) }, passedOver: [] };
+  const { path } = candidate;
+  const found = problemOf(candidate);
+  if (found === undefined) return Object.freeze({ path, passedOver });
+  // A disk that is full for now keeps nobody from reading, and from making space.
+  if (given !== undefined && found.lasts) throw stateDirectoryError(path, found.error);
+  return Object.freeze({ path, passedOver, problem: found.reason });
+}
+
+/** Returns the places, the best first. They depend on the environment and the user alone. */
+function candidatesOfEnvironment(): readonly Candidate[] {
+  const { XDG_STATE_HOME: state, XDG_RUNTIME_DIR: runtime } = process.env;
+  const home = homeDirectory();
+  const uid = process.getuid?.();
+  return [
+    ...(state === undefined || state === "" ? [] : [candidateBelow("XDG_STATE_HOME", state)]),
+    home === undefined
+      ? { path: "HOME", unusable: "it is not set" }
+      : candidateBelow("HOME", home, ".local", "state"),
+    ...(runtime === undefined || runtime === ""
+      ? []
+      : [{ ...candidateBelow("XDG_RUNTIME_DIR", runtime), shared: true as const }]),
+    { path: join(tmpdir(), uid === undefined ? "filewright" : `filewright-${uid}`), shared: true },
+  ];
+}
+
+/** Returns the state directory below the directory that an environment variable names. */
+function candidateBelow(variable: string, directory: string, ...names: readonly string[]): Candidate {
+  if (!isAbsolute(directory)) return { path: variable, unusable: "it is not an absolute path" };
+  if (directory === "/") return { path: variable, unusable: "it is the root of the file system" };
+  return { path: join(directory, ...names, "filewright") };
+}
+
+/** Why a place cannot be used. */
+interface Problem {
+  readonly reason: string;
+  /** True when the next process meets it, too. */
+  readonly lasts: boolean;
+  readonly error?: unknown;
+}
+
+/** Creates the directory if needed and writes a file in it, which is removed; undefined when that succeeds. */
+function problemOf({ path, unusable, shared }: Candidate): Problem | undefined {
+  if (unusable !== undefined) return { reason: unusable, lasts: true };
+  try {
+    if (shared === true) {
+      const distrusted = distrustReason(path);
+      if (distrusted !== undefined) return { reason: distrusted, lasts: true };
+    } else makePrivateDirectory(path);
+    const file = join(path, `.probe-${randomBytes(8).toString("hex")}`);
+    const descriptor = openSync(file, "wx", 0o600);
+    try {
+      writeSync(descriptor, "x");
+    } finally {
+      closeSync(descriptor);
+      unlinkSync(file);
+    }
+    return undefined;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    return { reason: reasonOf(error), lasts: LASTING_ERRORS.has(code), error };
+  }
+}
+
+/** Creates a directory, and missing ones above it. Node's own recursion hides a read-only file system as ENOENT. */
+function makePrivateDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    makePrivateDirectory(dirname(path));
+    mkdirSync(path, { mode: 0o700 });
+  }
+}
+
+/**
+ * Creates the directory if it is missing. Returns why it must not be used: another user made it, could have put
+ * files into it, or could exchange it.
+ */
+function distrustReason(path: string): string | undefined {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const uid = process.getuid?.();
+  if (uid === undefined) return undefined; // On this platform permissions are not in the mode.
+  const own = lstatSync(path);
+  if (!own.isDirectory()) return "it is not a directory";
+  if (own.uid !== uid) return "it belongs to another user";
+  if ((own.mode & 0o077) !== 0) return "other users can use it";
+  const parent = lstatSync(dirname(path));
+  return isSafeParent(parent, uid) ? undefined : "other users can exchange it";
+}
+
+/** Returns true when only this user, and root, can rename the entries of a directory that belong to this user. */
+function isSafeParent(parent: Stats, uid: number): boolean {
+  const isSticky = (parent.mode & 0o1000) !== 0;
+  return (parent.uid === uid || parent.uid === 0) && ((parent.mode & 0o022) === 0 || isSticky);
+}
+
+/**
+ * Returns the error for a failure in the state directory. It names that directory and its remedy: the caller's
+ * file is not the cause, and nothing that the caller does to it would help.
+ */
+export function stateDirectoryError(path: string, thrown: unknown): FilewrightError {
+  const code = codeOf(thrown);
+  const reason = reasonOf(thrown);
+  const wasRemoved = code === "NOT_FOUND";
+  const shown = escapeControls(path);
+  return makeError(
+    code === "NO_SPACE" || code === "PERMISSION_DENIED" ? code : "IO_ERROR",
+    wasRemoved
+      ? `The state directory '${shown}' was removed while this process used it.`
+      : `The state directory '${shown}' cannot be written: ${reason}.`,
+    {
+      complete: true,
+      path,
+      hint: wasRemoved
+        ? "restart the process, which creates it again"
+        : code === "NO_SPACE"
+          ? "free space there, or name another with stateDir or XDG_STATE_HOME"
+          : "make it writable, or name another with stateDir or XDG_STATE_HOME",
+      details: { state_directory: path },
+      cause: thrown,
+    },
+  );
+}
+
+/** Runs work in the state directory. Its errors name that directory. */
+export function inStateDirectory<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw stateDirectoryError(path, error);
+  }
+}
+
+function codeOf(thrown: unknown): Code {
+  const errno = errnoOf(thrown);
+  if (errno === undefined) return fromEngine(thrown).code;
+  if (errno === "EACCES" || errno === "EPERM") return "PERMISSION_DENIED";
+  if (errno === "ENOENT") return "NOT_FOUND";
+  return errno === "ENOSPC" || errno === "EDQUOT" ? "NO_SPACE" : "IO_ERROR";
+}
+
+function reasonOf(thrown: unknown): string {
+  const errno = errnoOf(thrown);
+  return errno === undefined ? fromEngine(thrown).message : (REASON_BY_ERRNO[errno] ?? errno);
+}
+
+/** Returns the name of a system error; undefined for an error of the engine, and for one of this package. */
+function errnoOf(thrown: unknown): string | undefined {
+  if (thrown instanceof FilewrightError) return undefined;
+  const { code, errno, syscall } = thrown as NodeJS.ErrnoException;
+  if (typeof syscall !== "string") return undefined;
+  // On that platform a quota error has a number but no name.
+  return -(errno ?? 0) === constants.errno.EDQUOT ? "EDQUOT" : code;
+}
