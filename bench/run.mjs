@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { BuildError, runScript, root } from "../scripts/lib/run.mjs";
 import { printTableHead, printRow, writeResults } from "./lib/report.mjs";
+import { findSlowRows, recordedFigures } from "./lib/recorded.mjs";
 import { prepareBenchmarks } from "./lib/setup.mjs";
 import { Skip } from "./lib/skip.mjs";
 
@@ -41,6 +42,7 @@ const HELP_TEXT = `Measures Filewright beside other tools and prints ratios.
   --row KEY     one row of the group readme, whose rows are those of the README
   --full        large trees: the Linux source, many npm packages
   --dev         the addon as it is built for daily work, not as it is published
+  --compare     fails if a row of the group readme is less than a third of its figure in the README
   --list        lists the groups and the rows of the group readme, and ends
   --help        this text
 
@@ -57,6 +59,7 @@ function parseArguments() {
         row: { type: "string" },
         full: { type: "boolean", default: false },
         dev: { type: "boolean", default: false },
+        compare: { type: "boolean", default: false },
         list: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
@@ -86,13 +89,24 @@ function readmeKeys() {
   return [...table.matchAll(/^ {2}"?([\w-]+)"?:/gmu)].map(([, key]) => key);
 }
 
+/** Prints the rows that are much slower than recorded, and fails if there are any. */
+function compareWithReadme(results) {
+  const figures = recordedFigures(readFileSync(join(root, "README.md"), "utf8"));
+  const complaints = findSlowRows(results, figures);
+  for (const complaint of complaints) console.error(complaint);
+  console.log(complaints.length === 0 ? "no row is much slower than recorded" : "");
+  if (complaints.length > 0) process.exitCode = 1;
+}
+
 await runScript(async () => {
-  const { help, list, row: key, full, dev, ...rest } = parseArguments();
+  const { help, list, row: key, full, dev, compare, ...rest } = parseArguments();
   if (help) return void process.stdout.write(HELP_TEXT);
   if (list) return void console.log(`${ROW_GROUPS.join("\n")}\n\nreadme: ${readmeKeys().join(", ")}`);
   const only = chosenGroups({ only: rest.only, row: key });
   if (key !== undefined && !readmeKeys().includes(key))
     throw new BuildError(`there is no row '${key}'; known: ${readmeKeys().join(", ")}`);
+  if (compare && !only.includes("readme"))
+    throw new BuildError("--compare goes with --only readme or --row KEY: the README records those rows");
   await prepareBenchmarks({ dev });
   const load = (file) => import(pathToFileURL(join(root, "dist", file)).href);
   const results = [];
@@ -112,4 +126,5 @@ await runScript(async () => {
     }
   }
   console.log(`\n${writeResults(join(root, "bench/results"), results, { full, dev, only, row: key })}`);
+  if (compare) compareWithReadme(results);
 });

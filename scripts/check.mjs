@@ -1,5 +1,5 @@
 // Runs every check that must pass before a commit: format, lint, directions of imports, unused
-// exports, dependencies, types, clippy.
+// exports, dependencies, workflows, types, clippy.
 //
 //   --built   omits the type check of js/, which the build of the TypeScript has just done
 import { npmProgram, isInstalled, runScript, runAndWait } from "./lib/run.mjs";
@@ -15,6 +15,7 @@ const CHECK_STEPS = [
   ["arrows", process.execPath, "scripts/arrows.mjs"],
   ["unused files and exports", npmProgram("knip"), "--no-progress"],
   ["dependencies", process.execPath, "scripts/deny.mjs"],
+  ["workflows and shell scripts", process.execPath, "scripts/lint-workflows.mjs"],
   ["versions", process.execPath, "scripts/release.mjs", "--check"],
   ["records of the engine", process.execPath, "scripts/wire.mjs", "--check"],
   [TYPE_CHECK_STEP, npmProgram("tsc"), "--noEmit", "-p", "."],
