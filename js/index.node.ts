@@ -2,6 +2,7 @@
 export * from "./engine/index.node.ts";
 export * from "./backends/index.ts";
 export * from "./backends/local/local.node.ts";
+export { NodeBackend, type NodeCapabilities, type NodeOptions } from "./backends/node/node.node.ts";
 export { type SandboxOptions, sandboxFor } from "./backends/sandbox/sandbox-choice.node.ts";
 export {
   linuxSandbox,

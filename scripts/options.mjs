@@ -41,6 +41,7 @@ const OPTION_TABLES = [
   ["linuxSandbox", "backends/sandbox/sandbox.node.js", "LINUX_SANDBOX_OPTIONS"],
   ["sandboxOptionsOf", "backends/sandbox/sandbox.node.js", "SANDBOX_FLAGS"],
   ["LocalBackend", "backends/local/local-options.js", "LOCAL_OPTIONS"],
+  ["NodeBackend", "backends/node/node-options.js", "NODE_OPTIONS"],
   ["MemoryBackend", "backends/memory/memory.js", "MEMORY_OPTIONS"],
   ["MountBackend", "backends/mounts.js", "MOUNT_OPTIONS"],
   ["HttpBackend", "backends/http.js", "HTTP_OPTIONS"],

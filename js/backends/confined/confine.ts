@@ -13,9 +13,11 @@ import type {
   FsStat,
   ListOptions,
   MaybePromise,
+  MoveOptions,
   ReadOptions,
   VersionedBytes,
   WriteOptions,
+  WriteResult,
 } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { chmodVia, lstatOrNull, lstatVia, readLinkVia, symlinkVia } from "../fallback/fallback.ts";
@@ -87,15 +89,17 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
   const copyFile = async (
     from: string,
     to: string,
-    options: TransferOptions | undefined,
+    options: ChangeOptions | undefined,
     inTree: boolean,
-  ): Promise<void> => {
+  ): Promise<WriteResult> => {
     const resolver = await opened;
     const source = await resolver.resolve(from, "read", "follow");
     const { isDir } = await withErrorPath(from, () => inner.stat(source));
     if (isDir) throw backendError("IS_DIRECTORY", from);
-    await write(to, { ifAbsent: options?.overwrite !== true }, (real) => {
+    return write(to, { ifAbsent: options?.overwrite !== true }, async (real) => {
       if (kept(source, resolver) && !(inTree && resolver.rules.check(real).secret)) throw secret(from);
+      if (options?.aside !== undefined && inner.copyFile !== undefined)
+        return (await inner.copyFile(source, real, options)) ?? {};
       return copyFileVia(inner, source, real, options);
     });
   };
@@ -145,18 +149,20 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
     delete: async (path, options) => {
       const resolver = await opened;
       const real = await resolver.resolveForRemoval(path);
-      await withErrorPath(path, () => deleteVia(inner, real, { ifVersion: options?.ifVersion }));
+      const { ifVersion, aside } = options ?? {};
+      await withErrorPath(path, () => deleteVia(inner, real, { ifVersion, aside }));
     },
     mkdir: (path, options) =>
       at(path, "write", "keep", async (real, resolver) => {
         // An existing link is no new directory, but a link to the outside must not reveal whether its
         // target exists.
         const link = (await lstatOrNull(inner, real))?.type === "symlink";
-        if (link)
-          await resolver
-            .resolve(path, "read", "follow")
-            .catch(ignoreCodes("LOOP", "NOT_DIRECTORY", "NOT_FOUND"));
-        return inner.mkdir(real, options);
+        if (!link) return inner.mkdir(real, options);
+        const target = await resolver
+          .resolve(path, "read", "follow")
+          .catch(ignoreCodes("LOOP", "NOT_DIRECTORY", "NOT_FOUND"));
+        const isDirectory = target !== undefined && (await lstatOrNull(inner, target))?.isDir === true;
+        if (!isDirectory || options?.existOk === false) throw backendError("ALREADY_EXISTS", path);
       }),
     listDir: (path, options) =>
       at(path, "read", "follow", (real, resolver) => visibleEntries(inner, real, path, resolver, options)),
@@ -211,7 +217,17 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       return copyTree(within, from, to, options);
     },
   };
-  const { read, lock } = inner;
+  const { read, lock, hash } = inner;
+  if (hash !== undefined && read !== undefined) {
+    backend.hash = (path, options) =>
+      content(
+        path,
+        (real) => hash.call(inner, real, options),
+        async (_, real) =>
+          (await read.call(inner, real, { range: { start: 0, end: SECRET_HEAD_BYTES } }))?.bytes ??
+          EMPTY_BYTES,
+      );
+  }
   if (read !== undefined) {
     backend.read = (path, options) =>
       content(
@@ -308,14 +324,17 @@ async function* visibleFiles(
   }
 }
 
+/** The options of a move or copy whose old entry may be set aside. */
+type ChangeOptions = TransferOptions & MoveOptions;
+
 async function renameChecked(
   inner: FsBackend,
   from: string,
   to: string,
-  options: TransferOptions | undefined,
+  options: ChangeOptions | undefined,
   opened: Promise<PathResolver>,
   kept: IsHiddenSecret,
-): Promise<void> {
+): Promise<WriteResult> {
   const resolver = await opened;
   const source = await resolver.resolveForRemoval(from);
   await withErrorPath(from, () => lstatVia(inner, source));
@@ -323,7 +342,13 @@ async function renameChecked(
   if (kept(source, resolver) && !resolver.rules.check(target).secret) throw secret(from);
   if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
   await withErrorPath(from, () => checkTree(inner, source, target, from, resolver, kept, options?.signal));
-  await withErrorPath(to, () => renameVia(inner, source, target, options));
+  return withErrorPath(to, async () => {
+    const { rename } = inner;
+    // A move that sets the old entry aside must not be replaced by a copy, which would not do so.
+    if (rename !== undefined && (options?.aside ?? options?.ifTargetVersion) !== undefined)
+      return (await rename.call(inner, source, target, options)) ?? {};
+    return renameVia(inner, source, target, options);
+  });
 }
 
 /** Returns facts with the path that the caller gave. */
@@ -342,7 +367,7 @@ async function withErrorPath<T>(path: string, run: () => MaybePromise<T>): Promi
 }
 
 /** Returns a `catch` handler that ignores some codes. */
-function ignoreCodes(...codes: readonly Code[]): (error: unknown) => void {
+function ignoreCodes(...codes: readonly Code[]): (error: unknown) => undefined {
   return (error) => {
     if (!(error instanceof FilewrightError && codes.includes(error.code))) throw error;
   };

@@ -254,13 +254,12 @@ export async function renameVia(
   from: string,
   to: string,
   options: TransferOptions = {},
-): Promise<void> {
+): Promise<WriteResult> {
   const overwrite = options.overwrite ?? false;
   await checkVersion(backend, from, options.ifVersion);
   if (backend.rename !== undefined) {
     try {
-      await backend.rename(from, to, { overwrite, ifVersion: options.ifVersion });
-      return;
+      return (await backend.rename(from, to, { overwrite, ifVersion: options.ifVersion })) ?? {};
     } catch (error) {
       // A backend reports UNSUPPORTED_OPERATION for two paths it cannot rename between, such as on two
       // devices.
@@ -285,4 +284,5 @@ export async function renameVia(
     await copyTreeVia(fs, from, to, { overwrite, signal: options.signal });
     await removeTreeVia(fs, from, { signal: options.signal });
   });
+  return {};
 }

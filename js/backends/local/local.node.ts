@@ -438,7 +438,7 @@ export class LocalBackend implements FsBackend {
   async lock(path: string, options: LockOptions): Promise<LockHandle> {
     checkPath(path);
     const real = options.resolved ? path : await this.realpath(path);
-    return lockPath(this.#native, this.#options.stateDir, real, path, options);
+    return lockPath(this.#options.stateDir, real, path, options);
   }
 
   #transfer<T>(from: string, to: string, options: LocalTransferOptions, run: NativeTransfer<T>): Promise<T> {

@@ -2,23 +2,36 @@
  * Locks between processes. They wait on the event loop and not in a thread of the pool, because the holder of the
  * lock could need that thread to finish.
  */
+import { join } from "node:path";
 import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
-import type { NativeLock, NativeLocks } from "../../engine/generated/binding.ts";
+import type { NativeLock } from "../../engine/generated/binding.ts";
+import { fromEngine } from "../../engine/errors.ts";
 import type { LockHandle } from "../backend.ts";
 import { checkSignal, backendError } from "../failure.ts";
+import {
+  lockFileName,
+  openLockDirectory,
+  removeEndedHolder,
+  tryLockDirectory,
+} from "../node/lock-directory.node.ts";
 import { defaultStateDir, inStateDirectory } from "../state-directory.node.ts";
 
 /** The longest pause between two attempts to take a lock, in milliseconds. */
 const MAX_RETRY_PAUSE_MS = 20;
 
-const locksByStateDir = new Map<string, NativeLocks>();
+/** The locks of a state directory: those of the addon, or of Node where it does not load. */
+interface Locks {
+  /** Takes a lock by name without waiting. Returns null when another process holds it. */
+  tryLock(name: string): LockHandle | null;
+}
+
+const locksByStateDir = new Map<string, Locks>();
 
 /**
  * Takes the lock of a real path.
  * @throws LOCK_TIMEOUT, CANCELLED
  */
 export async function lockPath(
-  native: NativeBinding,
   stateDir: string | undefined,
   real: string,
   path: string,
@@ -26,12 +39,12 @@ export async function lockPath(
 ): Promise<LockHandle> {
   const { timeoutMs, signal } = options;
   const directory = stateDir ?? defaultStateDir();
-  const locks = locksOfStateDir(native, directory);
+  const locks = locksOfStateDir(directory);
   const deadline = performance.now() + timeoutMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, MAX_RETRY_PAUSE_MS)) {
     checkSignal(signal, path);
     const lock = inStateDirectory(directory, () => locks.tryLock(real));
-    if (lock !== null) return toLockHandle(lock);
+    if (lock !== null) return lock;
     const left = deadline - performance.now();
     if (left <= 0) {
       throw backendError("LOCK_TIMEOUT", path, "another process holds the lock", {
@@ -45,22 +58,49 @@ export async function lockPath(
 
 /** Takes a lock by name in a state directory. Returns null when another process holds it. */
 export function tryLock(stateDir: string, name: string): LockHandle | null {
-  const loaded = loadNative();
-  if ("failure" in loaded) {
-    const { message, remedy } = loaded.failure;
-    throw backendError("UNSUPPORTED_PLATFORM", stateDir, message, { hint: remedy });
-  }
-  const locks = locksOfStateDir(loaded.binding, stateDir);
-  const lock = inStateDirectory(stateDir, () => locks.tryLock(name));
-  return lock === null ? null : toLockHandle(lock);
+  const locks = locksOfStateDir(stateDir);
+  return inStateDirectory(stateDir, () => locks.tryLock(name));
 }
 
-function locksOfStateDir(native: NativeBinding, stateDir: string): NativeLocks {
+function locksOfStateDir(stateDir: string): Locks {
   const known = locksByStateDir.get(stateDir);
   if (known !== undefined) return known;
-  const locks = inStateDirectory(stateDir, () => new native.NativeLocks(stateDir));
+  const loaded = loadNative();
+  const locks = inStateDirectory(stateDir, () =>
+    "binding" in loaded ? openNativeLocks(loaded.binding, stateDir) : openNodeLocks(stateDir),
+  );
   locksByStateDir.set(stateDir, locks);
   return locks;
+}
+
+function openNodeLocks(stateDir: string): Locks {
+  const directory = openLockDirectory(stateDir);
+  return { tryLock: (name) => tryLockDirectory(directory, name) };
+}
+
+function openNativeLocks(native: NativeBinding, stateDir: string): Locks {
+  const locks = new native.NativeLocks(stateDir);
+  const tryNative = (name: string): LockHandle | null => {
+    const lock = locks.tryLock(name);
+    return lock === null ? null : toLockHandle(lock);
+  };
+  return {
+    tryLock: (name) => {
+      try {
+        return tryNative(name);
+      } catch (error) {
+        // A directory in the place of the lock file is the lock of a process without the addon.
+        if (fromEngine(error).code !== "IS_DIRECTORY") throw error;
+      }
+      if (!removeEndedHolder(join(stateDir, "locks", lockFileName(name)))) return null;
+      try {
+        return tryNative(name);
+      } catch (error) {
+        if (fromEngine(error).code === "IS_DIRECTORY") return null;
+        throw error;
+      }
+    },
+  };
 }
 
 function toLockHandle(lock: NativeLock): LockHandle {

@@ -1,0 +1,97 @@
+/** The errors of the system as errors of the contract, with the codes and texts of `crates/fs/src/dir/errno.rs`. */
+import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
+
+/** The code and the text for each error of the system. */
+const ERRORS_BY_NAME: Readonly<Record<string, readonly [Code, string]>> = {
+  ENOENT: ["NOT_FOUND", "no such file or directory"],
+  EACCES: ["PERMISSION_DENIED", "permission denied"],
+  EPERM: ["PERMISSION_DENIED", "permission denied"],
+  EROFS: ["READ_ONLY", "the file system is read-only"],
+  EEXIST: ["ALREADY_EXISTS", "something is already there"],
+  EISDIR: ["IS_DIRECTORY", "is a directory"],
+  ENOTDIR: ["NOT_DIRECTORY", "not a directory"],
+  ENOTEMPTY: ["NOT_EMPTY", "directory is not empty"],
+  ELOOP: ["LOOP", "too many symbolic links"],
+  ENAMETOOLONG: ["NAME_TOO_LONG", "file name is too long"],
+  ENOSPC: ["NO_SPACE", "no space left on the disk"],
+  EDQUOT: ["NO_SPACE", "the disk quota is used up"],
+  EFBIG: ["TOO_LARGE", "larger than the file system allows"],
+  ETXTBSY: ["PERMISSION_DENIED", "the file is a program that is running"],
+  ENXIO: ["NOT_REGULAR_FILE", "neither a file nor a directory"],
+  EINVAL: ["INVALID_ARGUMENT", "the file system refuses the name or value"],
+  EILSEQ: ["INVALID_ARGUMENT", "the file system refuses the bytes of the name"],
+  ENOTSUP: ["UNSUPPORTED_OPERATION", "the file system does not support this"],
+  EOPNOTSUPP: ["UNSUPPORTED_OPERATION", "the file system does not support this"],
+  ENOSYS: ["UNSUPPORTED_OPERATION", "the file system does not support this"],
+  EMFILE: ["IO_ERROR", "too many open files"],
+  ENFILE: ["IO_ERROR", "too many open files"],
+  EBUSY: ["IO_ERROR", "the file or directory is in use by the system"],
+};
+
+/** Returns the name of an error of the system, such as `ENOENT`; undefined for any other exception. */
+export function systemErrorName(error: unknown): string | undefined {
+  if (!(error instanceof Error) || error instanceof FilewrightError) return undefined;
+  const { code, syscall } = error as { readonly code?: unknown; readonly syscall?: unknown };
+  return typeof code === "string" && syscall !== undefined ? code : undefined;
+}
+
+/** Returns an exception of `node:fs` as an error about a path. Any other exception is returned as it is. */
+export function osError(error: unknown, path: string): unknown {
+  const name = systemErrorName(error);
+  if (name === undefined) return error;
+  const errno = Math.abs((error as { readonly errno?: number }).errno ?? 0);
+  const [code, message] = ERRORS_BY_NAME[name] ?? ["IO_ERROR", "input/output failure"];
+  if (code === "IO_ERROR")
+    return makeError(code, `${message} (os error ${errno})`, { path, details: { errno } });
+  const details = code === "PERMISSION_DENIED" && name !== "ETXTBSY" ? { errno } : undefined;
+  return makeError(code, message, { path, details });
+}
+
+/** Runs calls of `node:fs`. Their exceptions become errors about `path`. */
+export function withOsErrors<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw osError(error, path);
+  }
+}
+
+/** The value of `details.reason` of the error of {@link pathChanged}. */
+const PATH_CHANGED = "path_changed";
+
+/**
+ * Returns the error for a path that another program has changed since it was resolved: it is now a link, or leads
+ * to another directory. The caller resolves the path again.
+ */
+export function pathChanged(path: string): FilewrightError {
+  return makeError("CONFLICT", "the path is being changed by another program", {
+    path,
+    details: { reason: PATH_CHANGED },
+  });
+}
+
+/** Returns true for the error of {@link pathChanged}. */
+export function isPathChanged(error: unknown): boolean {
+  return error instanceof FilewrightError && error.details?.["reason"] === PATH_CHANGED;
+}
+
+/** Returns the error for a FIFO, socket or device where a regular file is needed. */
+export function notRegular(path: string): FilewrightError {
+  return makeError("NOT_REGULAR_FILE", "neither a file nor a directory", { path });
+}
+
+/** Returns the error for a file or entry that no longer has the expected version. */
+export function versionConflict(
+  path: string,
+  message = "the file has changed since it was read",
+): FilewrightError {
+  return makeError("CONFLICT", message, { path, hint: "read the file again" });
+}
+
+/** Returns the error for an entry that cannot be renamed to be kept. Nothing has been changed. */
+export function noAside(path: string): FilewrightError {
+  return makeError("UNSUPPORTED_OPERATION", "the old entry cannot be set aside here", {
+    path,
+    details: { reason: "aside" },
+  });
+}

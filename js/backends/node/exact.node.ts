@@ -1,0 +1,149 @@
+/**
+ * The disk by real paths: no name of a path may be a link, and one that has become a link is refused. The policy
+ * (`../confined`) resolves every path before it comes here.
+ */
+import * as fs from "node:fs";
+import type { FsBackend, FsStat, WriteOptions } from "../backend.ts";
+import { backendError } from "../failure.ts";
+import { resolveLinks } from "../fallback/links.ts";
+import { lockPath } from "../local/lock.node.ts";
+import { childOf, parentOf } from "../paths.ts";
+import { decodeText, encodeText } from "../text.ts";
+import { deleteEntry, makeLink, removeWhole, setModeOf, sweepPath } from "./change.node.ts";
+import { listDirectory, makeDirectory, makeParents, removeMade, targetOf } from "./directories.node.ts";
+import { osError, pathChanged, systemErrorName } from "./errors.node.ts";
+import { fsStatOf } from "./facts.node.ts";
+import type { NodeOptions } from "./node-options.ts";
+import { factsIn, inParent, realPathOf } from "./pinned.node.ts";
+import { hashOfPath, readVersion } from "./read.node.ts";
+import { newAsideName } from "./temp.node.ts";
+import { copyRegularFile, moveEntry } from "./transfer.node.ts";
+import { writeFile } from "./write.node.ts";
+
+/** Returns the disk by real paths. */
+export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">): FsBackend {
+  const flushing = options.durability ?? "atomic";
+
+  const writeBytes = async (path: string, content: Uint8Array, given: WriteOptions = {}) => {
+    const { createDirs, hash: _, ...rest } = given;
+    const made = createDirs === true ? makeParents(path) : [];
+    try {
+      return await writeFile(path, {
+        ...rest,
+        content: (fd) => writeAll(fd, content),
+        durability: given.durability ?? flushing,
+      });
+    } catch (error) {
+      removeMade(made);
+      throw error;
+    }
+  };
+  const readBytes = async (path: string): Promise<Uint8Array> => {
+    const found = await readVersion(path);
+    return (found as NonNullable<typeof found>).bytes;
+  };
+
+  return Object.freeze<FsBackend>({
+    exists: (path) => {
+      try {
+        return inParent(path, (directory, name) => factsIn(directory, name) !== undefined);
+      } catch {
+        return false;
+      }
+    },
+    stat: (path) => {
+      const stat = entryFacts(path);
+      if (stat.type === "symlink") throw pathChanged(path);
+      return stat;
+    },
+    lstat: entryFacts,
+    readText: async (path, { encoding } = {}) => decodeText(await readBytes(path), encoding, path),
+    readBytes,
+    read: readVersion,
+    hash: hashOfPath,
+    writeText: async (path, content, { encoding, ...how } = {}) =>
+      writeBytes(path, encodeText(content, encoding, path), how),
+    writeBytes,
+    delete: deleteEntry,
+    mkdir: makeDirectory,
+    listDir: listDirectory,
+    iterFiles: () => {
+      throw backendError("INTERNAL", "/", "trees are walked by the policy");
+    },
+    glob: () => {
+      throw backendError("INTERNAL", "/", "trees are walked by the policy");
+    },
+    rename: (from, to, how = {}) => moveEntry(from, to, { durability: flushing, ...how }),
+    copyFile: (from, to, how = {}) => copyRegularFile(from, to, { durability: flushing, ...how }),
+    readLink: (path) =>
+      inParent(path, (directory, name) => {
+        try {
+          return targetOf(directory, name);
+        } catch (error) {
+          if (systemErrorName(error) !== "EINVAL") throw error;
+          throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
+        }
+      }),
+    symlink: makeLink,
+    realpath,
+    chmod: setModeOf,
+    removeTree: removeWhole,
+    asidePath: (path) => childOf(parentOf(path), newAsideName()),
+    sweep: sweepPath,
+    lock: (path, how) => lockPath(options.stateDir, path, path, how),
+  });
+}
+
+/** Returns the facts about the entry at a real path, a link not followed. */
+function entryFacts(path: string): FsStat {
+  return inParent(path, (directory, name) => {
+    const facts = factsIn(directory, name);
+    if (facts === undefined) throw backendError("NOT_FOUND", path);
+    return fsStatOf(facts, path, facts.isSymbolicLink() ? targetOf(directory, name) : undefined);
+  });
+}
+
+/** Returns a path with every link resolved. Missing names at its end are kept. */
+async function realpath(path: string): Promise<string> {
+  try {
+    return realPathOf(path);
+  } catch (error) {
+    const code = systemErrorName(error);
+    if (code !== "ENOENT" && code !== "ENOTDIR" && code !== "ELOOP" && code !== "ENAMETOOLONG")
+      throw osError(error, path);
+  }
+  const look = async (at: string) => {
+    try {
+      return inParent(at, (directory, name) => {
+        const facts = factsIn(directory, name);
+        if (facts === undefined) return null;
+        if (facts.isSymbolicLink()) return { type: "symlink" as const, target: targetOf(directory, name) };
+        return { type: facts.isDirectory() ? ("dir" as const) : ("file" as const) };
+      });
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code === "NOT_FOUND") return null;
+      throw error;
+    }
+  };
+  return resolveLinks(path, { follow: true, keepMissingDirectory: true, look });
+}
+
+/** The size in bytes up to which a content is written without waiting. */
+const MAX_SYNC_BYTES = 256 * 1024;
+
+function writeAll(fd: number, content: Uint8Array): void | Promise<void> {
+  if (content.length > MAX_SYNC_BYTES) return writeLater(fd, content);
+  for (let done = 0; done < content.length; )
+    done += fs.writeSync(fd, content, done, content.length - done, done);
+}
+
+async function writeLater(fd: number, content: Uint8Array): Promise<void> {
+  for (let done = 0; done < content.length; ) {
+    const from = done;
+    done += await new Promise<number>((resolve, reject) => {
+      fs.write(fd, content, from, Math.min(1 << 20, content.length - from), from, (error, count) =>
+        error === null ? resolve(count) : reject(error),
+      );
+    });
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * The local disk without the native addon, over `node:fs`.
+ *
+ * Paths are resolved and judged by the policy in TypeScript (`../confined`); `exact.node.ts` then opens exactly the
+ * path that was judged, or refuses. A path that another program has changed in between is resolved again.
+ */
+import { optionChecker } from "../../schema/option.ts";
+import type { Signalled } from "../../engine/errors.ts";
+import type { Page, PageRequest } from "../../engine/read.ts";
+import type {
+  CopyTreeOptions,
+  DeleteOptions,
+  FsBackend,
+  FsEntry,
+  FsStat,
+  GlobRoot,
+  ListOptions,
+  LockHandle,
+  LockOptions,
+  MaybePromise,
+  MkdirOptions,
+  MoveOptions,
+  ReadOptions,
+  TextOptions,
+  TreeCounts,
+  VersionedBytes,
+  WriteOptions,
+  WriteResult,
+} from "../backend.ts";
+import { confineBackend } from "../confined/confine.ts";
+import { backendError } from "../failure.ts";
+import { listPageVia } from "../fallback/fallback.ts";
+import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
+import { boundOutput, type SandboxPolicy } from "../policy.ts";
+import { isPathChanged } from "./errors.node.ts";
+import { exactDisk } from "./exact.node.ts";
+import { type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
+import { pinMode } from "./pinned.node.ts";
+import { pageOf } from "./read.node.ts";
+import { newAsideName } from "./temp.node.ts";
+
+export type { NodeCapabilities, NodeOptions };
+
+const checkOptions = optionChecker("NodeBackend", NODE_OPTIONS);
+
+/** The number of attempts when other programs change a path while it is used. */
+const MAX_PATH_ATTEMPTS = 64;
+
+/** The policy of a disk without one: everything is allowed. */
+const UNRESTRICTED: SandboxPolicy = Object.freeze({
+  cwd: "/",
+  read: null,
+  write: ["/"],
+  deny: [],
+  protect: false,
+  readOnly: false,
+  followSymlinks: "any",
+});
+
+/** The confined disk, which has every capability that this file uses. */
+type ConfinedDisk = FsBackend &
+  Required<
+    Omit<FsBackend, "confine" | "readLines" | "listPage" | "grep" | "find" | "findFiles" | "listTree">
+  >;
+
+/**
+ * The local disk over `node:fs`, for systems where the native addon does not load. Searches are slower than those
+ * of {@link LocalBackend}, and extended attributes of a replaced file are not kept.
+ *
+ * @example
+ * const disk = new NodeBackend();
+ * await disk.writeText("/tmp/a.txt", "one\n");
+ * const { version } = await disk.stat("/tmp/a.txt");
+ * await disk.writeText("/tmp/a.txt", "two\n", { ifVersion: version }); // CONFLICT if changed meanwhile
+ */
+export class NodeBackend implements FsBackend {
+  readonly #options: NodeOptions;
+  readonly #disk: ConfinedDisk;
+  #trusted: NodeBackend | undefined;
+  #closed = false;
+
+  /** A copy of the backend that enforces a policy. A confined backend is not confined again. */
+  declare readonly confine?: (policy: SandboxPolicy) => NodeBackend;
+
+  /** @param disk the confined disk, where the caller has created it */
+  constructor(given: NodeOptions = {}, disk?: FsBackend) {
+    const options = checkOptions(given);
+    this.#options = Object.freeze({ ...options });
+    boundOutput(this, options.policy);
+    this.#disk = (disk ??
+      confineBackend(exactDisk(this.#options), options.policy ?? UNRESTRICTED)) as ConfinedDisk;
+    if (options.policy === undefined)
+      this.confine = (policy) => new NodeBackend({ ...this.#options, policy });
+  }
+
+  /** Allows reading the content of exactly these secrets. Replaces the previous list. */
+  grantSecrets(paths: readonly string[]): void {
+    this.#disk.grantSecrets(paths);
+  }
+
+  /** A copy of the backend for the host's own reads, which treats secrets as ordinary files. */
+  trusted(): NodeBackend {
+    if (this.#options.policy?.secrets !== "grant") return this;
+    this.#trusted ??= new NodeBackend(this.#options, this.#disk.trusted());
+    return this.#trusted;
+  }
+
+  /** Returns how the files are protected. */
+  capabilities(): NodeCapabilities {
+    const held =
+      pinMode() === "descriptor"
+        ? "directories are held by descriptors of procfs"
+        : "procfs is missing: paths are compared before and after each use";
+    const reason = "no part of the kernel is in use without the native addon";
+    return Object.freeze({
+      resolver: "node",
+      reason: held,
+      kernel: Object.freeze({ files: "none", reason }),
+    });
+  }
+
+  async exists(path: string): Promise<boolean> {
+    try {
+      return await this.#run([path], (disk) => disk.exists(path));
+    } catch {
+      return false;
+    }
+  }
+  stat(path: string): Promise<FsStat> {
+    return this.#run([path], (disk) => disk.stat(path));
+  }
+  lstat(path: string): Promise<FsStat> {
+    return this.#run([path], (disk) => disk.lstat(path));
+  }
+  readText(path: string, options?: TextOptions): Promise<string> {
+    return this.#run([path], (disk) => disk.readText(path, options));
+  }
+  readBytes(path: string): Promise<Uint8Array> {
+    return this.#run([path], (disk) => disk.readBytes(path));
+  }
+  read(path: string, options?: ReadOptions): Promise<VersionedBytes | null> {
+    return this.#run([path], (disk) => disk.read(path, options));
+  }
+  /** Returns the SHA-256 of a file and its version, in constant memory. */
+  hash(path: string, options?: Signalled): Promise<{ readonly hash: string; readonly version: string }> {
+    return this.#run([path], (disk) => disk.hash(path, options));
+  }
+  /** Returns a page of a text file, which is read as a whole. */
+  readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
+    const { signal, ...wanted } = request;
+    return this.#run([path], async (disk) => pageOf(path, await disk.read(path, { signal }), wanted, signal));
+  }
+  writeText(path: string, content: string, options?: WriteOptions & TextOptions): Promise<WriteResult> {
+    return this.#run([path], (disk) => disk.writeText(path, content, options));
+  }
+  writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+    return this.#run([path], (disk) => disk.writeBytes(path, content, options));
+  }
+  delete(path: string, options?: DeleteOptions): Promise<void> {
+    return this.#run([path], (disk) => disk.delete(path, options));
+  }
+  mkdir(path: string, options?: MkdirOptions): Promise<void> {
+    return this.#run([path], (disk) => disk.mkdir(path, options));
+  }
+  listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
+    return this.#run([path], (disk) => disk.listDir(path, options));
+  }
+  listPage(
+    path: string,
+    options: { readonly cursor?: string | undefined; readonly limit: number },
+  ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string }> {
+    const { listDir } = this.#disk;
+    return this.#run([path], () => listPageVia({ listDir } as FsBackend, path, options));
+  }
+  async *iterFiles(root: string): AsyncGenerator<string> {
+    checkAbsolute(root);
+    yield* this.#disk.iterFiles(root);
+  }
+  /** `root` defaults to the policy's working directory. */
+  glob(pattern: string, options?: GlobRoot): Promise<readonly string[]> {
+    return this.#run([options?.root ?? "/"], (disk) => disk.glob(pattern, options));
+  }
+  rename(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
+    return this.#run([from, to], async (disk) => (await disk.rename(from, to, options)) ?? {});
+  }
+  copyFile(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
+    return this.#run([from, to], async (disk) => (await disk.copyFile(from, to, options)) ?? {});
+  }
+  copyTree(from: string, to: string, options?: CopyTreeOptions): Promise<TreeCounts> {
+    return this.#run([from, to], (disk) => disk.copyTree(from, to, options));
+  }
+  removeTree(path: string, options?: Signalled & Pick<DeleteOptions, "aside">): Promise<TreeCounts> {
+    return this.#run([path], (disk) => disk.removeTree(path, options));
+  }
+  /** Returns a new path in the directory of `path`, to which a change renames the entry it replaces or deletes. */
+  asidePath(path: string): string {
+    checkAbsolute(path);
+    return childOf(parentOf(normalise(path).path), newAsideName());
+  }
+  readLink(path: string): Promise<string> {
+    return this.#run([path], (disk) => disk.readLink(path));
+  }
+  symlink(target: string, path: string): Promise<void> {
+    return this.#run([path], (disk) => disk.symlink(target, path));
+  }
+  realpath(path: string): Promise<string> {
+    return this.#run([path], (disk) => disk.realpath(path));
+  }
+  chmod(path: string, mode: number): Promise<void> {
+    return this.#run([path], (disk) => disk.chmod(path, mode));
+  }
+  sweep(path: string): Promise<void> {
+    return this.#run([path], (disk) => disk.sweep(path));
+  }
+  /** Locks the path against other processes with the same state directory. */
+  lock(path: string, options: LockOptions): Promise<LockHandle> {
+    return this.#run([path], (disk) => disk.lock(path, options));
+  }
+  /** Later calls fail with UNSUPPORTED_OPERATION. */
+  close(): void {
+    this.#closed = true;
+    this.#trusted?.close();
+  }
+
+  /** Runs a call, again when another program has changed a path between its check and its use. */
+  async #run<T>(paths: readonly string[], call: (disk: ConfinedDisk) => MaybePromise<T>): Promise<T> {
+    if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", paths[0] ?? "/", "the backend is closed");
+    for (const path of paths) checkAbsolute(path);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await call(this.#disk);
+      } catch (error) {
+        if (attempt === MAX_PATH_ATTEMPTS || !isPathChanged(error)) throw error;
+      }
+    }
+  }
+}
+
+/** @throws INVALID_ARGUMENT for a path that is not absolute, or that no text can be */
+function checkAbsolute(path: string): void {
+  checkPath(path);
+  if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "path is not absolute");
+}

@@ -1,0 +1,181 @@
+/**
+ * Reading regular files: whole, in ranges, in pages, and their hashes. Small files are read at once, because a
+ * hand-over to another thread takes longer than the read; large ones in blocks, on threads of Node.
+ */
+import { createHash } from "node:crypto";
+import * as fs from "node:fs";
+import { engine } from "../../engine/current.ts";
+import type { Page, PageRequest } from "../../engine/read.ts";
+import type { ReadOptions, VersionedBytes } from "../backend.ts";
+import { checkRange, checkSignal, tooLargeError } from "../failure.ts";
+import { osError } from "./errors.node.ts";
+import { fsStatOf, parseVersion, versionOf } from "./facts.node.ts";
+import { openFile, type PinnedFile } from "./pinned.node.ts";
+
+/** The size in bytes up to which a file is read without waiting. */
+const MAX_SYNC_BYTES = 256 * 1024;
+/** The number of bytes read between two looks at the signal. */
+const BLOCK_BYTES = 1 << 20;
+/** The maximum number of bytes that one call reads into memory, as in `crates/fs/src/read/mod.rs`. */
+const MAX_READ_BYTES = 2 ** 31;
+/** The number of bytes first tried of a file that reports no size, such as one in procfs. */
+const UNSIZED_BYTES = 16 * 1024;
+/** The size in bytes above which a page is extracted on another thread, as in `js/tools/lib/contents.ts`. */
+const MIN_BACKGROUND_PAGE_BYTES = 64 * 1024;
+
+/** Reads a file by its real path, or a range of it; null when it still has the version `ifNoneMatch`. */
+export function readVersion(
+  path: string,
+  { range, ifNoneMatch, maxBytes = MAX_READ_BYTES, signal }: ReadOptions = {},
+): VersionedBytes | null | Promise<VersionedBytes> {
+  checkRange(range, path);
+  checkSignal(signal, path);
+  const file = openFile(path);
+  const { facts } = file;
+  let closing = true;
+  try {
+    if (ifNoneMatch !== undefined && parseVersion(ifNoneMatch)?.facts === versionOf(facts)) return null;
+    const size = Number(facts.size);
+    const start = range?.start ?? 0;
+    const end = range?.end ?? Number.POSITIVE_INFINITY;
+    const expected = Math.max(0, Math.min(end, size) - start);
+    const limit = Math.min(maxBytes, MAX_READ_BYTES);
+    if (expected > limit) throw tooLargeError(path, expected, limit);
+    const made = (bytes: Uint8Array): VersionedBytes =>
+      Object.freeze({ bytes, version: versionOf(facts), stat: fsStatOf(facts, path) });
+    if (size === 0) return made(readUnsized(file.fd, path, start, end, limit));
+    if (expected <= MAX_SYNC_BYTES) return made(readNow(file.fd, start, expected));
+    closing = false;
+    return readLater(file.fd, path, start, expected, signal)
+      .finally(() => fs.closeSync(file.fd))
+      .then(made);
+  } catch (error) {
+    throw osError(error, path);
+  } finally {
+    if (closing) fs.closeSync(file.fd);
+  }
+}
+
+/** Reads a range of an open file, up to its end. */
+function readNow(fd: number, start: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let done = 0;
+  while (done < length) {
+    const count = fs.readSync(fd, bytes, done, length - done, start + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return done === length ? bytes : bytes.slice(0, done);
+}
+
+/** Reads a file that reports size 0: an empty one, or one whose content the system makes as it is read. */
+function readUnsized(fd: number, path: string, start: number, end: number, limit: number): Uint8Array {
+  let bytes = new Uint8Array(UNSIZED_BYTES);
+  let done = 0;
+  const wanted = Math.min(end - start, limit + 1);
+  while (done < wanted) {
+    if (done === bytes.length) {
+      const longer = new Uint8Array(2 * bytes.length);
+      longer.set(bytes);
+      bytes = longer;
+    }
+    const count = fs.readSync(fd, bytes, done, Math.min(bytes.length, wanted) - done, start + done);
+    if (count === 0) break;
+    done += count;
+  }
+  if (done > limit) throw tooLargeError(path, done, limit);
+  return bytes.slice(0, done);
+}
+
+async function readLater(
+  fd: number,
+  path: string,
+  start: number,
+  length: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  let done = 0;
+  while (done < length) {
+    checkSignal(signal, path);
+    const count = await readBlock(fd, path, bytes, done, start + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return done === length ? bytes : bytes.slice(0, done);
+}
+
+/** Reads at most {@link BLOCK_BYTES} into a buffer, on a thread of Node. */
+function readBlock(
+  fd: number,
+  path: string,
+  bytes: Uint8Array,
+  at: number,
+  position: number,
+): Promise<number> {
+  const length = Math.min(BLOCK_BYTES, bytes.length - at);
+  return new Promise((resolve, reject) => {
+    fs.read(fd, bytes, at, length, position, (error, count) =>
+      error === null ? resolve(count) : reject(osError(error, path)),
+    );
+  });
+}
+
+/** Calls `use` with each block of an open file, in order. The block is used again afterwards. */
+export async function eachBlock(
+  file: PinnedFile,
+  path: string,
+  signal: AbortSignal | undefined,
+  use: (block: Uint8Array) => void | Promise<void>,
+): Promise<void> {
+  const block = new Uint8Array(Math.max(1, Math.min(BLOCK_BYTES, Number(file.facts.size) || UNSIZED_BYTES)));
+  const small = file.facts.size <= BigInt(MAX_SYNC_BYTES);
+  for (let at = 0; ; ) {
+    checkSignal(signal, path);
+    const count = small
+      ? fs.readSync(file.fd, block, 0, block.length, at)
+      : await readBlock(file.fd, path, block, 0, at);
+    if (count === 0) return;
+    await use(count === block.length ? block : block.subarray(0, count));
+    at += count;
+  }
+}
+
+/** Returns the SHA-256 of an open file. */
+export async function hashOfFile(file: PinnedFile, path: string, signal?: AbortSignal): Promise<string> {
+  const hash = createHash("sha256");
+  await eachBlock(file, path, signal, (block) => void hash.update(block));
+  return `sha256:${hash.digest("hex")}`;
+}
+
+/** Returns the SHA-256 of a file by its real path, and its version. */
+export async function hashOfPath(
+  path: string,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<{ readonly hash: string; readonly version: string }> {
+  checkSignal(signal, path);
+  const file = openFile(path);
+  try {
+    const hash = await hashOfFile(file, path, signal);
+    return Object.freeze({ hash, version: versionOf(file.facts) });
+  } catch (error) {
+    throw osError(error, path);
+  } finally {
+    fs.closeSync(file.fd);
+  }
+}
+
+/** Returns a page of a text file whose content was read. */
+export async function pageOf(
+  path: string,
+  found: VersionedBytes | null,
+  request: PageRequest,
+  signal: AbortSignal | undefined,
+): Promise<Page> {
+  const { bytes, version, stat } = found as VersionedBytes; // `null` only answers `ifNoneMatch`.
+  const page =
+    bytes.length > MIN_BACKGROUND_PAGE_BYTES
+      ? await engine().readPageAsync(bytes, request, path, { signal })
+      : engine().readPage(bytes, request, path);
+  return Object.freeze(Object.assign(page, { version, mtime: stat.mtime, mode: stat.mode }) as Page);
+}

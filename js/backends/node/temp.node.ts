@@ -1,0 +1,128 @@
+/** Names of temporary files, which name their process, and the removal of those that dead processes left. */
+import { randomBytes } from "node:crypto";
+import * as fs from "node:fs";
+import { isTempName } from "../walk/temp-name.ts";
+import { osError } from "./errors.node.ts";
+import { fileIdOf } from "./facts.node.ts";
+import { factsIn, type PinnedDirectory, pinBelow } from "./pinned.node.ts";
+import { textOfHostBytes } from "./host-path.node.ts";
+import { hasEnded, ownIdentity, type ProcessIdentity } from "./process-identity.node.ts";
+
+/** The suffix of an entry that a change moved aside. */
+const ASIDE_SUFFIX = "-kept";
+/** The age in milliseconds after which a temporary file of another boot or machine is removed. */
+const MIN_FOREIGN_AGE_MS = 3_600_000;
+/** The age in milliseconds before which an entry that was moved aside is kept, because the journal may need it. */
+const MIN_ASIDE_AGE_MS = 7 * 24 * 3_600_000;
+/** The time in milliseconds within which a directory is not swept twice. */
+const SWEEP_INTERVAL_MS = 60_000;
+/** The number of directories whose last sweep is known. */
+const MAX_KNOWN_SWEEPS = 1024;
+
+/** Returns a new name for a temporary file of this process. */
+export function newTempName(): string {
+  const { realm, pid, started } = ownIdentity();
+  return `.filewright-${realm}-${pid.toString(16)}-${started.toString(16)}-${randomBytes(8).toString("hex")}`;
+}
+
+/** Returns a new name for an entry that is moved aside. */
+export function newAsideName(): string {
+  return newTempName() + ASIDE_SUFFIX;
+}
+
+/** Returns true for a name from {@link newAsideName} of this process. */
+export function isOwnAsideName(name: string): boolean {
+  const creator = isAsideName(name) ? creatorOf(name) : undefined;
+  const own = ownIdentity();
+  return creator?.realm === own.realm && creator.pid === own.pid && creator.started === own.started;
+}
+
+/** Returns true for the name of an entry that a change moved aside. */
+export function isAsideName(name: string): boolean {
+  return name.endsWith(ASIDE_SUFFIX) && isTempName(name);
+}
+
+function creatorOf(name: string): ProcessIdentity {
+  const [, realm = "", pid = "", started = ""] = name.split("-");
+  return { realm, pid: Number.parseInt(pid, 16), started: Number.parseInt(started, 16) };
+}
+
+const lastSweeps = new Map<string, number>();
+
+/** Removes stale temporary files from a directory after a change in it, unless that was done a moment ago. */
+export function sweepSometimes(directory: PinnedDirectory): void {
+  const id = fileIdOf(directory.facts);
+  const now = performance.now();
+  if (now - (lastSweeps.get(id) ?? Number.NEGATIVE_INFINITY) < SWEEP_INTERVAL_MS) return;
+  if (lastSweeps.size >= MAX_KNOWN_SWEEPS) lastSweeps.clear();
+  lastSweeps.set(id, now);
+  try {
+    sweepDirectory(directory);
+  } catch {
+    // The change has been made. The next sweep tries again.
+  }
+}
+
+/** Removes the temporary files of ended processes from a directory. Returns their number. */
+export function sweepDirectory(directory: PinnedDirectory): number {
+  let swept = 0;
+  for (const name of namesIn(directory)) {
+    if (!isTempName(name) || !isStale(directory, name)) continue;
+    try {
+      removeEntry(directory, name);
+      swept++;
+    } catch {
+      // Another process was faster, or it may not be removed.
+    }
+  }
+  return swept;
+}
+
+function isStale(directory: PinnedDirectory, name: string): boolean {
+  const ended = hasEnded(creatorOf(name));
+  const aside = isAsideName(name);
+  if (ended !== undefined && !(ended && aside)) return ended;
+  const facts = factsIn(directory, name);
+  if (facts === undefined) return false;
+  return Date.now() - Number(facts.ctimeMs) > (aside ? MIN_ASIDE_AGE_MS : MIN_FOREIGN_AGE_MS);
+}
+
+/** Returns the names in a held directory. */
+export function namesIn(directory: PinnedDirectory): readonly string[] {
+  const names = fs.readdirSync(directory.at("."));
+  if (!names.some((name) => name.includes("\ufffd") || name.includes("\\"))) return names;
+  return fs.readdirSync(directory.at("."), { encoding: "buffer" }).map(textOfHostBytes);
+}
+
+/** Removes an entry of a held directory and everything below it, whatever its permission bits. */
+export function removeEntry(directory: PinnedDirectory, name: string): void {
+  const facts = factsIn(directory, name);
+  if (facts === undefined) return;
+  if (!facts.isDirectory()) {
+    fs.unlinkSync(directory.at(name));
+    return;
+  }
+  const inside = pinBelow(directory, name);
+  try {
+    for (const below of namesInOwn(inside)) removeEntry(inside, below);
+  } finally {
+    inside.close();
+  }
+  fs.rmdirSync(directory.at(name));
+}
+
+/** Returns the names in a directory that is removed. Missing permissions of its owner are added first. */
+function namesInOwn(directory: PinnedDirectory): readonly string[] {
+  if ((directory.facts.mode & 0o700n) !== 0o700n) {
+    try {
+      fs.chmodSync(directory.at("."), 0o700);
+    } catch {
+      // The listing or the removal reports the refusal.
+    }
+  }
+  try {
+    return namesIn(directory);
+  } catch (error) {
+    throw osError(error, directory.path);
+  }
+}

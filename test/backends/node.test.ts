@@ -1,0 +1,57 @@
+/** The disk without the native addon: the backend contract, free and confined, and what it does like the addon. */
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "vitest";
+import { NodeBackend, SandboxedBackend, SandboxPolicy } from "../../js/index.node.ts";
+import { type PinMode, setPinMode } from "../../js/backends/node/pinned.node.ts";
+import { backendContract } from "../../js/testing/index.ts";
+
+const CAPABILITIES = [
+  "read",
+  "readLines",
+  "hash",
+  "listPage",
+  "rename",
+  "copyFile",
+  "lstat",
+  "readLink",
+  "symlink",
+  "realpath",
+  "chmod",
+  "removeTree",
+  "copyTree",
+  "asidePath",
+  "sweep",
+  "lock",
+  "close",
+] as const;
+
+const WAYS: readonly (readonly [PinMode, boolean])[] = [
+  ["descriptor", false],
+  ["descriptor", true],
+  ["compare", true],
+];
+
+for (const [mode, confined] of WAYS) {
+  describe.skipIf(mode === "descriptor" && process.platform !== "linux")(
+    `the contract, held by ${mode}, ${confined ? "confined" : "free"}`,
+    () => {
+      backendContract(
+        () => {
+          const before = setPinMode(mode);
+          const root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-node-")));
+          const free = new NodeBackend({ stateDir: join(root, "..", "filewright-test-state") });
+          const policy = SandboxPolicy.workspaceOnly(root, { protect: true, deny: ["*.denied"] });
+          const backend = confined ? new SandboxedBackend(free, policy) : free;
+          const dispose = (): void => {
+            setPinMode(before);
+            fs.rmSync(root, { recursive: true, force: true });
+          };
+          return { backend, root, dispose };
+        },
+        { test: it, requires: CAPABILITIES },
+      );
+    },
+  );
+}
