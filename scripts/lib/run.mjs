@@ -9,6 +9,8 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 const RUST_INSTALL_HINT =
   "install Rust 1.89 or later: https://rustup.rs, or on Debian: apt-get install rustc-web cargo-web";
 
+const RELEASE_INSTALL_HINT = "run as root: node scripts/release/tools.mjs";
+
 /** For each program that a build needs, how to install it. */
 const INSTALL_HINT_BY_PROGRAM = {
   cargo: RUST_INSTALL_HINT,
@@ -21,6 +23,8 @@ const INSTALL_HINT_BY_PROGRAM = {
   knip: "run: npm install",
   vitest: "run: npm install",
   typedoc: "run: npm install",
+  readelf: RELEASE_INSTALL_HINT,
+  "qemu-aarch64-static": RELEASE_INSTALL_HINT,
 };
 
 /** An error that ends a script. Only its message is printed, without a stack trace. */

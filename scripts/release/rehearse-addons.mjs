@@ -10,6 +10,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readArguments } from "../lib/arguments.mjs";
+import { buildTypeScript } from "../build.mjs";
 import { BuildError, runScript, root } from "../lib/run.mjs";
 import { ADDONS_FOLDER, BUILD_FLAGS, buildAddon } from "./cross-build.mjs";
 import { inspectAddon, megabytes } from "./inspect-addon.mjs";
@@ -65,11 +66,12 @@ export function rehearsalTable(rehearsals) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await runScript(() => {
+  await runScript(async () => {
     const { flags, rest } = readArguments(process.argv.slice(2), {
       ...BUILD_FLAGS,
       "--built": { description: "tries the addons of an earlier run" },
     });
+    await buildTypeScript();
     const rehearsals = rehearseAddons({
       platforms: rest,
       profile: flags["--profile"],

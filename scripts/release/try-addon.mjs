@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readArguments } from "../lib/arguments.mjs";
+import { buildTypeScript } from "../build.mjs";
 import { BuildError, runAndWait, runScript, root } from "../lib/run.mjs";
 import { ADDONS_FOLDER } from "./cross-build.mjs";
 import { nodeCommand } from "./foreign-node.mjs";
@@ -85,7 +86,7 @@ export function describeTrial({ node, contract, uses, resolver, kernel }) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await runScript(() => {
+  await runScript(async () => {
     const { flags, rest } = readArguments(process.argv.slice(2), {
       "--addons": { value: "DIR", description: "the folder with the addons" },
       "--package": { value: "DIR", description: "an installed filewright to try" },
@@ -94,6 +95,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
     if (installed !== undefined && rest.length !== 1) {
       throw new BuildError("--package needs the one platform whose addon is installed");
     }
+    if (installed === undefined) await buildTypeScript();
     for (const target of releaseTargets(rest)) {
       const trial = tryAddon(target, { addons: flags["--addons"], installed });
       const found = trial === undefined ? "cannot run on this machine" : describeTrial(trial);
