@@ -123,6 +123,8 @@ function privateApt(folder, arch) {
     "Dir::Etc::SourceParts=-",
     `Dir::State::Lists=${state}/lists`,
     `Dir::Cache=${state}/cache`,
+    // Else an installed package of the same name decides which version is downloaded.
+    "Dir::State::Status=/dev/null",
     `APT::Architectures=${arch}`,
     // Root downloads into folders that apt-get's own user could not write.
     "APT::Sandbox::User=root",
