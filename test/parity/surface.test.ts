@@ -98,6 +98,16 @@ const cases: Record<string, (engine: Engine) => unknown> = {
     const compiled = e.compileRules(rules);
     return ["/w/a.key", "/w/.GIT/hooks/x", "/w/cafe\u0301", "/x"].map((path) => compiled.check(path));
   },
+  "what is denied in any letter case": (e) =>
+    ["/w/A.KEY", "/w/a.key"].map((path) => e.compileRules({ ...rules, foldCase: true }).check(path)),
+  "a path on a Windows disk": (e) =>
+    ["src\\a.ts", "c:\\REPO\\näh", "/C:/repo/.", "..\\x"].map(
+      e.windowsPaths({ cwd: "/C:/repo", roots: ["/C:/repo", "/"] }),
+    ),
+  "a path on a Windows disk refused": (e) => e.windowsPaths({ cwd: "/C:/repo", roots: [] })("ENV~1"),
+  "paths on a Windows disk without a drive": (e) => e.windowsPaths({ cwd: "/repo", roots: [] }),
+  "a root on a Windows disk": (e) => e.windowsRoot("repo", "/C:/"),
+  "a root of the network": (e) => e.windowsRoot("\\\\server\\share", "/C:/"),
   "the table of places": (e) => e.placeTable(),
   "what holds a key": (e) =>
     ["-----BEGIN PRIVATE KEY-----\nMII\n", "# a guide\n"].map((text) => e.holdsSecretContent(utf8(text))),

@@ -5,8 +5,8 @@
  * are always valid UTF-8.
  */
 export declare class AccessRules {
-  /** Compiles the rules. */
-  constructor(cwd: string, roots: Array<string>, deny: Array<string>, protect: boolean, secrets: boolean, places: Array<string>)
+  /** Compiles the rules. With `fold_case`, deny globs ignore letter case. */
+  constructor(cwd: string, roots: Array<string>, deny: Array<string>, protect: boolean, secrets: boolean, places: Array<string>, foldCase: boolean)
   /** Returns which rules apply to a path: the bits of `PathRules::flags`. */
   judge(path: string): number
   /**
@@ -212,6 +212,17 @@ export declare class SearchQuery {
   searchAsync(content: Uint8Array, limits: string, interrupted?: CancelToken | undefined | null): Promise<PackedResult>
 }
 
+/** The base of the paths that callers write for a Windows disk. */
+export declare class WindowsPaths {
+  /** Parses the working directory and the roots, in the form `/C:/repo`. */
+  constructor(cwd: string, roots: Array<string>)
+  /**
+   * Returns a path in the form `/C:/repo/a.ts`, with `/` at its end if it can only name a
+   * directory; refuses one that means something else than its text.
+   */
+  resolve(typed: string): string
+}
+
 /** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
 export declare function applyPatch(names: Array<string>, contents: Array<Uint8Array | null>, text: string, call: string): PatchResult
 
@@ -380,3 +391,6 @@ export declare function sha256From(bytes: Uint8Array, begun: object): Promise<st
  * of the package it runs in.
  */
 export declare function version(): string
+
+/** Returns a root on a Windows disk in the form `/C:/repo`. Relative ones start from `cwd`. */
+export declare function windowsRoot(given: string, cwd: string): string

@@ -62,6 +62,15 @@ export interface AccessRules {
   deniedNames(directory: string, names: string): Uint8Array;
 }
 
+/** The base of the paths that callers write for a Windows disk. */
+export interface WindowsPaths {
+  /**
+   * Returns a path in the form `/C:/repo/a.ts`, with `/` at its end if it can only name a
+   * directory; refuses one that means something else than its text.
+   */
+  resolve(typed: string): string;
+}
+
 /** A compiled query for searching contents. */
 export interface SearchQuery {
   /** Searches a content. `limits` is JSON. */
@@ -133,8 +142,12 @@ export interface FileExports {
   placeTable(): string;
   /** Reports whether a file whose first bytes are `head` contains a private key. */
   holdsSecretContent(head: Uint8Array): boolean;
-  /** Compiles the rules. */
-  readonly AccessRules: new (cwd: string, roots: string[], deny: string[], protect: boolean, secrets: boolean, places: string[]) => AccessRules;
+  /** Returns a root on a Windows disk in the form `/C:/repo`. Relative ones start from `cwd`. */
+  windowsRoot(given: string, cwd: string): string;
+  /** Compiles the rules. With `foldCase`, deny globs ignore letter case. */
+  readonly AccessRules: new (cwd: string, roots: string[], deny: string[], protect: boolean, secrets: boolean, places: string[], foldCase: boolean) => AccessRules;
+  /** Parses the working directory and the roots, in the form `/C:/repo`. */
+  readonly WindowsPaths: new (cwd: string, roots: string[]) => WindowsPaths;
   /** Compiles a query. `options` is JSON. */
   readonly SearchQuery: new (options: string) => SearchQuery;
   /** Creates an empty index. */

@@ -25,6 +25,16 @@ export interface RulesOptions {
    * pattern.
    */
   readonly places?: readonly string[] | undefined;
+  /** True when deny globs ignore letter case, for disks that do. Default false. */
+  readonly foldCase?: boolean | undefined;
+}
+
+/** The base of the paths that callers write for a Windows disk: inside, `C:\\repo` is `/C:/repo`. */
+export interface WindowsPathBase {
+  /** The base of relative paths: absolute and normalised. */
+  readonly cwd: string;
+  /** The roots: absolute and normalised. A path that begins with one in another letter case begins with it. */
+  readonly roots: readonly string[];
 }
 
 /** The rules that apply to one path, as flags. */
@@ -73,6 +83,18 @@ interface AccessRules {
 
 /** The functions of the engine for path rules. */
 export interface AccessEngine {
+  /**
+   * Returns a function that converts a path as a caller writes it for a Windows disk to the form of the inside:
+   * absolute, without `.` and `..`, with `/` at its end if it can only name a directory. It refuses a path that
+   * means something else than its text: devices, streams, short names, the network. @throws OUTSIDE_ALLOWED,
+   * INVALID_ARGUMENT, NAME_TOO_LONG
+   */
+  windowsPaths(base: WindowsPathBase): (typed: string) => string;
+  /**
+   * Returns a root as a host writes it for a Windows disk in the form of the inside. `cwd` is the base of a
+   * relative one. @throws OUTSIDE_ALLOWED, INVALID_ARGUMENT, NAME_TOO_LONG
+   */
+  windowsRoot(given: string, cwd: string): string;
   /** Compiles rules. @throws INVALID_GLOB, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   compileRules(options: RulesOptions): AccessRules;
   /**
@@ -143,19 +165,31 @@ function withVerdictCache(check: (path: string) => PathVerdict): (path: string) 
   };
 }
 
+/** Makes a call of the binding, and converts its errors. */
+function asEngineCall<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromEngine(error);
+  }
+}
+
 /** Returns the functions of the engine for path rules, which call the given binding. */
 export function makeAccessEngine(binding: FileExports): AccessEngine {
   return {
-    compileRules({ cwd, roots, deny, protect, secrets, places = [] }) {
-      try {
-        const raw = new binding.AccessRules(cwd, [...roots], [...deny], protect, secrets, [...places]);
-        return {
-          check: withVerdictCache((path) => verdictOfFlags(raw.judge(path) >>> 0)),
-          deniedNames: (directory, names) => raw.deniedNames(directory, names.join("/")),
-        };
-      } catch (error) {
-        throw fromEngine(error);
-      }
+    windowsPaths({ cwd, roots }) {
+      const raw = asEngineCall(() => new binding.WindowsPaths(cwd, [...roots]));
+      return (typed) => asEngineCall(() => raw.resolve(typed));
+    },
+    windowsRoot: (given, cwd) => asEngineCall(() => binding.windowsRoot(given, cwd)),
+    compileRules({ cwd, roots, deny, protect, secrets, places = [], foldCase = false }) {
+      const raw = asEngineCall(
+        () => new binding.AccessRules(cwd, [...roots], [...deny], protect, secrets, [...places], foldCase),
+      );
+      return {
+        check: withVerdictCache((path) => verdictOfFlags(raw.judge(path) >>> 0)),
+        deniedNames: (directory, names) => raw.deniedNames(directory, names.join("/")),
+      };
     },
     placeTable: () => binding.placeTable(),
     holdsSecretContent: (head) => binding.holdsSecretContent(head.subarray(0, MAX_SECRET_DETECTION_BYTES)),

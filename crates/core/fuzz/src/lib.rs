@@ -9,7 +9,7 @@ use filewright_core::patch::set::{PatchOptions, apply_to_files};
 use filewright_core::patch::{parse, reverse};
 use filewright_core::pattern::policy::{AccessVerdict, Intent, PathRules, RulesConfig};
 use filewright_core::text::path::{components, decode_name, encode_name, escape_controls};
-use filewright_core::text::windows_names;
+use filewright_core::text::windows_paths::windows_root;
 
 /// Splits the input into three texts at the byte 0xff, which valid UTF-8 never contains.
 fn split_into_texts(data: &[u8]) -> [String; 3] {
@@ -74,7 +74,7 @@ pub fn path(data: &[u8]) {
     let line = escape_controls(&shown);
     assert!(!line.chars().any(char::is_control), "nothing that moves a cursor is shown");
     let text = String::from_utf8_lossy(data);
-    let on_windows = windows_names::check_windows_path(&text);
+    let on_windows = windows_root(&text, "/C:/w");
     let Ok(parsed) = components(data) else { return };
     for name in &parsed.names {
         assert!(!matches!(*name, b"" | b"." | b".."));
@@ -90,9 +90,10 @@ pub fn path(data: &[u8]) {
         }
     }
     // A path that is valid on Windows must not contain a name that Windows maps to another file.
-    if on_windows.is_ok() && !text.contains(['\\', ':']) {
-        for name in text.split('/') {
-            assert!(!name.ends_with('.') || matches!(name, "." | ".."));
+    if let Ok(inner) = on_windows {
+        assert!(inner.starts_with("/") && !inner[3..].contains([':', '\\']));
+        for name in inner[3..].split('/') {
+            assert!(!name.ends_with(['.', ' ']));
             assert!(!name.eq_ignore_ascii_case("nul") && !name.eq_ignore_ascii_case("com1.txt"));
         }
     }

@@ -11,6 +11,7 @@ use crate::pattern::glob::Globs;
 use crate::pattern::ignore::Stack;
 use crate::pattern::policy::{self, PathRules, RulesConfig};
 use crate::search::{MemoryIndex, Query, search_packed};
+use crate::text::windows_paths::{self, WindowsBase};
 use crate::wire::Wire;
 use crate::{anchor, encoding, fuzzy, sniff};
 
@@ -56,13 +57,19 @@ pub fn holds_secret_content(head: &[u8]) -> bool {
     policy::holds_secret(head)
 }
 
+/// Returns a root on a Windows disk in the form `/C:/repo`. Relative ones start from `cwd`.
+pub fn windows_root(given: &str, cwd: &str) -> Result<String> {
+    windows_paths::windows_root(given, cwd)
+}
+
 /// The compiled path rules of a policy. Paths are text, because in the backends that use it names
 /// are always valid UTF-8.
 #[derive(Debug)]
 pub struct AccessRules(PathRules);
 
 impl AccessRules {
-    /// Compiles the rules.
+    /// Compiles the rules. With `fold_case`, deny globs ignore letter case.
+    #[allow(clippy::too_many_arguments)] // as for `diff`
     pub fn new(
         cwd: &str,
         roots: &[String],
@@ -70,9 +77,10 @@ impl AccessRules {
         protect: bool,
         secrets: bool,
         places: &[String],
+        fold_case: bool,
     ) -> Result<Self> {
         let roots: Vec<&[u8]> = roots.iter().map(String::as_bytes).collect();
-        let (cwd, roots, fold_case) = (cwd.as_bytes(), &roots[..], false);
+        let (cwd, roots) = (cwd.as_bytes(), &roots[..]);
         let config = RulesConfig { cwd, roots, deny, protect, secrets, fold_case, places };
         PathRules::new(&config).map(Self)
     }
@@ -86,6 +94,23 @@ impl AccessRules {
     /// in the directory is denied, otherwise 0.
     pub fn denied_names(&self, directory: &str, names: &str) -> Vec<u8> {
         self.0.denied_names(directory.as_bytes(), names.as_bytes())
+    }
+}
+
+/// The base of the paths that callers write for a Windows disk.
+#[derive(Debug)]
+pub struct WindowsPaths(WindowsBase);
+
+impl WindowsPaths {
+    /// Parses the working directory and the roots, in the form `/C:/repo`.
+    pub fn new(cwd: &str, roots: &[String]) -> Result<Self> {
+        WindowsBase::new(cwd, roots).map(Self)
+    }
+
+    /// Returns a path in the form `/C:/repo/a.ts`, with `/` at its end if it can only name a
+    /// directory; refuses one that means something else than its text.
+    pub fn resolve(&self, typed: &str) -> Result<String> {
+        self.0.resolve(typed)
     }
 }
 

@@ -7,7 +7,8 @@
 pub(crate) mod char_mask;
 pub mod path;
 pub mod unicode_normalize;
-pub mod windows_names;
+pub(crate) mod windows_names;
+pub mod windows_paths;
 
 pub use crate::chars::count_chars;
 use memchr::{memchr, memchr_iter, memrchr};

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use filewright_core::pattern::policy::Intent;
 use filewright_core::text::path::{components, encode_name};
-use filewright_core::text::windows_names;
+use filewright_core::text::windows_paths;
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
@@ -125,7 +125,7 @@ impl Roots {
         // This check is only needed on Windows, where one file has several names, but it is
         // compiled everywhere, so that it stays correct.
         if cfg!(windows) {
-            windows_names::check_windows_path(&encode_name(path))?;
+            windows_paths::check_windows_path(&encode_name(path))?;
         }
         let parsed = components(path)?;
         if !parsed.absolute {

@@ -62,6 +62,12 @@ pub fn holds_secret_content(head: &[u8]) -> napi::Result<bool> {
     result_of(|| Ok(exports::holds_secret_content(head)))
 }
 
+/// Returns a root on a Windows disk in the form `/C:/repo`. Relative ones start from `cwd`.
+#[napi]
+pub fn windows_root(given: String, cwd: String) -> napi::Result<Text> {
+    result_of(|| exports::windows_root(&given, &cwd))
+}
+
 /// The compiled path rules of a policy. Paths are text, because in the backends that use it names
 /// are always valid UTF-8.
 #[napi]
@@ -69,7 +75,7 @@ pub struct AccessRules(exports::AccessRules);
 
 #[napi]
 impl AccessRules {
-    /// Compiles the rules.
+    /// Compiles the rules. With `fold_case`, deny globs ignore letter case.
     #[napi(constructor)]
     pub fn new(
         cwd: String,
@@ -78,9 +84,12 @@ impl AccessRules {
         protect: bool,
         secrets: bool,
         places: Vec<String>,
+        fold_case: bool,
     ) -> napi::Result<Self> {
         result_of(|| {
-            Ok(Self(exports::AccessRules::new(&cwd, &roots, &deny, protect, secrets, &places)?))
+            Ok(Self(exports::AccessRules::new(
+                &cwd, &roots, &deny, protect, secrets, &places, fold_case,
+            )?))
         })
     }
 
@@ -95,6 +104,26 @@ impl AccessRules {
     #[napi]
     pub fn denied_names(&self, directory: String, names: String) -> napi::Result<Buffer> {
         result_of(|| Ok(self.0.denied_names(&directory, &names)))
+    }
+}
+
+/// The base of the paths that callers write for a Windows disk.
+#[napi]
+pub struct WindowsPaths(exports::WindowsPaths);
+
+#[napi]
+impl WindowsPaths {
+    /// Parses the working directory and the roots, in the form `/C:/repo`.
+    #[napi(constructor)]
+    pub fn new(cwd: String, roots: Vec<String>) -> napi::Result<Self> {
+        result_of(|| Ok(Self(exports::WindowsPaths::new(&cwd, &roots)?)))
+    }
+
+    /// Returns a path in the form `/C:/repo/a.ts`, with `/` at its end if it can only name a
+    /// directory; refuses one that means something else than its text.
+    #[napi]
+    pub fn resolve(&self, typed: String) -> napi::Result<Text> {
+        result_of(|| self.0.resolve(&typed))
     }
 }
 

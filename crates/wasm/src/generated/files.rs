@@ -56,6 +56,12 @@ pub fn holds_secret_content(head: &[u8]) -> bool {
     exports::holds_secret_content(head)
 }
 
+/// Returns a root on a Windows disk in the form `/C:/repo`. Relative ones start from `cwd`.
+#[wasm_bindgen(js_name = windowsRoot)]
+pub fn windows_root(given: &str, cwd: &str) -> Result<String, JsValue> {
+    js(exports::windows_root(given, cwd))
+}
+
 /// The compiled path rules of a policy. Paths are text, because in the backends that use it names
 /// are always valid UTF-8.
 #[wasm_bindgen]
@@ -63,7 +69,7 @@ pub struct AccessRules(exports::AccessRules);
 
 #[wasm_bindgen]
 impl AccessRules {
-    /// Compiles the rules.
+    /// Compiles the rules. With `fold_case`, deny globs ignore letter case.
     #[wasm_bindgen(constructor)]
     pub fn new(
         cwd: &str,
@@ -72,8 +78,10 @@ impl AccessRules {
         protect: bool,
         secrets: bool,
         places: Vec<String>,
+        fold_case: bool,
     ) -> Result<AccessRules, JsValue> {
-        js(exports::AccessRules::new(cwd, &roots, &deny, protect, secrets, &places).map(Self))
+        js(exports::AccessRules::new(cwd, &roots, &deny, protect, secrets, &places, fold_case)
+            .map(Self))
     }
 
     /// Returns which rules apply to a path: the bits of `PathRules::flags`.
@@ -87,6 +95,26 @@ impl AccessRules {
     #[wasm_bindgen(js_name = deniedNames)]
     pub fn denied_names(&self, directory: &str, names: &str) -> Vec<u8> {
         self.0.denied_names(directory, names)
+    }
+}
+
+/// The base of the paths that callers write for a Windows disk.
+#[wasm_bindgen]
+pub struct WindowsPaths(exports::WindowsPaths);
+
+#[wasm_bindgen]
+impl WindowsPaths {
+    /// Parses the working directory and the roots, in the form `/C:/repo`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(cwd: &str, roots: Vec<String>) -> Result<WindowsPaths, JsValue> {
+        js(exports::WindowsPaths::new(cwd, &roots).map(Self))
+    }
+
+    /// Returns a path in the form `/C:/repo/a.ts`, with `/` at its end if it can only name a
+    /// directory; refuses one that means something else than its text.
+    #[wasm_bindgen(js_name = resolve)]
+    pub fn resolve(&self, typed: &str) -> Result<String, JsValue> {
+        js(self.0.resolve(typed))
     }
 }
 

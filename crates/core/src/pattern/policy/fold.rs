@@ -23,7 +23,12 @@ pub(super) fn fold_name(name: &[u8]) -> Cow<'_, str> {
     let text: String = to_normal_form(&seen, Form::Nfc)
         .chars()
         .flat_map(char::to_lowercase)
-        .map(|c| if c == '\u{017f}' { 's' } else { c })
+        .map(|c| match c {
+            // Upper case turns these into ASCII letters on some servers of files; lower case keeps them.
+            '\u{017f}' => 's',
+            '\u{0131}' => 'i',
+            c => c,
+        })
         .collect();
     let cut = text.find(':').filter(|cut| *cut > 0).map_or(&text[..], |cut| &text[..cut]);
     Cow::Owned(cut.trim_end_matches(['.', ' ']).to_owned())
@@ -43,6 +48,7 @@ mod tests {
         for (name, twin) in [
             (".GIT", ".git"),
             ("hoo\u{212a}\u{017f}", "hooks"),
+            (".g\u{131}t", ".git"),
             (".g\u{200c}it", ".git"),
             ("caf\u{e9}", "cafe\u{301}"),
             ("CAFE\u{301}", "caf\u{e9}"),
