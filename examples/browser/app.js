@@ -3,7 +3,12 @@
 // `ws.tools` and make the same calls.
 //
 // With a bundler these lines are imports from "filewright/backends", "filewright/engine" and "filewright".
-import { FileSystemAccessBackend, OpfsBackend, OverlayBackend } from "./filewright/backends/index.js";
+import {
+  FileSystemAccessBackend,
+  MemoryBackend,
+  OpfsBackend,
+  OverlayBackend,
+} from "./filewright/backends/index.js";
 import { diff, ready } from "./filewright/engine/index.js";
 import { openWorkspace } from "./filewright/filewright.js";
 import { diffView } from "./diff-view.js";
@@ -98,6 +103,8 @@ async function showChanges() {
   at("no-changes").hidden = views.length > 0;
   for (const id of ["apply", "discard"]) at(id).disabled = views.length === 0;
 }
+
+whenClicked("open-memory", () => use(new MemoryBackend(SAMPLES), "A project in memory"));
 
 whenClicked("open-storage", async () => {
   const backend = new OpfsBackend({ directory: "filewright-example" });

@@ -70,6 +70,35 @@ describeChromium("examples/browser", () => {
     }
   }, 60_000);
 
+  it("can be tried in memory, on the engine in WebAssembly, and nothing stays in the browser", async () => {
+    const server = await servePage();
+    try {
+      const { page, context, complaints } = await chromium.open(server.url);
+      await page.getByRole("button", { name: "Try it in memory" }).click();
+      await page.getByRole("status").filter({ hasText: "A project in memory is open." }).waitFor();
+      await page.getByLabel("with", { exact: true }).fill("retries = 9");
+      await page.getByRole("button", { name: "Run" }).click();
+      await page.getByRole("status").filter({ hasText: "3 files matched, 3 would change." }).waitFor();
+      await page.getByRole("button", { name: "Write the changes" }).click();
+      await page.getByRole("status").filter({ hasText: "3 files written." }).waitFor();
+
+      const again = await chromium.open(server.url, context);
+      await again.page.getByRole("button", { name: "Try it in memory" }).click();
+      await again.page.getByRole("status").filter({ hasText: "is open" }).waitFor();
+      await again.page.getByRole("button", { name: "Run" }).click();
+      await again.page.getByRole("status").filter({ hasText: "3 would change" }).waitFor();
+      const stored = await page.evaluate(async () => {
+        const names = [];
+        for await (const name of (await navigator.storage.getDirectory()).keys()) names.push(name);
+        return names;
+      });
+      expect(stored).toEqual([]);
+      expect([...complaints, ...again.complaints]).toEqual([]);
+    } finally {
+      server.close();
+    }
+  }, 60_000);
+
   it("a mistake in the search is said on the page", async () => {
     const server = await servePage();
     try {

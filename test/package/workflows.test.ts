@@ -125,6 +125,18 @@ describe("continuous integration", () => {
   });
 });
 
+test("the infrastructure: several systems, sandboxed commands, the bench over time, and a page to try", () => {
+  const { linux, native, windows } = workflow("ci.yml").jobs;
+  for (const job of [linux, native, windows]) expect(job?.steps.length).toBeGreaterThan(0);
+  // The sandbox is tried for real in CI, where tests are not skipped for a missing program.
+  const script = readFileSync(join(ROOT, ".ci/run"), "utf8");
+  expect(script).toContain("bwrap >/dev/null || install bubblewrap");
+  expect(Object.keys(workflow("bench.yml").on)).toContain("schedule");
+  // test/browser/example.slow.test.ts uses the page.
+  const page = readFileSync(join(ROOT, "examples/browser/app.js"), "utf8");
+  expect(page).toContain('whenClicked("open-memory", () => use(new MemoryBackend(SAMPLES)');
+});
+
 describe("schedules", () => {
   test("the figures of the README are measured each night and after every push", () => {
     const { on, jobs } = workflow("bench.yml");
