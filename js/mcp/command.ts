@@ -7,6 +7,7 @@ import { type OptionTable, parseCommandLine, UsageError } from "../schema/comman
 import { nearest } from "../schema/nearest.ts";
 import { MAX_GRACE_S, misplacedOptionError, tooWideDirectoryError } from "./arguments.ts";
 import type { StructuredLevel } from "./protocol/content.ts";
+import type { PrintedConfig } from "./print-config.ts";
 import type { ServedPreset } from "./served-tools.ts";
 import { LOG_LEVELS, type LogLevel } from "./protocol/log.ts";
 import type { EffectiveSettings } from "./settings.ts";
@@ -150,7 +151,7 @@ export const MCP_OPTIONS: OptionTable = { ...SERVER_OPTIONS, "print-config": VAL
 export async function printedConfig(
   argv: readonly string[],
   defaults: ServerDefaults,
-): Promise<{ readonly file: string; readonly text: string } | undefined> {
+): Promise<PrintedConfig | undefined> {
   if (!argv.some((arg) => arg.startsWith("--print-config"))) return undefined;
   const { values: flags, positionals } = parseCommandLine(argv, MCP_OPTIONS);
   const client = flags["print-config"];

@@ -1,4 +1,7 @@
-/** `filewright mcp --print-config CLIENT`: prints the text for the configuration file of a client. */
+/**
+ * `filewright mcp --print-config CLIENT`: the text for the configuration file of a client, and the command or link
+ * with which the client writes that file itself.
+ */
 import process from "node:process";
 import { resolve } from "node:path";
 import { type OptionTable, UsageError } from "../schema/command-line.node.ts";
@@ -11,13 +14,45 @@ interface ClientConfig {
   readonly file: string;
   /** Returns the text for that file. */
   render(command: string, args: readonly string[]): string;
+  /** Returns commands for a terminal, and links, that do the same without editing the file. */
+  shortcuts?(command: string, args: readonly string[]): readonly string[];
+}
+
+/** The name under which clients list the server. */
+const SERVER_NAME = "filewright";
+
+/** Returns a word as a POSIX shell reads it, and PowerShell unless the word contains a single quote. */
+const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** Returns the command of a client that takes the server's command line after `--`. */
+const addCommand =
+  (program: string): NonNullable<ClientConfig["shortcuts"]> =>
+  (command, args) => [[program, "mcp", "add", SERVER_NAME, "--", command, ...args].map(shellWord).join(" ")];
+
+/** Returns the command and the link with which VS Code installs a server. */
+function vscodeShortcuts(command: string, args: readonly string[]): readonly string[] {
+  const server = JSON.stringify({ name: SERVER_NAME, command, args });
+  return [`code --add-mcp ${shellWord(server)}`, `vscode:mcp/install?${encodeURIComponent(server)}`];
+}
+
+/** Returns the link with which Cursor installs a server. */
+function cursorShortcuts(command: string, args: readonly string[]): readonly string[] {
+  const config = Buffer.from(JSON.stringify({ command, args })).toString("base64");
+  const query = new URLSearchParams({ name: SERVER_NAME, config });
+  return [`cursor://anysphere.cursor-deeplink/mcp/install?${query}`];
 }
 
 const indentedJson = (value: object): string => JSON.stringify(value, null, 2);
 
-const jsonClientConfig = (file: string, more: object = {}): ClientConfig => ({
+const jsonClientConfig = (
+  file: string,
+  more: object = {},
+  shortcuts: ClientConfig["shortcuts"] = () => [],
+): ClientConfig => ({
   file,
-  render: (command, args) => indentedJson({ mcpServers: { filewright: { ...more, command, args } } }),
+  render: (command, args) => indentedJson({ mcpServers: { [SERVER_NAME]: { ...more, command, args } } }),
+  shortcuts,
 });
 
 /** The known clients, by the names that the option takes. */
@@ -25,24 +60,29 @@ export const CONFIG_BY_CLIENT: Readonly<Record<string, ClientConfig>> = {
   "claude-desktop": jsonClientConfig(
     "macOS: ~/Library/Application Support/Claude/claude_desktop_config.json; Windows: %APPDATA%\\Claude\\claude_desktop_config.json",
   ),
-  "claude-code": jsonClientConfig(".mcp.json in the project", { type: "stdio" }),
-  cursor: jsonClientConfig("~/.cursor/mcp.json, or .cursor/mcp.json in the project"),
+  "claude-code": jsonClientConfig(".mcp.json in the project", { type: "stdio" }, addCommand("claude")),
+  cursor: jsonClientConfig("~/.cursor/mcp.json, or .cursor/mcp.json in the project", {}, cursorShortcuts),
   vscode: {
     file: ".vscode/mcp.json in the project",
-    render: (command, args) => indentedJson({ servers: { filewright: { type: "stdio", command, args } } }),
+    render: (command, args) => indentedJson({ servers: { [SERVER_NAME]: { type: "stdio", command, args } } }),
+    shortcuts: vscodeShortcuts,
   },
   codex: {
     file: "~/.codex/config.toml",
     // A JSON string is also a valid TOML string.
     render: (command, args) =>
-      `[mcp_servers.filewright]\ncommand = ${JSON.stringify(command)}\nargs = [${args.map((arg) => JSON.stringify(arg)).join(", ")}]`,
+      `[mcp_servers.${SERVER_NAME}]\ncommand = ${JSON.stringify(command)}\nargs = [${args.map((arg) => JSON.stringify(arg)).join(", ")}]`,
+    shortcuts: addCommand("codex"),
   },
   "gemini-cli": jsonClientConfig("~/.gemini/settings.json, or .gemini/settings.json in the project"),
   windsurf: jsonClientConfig("~/.codeium/windsurf/mcp_config.json"),
+  jetbrains: jsonClientConfig(
+    "Settings | Tools | AI Assistant | Model Context Protocol (MCP) | Add, as JSON",
+  ),
   zed: {
     file: "~/.config/zed/settings.json",
     render: (command, args) =>
-      indentedJson({ context_servers: { filewright: { source: "custom", command, args } } }),
+      indentedJson({ context_servers: { [SERVER_NAME]: { source: "custom", command, args } } }),
   },
 };
 
@@ -51,6 +91,28 @@ export const CONFIG_BY_CLIENT: Readonly<Record<string, ClientConfig>> = {
  * directory.
  */
 const PATH_FLAGS: ReadonlySet<string> = new Set(["config", "rules", "audit", "state-dir", "read-only-root"]);
+
+/** The folder of packages in which pip and uv put the program. */
+const PYTHON_PACKAGES = /[\\/](?:site|dist)-packages[\\/]filewright[\\/]/u;
+
+/**
+ * Returns the beginning of the command line with which a client starts this program: `uvx` if it came by
+ * Python's packages, where there may be no npm, otherwise `npx`.
+ */
+export function launchCommand(program: string, system: NodeJS.Platform): readonly [string, ...string[]] {
+  if (PYTHON_PACKAGES.test(program)) return ["uvx", "filewright"];
+  // Windows can start a script such as npx only through its shell.
+  return system === "win32" ? ["cmd", "/c", "npx", "-y", "filewright"] : ["npx", "-y", "filewright"];
+}
+
+/** The configuration of a client, as it is printed. */
+export interface PrintedConfig {
+  /** Where the text belongs. */
+  readonly file: string;
+  readonly text: string;
+  /** Commands and links that write it without editing the file. */
+  readonly shortcuts: readonly string[];
+}
 
 /**
  * Returns the text for a client and the file that it belongs in.
@@ -61,7 +123,7 @@ export function printedClientConfig(
   dirs: readonly string[],
   flags: Readonly<Record<string, unknown>>,
   options: OptionTable,
-): { readonly file: string; readonly text: string } {
+): PrintedConfig {
   const names = Object.keys(CONFIG_BY_CLIENT);
   const known = Object.hasOwn(CONFIG_BY_CLIENT, client) ? CONFIG_BY_CLIENT[client] : undefined;
   if (known === undefined) {
@@ -79,8 +141,8 @@ export function printedClientConfig(
       `--${name}=${PATH_FLAGS.has(name) ? absolute(one) : one}`,
     ]);
   });
-  const args = ["-y", "filewright", "mcp", ...dirs.map(absolute), ...more];
-  // Windows can start a script such as npx only through its shell.
-  const [command, before] = process.platform === "win32" ? ["cmd", ["/c", "npx"]] : ["npx", []];
-  return { file: known.file, text: known.render(command, [...before, ...args]) };
+  const [command, ...before] = launchCommand(process.argv[1] ?? "", process.platform);
+  const args = [...before, "mcp", ...dirs.map(absolute), ...more];
+  const shortcuts = known.shortcuts?.(command, args) ?? [];
+  return { file: known.file, text: known.render(command, args), shortcuts };
 }

@@ -25,6 +25,7 @@ export async function runStdioServer(
     if (config !== undefined) {
       process.stderr.write(`${config.file}:\n`);
       process.stdout.write(`${config.text}\n`);
+      for (const shortcut of config.shortcuts) process.stderr.write(`or: ${shortcut}\n`);
       return 0;
     }
     return await serveOverStdio(await parseStdioOptions(argv, defaults));

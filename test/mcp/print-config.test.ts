@@ -21,7 +21,7 @@ describe("--print-config", () => {
         "--read-only",
         "--deny=*.pem",
       ]);
-      expect([status, stderr]).toEqual([0, expect.stringMatching(/settings|config|mcp/u)]);
+      expect([status, stderr]).toEqual([0, expect.stringMatching(/settings|config|mcp/iu)]);
       const args = JSON.parse(/"?args"?\s*[:=]\s*(\[[\s\S]*?\])/u.exec(stdout)?.[1] ?? "null") as string[];
       expect(args.slice(-5)).toEqual(
         ["filewright", "mcp", at.dir, "--deny=*.pem", "--read-only"].sort(bySource),

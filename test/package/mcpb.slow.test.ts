@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildBundle, bundleManifest, MCPB, TOOLS_HOME } from "../../scripts/release/mcpb.mjs";
-import { session } from "./session.ts";
+import { buildBundle, bundleManifest, MCPB, TOOLS_HOME } from "../../scripts/release/channels/mcpb.mjs";
+import { holdSession } from "../../scripts/release/channels/session.mjs";
 import { manifest, packedTarballs, platform } from "./tarballs.ts";
 
 /** The part of mcpb's library that a client uses: the command line for the values that a person entered. */
@@ -69,9 +69,9 @@ describe("the MCP bundle", () => {
       });
     const both = await commandFor(["/one", "/with a blank"]);
     expect([both.command, ...both.args.slice(1)]).toEqual(["node", "mcp", "/one", "/with a blank"]);
-    const served = await session((directory) => [process.execPath, ...both.args.slice(0, -2), directory]);
+    const served = await holdSession((directory) => [process.execPath, ...both.args.slice(0, -2), directory]);
     expect(served.version).toBe(manifest.version);
     expect(served.tools).toEqual(expect.arrayContaining(["read_file", "grep", "edit_file", "undo"]));
-    expect(served.text).toContain("served");
+    expect([served.read, served.written]).toEqual([expect.stringContaining("served"), "written\n"]);
   });
 });

@@ -13,7 +13,7 @@ export const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf
   readonly description: string;
   readonly license: string;
   readonly engines: { readonly node: string };
-  readonly mcpName?: string;
+  readonly mcpName: string;
 };
 
 /** The platform of this machine, as addons name it. */

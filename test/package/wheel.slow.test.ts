@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildWheels, WHEEL_TAG_BY_PLATFORM } from "../../scripts/release/wheel.mjs";
-import { session } from "./session.ts";
+import { buildWheels, WHEEL_TAG_BY_PLATFORM } from "../../scripts/release/channels/wheel.mjs";
+import { holdSession } from "../../scripts/release/channels/session.mjs";
 import { manifest, packedTarballs, platform } from "./tarballs.ts";
 
 const TOOLS = ["read_file", "grep", "edit_file", "undo"];
@@ -67,10 +67,10 @@ describe("the Python wheel", () => {
     const command = join(bin, "filewright");
     const run = spawnSync(command, ["--version"], { encoding: "utf8", env: { PATH: "/nonexistent" } });
     expect([run.status, run.stdout, run.stderr]).toEqual([0, `${manifest.version}\n`, ""]);
-    const served = await session((directory) => [command, "mcp", directory]);
+    const served = await holdSession((directory) => [command, "mcp", directory]);
     expect(served.version).toBe(manifest.version);
     expect(served.tools).toEqual(expect.arrayContaining(TOOLS));
-    expect(served.text).toContain("served");
+    expect([served.read, served.written]).toEqual([expect.stringContaining("served"), "written\n"]);
   });
 
   test("the status of the command is the status of the process", () => {
@@ -87,7 +87,7 @@ describe("the Python wheel", () => {
   test("uvx runs it without an installation", async () => {
     pip("install", "uv");
     const cache = { UV_CACHE_DIR: join(home, "uv"), UV_PYTHON: join(bin, "python") };
-    const served = await session(
+    const served = await holdSession(
       (directory) => [
         join(bin, "uvx"),
         "--quiet",
@@ -101,6 +101,6 @@ describe("the Python wheel", () => {
       cache,
     );
     expect(served.version).toBe(manifest.version);
-    expect(served.text).toContain("served");
+    expect([served.read, served.written]).toEqual([expect.stringContaining("served"), "written\n"]);
   });
 });

@@ -101,7 +101,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
     help: [
       [
         "--print-config CLIENT",
-        "print what to write into the configuration of claude-desktop, claude-code, cursor, vscode, codex, gemini-cli, windsurf or zed",
+        "print what to write into the configuration of claude-desktop, claude-code, cursor, vscode, codex, gemini-cli, windsurf, jetbrains or zed",
       ],
       ...SERVER_HELP,
     ],

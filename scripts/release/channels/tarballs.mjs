@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { BuildError } from "../lib/run.mjs";
+import { BuildError } from "../../lib/run.mjs";
 
 const VERSION = String.raw`\d+\.\d+\.\d+(?:-[\w.]+)?`;
 const MAIN = new RegExp(`^filewright-(${VERSION})\\.tgz$`);

@@ -1,7 +1,7 @@
 // Builds the Python wheels from the npm tarballs of a release: one with the addon per platform, and one
 // without any, which pip chooses where no other fits.
 //
-//   node scripts/release/wheel.mjs TARBALLS OUT [PLATFORM…]
+//   node scripts/release/channels/wheel.mjs TARBALLS OUT [PLATFORM…]
 //
 // Each PLATFORM is the name of an addon (linux-x64-gnu) or `any`; without one, `any` and every addon in the
 // folder TARBALLS are taken. Needs python3 with venv; setuptools comes from PyPI into .cache/wheel.
@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { BuildError, root, runAndWait, runScript } from "../lib/run.mjs";
+import { BuildError, root, runAndWait, runScript } from "../../lib/run.mjs";
 import { findTarballs, installTarballs } from "./tarballs.mjs";
 
 /**
@@ -90,7 +90,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(async () => {
     const [folder, out, ...wanted] = process.argv.slice(2);
     if (folder === undefined || out === undefined)
-      throw new BuildError("usage: node scripts/release/wheel.mjs TARBALLS OUT [PLATFORM…]");
+      throw new BuildError("usage: node scripts/release/channels/wheel.mjs TARBALLS OUT [PLATFORM…]");
     buildWheels(folder, out, wanted);
   });
 }

@@ -1,7 +1,7 @@
 // Builds the MCP bundle (.mcpb), which Claude Desktop and other clients install with a click, from the npm
 // tarballs of a release.
 //
-//   node scripts/release/mcpb.mjs TARBALLS OUT
+//   node scripts/release/channels/mcpb.mjs TARBALLS OUT
 //
 // One bundle has the addons of all platforms in the folder TARBALLS: a manifest can name another command per
 // operating system but not per processor, and both a person and the registry of servers get one file to
@@ -12,8 +12,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { installNpmHome } from "../lib/npm-home.mjs";
-import { BuildError, root, runAndWait, runScript } from "../lib/run.mjs";
+import { installNpmHome } from "../../lib/npm-home.mjs";
+import { BuildError, root, runAndWait, runScript } from "../../lib/run.mjs";
 import { findTarballs, installTarballs, PROGRAM } from "./tarballs.mjs";
 
 /** Where npm installs the programs of a release. */
@@ -105,7 +105,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(async () => {
     const [folder, out] = process.argv.slice(2);
     if (folder === undefined || out === undefined)
-      throw new BuildError("usage: node scripts/release/mcpb.mjs TARBALLS OUT");
+      throw new BuildError("usage: node scripts/release/channels/mcpb.mjs TARBALLS OUT");
     console.log(buildBundle(folder, out));
   });
 }
