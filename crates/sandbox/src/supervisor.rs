@@ -389,7 +389,8 @@ fn become_command(
 /// Sets the limits that the kernel enforces for each process or user. The limits for all processes
 /// together are checked by the host.
 fn set_kernel_limits(limits: &ResourceLimits, tasks_of_user: Option<u64>) {
-    let set = |resource: libc::__rlimit_resource_t, value: u64| {
+    // The type of `resource` has another name in musl's headers than in glibc's.
+    let set = |resource, value: u64| {
         let bound = libc::rlimit { rlim_cur: value, rlim_max: value };
         // SAFETY: a structure that outlives the call. An error is ignored: a lower limit of the
         // host stays.
