@@ -2,9 +2,8 @@
 // Node of the addon's platform: this machine's own, one with another C library, or an emulated one.
 //
 //   node scripts/release/try-addon.mjs [PLATFORM...]   default: all that can run on this machine
-//     --addons DIR    the folder with the addons; default: .cache/release/addons
-//     --package DIR   an installed filewright to try instead of this checkout. It loads the addon
-//                     that is installed beside it, so name its platform
+//     --addons DIR     the folder with the addons; default: .cache/release/addons
+//     --tarballs DIR   instead: the tarballs of a release, which are installed first
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -14,6 +13,7 @@ import { buildTypeScript } from "../build.mjs";
 import { BuildError, runAndWait, runScript, root } from "../lib/run.mjs";
 import { ADDONS_FOLDER } from "./cross-build.mjs";
 import { nodeCommand } from "./foreign-node.mjs";
+import { findTarballs, installTarballs } from "./tarballs.mjs";
 import { addonFileName, releaseTargets } from "./targets.mjs";
 
 /**
@@ -70,6 +70,23 @@ export function tryAddon(target, { addons = ADDONS_FOLDER, installed } = {}) {
   }
 }
 
+/**
+ * Tries the package and the addon of a platform as they are installed from the tarballs of a release.
+ *
+ * @param {import("./targets.mjs").ReleaseTarget} target
+ * @param {string} tarballs the folder with the tarballs
+ * @returns {Trial | undefined} as {@link tryAddon}
+ */
+export function tryTarballsFor(target, tarballs) {
+  const folder = mkdtempSync(join(tmpdir(), "filewright-try-tarballs-"));
+  try {
+    installTarballs(findTarballs(resolve(root, tarballs)), [target.platform], folder);
+    return tryAddon(target, { installed: join(folder, "node_modules/filewright") });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** Returns the value that the last line of an output contains, or undefined. */
 function lastLineAsJson(output) {
   try {
@@ -89,15 +106,15 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(async () => {
     const { flags, rest } = readArguments(process.argv.slice(2), {
       "--addons": { value: "DIR", description: "the folder with the addons" },
-      "--package": { value: "DIR", description: "an installed filewright to try" },
+      "--tarballs": { value: "DIR", description: "the tarballs of a release, instead" },
     });
-    const installed = flags["--package"] && resolve(flags["--package"]);
-    if (installed !== undefined && rest.length !== 1) {
-      throw new BuildError("--package needs the one platform whose addon is installed");
-    }
-    if (installed === undefined) await buildTypeScript();
+    const tarballs = flags["--tarballs"];
+    if (tarballs === undefined) await buildTypeScript();
     for (const target of releaseTargets(rest)) {
-      const trial = tryAddon(target, { addons: flags["--addons"], installed });
+      const trial =
+        tarballs === undefined
+          ? tryAddon(target, { addons: flags["--addons"] })
+          : tryTarballsFor(target, tarballs);
       const found = trial === undefined ? "cannot run on this machine" : describeTrial(trial);
       console.log(`${target.platform}: ${found}`);
     }
