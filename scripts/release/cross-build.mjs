@@ -70,7 +70,7 @@ export function buildAddon(target, { profile = "release", output = ADDONS_FOLDER
   // Cargo names the folder of this one profile otherwise.
   const folderOfProfile = profile === "dev" ? "debug" : profile;
   const built = join(root, CARGO_FOLDER, target.triple, folderOfProfile, library);
-  const inspected = inspectAddon(built, target);
+  const inspected = inspectAddon(built, target, { profile });
   const folder = resolve(root, output);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, addonFileName(target));

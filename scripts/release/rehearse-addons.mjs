@@ -41,7 +41,7 @@ export function rehearseAddons({ platforms = [], profile, output = ADDONS_FOLDER
     const { platform } = target;
     try {
       const addon = built
-        ? inspectAddon(resolve(root, output, addonFileName(target)), target)
+        ? inspectAddon(resolve(root, output, addonFileName(target)), target, { profile })
         : buildAddon(target, { profile, output });
       return { platform, addon, trial: tryAddon(target, { addons: output }) };
     } catch (error) {
