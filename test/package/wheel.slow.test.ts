@@ -73,6 +73,17 @@ describe("the Python wheel", () => {
     expect([served.read, served.written]).toEqual([expect.stringContaining("served"), "written\n"]);
   });
 
+  test("it prints a client's configuration with uvx, since npx may be missing", () => {
+    const args = ["mcp", "--print-config", "cursor", home];
+    const { stdout } = spawnSync(join(bin, "filewright"), args, {
+      encoding: "utf8",
+      env: { PATH: "/nonexistent" },
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      mcpServers: { filewright: { command: "uvx", args: ["filewright", "mcp", home] } },
+    });
+  });
+
   test("the status of the command is the status of the process", () => {
     const refused = spawnSync(join(bin, "filewright"), ["no-such-command"], {
       env: { PATH: "/nonexistent" },

