@@ -42,6 +42,7 @@ import { showInPager, printResult, printPathResults } from "./show.ts";
 import { callsOfPaths, callInTurn } from "./several-paths.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { missingAddonNotice } from "../engine/native/addon-notice.node.ts";
 import { rewordForCommandLine } from "./hints.ts";
 
 /** The reports that may contain a diff, which is coloured. */
@@ -128,6 +129,8 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine): P
     }),
     ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
   });
+  const slower = missingAddonNotice();
+  if (slower !== undefined) process.stderr.write(`filewright: ${slower}\n`);
   const recovered = describeRecovery(ws.recovery);
   if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
   try {

@@ -50,6 +50,14 @@ if ("binding" in loadedAddon) {
   // A misspelt value must not choose another engine than the one that was meant.
   if (code === "setting")
     setNoEngine(new FilewrightError("INVALID_ARGUMENT", `${message}; ${remedy}`, { hint: remedy }));
+  else if (process.env["FILEWRIGHT_ENGINE"] === "native")
+    setNoEngine(
+      new FilewrightError(
+        "UNSUPPORTED_PLATFORM",
+        `FILEWRIGHT_ENGINE=native needs the native addon: ${message}; ${remedy}`,
+        { hint: remedy, details: { reason: code } },
+      ),
+    );
   else {
     const wasm = loadWasm();
     debug.engine?.(`${"binding" in wasm ? "wasm" : `none: ${wasm.reason}`}; ${message}`);

@@ -3,7 +3,7 @@
  * their paths.
  *
  * An addon built in this checkout precedes an installed platform package. `FILEWRIGHT_ENGINE` overrides this:
- * `wasm`, or the path of a `.node` file.
+ * `wasm`, the path of a `.node` file, or `native`, with which nothing replaces an addon that does not load.
  */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -60,7 +60,7 @@ export function loadNative(): LoadedNative {
     const place = { platform, kind: "file" } as const;
     return existsSync(file) ? loadFile(file, place) : { failure: missingAddon(place) };
   }
-  if (wish !== "") return { failure: unknownSetting(wish) };
+  if (wish !== "" && wish !== "native") return { failure: unknownSetting(wish) };
   let failure: AddonFailure | undefined;
   for (const name of platforms) {
     const file = builtFilePath(`native/filewright.${name}.node`);

@@ -6,6 +6,7 @@
 import type { Confirm } from "../hooks/confirm.ts";
 import type { PresetName } from "../presets/index.ts";
 import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/index.ts";
+import { missingAddonInstruction } from "../engine/native/addon-notice.node.ts";
 import { restoreHeapGrowth } from "./lean.ts";
 import type { ServedPreset } from "./served-tools.ts";
 
@@ -53,6 +54,8 @@ export interface WorkspaceHost {
   readonly strictSchemas: boolean;
   /** True when a client's roots replace the directories. */
   readonly followsRoots: boolean;
+  /** What a model is told about the disk besides; undefined for nothing. */
+  notice?(): string | undefined;
   dirs(): readonly string[];
   /** Returns the workspace; undefined when no directory is allowed. */
   workspace(): Promise<ServedWorkspace | undefined>;
@@ -81,6 +84,7 @@ export function localWorkspaceHost(first: readonly string[], options: HostedWork
     preset: options.preset,
     strictSchemas: options.strictSchemas === true,
     followsRoots: options.keepsRoots !== true,
+    notice: missingAddonInstruction,
     dirs: () => dirs,
     workspace() {
       if (dirs.length === 0) return Promise.resolve(undefined);

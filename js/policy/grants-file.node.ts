@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
-import { LocalBackend } from "../backends/local/local.node.ts";
+import { openDisk } from "../backends/disk.node.ts";
 import { defaultStateDir } from "../backends/state-directory.node.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -81,7 +81,7 @@ export function defaultGrantsFile(): string {
  */
 export async function openGrantsFile(path: string, options: GrantsFileOptions = {}): Promise<GrantsFile> {
   const { stateDir, lockTimeoutMs = 5000 } = checkOptions(options);
-  const disk = new LocalBackend({ stateDir, durability: "durable" });
+  const disk = openDisk({ stateDir, durability: "durable" });
   const named = resolve(checkPath(path));
   const file = join(await disk.realpath(dirname(named)), basename(named));
   let seen: { readonly stamp: string; readonly text: GrantsText } | undefined;

@@ -35,6 +35,10 @@ export interface AccessInfoData {
    * replace the decision of those before it; a denial is final.
    */
   readonly decided_by: readonly DecidingSource[];
+  /** The engine in use: `native`, or `wasm` with the reason why the native one is not. */
+  readonly engine: { readonly kind: string; readonly reason?: string };
+  /** How paths are held to the directories: resolved and opened in one step, or checked before they are used. */
+  readonly confinement: "native" | "checked";
   /** The restrictions that the operating system enforces in addition to Filewright's own checks. */
   readonly sandbox: {
     readonly fs: string;
@@ -89,6 +93,14 @@ const outputSchema = object(
     },
     read_only: { type: "boolean", description: "Whether nothing may be changed." },
     decided_by: texts("What decides about a change, in its order."),
+    engine: {
+      type: "object",
+      description: "The engine in use.",
+      properties: { kind: text("native or wasm."), reason: text("Why it is not native.") },
+      required: ["kind"],
+      additionalProperties: false,
+    },
+    confinement: text("native: paths are resolved and opened in one step. checked: they are checked before."),
     sandbox: {
       type: "object",
       description: "What the operating system enforces besides.",
@@ -125,7 +137,10 @@ const outputSchema = object(
       additionalProperties: false,
     },
   },
-  ["cwd", "read_roots", "write_roots", "deny", "grants", "granted", "read_only", "decided_by", "sandbox"],
+  [
+    ...["cwd", "read_roots", "write_roots", "deny", "grants", "granted", "read_only", "decided_by"],
+    ...["engine", "confinement", "sandbox"],
+  ],
 );
 
 const DESCRIPTION_BY_SOURCE: Readonly<Record<DecidingSource, string>> = {
@@ -140,6 +155,10 @@ const DESCRIPTION_BY_SOURCE: Readonly<Record<DecidingSource, string>> = {
   approver: "the reviewer",
   guard: "the guard, for content that was not read",
 };
+
+function engineDataOf({ kind, reason }: AccessSummary["engine"]): AccessInfoData["engine"] {
+  return kind === "native" || reason === undefined ? { kind } : { kind, reason };
+}
 
 function sandboxDataOf({ fs, net, commands }: AccessSummary["sandbox"]): AccessInfoData["sandbox"] {
   if (commands === undefined) return { fs, net };
@@ -185,6 +204,8 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
         granted,
         read_only: access.readOnly,
         decided_by: decidedBy(),
+        engine: engineDataOf(access.engine),
+        confinement: access.confinement,
         sandbox: sandboxDataOf(access.sandbox),
         ...stateDataOf(access),
       },
@@ -209,6 +230,9 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
       lines.push(
         `Decided in this order: ${data.decided_by.map((source) => DESCRIPTION_BY_SOURCE[source]).join(", ")}`,
       );
+    lines.push(
+      `Engine: ${data.engine.kind}${data.engine.reason === undefined ? "" : ` (${data.engine.reason})`}; confinement of paths: ${data.confinement}`,
+    );
     lines.push(`Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`);
     if (data.sandbox.commands !== undefined) {
       const { tier, files, network, policy, processes, limits } = data.sandbox.commands;

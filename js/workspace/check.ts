@@ -37,6 +37,8 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
       hint: 'use kernel: "prefer"',
     });
   }
+  if (rest.engine === "native" && rest.backend !== undefined)
+    throw wrongOptionError(FUNCTION_NAME, "engine", '"native" concerns the local disk alone');
   if (rest.preserve === "strict" && rest.backend !== undefined)
     throw wrongOptionError(FUNCTION_NAME, "preserve", '"strict" concerns the local disk alone');
   if (rest.backendId !== undefined && rest.backend === undefined)

@@ -20,6 +20,7 @@ interface LocalSettings {
   readonly durability: Durability;
   readonly preserve: "possible" | "strict";
   readonly kernel: "prefer" | "require" | "off";
+  readonly engine: "auto" | "native";
   readonly index: IndexUse;
 }
 
@@ -52,6 +53,8 @@ export interface LocalHost {
   grants(file: string, stateDir: string | undefined): Promise<GrantStore & { readonly file: string }>;
   /** Returns true when a backend is the local disk, so that its paths name files of this machine. */
   isDisk(backend: FsBackend): boolean;
+  /** Returns true when a local disk checks paths before it uses them, because the native addon does not load. */
+  isChecked(backend: FsBackend): boolean;
   /** Returns the journal store in a state directory. */
   journal(stateDir: string): JournalStore;
   /**
@@ -90,6 +93,11 @@ export function requireLocalHost(): LocalHost {
 /** Returns true when a backend is the host's local disk. */
 export function isLocalDisk(backend: FsBackend): boolean {
   return currentHost?.isDisk(backend) === true;
+}
+
+/** Returns whether a backend resolves and opens in one step, or checks paths before it uses them. */
+export function confinementOf(backend: FsBackend): "native" | "checked" {
+  return backend.confine === undefined || currentHost?.isChecked(backend) === true ? "checked" : "native";
 }
 
 /** Returns the user's home directory, if the host has one. */

@@ -7,7 +7,7 @@
 import "../engine/index.node.ts";
 import process from "node:process";
 import { openGrantsFile } from "../policy/grants-file.node.ts";
-import { LocalBackend } from "../backends/local/local.node.ts";
+import { isCheckedDisk, isDiskBackend, openDisk } from "../backends/disk.node.ts";
 import { homeDirectory } from "../backends/home.node.ts";
 import { tryLock } from "../backends/local/lock.node.ts";
 import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
@@ -35,10 +35,11 @@ function journalOfStateDir(stateDir: string): FileJournal {
 
 setLocalHost({
   journal: journalOfStateDir,
-  isDisk: (backend) => backend instanceof LocalBackend,
+  isDisk: isDiskBackend,
+  isChecked: isCheckedDisk,
   stateDir: openStateDirectory,
   commands: openCommands,
-  open: (settings) => new LocalBackend(settings),
+  open: openDisk,
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),
   home: homeDirectory,

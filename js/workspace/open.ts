@@ -30,7 +30,7 @@ import { statOrNull } from "../tools/lib/contents.ts";
 import { commandSandboxOf } from "./commands.ts";
 import { readGitExcludes } from "../pipeline/paths/git-excludes.ts";
 import { recoverSession } from "../pipeline/past/history.ts";
-import { isLocalDisk, requireLocalHost, lockerOfBackend } from "./host.ts";
+import { confinementOf, isLocalDisk, requireLocalHost, lockerOfBackend } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
 import { makeReads, type ReadStore } from "../pipeline/past/reads.ts";
@@ -61,6 +61,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
           durability: given.durability ?? "atomic",
           preserve: given.preserve ?? "possible",
           kernel: given.kernel ?? "prefer",
+          engine: given.engine ?? "auto",
           index: given.index ?? "auto",
         })
       : undefined;
@@ -102,6 +103,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     net: provider?.status.network ?? "none",
     ...(provider === undefined ? {} : { commands: provider.status }),
   });
+  const running = { engine: engine().info, confinement: confinementOf(storage), state };
   const records = journalPlaceOf(given, state);
   const guard = guardLevelOf(given.guard, preset);
   const told = given.access?.deny ?? [];
@@ -128,7 +130,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     acceptsQuotes: given.guard === undefined && guard === "refuse",
     observers,
     hashes: observers.some(({ hashes }) => hashes === true),
-    access: accessSummaryOf(resolver, told, sandbox(commands), state),
+    access: accessSummaryOf(resolver, told, sandbox(commands), running),
     async confine(wanted: SandboxPolicy, within: SandboxPolicy) {
       // Links are followed before the comparison, because access depends on real paths.
       const real = (path: string): Promise<string> => realpathVia(storage, path);
@@ -145,7 +147,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
         await there.close?.();
       };
       const ran = commandsFor(both.policy, rules);
-      const access = accessSummaryOf(both, [...told, ...wanted.deny], sandbox(ran), state);
+      const access = accessSummaryOf(both, [...told, ...wanted.deny], sandbox(ran), running);
       return { fs: there, resolver: both, views: ownViews, access, release };
     },
     permissions,
@@ -178,9 +180,9 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
   const journal = records.store instanceof MemoryJournal ? "memory" : "disk";
   notifyRecovery(given, recovery, journal);
   return makeWorkspace(session, preset, {
-    engine: engine().info,
+    engine: running.engine,
     backend: Object.freeze(CAPABILITIES.filter((name) => storage[name] !== undefined)),
-    confinement: storage.confine === undefined ? "checked" : "native",
+    confinement: running.confinement,
     ...(facts === undefined ? {} : { resolver: facts }),
     recovery,
     journal,
@@ -432,7 +434,7 @@ function accessSummaryOf(
   { policy }: Resolver,
   deny: readonly string[],
   sandbox: Session["access"]["sandbox"],
-  state: StateDirectory | undefined,
+  { state, ...running }: Pick<Session["access"], "engine" | "confinement" | "state">,
 ): Session["access"] {
   return Object.freeze({
     cwd: policy.cwd,
@@ -440,6 +442,7 @@ function accessSummaryOf(
     writeRoots: policy.write,
     deny: Object.freeze([...new Set(deny)]),
     readOnly: policy.readOnly,
+    ...running,
     sandbox: Object.freeze(sandbox),
     ...(state === undefined ? {} : { state }),
   });

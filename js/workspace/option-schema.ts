@@ -102,6 +102,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     durability: choice("none", "atomic", "durable"),
     preserve: choice("possible", "strict"),
     kernel: choice("prefer", "require", "off"),
+    engine: choice("auto", "native"),
     index: choice("auto", "off", "anywhere", "strict"),
     concurrency: integer(1),
     findFiles: flag(),

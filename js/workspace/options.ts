@@ -133,6 +133,11 @@ export interface WorkspaceOptions {
    */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
   /**
+   * The code that reads and writes the local disk. `auto`, the default: the native addon, or Node where it does not
+   * load. `native`: a disk without the addon is refused with UNSUPPORTED_PLATFORM.
+   */
+  readonly engine?: "auto" | "native" | undefined;
+  /**
    * The index for searches of a local disk: made in the background once a search took long, and never
    * behind the disk but for changes that the kernel reports to no watcher. Those through a memory map or
    * asynchronous I/O are found once the file is closed, or when it changes next where no process watched then.

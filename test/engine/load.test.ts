@@ -198,7 +198,7 @@ describe("FILEWRIGHT_ENGINE", () => {
     expect(load({ engine })).toEqual({
       code: "setting",
       message,
-      remedy: "set FILEWRIGHT_ENGINE to wasm or to the path of a file that ends in .node, or unset it",
+      remedy: "set FILEWRIGHT_ENGINE to wasm, to native or to the path of a file that ends in .node, or unset it",
     });
   });
 });

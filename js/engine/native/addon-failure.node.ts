@@ -50,7 +50,7 @@ export const ADDON_PLATFORMS: readonly string[] = [
 ];
 
 const SETTING_REMEDY =
-  "set FILEWRIGHT_ENGINE to wasm or to the path of a file that ends in .node, or unset it";
+  "set FILEWRIGHT_ENGINE to wasm, to native or to the path of a file that ends in .node, or unset it";
 
 /** FILEWRIGHT_ENGINE=wasm. */
 export const DISABLED: AddonFailure = {

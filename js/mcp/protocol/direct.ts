@@ -85,6 +85,8 @@ export function describeServer(
     );
   if (host.preset === "canonical")
     about.push("glob finds names, grep finds contents. access_info tells the directories.");
+  const notice = host.notice?.();
+  if (notice !== undefined) about.push(notice);
   return {
     serverInfo: { name: "filewright", title: "Filewright", version },
     capabilities: {

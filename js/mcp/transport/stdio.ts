@@ -5,6 +5,7 @@
 import process from "node:process";
 import { resolve } from "node:path";
 import { escapeControls } from "../../engine/escape.ts";
+import { missingAddonNotice } from "../../engine/native/addon-notice.node.ts";
 import type { Confirm } from "../../hooks/confirm.ts";
 import { fulfilledWithin } from "../../http/limits.ts";
 import type { WorkspaceOptions } from "../../workspace/options.ts";
@@ -72,6 +73,8 @@ export function hostDirectoriesAndOptions(
     log,
   );
   if (dirs === undefined) return undefined;
+  const slower = missingAddonNotice();
+  if (slower !== undefined) log(`filewright: ${slower}`, "warning");
   const readOnly = options.roots.filter(({ access }) => access === "read");
   const { preset, keepsRoots, workspace, tools, strictSchemas, audit } = options;
   const host = {
@@ -155,8 +158,8 @@ export function greetingLine(options: ServeOptions, dirs: readonly string[]): st
 
 /** Returns the line with facts that are known only after the workspace is opened. */
 function workspaceFactsLine({ ws, listed }: ServedWorkspace): string {
-  const { engine, sandbox } = ws.capabilities();
-  return `filewright: engine ${engine.kind}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
+  const { engine, confinement, sandbox } = ws.capabilities();
+  return `filewright: engine ${engine.kind}, confinement ${confinement}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
 }
 
 /**

@@ -11,6 +11,7 @@ import type { NamedSource, Grant, Intent, Location } from "../../policy/index.ts
 import type { SandboxProvider, SandboxStatus } from "../../backends/sandbox/sandbox.ts";
 import type { StateDirectory } from "../../backends/state-directory.ts";
 import type { Durability, EntryType, FsBackend, MaybePromise } from "../../backends/backend.ts";
+import type { EngineInfo } from "../../engine/engine.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../../engine/errors.ts";
 import type { ContentBlock, Readers } from "../../readers/index.ts";
 import type { MatchMode } from "../../engine/text/edit.ts";
@@ -58,6 +59,10 @@ export interface AccessSummary {
   readonly writeRoots: readonly string[];
   readonly deny: readonly string[];
   readonly readOnly: boolean;
+  /** The loaded engine, and the reason why no other was loaded. */
+  readonly engine: EngineInfo;
+  /** `native`: the storage resolves and opens in one step. `checked`: paths are checked before they are used. */
+  readonly confinement: "native" | "checked";
   /** How the operating system confines the threads that access files, and commands if there are any. */
   readonly sandbox: {
     /** How far these threads are confined to the files that the workspace allows. */
@@ -68,7 +73,7 @@ export interface AccessSummary {
     readonly commands?: SandboxStatus;
   };
   /** The directory of locks and history; absent when the workspace keeps nothing on the disk. */
-  readonly state?: StateDirectory;
+  readonly state?: StateDirectory | undefined;
 }
 
 /** A source that decides about calls; see `policy/decide.ts`. */
