@@ -136,7 +136,12 @@ const MUSL_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "x86_64", ar
 
 /** Without the loader of musl this is a system with glibc, and the report, which takes 8 ms, is not needed. */
 function mayBeMusl(): boolean {
-  return existsSync(`/lib/ld-musl-${MUSL_ARCHITECTURES[process.arch] ?? process.arch}.so.1`);
+  try {
+    return existsSync(`/lib/ld-musl-${MUSL_ARCHITECTURES[process.arch] ?? process.arch}.so.1`);
+  } catch {
+    // Node's permissions forbid the question, which Node 20 answers with an error.
+    return true;
+  }
 }
 
 let knownGlibcVersion: { readonly version: string | undefined } | undefined;

@@ -35,6 +35,14 @@ const DEBIAN_PACKAGES = [
     isPresent: () => process.arch === "arm64" || isInstalled(ARM64_EMULATOR),
     packages: ["qemu-user-static"],
   },
+  // The container image, of both processors, and its trial.
+  { isPresent: () => isInstalled("buildah"), packages: ["buildah"] },
+  { isPresent: () => isInstalled("bwrap"), packages: ["bubblewrap"] },
+  {
+    isPresent: () => isInstalled("aarch64-linux-gnu-strip"),
+    packages: ["binutils-aarch64-linux-gnu"],
+  },
+  { isPresent: () => isInstalled("x86_64-linux-gnu-strip"), packages: ["binutils-x86-64-linux-gnu"] },
 ];
 const QUIETLY = { capture: true, check: false };
 

@@ -3,8 +3,7 @@
 //
 //   node scripts/release/channels/image.mjs TARBALLS OUT.tar [--arch x64|arm64]
 //
-// Needs root, buildah and what scripts/release/tools.mjs installs; on Debian: apt-get install buildah, for the
-// other processor also binutils-aarch64-linux-gnu or binutils-x86-64-linux-gnu.
+// Needs root and what scripts/release/tools.mjs installs.
 // `--arch` is the processor of the image; default: this machine's.
 import {
   chmodSync,
