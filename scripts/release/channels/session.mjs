@@ -39,6 +39,7 @@ const textOf = ({ content }) => content.map(({ text }) => text).join("");
  * @param {(directory: string) => readonly string[]} commandFor the command line that serves a directory
  * @param {Readonly<Record<string, string>>} env added to the environment
  * @returns {Promise<Session>}
+ * @throws BuildError with the output of a server that ends or refuses
  */
 export async function holdSession(commandFor, env = {}) {
   const home = mkdtempSync(join(tmpdir(), "filewright-session-"));
@@ -60,9 +61,7 @@ export async function holdSession(commandFor, env = {}) {
   const client = new Client({ name: "trial", version: "1" });
   const call = async (name, args) => textOf(await client.callTool({ name, arguments: args }));
   try {
-    await client.connect(transport).catch((error) => {
-      throw new BuildError(`the server did not start: ${errors || error}`);
-    });
+    await client.connect(transport);
     const { tools } = await client.listTools();
     const read = await call("read_file", { path: "a.txt" });
     const answer = await call("write_file", { path: "b.txt", content: "written\n" });
@@ -72,6 +71,8 @@ export async function holdSession(commandFor, env = {}) {
     const access = await call("access_info", {});
     const version = client.getServerVersion()?.version;
     return { version, tools: tools.map(({ name }) => name), read, written, access, errors };
+  } catch (error) {
+    throw new BuildError(`the server did not serve: ${error.message}\n${errors}`);
   } finally {
     await client.close();
     rmSync(home, { recursive: true, force: true });

@@ -3,7 +3,8 @@
 //
 //   node scripts/release/channels/try-image.mjs ARCHIVE
 //
-// Needs root (for buildah, which reads the archive) and bwrap.
+// An image for arm64 is run by an emulator elsewhere. Needs root (for buildah, which reads the archive) and what
+// scripts/release/tools.mjs installs.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +12,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { BuildError, runAndWait, runScript } from "../../lib/run.mjs";
+import { ARM64_EMULATOR } from "../tools.mjs";
 import { holdSession } from "./session.mjs";
 
 /**
@@ -24,14 +26,18 @@ const WAYS = {
   "as another user": { user: "4321:4321", mounts: (state) => ["--bind", state, "/state", "--tmpfs", "/tmp"] },
 };
 
+/** Where the emulator of arm64 is in the container: in a directory that each of `WAYS` mounts. */
+const EMULATOR = "/tmp/emulator";
+
 /**
  * Returns the command line of bubblewrap for an image.
  *
  * @param {string} rootFolder
  * @param {{ User: string, Env: readonly string[], Entrypoint: readonly string[], Cmd: readonly string[], WorkingDir: string }} config
- * @param {{ user?: string, mounts: readonly string[], directory: string }} run `directory` is what is served
+ * @param {{ user?: string, mounts: readonly string[], directory: string, emulated: boolean }} run `directory` is
+ *   what is served
  */
-function sandboxed(rootFolder, config, { user = config.User, mounts, directory }) {
+function sandboxed(rootFolder, config, { user = config.User, mounts, directory, emulated }) {
   const [uid, gid] = user.split(":");
   return [
     "/usr/bin/bwrap",
@@ -42,6 +48,7 @@ function sandboxed(rootFolder, config, { user = config.User, mounts, directory }
       const [name, ...value] = one.split("=");
       return ["--setenv", name, value.join("=")];
     }),
+    ...(emulated ? ["--ro-bind", `/usr/bin/${ARM64_EMULATOR}`, EMULATOR, EMULATOR] : []),
     ...config.Entrypoint,
     ...config.Cmd,
   ];
@@ -59,14 +66,15 @@ export async function tryImage(archive) {
   let container;
   try {
     container = buildah("from", "--quiet", `oci-archive:${resolve(archive)}`);
-    const config = JSON.parse(buildah("inspect", container)).OCIv1.config;
+    const { config, architecture } = JSON.parse(buildah("inspect", container)).OCIv1;
+    const emulated = architecture === "arm64" && process.arch !== "arm64";
     const rootFolder = buildah("mount", container);
     assert.notEqual(config.User.split(":")[0], "0", "the image runs as root");
     for (const [way, { user, mounts }] of Object.entries(WAYS)) {
       const state = join(store, `state-${Object.keys(answers).length}`);
       mkdirSync(state);
       const served = await holdSession((directory) =>
-        sandboxed(rootFolder, config, { user, mounts: mounts(state), directory }),
+        sandboxed(rootFolder, config, { user, mounts: mounts(state), directory, emulated }),
       );
       assert.match(served.read, /served/u, way);
       assert.equal(served.written, "written\n", `${way}: ${served.written}`);
