@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { compareVersions } from "../../scripts/release/version.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const manifest = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
@@ -11,6 +12,7 @@ const manifest = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
   readonly bin: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 };
@@ -147,18 +149,39 @@ function imported(code: string): readonly string[] {
 }
 
 describe("peer dependencies", () => {
-  const sdks = JSON.parse(readFileSync(`${root}/test/sdks/package.json`, "utf8")).dependencies as Record<
-    string,
-    string
-  >;
-  const peers = Object.entries(manifest.peerDependencies).filter(([name]) => name in sdks);
+  const versionsIn = (file: string) =>
+    JSON.parse(readFileSync(`${root}/${file}`, "utf8")) as {
+      readonly dependencies?: Readonly<Record<string, string>>;
+      readonly devDependencies?: Readonly<Record<string, string>>;
+    };
+  const lowest = {
+    ...versionsIn("test/sdks/lowest.json").dependencies,
+    ...versionsIn("test/package/peers/lowest.json").dependencies,
+  };
+  const highest = {
+    ...versionsIn("package.json").devDependencies,
+    ...versionsIn("test/sdks/package.json").dependencies,
+  };
+  const peers = Object.entries(manifest.peerDependencies);
 
-  it.each(peers)("%s has the range of the version that is tested", (name, range) => {
-    expect(range).toMatch(/^\^\d+(\.\d+)?$/);
-    expect(`${sdks[name]}.`.startsWith(`${range.slice(1)}.`)).toBe(true);
+  /** The lowest version of a range, and the lowest above it: of `^1.2.3`, `^0.2.3` or `>=1.2.3 <3.0.0`. */
+  function bounds(range: string): readonly [string, string] {
+    const [, from = "", until = ""] = /^>=(\S+) <(\S+)$/u.exec(range) ?? [];
+    if (from !== "") return [from, until];
+    const [, low = "", major = 0, minor = 0] = /^\^((\d+)\.(\d+)\.\d+)$/u.exec(range) ?? [];
+    return [low, major === "0" ? `0.${Number(minor) + 1}.0` : `${Number(major) + 1}.0.0`];
+  }
+
+  it.each(peers)("%s begins with the lowest version that is tested, and takes the highest", (name, range) => {
+    const [low, above] = bounds(range);
+    expect(low).toBe(lowest[name]);
+    const tested = highest[name] ?? "";
+    expect(compareVersions(tested, low)).toBeGreaterThanOrEqual(0);
+    expect(compareVersions(tested, above)).toBeLessThan(0);
   });
 
-  it("leaves no tested SDK out", () => {
-    expect(peers.length).toBe(10);
+  it("are optional, all of them", () => {
+    const optional = Object.entries(manifest.peerDependenciesMeta).filter(([, meta]) => meta.optional);
+    expect(optional.map(([name]) => name)).toEqual(peers.map(([name]) => name));
   });
 });

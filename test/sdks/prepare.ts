@@ -2,6 +2,8 @@
  * Installs the SDKs in `.cache/sdks` of the checkout and compiles the loops
  * there against their published types and ours. Nothing is installed again while
  * `package.json` in this folder stays as it is.
+ *
+ * With `FILEWRIGHT_SDKS=lowest` it takes the versions of `lowest.json` instead. A schedule does that (deep.yml).
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -9,7 +11,8 @@ import { join, resolve } from "node:path";
 import { installed } from "../package/installed.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const home = join(root, ".cache/sdks");
+const lowest = process.env["FILEWRIGHT_SDKS"] === "lowest";
+const home = join(root, lowest ? ".cache/sdks-lowest" : ".cache/sdks");
 
 /** The messages of the compiler about each loop. */
 type Complaints = Readonly<Record<string, readonly string[]>>;
@@ -21,7 +24,7 @@ export type Prepared =
 
 /** Installs and compiles. */
 export function prepare(): Prepared {
-  const why = installed(join(import.meta.dirname, "package.json"), home);
+  const why = installed(join(import.meta.dirname, lowest ? "lowest.json" : "package.json"), home);
   if (why !== undefined) return { ready: false, why };
   return { ready: true, complaints: compile() };
 }

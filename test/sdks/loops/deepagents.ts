@@ -27,46 +27,60 @@ const edit = (old_string: string): Turn => ({
   args: { file_path: "/src/app.ts", old_string, new_string: "const retries = 5;" },
 });
 
-const agent = createDeepAgent({
-  model: model([
-    { tool: "ls", args: { path: "/" } },
-    { tool: "read_file", args: { file_path: "/src/app.ts" } },
-    edit("const retries = 4; // tries"),
-    edit("const retries = 3;"),
-    { tool: "read_file", args: { file_path: "/dot.png" } },
-    { tool: "read_file", args: { file_path: "/../secret" } },
-    { tool: "grep", args: { pattern: "retries = 5", path: "/" } },
-    { tool: "glob", args: { pattern: "**/*.ts", path: "/" } },
-    { tool: "write_file", args: { file_path: "/notes/a.md", content: "one\n" } },
-  ]),
-  backend,
-});
-const { messages } = await agent.invoke({ messages: [{ role: "user", content: "Five tries." }] });
-const shown = results(messages);
-ok("list", shown[0]?.includes("/src/ (directory)"), shown[0]);
-ok("read", shown[1]?.includes("const retries = 3;"), shown[1]);
-ok("refused edit", shown[2]?.includes("const retries = 3;"), shown[2]);
-ok("corrected edit", stage.app().includes("const retries = 5;"), shown[3]);
-ok("image", shown[4]?.includes("image/png"), shown[4]);
-ok("outside", !shown[5]?.includes("what is outside"), shown[5]);
-ok("grep", shown[6]?.includes("/src/app.ts"), shown[6]);
-ok("glob", shown[7]?.includes("/src/app.ts"), shown[7]);
-ok("write", (await stage.ws.readFile({ path: "notes/a.md" })).content === "one\n", shown[8]);
+/** Plays a conversation and gives what each of its calls answered. Long ones are summarised by a further call. */
+async function converse(turns: readonly Turn[]): Promise<readonly string[]> {
+  const agent = createDeepAgent({ model: model(turns), backend });
+  const { messages } = await agent.invoke({ messages: [{ role: "user", content: "Five tries." }] });
+  return results(messages);
+}
 
+const changed = await converse([
+  { tool: "ls", args: { path: "/" } },
+  { tool: "read_file", args: { file_path: "/src/app.ts" } },
+  edit("const retries = 4; // tries"),
+  edit("const retries = 3;"),
+]);
+ok("list", changed[0]?.includes("/src/ (directory)"), changed[0]);
+ok("read", changed[1]?.includes("const retries = 3;"), changed[1]);
+ok("refused edit", changed[2]?.includes("const retries = 3;"), changed[2]);
+ok("corrected edit", stage.app().includes("const retries = 5;"), changed[3]);
+
+const found = await converse([
+  { tool: "read_file", args: { file_path: "/dot.png" } },
+  { tool: "read_file", args: { file_path: "/../secret" } },
+  { tool: "grep", args: { pattern: "retries = 5", path: "/" } },
+  { tool: "glob", args: { pattern: "**/*.ts", path: "/" } },
+]);
+ok("image", found[0]?.includes("image/png"), found[0]);
+ok("outside", !found[1]?.includes("what is outside"), found[1]);
+ok("grep", found[2]?.includes("/src/app.ts"), found[2]);
+ok("glob", found[3]?.includes("/src/app.ts"), found[3]);
+
+const isWritten = async (path: string): Promise<boolean> => (await stage.ws.call("stat", { path })).ok;
 for (const approved of [false, true]) {
   const asking = createDeepAgent({
-    model: model([{ tool: "delete", args: { file_path: "/old.log" } }]),
+    model: model([{ tool: "write_file", args: { file_path: "/notes/a.md", content: "one\n" } }]),
     backend,
-    interruptOn: { delete: true },
+    interruptOn: { write_file: true },
     checkpointer: new MemorySaver(),
   });
   const config = { configurable: { thread_id: `thread-${approved}` } };
-  const asked = await asking.invoke({ messages: [{ role: "user", content: "Tidy up." }] }, config);
-  ok(`asked ${approved}`, JSON.stringify(asked).includes("__interrupt__") && stage.log(), asked);
-  const decision = approved ? { type: "approve" } : { type: "reject", message: "Keep it." };
+  const asked = await asking.invoke({ messages: [{ role: "user", content: "Write." }] }, config);
+  ok(
+    `asked ${approved}`,
+    JSON.stringify(asked).includes("__interrupt__") && !(await isWritten("notes/a.md")),
+    asked,
+  );
+  const decision = approved ? { type: "approve" } : { type: "reject", message: "Leave it." };
   await asking.invoke(new Command({ resume: { decisions: [decision] } }), config);
-  ok(approved ? "approval" : "denial", stage.log() === !approved);
+  ok(approved ? "approval" : "denial", (await isWritten("notes/a.md")) === approved);
 }
+ok("write", (await stage.ws.readFile({ path: "notes/a.md" })).content === "one\n");
+
+// Earlier versions of deepagents have no tool that deletes.
+const [removed = ""] = await converse([{ tool: "delete", args: { file_path: "/old.log" } }]);
+ok("delete", !stage.log() || /delete\W* (?:is )?not (?:a valid tool|found)/iu.test(removed), removed);
+if (stage.log()) await stage.ws.call("delete", { path: "old.log" });
 
 const stop = new AbortController();
 const waiting = createDeepAgent({

@@ -1,0 +1,41 @@
+/** The packages that Filewright loads by itself, at the lowest version that package.json accepts. */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import sharp from "sharp";
+import { afterAll, expect, test } from "vitest";
+import { pdf } from "../../readers/make.ts";
+import { installed } from "../installed.ts";
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+const HOME = join(ROOT, ".cache/peers-lowest");
+const dir = realpathSync(mkdtempSync(join(tmpdir(), "filewright-peers-")));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+test("text of a PDF, a value of YAML, a smaller image and spans", async ({ skip }) => {
+  const why = installed(join(import.meta.dirname, "lowest.json"), HOME);
+  if (why !== undefined && process.env["CI"] !== "true") skip(why);
+  expect(why).toBeUndefined();
+  // A copy, since through a link Node would find the packages of this checkout.
+  const copy = join(HOME, "node_modules/filewright");
+  rmSync(copy, { recursive: true, force: true });
+  mkdirSync(copy);
+  for (const name of ["package.json", "dist"]) {
+    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  }
+  cpSync(join(import.meta.dirname, "scene.mjs"), join(HOME, "scene.mjs"));
+
+  writeFileSync(join(dir, "a.pdf"), pdf(["First page"]));
+  writeFileSync(join(dir, "a.yaml"), "servers:\n  - port: 80\n  - port: 8080\n");
+  const image = sharp({ create: { width: 4000, height: 1000, channels: 3, background: "#336699" } });
+  writeFileSync(join(dir, "a.png"), await image.png().toBuffer());
+
+  const said = execFileSync(process.execPath, [join(HOME, "scene.mjs"), dir], { encoding: "utf8" });
+  expect(JSON.parse(said)).toMatchObject({
+    pdf: expect.stringContaining("First page"),
+    yaml: expect.stringContaining("8080"),
+    image: { width: 1568, height: 392 },
+    spans: ["execute_tool read_file", "execute_tool read_file", "execute_tool read_file"],
+  });
+});
