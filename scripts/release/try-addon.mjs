@@ -13,7 +13,7 @@ import { buildTypeScript } from "../build.mjs";
 import { BuildError, runAndWait, runScript, root } from "../lib/run.mjs";
 import { ADDONS_FOLDER } from "./cross-build.mjs";
 import { nodeCommand } from "./foreign-node.mjs";
-import { findTarballs, installTarballs } from "./tarballs.mjs";
+import { findTarballs, installTarballs } from "./channels/tarballs.mjs";
 import { addonFileName, releaseTargets } from "./targets.mjs";
 
 /**
