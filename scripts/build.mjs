@@ -4,7 +4,7 @@
 //   --native-only, --ts-only   only one of the two
 //   --release                  the addon as it is published (fat LTO)
 //   --force                    builds them although they are fresh
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { platformName } from "./lib/platform.mjs";
@@ -82,8 +82,6 @@ export function buildTypeScript({ force = false } = {}) {
     console.error("building the TypeScript");
     removeOrphans("js", "dist");
     runAndWait(npmProgram("tsc"), ["-p", "."]);
-    // It stays JavaScript: its header says why.
-    copyFileSync(join(root, "js/engine/native/addons.cjs"), join(root, "dist/engine/native/addons.cjs"));
     const { describeTypes } = await import("./describe-types.mjs");
     await describeTypes();
     const { bundleDependencies } = await import("./bundle.mjs");

@@ -22,7 +22,7 @@ const COMMON_OPTIONS = {
   metafile: true,
   logLevel: "warning",
   // Optional packages, which are imported at run time if the user has installed them.
-  external: ["sharp", "unpdf", "yaml", "@opentelemetry/api", "diff", "@filewright/*"],
+  external: ["sharp", "unpdf", "yaml", "@opentelemetry/api", "diff"],
   // Replaces the JSON Schema validator of the MCP SDK, a third of its size: Filewright checks the
   // answers of clients itself, and the SDK's is never called.
   plugins: [

@@ -107,7 +107,9 @@ export function isCode(value: unknown): value is Code {
  */
 export function fromEngine(thrown: unknown): FilewrightError {
   if (thrown instanceof FilewrightError) return thrown;
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  // Not `instanceof`: the addon's errors are of the first realm of Node, and Jest runs modules in another.
+  const { message: said } = Object(thrown) as { readonly message?: unknown };
+  const text = typeof said === "string" ? said : String(thrown);
   if (text.startsWith("{")) {
     try {
       const { code, message, hint, details } = JSON.parse(text) as Record<string, unknown>;

@@ -6,9 +6,9 @@
  * `wasm`, the path of a `.node` file, or `native`, with which nothing replaces an addon that does not load.
  */
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import module from "node:module";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type * as addon from "./generated/binding.ts";
 import type { Binding } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
@@ -23,22 +23,38 @@ import {
   unknownSetting,
   withoutFolders,
 } from "./native/addon-failure.node.ts";
-import addonPackages from "./native/addons.cjs";
+import { moduleUrlOf, requireAddonPackage } from "./native/addons.node.ts";
 import { platformTables } from "./wasm/legacy.ts";
 import { type WasmGlue, guardBinding } from "./wasm/trap.ts";
 
-/** The URL of this module. In a bundle that is CommonJS, `import.meta.url` is undefined and `__filename` is there. */
-const moduleUrl: string =
-  (import.meta.url as string | undefined) ??
-  pathToFileURL(typeof __filename === "string" ? __filename : resolve("filewright.js")).href;
+const moduleUrl = moduleUrlOf(import.meta.url);
+
+/** Its spelling and the literal names in its calls matter to tracers of files: see addons.node.ts. */
+const requireFile = module.createRequire(moduleUrl);
 
 /**
  * Returns the absolute path of a file in `dist`. It is computed relative to this module, which is always two
  * folders below the package: in `js/engine` during development, in `dist/engine` after a build, or in
- * `dist/bin`, where the bundle of the command contains it.
+ * `dist/bin`, where the bundle of the command contains it. In the bundle of another program it is the path in
+ * the installed package.
  */
 export function builtFilePath(path: string): string {
-  return fileURLToPath(new URL(`../../dist/${path}`, moduleUrl));
+  const near = fileURLToPath(new URL(`../../dist/${path}`, moduleUrl));
+  if (fileExists(near)) return near;
+  try {
+    return join(requireFile.resolve("filewright/package.json"), "../dist", path);
+  } catch {
+    return near;
+  }
+}
+
+/** False also where Node's permission model forbids to look. */
+function fileExists(path: string): boolean {
+  try {
+    return existsSync(path);
+  } catch {
+    return false;
+  }
 }
 
 /** The addon: the binding of the core, and the functions that need an operating system. */
@@ -46,8 +62,6 @@ export type NativeBinding = typeof addon;
 
 /** The addon, or why it is not in use. */
 export type LoadedNative = { readonly binding: NativeBinding } | { readonly failure: AddonFailure };
-
-const requireFile = createRequire(moduleUrl);
 
 /** Loads the addon. */
 export function loadNative(): LoadedNative {
@@ -58,13 +72,13 @@ export function loadNative(): LoadedNative {
   if (wish.endsWith(".node")) {
     const file = resolve(wish);
     const place = { platform, kind: "file" } as const;
-    return existsSync(file) ? loadFile(file, place) : { failure: missingAddon(place) };
+    return fileExists(file) ? loadFile(file, place) : { failure: missingAddon(place) };
   }
   if (wish !== "" && wish !== "native") return { failure: unknownSetting(wish) };
   let failure: AddonFailure | undefined;
   for (const name of platforms) {
     const file = builtFilePath(`native/filewright.${name}.node`);
-    if (!existsSync(file)) continue;
+    if (!fileExists(file)) continue;
     const loaded = loadFile(file, { platform: name, kind: "checkout" });
     if ("binding" in loaded) return loaded;
     failure ??= loaded.failure;
@@ -92,22 +106,12 @@ function loadFile(file: string, place: AddonPlace): LoadedNative {
 /** Loads the addon of a package. Returns nothing if it is not installed. */
 function loadPackage(platform: string): LoadedNative | undefined {
   const place = { platform, kind: "package" } as const;
-  const loaded = addonPackages.requireAddonPackage(platform);
-  if (loaded === undefined) return undefined;
-  if ("exports" in loaded) return checkVersion(loaded.exports, place);
-  const name = `@filewright/native-${platform}`;
   try {
-    // The `require` of a bundle can be one that finds no packages.
-    return checkVersion(requireFile(name), place);
+    const exports = requireAddonPackage(platform);
+    return exports === undefined ? undefined : checkVersion(exports, place);
   } catch (error) {
-    return isNotFound(error, name) ? undefined : { failure: failedToLoad(place, error, glibcVersion()) };
+    return { failure: failedToLoad(place, error, glibcVersion()) };
   }
-}
-
-/** An error that says that this very package is not installed, and not that a file of it is missing. */
-function isNotFound(error: unknown, name: string): boolean {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return (code === "MODULE_NOT_FOUND" || code === "ERR_MODULE_NOT_FOUND") && message.includes(`'${name}'`);
 }
 
 /**
@@ -146,21 +150,41 @@ function mayBeMusl(): boolean {
 
 let knownGlibcVersion: { readonly version: string | undefined } | undefined;
 
-/** Returns the version of glibc that this process runs on; undefined on another C library. */
+/** Returns the version of glibc that this process runs on; undefined on another C library, or if nothing tells. */
 function glibcVersion(): string | undefined {
-  if (knownGlibcVersion !== undefined) return knownGlibcVersion.version;
-  // Without this, a report asks the network for the names of all its peers.
-  const report = process.report as typeof process.report & { excludeNetwork?: boolean };
-  const before = report.excludeNetwork;
-  report.excludeNetwork = true;
-  const { header } = report.getReport() as unknown as { header: { glibcVersionRuntime?: string } };
-  if (before !== undefined) report.excludeNetwork = before;
-  knownGlibcVersion = { version: header.glibcVersionRuntime };
+  knownGlibcVersion ??= { version: reportedGlibcVersion() };
   return knownGlibcVersion.version;
 }
 
+function reportedGlibcVersion(): string | undefined {
+  // Without this, a report asks the network for the names of all its peers.
+  const report = process.report as typeof process.report & { excludeNetwork?: boolean };
+  const before = report.excludeNetwork;
+  try {
+    report.excludeNetwork = true;
+    const { header } = report.getReport() as unknown as { header: { glibcVersionRuntime?: string } };
+    return header.glibcVersionRuntime;
+  } catch {
+    // Deno without the permission to ask for facts of the system.
+    return undefined;
+  } finally {
+    if (before !== undefined) report.excludeNetwork = before;
+  }
+}
+
 /** Returns true in a checkout of the repository; false in an installed package. */
-const isCheckout = (): boolean => existsSync(builtFilePath("../Cargo.toml"));
+const isCheckout = (): boolean => fileExists(builtFilePath("../Cargo.toml"));
+
+/** Returns the exports of the code around the WebAssembly module. */
+function requireGlue(): WasmGlue {
+  try {
+    return requireFile("../../dist/wasm/filewright.cjs") as WasmGlue;
+  } catch (error) {
+    const installed = builtFilePath("wasm/filewright.cjs");
+    if (!fileExists(installed)) throw error;
+    return requireFile(installed) as WasmGlue;
+  }
+}
 
 /**
  * Returns the WebAssembly binding, or the reason why it cannot be loaded. Synchronous like the loading of the
@@ -169,10 +193,7 @@ const isCheckout = (): boolean => existsSync(builtFilePath("../Cargo.toml"));
 export function loadWasm(): { readonly binding: Binding } | { readonly reason: string } {
   try {
     return {
-      binding: guardBinding<Binding>(
-        requireFile(builtFilePath("wasm/filewright.cjs")) as WasmGlue,
-        platformTables,
-      ),
+      binding: guardBinding<Binding>(requireGlue(), platformTables),
     };
   } catch (error) {
     const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);

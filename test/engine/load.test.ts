@@ -18,9 +18,11 @@ function libcOf(): unknown {
 
 /** The loader alone, as an installed package has it: as modules, and bundled to CommonJS. */
 beforeAll(async () => {
-  for (const [format, extension] of [
-    ["esm", "mjs"],
-    ["cjs", "cjs"],
+  for (const [format, extension, define] of [
+    ["esm", "mjs", {}],
+    ["cjs", "cjs", {}],
+    // As webpack does it.
+    ["cjs", "moved.cjs", { "import.meta.url": '"file:///where/it/was/built.js"' }],
   ] as const)
     await build({
       stdin: {
@@ -30,7 +32,7 @@ beforeAll(async () => {
       bundle: true,
       platform: "node",
       format,
-      external: ["@filewright/*"],
+      define,
       logLevel: "error",
       logOverride: { "empty-import-meta": "silent" },
       outfile: join(home, `dist/engine/load.${extension}`),
@@ -44,7 +46,7 @@ interface Case {
   readonly engine?: string;
   /** A line that runs before the loader. */
   readonly before?: string;
-  readonly format?: "mjs" | "cjs";
+  readonly format?: "mjs" | "cjs" | "moved.cjs";
 }
 
 /** Loads the addon in a process of its own and returns its word, or the failure. */
@@ -79,22 +81,29 @@ const good = (name: string, version = VERSION) =>
 const failing = (message: string) =>
   `throw Object.assign(new Error(${JSON.stringify(message)}), { code: "ERR_DLOPEN_FAILED" });`;
 
-describe.each(["mjs", "cjs"] as const)("the addon of a package, in a bundle of the kind %s", (format) => {
-  it.each(ADDON_PLATFORMS)("%s", (name) => {
-    const [os, arch] = name.split("-") as [string, string];
-    expect(load({ format, before: platform(os, arch), packages: { [name]: good(name) } })).toBe(name);
-  });
-
-  it("is not loaded when another version is installed", () => {
-    expect(
-      load({ format, before: platform("darwin", "arm64"), packages: { "darwin-arm64": good("x", "0.0.9") } }),
-    ).toEqual({
-      code: "version",
-      message: `the addon of the package @filewright/native-darwin-arm64 is of version 0.0.9, filewright of ${VERSION}`,
-      remedy: `run: npm install @filewright/native-darwin-arm64@${VERSION}`,
+describe.each(["mjs", "cjs", "moved.cjs"] as const)(
+  "the addon of a package, in a bundle of the kind %s",
+  (format) => {
+    it.each(ADDON_PLATFORMS)("%s", (name) => {
+      const [os, arch] = name.split("-") as [string, string];
+      expect(load({ format, before: platform(os, arch), packages: { [name]: good(name) } })).toBe(name);
     });
-  });
-});
+
+    it("is not loaded when another version is installed", () => {
+      expect(
+        load({
+          format,
+          before: platform("darwin", "arm64"),
+          packages: { "darwin-arm64": good("x", "0.0.9") },
+        }),
+      ).toEqual({
+        code: "version",
+        message: `the addon of the package @filewright/native-darwin-arm64 is of version 0.0.9, filewright of ${VERSION}`,
+        remedy: `run: npm install @filewright/native-darwin-arm64@${VERSION}`,
+      });
+    });
+  },
+);
 
 describe("the failure says what to do", () => {
   it("where the package is not installed", () => {
@@ -240,8 +249,8 @@ describe("a text without folders", () => {
 
 describe("the list of platforms", () => {
   it("is the one that is required by literal names", () => {
-    const code = readFileSync(join(root, "js/engine/native/addons.cjs"), "utf8");
-    const required = [...code.matchAll(/require\("@filewright\/native-([\w-]+)"\)/gu)].map(
+    const code = readFileSync(join(root, "js/engine/native/addons.node.ts"), "utf8");
+    const required = [...code.matchAll(/requirePackage\("@filewright\/native-([\w-]+)"\)/gu)].map(
       ([, name]) => name,
     );
     expect(required).toEqual(ADDON_PLATFORMS);

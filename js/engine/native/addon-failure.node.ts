@@ -39,7 +39,7 @@ export interface AddonPlace {
   readonly kind: "package" | "checkout" | "file";
 }
 
-/** The platforms that have a package; a test compares them with the `require` calls in addons.cjs. */
+/** The platforms that have a package; a test compares them with the `require` calls in addons.node.ts. */
 export const ADDON_PLATFORMS: readonly string[] = [
   "linux-x64-gnu",
   "linux-arm64-gnu",
