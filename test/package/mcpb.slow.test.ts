@@ -72,6 +72,7 @@ describe("the MCP bundle", () => {
     const served = await holdSession((directory) => [process.execPath, ...both.args.slice(0, -2), directory]);
     expect(served.version).toBe(manifest.version);
     expect(served.tools).toEqual(expect.arrayContaining(["read_file", "grep", "edit_file", "undo"]));
+    expect(served.access).toMatch(/^Engine: native/mu);
     expect([served.read, served.written]).toEqual([expect.stringContaining("served"), "written\n"]);
   });
 });

@@ -14,6 +14,7 @@ const wheel = join(
   home,
   `filewright-${manifest.version}-py3-none-${(WHEEL_TAG_BY_PLATFORM as Record<string, string>)[platform]}.whl`,
 );
+const anyWheel = join(home, `filewright-${manifest.version}-py3-none-any.whl`);
 const bin = join(home, "venv/bin");
 const offline = ["--no-index", "--find-links", home];
 const pip = (command: string, ...args: readonly string[]): void => {
@@ -60,7 +61,7 @@ describe("the Python wheel", () => {
     expect(addons(wheel)).toEqual([
       `filewright/node_modules/@filewright/native-${platform}/filewright.${platform}.node`,
     ]);
-    expect(addons(join(home, `filewright-${manifest.version}-py3-none-any.whl`))).toEqual([]);
+    expect(addons(anyWheel)).toEqual([]);
   });
 
   test("installed by pip, the command runs where there is no Node on PATH", async () => {
@@ -70,6 +71,7 @@ describe("the Python wheel", () => {
     const served = await holdSession((directory) => [command, "mcp", directory]);
     expect(served.version).toBe(manifest.version);
     expect(served.tools).toEqual(expect.arrayContaining(TOOLS));
+    expect(served.access).toMatch(/^Engine: native/mu);
     expect([served.read, served.written]).toEqual([expect.stringContaining("served"), "written\n"]);
   });
 
@@ -93,6 +95,18 @@ describe("the Python wheel", () => {
     const code = "import sys; from filewright.__main__ import wait_for; sys.exit(wait_for(sys.argv[1:]))";
     const child = spawnSync(join(bin, "python"), ["-c", code, `${bin}/filewright`, "no-such-command"]);
     expect(child.status).toBe(2);
+  });
+
+  test("the one without an addon runs with the WebAssembly engine", async () => {
+    const folder = join(home, "without-addon");
+    pip("install", "--no-compile", "--no-deps", "--no-index", "--target", folder, anyWheel);
+    const served = await holdSession(
+      (directory: string) => [join(bin, "python"), "-m", "filewright", "mcp", directory],
+      { PYTHONPATH: folder },
+    );
+    expect([served.read, served.written]).toEqual([expect.stringContaining("served"), "written\n"]);
+    expect(served.access).toMatch(/^Engine: wasm .*; confinement of paths: checked$/mu);
+    expect(served.errors).toMatch(/native addon/u);
   });
 
   test("uvx runs it without an installation", async () => {

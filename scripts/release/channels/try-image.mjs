@@ -80,6 +80,7 @@ export async function tryImage(archive) {
       assert.equal(served.written, "written\n", `${way}: ${served.written}`);
       assert.equal(served.version, config.Labels["org.opencontainers.image.version"], way);
       if (mounts(state).includes(state)) assert.deepEqual(readdirSync(state), ["filewright"], way);
+      assert.match(served.access, /^Engine: native/mu, way);
       answers[way] = served.access;
     }
   } finally {
@@ -95,6 +96,11 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
     if (archive === undefined)
       throw new BuildError("usage: node scripts/release/channels/try-image.mjs ARCHIVE");
     for (const [way, access] of Object.entries(await tryImage(archive)))
-      console.log(`${way}: ${access.split("\n").find((line) => /engine|kernel/iu.test(line)) ?? access}`);
+      console.log(
+        `${way}: ${access
+          .split("\n")
+          .filter((line) => /^(?:Engine|Kernel)/u.test(line))
+          .join("; ")}`,
+      );
   });
 }
