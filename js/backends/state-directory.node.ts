@@ -6,15 +6,15 @@
  * choose the same directory. A directory that is full, or that fails for a moment, is therefore not passed
  * over: processes that began earlier use it. A process keeps its choice as long as it runs.
  */
-import { randomBytes } from "node:crypto";
 import { closeSync, lstatSync, mkdirSync, openSync, type Stats, unlinkSync, writeSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import process from "node:process";
-import { type Code, FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { type Code, type ErrorInit, FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { homeDirectory } from "./home.node.ts";
-import type { PassedDirectory, StateDirectory } from "./state-directory.ts";
+import { makePrivateDirectory } from "./private-directory.node.ts";
+import { describePassedOver, type PassedDirectory, type StateDirectory } from "./state-directory.ts";
 
 /** A place where the state directory can be. */
 interface Candidate {
@@ -86,14 +86,32 @@ export function defaultStateDir(): string {
  * @throws FilewrightError that names the directory, when the host named one in which nothing can be written
  */
 export function openStateDirectory(given: string | undefined): StateDirectory {
-  const { candidate, passedOver } =
-    given === undefined ? chooseCandidate() : { candidate: { path: resolve(given) }, passedOver: [] };
-  const { path } = candidate;
-  const found = problemOf(candidate);
+  const { path, passedOver, found } = tryStateDirectory(given);
   if (found === undefined) return Object.freeze({ path, passedOver });
   // A disk that is full for now keeps nobody from reading, and from making space.
-  if (given !== undefined && found.lasts) throw stateDirectoryError(path, found.error);
+  if (given !== undefined && found.lasts) throw unwritableStateDirectory(path, found);
   return Object.freeze({ path, passedOver, problem: found.reason });
+}
+
+/**
+ * Checks that the state directory can be written, or is only full.
+ * @throws FilewrightError that names the directory, and the other places that were tried
+ */
+export function assertWritableStateDirectory(given: string | undefined): void {
+  const { path, passedOver, found } = tryStateDirectory(given);
+  if (found?.lasts !== true) return;
+  const tried = passedOver.length === 0 ? "" : ` (also tried: ${describePassedOver(passedOver)})`;
+  throw unwritableStateDirectory(path, { ...found, reason: `${found.reason}${tried}` });
+}
+
+function tryStateDirectory(given: string | undefined): {
+  readonly path: string;
+  readonly passedOver: readonly PassedDirectory[];
+  readonly found: Problem | undefined;
+} {
+  const { candidate, passedOver } =
+    given === undefined ? chooseCandidate() : { candidate: { path: resolve(given) }, passedOver: [] };
+  return { path: candidate.path, passedOver, found: problemOf(candidate) };
 }
 
 /** Returns the places, the best first. They depend on the environment and the user alone. */
@@ -136,7 +154,7 @@ function problemOf({ path, unusable, shared }: Candidate): Problem | undefined {
       const distrusted = distrustReason(path);
       if (distrusted !== undefined) return { reason: distrusted, lasts: true };
     } else makePrivateDirectory(path);
-    const file = join(path, `.probe-${randomBytes(8).toString("hex")}`);
+    const file = join(path, `.probe-${process.pid}-${Math.random().toString(36).slice(2)}`);
     const descriptor = openSync(file, "wx", 0o600);
     try {
       writeSync(descriptor, "x");
@@ -148,19 +166,6 @@ function problemOf({ path, unusable, shared }: Candidate): Problem | undefined {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
     return { reason: reasonOf(error), lasts: LASTING_ERRORS.has(code), error };
-  }
-}
-
-/** Creates a directory, and missing ones above it. Node's own recursion hides a read-only file system as ENOENT. */
-function makePrivateDirectory(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return;
-    if (code !== "ENOENT" || dirname(path) === path) throw error;
-    makePrivateDirectory(dirname(path));
-    mkdirSync(path, { mode: 0o700 });
   }
 }
 
@@ -195,27 +200,28 @@ function isSafeParent(parent: Stats, uid: number): boolean {
  * file is not the cause, and nothing that the caller does to it would help.
  */
 export function stateDirectoryError(path: string, thrown: unknown): FilewrightError {
-  const code = codeOf(thrown);
-  const reason = reasonOf(thrown);
-  const wasRemoved = code === "NOT_FOUND";
-  const shown = escapeControls(path);
-  return makeError(
-    code === "NO_SPACE" || code === "PERMISSION_DENIED" ? code : "IO_ERROR",
-    wasRemoved
-      ? `The state directory '${shown}' was removed while this process used it.`
-      : `The state directory '${shown}' cannot be written: ${reason}.`,
-    {
-      complete: true,
-      path,
-      hint: wasRemoved
-        ? "restart the process, which creates it again"
-        : code === "NO_SPACE"
-          ? "free space there, or name another with stateDir or XDG_STATE_HOME"
-          : "make it writable, or name another with stateDir or XDG_STATE_HOME",
-      details: { state_directory: path },
-      cause: thrown,
-    },
-  );
+  if (codeOf(thrown) !== "NOT_FOUND")
+    return unwritableStateDirectory(path, { reason: reasonOf(thrown), error: thrown });
+  const message = `The state directory '${escapeControls(path)}' was removed while this process used it.`;
+  const hint = "restart the process, which creates it again";
+  return makeError("IO_ERROR", message, { ...factsOf(path, thrown), hint });
+}
+
+/** Returns the error for a state directory in which nothing can be written. */
+function unwritableStateDirectory(
+  path: string,
+  { reason, error }: Pick<Problem, "reason" | "error">,
+): FilewrightError {
+  const code = error === undefined ? "PERMISSION_DENIED" : codeOf(error);
+  const message = `The state directory '${escapeControls(path)}' cannot be written: ${reason}.`;
+  const first = code === "NO_SPACE" ? "free space there" : "make it writable";
+  const hint = `${first}, or name another with stateDir or XDG_STATE_HOME`;
+  const known = code === "NO_SPACE" || code === "PERMISSION_DENIED" ? code : "IO_ERROR";
+  return makeError(known, message, { ...factsOf(path, error), hint });
+}
+
+function factsOf(path: string, cause: unknown): ErrorInit {
+  return { complete: true, path, details: { state_directory: path }, cause };
 }
 
 /** Runs work in the state directory. Its errors name that directory. */

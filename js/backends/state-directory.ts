@@ -20,6 +20,6 @@ export interface StateDirectory {
 }
 
 /** Returns the places that were passed over as a phrase, such as `/root/x: permission denied`. */
-export function describePassedOver({ passedOver }: StateDirectory): string {
+export function describePassedOver(passedOver: readonly PassedDirectory[]): string {
   return passedOver.map(({ path, reason }) => `${escapeControls(path)}: ${reason}`).join("; ");
 }

@@ -4,6 +4,7 @@ import process from "node:process";
 import { auditFile } from "../hooks/audit-file.node.ts";
 import { openWorkspace } from "../workspace/index.node.ts";
 import { packageVersion } from "../mcp/command.ts";
+import { startFailureOf } from "../mcp/start.ts";
 import { type ServedRoot, type SettingFlags, effectiveSettingsOf } from "../mcp/settings.ts";
 import {
   assertNarrowRoot,
@@ -234,10 +235,9 @@ export async function runProcess(argv: readonly string[]): Promise<void> {
     } else if (error instanceof FilewrightError) {
       printError(`filewright: ${rewordForCommandLine(error.message)}`);
       process.exitCode = EXIT_STATUS.error;
-    } else if (error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string") {
-      // An error of the system, such as a port that is in use. Its message suffices, so no stack is printed.
-      printError(`filewright: ${error.message}`);
+    } else {
+      printError(startFailureOf(error).line);
       process.exitCode = EXIT_STATUS.error;
-    } else throw error;
+    }
   }
 }

@@ -1,7 +1,8 @@
 /** The audit log as a file of JSON lines that only its owner can read. */
 import { constants, writeSync } from "node:fs";
-import { mkdir, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makePrivateDirectory } from "../backends/private-directory.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { optionChecker } from "../schema/option.ts";
 import { AUDIT_OPTIONS, type AuditOptions, type AuditRecord, type AuditSink, audit } from "./audit.ts";
@@ -24,9 +25,12 @@ export async function auditFile(path: string, options: AuditOptions = {}): Promi
 
 /** Opens the file and returns a sink that writes each record as one line. */
 async function fileSink(path: string): Promise<AuditSink> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-  const file = await open(path, flags | constants.O_NONBLOCK, 0o600).catch((cause: unknown) => {
+  const opened = async () => {
+    makePrivateDirectory(dirname(path));
+    return open(path, flags | constants.O_NONBLOCK, 0o600);
+  };
+  const file = await opened().catch((cause: unknown) => {
     throw new FilewrightError("INVALID_ARGUMENT", "the audit log cannot be opened, or is a link", {
       path,
       cause,

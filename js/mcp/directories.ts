@@ -5,10 +5,11 @@
  * Messages on standard error keep the words of the Model Context Protocol's filesystem server, because users
  * and scripts know them.
  */
-import { realpathSync, type Stats, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { homeDirectory } from "../backends/home.node.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
 
@@ -26,26 +27,39 @@ export function expandHome(path: string): string {
 }
 
 /**
- * Returns the absolute paths of the given directories that can be used, and logs the others. Returns
- * undefined when directories were given but none can be used.
+ * Returns the absolute paths of the given directories that can be used, and logs the others.
+ * @throws FilewrightError NOT_FOUND when directories were given but none can be used
  */
-export function usableDirectories(
-  given: readonly string[],
-  log: WriteLogLine,
-): readonly string[] | undefined {
+export function usableDirectories(given: readonly string[], log: WriteLogLine): readonly string[] {
   const usable: string[] = [];
+  const faults: string[] = [];
   for (const one of given) {
     const path = resolve(expandHome(one));
-    const facts = statOrUndefined(path);
-    if (facts === undefined)
-      log(`Warning: Cannot access directory ${escapeControls(path)}, skipping`, "warning");
-    else if (!facts.isDirectory())
-      log(`Warning: ${escapeControls(path)} is not a directory, skipping`, "warning");
+    const fault = directoryFault(path);
+    if (fault !== undefined) faults.push(`'${escapeControls(path)}' ${fault}`);
     else if (!usable.includes(path)) usable.push(path);
   }
-  if (given.length === 0 || usable.length > 0) return usable;
-  log("Error: None of the specified directories are accessible", "error");
-  return undefined;
+  if (given.length > 0 && usable.length === 0)
+    throw new FilewrightError(
+      "NOT_FOUND",
+      `${faults.length === 1 ? "the directory" : "none of the directories can be served:"} ${faults.join(", ")}`,
+      { complete: true },
+    );
+  for (const fault of faults) log(`Warning: ${fault}, skipping`, "warning");
+  return usable;
+}
+
+/** Returns why a directory cannot be served; undefined if it can. */
+function directoryFault(path: string): string | undefined {
+  try {
+    if (!statSync(path).isDirectory()) return "is not a directory";
+    accessSync(path, constants.R_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return "does not exist";
+    return code === "EACCES" ? "cannot be read: permission denied" : `cannot be read: ${code}`;
+  }
 }
 
 /** Returns the real paths of those roots of a client that can be used, and logs the others. */

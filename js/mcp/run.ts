@@ -1,7 +1,5 @@
 /** Runs a server over standard input and output, from its command line to its exit status. */
 import process from "node:process";
-import { UsageError } from "../schema/command-line.node.ts";
-import { FilewrightError } from "../engine/errors.ts";
 import {
   type ServerDefaults,
   FILEWRIGHT_DEFAULTS,
@@ -9,6 +7,7 @@ import {
   printedConfig,
   parseStdioOptions,
 } from "./command.ts";
+import { startFailureOf } from "./start.ts";
 import { serveOverStdio } from "./transport/stdio.ts";
 
 /** Runs the server and returns the exit status. */
@@ -30,8 +29,8 @@ export async function runStdioServer(
     }
     return await serveOverStdio(await parseStdioOptions(argv, defaults));
   } catch (error) {
-    if (!(error instanceof UsageError || error instanceof FilewrightError)) throw error;
-    process.stderr.write(`filewright: ${error.message}\n`);
-    return error instanceof UsageError || error.code === "INVALID_ARGUMENT" ? 2 : 1;
+    const { line, status } = startFailureOf(error);
+    process.stderr.write(`${line}\n`);
+    return status;
   }
 }

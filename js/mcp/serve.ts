@@ -9,6 +9,7 @@ import { makeMcpHandler } from "./transport/handler.ts";
 import { DEFAULT_PORT } from "./command.ts";
 import { localWorkspaceHost } from "./host.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
+import { assertStartable } from "./start.ts";
 import { MCP_PATH, serveMcpOverHttp } from "./transport/http.ts";
 import { isLoopback, type OauthOptions, oauthVerifier } from "./auth/oauth.ts";
 import {
@@ -60,14 +61,13 @@ const TOKEN_VARIABLE_BY_KIND: Readonly<Record<TokenKind, string>> = {
 };
 
 /**
- * Starts a server, which runs until it is drained. Returns undefined when none of the directories can be
- * used.
- * @throws FilewrightError INVALID_ARGUMENT
+ * Starts a server, which runs until it is drained. Its workspace is open when it begins to listen.
+ * @throws FilewrightError for whatever keeps it from serving
  */
 export async function startMcpHttpServer(
   options: HttpServeOptions,
   log: WriteLogLine,
-): Promise<RunningHttpServer | undefined> {
+): Promise<RunningHttpServer> {
   checkOptionCombination(options);
   const verifier = options.oauth === undefined ? undefined : tokenVerifierOf(options.oauth);
   const needsToken = !options.open && options.oauth === undefined;
@@ -77,12 +77,16 @@ export async function startMcpHttpServer(
     throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
   const queue = approver === undefined ? undefined : approvalQueue({ token: approver });
   const approvals = options.ask ? elicitApprovals({ lasting: false }) : undefined;
-  const found = hostDirectoriesAndOptions(options, log, queue?.confirm ?? approvals?.confirm);
-  if (found === undefined) return undefined;
+  // The facts about the workspace are told once the server listens, so that a failure is told alone.
+  const facts: Parameters<WriteLogLine>[] = [];
+  let isListening = false;
+  const tell: WriteLogLine = (...line) => (isListening ? log(...line) : void facts.push(line));
+  await assertStartable(options);
+  const found = hostDirectoriesAndOptions(options, tell, queue?.confirm ?? approvals?.confirm);
   const { dirs } = found;
   const { structured, version } = options;
   const host = localWorkspaceHost(dirs, found.host);
-  if (options.opensAtOnce) await host.workspace();
+  await host.workspace();
   const ending = new AbortController();
   const logError = (error: unknown): void =>
     log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error");
@@ -97,6 +101,8 @@ export async function startMcpHttpServer(
     approvals: queue?.handle,
     onerror: logError,
   });
+  isListening = true;
+  for (const line of facts) log(...line);
   try {
     if (client !== undefined && tokenOfOperator("client", options.tokenFile) === undefined)
       log(

@@ -85,7 +85,7 @@ describe("a command line is refused with", () => {
       const { status, err } = await run(["serve", ".", "--port", String(port)]);
       expect(err).toMatch(/EADDRINUSE/);
       expect(err).not.toMatch(/\n {4}at /u);
-      expect(status).toBe(2);
+      expect(status).toBe(1);
     } finally {
       server.close();
     }

@@ -12,15 +12,10 @@ import {
   serveOptionsOf,
 } from "../../mcp/command.ts";
 import { makeStderrLog } from "../../mcp/protocol/log.ts";
-import type { HttpServeOptions } from "../../mcp/serve.ts";
-import {
-  type Command,
-  FLAG_OPTION,
-  type OptionHelp,
-  VALUE_OPTION,
-  REPEATABLE_OPTION,
-  EXIT_STATUS,
-} from "../command.ts";
+import type { HttpServeOptions, RunningHttpServer } from "../../mcp/serve.ts";
+import { startFailureOf } from "../../mcp/start.ts";
+import { type Command, FLAG_OPTION, type OptionHelp, VALUE_OPTION, REPEATABLE_OPTION } from "../command.ts";
+import { printError } from "../streams.ts";
 import {
   valuesOfRepeatedOption,
   type OptionTable,
@@ -163,7 +158,7 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
   // The module is loaded for this command only: loading the protocol's SDK takes longer than most commands
   // run.
   const { startMcpHttpServer } = await import("../../mcp/serve.ts");
-  const served = await startMcpHttpServer(
+  const starting = startMcpHttpServer(
     {
       ...options,
       host: textOrUndefined(given["host"]) ?? "127.0.0.1",
@@ -177,7 +172,14 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
     },
     makeStderrLog(options.logLevel),
   );
-  if (served === undefined) return EXIT_STATUS.error;
+  let served: RunningHttpServer;
+  try {
+    served = await starting;
+  } catch (error) {
+    const { line, status } = startFailureOf(error);
+    printError(line);
+    return status;
+  }
   // The handlers run once, so a second signal ends the process at once.
   await new Promise<void>((resolve) => {
     process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());

@@ -45,7 +45,7 @@ export function tokenFilePath(port: number, kind: TokenKind): string {
 export function readToken(file: string): string {
   const shown = escapeControls(file);
   const fail = (what: string): never => {
-    throw new FilewrightError("INVALID_ARGUMENT", what, { complete: true });
+    throw new FilewrightError("INVALID_ARGUMENT", what, { complete: true, details: { reason: "file" } });
   };
   let descriptor: number;
   try {

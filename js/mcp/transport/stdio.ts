@@ -22,6 +22,7 @@ import { expandHome, usableDirectories } from "../directories.ts";
 import { type HostedWorkspaceOptions, localWorkspaceHost, type ServedWorkspace } from "../host.ts";
 import type { ServedPreset } from "../served-tools.ts";
 import type { ServedRoot } from "../settings.ts";
+import { assertStartable } from "../start.ts";
 import { nextTurnOfEventLoop, answerMessages } from "./session.ts";
 import { makeJsonLinesWire } from "./wire.ts";
 
@@ -61,18 +62,20 @@ export const MAX_ROLLBACK_WAIT_MS = 5000;
 /** The maximum size of a message in bytes. A larger one closes the connection; no valid message is as large. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
-/** Returns the directories that can be used, and the options of the host; undefined when none can be used. */
+/**
+ * Returns the directories that can be used, and the options of the host.
+ * @throws FilewrightError NOT_FOUND when none can be used
+ */
 export function hostDirectoriesAndOptions(
   options: ServeOptions,
   log: WriteLogLine,
   confirm: Confirm | undefined,
   clientLog?: ClientLog,
-): { readonly dirs: readonly string[]; readonly host: HostedWorkspaceOptions } | undefined {
+): { readonly dirs: readonly string[]; readonly host: HostedWorkspaceOptions } {
   const dirs = usableDirectories(
     options.roots.map(({ path }) => path),
     log,
   );
-  if (dirs === undefined) return undefined;
   const slower = missingAddonNotice();
   if (slower !== undefined) log(`filewright: ${slower}`, "warning");
   const readOnly = options.roots.filter(({ access }) => access === "read");
@@ -103,8 +106,8 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   const approvals = options.ask ? await loadApprovals() : undefined;
   const wire = makeJsonLinesWire(process.stdin, process.stdout, MAX_MESSAGE_BYTES);
   const clientLog = makeClientLog(async (message) => wire.write({ jsonrpc: "2.0", ...message }));
+  await assertStartable(options);
   const found = hostDirectoriesAndOptions(options, log, approvals?.confirm, clientLog);
-  if (found === undefined) return 1;
   const { dirs } = found;
   const { structured, version } = options;
   const host = localWorkspaceHost(dirs, found.host);
