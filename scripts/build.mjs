@@ -84,9 +84,8 @@ export function buildTypeScript({ force = false } = {}) {
     runAndWait(npmProgram("tsc"), ["-p", "."]);
     const { describeTypes } = await import("./describe-types.mjs");
     await describeTypes();
-    const { bundleDependencies, removeComments } = await import("./bundle.mjs");
+    const { bundleDependencies } = await import("./bundle.mjs");
     await bundleDependencies();
-    await removeComments();
   });
 }
 

@@ -33,6 +33,7 @@ export const POLICY_OPTION: Options<SandboxPolicy> = options("SandboxPolicy", {
   places: list(text()),
   secrets: choice("grant", "allow"),
   gitExcludes: text(),
+  paths: choice("windows"),
   readOnly: required(flag()),
   followSymlinks: required(choice("inside", "never", "any")),
   maxOutputBytes: integer(1),

@@ -33,6 +33,11 @@ export interface SandboxPolicy {
   readonly places?: readonly string[] | undefined;
   /** The person's git excludes, as lines of a gitignore file: a workspace reads them when it opens. */
   readonly gitExcludes?: string | undefined;
+  /**
+   * `windows`: paths are those of a Windows disk, so rules ignore letter case, and names that refer to another
+   * file are refused. The storage sets it.
+   */
+  readonly paths?: "windows" | undefined;
   /** True to refuse every write. */
   readonly readOnly: boolean;
   /** Links that lead out of the roots: refused (`inside`), all links refused (`never`), followed (`any`). */

@@ -86,7 +86,7 @@ export async function admitCall(
     const fs =
       storage ?? session.views.of({ rules: session.rules.forCall(tool.name, args), hidden: ["deny", "ask"] });
     const { policy, display } = session.resolver;
-    await assertPlainPaths(uses, locations, { fs, cwd: policy.cwd, display });
+    await assertPlainPaths(uses, locations, { fs, cwd: policy.cwd, paths: policy.paths, display });
   }
   if (mayHaveLookAlikes(tool.name, uses))
     await refuseLookAlikes(tool.name, uses, locations, lookAlikeContext(session, tool.name, args, storage));

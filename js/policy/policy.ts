@@ -160,10 +160,12 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
     });
     const places = mergePlaceChanges(a, b);
     const gitExcludes = a.gitExcludes ?? b.gitExcludes;
+    const paths = a.paths ?? b.paths;
     return Object.freeze({
       ...both,
       ...(places.length === 0 ? {} : { places }),
       ...(gitExcludes === undefined ? {} : { gitExcludes }),
+      ...(paths === undefined ? {} : { paths }),
     });
   },
 });

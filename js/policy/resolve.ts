@@ -10,6 +10,7 @@ import { resolveAlias, checkPath, isWithin, joinPath, normalise, relativeTo } fr
 import { escapeControls } from "../engine/escape.ts";
 import { type PlaceRow, placeRow } from "../backends/confined/places.ts";
 import type { Intent } from "../backends/policy.ts";
+import { pathConverterOf, shownPath } from "../backends/windows-paths.ts";
 import { POLICY_OPTION } from "../backends/option-schema.ts";
 import { compilePathRules } from "../backends/confined/rules.ts";
 import { optionChecker } from "../schema/option.ts";
@@ -85,9 +86,12 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   const roots: Record<Intent, readonly string[] | null> = { read: policy.read, write: policy.write };
   const allRoots = [...(policy.read ?? ["/"]), ...policy.write];
 
+  const convert = pathConverterOf(policy, [...allRoots, ...aliases.map(([named]) => named)]);
+  const absolute = convert ?? ((typed: string) => joinPath(policy.cwd, typed));
+
   const resolve = (typed: string, intent: Intent): Location => {
     checkPath(typed);
-    const { path: named, directory } = normalise(joinPath(policy.cwd, typed));
+    const { path: named, directory } = normalise(absolute(typed));
     if (intent === "write" && policy.readOnly) throw readOnly(typed);
     const path = resolveAlias(named, allRoots, aliases);
     const root = rootOf(path, roots[intent]);
@@ -97,7 +101,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
     if (intent === "write" && verdict.protected) throw protectedPlace(typed, rowOf(verdict.row));
     return makeLocation({ typed, path, intent, root, directory });
   };
-  const display = (path: string): string => relativeTo(path, policy.cwd) ?? path;
+  const display = (path: string): string => relativeTo(path, policy.cwd) ?? shownPath(path, policy.paths);
   const mayRead = (named: string): boolean => {
     const path = resolveAlias(named, allRoots, aliases);
     const reachable = policy.followSymlinks === "any" || rootOf(path, policy.read) !== null;

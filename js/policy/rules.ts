@@ -171,15 +171,18 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule 
   if (rule.path === undefined) return { rule };
   try {
     const { globs, prefixes, coversSlash } = ruleGlobs(rule.path, bases);
+    const foldCase = bases.paths === "windows";
     const matcher = engine().compileRules({
       cwd: "/",
       roots: [],
       deny: globs,
       protect: false,
       secrets: false,
+      foldCase,
     });
     const covers = (path: string): boolean => (path === "/" ? coversSlash : matcher.check(path).denied);
-    return { rule, path: { globs, prefixes, covers } };
+    // The directories are compared as text, which cannot say where letter case does not count.
+    return { rule, path: { globs, prefixes: foldCase ? ["/"] : prefixes, covers } };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     const message = error.message.replace(/^deny glob/u, "glob");

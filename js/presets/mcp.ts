@@ -1,4 +1,5 @@
 /** Preset `mcp`: the fourteen tools of the Model Context Protocol's filesystem server. */
+import { isAbsolutePath } from "../backends/windows-paths.ts";
 import { choice, flag, text } from "../tools/lib/shared.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -231,7 +232,8 @@ export const mcp: Preset = buildPreset({
       text({ data, args, call, plain }) {
         if (data.matches.length === 0) return "No matches found";
         // A call with an absolute path is answered with absolute paths.
-        if (args.path?.startsWith("/") !== true || data.truncated) return plain();
+        const isAbsolute = args.path !== undefined && isAbsolutePath(args.path, call.access.paths);
+        if (!isAbsolute || data.truncated) return plain();
         return data.matches.map((path) => escapeControls(absolutePathIn(call, path))).join("\n");
       },
       refuse: refusalMessage,

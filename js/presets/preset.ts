@@ -22,6 +22,7 @@ import type { ReaderNames, Annotations, Call, Tool } from "../tools/lib/tool.ts"
 import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import { childOf } from "../backends/paths.ts";
+import { isAbsolutePath, shownPath } from "../backends/windows-paths.ts";
 
 /** Facts about the host that a preset may use. */
 export interface PresetHost {
@@ -275,9 +276,11 @@ export function diffWithoutLastEnding({ diff }: { readonly diff: string }): stri
   return diff.replace(/\n$/u, "");
 }
 
-/** Returns the absolute path for a path in data. */
+/** Returns the absolute path for a path in data, as answers show it. */
 export function absolutePathIn(call: Call, path: string): string {
-  return path.startsWith("/") ? path : path === "." ? call.access.cwd : childOf(call.access.cwd, path);
+  const { cwd, paths } = call.access;
+  if (isAbsolutePath(path, paths)) return path;
+  return shownPath(path === "." ? cwd : childOf(cwd, path), paths);
 }
 
 /** Returns the number of matches in the error of an edit; 0 when it states none. */

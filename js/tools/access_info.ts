@@ -1,6 +1,7 @@
 /** `access_info`: where this workspace may read and write. */
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, text, texts } from "./lib/shared.ts";
+import { shownPath } from "../backends/windows-paths.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { AccessSummary, DecidingSource, ReadingTool } from "./lib/tool.ts";
 
@@ -191,14 +192,15 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
   parse: compileArgumentCheck("access_info", inputSchema),
   paths: () => [],
   async run(_args, { access, grants, decidedBy }) {
+    const shown = (path: string): string => shownPath(path, access.paths);
     const granted = (await grants()).map(({ dir, access, expires }) =>
-      expires === undefined ? { dir, access } : { dir, access, expires },
+      expires === undefined ? { dir: shown(dir), access } : { dir: shown(dir), access, expires },
     );
     return {
       data: {
-        cwd: access.cwd,
-        read_roots: access.readRoots,
-        write_roots: access.readOnly ? [] : access.writeRoots,
+        cwd: shown(access.cwd),
+        read_roots: access.readRoots === null ? null : access.readRoots.map(shown),
+        write_roots: access.readOnly ? [] : access.writeRoots.map(shown),
         deny: access.deny,
         grants: [...new Set(granted.map(({ dir }) => dir))],
         granted,

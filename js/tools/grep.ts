@@ -1,5 +1,6 @@
 /** `grep`: searches the contents of files. */
 import { childOf, isWithin, relativeTo } from "../backends/paths.ts";
+import { isAbsolutePath, pathOfShown } from "../backends/windows-paths.ts";
 import { grepBackend } from "../backends/search/search.ts";
 import { encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -314,7 +315,8 @@ function truncateGrepData(data: GrepData, kept: number, call: Call): GrepData {
   const roots = call.coversRoots ? [cwd, ...otherReadableRoots(cwd, call.access)] : [cwd];
   let index = 0;
   const relative = (shown: string): string => {
-    const path_ = shown.startsWith("/") ? shown : childOf(call.access.cwd, shown);
+    const isAbsolute = isAbsolutePath(shown, call.access.paths);
+    const path_ = isAbsolute ? pathOfShown(shown, call.access.paths) : childOf(call.access.cwd, shown);
     index = Math.max(
       0,
       roots.findIndex((root) => isWithin(path_, root)),

@@ -10,6 +10,7 @@ import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
 import { realpathVia } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
+import { pathForStorage } from "../backends/windows-paths.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
 import { engine } from "../engine/current.ts";
@@ -20,7 +21,7 @@ import { oneOf } from "../hooks/approvers.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { approversFor } from "../hooks/run.ts";
 import { type Preset, presetOf } from "../presets/index.ts";
-import type { GuardLevel, PresetAccess } from "../presets/index.ts";
+import type { GuardLevel } from "../presets/index.ts";
 import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
@@ -31,8 +32,9 @@ import { commandSandboxOf } from "./commands.ts";
 import { readGitExcludes } from "../pipeline/paths/git-excludes.ts";
 import { recoverSession } from "../pipeline/past/history.ts";
 import { confinementOf, isLocalDisk, requireLocalHost, lockerOfBackend } from "./host.ts";
-import type { AccessOptions, WorkspaceOptions } from "./options.ts";
+import type { WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
+import { policyOfRoots } from "./roots.ts";
 import { makeReads, type ReadStore } from "../pipeline/past/reads.ts";
 import { makeRepositories, protectNamedPlaces } from "../pipeline/paths/repositories.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
@@ -72,8 +74,9 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     permissionOptionsOf(given, preset),
     given.stateDir,
     given.notify,
+    storage,
   );
-  const named = policyOfRoots(given, preset?.access, local, deny);
+  const named = policyOfRoots(given, preset?.access, storage, local ? requireLocalHost().cwd() : "/", deny);
   const roots = (path: string): Promise<string> => realRootPath(storage, path, local);
   const repositories = await repositoriesOf(named, storage, local, roots);
   const resolver = await createResolver(await protectStateDir(repositories, state, disk, roots), roots);
@@ -119,7 +122,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     fs,
     resolver,
     repositories: policy.protect
-      ? makeRepositories(storage, policy.write, local ? requireLocalHost().home?.() : undefined)
+      ? makeRepositories(storage, policy.write, local ? homeFor(storage) : undefined)
       : undefined,
     limits: effectiveLimitsOf(given.limits, preset, outputBoundOf(storage)),
     durability: given.durability ?? "atomic",
@@ -250,47 +253,20 @@ function notifyRecovery(
   }
 }
 
-/** Creates the policy. `unreachable` are further denied globs that are not shown to callers. */
-function policyOfRoots(
-  options: CheckedOptions,
-  preset: PresetAccess | undefined,
-  local: boolean,
-  unreachable: readonly string[],
-): SandboxPolicy {
-  const base = local ? requireLocalHost().cwd() : "/";
-  const absolute = (path: string): string =>
-    path.startsWith("/") ? path : `${base === "/" ? "" : base}/${path}`;
-  const roots = (options.roots ?? []).map(({ path, access }) => ({
-    path: absolute(path),
-    write: access === "write",
-  }));
-  const access = accessWithPreset(options, preset);
-  const cwd = options.cwd === undefined ? roots[0]?.path : absolute(options.cwd);
-  if (cwd === undefined)
-    throw new FilewrightError(
-      "INVALID_ARGUMENT",
-      `give a root: the directory to work in, as openWorkspace("/repo") or openWorkspace({ root: "/repo" })`,
-    );
-  return SandboxPolicy.allowList({
-    cwd,
-    read: access.read === undefined ? roots.map((root) => root.path) : access.read,
-    write: access.write ?? roots.filter((root) => root.write).map((root) => root.path),
-    deny: [...(access.deny ?? []), ...unreachable],
-    protect: access.protect ?? true,
-    places: access.places,
-    secrets: access.secrets ?? "grant",
-    readOnly: options.readOnly === true || access.readOnly === true,
-    followSymlinks: access.followSymlinks,
-  });
-}
-
 /** Returns the absolute real path of the state directory; its path as given where it cannot be looked up. */
 async function realStateDir({ path }: StateDirectory, disk: FsBackend | undefined): Promise<string> {
+  const own = disk === undefined ? path : pathForStorage(disk, path);
   try {
-    return (await disk?.realpath?.(path)) ?? path;
+    return (await disk?.realpath?.(own)) ?? own;
   } catch {
-    return path;
+    return own;
   }
+}
+
+/** Returns the user's home directory in the form of the storage's paths. */
+function homeFor(storage: FsBackend): string | undefined {
+  const home = requireLocalHost().home?.();
+  return home === undefined ? undefined : pathForStorage(storage, home);
 }
 
 /** Returns the policy with the paths that the repositories of its roots name. */
@@ -302,7 +278,7 @@ async function repositoriesOf(
 ): Promise<SandboxPolicy> {
   const roots: string[] = [];
   for (const root of new Set(policy.write)) roots.push(await rootPath(root));
-  const home = local ? requireLocalHost().home?.() : undefined;
+  const home = local ? homeFor(storage) : undefined;
   const whole = await protectNamedPlaces(policy, storage, roots, home);
   if (!local) return whole;
   const environment = requireLocalHost().environment?.() ?? {};
@@ -327,33 +303,6 @@ async function protectStateDir(
     return Object.freeze({ ...policy, deny: Object.freeze([...policy.deny, literalGlob(state)]) });
   }
   return policy;
-}
-
-/** Returns the access options, with those of the preset where the host sets none. @throws INVALID_ARGUMENT */
-function accessWithPreset(options: CheckedOptions, preset: PresetAccess | undefined): AccessOptions {
-  const { roots, rootAlone, access = {} } = options;
-  if (preset?.listed === true) assertListedRoots(options);
-  if (preset === undefined || (roots !== undefined && !rootAlone)) return access;
-  const [read, write] = [access.read ?? preset.read, access.write ?? preset.write];
-  // With the option `root`, the root is the writable directory instead of those of the preset.
-  return {
-    ...access,
-    ...(access.read === undefined && read !== undefined ? { read } : {}),
-    ...(access.write === undefined && write !== undefined && !rootAlone ? { write } : {}),
-  };
-}
-
-/** Checks that the roots are a list of absolute paths. @throws FilewrightError INVALID_ARGUMENT */
-function assertListedRoots({ roots = [], access = {} }: CheckedOptions): void {
-  const named = roots.map(({ path }) => path);
-  const read = access.read === undefined ? named : access.read;
-  const wrong =
-    read === null || read.length === 0
-      ? "needs a list of the directories that may be used"
-      : [...named, ...read, ...(access.write ?? [])].some((entry) => !entry.startsWith("/"))
-        ? "needs absolute paths for its directories"
-        : undefined;
-  if (wrong !== undefined) throw new FilewrightError("INVALID_ARGUMENT", `this preset ${wrong}`);
 }
 
 /** Returns the guard level of the host, or that of the preset. */
@@ -444,6 +393,7 @@ function accessSummaryOf(
     readOnly: policy.readOnly,
     ...running,
     sandbox: Object.freeze(sandbox),
+    ...(policy.paths === undefined ? {} : { paths: policy.paths }),
     ...(state === undefined ? {} : { state }),
   });
 }

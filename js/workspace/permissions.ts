@@ -9,6 +9,7 @@ import {
   type Permissions,
 } from "../policy/index.ts";
 import { type Notify, notifySafely } from "../hooks/events.ts";
+import { pathForStorage } from "../backends/windows-paths.ts";
 import { requireLocalHost } from "./host.ts";
 import type { GrantPromptSettings } from "../pipeline/session.ts";
 
@@ -47,6 +48,7 @@ export async function openPermissions(
   options: PermissionOptions | undefined,
   stateDir: string | undefined,
   notify: Notify | undefined,
+  storage: object,
 ): Promise<OpenedPermissions> {
   const { mode = "off", grantsFile, store, ask, now } = options ?? {};
   const setup = { mode, ask, now, onEvent: (event: GrantEvent) => notifySafely(notify, event) };
@@ -63,6 +65,6 @@ export async function openPermissions(
   return {
     permissions: makePermissions({ ...setup, store: kept, file }),
     prompting: mode === "off" ? undefined : { ask, now, file },
-    deny: [literalGlob(file)],
+    deny: [literalGlob(pathForStorage(storage, file))],
   };
 }

@@ -6,13 +6,14 @@
  * roots is ever looked at: a refusal is the same whether or not something exists there.
  */
 import { FilewrightError } from "../../engine/errors.ts";
-import { resolveAlias, childOf, isWithin, joinPath, normalise, parentOf } from "../paths.ts";
+import { resolveAlias, childOf, isWithin, joinPath, nameOf, normalise, parentOf } from "../paths.ts";
 import type { FsBackend, FsStat } from "../backend.ts";
 import { realpathVia } from "../fallback/fallback.ts";
 import { LinkWalk, type FoundEntry } from "../fallback/links.ts";
 import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
 import { placeRow } from "./places.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
+import { pathConverterOf, withPathsOf } from "../windows-paths.ts";
 import { isRepositoryPart } from "./repository.ts";
 import { compilePathRules, type BackendPathRules } from "./rules.ts";
 
@@ -36,7 +37,8 @@ export interface PathResolver {
 }
 
 /** Resolves the roots and compiles the rules. */
-export async function makePathResolver(inner: FsBackend, policy: SandboxPolicy): Promise<PathResolver> {
+export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): Promise<PathResolver> {
+  const policy = withPathsOf(inner, given);
   const real = async (paths: readonly string[]): Promise<readonly string[]> => {
     const resolved: string[] = [];
     for (const path of paths) resolved.push(await realpathVia(inner, path));
@@ -55,10 +57,12 @@ export async function makePathResolver(inner: FsBackend, policy: SandboxPolicy):
     (path, i) => [path, [pinned.cwd, ...(pinned.read ?? []), ...pinned.write][i] as string] as const,
   );
 
-  const nameOf = (path: string): string => resolveAlias(normalise(path).path, allRoots, aliases);
+  const convert = pathConverterOf(policy, [...allRoots, ...aliases.map(([named]) => named)]);
+  const namedPath = (path: string): string =>
+    resolveAlias(normalise(convert?.(path) ?? path).path, allRoots, aliases);
   const enter = async (path: string, intent: Intent, last: FinalSymlink): Promise<string> => {
     if (intent === "write" && policy.readOnly) throw readOnly(path);
-    const named = nameOf(path);
+    const named = namedPath(path);
     const check = (at: string): void => {
       const verdict = rules.check(at);
       if (verdict.denied) throw outside(path, intent);
@@ -71,8 +75,11 @@ export async function makePathResolver(inner: FsBackend, policy: SandboxPolicy):
       roots: roots[intent],
       links: policy.followSymlinks,
       last,
+      foldsCase: convert !== undefined,
       refuse: () => outside(path, intent),
     });
+    // The target of a link can have names that refer to another file.
+    if (resolved !== named) convert?.(resolved);
     if (resolved !== named) check(resolved);
     if (intent === "write" && rules.check(resolved).part) {
       const within = [...roots.read, ...roots.write];
@@ -90,18 +97,20 @@ export async function makePathResolver(inner: FsBackend, policy: SandboxPolicy):
     return resolved;
   };
   const leads = (link: string, target: string): void => {
-    const path = resolveAlias(normalise(joinPath(parentOf(link), target)).path, allRoots, aliases);
+    const path = namedPath(joinPath(parentOf(link), target));
     const everyRoot = [...roots.read, ...roots.write];
     if (!everyRoot.some((root) => isWithin(path, root)) || rules.check(path).denied)
       throw outside(target, "read");
   };
-  return { rules, resolve: enter, resolveForRemoval: enterWhole, nameOf, checkLinkTarget: leads };
+  return { rules, resolve: enter, resolveForRemoval: enterWhole, nameOf: namedPath, checkLinkTarget: leads };
 }
 
 interface FollowOptions {
   readonly roots: readonly string[];
   readonly links: SandboxPolicy["followSymlinks"];
   readonly last: FinalSymlink;
+  /** True when the storage finds a name in another spelling, so that the stored one must be looked up. */
+  readonly foldsCase: boolean;
   refuse(): FilewrightError;
 }
 
@@ -112,7 +121,8 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
   const { lstat, readLink } = inner;
   if (lstat === undefined || readLink === undefined) return path;
 
-  if (await isRealPath(inner, path, how.last)) return path;
+  const asksName = how.foldsCase && how.last === "keep";
+  if (!asksName && (await isRealPath(inner, path, how.last))) return path;
 
   const bounds = how.links === "any" ? ["/"] : how.roots;
   const walk = new LinkWalk(path, how.last === "follow");
@@ -122,10 +132,13 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
       if (bounds.some((root) => isWithin(root, at))) return UNCHECKED_DIRECTORY;
       throw how.refuse();
     }
-    if (bounds.includes(at) || (walk.isLast && how.last === "keep")) return UNCHECKED_DIRECTORY;
+    const isKept = walk.isLast && how.last === "keep";
+    if (bounds.includes(at) || (isKept && !how.foldsCase)) return UNCHECKED_DIRECTORY;
     const stat = await factsOrNull(inner, at);
     if (stat === null) return null;
-    if (stat.type !== "symlink") return { type: stat.type };
+    if (stat.type !== "symlink")
+      return { type: stat.type, name: how.foldsCase ? await storedName(inner, at) : undefined };
+    if (isKept) return UNCHECKED_DIRECTORY;
     if (how.links === "never") throw how.refuse();
     return { type: "symlink", target: await readLink.call(inner, at) };
   };
@@ -134,6 +147,15 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
   const real = walk.resolved(true);
   if (!within(real, bounds)) throw how.refuse();
   return real;
+}
+
+/**
+ * Returns the name under which an entry is stored; undefined when the storage cannot tell. `path` has no link, and
+ * the names of the directories in it are stored ones.
+ */
+async function storedName(inner: FsBackend, path: string): Promise<string | undefined> {
+  const real = await inner.realpath?.(path);
+  return real !== undefined && parentOf(real) === parentOf(path) ? nameOf(real) : undefined;
 }
 
 /** The found entry that stands for a directory which need not be looked up. */

@@ -40,11 +40,19 @@ const NO_RULES: BackendPathRules = {
 
 /** Compiles the rules of a policy whose roots are resolved. @throws INVALID_GLOB */
 export function compilePathRules(policy: SandboxPolicy): BackendPathRules {
-  const { cwd, deny, protect, places = [] } = policy;
+  const { cwd, deny, protect, places = [], paths } = policy;
   const secrets = policy.secrets === "grant";
   if (deny.length === 0 && !protect && !secrets && places.length === 0) return NO_RULES;
   const roots = [...(policy.read ?? []), ...policy.write];
-  const rules = engine().compileRules({ cwd, roots, deny, protect, secrets, places });
+  const rules = engine().compileRules({
+    cwd,
+    roots,
+    deny,
+    protect,
+    secrets,
+    places,
+    foldCase: paths === "windows",
+  });
   const visible = (directory: string, entries: readonly FsEntry[]): readonly FsEntry[] => {
     if (entries.length === 0) return entries;
     const denied = rules.deniedNames(

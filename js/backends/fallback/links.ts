@@ -17,7 +17,11 @@ const MAX_LINKS = 40;
 /** An entry that was looked up: a link with its target, or any other type. */
 export type FoundEntry =
   | { readonly type: "symlink"; readonly target: string }
-  | { readonly type: "dir" | "file" | "other" };
+  | {
+      readonly type: "dir" | "file" | "other";
+      /** The name under which the entry is stored, where the storage also finds it under others. */
+      readonly name?: string | undefined;
+    };
 
 /**
  * The state of resolving one absolute path, which may contain `.`, `..` and a final slash.
@@ -92,7 +96,7 @@ export class LinkWalk {
       this.#pending.push(...reversedNamesOf(entry.target));
     } else {
       if (!this.isLast && entry.type !== "dir") throw backendError("NOT_DIRECTORY", this.#path);
-      this.names.push(this.#name);
+      this.names.push((entry.type === "symlink" ? undefined : entry.name) ?? this.#name);
     }
   }
 

@@ -8,7 +8,7 @@ import { checkTarget } from "../paths.ts";
 import { isTempName } from "../walk/temp-name.ts";
 import { notRegular, osError, pathChanged, systemErrorName, versionConflict } from "./errors.node.ts";
 import { isSameEntry, isSameState } from "./facts.node.ts";
-import { hostPath } from "./host-path.node.ts";
+import { hostLinkTarget } from "./host-path.node.ts";
 import {
   factsIn,
   inParent,
@@ -190,7 +190,7 @@ export function makeLink(target: string, path: string): void {
   checkTarget(target, path);
   inParent(path, (directory, name) => {
     if (name === "." || factsIn(directory, name) !== undefined) throw backendError("ALREADY_EXISTS", path);
-    fs.symlinkSync(hostPath(target), directory.at(name));
+    fs.symlinkSync(hostLinkTarget(target), directory.at(name));
   });
 }
 

@@ -9,7 +9,7 @@ import { childOf, isLongName, nameOf, parentOf } from "../paths.ts";
 import { isTempName } from "../walk/temp-name.ts";
 import { osError, systemErrorName } from "./errors.node.ts";
 import { millis, typeOf } from "./facts.node.ts";
-import { textOfHostBytes } from "./host-path.node.ts";
+import { pathOfHostBytes, textOfHostBytes } from "./host-path.node.ts";
 import { factsIn, inParent, type PinnedDirectory, pinDirectory } from "./pinned.node.ts";
 import { sweepSometimes } from "./temp.node.ts";
 
@@ -176,5 +176,5 @@ function factsOrUndefined(directory: PinnedDirectory, name: string): fs.BigIntSt
 
 /** Returns the target of a link in a held directory, as written. */
 export function targetOf(directory: PinnedDirectory, name: string): string {
-  return textOfHostBytes(fs.readlinkSync(directory.at(name), { encoding: "buffer" }));
+  return pathOfHostBytes(fs.readlinkSync(directory.at(name), { encoding: "buffer" }));
 }

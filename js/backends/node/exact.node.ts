@@ -13,6 +13,7 @@ import { deleteEntry, makeLink, removeWhole, setModeOf, sweepPath } from "./chan
 import { listDirectory, makeDirectory, makeParents, removeMade, targetOf } from "./directories.node.ts";
 import { osError, pathChanged, systemErrorName } from "./errors.node.ts";
 import { fsStatOf } from "./facts.node.ts";
+import { markPathsOfHost } from "./host-path.node.ts";
 import type { NodeOptions } from "./node-options.ts";
 import { factsIn, inParent, realPathOf } from "./pinned.node.ts";
 import { hashOfPath, readVersion } from "./read.node.ts";
@@ -43,7 +44,7 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     return (found as NonNullable<typeof found>).bytes;
   };
 
-  return Object.freeze<FsBackend>({
+  const disk = Object.freeze<FsBackend>({
     exists: (path) => {
       try {
         return inParent(path, (directory, name) => factsIn(directory, name) !== undefined);
@@ -92,6 +93,8 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     sweep: sweepPath,
     lock: (path, how) => lockPath(options.stateDir, path, path, how),
   });
+  markPathsOfHost(disk);
+  return disk;
 }
 
 /** Returns the facts about the entry at a real path, a link not followed. */
@@ -105,6 +108,8 @@ function entryFacts(path: string): FsStat {
 
 /** Returns a path with every link resolved. Missing names at its end are kept. */
 async function realpath(path: string): Promise<string> {
+  // Windows has no such directory.
+  if (path === "/") return path;
   try {
     return realPathOf(path);
   } catch (error) {

@@ -5,6 +5,10 @@
  * A name that is not UTF-8 has the form that `crates/core/src/text/path.rs` describes: `\xHH` for each odd byte.
  */
 import { Buffer, isUtf8 } from "node:buffer";
+import process from "node:process";
+import { innerWindowsPath, markWindowsPaths, windowsHostPath, windowsLinkTarget } from "../windows-paths.ts";
+
+const IS_WINDOWS = process.platform === "win32";
 
 /** A path as the functions of `node:fs` take it. */
 export type HostPath = string | Buffer;
@@ -13,8 +17,29 @@ export type HostPath = string | Buffer;
 const NAME_ESCAPE = /\\x(?:5C|[89A-F][0-9A-F])/;
 const NAME_ESCAPES = /\\x(5C|[89A-F][0-9A-F])/g;
 
+/** Marks a storage whose paths are those of this machine, if it runs Windows. */
+export function markPathsOfHost(storage: object): void {
+  if (IS_WINDOWS) markWindowsPaths(storage);
+}
+
+/** Returns true for a path that no directory contains: `/`, and a drive of Windows. */
+export function isTopPath(path: string): boolean {
+  return path === "/" || (IS_WINDOWS && path.lastIndexOf("/") === 0);
+}
+
+/** Returns a path or the target of a link, as the system returned its bytes, in the form of the contract. */
+export function pathOfHostBytes(bytes: Buffer): string {
+  return IS_WINDOWS ? innerWindowsPath(bytes.toString()) : textOfHostBytes(bytes);
+}
+
+/** Returns the target of a new link as the system takes it. */
+export function hostLinkTarget(target: string): HostPath {
+  return IS_WINDOWS ? windowsLinkTarget(target) : hostPath(target);
+}
+
 /** Returns the path of the host for a path of the contract. */
 export function hostPath(path: string): HostPath {
+  if (IS_WINDOWS) return windowsHostPath(path);
   return NAME_ESCAPE.test(path) ? bytesOfPath(path) : path;
 }
 

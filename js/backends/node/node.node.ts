@@ -34,6 +34,7 @@ import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
+import { markPathsOfHost } from "./host-path.node.ts";
 import { type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
@@ -87,6 +88,7 @@ export class NodeBackend implements FsBackend {
     const options = checkOptions(given);
     this.#options = Object.freeze({ ...options });
     boundOutput(this, options.policy);
+    markPathsOfHost(this);
     this.#disk = (disk ??
       confineBackend(exactDisk(this.#options), options.policy ?? UNRESTRICTED)) as ConfinedDisk;
     if (options.policy === undefined)

@@ -13,7 +13,7 @@ import process from "node:process";
 import { nameOf, parentOf } from "../paths.ts";
 import { notRegular, osError, pathChanged, systemErrorName } from "./errors.node.ts";
 import { isSameEntry } from "./facts.node.ts";
-import { type HostPath, hostPath, textOfHostBytes } from "./host-path.node.ts";
+import { type HostPath, hostPath, isTopPath, pathOfHostBytes } from "./host-path.node.ts";
 
 /** Flags that exist only on some systems; 0 elsewhere. */
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_NOCTTY = 0, O_DIRECTORY = 0 } = constants;
@@ -66,7 +66,7 @@ export function setPinMode(next: PinMode): PinMode {
 
 /** Returns the path under which the kernel knows a descriptor. */
 function pathOfDescriptor(fd: number): string {
-  return textOfHostBytes(fs.readlinkSync(`${DESCRIPTORS}/${fd}`, { encoding: "buffer" }));
+  return pathOfHostBytes(fs.readlinkSync(`${DESCRIPTORS}/${fd}`, { encoding: "buffer" }));
 }
 
 /** A held directory. */
@@ -164,7 +164,7 @@ function comparedFacts(path: string): BigIntStats {
  */
 export function realPathOf(path: string): string {
   if (mode === "compare")
-    return textOfHostBytes(fs.realpathSync.native(hostPath(path), { encoding: "buffer" }) as Buffer);
+    return pathOfHostBytes(fs.realpathSync.native(hostPath(path), { encoding: "buffer" }) as Buffer);
   const fd = fs.openSync(hostPath(path), O_PATH);
   try {
     const real = pathOfDescriptor(fd);
@@ -172,14 +172,14 @@ export function realPathOf(path: string): string {
   } finally {
     fs.closeSync(fd);
   }
-  return textOfHostBytes(fs.realpathSync.native(hostPath(path), { encoding: "buffer" }) as Buffer);
+  return pathOfHostBytes(fs.realpathSync.native(hostPath(path), { encoding: "buffer" }) as Buffer);
 }
 
-/** Runs a function on the directory that contains a real path, and on the name there; `.` for the root. */
+/** Runs a function on the directory that contains a real path, and on the name there; `.` for the root or a drive. */
 export function inParent<T>(path: string, run: (directory: PinnedDirectory, name: string) => T): T {
-  const directory = pinDirectory(parentOf(path));
+  const directory = pinDirectory(isTopPath(path) ? path : parentOf(path));
   try {
-    const result = run(directory, nameOf(path) || ".");
+    const result = run(directory, isTopPath(path) ? "." : nameOf(path));
     directory.verify();
     return result;
   } catch (error) {
@@ -194,9 +194,9 @@ export async function inParentAsync<T>(
   path: string,
   run: (directory: PinnedDirectory, name: string) => Promise<T>,
 ): Promise<T> {
-  const directory = pinDirectory(parentOf(path));
+  const directory = pinDirectory(isTopPath(path) ? path : parentOf(path));
   try {
-    const result = await run(directory, nameOf(path) || ".");
+    const result = await run(directory, isTopPath(path) ? "." : nameOf(path));
     directory.verify();
     return result;
   } catch (error) {

@@ -17,6 +17,8 @@ import type { PathUse } from "../../tools/lib/tool.ts";
 export interface PathContext {
   readonly fs: FsBackend;
   readonly cwd: string;
+  /** `windows` when a backslash separates directories, too. */
+  readonly paths?: "windows" | undefined;
   display(path: string): string;
 }
 
@@ -79,6 +81,7 @@ async function misformedPathReason(typed: string, context: PathContext): Promise
   }
   if (typed.startsWith("@") && (await entryExists(fs, joinPath(cwd, typed.slice(1)))))
     return `send it without the '@': ${quoted(typed.slice(1))}.`;
+  if (context.paths === "windows") return undefined;
   const backslash = typed.indexOf("\\");
   if (backslash > 0 && (await isDirectory(fs, joinPath(cwd, typed.slice(0, backslash)))))
     return `directories are separated by '/': ${quoted(typed.replaceAll(/\\+/gu, "/"))}.`;

@@ -54,6 +54,8 @@ export interface PathEffect {
 /** Which paths the workspace allows to read and write, as `access_info` reports them. */
 export interface AccessSummary {
   readonly cwd: string;
+  /** `windows` when absolute paths are shown as `C:\\repo\\a.ts`, and here have the form `/C:/repo/a.ts`. */
+  readonly paths?: "windows" | undefined;
   /** Null when everything may be read. */
   readonly readRoots: readonly string[] | null;
   readonly writeRoots: readonly string[];

@@ -1,5 +1,6 @@
 /** Converts a listing to the text for a model: lines with facts, bare names, a tree, or JSON. */
 import { relativeTo } from "../../backends/paths.ts";
+import { isAbsolutePath } from "../../backends/windows-paths.ts";
 import { HIDDEN_TARGET_TEXT } from "./link-target.ts";
 import { assignmentPhrase, type ReaderNames } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -67,7 +68,12 @@ function listingLine(entry: ListedEntry, data: ListDirectoryData, args: ListingF
  * is shown, because its name alone would look like an entry of the working directory.
  */
 function isInOtherRoot({ path }: ListedEntry, data: ListDirectoryData): boolean {
-  return data.path === "." && path.startsWith("/");
+  return data.path === "." && isShownAbsolute(path);
+}
+
+/** Returns true for the path of a listed entry that is not below the working directory. */
+function isShownAbsolute(path: string): boolean {
+  return isAbsolutePath(path, /^[A-Z]:\\/u.test(path) ? "windows" : undefined);
 }
 
 function closingLine({ entries, total, next_cursor: next }: ListDirectoryData, names: ReaderNames): string {
@@ -82,7 +88,7 @@ function listingAsJson(data: ListDirectoryData, args: ListingForm, names: Reader
   const notices = [...cut.map((line) => line.slice(1, -1)), ...(data.warnings ?? [])];
   const entries = data.entries.map(({ name, path: where, type, size, target }) => ({
     name,
-    ...(args.depth > 1 || where.startsWith("/") ? { path: where } : {}),
+    ...(args.depth > 1 || isShownAbsolute(where) ? { path: where } : {}),
     type,
     ...(type === "file" && size !== undefined ? { size } : {}),
     ...(target === undefined ? {} : { target }),

@@ -1,0 +1,116 @@
+/**
+ * Paths of a Windows disk. Inside they have the form `/C:/repo/a.ts`, so that everything between a typed path and
+ * the disk is the same code on every system; `C:\repo\a.ts` and `C:/repo/a.ts` are accepted and shown.
+ *
+ * What a caller writes is converted or refused by `crates/core/src/text/windows_paths.rs`, before any rule judges
+ * it. This file holds the conversions that refuse nothing but another form, and says which storages have such paths.
+ */
+import { engine } from "../engine/current.ts";
+import { FilewrightError, makeError } from "../engine/errors.ts";
+import { shownPath as shownInText } from "./confined/outside.ts";
+import type { SandboxPolicy } from "./policy.ts";
+
+/** An absolute path of the inside: the letter of the drive, and the names below. */
+const INNER_PATH = /^\/([A-Z]):(\/[^\\:\0]*)?$/u;
+
+/** The beginning of an absolute path as Windows writes it, with the prefix under which it may return one. */
+const HOST_DRIVE = /^(?:\\\\[?.]\\|\\\?\?\\)?([A-Za-z]):(?=[\\/]|$)/u;
+
+const windowsStorages = new WeakSet<object>();
+
+/** Marks a storage whose paths are those of a Windows disk. */
+export function markWindowsPaths(storage: object): void {
+  windowsStorages.add(storage);
+}
+
+/** Returns true when the paths of a storage are those of a Windows disk. */
+export function hasWindowsPaths(storage: object): boolean {
+  return windowsStorages.has(storage);
+}
+
+/** Returns the policy for a storage: with its form of paths, by which the policy's rules compare names. */
+export function withPathsOf(storage: object, policy: SandboxPolicy): SandboxPolicy {
+  if (!hasWindowsPaths(storage) || policy.paths === "windows") return policy;
+  return Object.freeze({ ...policy, paths: "windows" });
+}
+
+/** Returns the function that converts typed paths under a policy; undefined when they need no conversion. */
+export function pathConverterOf(
+  { paths, cwd }: Pick<SandboxPolicy, "paths" | "cwd">,
+  roots: readonly string[],
+): ((typed: string) => string) | undefined {
+  if (paths !== "windows") return undefined;
+  // A storage without a policy starts at `/`, which is no directory of Windows: it gets absolute paths alone.
+  const convert = engine().windowsPaths({ cwd: cwd === "/" ? "/C:" : cwd, roots: [...new Set(roots)] });
+  return (typed) => {
+    try {
+      return convert(typed);
+    } catch (error) {
+      throw error instanceof FilewrightError ? worded(error, typed) : error;
+    }
+  };
+}
+
+/** The beginning of a path of the network or of a device. */
+const NETWORK_OR_DEVICE = /^[\\/](?:[\\/]|\?\?)/u;
+
+/**
+ * Returns the error of a typed path with its remedy. A path that is only elsewhere keeps the error of every path
+ * outside, to which the workspace adds what may have been meant.
+ */
+function worded(error: FilewrightError, typed: string): FilewrightError {
+  const { code, message, hint, details } = error;
+  if (code !== "OUTSIDE_ALLOWED")
+    return makeError(code, hint === undefined ? message : `${message}; ${hint}`, { path: typed, details });
+  if (!NETWORK_OR_DEVICE.test(typed)) return makeError(code, message, { path: typed });
+  return makeError(code, `'${shownInText(typed)}' is outside the allowed roots: ${message}; ${hint}.`, {
+    path: typed,
+    hint,
+    complete: true,
+  });
+}
+
+/** Returns the path that Windows takes for an absolute path. @throws OUTSIDE_ALLOWED for one without a drive */
+export function windowsHostPath(path: string): string {
+  const [, drive, below = "/"] = INNER_PATH.exec(path) ?? [];
+  if (drive === undefined) throw makeError("OUTSIDE_ALLOWED", "the path is on no drive", { path });
+  return `${drive}:${below.replaceAll("/", "\\")}`;
+}
+
+/**
+ * Returns an absolute path as answers show it under a policy with this form of paths. One without a drive, such as
+ * `/` for every drive, is shown as it is.
+ */
+export function shownPath(path: string, paths: SandboxPolicy["paths"]): string {
+  return paths === "windows" && INNER_PATH.test(path) ? windowsHostPath(path) : path;
+}
+
+/** Returns the absolute path that {@link shownPath} showed. */
+export function pathOfShown(shown: string, paths: SandboxPolicy["paths"]): string {
+  return paths === "windows" ? innerWindowsPath(shown) : shown;
+}
+
+/**
+ * Returns a path or the target of a link, as Windows returned it, in the form of the inside. One of the network or
+ * of a device becomes an absolute path without a drive, which lies outside every root.
+ */
+export function innerWindowsPath(host: string): string {
+  const drive = HOST_DRIVE.exec(host);
+  const plain = drive === null ? host : `/${drive[1]?.toUpperCase()}:${host.slice(drive[0].length)}`;
+  return plain.replaceAll("\\", "/").replace(/(?<=[^/])\/+$/u, "");
+}
+
+/** Returns an absolute path of this machine in the form of a storage's paths. */
+export function pathForStorage(storage: object, path: string): string {
+  return hasWindowsPaths(storage) ? innerWindowsPath(path) : path;
+}
+
+/** Returns true for a path that is absolute under a policy with this form of paths, as a caller wrote it. */
+export function isAbsolutePath(path: string, paths: SandboxPolicy["paths"]): boolean {
+  return path.startsWith("/") || (paths === "windows" && /^(?:[A-Za-z]:)?[\\/]/u.test(path));
+}
+
+/** Returns the target of a link as Windows takes it: absolute with its drive, or relative. */
+export function windowsLinkTarget(target: string): string {
+  return target.startsWith("/") ? windowsHostPath(target) : target.replaceAll("/", "\\");
+}
