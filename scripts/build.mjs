@@ -84,8 +84,9 @@ export function buildTypeScript({ force = false } = {}) {
     runAndWait(npmProgram("tsc"), ["-p", "."]);
     const { describeTypes } = await import("./describe-types.mjs");
     await describeTypes();
-    const { bundleDependencies } = await import("./bundle.mjs");
+    const { bundleDependencies, removeComments } = await import("./bundle.mjs");
     await bundleDependencies();
+    await removeComments();
   });
 }
 

@@ -9,7 +9,7 @@ import { inspectElf, readElf } from "./elf.mjs";
 import { inspectMachO } from "./mach-o.mjs";
 
 /** How large an addon may be in its package. */
-const MAX_PACKED_BYTES = 3_500_000;
+export const MAX_PACKED_BYTES = 3_500_000;
 
 /** The beginnings of the paths of sources on this machine, and what stands for each in an addon. */
 export const NAME_BY_MACHINE_PATH = {

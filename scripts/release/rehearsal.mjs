@@ -1,15 +1,34 @@
 // The rehearsal of a release: builds, packs and tries here what the release workflow publishes from
-// its runners. Publishes nothing.
+// its runners. Publishes nothing. It needs what scripts/release/tools.mjs installs.
 import { BuildError, runAndWait } from "../lib/run.mjs";
 
+const TARBALLS = ".cache/release/tarballs";
+
 /**
- * The steps in their order: a name, a program and its arguments.
+ * The steps in their order: a name, a program and its arguments. The addons take most of the time.
  * @type {readonly (readonly [string, string, ...string[]])[]}
  */
 const STEPS = [
   ["versions", process.execPath, "scripts/release.mjs", "--check"],
-  ["addons of all platforms", process.execPath, "scripts/release/rehearse-addons.mjs"],
-  ["packages of npm, not uploaded", "npm", "publish", "--dry-run", "--ignore-scripts", "--loglevel=warn"],
+  ["workflows", process.execPath, "scripts/lint-workflows.mjs"],
+  ["addons, built and tried", process.execPath, "scripts/release/rehearse-addons.mjs"],
+  [
+    "packages of npm",
+    process.execPath,
+    ...["scripts/release/pack.mjs", "--addons", ".cache/release/addons", "--output", TARBALLS, "--all"],
+  ],
+  ["packages of npm, not uploaded", process.execPath, "scripts/release/publish.mjs", TARBALLS, "--dry-run"],
+  ["packages of npm, installed", process.execPath, "scripts/release/try-tarballs.mjs", TARBALLS],
+  [
+    "Python wheels",
+    process.execPath,
+    "scripts/release/channels/wheel.mjs",
+    TARBALLS,
+    ".cache/release/wheels",
+  ],
+  ["MCP bundle", process.execPath, "scripts/release/channels/mcpb.mjs", TARBALLS, ".cache/release/bundle"],
+  ["image", process.execPath, "scripts/release/channels/image.mjs", TARBALLS, ".cache/release/image.tar"],
+  ["image, tried", process.execPath, "scripts/release/channels/try-image.mjs", ".cache/release/image.tar"],
 ];
 
 /** Runs every step, and stops at the first that fails, because the later ones need its files. */

@@ -42,6 +42,11 @@ export const VERSION_FILES = [
   jsonFile("package.json", () => [["version"]]),
   jsonFile("package-lock.json", () => [["version"], ["packages", "", "version"]]),
   {
+    file: "js/engine/generated/version.ts",
+    read: (text) => ({ VERSION: /VERSION = "([^"]*)"/u.exec(text)?.[1] }),
+    write: (text, version) => text.replace(/(VERSION = ")[^"]*/u, `$1${version}`),
+  },
+  {
     file: "Cargo.toml",
     read: (text) => ({ "workspace.package.version": parseToml(text).workspace?.package?.version }),
     write: (text, version) =>

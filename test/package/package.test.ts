@@ -5,6 +5,7 @@ import { builtinModules } from "node:module";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { compareVersions } from "../../scripts/release/version.mjs";
+import { problemsOfContents } from "../../scripts/release/contents.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const manifest = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
@@ -17,6 +18,7 @@ const manifest = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 };
 
+// Without the builds that `prepack` makes.
 const pack = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
   cwd: root,
   encoding: "utf8",
@@ -25,8 +27,7 @@ const pack = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scrip
 });
 const published = new Set((JSON.parse(pack)[0].files as { path: string }[]).map(({ path }) => path));
 
-/** Files that only `npm run build:wasm` makes. */
-const fromWasm = (file: string) => /filewright(_edit)?_bg\.wasm/.test(file);
+/** The files in dist/wasm are made by `npm run build:wasm` alone. */
 const wasmBuilt = existsSync(`${root}/dist/wasm/filewright_bg.wasm`);
 
 const targets = Object.entries(manifest.exports).flatMap(([entry, target]) =>
@@ -36,27 +37,9 @@ const targets = Object.entries(manifest.exports).flatMap(([entry, target]) =>
 );
 
 describe("the published package", () => {
-  it("holds what its exports and commands name", () => {
-    const named = [
-      ...targets.map(({ file }) => file),
-      ...Object.values(manifest.bin).map((f) => f.replace("./", "")),
-    ];
-    const missing = named.filter((file) => !published.has(file) && (wasmBuilt || !fromWasm(file)));
-    expect(missing).toEqual([]);
-  });
-
-  it("holds the text that goes with it", () => {
-    expect([...published]).toEqual(expect.arrayContaining(["LICENSE", "CHANGELOG.md", "package.json"]));
-  });
-
-  it("holds nothing else", () => {
-    const strange = [...published].filter(
-      (file) =>
-        !/^(dist\/.*\.(js|cjs|d\.ts|wasm)|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(
-          file,
-        ),
-    );
-    expect(strange).toEqual([]);
+  it("holds what it has to, and nothing else", () => {
+    const problems = problemsOfContents([...published], manifest);
+    expect(problems.filter((problem) => wasmBuilt || !problem.startsWith("dist/wasm/"))).toEqual([]);
   });
 
   it("holds no addon: those are packages of their own", () => {

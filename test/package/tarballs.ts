@@ -1,6 +1,6 @@
 /** The npm tarballs of this checkout, with the addon of this platform alone. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { platformName } from "../../scripts/lib/platform.mjs";
@@ -19,24 +19,11 @@ export const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf
 /** The platform of this machine, as addons name it. */
 export const platform: string = platformName();
 
-/** Packs the checkout as it is built into a new temporary folder, which the caller removes. */
+/** Packs the checkout, as a release does, into a new temporary folder, which the caller removes. */
 export function packedTarballs(): string {
   const folder = mkdtempSync(join(tmpdir(), "filewright-tarballs-"));
-  const pack = (source: string): void => {
-    const args = ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder];
-    execFileSync("npm", args, { cwd: source, stdio: ["ignore", "ignore", "inherit"] });
-  };
-  pack(root);
-  const source = join(folder, "addon");
-  const file = `filewright.${platform}.node`;
-  mkdirSync(source);
-  copyFileSync(join(root, "dist/native", file), join(source, file));
-  const name = `@filewright/native-${platform}`;
-  writeFileSync(
-    join(source, "package.json"),
-    JSON.stringify({ name, version: manifest.version, main: file }),
-  );
-  pack(source);
-  rmSync(source, { recursive: true });
+  execFileSync(process.execPath, [join(root, "scripts/release/pack.mjs"), "--output", folder], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   return folder;
 }

@@ -19,12 +19,14 @@ type Permissions = Readonly<Record<string, string>>;
 interface Job {
   readonly "runs-on": string;
   readonly "timeout-minutes"?: number;
+  readonly if?: string;
   readonly needs?: string | readonly string[];
   readonly environment?: string | { readonly name: string };
   readonly permissions?: Permissions;
   readonly strategy?: {
     readonly matrix: {
       readonly node?: readonly string[];
+      readonly platform?: readonly string[];
       readonly include?: readonly Readonly<Record<string, string>>[];
     };
   };
@@ -122,6 +124,50 @@ describe("continuous integration", () => {
 
   test("the whole run is the one of .ci/run", () => {
     expect(linux?.steps.at(-1)?.run).toBe("bash .ci/run");
+  });
+});
+
+describe("a release", () => {
+  const { jobs } = workflow("release.yml");
+
+  /** The jobs that have to pass before one, at any distance. */
+  function before(name: string): readonly string[] {
+    const needs = [jobs[name]?.needs ?? []].flat();
+    return [...needs, ...needs.flatMap(before)];
+  }
+  const publishing = Object.entries(jobs).filter(([, job]) => job.environment !== undefined);
+
+  test("builds an addon for each of napi.targets in package.json, and no other", () => {
+    expect(jobs["addons"]?.strategy?.matrix.platform).toEqual(platforms);
+  });
+
+  test("tries each addon on a machine of its platform, from the tarballs", () => {
+    const rows = jobs["try"]?.strategy?.matrix.include ?? [];
+    expect(new Set(rows.map((row) => row["platform"]))).toEqual(new Set(platforms));
+    for (const { platform = "", runner, image } of rows) {
+      const [system, processor, libc] = platform.split("-");
+      const arm = processor === "arm64";
+      if (system === "darwin") expect(runner, platform).toMatch(arm ? /^macos-\d+$/u : /^macos-\d+-intel$/u);
+      else expect(runner, platform).toBe(arm ? "ubuntu-24.04-arm" : "ubuntu-24.04");
+      if (system === "darwin") expect(image, platform).toBe("");
+      else expect(image, platform).toMatch(libc === "musl" ? /^node:\d+-alpine$/u : /^node:\d+-[\w-]*slim$/u);
+    }
+    const images = rows.map((row) => /node:(\d+)/u.exec(row["image"] ?? "")?.[1]).filter(Boolean);
+    expect(new Set(images)).toEqual(new Set(["20", "24"]));
+  });
+
+  test("publishes to every place, only for a tag, and only after all was tried", () => {
+    expect(publishing.map(([name]) => name)).toEqual(["npm", "pypi", "image", "github", "mcp-registry"]);
+    for (const [name, job] of publishing) {
+      expect(job.if, name).toBe("github.ref_type == 'tag'");
+      expect(before(name), name).toEqual(expect.arrayContaining(["version", "addons", "tarballs", "try"]));
+    }
+  });
+
+  test("a job that does not publish reads the sources and nothing else", () => {
+    for (const [name, job] of Object.entries(jobs)) {
+      if (job.environment === undefined) expect(job.permissions, name).toEqual({ contents: "read" });
+    }
   });
 });
 

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readReleaseArguments } from "../../scripts/release.mjs";
 import { checkedVersion, prepareRelease, readReleaseNotes } from "../../scripts/release/prepare.mjs";
@@ -42,6 +42,7 @@ The first version.
 beforeAll(() => {
   mkdirSync(dir);
   for (const file of VERSION_FILES) {
+    mkdirSync(dirname(join(dir, file.file)), { recursive: true });
     write(file.file, file.write(readFileSync(join(ROOT, file.file), "utf8"), "0.1.0"));
   }
   git("init", "--quiet", "--template=");

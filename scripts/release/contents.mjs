@@ -1,0 +1,94 @@
+// What the tarball of the main package has to contain, and what it must not.
+import { existsSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { BuildError, root, runAndWait } from "../lib/run.mjs";
+
+/** The forms of the paths of everything that may be in the tarball. */
+const ALLOWED =
+  /^(?:dist\/(?!(?:native|cli|mcp)\/).*\.(?:js|cjs|d\.ts)|dist\/wasm\/filewright(?:_edit)?_bg\.wasm|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/u;
+
+/** What is in it besides what the manifest names. */
+const REQUIRED = [
+  "package.json",
+  "README.md",
+  "LICENSE",
+  "CHANGELOG.md",
+  "dist/THIRD-PARTY.txt",
+  "dist/bin/server-filesystem.js",
+  "dist/engine/native/addons.node.js",
+  "dist/wasm/filewright.cjs",
+  "dist/wasm/filewright.js",
+  "dist/wasm/filewright_bg.wasm",
+  "dist/wasm/filewright_edit.js",
+  "dist/wasm/filewright_edit_bg.wasm",
+];
+
+/** Returns the paths that the entries and commands of a manifest name. */
+function pathsInManifest({ bin, exports }) {
+  const targets = Object.values(exports).flatMap((entry) =>
+    typeof entry === "string" ? [entry] : Object.values(entry),
+  );
+  return [...Object.values(bin), ...targets].map((path) => path.replace(/^\.\//u, ""));
+}
+
+/**
+ * Returns what is wrong with the contents of the tarball, one line each.
+ *
+ * @param {readonly string[]} files the paths in the tarball
+ * @param {{ bin: object, exports: object }} manifest
+ */
+export function problemsOfContents(files, manifest) {
+  const packed = new Set(files);
+  const required = [...new Set([...REQUIRED, ...pathsInManifest(manifest)])];
+  return [
+    ...required.filter((path) => !packed.has(path)).map((path) => `${path} is missing`),
+    ...files.filter((path) => !ALLOWED.test(path)).map((path) => `${path} does not belong to the package`),
+  ];
+}
+
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"']+)["']/gu;
+
+/**
+ * Returns the declarations that a compiler reads when it compiles against the package: those of the entries, and
+ * what they import. The others describe modules that nobody can import.
+ *
+ * @returns {ReadonlySet<string>}
+ */
+function declarationsInUse({ exports }) {
+  const found = new Set();
+  const waiting = pathsInManifest({ bin: {}, exports }).map((path) => path.replace(/\.js$/u, ".d.ts"));
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (!path.endsWith(".d.ts") || found.has(path) || !existsSync(join(root, path))) continue;
+    found.add(path);
+    for (const [, specifier] of readFileSync(join(root, path), "utf8").matchAll(IMPORT))
+      waiting.push(posix.join(posix.dirname(path), specifier.replace(/(?:\.d)?\.[jt]s$/u, ".d.ts")));
+  }
+  return found;
+}
+
+/**
+ * Returns the paths that npm would pack from the checkout.
+ *
+ * @returns {readonly string[]}
+ */
+function packedFiles() {
+  const args = ["pack", "--dry-run", "--json", "--ignore-scripts", "--loglevel=error"];
+  const { stdout } = runAndWait("npm", args, { capture: "stdout" });
+  return JSON.parse(stdout)[0].files.map(({ path }) => path);
+}
+
+/**
+ * Returns the paths that the main package's tarball contains.
+ *
+ * @throws BuildError unless everything is there that has to be, and nothing else
+ */
+export function checkedContents() {
+  const files = packedFiles();
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const problems = problemsOfContents(files, manifest);
+  if (problems.length > 0) {
+    throw new BuildError(`the package cannot be packed:\n  ${problems.join("\n  ")}`);
+  }
+  const declarations = declarationsInUse(manifest);
+  return files.filter((path) => !path.endsWith(".d.ts") || declarations.has(path));
+}

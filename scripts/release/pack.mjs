@@ -1,0 +1,203 @@
+// Makes the tarballs of a release: the main package, and one package per addon.
+//
+//   node scripts/release/pack.mjs
+//     --addons DIR   the folder with the addons, filewright.PLATFORM.node; default: dist/native
+//     --output DIR   where the tarballs are put; default: .cache/release/tarballs
+//     --all          fails unless there is an addon for each platform of the release
+//
+// The main package's `optionalDependencies` are written here and not kept in package.json: a checkout would
+// try to install what is not published yet.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { readArguments } from "../lib/arguments.mjs";
+import { BuildError, isInstalled, root, runAndWait, runScript } from "../lib/run.mjs";
+import { MAX_PACKED_BYTES, megabytes } from "./inspect-addon.mjs";
+import { prepack } from "./prepack.mjs";
+import { sourcesHash } from "./sources.mjs";
+import { addonFileName, releaseTargets } from "./targets.mjs";
+import { agreedVersion } from "./version.mjs";
+
+/** Where the tarballs are put if nothing else is said. */
+export const TARBALLS_FOLDER = ".cache/release/tarballs";
+
+/** Where the build of this checkout puts the addon of this platform. */
+const HOST_ADDONS = "dist/native";
+
+/** How large the main package may be. Both WebAssembly modules are half of it. */
+const MAX_MAIN_PACKED_BYTES = 2_200_000;
+
+/** What a package manager calls the C libraries. */
+const NPM_LIBC = { gnu: "glibc", musl: "musl" };
+
+/** The members of package.json that the packages of addons share with the main package. */
+const SHARED = ["version", "license", "author", "homepage", "repository", "bugs", "engines", "publishConfig"];
+
+/** The name of the package with the addon of a platform. */
+const addonPackageName = ({ platform }) => `@filewright/native-${platform}`;
+
+/**
+ * Returns the manifest of the main package as it is published.
+ *
+ * @param {Record<string, any>} manifest package.json of the checkout
+ * @param {readonly import("./targets.mjs").ReleaseTarget[]} targets
+ */
+export function publishedManifest(manifest, targets) {
+  const { devDependencies: _, scripts: __, napi: ___, ...kept } = manifest;
+  const addons = targets.map((target) => [addonPackageName(target), manifest.version]);
+  return {
+    ...kept,
+    optionalDependencies: Object.fromEntries(addons),
+    filewright: { sources: { wasm: sourcesHash("wasm") } },
+  };
+}
+
+/**
+ * Returns the manifest of the package with the addon of a platform.
+ *
+ * @param {Record<string, any>} manifest package.json of the checkout
+ * @param {import("./targets.mjs").ReleaseTarget} target
+ */
+export function addonManifest(manifest, target) {
+  const file = addonFileName(target);
+  return {
+    name: addonPackageName(target),
+    description: `The native addon of filewright for ${target.platform}.`,
+    ...Object.fromEntries(SHARED.filter((name) => name in manifest).map((name) => [name, manifest[name]])),
+    os: [target.os],
+    cpu: [target.arch],
+    ...(target.libc && { libc: [NPM_LIBC[target.libc]] }),
+    main: file,
+    files: [file],
+    filewright: { sources: { native: sourcesHash("native") } },
+  };
+}
+
+const readmeOfAddon = ({ platform }) => `# ${addonPackageName({ platform })}
+The native addon of [filewright](https://www.npmjs.com/package/filewright) for ${platform}. Installing \`filewright\` installs it where it fits; nothing else has to be done.
+`;
+
+/** Runs npm pack in a folder. Returns the path and size of the tarball. */
+function npmPack(folder, output) {
+  const args = [
+    "pack",
+    folder,
+    "--json",
+    "--ignore-scripts",
+    "--loglevel=error",
+    "--pack-destination",
+    output,
+  ];
+  const { stdout } = runAndWait("npm", args, { capture: "stdout" });
+  const [{ filename, size, unpackedSize, files }] = JSON.parse(stdout);
+  return { file: join(output, filename), size, unpackedSize, paths: files.map(({ path }) => path) };
+}
+
+/** Fills a new folder with `fill`, packs it, and removes it. */
+function packFolder(output, limit, fill) {
+  const folder = mkdtempSync(join(tmpdir(), "filewright-pack-"));
+  try {
+    const manifest = fill(folder);
+    writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+    const packed = npmPack(folder, output);
+    if (packed.size > limit) {
+      throw new BuildError(
+        `${manifest.name} has ${megabytes(packed.size)} packed, more than ${megabytes(limit)}`,
+      );
+    }
+    console.error(`${manifest.name}: ${megabytes(packed.size)} packed, ${megabytes(packed.unpackedSize)}`);
+    return packed;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Packs the main package. `files` are the paths that it has to contain, relative to the checkout. */
+function packMain(manifest, files, targets, output) {
+  const { file, paths } = packFolder(output, MAX_MAIN_PACKED_BYTES, (folder) => {
+    for (const path of files) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      copyFileSync(join(root, path), join(folder, path));
+    }
+    return publishedManifest(manifest, targets);
+  });
+  const missing = files.filter((path) => !paths.includes(path));
+  if (missing.length > 0) throw new BuildError(`npm left out ${missing.join(", ")}`);
+  return file;
+}
+
+/**
+ * Packs the addon of a platform. One that was built here `forTests` is larger than what is published: the names of
+ * functions are removed, and its size is not limited.
+ */
+function packAddon(manifest, addon, target, output, forTests) {
+  return packFolder(output, forTests ? Number.POSITIVE_INFINITY : MAX_PACKED_BYTES, (folder) => {
+    const file = join(folder, addonFileName(target));
+    copyFileSync(addon, file);
+    if (forTests && target.os === "linux" && isInstalled("strip"))
+      runAndWait("strip", ["--strip-unneeded", file]);
+    copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+    writeFileSync(join(folder, "README.md"), readmeOfAddon(target));
+    return addonManifest(manifest, target);
+  }).file;
+}
+
+/**
+ * Makes the tarballs.
+ *
+ * @param {{ addons?: string, output?: string, all?: boolean }} options `all` demands an addon for each platform
+ * @returns {Promise<{ main: string, addons: Record<string, string> }>} the paths, those of the addons by platform
+ * @throws BuildError if the checkout's files disagree about the version, an addon is missing, or a tarball has
+ *   other contents than it should or is too large
+ */
+export async function packRelease({ addons = HOST_ADDONS, output = TARBALLS_FOLDER, all = false } = {}) {
+  const into = resolve(root, output);
+  const targets = releaseTargets();
+  const fileOf = (target) => resolve(root, addons, addonFileName(target));
+  const found = targets.filter((target) => existsSync(fileOf(target)));
+  if (found.length === 0 || (all && found.length < targets.length)) {
+    const missing = targets.filter((target) => !found.includes(target));
+    throw new BuildError(`${addons} has no ${missing.map(addonFileName).join(", ")}`);
+  }
+  agreedVersion(root);
+  const files = await prepack();
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const forTests = resolve(root, addons) === resolve(root, HOST_ADDONS);
+  mkdirSync(into, { recursive: true });
+  for (const name of readdirSync(into).filter((name) => /^filewright-.*\.tgz$/u.test(name)))
+    rmSync(join(into, name));
+  return {
+    main: packMain(manifest, files, targets, into),
+    addons: Object.fromEntries(
+      found.map((target) => [target.platform, packAddon(manifest, fileOf(target), target, into, forTests)]),
+    ),
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await runScript(async () => {
+    const { flags, rest } = readArguments(process.argv.slice(2), {
+      "--addons": { value: "DIR", description: "the folder with the addons" },
+      "--output": { value: "DIR", description: "where the tarballs are put" },
+      "--all": { description: "fails unless there is an addon for each platform" },
+    });
+    if (rest.length > 0) throw new BuildError(`unknown argument ${rest[0]}`);
+    const { main, addons } = await packRelease({
+      addons: flags["--addons"],
+      output: flags["--output"],
+      all: flags["--all"],
+    });
+    for (const file of [main, ...Object.values(addons)]) console.log(`${file} ${statSync(file).size}`);
+  });
+}
