@@ -19,7 +19,9 @@ async function importEntry(folder, entry) {
 
 const folder = resolve(process.argv[2]);
 const { openWorkspace } = await importEntry(folder, ".");
-const { LocalBackend } = await importEntry(folder, "./backends");
+const { LocalBackend, NodeBackend } = await importEntry(folder, "./backends");
+const { ready } = await importEntry(folder, "./engine");
+const Disk = (await ready()).kind === "native" ? LocalBackend : NodeBackend;
 const { backendContract } = await importEntry(folder, "./testing");
 
 /** The temporary folders, removed at the end. */
@@ -45,7 +47,7 @@ const stateDir = temporaryFolder();
 const contract = [];
 backendContract(
   () => {
-    const backend = new LocalBackend({ stateDir });
+    const backend = new Disk({ stateDir });
     return { backend, root: temporaryFolder(), dispose: () => backend.dispose?.() };
   },
   { test: (name, run) => contract.push([name, run]) },
