@@ -59,22 +59,30 @@ export async function bundleDependencies() {
 }
 
 /**
- * Removes the comments of the modules in dist, which nobody reads there: the declarations have those for users. They
- * are a fifth of the size of the modules. Comments that bundlers read, in `import()`, stay.
+ * Whether the comments of a module are removed. Nobody reads them there: the declarations have those for users. They
+ * are a fifth of the size of the modules.
+ *
+ * @param {string} path below dist, with `/`
  */
+export const losesComments = (path) => path.endsWith(".js") && !/^(?:bin|wasm|native|mcp|cli)\//u.test(path);
+
+/**
+ * Returns the code of a module without its comments, except those that bundlers read, in `import()`.
+ *
+ * @param {string} code
+ * @param {import("esbuild").TransformOptions} options that do not change the code
+ */
+export const withoutComments = (code, options = {}) =>
+  transform(code, { format: "esm", legalComments: "none", ...options });
+
+/** Removes the comments of the modules in dist. */
 export async function removeComments() {
   const folder = join(root, "dist");
-  const paths = readdirSync(folder, { recursive: true })
-    .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => path.endsWith(".js") && !/^(?:bin|wasm|native|mcp|cli)\//u.test(path));
+  const paths = readdirSync(folder, { recursive: true }).map((path) => path.replaceAll("\\", "/"));
   await Promise.all(
-    paths.map(async (path) => {
+    paths.filter(losesComments).map(async (path) => {
       const file = join(folder, path);
-      const { code } = await transform(await readFile(file, "utf8"), {
-        format: "esm",
-        legalComments: "none",
-      });
-      await writeFile(file, code);
+      await writeFile(file, (await withoutComments(await readFile(file, "utf8"))).code);
     }),
   );
 }

@@ -6,7 +6,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { mergeScriptCovs } from "@bcoe/v8-coverage";
 import ts from "typescript";
-import { bundleCommand } from "../bundle.mjs";
+import { bundleCommand, losesComments, withoutComments } from "../bundle.mjs";
 import { BuildError, root } from "./run.mjs";
 
 const BUILD_FOLDER = join(root, "dist");
@@ -40,7 +40,7 @@ export async function* coveredScriptsOfChildren(directory) {
   const scripts = coverageByFile(directory);
   const bundleMaps = [...scripts.keys()].some(isBundle) ? await mapsOfBundles() : new Map();
   for (const [file, covered] of scripts) {
-    const map = isBundle(file) ? bundleMaps.get(file) : compileAgain(file)?.map;
+    const map = isBundle(file) ? bundleMaps.get(file) : await mapOfModule(file);
     if (map === undefined) continue;
     const { functions } = mergeScriptCovs(covered);
     yield { url: pathToFileURL(file).href, code: readFileSync(file, "utf8"), map, functions };
@@ -65,9 +65,8 @@ function coverageByFile(directory) {
 }
 
 /**
- * Compiles the source of a built file again, and returns its code and source map; undefined for a
- * file without a source of ours.
- * @throws BuildError if the built file has other code
+ * Compiles the source of a built file again, and returns its code and source map before its comments
+ * are removed; undefined for a file without a source of ours.
  */
 function compileAgain(file) {
   const source = join(root, "js", relative(BUILD_FOLDER, file).replace(/\.js$/u, ".ts"));
@@ -75,8 +74,29 @@ function compileAgain(file) {
   if (text === undefined) return undefined;
   const { outputText, sourceMapText } = ts.transpileModule(text, { compilerOptions, fileName: source });
   const code = outputText.replace(/\/\/# sourceMappingURL=.*\n?$/u, "");
-  if (code !== readFileSync(file, "utf8")) throw staleError(file);
   return { code, map: { ...JSON.parse(sourceMapText), sources: [source], sourceRoot: undefined } };
+}
+
+/**
+ * Returns the source map of a module in dist; undefined for a file without a source of ours.
+ * @throws BuildError if the module has other code than its source makes
+ */
+async function mapOfModule(file) {
+  const compiled = compileAgain(file);
+  if (compiled === undefined) return undefined;
+  if (!losesComments(relative(BUILD_FOLDER, file).replaceAll("\\", "/"))) {
+    if (compiled.code !== readFileSync(file, "utf8")) throw staleError(file);
+    return compiled.map;
+  }
+  const { code, map } = await withoutComments(withInlineMap(compiled), { sourcemap: "external" });
+  if (code !== readFileSync(file, "utf8")) throw staleError(file);
+  return { ...JSON.parse(map), sources: compiled.map.sources };
+}
+
+/** Returns code whose last line is its source map, as esbuild reads it. */
+function withInlineMap({ code, map }) {
+  const encoded = Buffer.from(JSON.stringify(map)).toString("base64");
+  return `${code}//# sourceMappingURL=data:application/json;base64,${encoded}\n`;
 }
 
 /** Returns for each file in dist/bin its source map, which refers to the TypeScript. */
@@ -87,8 +107,7 @@ async function mapsOfBundles() {
       onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => {
         const compiled = compileAgain(path);
         if (compiled === undefined) return undefined;
-        const map = Buffer.from(JSON.stringify(compiled.map)).toString("base64");
-        return { contents: `${compiled.code}//# sourceMappingURL=data:application/json;base64,${map}\n` };
+        return { contents: withInlineMap(compiled) };
       });
     },
   };

@@ -17,7 +17,12 @@ describe("the main package", () => {
   const minimal = { bin: { a: "./dist/bin/a.js" }, exports: { ".": { node: "./dist/a.node.js" } } };
   const whole = [
     ...["package.json", "README.md", "LICENSE", "CHANGELOG.md", "dist/THIRD-PARTY.txt"],
-    ...["dist/bin/server-filesystem.js", "dist/bin/a.js", "dist/a.node.js", "dist/engine/native/addons.node.js"],
+    ...[
+      "dist/bin/server-filesystem.js",
+      "dist/bin/a.js",
+      "dist/a.node.js",
+      "dist/engine/native/addons.node.js",
+    ],
     ...["dist/wasm/filewright.cjs", "dist/wasm/filewright.js", "dist/wasm/filewright_edit.js"],
     ...["dist/wasm/filewright_bg.wasm", "dist/wasm/filewright_edit_bg.wasm"],
   ];
