@@ -28,6 +28,8 @@ mod spec;
 mod supervisor;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 mod syscalls;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
 
 #[cfg(target_os = "linux")]
 pub use place::RootedPath;
@@ -35,10 +37,12 @@ pub use spec::{
     Command, EnforcedLayers, Limit, Permissions, Probe, ResourceLimits, RunOutcome, ScanSpec,
 };
 pub use syscalls::syscall_names;
-
-use filewright_core::Result;
 #[cfg(not(target_os = "linux"))]
-use filewright_core::{Code, Error};
+pub use unsupported::{RootedPath, enforced_layers, probe, run, scan};
+
+#[cfg(target_os = "linux")]
+use filewright_core::Result;
+#[cfg(target_os = "linux")]
 use filewright_fs::cancel::CancelToken;
 
 /// Returns what the kernel would restrict for a command with these permissions.
@@ -78,45 +82,4 @@ pub fn probe(spec: &Permissions, what: &Probe) -> Result<Option<String>> {
 #[cfg(target_os = "linux")]
 pub fn scan(spec: &ScanSpec) -> Result<String> {
     scan::scan(spec)
-}
-
-/// Not supported on this system.
-///
-/// # Errors
-/// `SANDBOX_SETUP_FAILED`.
-#[cfg(not(target_os = "linux"))]
-pub fn scan(_spec: &ScanSpec) -> Result<String> {
-    unsupported_error()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unsupported_error<T>() -> Result<T> {
-    Err(Error::new(Code::SandboxSetupFailed, "commands can be sandboxed on Linux only so far"))
-}
-
-/// Not supported on this system.
-///
-/// # Errors
-/// `SANDBOX_SETUP_FAILED`.
-#[cfg(not(target_os = "linux"))]
-pub fn enforced_layers(_spec: &Permissions) -> Result<EnforcedLayers> {
-    unsupported_error()
-}
-
-/// Not supported on this system.
-///
-/// # Errors
-/// `SANDBOX_SETUP_FAILED`.
-#[cfg(not(target_os = "linux"))]
-pub fn run(_spec: &Permissions, _command: &Command, _cancel: &CancelToken) -> Result<RunOutcome> {
-    unsupported_error()
-}
-
-/// Not supported on this system.
-///
-/// # Errors
-/// `SANDBOX_SETUP_FAILED`.
-#[cfg(not(target_os = "linux"))]
-pub fn probe(_spec: &Permissions, _what: &Probe) -> Result<Option<String>> {
-    unsupported_error()
 }

@@ -115,7 +115,8 @@ impl RefusingLayer {
     /// Adds the layer to an error: as `details.layer`, and in the message if the permissions would
     /// have allowed the access.
     fn tell(self, mut error: Error) -> Error {
-        let (name, above) = match self {
+        // The type is written out because outside Linux nothing else in the table tells it.
+        let (name, above): (_, Option<&str>) = match self {
             Self::Permissions => ("permissions", None),
             #[cfg(target_os = "linux")]
             Self::Landlock => ("landlock", Some("Landlock, which restricts this process,")),

@@ -175,6 +175,7 @@ impl Roots {
     }
 
     /// Reports whether the policy lets links lead outside the roots.
+    #[cfg(target_os = "linux")]
     pub(crate) fn follows_anywhere(&self) -> bool {
         self.follow == Follow::Any
     }
@@ -182,6 +183,7 @@ impl Roots {
     /// Yields the directory that Landlock must allow for each root with rights: its descriptor,
     /// whether it is exactly the root (false if it is a parent, because the root is a file or
     /// missing), and whether it may be changed.
+    #[cfg(target_os = "linux")]
     pub(crate) fn places(
         &self,
     ) -> impl Iterator<Item = (std::os::fd::BorrowedFd<'_>, bool, bool)> + '_ {

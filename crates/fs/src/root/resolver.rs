@@ -99,6 +99,8 @@ fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd>
 /// from.
 #[cfg(target_vendor = "apple")]
 fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::OFlags;
+
     // The kernel rejects the two no-follow flags together.
     let flags = base_directory_flags().difference(OFlags::NOFOLLOW) | OFlags::NOFOLLOW_ANY;
     rustix::fs::openat(dir, path, flags, Mode::empty())
