@@ -15,7 +15,7 @@ import { buildStdEnvironment } from "../lib/rust-toolchain.mjs";
 import { NAME_BY_MACHINE_PATH, inspectAddon, megabytes } from "./inspect-addon.mjs";
 import { INSTALL_NAME } from "./mach-o.mjs";
 import { MIN_GLIBC, MIN_MACOS, addonFileName, releaseTargets } from "./targets.mjs";
-import { crossToolchain, pythonTools } from "./tools.mjs";
+import { crossToolchain, objcopyFolder, pythonTools } from "./tools.mjs";
 
 /** Where the addons are put if nothing else is said. */
 export const ADDONS_FOLDER = ".cache/release/addons";
@@ -56,7 +56,7 @@ export function buildAddon(target, { profile = "release", output = ADDONS_FOLDER
       env: {
         ...buildStdEnvironment(toolchain, "std,panic_unwind"),
         CARGO: toolchain.cargo,
-        PATH: [tools.folder, process.env.PATH].join(delimiter),
+        PATH: [tools.folder, objcopyFolder(), process.env.PATH].join(delimiter),
         CARGO_ZIGBUILD_ZIG_PATH: tools.zig,
         CARGO_ENCODED_RUSTFLAGS: rustFlags(target, toolchain).join("\u001f"),
         CARGO_INCREMENTAL: "0",

@@ -20,6 +20,11 @@ const STEPS = [
   ["packages of npm, not uploaded", process.execPath, "scripts/release/publish.mjs", TARBALLS, "--dry-run"],
   ["packages of npm, installed", process.execPath, "scripts/release/try-tarballs.mjs", TARBALLS],
   [
+    "packages of npm, on every platform",
+    process.execPath,
+    ...["scripts/release/try-addon.mjs", "--tarballs", TARBALLS],
+  ],
+  [
     "Python wheels",
     process.execPath,
     "scripts/release/channels/wheel.mjs",

@@ -3,7 +3,7 @@
 // an emulator. Run as a program, it installs those that are missing (apt-get needs root).
 //
 //   node scripts/release/tools.mjs
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BuildError, isInstalled, runAndWait, runScript, root } from "../lib/run.mjs";
@@ -27,6 +27,7 @@ export const ARM64_EMULATOR = "qemu-aarch64-static";
 const DEBIAN_PACKAGES = [
   { isPresent: () => findToolchain() !== undefined, packages: ["rustc-web", "cargo-web", "rust-web-src"] },
   { isPresent: () => isInstalled("readelf"), packages: ["binutils"] },
+  { isPresent: () => isInstalled("llvm-objcopy"), packages: ["llvm"] },
   {
     isPresent: () => runAndWait("python3", ["-m", "ensurepip", "--version"], QUIETLY).status === 0,
     packages: ["python3-venv"],
@@ -84,6 +85,17 @@ export function pythonTools() {
   pip("install", "--quiet", ...Object.values(PYTHON_PACKAGES));
   writeFileSync(list, wanted);
   return tools;
+}
+
+/**
+ * Returns a folder for PATH in which LLVM's objcopy has the name by which the compiler starts it, to
+ * strip an addon for macOS. rustup installs it under that name, Debian does not.
+ */
+export function objcopyFolder() {
+  const folder = join(root, ".cache/release/bin");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "rust-objcopy"), '#!/bin/sh\nexec llvm-objcopy "$@"\n', { mode: 0o755 });
+  return folder;
 }
 
 /** Runs pip of the Python environment. */
