@@ -61,6 +61,12 @@ test.each(CASES.map((one) => [one.title, one] as const))("%s", (_, { n, where, w
 test("no file of attacks is left out", () => {
   const named = new Set(CASES.flatMap(({ where }) => where.map(([, file]) => file)));
   const tests = readdirSync(join(ROOT, HERE)).filter((name) => name.endsWith(".test.ts"));
-  const others = ["cases.test.ts", "crowd.slow.test.ts", "races-served.slow.test.ts"];
+  const others = [
+    "cases.test.ts",
+    "crowd.slow.test.ts",
+    "races-node.slow.test.ts",
+    "races-served.slow.test.ts",
+    "steps-node.test.ts",
+  ];
   expect(tests.filter((name) => !named.has(`${HERE}/${name}`)).sort()).toEqual(others);
 });

@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { LocalBackend, openWorkspace } from "../../js/index.node.ts";
-import { ARMS } from "./world.ts";
+import { openWorkspace } from "../../js/index.node.ts";
+import { type Arm, ARMS, diskOf } from "./world.ts";
 
 const ENTRY = resolve(import.meta.dirname, "../../dist/index.node.js");
 const disks = ARMS.filter((arm) => arm.disk);
@@ -49,9 +49,9 @@ describe.skipIf(!mountable)("a disk of 64 KiB", () => {
 
   test.each(disks)(
     "full in the middle of a write: the old content is whole, and the error is told, on $name",
-    async ({ resolver, kernel }) => {
+    async (arm) => {
       const stateDir = join(base, "state");
-      const backend = new LocalBackend({ stateDir, resolver, kernel });
+      const backend = diskOf(arm, stateDir);
       const ws = await openWorkspace({ root: small, stateDir, backend });
       for (const [tool, args] of [
         ["write_file", { path: "f", content: NEW }],
@@ -133,13 +133,15 @@ test("four processes of 25 edits each: every edit is made, or refused as a confl
   fs.writeFileSync(join(small, "f"), `${names.join("\n")}\n`);
   // Each by another way: the locks and the comparisons are the same.
   const stateDir = join(base, "state");
-  const way = (who: number): object => {
-    const { resolver, kernel } = disks[who % disks.length]!;
-    return { stateDir, resolver, kernel };
+  const way = (who: number): string => {
+    const { resolver, kernel } = disks[(who + 1) % disks.length] as Arm;
+    return resolver === "node"
+      ? `new NodeBackend(${JSON.stringify({ stateDir })})`
+      : `new LocalBackend(${JSON.stringify({ stateDir, resolver, kernel })})`;
   };
   const edit = (who: number): string => `
-    import { LocalBackend, openWorkspace } from ${JSON.stringify(ENTRY)};
-    const backend = new LocalBackend(${JSON.stringify(way(who))});
+    import { LocalBackend, NodeBackend, openWorkspace } from ${JSON.stringify(ENTRY)};
+    const backend = ${way(who)};
     const ws = await openWorkspace({ root: ${JSON.stringify(small)}, stateDir: ${JSON.stringify(stateDir)}, backend, limits: { lockTimeoutMs: 60000 } });
     const done = await Promise.all(Array.from({ length: 25 }, async (_, n) => {
       const name = String(${who} * 25 + n);

@@ -1,7 +1,17 @@
 /** Attacks by symbolic and hard links. */
 import * as fs from "node:fs";
 import { expect, test } from "vitest";
-import { type Arm, ARMS, type Row, runRows, type Seed, type Step, type World, world } from "./world.ts";
+import {
+  type Arm,
+  ARMS,
+  diskOf,
+  type Row,
+  runRows,
+  type Seed,
+  type Step,
+  type World,
+  world,
+} from "./world.ts";
 
 const OUTSIDE = "OUTSIDE_ALLOWED";
 const content =
@@ -320,10 +330,9 @@ test.each(disks.map((arm): [string, Arm] => [arm.name, arm]))(
     const at = await world(arm);
     const named = at.at("../named");
     fs.symlinkSync(at.root, named);
-    const { LocalBackend, openWorkspace } = await import("../../js/index.node.ts");
+    const { openWorkspace } = await import("../../js/index.node.ts");
     const stateDir = at.at("../state");
-    const backend = new LocalBackend({ stateDir, resolver: arm.resolver, kernel: arm.kernel });
-    const ws = await openWorkspace({ root: named, stateDir, backend });
+    const ws = await openWorkspace({ root: named, stateDir, backend: diskOf(arm, stateDir) });
     fs.rmSync(named);
     fs.symlinkSync(at.outside, named);
     expect(await ws.call("read_file", { path: "f" })).toMatchObject({

@@ -81,6 +81,7 @@ const ROWS: readonly Row[] = [
   {
     n: 12,
     title: "a path longer than the kernel takes in one piece, legal name by name",
+    addon: true,
     steps: [
       ["write_file", { path: DEEP, content: "deep\n" }, "OK"],
       ...reads(DEEP, "deep\n"),

@@ -7,7 +7,7 @@ import process from "node:process";
 import { describe, expect, test } from "vitest";
 import { LocalBackend, openWorkspace } from "../../js/index.node.ts";
 import { BASE } from "./race.ts";
-import { ARMS, type Row, runRows, type Step, world } from "./world.ts";
+import { ARMS, diskOf, type Row, runRows, type Step, world } from "./world.ts";
 
 const NOT_REGULAR = "NOT_REGULAR_FILE";
 const fifo = { special: "fifo" } as const;
@@ -132,8 +132,7 @@ describe.each(disks)("$name", (arm) => {
   });
 
   test("files of a system without sizes are read to their end, and memory of processes is not", async () => {
-    const backend = new LocalBackend({ resolver: arm.resolver, kernel: arm.kernel });
-    const ws = await openWorkspace({ root: `/proc/${process.pid}`, backend });
+    const ws = await openWorkspace({ root: `/proc/${process.pid}`, backend: diskOf(arm) });
     const status = await ws.call("read_file", { path: "status" });
     expect(status.text).toContain("VmRSS");
     expect((await ws.call("read_file", { path: "mem" })).ok).toBe(false);

@@ -13,6 +13,7 @@ import {
   type Code,
   LocalBackend,
   MemoryBackend,
+  NodeBackend,
   openWorkspace,
   SandboxPolicy,
   type ToolResult,
@@ -31,7 +32,8 @@ export type Seed = Readonly<Record<string, Entry>>;
 export interface Arm {
   readonly name: string;
   readonly disk: boolean;
-  readonly resolver: "auto" | "walk";
+  /** `node`: the disk without the addon. */
+  readonly resolver: "auto" | "walk" | "node";
   readonly kernel: "require" | "off";
 }
 
@@ -49,6 +51,7 @@ const EVERY: readonly Arm[] = [
         kernel,
       })),
   ),
+  { name: "without the addon", disk: true, resolver: "node", kernel: "off" },
   { name: "memory", disk: false, resolver: "auto", kernel: "off" },
 ];
 
@@ -110,10 +113,17 @@ export async function world(
 }
 
 type WorldParts = Omit<World, "ws" | "arm"> & {
-  readonly backend: LocalBackend | MemoryBackend;
+  readonly backend: LocalBackend | NodeBackend | MemoryBackend;
   /** Where locks and the journal are. In memory they have no directory. */
   readonly stateDir?: string;
 };
+
+/** The disk of an arm. */
+export function diskOf({ resolver, kernel }: Arm, stateDir?: string): LocalBackend | NodeBackend {
+  return resolver === "node"
+    ? new NodeBackend({ stateDir })
+    : new LocalBackend({ stateDir, resolver, kernel });
+}
 
 function onDisk(arm: Arm, within: string): WorldParts {
   const base = fs.realpathSync(fs.mkdtempSync(join(within, "filewright-attack-")));
@@ -129,7 +139,7 @@ function onDisk(arm: Arm, within: string): WorldParts {
     else execFileSync("mkfifo", [at(path)]);
   };
   const stateDir = join(base, "state");
-  const backend = new LocalBackend({ stateDir, resolver: arm.resolver, kernel: arm.kernel });
+  const backend = diskOf(arm, stateDir);
   return {
     stateDir,
     root,
@@ -211,6 +221,8 @@ export interface Row {
   readonly seed?: Seed;
   /** Only where there is a disk: memory has nothing of the kind. */
   readonly disk?: true;
+  /** Only with the addon: `node:fs` has no call for it. */
+  readonly addon?: true;
   readonly options?: Omit<WorkspaceOptions, "root" | "backend">;
   readonly steps: readonly Step[];
   readonly after?: (world: World) => void;
@@ -219,7 +231,9 @@ export interface Row {
 /** Runs every row in every way there is. Whatever it does, the outside stays as it was and its content unknown. */
 export function runRows(rows: readonly Row[]): void {
   describe.each(ARMS)("$name", (arm) => {
-    const here = rows.filter((row) => arm.disk || row.disk !== true);
+    const here = rows.filter(
+      (row) => (arm.disk || row.disk !== true) && (arm.resolver !== "node" || row.addon !== true),
+    );
     test.each(here.map((row) => [row.title, row] as const))("%s", async (_, row) => {
       const at = await world(arm, row.seed, row.options);
       const before = [at.tree("../out"), at.tree("../ws-evil")];
