@@ -17,6 +17,7 @@ const FLAGS = {
   "--check": { description: "only checks that every file has the same version" },
   "--notes": { description: "prints the section of CHANGELOG.md for the version of package.json" },
   "--rehearse": { description: "builds, packs and tries what would be published; publishes nothing" },
+  "--built": { description: "with --rehearse: takes the addons of an earlier rehearsal" },
   "--tag": { value: "NAME", description: "with --check or --notes: the tag has to be v and that version" },
   "--help": { description: "prints this text" },
 };
@@ -29,7 +30,7 @@ const MODES = ["--check", "--notes", "--rehearse", "--help"];
  * Returns what the arguments ask for.
  *
  * @param {readonly string[]} given without the program and the script
- * @returns {{ mode: string } & { version?: string, tag?: string }} `mode` is one of `MODES`, or `prepare` with a version
+ * @returns {{ mode: string, version?: string, tag?: string, built: boolean }} `mode` is one of `MODES`, or `prepare` with a version
  * @throws BuildError for anything else
  */
 export function readReleaseArguments(given) {
@@ -43,14 +44,16 @@ export function readReleaseArguments(given) {
   if (tag !== undefined && mode !== "--check" && mode !== "--notes") {
     throw new BuildError("--tag goes with --check or --notes");
   }
-  return { mode, tag, version: rest[0] };
+  const built = flags["--built"] === true;
+  if (built && mode !== "--rehearse") throw new BuildError("--built goes with --rehearse");
+  return { mode, tag, built, version: rest[0] };
 }
 
-async function run({ mode, version, tag }) {
+function run({ mode, version, tag, built }) {
   if (mode === "--help") console.log(USAGE_TEXT);
   else if (mode === "--check") console.log(`every file has the version ${checkedVersion(root, tag)}`);
   else if (mode === "--notes") console.log(readReleaseNotes(root, checkedVersion(root, tag)));
-  else if (mode === "--rehearse") rehearse();
+  else if (mode === "--rehearse") rehearse({ built });
   else {
     const files = prepareRelease(root, version);
     console.log(`${version} is in ${files.join(", ")}; next:`);

@@ -1,10 +1,20 @@
 /** The preparation of a release: one version in every file, and a refusal for each checkout that is not ready. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readReleaseArguments } from "../../scripts/release.mjs";
+import { rehearsalSteps } from "../../scripts/release/rehearsal.mjs";
 import { checkedVersion, prepareRelease, readReleaseNotes } from "../../scripts/release/prepare.mjs";
 import { readVersions, VERSION_FILES } from "../../scripts/release/version.mjs";
 
@@ -144,6 +154,7 @@ describe("in a checkout", () => {
 describe("arguments", () => {
   test.each([
     [["--check", "--tag=v1.2.3"], { mode: "--check", tag: "v1.2.3" }],
+    [["--rehearse", "--built"], { mode: "--rehearse", built: true }],
     [["--notes", "--tag", "v1.2.3"], { mode: "--notes", tag: "v1.2.3" }],
     [["1.2.3"], { mode: "prepare", version: "1.2.3" }],
   ])("%j", (args, expected) => {
@@ -157,12 +168,21 @@ describe("arguments", () => {
     [["--check", "--check"], /--check is given twice/u],
     [["--check", "--tag"], /--tag needs a NAME/u],
     [["0.2.0", "--tag", "v0.2.0"], /--tag goes with/u],
+    [["--check", "--built"], /--built goes with --rehearse/u],
     [["--check", "--notes"], /give one version, or one of/u],
     [["0.2.0", "0.3.0"], /give one version, or one of/u],
     [[], /give one version, or one of/u],
   ])("%j are refused", (args, words) => {
     expect(() => readReleaseArguments(args)).toThrow(words);
   });
+});
+
+test("what the rehearsal runs exists", () => {
+  for (const { name, args } of rehearsalSteps({ built: true })) {
+    for (const path of args.filter((one) => /^(?:scripts|test)\//u.test(one))) {
+      expect(existsSync(join(ROOT, path)), `${name}: ${path}`).toBe(true);
+    }
+  }
 });
 
 test("--help names every flag, and a refusal is the exit status", () => {
