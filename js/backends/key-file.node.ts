@@ -11,8 +11,8 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import process from "node:process";
 import { backendError } from "./failure.ts";
+import { isOursAlone } from "./ownership.node.ts";
 
 const { O_NOFOLLOW, O_RDONLY } = constants;
 
@@ -41,9 +41,7 @@ export function readOrMakeKey(path: string): Buffer {
   const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW);
   try {
     const stat = fstatSync(descriptor);
-    const own = process.getuid?.();
-    const isOurs = own === undefined || own === 0 || stat.uid === own;
-    if (!stat.isFile() || (stat.mode & 0o077) !== 0 || !isOurs || stat.size !== KEY_BYTES) {
+    if (!stat.isFile() || !isOursAlone(stat, 0o077) || stat.size !== KEY_BYTES) {
       throw backendError(
         "INVALID_ARGUMENT",
         path,

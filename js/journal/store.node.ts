@@ -11,6 +11,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { backendError } from "../backends/failure.ts";
 import { readOrMakeKey } from "../backends/key-file.node.ts";
+import { isOursAlone } from "../backends/ownership.node.ts";
 import {
   decodeRecord,
   decodeRecordYielding,
@@ -242,9 +243,8 @@ export class FileJournal implements JournalStore {
     if (this.#key !== undefined) return this.#key;
     for (const folder of ["open", "done"])
       fs.mkdirSync(join(this.#directory, folder), { recursive: true, mode: 0o700 });
-    const own = process.getuid?.();
     const at = fs.lstatSync(this.#directory);
-    if (!at.isDirectory() || (own !== undefined && own !== 0 && at.uid !== own) || (at.mode & 0o022) !== 0) {
+    if (!at.isDirectory() || !isOursAlone(at, 0o022)) {
       throw backendError("INVALID_ARGUMENT", this.#directory, "others may write in the journal's directory");
     }
     this.#key = readOrMakeKey(join(this.#directory, "key"));

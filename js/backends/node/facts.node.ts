@@ -1,6 +1,9 @@
 /** The facts about an entry, from `stat` with nanoseconds, and its version in the form of `crates/fs/src/dir/stat.rs`. */
 import type { BigIntStats } from "node:fs";
+import process from "node:process";
 import type { EntryType, FsStat } from "../backend.ts";
+
+const IS_WINDOWS = process.platform === "win32";
 
 /** Returns the type of an entry. */
 export function typeOf(facts: {
@@ -26,9 +29,12 @@ export function millis(nanos: bigint): number {
 
 const hex = (value: bigint): string => BigInt.asUintN(64, value).toString(16);
 
-/** Returns the device and inode of an entry, which are the first two fields of its version. */
+/**
+ * Returns the device and inode of an entry, which are the first two fields of its version. On Windows the number of
+ * the volume is left out, because Node does not report the same one for a path and for a descriptor.
+ */
 export function fileIdOf({ dev, ino }: BigIntStats): string {
-  return `${hex(dev)}.${hex(ino)}`;
+  return `${hex(IS_WINDOWS ? 0n : dev)}.${hex(ino)}`;
 }
 
 /** Returns the version of an entry, without a content hash. */
@@ -60,7 +66,7 @@ export function fsStatOf(facts: BigIntStats, path: string, target?: string): FsS
 
 /** Returns true when two results describe the same entry. */
 export function isSameEntry(a: BigIntStats, b: BigIntStats): boolean {
-  return a.ino === b.ino && a.dev === b.dev;
+  return a.ino === b.ino && (IS_WINDOWS || a.dev === b.dev);
 }
 
 /** Returns true when two results describe the same entry in the same state: a rename changes only `ctime`. */

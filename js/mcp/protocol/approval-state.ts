@@ -19,8 +19,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { KEY_BYTES, readOrMakeKey } from "../../backends/key-file.node.ts";
+import { isOursAlone } from "../../backends/ownership.node.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 
 /** The environment variable that holds a signing key for several servers. */
@@ -110,10 +110,8 @@ function createWritableDirectory(stateDir: string): string | undefined {
   } catch {
     return undefined;
   }
-  const own = process.getuid?.();
-  const { mode, uid } = lstatSync(directory);
-  const isOurs = own === undefined || own === 0 || uid === own;
-  if (lstatSync(directory).isDirectory() && isOurs && (mode & 0o022) === 0) return directory;
+  const facts = lstatSync(directory);
+  if (facts.isDirectory() && isOursAlone(facts, 0o022)) return directory;
   throw new FilewrightError("INVALID_ARGUMENT", "others may write in the directory of approvals", {
     path: directory,
   });
