@@ -1,5 +1,6 @@
 // Builds the native addon and the TypeScript, each if it is missing or stale. `npm start` and `npm
-// test` run it first; if nothing changed, it ends in well under a second.
+// test` run it first; if nothing changed, it ends in well under a second. Without Rust it takes a
+// published engine instead of building the addon (scripts/prebuilt.mjs).
 //
 //   --native-only, --ts-only   only one of the two
 //   --release                  the addon as it is published (fat LTO)
@@ -8,7 +9,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { platformName } from "./lib/platform.mjs";
-import { npmProgram, runScript, root, runAndWait } from "./lib/run.mjs";
+import { isInstalled, npmProgram, runScript, root, runAndWait } from "./lib/run.mjs";
 import { inputsFingerprint, buildWhenStale } from "./lib/stale.mjs";
 
 const ADDON_SOURCES = [
@@ -33,8 +34,13 @@ const addonBuild = (profile) => ({
  */
 export function buildNative({ release = false, force = false } = {}) {
   const profile = release ? "release" : "dev-native";
-  return buildWhenStale({ ...addonBuild(profile), force }, () => {
-    runAndWait("cargo", ["--version"], { capture: true });
+  const what = addonBuild(profile);
+  return buildWhenStale({ ...what, force }, async () => {
+    if (!isInstalled("cargo")) {
+      const { takePrebuiltEngine } = await import("./prebuilt.mjs");
+      takePrebuiltEngine(join(root, what.outputs[0]));
+      return;
+    }
     console.error(`building the native addon (${profile})`);
     const napi = ["build", "--platform", "--profile", profile, "--manifest-path", "crates/node/Cargo.toml"];
     const into = ["--package-json-path", "package.json", "--output-dir", "dist/native", "--no-js"];
@@ -67,7 +73,9 @@ export function declarationsAreFresh() {
   const { stamp, inputs, settings } = addonBuild("dev-native");
   const path = join(root, stamp);
   const isBuilt = existsSync(path) && readFileSync(path, "utf8") === inputsFingerprint(inputs, ...settings);
-  return !isBuilt || readFileSync(DECLARATIONS_FILE, "utf8") === declarationsOfAddon();
+  // A published addon that was taken instead has no declarations.
+  const isPrinted = existsSync(join(root, "dist/native/binding.d.ts"));
+  return !isBuilt || !isPrinted || readFileSync(DECLARATIONS_FILE, "utf8") === declarationsOfAddon();
 }
 
 /** Compiles and bundles the TypeScript into dist, if that is stale. */

@@ -143,7 +143,7 @@ const BUILD_STAGES = [
   { name: "native addon", body: () => runBuildScript("addon", "scripts/build.mjs", "--native-only") },
   { name: "TypeScript", body: () => runBuildScript("typescript", "scripts/build.mjs", "--ts-only") },
   { name: "WebAssembly", body: buildWasm },
-  { name: "compiling the cargo tests", body: compileCargoTests },
+  { name: "compiling the cargo tests", needsRust: true, body: compileCargoTests },
 ];
 const CHECK_STAGE = {
   name: "checks",
@@ -164,12 +164,12 @@ const FAST_STAGES = [
       ),
   },
 ];
-const CARGO_TEST_STAGE = { name: "cargo tests", body: runCargoTests };
+const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoTests };
 const SLOW_STAGES = [
   { name: "slow tests", body: () => runVitest("slow", "--maxWorkers=1") },
   { name: "replays of recorded answers", body: () => runVitest("replays", "--maxWorkers=1") },
   CARGO_TEST_STAGE,
-  { name: "orders of threads", body: runLoom },
+  { name: "orders of threads", needsRust: true, body: runLoom },
   { name: "acceptance", body: () => runCountingScript("acceptance", "test/acceptance/run.mjs") },
   { name: "scenarios", body: () => runCountingScript("scenarios", "test/scenarios/run.mjs") },
   ...sharedKinds().map((kind) => ({
@@ -219,7 +219,10 @@ await runScript(async () => {
     ...FAST_STAGES,
     ...(hasFlag("--all") || inCi ? SLOW_STAGES : [CARGO_TEST_STAGE]),
   ];
-  await runStages(wanted, processorCount, async (stage) => {
+  const withoutRust = !inCi && !isInstalled("cargo");
+  if (withoutRust) console.log("note: the tests in Rust are skipped, since cargo is missing");
+  const stages = wanted.filter(({ needsRust }) => !(needsRust && withoutRust));
+  await runStages(stages, processorCount, async (stage) => {
     results.push(await runStage(stage));
   });
   const { passed, failed, skipped } = sumResults(results);

@@ -30,11 +30,14 @@ export const environment: Readonly<Record<string, string>> = {
   npm_config_update_notifier: "false",
 };
 
-/** Packs the checkout. Returns the paths of the tarball of the main package and of that with the addon. */
-export function pack(): { readonly main: string; readonly addon: string } {
+/**
+ * Packs the checkout, and makes the folder of PATH, with `more` programs. Returns the paths of the tarball of the
+ * main package and of that with the addon.
+ */
+export function pack(...more: readonly string[]): { readonly main: string; readonly addon: string } {
   for (const folder of [bin, environment["HOME"] as string]) mkdirSync(folder, { recursive: true });
   symlinkSync(process.execPath, join(bin, "node"));
-  for (const program of ["npm", "npx", "sh"]) symlinkSync(pathOf(program), join(bin, program));
+  for (const program of ["npm", "npx", "sh", ...more]) symlinkSync(pathOf(program), join(bin, program));
   const tarballs = findTarballs(packedTarballs());
   return { main: tarballs.main, addon: tarballs.addons.get(platform) as string };
 }

@@ -1,0 +1,144 @@
+/**
+ * A checkout on a machine with Node alone: the build takes a published engine that was built from the same
+ * sources, and says which; otherwise it says what to install.
+ */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { basename, dirname, join, resolve } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { manifest, platform } from "../package/tarballs.ts";
+import { addonPackage, cleanUp, environment, type Ended, home, pack } from "./project.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const checkout = join(home, "checkout");
+const addon = join(checkout, `dist/native/filewright.${platform}.node`);
+let tarballs = { main: "", addon: "" };
+
+beforeAll(() => {
+  tarballs = pack("tar", "gzip");
+});
+afterAll(() => {
+  cleanUp();
+  rmSync(dirname(tarballs.main), { recursive: true, force: true });
+});
+
+/** The files that a build and a start need, without any engine. */
+beforeEach(() => {
+  rmSync(checkout, { recursive: true, force: true });
+  mkdirSync(checkout);
+  const kept = (path: string) =>
+    !/[\\/]dist[\\/](?:native|wasm)$|[\\/]crates[\\/]\w+[\\/](?:tests|fuzz|loom)$/u.test(path);
+  for (const name of ["package.json", "Cargo.toml", "Cargo.lock", "scripts", "crates", "dist"])
+    cpSync(join(root, name), join(checkout, name), { recursive: true, filter: kept });
+});
+
+/** Runs Node in the checkout, on a PATH without cargo. */
+async function node(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      args,
+      { cwd: checkout, env: { ...environment, ...env } },
+      (error, stdout, stderr) => {
+        done({ status: error === null ? 0 : ((error.code as number | undefined) ?? null), stdout, stderr });
+      },
+    );
+  });
+}
+const build = async (env: Readonly<Record<string, string>>) =>
+  node(["scripts/build.mjs", "--native-only"], env);
+const demo = async () => node(["dist/bin/filewright.js", "demo", join(checkout, "scripts")]);
+
+describe("with a folder of tarballs in FILEWRIGHT_PREBUILT", () => {
+  const given = () => ({ FILEWRIGHT_PREBUILT: dirname(tarballs.main) });
+
+  test("the addon is taken once, and used", async () => {
+    expect(await build(given())).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: `engine: the published native addon of version ${manifest.version}, since cargo is missing\n`,
+    });
+    expect(existsSync(addon)).toBe(true);
+    expect(await build(given())).toEqual({ status: 0, stdout: "", stderr: "" });
+    const { status, stdout, stderr } = await demo();
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toContain("Engine: native");
+  });
+
+  test("WebAssembly is taken where the addon was built from other sources, also instead of an older addon", async () => {
+    await build(given());
+    appendFileSync(join(checkout, "crates/fs/src/lib.rs"), "// changed\n");
+    const { status, stderr } = await build(given());
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: `engine: the published WebAssembly module of version ${manifest.version}, since cargo is missing and ${addonPackage}@${manifest.version} was built from other sources\n`,
+    });
+    expect(existsSync(addon)).toBe(false);
+    const { status: ended, stdout } = await demo();
+    expect(ended).toBe(0);
+    expect(stdout).toContain("Engine: wasm");
+  });
+
+  test("neither is taken where the core was changed", async () => {
+    appendFileSync(join(checkout, "crates/core/src/lib.rs"), "// changed\n");
+    const { status, stderr } = await build(given());
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^error: cargo is missing; install Rust .*; no published engine fits .*\n$/u);
+    expect(stderr).toContain(`${addonPackage}@${manifest.version} was built from other sources`);
+    expect(stderr).toContain(`filewright@${manifest.version} was built from other sources`);
+  });
+
+  test("a folder without tarballs is an error", async () => {
+    const { status, stderr } = await build({ FILEWRIGHT_PREBUILT: checkout });
+    expect(status).toBe(1);
+    expect(stderr).toContain("the folder of FILEWRIGHT_PREBUILT has no filewright-");
+  });
+});
+
+describe("with a registry", () => {
+  let registry: Server;
+  let packages: Readonly<Record<string, string>> = {};
+  let asked: string[] = [];
+  const env = () => ({
+    npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
+  });
+
+  beforeAll(async () => {
+    registry = createServer((request, response) => {
+      const name = decodeURIComponent((request.url ?? "").slice(1));
+      asked.push(name);
+      const file = Object.values(packages).find((path) => name.endsWith(`/-/${basename(path)}`));
+      if (file !== undefined) return void response.end(readFileSync(file));
+      const tarball = packages[name];
+      if (tarball === undefined) return void response.writeHead(404).end("{}");
+      const { version } = manifest;
+      const shasum = createHash("sha1").update(readFileSync(tarball)).digest("hex");
+      const dist = { tarball: `${env().npm_config_registry}${name}/-/${basename(tarball)}`, shasum };
+      const versions = { [version]: { name, version, dist } };
+      response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions }));
+    });
+    await new Promise<void>((done) => void registry.listen(0, "127.0.0.1", done));
+    return () => registry.close();
+  });
+
+  test("npm fetches the addon in the checkout's version", async () => {
+    packages = { [addonPackage]: tarballs.addon, filewright: tarballs.main };
+    asked = [];
+    expect((await build(env())).stderr).toBe(
+      `engine: the published native addon of version ${manifest.version}, since cargo is missing\n`,
+    );
+    expect([...new Set(asked)]).toEqual([addonPackage, `${addonPackage}/-/${basename(tarballs.addon)}`]);
+    expect((await demo()).stdout).toContain("Engine: native");
+  });
+
+  test("a version that is not published is an error that says what to install", async () => {
+    packages = {};
+    const { status, stderr } = await build(env());
+    expect(status).toBe(1);
+    expect(stderr).toContain("cargo is missing; install Rust");
+    expect(stderr).toContain(`npm cannot get ${addonPackage}@${manifest.version}`);
+  });
+});
