@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { NodeBackend, SandboxedBackend, SandboxPolicy } from "../../js/index.node.ts";
 import { type PinMode, setPinMode } from "../../js/backends/node/pinned.node.ts";
 import { backendContract } from "../../js/testing/index.ts";
@@ -55,3 +55,20 @@ for (const [mode, confined] of WAYS) {
     },
   );
 }
+
+describe("a loop over many calls", () => {
+  it("gives the event loop its turns, though no call waits for a thread", async () => {
+    const root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-node-")));
+    const disk = new NodeBackend();
+    let turned = false;
+    setImmediate(() => {
+      setImmediate(() => {
+        turned = true;
+      });
+    });
+    let calls = 0;
+    for (; !turned && calls < 50_000; calls++) await disk.stat(root);
+    fs.rmSync(root, { recursive: true });
+    expect(turned, `${calls} calls`).toBe(true);
+  });
+});

@@ -7,6 +7,7 @@
 import { optionChecker } from "../../schema/option.ts";
 import type { Signalled } from "../../engine/errors.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
+import { Yielder } from "../../engine/yielder.ts";
 import type {
   CopyTreeOptions,
   DeleteOptions,
@@ -79,6 +80,7 @@ export class NodeBackend implements FsBackend {
   readonly #disk: ConfinedDisk;
   #trusted: NodeBackend | undefined;
   #closed = false;
+  #yielder: Yielder | undefined;
 
   /** A copy of the backend that enforces a policy. A confined backend is not confined again. */
   declare readonly confine?: (policy: SandboxPolicy) => NodeBackend;
@@ -228,6 +230,9 @@ export class NodeBackend implements FsBackend {
   async #run<T>(paths: readonly string[], call: (disk: ConfinedDisk) => MaybePromise<T>): Promise<T> {
     if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", paths[0] ?? "/", "the backend is closed");
     for (const path of paths) checkAbsolute(path);
+    // Most calls wait for no thread, so a loop over them would leave the event loop no turn.
+    this.#yielder ??= new Yielder({});
+    await this.#yielder.yieldIfDue();
     for (let attempt = 1; ; attempt++) {
       try {
         return await call(this.#disk);
