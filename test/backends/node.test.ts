@@ -3,7 +3,8 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { NodeBackend, SandboxedBackend, SandboxPolicy } from "../../js/index.node.ts";
+import { type FsBackend, NodeBackend, SandboxedBackend, SandboxPolicy } from "../../js/index.node.ts";
+import { grepBackend } from "../../js/backends/search/search.ts";
 import { type PinMode, setPinMode } from "../../js/backends/node/pinned.node.ts";
 import { backendContract } from "../../js/testing/index.ts";
 
@@ -70,5 +71,29 @@ describe("a loop over many calls", () => {
     for (; !turned && calls < 50_000; calls++) await disk.stat(root);
     fs.rmSync(root, { recursive: true });
     expect(turned, `${calls} calls`).toBe(true);
+  });
+});
+
+describe("a search over it", () => {
+  it("asks for no sizes, and passes over a file above the limit all the same", async () => {
+    const root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-node-")));
+    fs.writeFileSync(join(root, "small"), "needle\n");
+    fs.writeFileSync(join(root, "large"), "needle\n".repeat(1000));
+    const disk = new NodeBackend();
+    const facts: unknown[] = [];
+    const watched: FsBackend = Object.assign(Object.create(disk) as FsBackend, {
+      read: disk.read.bind(disk),
+      stat: disk.stat.bind(disk),
+      readBytes: disk.readBytes.bind(disk),
+      exists: disk.exists.bind(disk),
+      listDir: (path: string, options?: { readonly facts?: boolean }) => {
+        facts.push(options?.facts);
+        return disk.listDir(path, options);
+      },
+    });
+    const found = await grepBackend(watched, root, { pattern: "needle", maxFileBytes: 100 });
+    fs.rmSync(root, { recursive: true });
+    expect(found).toMatchObject({ filesSearched: 1, skippedLarge: 1, totalMatches: 1 });
+    expect(facts).toEqual([false]);
   });
 });

@@ -26,6 +26,8 @@ export interface SearchWalkRequest {
   readonly countIgnored: boolean;
   /** The walk passes over paths that sort before this one. */
   readonly from: string;
+  /** With false, a backend may leave out sizes and times, which cost a call for each entry. Default true. */
+  readonly facts?: boolean | undefined;
   /** The cached directories of the last walk of the same query. */
   readonly memo?: WalkCache | undefined;
 }
@@ -57,7 +59,7 @@ export class SearchWalk {
 
   /** Yields the same entries in groups. Within a group no directory is opened and nothing is counted. */
   async *runs(top?: string): AsyncGenerator<readonly WalkEntry[]> {
-    const { query, globs, wants, countIgnored, from, memo } = this.#request;
+    const { query, globs, wants, countIgnored, from, facts, memo } = this.#request;
     const [backend, names] = [this.#backend, this.#names];
     const walk = new TreeWalk<FsEntry>(this.#root, {
       unreadable: "count",
@@ -73,7 +75,7 @@ export class SearchWalk {
     });
     this.counts = walk.counts;
     const source = {
-      list: (directory: string) => backend.listDir(directory),
+      list: (directory: string) => backend.listDir(directory, { facts: facts ?? true }),
       ...(names && {
         ignoreFiles: (entries: readonly FsEntry[]) => readIgnoreFiles(backend, entries, names),
       }),

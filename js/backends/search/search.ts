@@ -3,6 +3,7 @@
  * matchers: the same answers as the native search gives on a disk.
  */
 import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import { fileTypeGlobs } from "../../engine/file-types.ts";
 import type { Counting, SearchQuery, SearchResult } from "../../engine/search.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
@@ -47,9 +48,11 @@ export async function grepBackend(
   const wants = (path: string, entry: FsEntry) =>
     entry.type === "file" && globs.matches(path) && typed?.matches(path) !== false;
   const { path: from } = search.from;
-  const walk = (memo?: WalkCache) =>
-    new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, memo });
   const held = query.index === "off" ? undefined : contentsOf(backend);
+  // Without its size in the listing a file is read up to the limit, and no call for its facts is needed.
+  const facts = held !== undefined || backend.read === undefined;
+  const walk = (memo?: WalkCache) =>
+    new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, facts, memo });
   if (held !== undefined) {
     const given = { owner: backend, held, root, query, top: place.top, walk };
     const { kept, ...counts } = await searchHeld(search, given);
@@ -63,7 +66,7 @@ export async function grepBackend(
 interface PendingRead {
   readonly file: WalkEntry;
   /** The content, or the error of its read; undefined for a file that is too large. */
-  readonly content: Promise<Uint8Array | Error> | undefined;
+  readonly content: Promise<Uint8Array | Error | undefined> | undefined;
 }
 
 /** Searches the files of a walk. Some files are read ahead. */
@@ -75,8 +78,10 @@ async function searchTree(
 ): Promise<void> {
   const ahead: PendingRead[] = [];
   for await (const file of walk.entries(top)) {
-    const large = (file.entry.size ?? 0) > search.maxFileBytes;
-    ahead.push({ file, content: large ? undefined : readOrError(backend, file.entry.path) });
+    const { path, size } = file.entry;
+    const large = (size ?? 0) > search.maxFileBytes;
+    const most = size === undefined ? search.maxFileBytes : undefined;
+    ahead.push({ file, content: large ? undefined : readOrError(backend, path, most) });
     const next = ahead.length >= WALK_AHEAD_FILES ? ahead.shift() : undefined;
     if (next !== undefined && !(await searchFile(search, next))) return;
   }
@@ -93,11 +98,20 @@ async function searchFile(search: GrepSearch, { file, content }: PendingRead): P
   return !search.isFull;
 }
 
-/** Returns the content of a file, or the error of the read, which the search handles when it reaches the file. */
-async function readOrError(backend: FsBackend, path: string): Promise<Uint8Array | Error> {
+/**
+ * Returns the content of a file, or the error of the read, which the search handles when it reaches the file;
+ * undefined for a file of more than `most` bytes.
+ */
+async function readOrError(
+  backend: FsBackend,
+  path: string,
+  most: number | undefined,
+): Promise<Uint8Array | Error | undefined> {
   try {
-    return await backend.readBytes(path);
+    if (most === undefined || backend.read === undefined) return await backend.readBytes(path);
+    return (await backend.read(path, { maxBytes: most }))?.bytes;
   } catch (error) {
+    if (error instanceof FilewrightError && error.code === "TOO_LARGE") return undefined;
     return error instanceof Error ? error : new Error(String(error));
   }
 }
