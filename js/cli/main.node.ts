@@ -6,6 +6,7 @@
  * the others.
  */
 import process from "node:process";
+import { VERSION } from "../engine/generated/version.ts";
 import { limitHeapGrowth } from "../mcp/lean.ts";
 
 const argv = process.argv.slice(2);
@@ -15,6 +16,12 @@ if (argv[0] === "mcp" && !asksForHelp) {
   limitHeapGrowth();
   const { runStdioServer } = await import("../mcp/run.ts");
   process.exit(await runStdioServer(argv.slice(1)));
+} else if (argv[0] === "doctor" && !asksForHelp) {
+  // It must not load what it checks.
+  const { runDoctorProcess } = await import("./doctor/run.ts");
+  process.exitCode = await runDoctorProcess(argv.slice(1));
+} else if (argv[0] === "--version" || argv[0] === "-V") {
+  process.stdout.write(`${VERSION}\n`);
 } else {
   const { runProcess } = await import("./run.ts");
   await runProcess(argv);

@@ -2,7 +2,6 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { auditFile } from "../hooks/audit-file.node.ts";
-import { openWorkspace } from "../workspace/index.node.ts";
 import { packageVersion } from "../mcp/command.ts";
 import { startFailureOf } from "../mcp/start.ts";
 import { type ServedRoot, type SettingFlags, effectiveSettingsOf } from "../mcp/settings.ts";
@@ -110,6 +109,8 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine): P
   if (command.aboutMachine !== true) for (const { path } of where) assertNarrowRoot(path, parsed);
   const calls = await callsOfPaths(command, parsed);
   const call = calls?.[0]?.call ?? (await command.toCall?.(parsed));
+  // The help must not load an engine.
+  const { openWorkspace } = await import("../workspace/index.node.ts");
   let progress: ShownProgress | undefined;
   const stop = new AbortController();
   const ws = await openWorkspace({

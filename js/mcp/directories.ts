@@ -50,7 +50,7 @@ export function usableDirectories(given: readonly string[], log: WriteLogLine): 
 }
 
 /** Returns why a directory cannot be served; undefined if it can. */
-function directoryFault(path: string): string | undefined {
+export function directoryFault(path: string): string | undefined {
   try {
     if (!statSync(path).isDirectory()) return "is not a directory";
     accessSync(path, constants.R_OK | constants.X_OK);

@@ -84,7 +84,14 @@ async function start({
   child.stdin.on("error", () => {});
   child.stdin.end(INITIALIZE);
   const status = await new Promise<number | null>((done) => child.on("close", done));
-  return { status, out, err: err.replaceAll(base, "@").replaceAll(String(port), "PORT") };
+  return {
+    status,
+    out,
+    err: err
+      .replace(/Cannot find module '[^']*'/u, "Cannot find module")
+      .replaceAll(base, "@")
+      .replaceAll(String(port), "PORT"),
+  };
 }
 
 const NO_ENGINE = `filewright: no engine could be loaded: the package @filewright/native-${PLATFORM} is not installed: optional dependencies were left out (--omit=optional, --no-optional), or the lock file was made on another platform (npm/cli#4828); the WebAssembly module did not load`;
@@ -94,7 +101,7 @@ const CASES: readonly (readonly [title: string, how: Start, line: string | RegEx
   [
     "no engine at all",
     { args: ["mcp", "@/ws"], engine: "none" },
-    `${NO_ENGINE} (Cannot find module 'filewright.cjs'); run: npm install filewright@${VERSION}
+    `${NO_ENGINE} (Cannot find module); run: npm install filewright@${VERSION}
 `,
     1,
   ],

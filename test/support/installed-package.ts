@@ -35,8 +35,8 @@ export interface Installation {
   readonly addon?: string | undefined;
   /** `built`: as it is built; `missing`; or the content of its glue. Default `built`. */
   readonly wasm?: string;
-  /** The main files of other packages, by name. */
-  readonly packages?: Readonly<Record<string, string>>;
+  /** The version and the main file of other packages, by name. */
+  readonly packages?: Readonly<Record<string, readonly [version: string, code: string]>>;
 }
 
 /** Makes an installation in a temporary directory, which everybody may read. */
@@ -54,11 +54,11 @@ export function install({ addon, wasm = "built", packages = {} }: Installation):
     mkdirSync(join(home, "dist/wasm"));
     writeFileSync(join(home, "dist/wasm/filewright.cjs"), wasm);
   }
-  const all = { ...packages, ...(addon === undefined ? {} : { [`@filewright/native-${PLATFORM}`]: addon }) };
-  for (const [name, code] of Object.entries(all)) {
+  const own = addon === undefined ? [] : [[`@filewright/native-${PLATFORM}`, [VERSION, addon]] as const];
+  for (const [name, [version, code]] of [...Object.entries(packages), ...own]) {
     const folder = join(base, "node_modules", name);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ name, main: "index.cjs" }));
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version, main: "index.cjs" }));
     writeFileSync(join(folder, "index.cjs"), code);
   }
   // Tests run it as another user.

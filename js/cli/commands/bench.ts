@@ -2,7 +2,6 @@
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { openWorkspace } from "../../workspace/index.node.ts";
 import type { Command } from "../command.ts";
 import { assertNarrowRoot } from "../command.ts";
 import { printText, printJson, formatTable } from "../streams.ts";
@@ -34,6 +33,8 @@ async function runBench(parsed: ParsedCommandLine): Promise<number> {
   const scratch = await realpath(await mkdtemp(join(tmpdir(), "filewright-bench-")));
   const file = join(scratch, "file.txt");
   await writeFile(file, Array.from({ length: 2000 }, (_, n) => `line ${n}`).join("\n"));
+  // The help must not load an engine.
+  const { openWorkspace } = await import("../../workspace/index.node.ts");
   const ws = await openWorkspace({ roots: [{ path: dir, access: "read" }, scratch], history: false });
   let flip = 0;
   const calls: readonly (readonly [what: string, tool: string, args: () => Record<string, unknown>])[] = [

@@ -9,7 +9,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FilewrightError } from "../../engine/errors.ts";
-import { openWorkspace, type ToolResult, type Workspace } from "../../workspace/index.node.ts";
+import type { ToolResult, Workspace } from "../../workspace/index.ts";
 import { EXIT_STATUS } from "../command.ts";
 import { colourDiff, printText, printError } from "../streams.ts";
 import { withStyle } from "../person/style.ts";
@@ -30,6 +30,8 @@ export async function runDemo(directory: string): Promise<number> {
   const started = performance.now();
   let calls = 0;
   try {
+    // The help must not load an engine.
+    const { openWorkspace } = await import("../../workspace/index.node.ts");
     const ws = await openWorkspace({ roots: [{ path: root, access: "read" }, scratch] });
     printText(
       withStyle("strong", `A workspace on ${root} (read-only), with a scratch directory to write in.`),
