@@ -6,6 +6,8 @@ import { describe, expect, it, test } from "vitest";
 import { inspectElf } from "../../scripts/release/elf.mjs";
 import { INSTALL_NAME, inspectMachO } from "../../scripts/release/mach-o.mjs";
 import { rehearsalTable } from "../../scripts/release/rehearse-addons.mjs";
+import { platformName } from "../../scripts/lib/platform.mjs";
+import { nodeCommand } from "../../scripts/release/foreign-node.mjs";
 import { parseTarget, releaseTargets } from "../../scripts/release/targets.mjs";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -35,6 +37,17 @@ describe("platforms", () => {
     "%s is no target",
     (triple) => expect(() => parseTarget(triple)).toThrow(triple),
   );
+});
+
+describe("the Node that tries an addon", () => {
+  it("is this one on this machine's own platform", () => {
+    expect(nodeCommand(releaseTargets([platformName()])[0]!)).toEqual([process.execPath]);
+  });
+
+  it("does not exist for a system that this machine cannot run", () => {
+    const foreign = process.platform === "darwin" ? "x86_64-unknown-linux-musl" : "x86_64-apple-darwin";
+    expect(nodeCommand(parseTarget(foreign))).toBeUndefined();
+  });
 });
 
 describe("addons for Linux", () => {
