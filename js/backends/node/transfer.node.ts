@@ -1,6 +1,7 @@
 /** Moves entries and copies files by real paths. Trees are copied by the fallbacks, entry by entry. */
 import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
+import process from "node:process";
 import type { Durability, MoveOptions, WriteResult } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
 import { isWithin } from "../paths.ts";
@@ -94,7 +95,11 @@ function move(
     }
     if (old === undefined || (kept !== undefined && old.isDirectory()))
       moveUnlessExists(source, name, target, newName);
-    else fs.renameSync(source.at(name), target.at(newName));
+    else {
+      // Windows replaces no directory, not even an empty one.
+      if (process.platform === "win32" && old.isDirectory()) fs.rmdirSync(target.at(newName));
+      fs.renameSync(source.at(name), target.at(newName));
+    }
   } catch (error) {
     if (kept !== undefined) restoreTarget(target, newName, old as BigIntStats, kept);
     const code = systemErrorName(error);
