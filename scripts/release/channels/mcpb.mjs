@@ -6,7 +6,8 @@
 // One bundle has the addons of all platforms in the folder TARBALLS: a manifest can name another command per
 // operating system but not per processor, and both a person and the registry of servers get one file to
 // choose. The Linux addons for musl are left out, since no client with bundles runs there. Each addon adds
-// about 3.3 MB. `@anthropic-ai/mcpb` checks the manifest and writes the archive; npm installs it in .cache.
+// about 3.3 MB. Windows, for which there is no addon, uses the WebAssembly engine, which every bundle has.
+// `@anthropic-ai/mcpb` checks the manifest and writes the archive; npm installs it in .cache.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -35,9 +36,8 @@ export const bundleName = (version) => `filewright-${version}.mcpb`;
  *
  * @param {{ version: string, description: string, license: string, engines: { node: string } }} npm the
  *   manifest of the npm package
- * @param {readonly string[]} systems the operating systems, as Node calls them
  */
-export function bundleManifest(npm, systems) {
+export function bundleManifest(npm) {
   return {
     manifest_version: "0.3",
     name: "filewright",
@@ -58,7 +58,7 @@ export function bundleManifest(npm, systems) {
     },
     tools_generated: true,
     prompts_generated: true,
-    compatibility: { platforms: systems, runtimes: { node: npm.engines.node } },
+    compatibility: { platforms: ["darwin", "linux", "win32"], runtimes: { node: npm.engines.node } },
     user_config: {
       directories: {
         type: "directory",
@@ -81,17 +81,13 @@ export function bundleManifest(npm, systems) {
 export function buildBundle(folder, out) {
   const tarballs = findTarballs(folder);
   const platforms = [...tarballs.addons.keys()].filter((platform) => !platform.endsWith("-musl"));
-  const systems = [...new Set(platforms.map((platform) => platform.split("-")[0]))].sort();
   const bundle = resolve(out, bundleName(tarballs.version));
   const source = mkdtempSync(join(tmpdir(), "filewright-mcpb-"));
   installTools();
   try {
     installTarballs(tarballs, platforms, source);
     const npm = JSON.parse(readFileSync(join(source, "node_modules/filewright/package.json"), "utf8"));
-    writeFileSync(
-      join(source, "manifest.json"),
-      `${JSON.stringify(bundleManifest(npm, systems), null, 2)}\n`,
-    );
+    writeFileSync(join(source, "manifest.json"), `${JSON.stringify(bundleManifest(npm), null, 2)}\n`);
     mkdirSync(out, { recursive: true });
     // Packing checks the manifest first.
     runAndWait(process.execPath, [MCPB, "pack", source, bundle], { capture: true });
