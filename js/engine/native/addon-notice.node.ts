@@ -11,7 +11,9 @@ const NOTICE = "running without the native addon: slower searches, weaker protec
 export function missingAddonNotice(): string | undefined {
   const loaded = loadNative();
   if ("binding" in loaded) return undefined;
-  const { message, remedy } = loaded.failure;
+  const { code, message, remedy } = loaded.failure;
+  // Nothing runs then: the error of the setting is what is told.
+  if (code === "setting") return undefined;
   return `${NOTICE} (${message}; ${remedy})`;
 }
 
