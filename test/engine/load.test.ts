@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { releaseTargets } from "../../scripts/release/targets.mjs";
 import { VERSION } from "../../js/engine/generated/version.ts";
 import { ADDON_PLATFORMS, withoutFolders } from "../../js/engine/native/addon-failure.node.ts";
 
@@ -128,7 +129,7 @@ describe("the failure says what to do", () => {
     const [os, arch] = name.split("-") as [string, string];
     const failure = load({ before: platform(os, arch) }) as { message: string };
     expect(failure).toMatchObject({ code: "unsupported" });
-    expect(failure.message).toContain(`there is no native addon for ${name}`);
+    expect(failure.message).toBe(`there is no native addon for ${name}`);
   });
 
   it("where the addon does not say its version", () => {
@@ -201,13 +202,15 @@ describe("FILEWRIGHT_ENGINE", () => {
   });
 
   it.each([
-    ["wsam", "FILEWRIGHT_ENGINE is 'wsam'; did you mean 'wasm'?"],
+    ["wsam", "FILEWRIGHT_ENGINE is 'wsam' (did you mean 'wasm'?)"],
+    ["Nativ", "FILEWRIGHT_ENGINE is 'Nativ' (did you mean 'native'?)"],
     ["/opt/addon.so", "FILEWRIGHT_ENGINE names the file 'addon.so', which does not end in .node"],
   ])("has no meaning: %s", (engine, message) => {
     expect(load({ engine })).toEqual({
       code: "setting",
       message,
-      remedy: "set FILEWRIGHT_ENGINE to wasm, to native or to the path of a file that ends in .node, or unset it",
+      remedy:
+        "set FILEWRIGHT_ENGINE to wasm, to native or to the path of a file that ends in .node, or unset it",
     });
   });
 });
@@ -237,6 +240,7 @@ describe("a text without folders", () => {
       "\\\\?\\C:\\Users\\a\\x.node is not a valid Win32 application.",
       "x.node is not a valid Win32 application.",
     ],
+    ["Cannot find module '../../dist/wasm/x.cjs'", "Cannot find module 'x.cjs'"],
     ["/x/a.node: /lib64/libc.so.6: version `GLIBC_2.34'", "a.node: libc.so.6: version `GLIBC_2.34'"],
     [
       "Cannot find module '@filewright/native-darwin-x64'",
@@ -254,5 +258,9 @@ describe("the list of platforms", () => {
       ([, name]) => name,
     );
     expect(required).toEqual(ADDON_PLATFORMS);
+  });
+
+  it("is that of the release", () => {
+    expect(releaseTargets().map((target) => target.platform)).toEqual(ADDON_PLATFORMS);
   });
 });

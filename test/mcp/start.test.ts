@@ -108,7 +108,7 @@ const CASES: readonly (readonly [title: string, how: Start, line: string | RegEx
   [
     "FILEWRIGHT_ENGINE without a meaning",
     { args: ["mcp", "@/ws"], env: { FILEWRIGHT_ENGINE: "bogus" } },
-    "filewright: FILEWRIGHT_ENGINE is 'bogus'; did you mean 'wasm'?; set FILEWRIGHT_ENGINE to wasm, to native or to the path of a file that ends in .node, or unset it\n",
+    "filewright: FILEWRIGHT_ENGINE is 'bogus' (did you mean 'wasm'?); set FILEWRIGHT_ENGINE to wasm, to native or to the path of a file that ends in .node, or unset it\n",
     2,
   ],
   ["a missing root", { args: ["mcp", "@/none"] }, "filewright: the directory '@/none' does not exist\n", 1],

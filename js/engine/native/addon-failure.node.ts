@@ -63,8 +63,15 @@ export const DISABLED: AddonFailure = {
 export function unknownSetting(value: string): AddonFailure {
   const message = /[/\\]/u.test(value)
     ? `FILEWRIGHT_ENGINE names the file '${fileName(value)}', which does not end in .node`
-    : `FILEWRIGHT_ENGINE is '${value}'; did you mean 'wasm'?`;
+    : `FILEWRIGHT_ENGINE is '${value}' (did you mean '${nearestEngine(value)}'?)`;
   return { code: "setting", message, remedy: SETTING_REMEDY };
+}
+
+/** Returns the word that has more of its letters in `value`. */
+function nearestEngine(value: string): string {
+  const shared = (word: string): number =>
+    [...word].filter((letter) => value.toLowerCase().includes(letter)).length / word.length;
+  return shared("native") > shared("wasm") ? "native" : "wasm";
 }
 
 /** No addon was found at `place`, and there is none elsewhere. */
@@ -80,8 +87,8 @@ export function missingAddon({ platform, kind }: AddonPlace): AddonFailure {
   if (!ADDON_PLATFORMS.includes(platform))
     return {
       code: "unsupported",
-      message: `there is no native addon for ${platform}`,
-      remedy: `use another platform (${ADDON_PLATFORMS.join(", ")}), or a backend that needs no addon`,
+      message: `there is no native addon for ${platform.replace(/-(?:gnu|musl|msvc)$/u, "")}`,
+      remedy: `it exists for ${ADDON_PLATFORMS.join(", ")}`,
     };
   return {
     code: "missing",
@@ -148,7 +155,7 @@ const firstLine = (error: unknown): string =>
 /** Returns the last part of a path. */
 const fileName = (path: string): string => path.split(/[/\\]/u).at(-1) ?? "";
 
-/** Returns a text in which every absolute path is only the name of its file. */
+/** Returns a text in which every path is only the name of its file. */
 export function withoutFolders(text: string): string {
-  return text.replaceAll(/(?<![\w@.])(?:[A-Za-z]:)?[/\\](?:[^/\\'"():]*[/\\])*/gu, "");
+  return text.replaceAll(/(?<![\w@.])(?:[A-Za-z]:|\.{1,2})?[/\\](?:[^/\\'"():]*[/\\])*/gu, "");
 }
