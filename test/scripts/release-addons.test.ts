@@ -162,6 +162,11 @@ describe("addons for macOS", () => {
     });
   });
 
+  it("passes one for Intel's processors that is not signed", () => {
+    const file = machO({ cpu: 0x0100_0007, signed: false });
+    expect(inspectMachO(file, parseTarget("x86_64-apple-darwin")).problems).toEqual([]);
+  });
+
   const cases: Record<string, readonly [Buffer, RegExp]> = {
     "for another system": [Buffer.from("\u007fELF"), /no program of macOS/u],
     "for another processor": [machO({ cpu: 0x0100_0007 }), /another processor/u],
