@@ -1,6 +1,15 @@
 /** `filewright doctor` in broken states: it ends in order, and each has one line with what is wrong and a remedy. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -47,30 +56,29 @@ interface State {
   readonly under?: readonly string[];
 }
 
-/** Runs doctor in a state, once as text and once as JSON. `@` stands for the directory of this test. */
+/** Runs doctor in a state, as text and as JSON. */
+function reportOf(state: State) {
+  const { out, status } = examine({ ...state, args: [...(state.args ?? []), "--json"] });
+  return { text: examine(state).out, report: JSON.parse(out) as Report, status };
+}
+
+/** Runs doctor in a state. `@@` stands for the directory of this test. */
 function examine({ installed, args = [], env = {}, as, under = [] }: State) {
   const here = (text: string): string => text.replaceAll("@@", base);
   const { command, remove } = install(installed ?? { addon: WORKING_ADDON });
   try {
-    const run = (more: readonly string[]) => {
-      const argv = [...under, process.execPath, command, "doctor", "--root", "@@/ws", ...args, ...more].map(
-        here,
-      );
-      const { stdout, stderr, status } = spawnSync(argv[0] as string, argv.slice(1), {
-        cwd: base,
-        encoding: "utf8",
-        env: Object.fromEntries(
-          Object.entries({ PATH: process.env["PATH"] ?? "", HOME: "@@/home", TMPDIR: "@@/tmp", ...env }).map(
-            ([name, value]) => [name, here(value)],
-          ),
+    const argv = [...under, process.execPath, command, "doctor", "--root", "@@/ws", ...args].map(here);
+    const { stdout, stderr, status } = spawnSync(argv[0] as string, argv.slice(1), {
+      cwd: base,
+      encoding: "utf8",
+      env: Object.fromEntries(
+        Object.entries({ PATH: process.env["PATH"] ?? "", HOME: "@@/home", TMPDIR: "@@/tmp", ...env }).map(
+          ([name, value]) => [name, here(value)],
         ),
-        ...(as === undefined ? {} : { uid: NOBODY, gid: NOBODY }),
-      });
-      return { out: stdout.replaceAll(base, "@@").replaceAll(dirname(command), "BIN"), err: stderr, status };
-    };
-    const text = run([]);
-    const json = run(["--json"]);
-    return { ...text, json: JSON.parse(json.out) as Report, jsonStatus: json.status };
+      ),
+      ...(as === undefined ? {} : { uid: NOBODY, gid: NOBODY }),
+    });
+    return { out: stdout.replaceAll(base, "@@").replaceAll(dirname(command), "BIN"), err: stderr, status };
   } finally {
     remove();
   }
@@ -289,7 +297,7 @@ describe("doctor in a broken state", () => {
   test.each(STATES.filter(([, state]) => isPossible(state)))(
     "%s",
     (_title, state, mark, name, message, remedy) => {
-      const { out, err, status, json, jsonStatus } = examine(state);
+      const { out, err, status } = examine(state);
       const lines = out.split("\n").map((line) => line.replace(/^(\S+) +(\S+) +/u, "$1 $2 "));
       const worded = lines.map((line) =>
         line
@@ -302,17 +310,27 @@ describe("doctor in a broken state", () => {
       expect(status).toBe(mark === "x" ? 1 : 0);
       // Nothing else is said to be broken.
       expect(lines.filter((line) => line.startsWith("x ")).length).toBe(mark === "x" ? 1 : 0);
-      expect([json.works, jsonStatus]).toEqual([status === 0, status]);
-      const said = json.checks.find((check) => check.name === name);
-      expect(lines).toContain(`${mark} ${name} ${said?.message}; ${said?.remedy}`);
     },
   );
 
   test("and in a whole one", () => {
-    const { out, err, status, json } = examine({});
+    const { out, err, status } = examine({});
     expect(out).toMatch(/^ok +engine +native$/mu);
     expect(out).not.toMatch(/^x/mu);
-    expect([err, status, json.works]).toEqual(["", 0, true]);
+    expect([err, status]).toEqual(["", 0]);
+  });
+
+  test.each([
+    ["a broken state", { args: ["--root", "@@/none"] }, 1],
+    ["a whole one", {}, 0],
+  ])("--json holds the same in %s", (_title, state, status) => {
+    const found = reportOf(state);
+    const lines = found.text.split("\n").map((line) => line.replace(/^(\S+) +(\S+) +/u, "$1 $2 "));
+    expect([found.status, found.report.works]).toEqual([status, status === 0]);
+    for (const { name, status: word, message, remedy } of found.report.checks) {
+      const mark = { ok: "ok", absent: "-", warning: "!", broken: "x" }[word];
+      expect(lines).toContain(`${mark} ${name} ${message}${remedy === undefined ? "" : `; ${remedy}`}`);
+    }
   });
 
   test("--help and --version need no engine", () => {
@@ -327,6 +345,25 @@ describe("doctor in a broken state", () => {
           stdout: expect.stringContaining("Usage: filewright"),
           stderr: "",
         });
+    } finally {
+      remove();
+    }
+  });
+
+  test("a module that is missing ends a start in one line", () => {
+    const { command, remove } = install({ addon: WORKING_ADDON });
+    try {
+      for (const name of readdirSync(dirname(command)))
+        if (name.startsWith("run-")) rmSync(join(dirname(command), name));
+      for (const args of [["mcp", base], ["grep", "x"], ["doctor"]]) {
+        const { stdout, stderr, status } = spawnSync(process.execPath, [command, ...args], {
+          encoding: "utf8",
+        });
+        expect(stderr).toMatch(
+          /^filewright: cannot start on Node v[\d.]+: Cannot find module [^\n]+; run: npm install filewright@[^\n]+\n$/u,
+        );
+        expect([stdout, status]).toEqual(["", 1]);
+      }
     } finally {
       remove();
     }
