@@ -17,6 +17,7 @@ describe.for(NODES)("%s is %s", ([name, version]) => {
     const node = program(name) ?? skip(why ?? "npm has no such Node for this machine");
     expect(run(node, ["--version"]).stdout.trim()).toBe(version);
     expect(lastLine(run(node, [file]))).toEqual(SERVED);
+    expect(lastLine(run(node, [file], { FILEWRIGHT_ENGINE: "wasm" }))).toEqual({ ...SERVED, kind: "wasm" });
   });
 });
 

@@ -103,7 +103,7 @@ export function run(command: string, args: readonly string[], env: Record<string
 }
 
 /** What the scene `server` prints where the addon works. */
-export const SERVED: object = {
+export const SERVED: { readonly kind: string; readonly answers: readonly unknown[] } = {
   kind: "native",
   answers: [
     "Created src/a.ts (2 lines, 31 bytes)",

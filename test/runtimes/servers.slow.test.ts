@@ -29,6 +29,12 @@ const runCommand = (command: string) => {
   return done;
 };
 const runBundle = (file: string, env: Record<string, string> = {}) => run(process.execPath, [file], env);
+/** Runs a bundle with the addon, and with the WebAssembly engine, which is read from the installed package. */
+const expectServed = (file: string) => {
+  expect(lastLine(runBundle(file))).toEqual(SERVED);
+  const wasm = runBundle(file, { FILEWRIGHT_ENGINE: "wasm" });
+  expect(lastLine(wasm)).toEqual({ ...SERVED, kind: "wasm" });
+};
 
 describe("esbuild", () => {
   const formats = guideCommands("esbuild").map((command) => {
@@ -42,7 +48,7 @@ describe("esbuild", () => {
 
   it.for(formats)("$format", ({ file, command }) => {
     expect(runCommand(command).stderr).not.toMatch(/warning|error/iu);
-    expect(lastLine(runBundle(file))).toEqual(SERVED);
+    expectServed(file);
   });
 
   it.for(formats)("$format, moved to where there are no packages", ({ file, command }) => {
@@ -82,14 +88,14 @@ describe("webpack", () => {
 
   it("CommonJS", async () => {
     expect(await build(await read())).toMatch(/^webpack [\d.]* ?compiled successfully/u);
-    expect(lastLine(runBundle("out/webpack.cjs"))).toEqual(SERVED);
+    expectServed("out/webpack.cjs");
   });
 
   it("ES modules", async () => {
     const output = { path: join(project, "out"), filename: "webpack.mjs", module: true };
     const more = { experiments: { outputModule: true }, output };
     expect(await build({ ...(await read()), ...more })).toMatch(/^webpack [\d.]* ?compiled successfully/u);
-    expect(lastLine(runBundle("out/webpack.mjs"))).toEqual(SERVED);
+    expectServed("out/webpack.mjs");
   });
 });
 
@@ -97,14 +103,14 @@ it("Rollup, as ES modules and as CommonJS", () => {
   written("rollup.config.mjs");
   const [command = ""] = guideCommands("rollup");
   runCommand(`${command} --silent`);
-  for (const file of ["out/rollup.mjs", "out/rollup.cjs"]) expect(lastLine(runBundle(file))).toEqual(SERVED);
+  for (const file of ["out/rollup.mjs", "out/rollup.cjs"]) expectServed(file);
 });
 
 it.for([{}, { ssr: { noExternal: true } }])("Vite for servers, with %j", (config) => {
   writeFileSync(join(project, "vite.config.mjs"), `export default ${JSON.stringify(config)};`);
   const [command = ""] = guideCommands("vite");
   runCommand(command);
-  expect(lastLine(runBundle("dist/server.js"))).toEqual(SERVED);
+  expectServed("dist/server.js");
 });
 
 it("a tracer of files finds the addon, and the WebAssembly module with what loads it", async () => {
