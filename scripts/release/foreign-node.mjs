@@ -12,7 +12,7 @@ const FOLDER = ".cache/release/nodes";
  * The version of Debian whose C libraries run these Nodes. Its musl is the first that is new enough
  * for them.
  */
-const DEBIAN_CODENAME = "trixie";
+export const DEBIAN_CODENAME = "trixie";
 const DEBIAN_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /**
@@ -101,11 +101,8 @@ export function downloadLibraries({ platform, cpu, arch, libc }) {
   return { loader: join(libraries, loader(cpu)), libraries };
 }
 
-/**
- * Returns options with which apt-get knows a newer Debian, from the same server as this machine's,
- * without changing what is installed on this machine.
- */
-function privateApt(folder, arch) {
+/** Returns the address of the server from which this machine's apt-get gets Debian. */
+export function debianServer() {
   const known = runAndWait(
     "apt-get",
     ["indextargets", "--format", "$(ORIGIN) $(COMPONENT) $(CODENAME) $(REPO_URI)", "Created-By: Packages"],
@@ -113,6 +110,15 @@ function privateApt(folder, arch) {
   ).stdout;
   const server = /^Debian main [a-z]+ (\S+)$/mu.exec(known)?.[1];
   if (server === undefined) throw new BuildError("this machine's apt-get knows no server of Debian");
+  return server;
+}
+
+/**
+ * Returns options with which apt-get knows a newer Debian, from the same server as this machine's,
+ * without changing what is installed on this machine.
+ */
+function privateApt(folder, arch) {
+  const server = debianServer();
   const state = join(folder, "apt");
   mkdirSync(join(state, "lists/partial"), { recursive: true });
   mkdirSync(join(state, "cache/archives/partial"), { recursive: true });
