@@ -162,7 +162,7 @@ const STATES: readonly (readonly [
     { env: { FILEWRIGHT_ENGINE: "bogus" } },
     "x",
     "engine",
-    "FILEWRIGHT_ENGINE is 'bogus'; did you mean 'wasm'?",
+    "FILEWRIGHT_ENGINE is 'bogus' (did you mean 'wasm'?)",
     SETTING,
   ],
   [
