@@ -30,7 +30,7 @@ export interface RulesOptions {
 }
 
 /** The base of the paths that callers write for a Windows disk: inside, `C:\\repo` is `/C:/repo`. */
-export interface WindowsPathBase {
+interface WindowsPathBase {
   /** The base of relative paths: absolute and normalised. */
   readonly cwd: string;
   /** The roots: absolute and normalised. A path that begins with one in another letter case begins with it. */
