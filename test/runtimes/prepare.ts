@@ -31,14 +31,17 @@ export const platformPackage: string = `@filewright/native-${platform}`;
 /** Installs. Undefined when all is there, else what npm had to say. */
 export function prepare(): string | undefined {
   const why = installed(join(import.meta.dirname, "package.json"), home);
-  unpackPackages();
+  unpackPackages(modules);
   rmSync(project, { recursive: true, force: true });
   cpSync(join(import.meta.dirname, "scene"), project, { recursive: true });
   return why;
 }
 
-/** Packs the two packages of this checkout and unpacks them, unless the installed ones are of the same build. */
-function unpackPackages(): void {
+/**
+ * Packs the two packages of this checkout and unpacks them into a folder `node_modules`, unless it holds those
+ * of the same build.
+ */
+export function unpackPackages(modules: string): void {
   const build = readdirSync(join(root, "dist"), { recursive: true, encoding: "utf8" })
     .map((name) => join(root, "dist", name))
     .concat(join(root, "package.json"))
@@ -87,15 +90,20 @@ export interface Printed {
 }
 
 /**
- * Runs a program in the folder of the scene. Its environment holds `env`, a home folder and the path of the
- * installed commands, and nothing that a developer's shell has set.
+ * Runs a program, by default in the folder of the scene. Its environment holds `env`, a home folder and the
+ * path of the installed commands, and nothing that a developer's shell has set.
  */
-export function run(command: string, args: readonly string[], env: Record<string, string> = {}): Printed {
+export function run(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd: string = project,
+): Printed {
   const path = [join(modules, ".bin"), join(root, "node_modules/.bin"), process.env["PATH"] ?? ""];
   const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd: project,
+    cwd,
     encoding: "utf8",
-    timeout: 100_000,
+    timeout: 280_000,
     env: { PATH: path.join(":"), HOME: join(home, "home"), NO_COLOR: "1", ...env },
   });
   if (error !== undefined) throw error;
