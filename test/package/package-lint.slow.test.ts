@@ -18,6 +18,14 @@ const IMPORTED = [
   ...["/readers", "/testing", "/workspace"],
 ];
 
+/** What differs between the projects that compile against the package. */
+const PROJECTS = [
+  { module: "nodenext", lib: ["es2022"] },
+  { module: "node16", lib: ["es2022", "dom", "dom.iterable"] },
+  { module: "esnext", moduleResolution: "bundler", lib: ["es2022"] },
+  { module: "esnext", moduleResolution: "bundler", lib: ["es2022", "dom", "dom.iterable"] },
+] as const;
+
 describe("the package as it is packed", () => {
   let dir = "";
   let packed = "";
@@ -27,7 +35,7 @@ describe("the package as it is packed", () => {
   }, 120_000);
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  test("a strict project without the DOM compiles against it", () => {
+  test("strict projects compile against it, with and without the DOM, by each resolution of modules", () => {
     const project = join(dir, "project");
     const modules = join(project, "node_modules");
     mkdirSync(join(modules, "@types"), { recursive: true });
@@ -39,14 +47,19 @@ describe("the package as it is packed", () => {
     const imports = IMPORTED.map((entry, at) => `import * as e${at} from "filewright${entry}";`);
     const all = `export const all = [${IMPORTED.map((_, at) => `e${at}`).join(", ")}];`;
     writeFileSync(join(project, "server.ts"), [...imports, all].join("\n"));
-    const compilerOptions = {
+    const strict = {
       ...{ noEmit: true, strict: true, skipLibCheck: false, preserveSymlinks: true },
-      ...{ lib: ["es2022"], types: ["node"], target: "es2022", module: "nodenext" },
+      ...{ types: ["node"], target: "es2022" },
     };
-    writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["server.ts"] }));
-    const [status, said] = run(join(root, "node_modules/.bin/tsc"), "-p", project);
-    expect(said).toBe("");
-    expect(status).toBe(0);
+    const said = PROJECTS.map((options) => {
+      const compilerOptions = { ...strict, ...options };
+      writeFileSync(
+        join(project, "tsconfig.json"),
+        JSON.stringify({ compilerOptions, files: ["server.ts"] }),
+      );
+      return { ...options, said: run(join(root, "node_modules/.bin/tsc"), "-p", project) };
+    });
+    expect(said).toEqual(PROJECTS.map((options) => ({ ...options, said: [0, "", ""] })));
   }, 300_000);
 
   test("attw: every entry has its types, for Node and for bundlers", () => {
