@@ -26,6 +26,7 @@ export const rehearsalSteps = ({ built }) => [
   script("packages of npm, not uploaded", "scripts/release/publish.mjs", TARBALLS, "--dry-run"),
   script("packages of npm, installed", "scripts/release/try-tarballs.mjs", TARBALLS),
   script("packages of npm, on every platform", "scripts/release/try-addon.mjs", "--tarballs", TARBALLS),
+  script("an application of Next.js", "scripts/release/try-bundlers.mjs"),
   script("without an addon, with the Node of Windows", "scripts/release/windows-in-wine.mjs"),
   script("Python wheels", "scripts/release/channels/wheel.mjs", TARBALLS, `${RELEASE_FOLDER}/wheels`),
   script("MCP bundle", "scripts/release/channels/mcpb.mjs", TARBALLS, `${RELEASE_FOLDER}/bundle`),
