@@ -24,7 +24,7 @@ const DESCRIPTORS = "/proc/self/fd";
 const DELETED = " (deleted)";
 
 /** The flags for the content of a file: never a link, never waiting for the other end of a FIFO. */
-export const READ_FLAGS: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+const READ_FLAGS: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /** The flags for a file that is rewritten in place. */
 export const REWRITE_FLAGS: number = constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
@@ -277,7 +277,7 @@ function checkOpened(fd: number, facts: BigIntStats, path: string): void {
 }
 
 /** @throws IS_DIRECTORY, NOT_REGULAR_FILE, or CONFLICT for a link */
-export function checkRegular(facts: BigIntStats, path: string): void {
+function checkRegular(facts: BigIntStats, path: string): void {
   if (facts.isFile()) return;
   if (facts.isSymbolicLink()) throw pathChanged(path);
   if (facts.isDirectory())
