@@ -23,7 +23,7 @@ import { releaseTargets } from "./release/targets.mjs";
 /** Keeps the hash of the sources of the modules that were taken. */
 const WASM_MARK = ".cache/prebuilt-wasm";
 
-/** The modules that Node uses, and the WebAssembly that every other runtime does. */
+/** The WebAssembly modules, and the scripts that load them. */
 const WASM_FILES = /^filewright(?:_edit)?(?:_bg\.wasm|\.js|\.cjs)$/u;
 
 /** The name that npm gives to the tarball of a package. */
@@ -97,7 +97,6 @@ function takeWasm(version) {
  * Takes an engine, and says which.
  *
  * @param {string} output the path of the addon
- * @returns {boolean} whether it is the addon
  * @throws BuildError if there is neither, with what to do
  */
 export function takePrebuiltEngine(output) {
@@ -105,7 +104,7 @@ export function takePrebuiltEngine(output) {
   const whyNoAddon = takeAddon(version, output);
   if (whyNoAddon === undefined) {
     console.error(`engine: the published native addon of version ${version}, since cargo is missing`);
-    return true;
+    return;
   }
   // One that was built before would be loaded, though it does not fit the sources.
   rmSync(output, { force: true });
@@ -114,7 +113,7 @@ export function takePrebuiltEngine(output) {
     console.error(
       `engine: the published WebAssembly module of version ${version}, since cargo is missing and ${whyNoAddon}`,
     );
-    return false;
+    return;
   }
   const whys = [...new Set([whyNoAddon, whyNoWasm])].join("; ");
   throw new BuildError(`${missingToolError("cargo").message}; no published engine fits (${whys})`);

@@ -4,15 +4,17 @@
  * Locks exclude only processes with the same state directory. So the choice depends on nothing but the
  * environment, the user and the permissions on the disk: all processes of one user with the same environment
  * choose the same directory. A directory that is full, or that fails for a moment, is therefore not passed
- * over: processes that began earlier use it. A process keeps its choice as long as it runs.
+ * over: processes that began earlier use it. A process that has found a place keeps it while its environment stays
+ * the same.
  */
 import { closeSync, lstatSync, mkdirSync, openSync, type Stats, unlinkSync, writeSync } from "node:fs";
-import { constants, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import process from "node:process";
-import { type Code, type ErrorInit, FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { type Code, type ErrorInit, type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { homeDirectory } from "./home.node.ts";
+import { systemErrorName } from "./node/errors.node.ts";
 import { makePrivateDirectory } from "./private-directory.node.ts";
 import { describePassedOver, type PassedDirectory, type StateDirectory } from "./state-directory.ts";
 
@@ -52,7 +54,10 @@ interface Choice {
 
 const choiceByEnvironment = new Map<string, Choice>();
 
-/** Returns the first place that can be used, and why the better ones cannot. */
+/**
+ * Returns the first place that works, or whose failure may pass, and why the better ones fail. If all fail for
+ * good, returns the first that could be tried.
+ */
 function chooseCandidate(): Choice {
   const candidates = candidatesOfEnvironment();
   const key = JSON.stringify(candidates);
@@ -83,7 +88,7 @@ export function defaultStateDir(): string {
 
 /**
  * Returns the state directory that a host names, or the default one. It is created if needed, and tried.
- * @throws FilewrightError that names the directory, when the host named one in which nothing can be written
+ * @throws FilewrightError that names the directory, when the host named one that fails for good
  */
 export function openStateDirectory(given: string | undefined): StateDirectory {
   const { path, passedOver, found } = tryStateDirectory(given);
@@ -94,7 +99,7 @@ export function openStateDirectory(given: string | undefined): StateDirectory {
 }
 
 /**
- * Checks that the state directory can be written, or is only full.
+ * Checks that the state directory can be written, or fails for a reason that may pass, such as a full disk.
  * @throws FilewrightError that names the directory, and the other places that were tried
  */
 export function assertWritableStateDirectory(given: string | undefined): void {
@@ -143,6 +148,8 @@ interface Problem {
   readonly reason: string;
   /** True when the next process meets it, too. */
   readonly lasts: boolean;
+  /** What to do about it; undefined where the error says it. */
+  readonly remedy?: string;
   readonly error?: unknown;
 }
 
@@ -152,7 +159,8 @@ function problemOf({ path, unusable, shared }: Candidate): Problem | undefined {
   try {
     if (shared === true) {
       const distrusted = distrustReason(path);
-      if (distrusted !== undefined) return { reason: distrusted, lasts: true };
+      if (distrusted !== undefined)
+        return { reason: distrusted, lasts: true, remedy: "make it a directory of yours with mode 700" };
     } else makePrivateDirectory(path);
     const file = join(path, `.probe-${process.pid}-${Math.random().toString(36).slice(2)}`);
     const descriptor = openSync(file, "wx", 0o600);
@@ -171,7 +179,7 @@ function problemOf({ path, unusable, shared }: Candidate): Problem | undefined {
 
 /**
  * Creates the directory if it is missing. Returns why it must not be used: another user made it, could have put
- * files into it, or could exchange it.
+ * files into it, or could replace it.
  */
 function distrustReason(path: string): string | undefined {
   try {
@@ -186,7 +194,7 @@ function distrustReason(path: string): string | undefined {
   if (own.uid !== uid) return "it belongs to another user";
   if ((own.mode & 0o077) !== 0) return "other users can use it";
   const parent = lstatSync(dirname(path));
-  return isSafeParent(parent, uid) ? undefined : "other users can exchange it";
+  return isSafeParent(parent, uid) ? undefined : "other users can replace it";
 }
 
 /** Returns true when only this user, and root, can rename the entries of a directory that belong to this user. */
@@ -207,14 +215,20 @@ export function stateDirectoryError(path: string, thrown: unknown): FilewrightEr
   return makeError("IO_ERROR", message, { ...factsOf(path, thrown), hint });
 }
 
+/** What to do about an error in the state directory. The locks refuse one in which others may write as INVALID_ARGUMENT. */
+const REMEDY_BY_CODE: Partial<Readonly<Record<Code, string>>> = {
+  NO_SPACE: "free space there",
+  INVALID_ARGUMENT: "make it yours, without write access for others (chmod go-w)",
+};
+
 /** Returns the error for a state directory in which nothing can be written. */
 function unwritableStateDirectory(
   path: string,
-  { reason, error }: Pick<Problem, "reason" | "error">,
+  { reason, error, remedy }: Pick<Problem, "reason" | "error" | "remedy">,
 ): FilewrightError {
   const code = error === undefined ? "PERMISSION_DENIED" : codeOf(error);
   const message = `The state directory '${escapeControls(path)}' cannot be written: ${reason}.`;
-  const first = code === "NO_SPACE" ? "free space there" : "make it writable";
+  const first = remedy ?? REMEDY_BY_CODE[code] ?? "make it writable";
   const hint = `${first}, or name another with stateDir or XDG_STATE_HOME`;
   const known = code === "NO_SPACE" || code === "PERMISSION_DENIED" ? code : "IO_ERROR";
   return makeError(known, message, { ...factsOf(path, error), hint });
@@ -234,7 +248,7 @@ export function inStateDirectory<T>(path: string, run: () => T): T {
 }
 
 function codeOf(thrown: unknown): Code {
-  const errno = errnoOf(thrown);
+  const errno = systemErrorName(thrown);
   if (errno === undefined) return fromEngine(thrown).code;
   if (errno === "EACCES" || errno === "EPERM") return "PERMISSION_DENIED";
   if (errno === "ENOENT") return "NOT_FOUND";
@@ -242,15 +256,6 @@ function codeOf(thrown: unknown): Code {
 }
 
 function reasonOf(thrown: unknown): string {
-  const errno = errnoOf(thrown);
+  const errno = systemErrorName(thrown);
   return errno === undefined ? fromEngine(thrown).message : (REASON_BY_ERRNO[errno] ?? errno);
-}
-
-/** Returns the name of a system error; undefined for an error of the engine, and for one of this package. */
-function errnoOf(thrown: unknown): string | undefined {
-  if (thrown instanceof FilewrightError) return undefined;
-  const { code, errno, syscall } = thrown as NodeJS.ErrnoException;
-  if (typeof syscall !== "string") return undefined;
-  // On that platform a quota error has a number but no name.
-  return -(errno ?? 0) === constants.errno.EDQUOT ? "EDQUOT" : code;
 }

@@ -1,17 +1,18 @@
 /**
- * Paths of a Windows disk. Inside they have the form `/C:/repo/a.ts`, so that everything between a typed path and
- * the disk is the same code on every system; `C:\repo\a.ts` and `C:/repo/a.ts` are accepted and shown.
+ * Paths of a Windows disk. Their internal form is `/C:/repo/a.ts`, so that everything between a typed path and the
+ * disk is the same code on every system. `C:\repo\a.ts` and `C:/repo/a.ts` are accepted; the first is shown.
  *
  * What a caller writes is converted or refused by `crates/core/src/text/windows_paths.rs`, before any rule judges
- * it. This file holds the conversions that refuse nothing but another form, and says which storages have such paths.
+ * it. {@link pathConverterOf} calls that and words its refusals. The other functions convert without rules; of them
+ * only {@link windowsHostPath} refuses a path. This file also knows which storages have such paths.
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { shownPath as shownInText } from "./confined/outside.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
-/** An absolute path of the inside: the letter of the drive, and the names below. */
-const INNER_PATH = /^\/([A-Z]):(\/[^\\:\0]*)?$/u;
+/** An absolute path in the internal form: the letter of the drive, and the names below. */
+const INTERNAL_PATH = /^\/([A-Z]):(\/[^\\:\0]*)?$/u;
 
 /** The beginning of an absolute path as Windows writes it, with the prefix under which it may return one. */
 const HOST_DRIVE = /^(?:\\\\[?.]\\|\\\?\?\\)?([A-Za-z]):(?=[\\/]|$)/u;
@@ -40,7 +41,7 @@ export function pathConverterOf(
   roots: readonly string[],
 ): ((typed: string) => string) | undefined {
   if (paths !== "windows") return undefined;
-  // A storage without a policy starts at `/`, which is no directory of Windows: it gets absolute paths alone.
+  // A storage without a policy starts at `/`, which is no directory of Windows. Its callers pass absolute paths.
   const convert = engine().windowsPaths({ cwd: cwd === "/" ? "/C:" : cwd, roots: [...new Set(roots)] });
   return (typed) => {
     try {
@@ -55,8 +56,8 @@ export function pathConverterOf(
 const NETWORK_OR_DEVICE = /^[\\/](?:[\\/]|\?\?)/u;
 
 /**
- * Returns the error of a typed path with its remedy. A path that is only elsewhere keeps the error of every path
- * outside, to which the workspace adds what may have been meant.
+ * Returns the error of a typed path with its remedy. For a path that merely lies outside the roots the workspace
+ * adds the remedy, as it does on other systems.
  */
 function worded(error: FilewrightError, typed: string): FilewrightError {
   const { code, message, hint, details } = error;
@@ -70,9 +71,9 @@ function worded(error: FilewrightError, typed: string): FilewrightError {
   });
 }
 
-/** Returns the path that Windows takes for an absolute path. @throws OUTSIDE_ALLOWED for one without a drive */
+/** Returns the path that Windows takes for an absolute path. @throws OUTSIDE_ALLOWED for one that is not in the internal form */
 export function windowsHostPath(path: string): string {
-  const [, drive, below = "/"] = INNER_PATH.exec(path) ?? [];
+  const [, drive, below = "/"] = INTERNAL_PATH.exec(path) ?? [];
   if (drive === undefined) throw makeError("OUTSIDE_ALLOWED", "the path is on no drive", { path });
   return `${drive}:${below.replaceAll("/", "\\")}`;
 }
@@ -82,7 +83,7 @@ export function windowsHostPath(path: string): string {
  * `/` for every drive, is shown as it is.
  */
 export function shownPath(path: string, paths: SandboxPolicy["paths"]): string {
-  return paths === "windows" && INNER_PATH.test(path) ? windowsHostPath(path) : path;
+  return paths === "windows" && INTERNAL_PATH.test(path) ? windowsHostPath(path) : path;
 }
 
 /** Returns the absolute path that {@link shownPath} showed. */
@@ -91,7 +92,7 @@ export function pathOfShown(shown: string, paths: SandboxPolicy["paths"]): strin
 }
 
 /**
- * Returns a path or the target of a link, as Windows returned it, in the form of the inside. One of the network or
+ * Returns a path or the target of a link, as Windows returned it, in the internal form. One of the network or
  * of a device becomes an absolute path without a drive, which lies outside every root.
  */
 export function innerWindowsPath(host: string): string {

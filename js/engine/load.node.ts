@@ -1,9 +1,10 @@
 /**
- * Loads the engines of the build on Node: the native addon and the WebAssembly module. No other file knows
- * their paths.
+ * Loads the engine on Node: the native addon or the WebAssembly module. Other files ask this one; the names of
+ * the addon's packages are in `native/addons.node.ts`.
  *
  * An addon built in this checkout precedes an installed platform package. `FILEWRIGHT_ENGINE` overrides this:
- * `wasm`, the path of a `.node` file, or `native`, with which nothing replaces an addon that does not load.
+ * `wasm`, the path of a `.node` file, or `native`. `native` changes nothing here: `index.node.ts` and
+ * `backends/disk.node.ts` then refuse to replace an addon that does not load.
  */
 import { existsSync } from "node:fs";
 import module from "node:module";
@@ -138,7 +139,7 @@ function platformNames(): readonly string[] {
 
 const MUSL_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "x86_64", arm64: "aarch64" };
 
-/** Without the loader of musl this is a system with glibc, and the report, which takes 8 ms, is not needed. */
+/** Returns true if the loader of musl exists or cannot be looked for. Only then is Node's report made, which takes 8 ms. */
 function mayBeMusl(): boolean {
   try {
     return existsSync(`/lib/ld-musl-${MUSL_ARCHITECTURES[process.arch] ?? process.arch}.so.1`);

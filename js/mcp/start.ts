@@ -1,7 +1,7 @@
 /**
  * What a server checks before it answers its first message, and how it says in one line why it does not start.
  *
- * A client shows a server that has answered as connected, so what fails later is seen by nobody. The checks take
+ * A client shows a server as connected once it has answered, so nobody sees a later failure. The checks take
  * few milliseconds: the workspace is not opened for them.
  */
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
@@ -16,7 +16,7 @@ import { UsageError } from "../schema/command-line.node.ts";
 import type { WorkspaceOptions } from "../workspace/options.ts";
 
 /** What the checks need to know about a server. */
-interface StartedServer {
+interface ServerToStart {
   readonly workspace: WorkspaceOptions;
   readonly roots: readonly { readonly access: "read" | "write" }[];
   readonly readOnly: boolean;
@@ -24,7 +24,7 @@ interface StartedServer {
 }
 
 /** Checks that an engine, the state directory and the audit log can be used. @throws FilewrightError */
-export async function assertStartable({ workspace, roots, readOnly, audit }: StartedServer): Promise<void> {
+export async function assertStartable({ workspace, roots, readOnly, audit }: ServerToStart): Promise<void> {
   await assertEngine();
   const changesNothing =
     readOnly ||
@@ -35,7 +35,7 @@ export async function assertStartable({ workspace, roots, readOnly, audit }: Sta
   if (audit !== undefined) assertAuditFile(audit);
 }
 
-/** Checks that there is an engine. The other one is loaded only where the native addon does not load. */
+/** Checks that there is an engine. WebAssembly is loaded only where the native addon does not load. */
 async function assertEngine(): Promise<void> {
   if ("binding" in loadNative()) return;
   const { engine } = await import("../engine/index.node.ts");
@@ -66,7 +66,6 @@ function assertAuditFile(path: string): void {
 
 const REASON_BY_ERRNO: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
-  EEXIST: "there is a file in the place of its directory",
   EISDIR: "it is a directory",
   ELOOP: "it is a symbolic link",
   ENOTDIR: "there is a file in the place of its directory",
@@ -78,11 +77,11 @@ const REASON_BY_ERRNO: Readonly<Record<string, string>> = {
 interface StartFailure {
   /** One line for standard error. */
   readonly line: string;
-  /** 2 for a wrong command line or option, otherwise 1. */
+  /** 2 for a wrong command line or option, otherwise 1, also for a token file that is wrong. */
   readonly status: 1 | 2;
 }
 
-/** Returns what to print for an error of the start, and the exit status. */
+/** Returns what to print for an error with which a server or command ends, and the exit status. */
 export function startFailureOf(error: unknown): StartFailure {
   const said = (message: string, status: 1 | 2): StartFailure => ({
     line: `filewright: ${message.replaceAll(/\s*\n\s*/gu, " ")}`,

@@ -12,7 +12,7 @@ import { pathToFileURL } from "node:url";
 import { readArguments } from "../lib/arguments.mjs";
 import { runAndWait, runScript, root } from "../lib/run.mjs";
 import { buildStdEnvironment } from "../lib/rust-toolchain.mjs";
-import { NAME_BY_MACHINE_PATH, inspectAddon, megabytes } from "./inspect-addon.mjs";
+import { REMAPPED_FOLDERS, inspectAddon, megabytes } from "./inspect-addon.mjs";
 import { INSTALL_NAME } from "./mach-o.mjs";
 import { MIN_GLIBC, MIN_MACOS, addonFileName, releaseTargets } from "./targets.mjs";
 import { crossToolchain, objcopyFolder, pythonTools } from "./tools.mjs";
@@ -25,7 +25,7 @@ const CARGO_FOLDER = ".cache/cross";
 
 /** Returns the flags with which everything is compiled for a target. */
 function rustFlags(target, toolchain) {
-  const names = { ...NAME_BY_MACHINE_PATH, [`${dirname(dirname(toolchain.sources))}/`]: "rust/library/" };
+  const names = { ...REMAPPED_FOLDERS, [`${dirname(dirname(toolchain.sources))}/`]: "rust/library/" };
   const flags = Object.entries(names).map(([path, name]) => `--remap-path-prefix=${path}=${name}`);
   // A library that Node loads needs Node's C library, not one of its own.
   if (target.libc === "musl") flags.push("-Ctarget-feature=-crt-static");

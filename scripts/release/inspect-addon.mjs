@@ -1,5 +1,5 @@
 // Checks that an addon can be released, that is, that every machine of its platform can load it, and
-// that it contains nothing of the machine that built it.
+// that it contains neither the path of the checkout nor that of cargo's sources.
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ import { inspectMachO } from "./mach-o.mjs";
 /** How large an addon may be in its package. */
 export const MAX_PACKED_BYTES = 3_500_000;
 
-/** The beginnings of the paths of sources on this machine, and what stands for each in an addon. */
-export const NAME_BY_MACHINE_PATH = {
+/** The folders of sources whose paths the build replaces, and what it replaces each with. None may occur in an addon. */
+export const REMAPPED_FOLDERS = {
   [root]: "",
   [join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry/src/")]: "crates/",
 };
 
 /**
- * An addon that can be released. `packedBytes` is its size in its package, `description` tells what it
+ * An addon that can be released. `packedBytes` is its size with gzip, close to that of its package; `description` tells what it
  * needs from the system that loads it.
  * @typedef {{ file: string, bytes: number, packedBytes: number, description: string }} Addon
  */
@@ -38,7 +38,7 @@ export function inspectAddon(file, target, { profile = "release" } = {}) {
   const content = readFileSync(file);
   const { problems, description } =
     target.os === "darwin" ? inspectMachO(content, target) : inspectElf(readElf(file), target);
-  for (const path of Object.keys(NAME_BY_MACHINE_PATH)) {
+  for (const path of Object.keys(REMAPPED_FOLDERS)) {
     if (content.includes(path)) problems.push(`contains a path of this machine, below ${path}`);
   }
   if (!content.includes("napi_register_module_v1")) problems.push("is no addon of Node");

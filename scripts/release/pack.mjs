@@ -1,7 +1,8 @@
 // Makes the tarballs of a release: the main package, and one package per addon.
 //
 //   node scripts/release/pack.mjs
-//     --addons DIR   the folder with the addons, filewright.PLATFORM.node; default: dist/native
+//     --addons DIR   the folder with the addons, filewright.PLATFORM.node; default: dist/native, which is for
+//                    tests: the checkout's own build without its symbols, whose size is not limited
 //     --output DIR   where the tarballs are put; default: .cache/release/tarballs
 //     --all          fails unless there is an addon for each platform of the release
 //
@@ -30,7 +31,7 @@ import { addonFileName, releaseTargets } from "./targets.mjs";
 import { agreedVersion } from "./version.mjs";
 
 /** Where the tarballs are put if nothing else is said. */
-export const TARBALLS_FOLDER = ".cache/release/tarballs";
+const TARBALLS_FOLDER = ".cache/release/tarballs";
 
 /** Where the build of this checkout puts the addon of this platform. */
 const HOST_ADDONS = "dist/native";
@@ -138,14 +139,14 @@ function packMain(manifest, files, targets, output) {
 }
 
 /**
- * Packs the addon of a platform. One that was built here `forTests` is larger than what is published: the names of
- * functions are removed, and its size is not limited.
+ * Packs the addon of a platform. `isLocalBuild`: the addon of dist/native, larger than a published one. On Linux
+ * its symbols are removed first, and its size has no limit.
  */
-function packAddon(manifest, addon, target, output, forTests) {
-  return packFolder(output, forTests ? Number.POSITIVE_INFINITY : MAX_PACKED_BYTES, (folder) => {
+function packAddon(manifest, addon, target, output, isLocalBuild) {
+  return packFolder(output, isLocalBuild ? Number.POSITIVE_INFINITY : MAX_PACKED_BYTES, (folder) => {
     const file = join(folder, addonFileName(target));
     copyFileSync(addon, file);
-    if (forTests && target.os === "linux" && isInstalled("strip"))
+    if (isLocalBuild && target.os === "linux" && isInstalled("strip"))
       runAndWait("strip", ["--strip-unneeded", file]);
     copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
     writeFileSync(join(folder, "README.md"), readmeOfAddon(target));
@@ -173,14 +174,17 @@ export async function packRelease({ addons = HOST_ADDONS, output = TARBALLS_FOLD
   agreedVersion(root);
   const files = await prepack();
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const forTests = resolve(root, addons) === resolve(root, HOST_ADDONS);
+  const isLocalBuild = resolve(root, addons) === resolve(root, HOST_ADDONS);
   mkdirSync(into, { recursive: true });
   for (const name of readdirSync(into).filter((name) => /^filewright-.*\.tgz$/u.test(name)))
     rmSync(join(into, name));
   return {
     main: packMain(manifest, files, targets, into),
     addons: Object.fromEntries(
-      found.map((target) => [target.platform, packAddon(manifest, fileOf(target), target, into, forTests)]),
+      found.map((target) => [
+        target.platform,
+        packAddon(manifest, fileOf(target), target, into, isLocalBuild),
+      ]),
     ),
   };
 }

@@ -1,10 +1,11 @@
 /** The disk without the native addon: the backend contract, free and confined, and what it does like the addon. */
 import * as fs from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FsBackend, NodeBackend, SandboxedBackend, SandboxPolicy } from "../../js/index.node.ts";
 import { grepBackend } from "../../js/backends/search/search.ts";
+import { osError } from "../../js/backends/node/errors.node.ts";
 import { type PinMode, setPinMode } from "../../js/backends/node/pinned.node.ts";
 import { backendContract } from "../../js/testing/index.ts";
 
@@ -96,4 +97,35 @@ describe("a search over it", () => {
     expect(found).toMatchObject({ filesSearched: 1, skippedLarge: 1, totalMatches: 1 });
     expect(facts).toEqual([false]);
   });
+});
+
+describe("errors without the native addon", () => {
+  it("a full quota is told by its number, since libuv has no name for it", () => {
+    const errno = -constants.errno.EDQUOT;
+    const thrown = Object.assign(new Error("write"), {
+      errno,
+      code: `Unknown system error ${errno}`,
+      syscall: "write",
+    });
+    expect(osError(thrown, "/a.txt")).toMatchObject({ code: "NO_SPACE", path: "/a.txt" });
+  });
+
+  it.skipIf(process.getuid === undefined)(
+    "a directory of locks in which others may write is refused with what to do",
+    async () => {
+      const stateDir = fs.mkdtempSync(join(tmpdir(), "filewright-node-state-"));
+      const backend = new NodeBackend({ stateDir });
+      try {
+        fs.mkdirSync(join(stateDir, "locks"));
+        fs.chmodSync(join(stateDir, "locks"), 0o777);
+        await expect(backend.lock("/a.txt", { timeoutMs: 100, resolved: true })).rejects.toMatchObject({
+          message: expect.stringContaining("others may write in it") as string,
+          hint: "make it yours, without write access for others (chmod go-w), or name another with stateDir or XDG_STATE_HOME",
+        });
+      } finally {
+        await backend.close?.();
+        fs.rmSync(stateDir, { recursive: true, force: true });
+      }
+    },
+  );
 });

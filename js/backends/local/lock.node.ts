@@ -12,7 +12,7 @@ import {
   lockFileName,
   openLockDirectory,
   removeEndedHolder,
-  tryLockDirectory,
+  tryLockByName,
 } from "../node/lock-directory.node.ts";
 import { defaultStateDir, inStateDirectory } from "../state-directory.node.ts";
 
@@ -75,7 +75,7 @@ function locksOfStateDir(stateDir: string): Locks {
 
 function openNodeLocks(stateDir: string): Locks {
   const directory = openLockDirectory(stateDir);
-  return { tryLock: (name) => tryLockDirectory(directory, name) };
+  return { tryLock: (name) => tryLockByName(directory, name) };
 }
 
 function openNativeLocks(native: NativeBinding, stateDir: string): Locks {

@@ -13,7 +13,7 @@ import {
   factsIn,
   inParent,
   inParentAsync,
-  openFlagsForMode,
+  flagsForChmod,
   type PinnedDirectory,
   pinBelow,
 } from "./pinned.node.ts";
@@ -203,7 +203,7 @@ export function setModeOf(path: string, mode: number): void {
     if (found === undefined) throw backendError("NOT_FOUND", path);
     if (found.isSymbolicLink()) throw pathChanged(path);
     if (!found.isFile() && !found.isDirectory()) throw notRegular(path);
-    const { flags, through } = openFlagsForMode();
+    const { flags, through } = flagsForChmod();
     const fd = fs.openSync(directory.at(name), flags);
     try {
       if (!isSameEntry(fs.fstatSync(fd, { bigint: true }), found)) throw pathChanged(path);

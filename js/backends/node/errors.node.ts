@@ -1,4 +1,5 @@
 /** The errors of the system as errors of the contract, with the codes and texts of `crates/fs/src/dir/errno.rs`. */
+import { constants } from "node:os";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
 
 /** The code and the text for each error of the system. */
@@ -31,8 +32,10 @@ const ERRORS_BY_NAME: Readonly<Record<string, readonly [Code, string]>> = {
 /** Returns the name of an error of the system, such as `ENOENT`; undefined for any other exception. */
 export function systemErrorName(error: unknown): string | undefined {
   if (!(error instanceof Error) || error instanceof FilewrightError) return undefined;
-  const { code, syscall } = error as { readonly code?: unknown; readonly syscall?: unknown };
-  return typeof code === "string" && syscall !== undefined ? code : undefined;
+  const { code, errno, syscall } = error as NodeJS.ErrnoException;
+  if (typeof code !== "string" || syscall === undefined) return undefined;
+  // libuv has no name for EDQUOT, so only the number tells it.
+  return errno !== undefined && Math.abs(errno) === constants.errno.EDQUOT ? "EDQUOT" : code;
 }
 
 /** Returns an exception of `node:fs` as an error about a path. Any other exception is returned as it is. */

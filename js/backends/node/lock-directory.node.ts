@@ -3,8 +3,8 @@
  *
  * A lock is a directory named like the lock file of the addon, with one file in it whose name identifies the
  * holder. It appears by renaming a prepared directory, which fails while another holder's file is in the way, so
- * exactly one process gets it. The kind of the other is always seen: the addon cannot open a directory as its lock
- * file, and a file where a directory belongs counts as held here.
+ * exactly one process gets it. Each kind sees the other's locks: to the addon a directory is no lock file that it
+ * could open, which `local/lock.node.ts` reads as held, and here a file in the place of the directory counts as held.
  *
  * A holder that has ended is recognised by its pid and start time; one of another boot, machine or container by a
  * file that it has not touched for {@link MAX_SILENCE_MS}.
@@ -26,7 +26,7 @@ const MAX_SILENCE_MS = 300_000;
 
 /** The files of the locks that this process holds. */
 const heldFiles = new Set<string>();
-let toucher: NodeJS.Timeout | undefined;
+let touchTimer: NodeJS.Timeout | undefined;
 
 /** Opens the directory of locks in a state directory. @throws INVALID_ARGUMENT when others may write in it */
 export function openLockDirectory(stateDir: string): string {
@@ -66,7 +66,7 @@ function removeLeftovers(directory: string): void {
 }
 
 /** Takes the lock of a name without waiting. Returns null when another process holds it. */
-export function tryLockDirectory(directory: string, name: string): LockHandle | null {
+export function tryLockByName(directory: string, name: string): LockHandle | null {
   const place = join(directory, lockFileName(name));
   return withOsErrors(directory, () => {
     const holder = holderFileName();
@@ -85,9 +85,9 @@ export function tryLockDirectory(directory: string, name: string): LockHandle | 
 
 /** Renames the prepared directory to the place of the lock. Returns false when another process holds it. */
 function takeOver(prepared: string, place: string): boolean {
-  for (let again = true; ; again = false) {
+  for (let mayRetry = true; ; mayRetry = false) {
     try {
-      // An empty directory in the way is that of a holder who is just releasing it.
+      // On Windows a rename replaces no directory. An empty one belongs to a holder that is just releasing the lock.
       if (process.platform === "win32") removeIfEmpty(place);
       fs.renameSync(prepared, place);
       return true;
@@ -98,7 +98,7 @@ function takeOver(prepared: string, place: string): boolean {
       const taken =
         code === "ENOTEMPTY" || code === "EEXIST" || (process.platform === "win32" && code === "EPERM");
       if (!taken) throw error;
-      if (!again || !removeEndedHolder(place)) return false;
+      if (!mayRetry || !removeEndedHolder(place)) return false;
     }
   }
 }
@@ -142,13 +142,13 @@ function isSilent(place: string, file: string): boolean {
 
 function heldLock(place: string, file: string): LockHandle {
   heldFiles.add(file);
-  toucher ??= setInterval(touchHeldFiles, TOUCH_INTERVAL_MS).unref();
+  touchTimer ??= setInterval(touchHeldFiles, TOUCH_INTERVAL_MS).unref();
   return Object.freeze({
     release() {
       if (!heldFiles.delete(file)) return;
       if (heldFiles.size === 0) {
-        clearInterval(toucher);
-        toucher = undefined;
+        clearInterval(touchTimer);
+        touchTimer = undefined;
       }
       fs.rmSync(file, { force: true });
       removeIfEmpty(place);

@@ -2,10 +2,12 @@
  * Directories and files that are held while they are used, so that a path cannot lead elsewhere between its check
  * and its use.
  *
- * Every path here is a real one: no name of it may be a link. On Linux the kernel says under which path an open
- * descriptor lies (`/proc/self/fd/N`), and names are reached through that descriptor: what was checked is what is
- * used. Where procfs is missing, identity and real path are compared before and after the use, which leaves the
- * time between the two comparisons as a window.
+ * Paths are real ones, of which no name may be a link; only {@link realPathOf} takes others. On Linux the kernel
+ * says under which path an open descriptor lies (`/proc/self/fd/N`), and names are reached through the descriptor
+ * of their directory: what was checked is what is used. {@link openFile} opens by the path and compares that of the
+ * descriptor afterwards. Where procfs is missing, identity and real path are compared when a directory is pinned and
+ * again by `verify`, which leaves the time between as a window; what {@link pinBelow} returns is compared only when
+ * it is pinned.
  */
 import { type BigIntStats, constants } from "node:fs";
 import * as fs from "node:fs";
@@ -90,9 +92,14 @@ export function pinDirectory(path: string): PinnedDirectory {
   return mode === "descriptor" ? pinByDescriptor(path, hostPath(path), true) : pinByComparing(path);
 }
 
+/** Returns the path of an entry of a held directory. */
+function pathIn({ path }: PinnedDirectory, name: string): string {
+  return path === "/" ? `/${name}` : `${path}/${name}`;
+}
+
 /** Holds a directory in a held one, without following a link. */
 export function pinBelow(parent: PinnedDirectory, name: string): PinnedDirectory {
-  const path = parent.path === "/" ? `/${name}` : `${parent.path}/${name}`;
+  const path = pathIn(parent, name);
   if (mode === "compare") return pinByComparing(path);
   // The parent is held and no link is followed, so the path of the descriptor need not be compared.
   return pinByDescriptor(path, parent.at(name), false);
@@ -189,7 +196,7 @@ export function inParent<T>(path: string, run: (directory: PinnedDirectory, name
   }
 }
 
-/** Like {@link inParent}, for a function that waits. */
+/** Like {@link inParent}, for a function that returns a promise. */
 export async function inParentAsync<T>(
   path: string,
   run: (directory: PinnedDirectory, name: string) => Promise<T>,
@@ -240,17 +247,21 @@ export function openFile(path: string): PinnedFile {
   }
 }
 
-/** Opens a regular file in a held directory. The caller closes it. */
+/**
+ * Opens a regular file in a held directory. The caller closes it.
+ * @throws CONFLICT for a link, IS_DIRECTORY, NOT_REGULAR_FILE, and exceptions of `node:fs` as they are
+ */
 export function openFileIn(directory: PinnedDirectory, name: string, flags: number = READ_FLAGS): PinnedFile {
+  const path = pathIn(directory, name);
   let fd: number;
   try {
     fd = fs.openSync(directory.at(name), flags);
   } catch (error) {
-    throw systemErrorName(error) === "ELOOP" ? pathChanged(directory.path) : error;
+    throw systemErrorName(error) === "ELOOP" ? pathChanged(path) : error;
   }
   try {
     const facts = fs.fstatSync(fd, { bigint: true });
-    checkRegular(facts, directory.path);
+    checkRegular(facts, path);
     return { fd, facts };
   } catch (error) {
     fs.closeSync(fd);
@@ -262,7 +273,7 @@ export function openFileIn(directory: PinnedDirectory, name: string, flags: numb
  * Returns the flags with which an entry is opened to change its mode, and the path through which its descriptor is
  * changed. A descriptor without access to the content needs no read permission, but is changed through procfs only.
  */
-export function openFlagsForMode(): { readonly flags: number; readonly through?: (fd: number) => string } {
+export function flagsForChmod(): { readonly flags: number; readonly through?: (fd: number) => string } {
   if (mode === "compare") return { flags: READ_FLAGS };
   return { flags: O_PATH | O_NOFOLLOW, through: (fd) => `${DESCRIPTORS}/${fd}` };
 }
@@ -271,7 +282,7 @@ export function openFlagsForMode(): { readonly flags: number; readonly through?:
 function checkOpened(fd: number, facts: BigIntStats, path: string): void {
   if (mode === "descriptor") {
     const real = pathOfDescriptor(fd);
-    // The file was replaced after it was opened: it did lie under its path, and is one consistent state.
+    // A file that was replaced or removed after it was opened is accepted: its old content is whole.
     if (real !== path && real !== path + DELETED) throw pathChanged(path);
   } else if (!isSameEntry(comparedFacts(path), facts)) throw pathChanged(path);
 }

@@ -84,14 +84,14 @@ interface AccessRules {
 /** The functions of the engine for path rules. */
 export interface AccessEngine {
   /**
-   * Returns a function that converts a path as a caller writes it for a Windows disk to the form of the inside:
+   * Returns a function that converts a path as a caller writes it for a Windows disk to the internal form:
    * absolute, without `.` and `..`, with `/` at its end if it can only name a directory. It refuses a path that
    * means something else than its text: devices, streams, short names, the network. @throws OUTSIDE_ALLOWED,
    * INVALID_ARGUMENT, NAME_TOO_LONG
    */
   windowsPaths(base: WindowsPathBase): (typed: string) => string;
   /**
-   * Returns a root as a host writes it for a Windows disk in the form of the inside. `cwd` is the base of a
+   * Returns a root as a host writes it for a Windows disk in the internal form. `cwd` is the base of a
    * relative one. @throws OUTSIDE_ALLOWED, INVALID_ARGUMENT, NAME_TOO_LONG
    */
   windowsRoot(given: string, cwd: string): string;

@@ -29,7 +29,7 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for a name such as `PROGRA~1`.
-pub(super) fn check_long_name(name: &str) -> Result<()> {
+pub(super) fn check_not_short_name(name: &str) -> Result<()> {
     if !is_generated_short_name(name) {
         return Ok(());
     }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     fn check(name: &str) -> Result<()> {
-        check_name(name).and_then(|()| check_long_name(name))
+        check_name(name).and_then(|()| check_not_short_name(name))
     }
 
     #[test]

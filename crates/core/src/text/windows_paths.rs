@@ -6,7 +6,7 @@
 //! Refused are paths whose meaning depends on more than their text (`C:a`, `\a`), paths of the
 //! network and of devices, and names that refer to another file ([`super::windows_names`]).
 
-use super::windows_names::{check_long_name, check_name};
+use super::windows_names::{check_not_short_name, check_name};
 use crate::error::{Code, Error, Result};
 
 /// The maximum length of a path in UTF-16 code units.
@@ -17,7 +17,7 @@ const MAX_PATH_UNITS: usize = 32_767;
 pub struct WindowsBase {
     /// The working directory, which is absolute.
     cwd: DrivePath,
-    /// The roots. Windows made or resolved their names, so that these may have any form.
+    /// The roots. They may contain short names such as `RUNNER~1`, which Windows has resolved already.
     roots: Vec<DrivePath>,
 }
 
@@ -35,7 +35,7 @@ enum PathStart {
 }
 
 impl WindowsBase {
-    /// Parses the working directory and the roots, which are in the form of the inside. A root `/`
+    /// Parses the working directory and the roots, which are in the internal form. A root `/`
     /// stands for every drive.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl WindowsBase {
         Ok(Self { cwd: absolute(cwd)?, roots: roots.collect::<Result<_>>()? })
     }
 
-    /// Returns a path as a caller wrote it in the form of the inside: absolute and without `.` and
+    /// Returns a path as a caller wrote it in the internal form: absolute and without `.` and
     /// `..`. It ends in `/` if it can only name a directory. The part that is a root in another
     /// letter case becomes the root.
     ///
@@ -58,7 +58,7 @@ impl WindowsBase {
         let root = self.roots.iter().filter(|root| path.is_within(root));
         let chosen = root.max_by_key(|root| root.names.len());
         let known = chosen.map_or(0, |root| root.names.len());
-        path.names[known..].iter().try_for_each(|name| check_long_name(name))?;
+        path.names[known..].iter().try_for_each(|name| check_not_short_name(name))?;
         if let Some(root) = chosen {
             path.names[..known].clone_from_slice(&root.names);
         }
@@ -67,7 +67,7 @@ impl WindowsBase {
     }
 }
 
-/// Returns a root as a host wrote it in the form of the inside. Relative ones start from `cwd`. Short
+/// Returns a root as a host wrote it in the internal form. Relative ones start from `cwd`. Short
 /// names are accepted, because the host resolves a root to its stored name before it is used.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ pub fn windows_root(given: &str, cwd: &str) -> Result<String> {
 /// As [`WindowsBase::resolve`].
 pub fn check_windows_path(path: &str) -> Result<()> {
     let (path, _) = parse(path, None)?;
-    path.names.iter().try_for_each(|name| check_long_name(name))
+    path.names.iter().try_for_each(|name| check_not_short_name(name))
 }
 
 impl DrivePath {
@@ -167,7 +167,7 @@ fn split_start(typed: &str) -> Result<(PathStart, &str)> {
     if starts_with_ignoring_case(typed, "file:") {
         return Err(Error::new(Code::InvalidArgument, "it is a URL; send the path"));
     }
-    // The form of the inside begins with a separator, which is then followed by the drive.
+    // The internal form begins with a separator, which is then followed by the drive.
     let given = if separates(first) { &typed[1..] } else { typed };
     let mut chars = given.chars();
     match (chars.next(), chars.next(), chars.next()) {
