@@ -6,6 +6,7 @@
  */
 import { Buffer, isUtf8 } from "node:buffer";
 import process from "node:process";
+import { makeError } from "../../engine/errors.ts";
 import { innerWindowsPath, markWindowsPaths, windowsHostPath, windowsLinkTarget } from "../windows-paths.ts";
 
 const IS_WINDOWS = process.platform === "win32";
@@ -37,10 +38,25 @@ export function hostLinkTarget(target: string): HostPath {
   return IS_WINDOWS ? windowsLinkTarget(target) : hostPath(target);
 }
 
-/** Returns the path of the host for a path of the contract. */
+/**
+ * Returns the path of the host for a path of the contract.
+ * @throws INVALID_ARGUMENT for a spelling that {@link canonicalPath} would change: rules compare text, and would not
+ * see which name it is
+ */
 export function hostPath(path: string): HostPath {
   if (IS_WINDOWS) return windowsHostPath(path);
-  return NAME_ESCAPE.test(path) ? bytesOfPath(path) : path;
+  if (!NAME_ESCAPE.test(path)) return path;
+  if (canonicalPath(path) !== path)
+    throw makeError("INVALID_ARGUMENT", "the path escapes bytes that are text", { path });
+  return bytesOfPath(path);
+}
+
+/**
+ * Returns the one spelling of a path, or of the target of a link: without escapes of bytes that are text, so that
+ * `cl\\xC3\\xA9` is `clé`. Every path has to pass through it before a rule judges it.
+ */
+export function canonicalPath(path: string): string {
+  return !IS_WINDOWS && NAME_ESCAPE.test(path) ? textOfHostBytes(bytesOfPath(path)) : path;
 }
 
 /** Returns the bytes of a path of the host. */

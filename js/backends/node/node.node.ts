@@ -35,7 +35,7 @@ import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
-import { markPathsOfHost } from "./host-path.node.ts";
+import { canonicalPath, markPathsOfHost } from "./host-path.node.ts";
 import { type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
@@ -125,100 +125,104 @@ export class NodeBackend implements FsBackend {
 
   async exists(path: string): Promise<boolean> {
     try {
-      return await this.#run([path], (disk) => disk.exists(path));
+      return await this.#run([path], (disk, path) => disk.exists(path));
     } catch {
       return false;
     }
   }
   stat(path: string): Promise<FsStat> {
-    return this.#run([path], (disk) => disk.stat(path));
+    return this.#run([path], (disk, path) => disk.stat(path));
   }
   lstat(path: string): Promise<FsStat> {
-    return this.#run([path], (disk) => disk.lstat(path));
+    return this.#run([path], (disk, path) => disk.lstat(path));
   }
   readText(path: string, options?: TextOptions): Promise<string> {
-    return this.#run([path], (disk) => disk.readText(path, options));
+    return this.#run([path], (disk, path) => disk.readText(path, options));
   }
   readBytes(path: string): Promise<Uint8Array> {
-    return this.#run([path], (disk) => disk.readBytes(path));
+    return this.#run([path], (disk, path) => disk.readBytes(path));
   }
   read(path: string, options?: ReadOptions): Promise<VersionedBytes | null> {
-    return this.#run([path], (disk) => disk.read(path, options));
+    return this.#run([path], (disk, path) => disk.read(path, options));
   }
   /** Returns the SHA-256 of a file and its version, in constant memory. */
   hash(path: string, options?: Signalled): Promise<{ readonly hash: string; readonly version: string }> {
-    return this.#run([path], (disk) => disk.hash(path, options));
+    return this.#run([path], (disk, path) => disk.hash(path, options));
   }
   /** Returns a page of a text file, which is read as a whole. */
   readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
     const { signal, ...wanted } = request;
-    return this.#run([path], async (disk) => pageOf(path, await disk.read(path, { signal }), wanted, signal));
+    return this.#run([path], async (disk, path) =>
+      pageOf(path, await disk.read(path, { signal }), wanted, signal),
+    );
   }
   writeText(path: string, content: string, options?: WriteOptions & TextOptions): Promise<WriteResult> {
-    return this.#run([path], (disk) => disk.writeText(path, content, options));
+    return this.#run([path], (disk, path) => disk.writeText(path, content, options));
   }
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
-    return this.#run([path], (disk) => disk.writeBytes(path, content, options));
+    return this.#run([path], (disk, path) => disk.writeBytes(path, content, options));
   }
   delete(path: string, options?: DeleteOptions): Promise<void> {
-    return this.#run([path], (disk) => disk.delete(path, options));
+    return this.#run([path], (disk, path) => disk.delete(path, options));
   }
   mkdir(path: string, options?: MkdirOptions): Promise<void> {
-    return this.#run([path], (disk) => disk.mkdir(path, options));
+    return this.#run([path], (disk, path) => disk.mkdir(path, options));
   }
   listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
-    return this.#run([path], (disk) => disk.listDir(path, options));
+    return this.#run([path], (disk, path) => disk.listDir(path, options));
   }
   listPage(
     path: string,
     options: { readonly cursor?: string | undefined; readonly limit: number },
   ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string }> {
     const { listDir } = this.#disk;
-    return this.#run([path], () => listPageVia({ listDir } as FsBackend, path, options));
+    return this.#run([path], (_disk, path) => listPageVia({ listDir } as FsBackend, path, options));
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
     checkAbsolute(root);
-    yield* this.#disk.iterFiles(root);
+    yield* this.#disk.iterFiles(canonicalPath(root));
   }
   /** `root` defaults to the policy's working directory. */
   glob(pattern: string, options?: GlobRoot): Promise<readonly string[]> {
-    return this.#run([options?.root ?? "/"], (disk) => disk.glob(pattern, options));
+    return this.#run([options?.root ?? "/"], (disk, root) =>
+      disk.glob(pattern, options?.root === undefined ? options : { ...options, root }),
+    );
   }
   rename(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
-    return this.#run([from, to], async (disk) => (await disk.rename(from, to, options)) ?? {});
+    return this.#run([from, to], async (disk, from, to) => (await disk.rename(from, to, options)) ?? {});
   }
   copyFile(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
-    return this.#run([from, to], async (disk) => (await disk.copyFile(from, to, options)) ?? {});
+    return this.#run([from, to], async (disk, from, to) => (await disk.copyFile(from, to, options)) ?? {});
   }
   copyTree(from: string, to: string, options?: CopyTreeOptions): Promise<TreeCounts> {
-    return this.#run([from, to], (disk) => disk.copyTree(from, to, options));
+    return this.#run([from, to], (disk, from, to) => disk.copyTree(from, to, options));
   }
   removeTree(path: string, options?: Signalled & Pick<DeleteOptions, "aside">): Promise<TreeCounts> {
-    return this.#run([path], (disk) => disk.removeTree(path, options));
+    return this.#run([path], (disk, path) => disk.removeTree(path, options));
   }
   /** Returns a new path in the directory of `path`, to which a change renames the entry it replaces or deletes. */
   asidePath(path: string): string {
     checkAbsolute(path);
-    return childOf(parentOf(normalise(path).path), newAsideName());
+    return childOf(parentOf(normalise(canonicalPath(path)).path), newAsideName());
   }
   readLink(path: string): Promise<string> {
-    return this.#run([path], (disk) => disk.readLink(path));
+    return this.#run([path], (disk, path) => disk.readLink(path));
   }
   symlink(target: string, path: string): Promise<void> {
-    return this.#run([path], (disk) => disk.symlink(target, path));
+    return this.#run([path], (disk, path) => disk.symlink(canonicalPath(target), path));
   }
   realpath(path: string): Promise<string> {
-    return this.#run([path], (disk) => disk.realpath(path));
+    return this.#run([path], (disk, path) => disk.realpath(path));
   }
   chmod(path: string, mode: number): Promise<void> {
-    return this.#run([path], (disk) => disk.chmod(path, mode));
+    return this.#run([path], (disk, path) => disk.chmod(path, mode));
   }
   sweep(path: string): Promise<void> {
-    return this.#run([path], (disk) => disk.sweep(path));
+    return this.#run([path], (disk, path) => disk.sweep(path));
   }
   /** Locks the path against other processes with the same state directory. */
   lock(path: string, options: LockOptions): Promise<LockHandle> {
-    return this.#run([path], (disk) => disk.lock(path, options));
+    return this.#run([path], (disk, path) => disk.lock(path, options));
   }
   /** Later calls fail with UNSUPPORTED_OPERATION. */
   close(): void {
@@ -226,16 +230,23 @@ export class NodeBackend implements FsBackend {
     this.#trusted?.close();
   }
 
-  /** Runs a call, again when another program has changed a path between its check and its use. */
-  async #run<T>(paths: readonly string[], call: (disk: ConfinedDisk) => MaybePromise<T>): Promise<T> {
-    if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", paths[0] ?? "/", "the backend is closed");
-    for (const path of paths) checkAbsolute(path);
+  /**
+   * Runs a call with its paths in their one spelling, by which the policy judges them. Runs it again when another
+   * program has changed a path between its check and its use.
+   */
+  async #run<T>(
+    given: readonly string[],
+    call: (disk: ConfinedDisk, ...paths: string[]) => MaybePromise<T>,
+  ): Promise<T> {
+    if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", given[0] ?? "/", "the backend is closed");
+    for (const path of given) checkAbsolute(path);
+    const paths = given.map(canonicalPath);
     // Most calls wait for no thread, so a loop over them would leave the event loop no turn.
     this.#yielder ??= new Yielder({});
     await this.#yielder.yieldIfDue();
     for (let attempt = 1; ; attempt++) {
       try {
-        return await call(this.#disk);
+        return await call(this.#disk, ...paths);
       } catch (error) {
         if (attempt === MAX_PATH_ATTEMPTS || !isPathChanged(error)) throw error;
       }

@@ -4,8 +4,7 @@
  *
  * Paths are real ones, of which no name may be a link; only {@link realPathOf} takes others. On Linux the kernel
  * says under which path an open descriptor lies (`/proc/self/fd/N`), and names are reached through the descriptor
- * of their directory: what was checked is what is used. {@link openFile} opens by the path and compares that of the
- * descriptor afterwards. Where procfs is missing, identity and real path are compared when a directory is pinned and
+ * of their directory: what was checked is what is used. Where procfs is missing, identity and real path are compared when a directory is pinned and
  * again by `verify`, which leaves the time between as a window; what {@link pinBelow} returns is compared only when
  * it is pinned.
  */
@@ -229,17 +228,26 @@ export interface PinnedFile {
  * @throws CONFLICT of `pathChanged`; IS_DIRECTORY, NOT_REGULAR_FILE, NOT_FOUND
  */
 export function openFile(path: string): PinnedFile {
+  if (mode === "compare") return openComparing(path);
+  return inParent(path, (directory, name) => {
+    // A device is not opened at all, because opening some devices has an effect.
+    checkRegular(fs.lstatSync(directory.at(name), { bigint: true }), path);
+    return openFileIn(directory, name);
+  });
+}
+
+function openComparing(path: string): PinnedFile {
   const place = hostPath(path);
   let fd: number | undefined;
   try {
     // A device is not opened at all, because opening some devices has an effect.
     const before = fs.lstatSync(place, { bigint: true });
     checkRegular(before, path);
-    if (mode === "compare") comparedFacts(parentOf(path));
+    comparedFacts(parentOf(path));
     fd = fs.openSync(place, READ_FLAGS);
     const facts = fs.fstatSync(fd, { bigint: true });
     checkRegular(facts, path);
-    checkOpened(fd, facts, path);
+    if (!isSameEntry(comparedFacts(path), facts)) throw pathChanged(path);
     return { fd, facts };
   } catch (error) {
     if (fd !== undefined) fs.closeSync(fd);
@@ -276,15 +284,6 @@ export function openFileIn(directory: PinnedDirectory, name: string, flags: numb
 export function flagsForChmod(): { readonly flags: number; readonly through?: (fd: number) => string } {
   if (mode === "compare") return { flags: READ_FLAGS };
   return { flags: O_PATH | O_NOFOLLOW, through: (fd) => `${DESCRIPTORS}/${fd}` };
-}
-
-/** @throws CONFLICT when an open file does not lie under the path by which it was opened */
-function checkOpened(fd: number, facts: BigIntStats, path: string): void {
-  if (mode === "descriptor") {
-    const real = pathOfDescriptor(fd);
-    // A file that was replaced or removed after it was opened is accepted: its old content is whole.
-    if (real !== path && real !== path + DELETED) throw pathChanged(path);
-  } else if (!isSameEntry(comparedFacts(path), facts)) throw pathChanged(path);
 }
 
 /** @throws IS_DIRECTORY, NOT_REGULAR_FILE, or CONFLICT for a link */
