@@ -7,9 +7,18 @@
  * over: processes that began earlier use it. A process that has found a place keeps it while its environment stays
  * the same.
  */
-import { closeSync, lstatSync, mkdirSync, openSync, type Stats, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import process from "node:process";
 import { type Code, type ErrorInit, type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -25,6 +34,8 @@ interface Candidate {
   readonly unusable?: string;
   /** True when other users can write in the directory that contains it, so that one of them could have made it. */
   readonly shared?: true;
+  /** The directory that an environment variable names and that contains it; absent for one that the host names. */
+  readonly within?: string;
 }
 
 /** The errors that last until somebody changes permissions or mounts: the next process meets them, too. */
@@ -140,7 +151,7 @@ function candidatesOfEnvironment(): readonly Candidate[] {
 function candidateBelow(variable: string, directory: string, ...names: readonly string[]): Candidate {
   if (!isAbsolute(directory)) return { path: variable, unusable: "it is not an absolute path" };
   if (directory === "/") return { path: variable, unusable: "it is the root of the file system" };
-  return { path: join(directory, ...names, "filewright") };
+  return { path: join(directory, ...names, "filewright"), within: directory };
 }
 
 /** Why a place cannot be used. */
@@ -153,15 +164,25 @@ interface Problem {
   readonly error?: unknown;
 }
 
-/** Creates the directory if needed and writes a file in it, which is removed; undefined when that succeeds. */
-function problemOf({ path, unusable, shared }: Candidate): Problem | undefined {
+/**
+ * Creates the directory if needed and writes a file in it, which is removed; undefined when that succeeds and no
+ * other user can change the entries of the directory.
+ */
+function problemOf(candidate: Candidate): Problem | undefined {
+  const { path, unusable, shared, within } = candidate;
   if (unusable !== undefined) return { reason: unusable, lasts: true };
   try {
-    if (shared === true) {
-      const distrusted = distrustReason(path);
-      if (distrusted !== undefined)
-        return { reason: distrusted, lasts: true, remedy: "make it a directory of yours with mode 700" };
-    } else makePrivateDirectory(path);
+    if (shared !== true) makePrivateDirectory(path);
+    const distrusted = shared === true ? distrustReason(path) : foreignAccessReason(path, within);
+    if (distrusted !== undefined)
+      return {
+        reason: distrusted,
+        lasts: true,
+        remedy:
+          shared === true
+            ? "make it a directory of yours with mode 700"
+            : "make it yours and run chmod go-w on it",
+      };
     const file = join(path, `.probe-${process.pid}-${Math.random().toString(36).slice(2)}`);
     const descriptor = openSync(file, "wx", 0o600);
     try {
@@ -197,6 +218,38 @@ function distrustReason(path: string): string | undefined {
   return isSafeParent(parent, uid) ? undefined : "other users can replace it";
 }
 
+/**
+ * Returns why other users can change the entries of a directory, or replace it; undefined if they cannot.
+ *
+ * `within` is the directory that an environment variable names. Its owner can replace everything in it, so what is
+ * below it may belong to that owner, to this user or to root, and to nobody else: in `HOME=/tmp` anybody could have
+ * made `.local`. A process of root may use any directory that the host names.
+ */
+function foreignAccessReason(path: string, within: string | undefined): string | undefined {
+  const uid = process.getuid?.();
+  if (uid === undefined) return undefined; // On this platform permissions are not in the mode.
+  const facts = statSync(path);
+  if ((facts.mode & 0o022) !== 0) return "other users can write in it (chmod go-w)";
+  if (within === undefined) return facts.uid === uid || uid === 0 ? undefined : "it belongs to another user";
+  const trusted = [uid, 0, ...ownersOf(within)];
+  for (let at = path; at !== dirname(at) && at !== within; at = dirname(at)) {
+    if (ownersOf(at).every((owner) => trusted.includes(owner))) continue;
+    return at === path
+      ? "it belongs to another user"
+      : `'${basename(at)}' in its path belongs to another user`;
+  }
+  return undefined;
+}
+
+/** Returns the owners of an entry and of what it links to; nothing where a runtime's permissions forbid to look. */
+function ownersOf(path: string): readonly number[] {
+  try {
+    return [lstatSync(path).uid, statSync(path).uid];
+  } catch {
+    return [];
+  }
+}
+
 /** Returns true when only this user, and root, can rename the entries of a directory that belong to this user. */
 function isSafeParent(parent: Stats, uid: number): boolean {
   const isSticky = (parent.mode & 0o1000) !== 0;
@@ -221,13 +274,14 @@ const REMEDY_BY_CODE: Partial<Readonly<Record<Code, string>>> = {
   INVALID_ARGUMENT: "make it yours, without write access for others (chmod go-w)",
 };
 
-/** Returns the error for a state directory in which nothing can be written. */
+/** Returns the error for a state directory in which nothing can be written, or that others can change. */
 function unwritableStateDirectory(
   path: string,
   { reason, error, remedy }: Pick<Problem, "reason" | "error" | "remedy">,
 ): FilewrightError {
   const code = error === undefined ? "PERMISSION_DENIED" : codeOf(error);
-  const message = `The state directory '${escapeControls(path)}' cannot be written: ${reason}.`;
+  const verb = error === undefined && remedy !== undefined ? "used" : "written";
+  const message = `The state directory '${escapeControls(path)}' cannot be ${verb}: ${reason}.`;
   const first = remedy ?? REMEDY_BY_CODE[code] ?? "make it writable";
   const hint = `${first}, or name another with stateDir or XDG_STATE_HOME`;
   const known = code === "NO_SPACE" || code === "PERMISSION_DENIED" ? code : "IO_ERROR";

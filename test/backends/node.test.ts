@@ -110,14 +110,14 @@ describe("errors without the native addon", () => {
     expect(osError(thrown, "/a.txt")).toMatchObject({ code: "NO_SPACE", path: "/a.txt" });
   });
 
-  it.skipIf(process.getuid === undefined)(
-    "a directory of locks in which others may write is refused with what to do",
-    async () => {
+  it.skipIf(process.getuid === undefined).each(["locks", "."])(
+    "a directory of locks in which others may write is refused with what to do (%s)",
+    async (open) => {
       const stateDir = fs.mkdtempSync(join(tmpdir(), "filewright-node-state-"));
       const backend = new NodeBackend({ stateDir });
       try {
         fs.mkdirSync(join(stateDir, "locks"));
-        fs.chmodSync(join(stateDir, "locks"), 0o777);
+        fs.chmodSync(join(stateDir, open), 0o777);
         await expect(backend.lock("/a.txt", { timeoutMs: 100, resolved: true })).rejects.toMatchObject({
           message: expect.stringContaining("others may write in it") as string,
           hint: "make it yours, without write access for others (chmod go-w), or name another with stateDir or XDG_STATE_HOME",

@@ -95,6 +95,13 @@ function run({ env = {}, uid = NOBODY, stateDir }: Run): Outcome {
   return JSON.parse(stdout.replaceAll(place, "@")) as Outcome;
 }
 
+/** Makes a directory in the place of this test, whatever the umask. */
+function makeDirectory(path: string, owner: number, mode: number): void {
+  mkdirSync(join(place, path));
+  chownSync(join(place, path), owner, owner);
+  chmodSync(join(place, path), mode);
+}
+
 const DENIED = "permission denied";
 
 /** Which directory is chosen in which environment, and why not a better one. */
@@ -156,7 +163,7 @@ const CHOICES: readonly (readonly [title: string, run: Run, chosen: string, pass
     "not the XDG_RUNTIME_DIR of another user",
     { env: { HOME: "/root", XDG_RUNTIME_DIR: "@/open" } },
     "@/tmp/filewright-65534",
-    [`/root/.local/state/filewright: ${DENIED}`, "@/open/filewright: other users can exchange it"],
+    [`/root/.local/state/filewright: ${DENIED}`, "@/open/filewright: other users can replace it"],
   ],
 ];
 
@@ -184,6 +191,60 @@ describe.skipIf(!canBecome)("the default state directory", () => {
     }
   });
 
+  test.each<[string, Readonly<Record<string, string>>, () => void, string]>([
+    [
+      "XDG_STATE_HOME in which another user made it first",
+      { XDG_STATE_HOME: "@/tmp", HOME: "@/home" },
+      () => makeDirectory("tmp/filewright", NAMELESS, 0o755),
+      "@/tmp/filewright: it belongs to another user",
+    ],
+    [
+      "XDG_STATE_HOME in which it is open to everybody",
+      { XDG_STATE_HOME: "@/state", HOME: "@/home" },
+      () => makeDirectory("state/filewright", NOBODY, 0o777),
+      "@/state/filewright: other users can write in it (chmod go-w)",
+    ],
+    [
+      "XDG_STATE_HOME in which it is open to its group",
+      { XDG_STATE_HOME: "@/state", HOME: "@/home" },
+      () => makeDirectory("state/filewright", NOBODY, 0o770),
+      "@/state/filewright: other users can write in it (chmod go-w)",
+    ],
+    [
+      "HOME in which another user made a directory above it",
+      { XDG_RUNTIME_DIR: "@/run", HOME: "@/tmp" },
+      () => {
+        makeDirectory("tmp/.local", NAMELESS, 0o755);
+        makeDirectory("tmp/.local/state", NAMELESS, 0o777);
+      },
+      "@/tmp/.local/state/filewright: 'state' in its path belongs to another user",
+    ],
+  ])("not %s", (_title, env, prepare, passed) => {
+    prepare();
+    const found = run({ env });
+    expect(found.written).toMatchObject({ ok: true });
+    expect(found.access).toMatchObject({ passed_over: [passed] });
+  });
+
+  test.each([
+    ["of this user with mode 755", "home", NOBODY],
+    [
+      "of this user, in a home directory of another user who owns the directories in it, too",
+      "other",
+      NAMELESS,
+    ],
+  ])("one %s", (_title, home, owner) => {
+    mkdirSync(join(place, "other"));
+    chownSync(join(place, "other"), NAMELESS, NAMELESS);
+    makeDirectory(`${home}/.local`, owner, 0o755);
+    makeDirectory(`${home}/.local/state`, owner, 0o755);
+    makeDirectory(`${home}/.local/state/filewright`, NOBODY, 0o755);
+    const found = run({ env: { HOME: `@/${home}` } });
+    expect(found.written).toMatchObject({ ok: true });
+    expect(found.state.path).toBe(`@/${home}/.local/state/filewright`);
+    expect(found.access).toBeUndefined();
+  });
+
   test("a second process chooses the same one, so that their locks exclude each other", () => {
     const paths = [0, 1].map(() => run({ env: { HOME: "/root" } }).state.path);
     expect(paths).toEqual(["@/tmp/filewright-65534", "@/tmp/filewright-65534"]);
@@ -207,7 +268,7 @@ describe.skipIf(!canBecome)("the default state directory", () => {
     [
       "in a directory in which everybody can rename it",
       () => chmodSync(join(place, "tmp"), 0o777),
-      "other users can exchange it",
+      "other users can replace it",
     ],
   ])("not a temporary one %s: files can be read, and a change says why not", (_title, prepare, reason) => {
     prepare();
@@ -234,6 +295,16 @@ describe.skipIf(!canBecome)("errors of the state directory name it and its remed
       path: "/root/state",
       message: "The state directory '/root/state' cannot be written: permission denied.",
       hint: "make it writable, or name another with stateDir or XDG_STATE_HOME",
+    });
+  });
+
+  test("a stateDir in which others may write is an error with the remedy", () => {
+    makeDirectory("state/open", NOBODY, 0o777);
+    expect(run({ env: { HOME: "@/home" }, stateDir: "@/state/open" }).failed).toEqual({
+      code: "PERMISSION_DENIED",
+      path: "@/state/open",
+      message: "The state directory '@/state/open' cannot be used: other users can write in it (chmod go-w).",
+      hint: "make it yours and run chmod go-w on it, or name another with stateDir or XDG_STATE_HOME",
     });
   });
 

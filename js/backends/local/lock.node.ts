@@ -9,6 +9,7 @@ import { fromEngine } from "../../engine/errors.ts";
 import type { LockHandle } from "../backend.ts";
 import { checkSignal, backendError } from "../failure.ts";
 import {
+  assertPrivateStateDirectory,
   lockFileName,
   openLockDirectory,
   removeEndedHolder,
@@ -80,6 +81,8 @@ function openNodeLocks(stateDir: string): Locks {
 
 function openNativeLocks(native: NativeBinding, stateDir: string): Locks {
   const locks = new native.NativeLocks(stateDir);
+  // The addon checks the directory of locks, and not the one that contains it.
+  assertPrivateStateDirectory(stateDir);
   const tryNative = (name: string): LockHandle | null => {
     const lock = locks.tryLock(name);
     return lock === null ? null : toLockHandle(lock);

@@ -28,24 +28,36 @@ const MAX_SILENCE_MS = 300_000;
 const heldFiles = new Set<string>();
 let touchTimer: NodeJS.Timeout | undefined;
 
-/** Opens the directory of locks in a state directory. @throws INVALID_ARGUMENT when others may write in it */
+/** Opens the directory of locks in a state directory. @throws INVALID_ARGUMENT when others may write in one of them */
 export function openLockDirectory(stateDir: string): string {
   const directory = join(stateDir, "locks");
   withOsErrors(directory, () => {
     fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const facts = fs.lstatSync(directory);
-    if (process.getuid === undefined) return;
-    const own = process.getuid();
-    const ours = facts.uid === own || own === 0;
-    if (!facts.isDirectory() || !ours || (facts.mode & 0o022) !== 0)
-      throw backendError(
-        "INVALID_ARGUMENT",
-        directory,
-        "the state directory is not ours, or others may write in it",
-      );
+    assertPrivate(directory, fs.lstatSync(directory));
   });
+  assertPrivateStateDirectory(stateDir);
   removeLeftovers(directory);
   return directory;
+}
+
+/**
+ * Checks a state directory itself: who can write in it can rename its directory of locks.
+ * @throws INVALID_ARGUMENT when others may write in it
+ */
+export function assertPrivateStateDirectory(stateDir: string): void {
+  withOsErrors(stateDir, () => assertPrivate(stateDir, fs.statSync(stateDir)));
+}
+
+function assertPrivate(directory: string, facts: fs.Stats): void {
+  const own = process.getuid?.();
+  if (own === undefined) return; // On this platform permissions are not in the mode.
+  const ours = facts.uid === own || own === 0;
+  if (!facts.isDirectory() || !ours || (facts.mode & 0o022) !== 0)
+    throw backendError(
+      "INVALID_ARGUMENT",
+      directory,
+      "the state directory is not ours, or others may write in it",
+    );
 }
 
 /** The prefix of a prepared directory that is not yet a lock. */
