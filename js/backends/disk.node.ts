@@ -13,15 +13,17 @@ export interface DiskSettings
 
 /**
  * Opens the local disk.
- * @throws UNSUPPORTED_PLATFORM where the addon does not load and the settings need it
+ * @throws UNSUPPORTED_PLATFORM where the addon does not load and the settings, or FILEWRIGHT_ENGINE, need it
  */
 export function openDisk({ engine, ...settings }: DiskSettings): LocalBackend | NodeBackend {
   const loaded = loadNative();
   if ("binding" in loaded) return new LocalBackend(settings);
   const needing = settingThatNeedsAddon({ engine, ...settings });
   if (needing !== undefined) requireAddon(needing);
-  // A misspelt FILEWRIGHT_ENGINE must not choose another disk than the one that was meant.
-  if (loaded.failure.code === "setting") requireAddon("the local disk");
+  // A misspelt FILEWRIGHT_ENGINE, or one that names a file which does not load, must not choose another disk than
+  // the one that was meant. Only `wasm` means the disk without the addon.
+  const wish = process.env["FILEWRIGHT_ENGINE"] ?? "";
+  if (wish !== "" && wish !== "wasm") requireAddon("the local disk under this FILEWRIGHT_ENGINE");
   const { stateDir, durability } = settings;
   return new NodeBackend({ stateDir, durability });
 }

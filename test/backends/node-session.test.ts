@@ -150,6 +150,29 @@ describe("without the addon", () => {
     expect(told).toContain(words);
   });
 
+  it.each([
+    [
+      "missing",
+      "none.node",
+      "the file that FILEWRIGHT_ENGINE names does not exist; set FILEWRIGHT_ENGINE to wasm",
+    ],
+    ["no addon", "text.node", "the addon that FILEWRIGHT_ENGINE names does not load (text.node: "],
+  ])(
+    "an addon that FILEWRIGHT_ENGINE names and that is %s is not replaced by a checked disk",
+    (_, name, words) => {
+      fs.writeFileSync(join(base, "text.node"), "no addon");
+      const told = run(
+        join(base, name),
+        `await openWorkspace(${JSON.stringify(root)}).then(
+        (ws) => console.log("opened: " + ws.capabilities().confinement),
+        ({ code, message, hint }) => console.log(code + ": " + message + " | " + hint),
+      );`,
+      );
+      expect(told).toMatch(/^UNSUPPORTED_PLATFORM: .+ \| .*FILEWRIGHT_ENGINE/);
+      expect(told).toContain(words);
+    },
+  );
+
   it("the command line works and says once what is missing", () => {
     fs.writeFileSync(join(root, "f"), "needle\n");
     const tool = (engine: string | undefined) =>
