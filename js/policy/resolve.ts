@@ -6,6 +6,7 @@
  * is used.
  */
 import { outside, protectedPlace, readOnly } from "../backends/confined/outside.ts";
+import { canonicalPath } from "../backends/name-escapes.ts";
 import { resolveAlias, checkPath, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type PlaceRow, placeRow } from "../backends/confined/places.ts";
@@ -87,7 +88,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   const allRoots = [...(policy.read ?? ["/"]), ...policy.write];
 
   const convert = pathConverterOf(policy, [...allRoots, ...aliases.map(([named]) => named)]);
-  const absolute = convert ?? ((typed: string) => joinPath(policy.cwd, typed));
+  const absolute = convert ?? ((typed: string) => joinPath(policy.cwd, canonicalPath(typed)));
 
   const resolve = (typed: string, intent: Intent): Location => {
     checkPath(typed);

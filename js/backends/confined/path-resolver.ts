@@ -8,6 +8,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import { resolveAlias, childOf, isWithin, joinPath, nameOf, normalise, parentOf } from "../paths.ts";
 import type { FsBackend, FsStat } from "../backend.ts";
+import { canonicalPath } from "../name-escapes.ts";
 import { realpathVia } from "../fallback/fallback.ts";
 import { LinkWalk, type FoundEntry } from "../fallback/links.ts";
 import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
@@ -59,7 +60,7 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
 
   const convert = pathConverterOf(policy, [...allRoots, ...aliases.map(([named]) => named)]);
   const namedPath = (path: string): string =>
-    resolveAlias(normalise(convert?.(path) ?? path).path, allRoots, aliases);
+    resolveAlias(normalise(convert?.(path) ?? canonicalPath(path)).path, allRoots, aliases);
   const enter = async (path: string, intent: Intent, last: FinalSymlink): Promise<string> => {
     if (intent === "write" && policy.readOnly) throw readOnly(path);
     const named = namedPath(path);
@@ -140,7 +141,7 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
       return { type: stat.type, name: how.foldsCase ? await storedName(inner, at) : undefined };
     if (isKept) return UNCHECKED_DIRECTORY;
     if (how.links === "never") throw how.refuse();
-    return { type: "symlink", target: await readLink.call(inner, at) };
+    return { type: "symlink", target: canonicalPath(await readLink.call(inner, at)) };
   };
   for (let name = walk.next(); name !== undefined; name = walk.next())
     walk.found(await look(childOf(walk.reached, name)));

@@ -9,7 +9,8 @@ import { childOf, isLongName, nameOf, parentOf } from "../paths.ts";
 import { isTempName } from "../walk/temp-name.ts";
 import { osError, systemErrorName } from "./errors.node.ts";
 import { millis, typeOf } from "./facts.node.ts";
-import { pathOfHostBytes, textOfHostBytes } from "./host-path.node.ts";
+import { textOfNameBytes } from "../name-escapes.ts";
+import { pathOfHostBytes } from "./host-path.node.ts";
 import { factsIn, inParent, type PinnedDirectory, pinDirectory } from "./pinned.node.ts";
 import { sweepSometimes } from "./temp.node.ts";
 
@@ -128,7 +129,7 @@ async function entriesOf(directory: PinnedDirectory): Promise<readonly NamedEntr
   // Some names may not be UTF-8: they are read again as bytes. What `lstat` tells of them is what counts.
   return fs
     .readdirSync(at, { encoding: "buffer" })
-    .map((bytes) => ({ name: textOfHostBytes(bytes), ...UNKNOWN_TYPE }));
+    .map((bytes) => ({ name: textOfNameBytes(bytes), ...UNKNOWN_TYPE }));
 }
 
 const no = (): boolean => false;

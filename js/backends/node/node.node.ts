@@ -35,7 +35,7 @@ import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
-import { canonicalPath, markPathsOfHost } from "./host-path.node.ts";
+import { canonicalHostPath, markPathsOfHost } from "./host-path.node.ts";
 import { type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
@@ -180,7 +180,7 @@ export class NodeBackend implements FsBackend {
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
     checkAbsolute(root);
-    yield* this.#disk.iterFiles(canonicalPath(root));
+    yield* this.#disk.iterFiles(canonicalHostPath(root));
   }
   /** `root` defaults to the policy's working directory. */
   glob(pattern: string, options?: GlobRoot): Promise<readonly string[]> {
@@ -203,13 +203,13 @@ export class NodeBackend implements FsBackend {
   /** Returns a new path in the directory of `path`, to which a change renames the entry it replaces or deletes. */
   asidePath(path: string): string {
     checkAbsolute(path);
-    return childOf(parentOf(normalise(canonicalPath(path)).path), newAsideName());
+    return childOf(parentOf(normalise(canonicalHostPath(path)).path), newAsideName());
   }
   readLink(path: string): Promise<string> {
     return this.#run([path], (disk, path) => disk.readLink(path));
   }
   symlink(target: string, path: string): Promise<void> {
-    return this.#run([path], (disk, path) => disk.symlink(canonicalPath(target), path));
+    return this.#run([path], (disk, path) => disk.symlink(canonicalHostPath(target), path));
   }
   realpath(path: string): Promise<string> {
     return this.#run([path], (disk, path) => disk.realpath(path));
@@ -240,7 +240,7 @@ export class NodeBackend implements FsBackend {
   ): Promise<T> {
     if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", given[0] ?? "/", "the backend is closed");
     for (const path of given) checkAbsolute(path);
-    const paths = given.map(canonicalPath);
+    const paths = given.map(canonicalHostPath);
     // Most calls wait for no thread, so a loop over them would leave the event loop no turn.
     this.#yielder ??= new Yielder({});
     await this.#yielder.yieldIfDue();

@@ -5,7 +5,7 @@ import { isTempName } from "../walk/temp-name.ts";
 import { osError } from "./errors.node.ts";
 import { fileIdOf } from "./facts.node.ts";
 import { factsIn, type PinnedDirectory, pinBelow } from "./pinned.node.ts";
-import { textOfHostBytes } from "./host-path.node.ts";
+import { textOfNameBytes } from "../name-escapes.ts";
 import { hasEnded, ownIdentity, type ProcessIdentity } from "./process-identity.node.ts";
 
 /** The suffix of an entry that a change moved aside. */
@@ -91,7 +91,7 @@ function isStale(directory: PinnedDirectory, name: string): boolean {
 export function namesIn(directory: PinnedDirectory): readonly string[] {
   const names = fs.readdirSync(directory.at("."));
   if (!names.some((name) => name.includes("\ufffd") || name.includes("\\"))) return names;
-  return fs.readdirSync(directory.at("."), { encoding: "buffer" }).map(textOfHostBytes);
+  return fs.readdirSync(directory.at("."), { encoding: "buffer" }).map(textOfNameBytes);
 }
 
 /** Removes an entry of a held directory and everything below it, whatever its permission bits. */

@@ -1,12 +1,19 @@
 /**
- * A name can be typed with its bytes escaped. Without the native addon the policy compares text, so every method has
- * to treat such a spelling as the name that it means.
+ * A name can be typed with its bytes escaped. A policy in TypeScript compares text, so every method of a disk without
+ * the native addon, and of storage over any disk, has to treat such a spelling as the name that it means.
  */
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { NodeBackend, openWorkspace, SandboxPolicy } from "../../js/index.node.ts";
+import {
+  LocalBackend,
+  NodeBackend,
+  OverlayBackend,
+  openWorkspace,
+  SandboxedBackend,
+  SandboxPolicy,
+} from "../../js/index.node.ts";
 
 const SPELLED = "cl\\xC3\\xA9.txt";
 const CONTENT = "content that is denied\n";
@@ -89,5 +96,20 @@ describe.skipIf(process.platform === "win32")("a denied name in another spelling
     await ws.close();
     expect(fs.readFileSync(join(root, "clé.txt"), "utf8")).toBe(CONTENT);
     expect(fs.existsSync(join(root, "out.txt"))).toBe(false);
+  });
+
+  it.each([
+    ["with the addon", () => new LocalBackend()],
+    ["without it", () => new NodeBackend()],
+  ])("an overlay over a disk %s does not show it", async (_name, disk) => {
+    const policy = SandboxPolicy.workspaceOnly(root, { deny: ["clé.txt"] });
+    const over = new SandboxedBackend(new OverlayBackend(disk()), policy);
+    const spelled = join(root, SPELLED);
+    await expect(async () => over.readText(spelled)).rejects.toMatchObject({ code: "OUTSIDE_ALLOWED" });
+    await expect(async () => over.rename?.(spelled, join(root, "out.txt"))).rejects.toMatchObject({
+      code: "OUTSIDE_ALLOWED",
+    });
+    await Promise.resolve(over.symlink?.(SPELLED, join(root, "link"))).catch(() => undefined);
+    await expect(async () => over.readText(join(root, "link"))).rejects.toThrow();
   });
 });
