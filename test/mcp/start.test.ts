@@ -67,14 +67,15 @@ async function start({
   engine,
 }: Start): Promise<{ status: number | null; out: string; err: string }> {
   const here = (text: string): string => text.replaceAll("@", base).replaceAll("PORT", String(port));
+  // Another user cannot write where lines are counted, and says so.
+  const uncounted = as === undefined ? {} : { NODE_V8_COVERAGE: "" };
   const command = engine === "none" ? without.command : working.command;
   const child = spawn(process.execPath, [command, ...args.map(here)], {
     cwd: base,
     env: Object.fromEntries(
-      Object.entries({ PATH: process.env["PATH"] ?? "", HOME: "@/home", ...env }).map(([name, value]) => [
-        name,
-        here(value),
-      ]),
+      Object.entries({ PATH: process.env["PATH"] ?? "", HOME: "@/home", ...uncounted, ...env }).map(
+        ([name, value]) => [name, here(value)],
+      ),
     ),
     ...(as === undefined ? {} : { uid: NOBODY, gid: NOBODY }),
   });
