@@ -71,6 +71,22 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
 const VALID_CALL_FORMS = 'openWorkspace("/repo") or openWorkspace({ root: "/repo" })';
 
 /**
+ * Refuses a second argument, which looks like options and would have no effect. A number is the index of
+ * `directories.map(openWorkspace)`.
+ * @throws FilewrightError INVALID_ARGUMENT that shows the valid form
+ */
+export function assertNoSecondArgument(second: unknown): void {
+  if (second === undefined || typeof second === "number") return;
+  const options = typeof second === "object" && second !== null ? Object.keys(second) : [];
+  const shown = options.length === 0 ? "…" : options.map((name) => `${escapeControls(name)}: …`).join(", ");
+  throw new FilewrightError(
+    "INVALID_ARGUMENT",
+    `openWorkspace: options are not a second argument; give one object: openWorkspace({ root: "/repo", ${shown} }).`,
+    { complete: true },
+  );
+}
+
+/**
  * Refuses a first argument that is neither a directory nor options, and names the valid forms.
  * @throws FilewrightError INVALID_ARGUMENT
  */

@@ -26,7 +26,7 @@ import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
-import { type CheckedOptions, checkOptions } from "./check.ts";
+import { assertNoSecondArgument, type CheckedOptions, checkOptions } from "./check.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import { commandSandboxOf } from "./commands.ts";
 import { readGitExcludes } from "../pipeline/paths/git-excludes.ts";
@@ -53,7 +53,13 @@ import { makeWorkspace, type Workspace } from "./workspace.ts";
  *
  * @throws FilewrightError INVALID_ARGUMENT for invalid options, NOT_FOUND for a missing root
  */
-export async function openWorkspace(options: string | URL | WorkspaceOptions): Promise<Workspace> {
+export function openWorkspace(options: string | URL | WorkspaceOptions): Promise<Workspace>;
+// A second argument is no part of the type: it exists so that a call from JavaScript that has one is refused.
+export async function openWorkspace(
+  options: string | URL | WorkspaceOptions,
+  ...others: readonly unknown[]
+): Promise<Workspace> {
+  assertNoSecondArgument(others[0]);
   const given = checkOptions(options);
   const preset = presetOf(given.preset);
   const disk =

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { openWorkspace } from "../../js/index.node.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "filewright-first-"));
@@ -44,4 +44,25 @@ test("a directory, its URL, and options without a prototype are taken", async ()
   const plain = Object.assign(Object.create(null) as object, { root: dir });
   for (const given of [dir, new URL(`file://${dir}`), { root: dir }, plain])
     await (await openWorkspace(given as string)).close();
+});
+
+describe("a second argument of openWorkspace", () => {
+  const open = openWorkspace as (...given: unknown[]) => ReturnType<typeof openWorkspace>;
+
+  test.each([
+    [
+      { access: { readOnly: true }, deny: [] },
+      'openWorkspace: options are not a second argument; give one object: openWorkspace({ root: "/repo", access: …, deny: … }).',
+    ],
+    [
+      "read",
+      'openWorkspace: options are not a second argument; give one object: openWorkspace({ root: "/repo", … }).',
+    ],
+  ])("is refused, because it would have no effect: %j", async (second, message) => {
+    await expect(open(dir, second)).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message });
+  });
+
+  test("may be undefined, or an index as of map", async () => {
+    for (const second of [undefined, 0]) await (await open(dir, second)).close();
+  });
 });
