@@ -41,6 +41,12 @@ export function checkRange(range: ByteRange | undefined, path: string): void {
     throw backendError("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
 }
 
+/** Checks permission bits. @throws INVALID_ARGUMENT */
+export function checkMode(path: string, mode: number): void {
+  if (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777)
+    throw backendError("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
+}
+
 /**
  * Refuses to write to or replace a read-only file. Backends call it before a rename of their own,
  * because a rename would replace such a file where a write could not change it.

@@ -10,7 +10,7 @@ import type * as addon from "../../engine/generated/binding.ts";
 import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";
 import { type Packed, unpackerOf } from "../../engine/wire/unpack.ts";
 import type { DeleteOptions, FsEntry, TreeCounts, WriteResult } from "../backend.ts";
-import { checkSignal, backendError } from "../failure.ts";
+import { backendError, checkMode, checkSignal } from "../failure.ts";
 import type {
   KernelEnforcement,
   LocalCapabilities,
@@ -97,13 +97,6 @@ export function decodeTreeResult(packed: Packed): TreeCounts {
 /** Returns the native number of a durability. */
 function nativeDurability(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
   return DURABILITY_WORDS.indexOf(call.durability ?? backend.durability ?? "atomic");
-}
-
-/** Checks permission bits. @throws INVALID_ARGUMENT */
-export function checkMode(path: string, mode: number): void {
-  if (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777) {
-    throw backendError("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
-  }
 }
 
 /** The options of a write in the form the binding takes. */

@@ -37,13 +37,12 @@ import type {
   VersionedBytes,
   WriteResult,
 } from "../backend.ts";
-import { checkRange, checkSignal } from "../failure.ts";
+import { checkMode, checkRange, checkSignal } from "../failure.ts";
 import { filesBelow } from "../fallback/walk-tree.ts";
 import {
   asideNameOf,
   cancellable,
   capabilitiesOf,
-  checkMode,
   decodeTreeResult,
   withPathInError,
   listPage,

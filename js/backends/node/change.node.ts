@@ -3,7 +3,7 @@ import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import { Yielder } from "../../engine/yielder.ts";
 import type { DeleteOptions, TreeCounts } from "../backend.ts";
-import { backendError, checkSignal } from "../failure.ts";
+import { backendError, checkMode, checkSignal } from "../failure.ts";
 import { checkTarget } from "../paths.ts";
 import { isTempName } from "../walk/temp-name.ts";
 import { notRegular, osError, pathChanged, systemErrorName, versionConflict } from "./errors.node.ts";
@@ -196,8 +196,7 @@ export function makeLink(target: string, path: string): void {
 
 /** Sets the permission bits of the entry at a real path. */
 export function setModeOf(path: string, mode: number): void {
-  if (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777)
-    throw backendError("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
+  checkMode(path, mode);
   inParent(path, (directory, name) => {
     const found = factsIn(directory, name);
     if (found === undefined) throw backendError("NOT_FOUND", path);

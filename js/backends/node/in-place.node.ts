@@ -7,7 +7,7 @@ import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import type { WriteResult } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { pathChanged } from "./errors.node.ts";
+import { osError, pathChanged } from "./errors.node.ts";
 import { fileIdOf, versionOf } from "./facts.node.ts";
 import { openFileIn, type PinnedDirectory, REWRITE_FLAGS } from "./pinned.node.ts";
 
@@ -17,14 +17,22 @@ export type WriteContent = (fd: number) => void | Promise<void>;
 /** The maximum size in bytes of a file that is rewritten in place, because its old content is held in memory. */
 const MAX_BACKUP_BYTES = 64n << 20n;
 
-/** Rewrites a file, then calls `finish` with its descriptor. */
+/** What is written in place. */
+export interface Rewrite {
+  readonly content: WriteContent;
+  /** Called with the descriptor after the content. */
+  readonly finish: (fd: number) => Promise<void>;
+  /** True when `finish` sets the mode, which is then put back too if it fails. */
+  readonly setsMode: boolean;
+}
+
+/** Rewrites a file. @throws IO_ERROR when its content is incomplete */
 export async function rewriteInPlace(
   path: string,
   directory: PinnedDirectory,
   name: string,
   old: BigIntStats,
-  content: WriteContent,
-  finish: (fd: number) => Promise<void>,
+  { content, finish, setsMode }: Rewrite,
 ): Promise<WriteResult> {
   if (old.size > MAX_BACKUP_BYTES)
     throw backendError(
@@ -39,15 +47,45 @@ export async function rewriteInPlace(
     try {
       fs.ftruncateSync(fd, 0);
       await content(fd);
+      await finish(fd);
     } catch (error) {
-      fs.writeSync(fd, backup, 0, backup.length, 0);
-      fs.ftruncateSync(fd, backup.length);
+      restore(path, fd, backup, error);
+      if (setsMode) restoreMode(fd, facts);
       throw error;
     }
-    await finish(fd);
     const now = fs.fstatSync(fd, { bigint: true });
     return Object.freeze({ version: versionOf(now), fileId: fileIdOf(now), inPlace: true });
   } finally {
     fs.closeSync(fd);
   }
+}
+
+/** Puts the old content back after a failure. @throws IO_ERROR when the content is incomplete */
+function restore(path: string, fd: number, backup: Buffer, failure: unknown): void {
+  try {
+    for (let done = 0; done < backup.length; )
+      done += fs.writeSync(fd, backup, done, backup.length - done, done);
+    fs.ftruncateSync(fd, backup.length);
+  } catch (error) {
+    throw backendError(
+      "IO_ERROR",
+      path,
+      `the content is incomplete: writing it failed (${messageOf(failure, path)}), ` +
+        `and so did putting the old content back (${messageOf(error, path)})`,
+      { hint: "write the file again" },
+    );
+  }
+}
+
+function restoreMode(fd: number, { mode }: BigIntStats): void {
+  try {
+    fs.fchmodSync(fd, Number(mode & 0o7777n));
+  } catch {
+    // The content is whole, and the first error tells why the write failed.
+  }
+}
+
+function messageOf(error: unknown, path: string): string {
+  const told = osError(error, path);
+  return told instanceof Error ? told.message : String(told);
 }

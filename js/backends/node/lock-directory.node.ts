@@ -24,6 +24,9 @@ const TOUCH_INTERVAL_MS = 20_000;
 /** The time without a touch after which a holder of another realm counts as ended, in milliseconds. */
 const MAX_SILENCE_MS = 300_000;
 
+/** The content of the file of a holder. */
+const TOUCH = "\n";
+
 /** The files of the locks that this process holds. */
 const heldFiles = new Set<string>();
 let touchTimer: NodeJS.Timeout | undefined;
@@ -85,7 +88,8 @@ export function tryLockByName(directory: string, name: string): LockHandle | nul
     const prepared = join(directory, PREPARED_PREFIX + holder);
     fs.mkdirSync(prepared, { mode: 0o700 });
     try {
-      fs.writeFileSync(join(prepared, holder), "", { flag: "wx", mode: 0o600 });
+      // The byte is there from the beginning, so that a touch needs no space.
+      fs.writeFileSync(join(prepared, holder), TOUCH, { flag: "wx", mode: 0o600 });
       if (!takeOver(prepared, place)) return null;
     } finally {
       // Gone when it was renamed.
@@ -168,11 +172,16 @@ function heldLock(place: string, file: string): LockHandle {
   });
 }
 
+/** Writes to the files, so that the clock of the file system sets their times, by which others judge them. */
 function touchHeldFiles(): void {
-  const now = new Date();
   for (const file of heldFiles) {
     try {
-      fs.utimesSync(file, now, now);
+      const fd = fs.openSync(file, "r+");
+      try {
+        fs.writeSync(fd, TOUCH, 0);
+      } finally {
+        fs.closeSync(fd);
+      }
     } catch {
       // The next touch tries again.
     }

@@ -3,7 +3,7 @@ import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import { constants } from "node:fs";
 import { noAside, pathChanged, systemErrorName } from "./errors.node.ts";
-import { isSameState } from "./facts.node.ts";
+import { isSameEntry, isSameState } from "./facts.node.ts";
 import { factsIn, type PinnedDirectory } from "./pinned.node.ts";
 
 /** Gives a file that is about to be replaced a second name, under which it survives. */
@@ -36,10 +36,10 @@ export function moveUnlessExists(
 ): void {
   const facts = fs.lstatSync(from.at(name), { bigint: true });
   if (facts.isFile()) {
+    let linked = false;
     try {
       fs.linkSync(from.at(name), to.at(newName));
-      fs.unlinkSync(from.at(name));
-      return;
+      linked = true;
     } catch (error) {
       const code = systemErrorName(error);
       // Other errors mean that the file system has no hard links, or that this file may have none.
@@ -52,10 +52,35 @@ export function moveUnlessExists(
       )
         throw error;
     }
+    if (linked) {
+      removeOldName(from, name, to, newName, facts);
+      return;
+    }
   }
   if (factsIn(to, newName) !== undefined)
     throw Object.assign(new Error("EEXIST"), { code: "EEXIST", syscall: "rename" });
   fs.renameSync(from.at(name), to.at(newName));
+}
+
+/** Removes the old name of a file that has a new one. If that fails, the new name is removed again. */
+function removeOldName(
+  from: PinnedDirectory,
+  name: string,
+  to: PinnedDirectory,
+  newName: string,
+  facts: BigIntStats,
+): void {
+  try {
+    fs.unlinkSync(from.at(name));
+  } catch (error) {
+    try {
+      const linked = factsIn(to, newName);
+      if (linked !== undefined && isSameEntry(linked, facts)) fs.unlinkSync(to.at(newName));
+    } catch {
+      // The first error is the one that tells why the file was not moved.
+    }
+    throw error;
+  }
 }
 
 /** Waits until the names of a directory are on the disk, where it may be read. */

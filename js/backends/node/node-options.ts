@@ -1,6 +1,7 @@
-/** The options of a disk without the native addon, and what it reports about its protection. */
+/** The options of a disk without the native addon and of its changes, and what it reports about its protection. */
 import { choice, type Options, options, text } from "../../schema/option.ts";
-import type { Durability } from "../backend.ts";
+import type { Durability, WriteOptions } from "../backend.ts";
+import { backendError, checkMode } from "../failure.ts";
 import { POLICY_OPTION } from "../option-schema.ts";
 import type { SandboxPolicy } from "../policy.ts";
 
@@ -29,4 +30,17 @@ export interface NodeCapabilities {
   readonly reason: string;
   /** The access that the kernel restricts: none. */
   readonly kernel: { readonly files: "none"; readonly reason: string };
+}
+
+/**
+ * Checks the options of a change before anything is made. An `ifVersion` of null is none, as for `LocalBackend`.
+ * @throws INVALID_ARGUMENT
+ */
+export function checkChange<T extends Pick<WriteOptions, "ifVersion" | "mode">>(path: string, how?: T): T {
+  const { ifVersion, mode } = how ?? ({} as T);
+  if (mode !== undefined) checkMode(path, mode);
+  const version = (ifVersion as unknown) ?? undefined;
+  if (version !== undefined && typeof version !== "string")
+    throw backendError("INVALID_ARGUMENT", path, "ifVersion must be a text");
+  return { ...(how as T), ifVersion: version };
 }

@@ -36,7 +36,7 @@ import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
 import { canonicalHostPath, markPathsOfHost } from "./host-path.node.ts";
-import { type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
+import { checkChange, type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
 import { newAsideName } from "./temp.node.ts";
@@ -157,13 +157,13 @@ export class NodeBackend implements FsBackend {
     );
   }
   writeText(path: string, content: string, options?: WriteOptions & TextOptions): Promise<WriteResult> {
-    return this.#run([path], (disk, path) => disk.writeText(path, content, options));
+    return this.#run([path], (disk, path) => disk.writeText(path, content, checkChange(path, options)));
   }
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
-    return this.#run([path], (disk, path) => disk.writeBytes(path, content, options));
+    return this.#run([path], (disk, path) => disk.writeBytes(path, content, checkChange(path, options)));
   }
   delete(path: string, options?: DeleteOptions): Promise<void> {
-    return this.#run([path], (disk, path) => disk.delete(path, options));
+    return this.#run([path], (disk, path) => disk.delete(path, checkChange(path, options)));
   }
   mkdir(path: string, options?: MkdirOptions): Promise<void> {
     return this.#run([path], (disk, path) => disk.mkdir(path, options));
@@ -189,10 +189,16 @@ export class NodeBackend implements FsBackend {
     );
   }
   rename(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
-    return this.#run([from, to], async (disk, from, to) => (await disk.rename(from, to, options)) ?? {});
+    return this.#run(
+      [from, to],
+      async (disk, from, to) => (await disk.rename(from, to, checkChange(from, options))) ?? {},
+    );
   }
   copyFile(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
-    return this.#run([from, to], async (disk, from, to) => (await disk.copyFile(from, to, options)) ?? {});
+    return this.#run(
+      [from, to],
+      async (disk, from, to) => (await disk.copyFile(from, to, checkChange(from, options))) ?? {},
+    );
   }
   copyTree(from: string, to: string, options?: CopyTreeOptions): Promise<TreeCounts> {
     return this.#run([from, to], (disk, from, to) => disk.copyTree(from, to, options));

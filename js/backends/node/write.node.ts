@@ -154,7 +154,7 @@ async function replaceFile(
     if (mode !== undefined) setMode(fd, mode);
     if (change.durability === "durable") await sync(fd);
     checkSignal(change.signal, path);
-    if (!moveIntoPlace(path, directory, temp, name, old, change))
+    if (!moveIntoPlace(path, directory, [temp, fd], name, old, change))
       return await rewrite(path, directory, name, old as BigIntStats, change);
     placed = true;
     return writeResultOf(fs.fstatSync(fd, { bigint: true }), old === undefined ? 0 : Number(old.nlink) - 1);
@@ -171,10 +171,10 @@ async function replaceFile(
 function moveIntoPlace(
   path: string,
   directory: PinnedDirectory,
-  temp: string,
+  [temp, fd]: readonly [string, number],
   name: string,
   old: BigIntStats | undefined,
-  { ifVersion, ifAbsent, aside }: FileWrite,
+  { ifVersion, ifAbsent, aside, mode, durability }: FileWrite,
 ): boolean {
   directory.verify();
   if (old === undefined) {
@@ -189,6 +189,11 @@ function moveIntoPlace(
   const now = factsIn(directory, name);
   if (now === undefined || !now.isFile()) throw pathChanged(path);
   if (ifVersion !== undefined && versionOf(now) !== versionOf(old)) throw pathChanged(path);
+  if (mode === undefined && now.mode !== old.mode) {
+    // Another program has changed the mode while the content was written.
+    setMode(fd, Number(now.mode & 0o7777n));
+    if (durability === "durable") fs.fsyncSync(fd);
+  }
   if (aside !== undefined) linkAside(path, directory, name, now, aside);
   try {
     fs.renameSync(directory.at(temp), directory.at(name));
@@ -209,9 +214,13 @@ function rewrite(
   change: FileWrite,
 ): Promise<WriteResult> {
   if (change.aside !== undefined) throw noAside(path);
-  return rewriteInPlace(path, directory, name, old, change.content, async (fd) => {
-    if (change.mode !== undefined) setMode(fd, change.mode);
-    if (change.durability === "durable") await sync(fd);
+  return rewriteInPlace(path, directory, name, old, {
+    content: change.content,
+    finish: async (fd) => {
+      if (change.mode !== undefined) setMode(fd, change.mode);
+      if (change.durability === "durable") await sync(fd);
+    },
+    setsMode: change.mode !== undefined,
   });
 }
 
