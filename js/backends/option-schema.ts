@@ -34,6 +34,7 @@ export const POLICY_OPTION: Options<SandboxPolicy> = options("SandboxPolicy", {
   secrets: choice("grant", "allow"),
   gitExcludes: text(),
   paths: choice("windows"),
+  foldsCase: flag(),
   readOnly: required(flag()),
   followSymlinks: required(choice("inside", "never", "any")),
   maxOutputBytes: integer(1),

@@ -38,12 +38,19 @@ export interface SandboxPolicy {
    * file are refused. The storage sets it.
    */
   readonly paths?: "windows" | undefined;
+  /** True if the storage finds a name in any letter case (macOS), so rules ignore it. The storage sets it. */
+  readonly foldsCase?: boolean | undefined;
   /** True to refuse every write. */
   readonly readOnly: boolean;
   /** Links that lead out of the roots: refused (`inside`), all links refused (`never`), followed (`any`). */
   readonly followSymlinks: FollowSymlinks;
   /** The maximum size of the text of one answer, in UTF-8 bytes. */
   readonly maxOutputBytes?: number;
+}
+
+/** Returns true if the rules of a policy ignore letter case, because its storage does. */
+export function ignoresCase({ paths, foldsCase }: Pick<SandboxPolicy, "paths" | "foldsCase">): boolean {
+  return paths === "windows" || foldsCase === true;
 }
 
 /** The kind of access a call needs to a path. */

@@ -29,8 +29,23 @@ export function hasWindowsPaths(storage: object): boolean {
   return windowsStorages.has(storage);
 }
 
+const foldingStorages = new WeakSet<object>();
+
+/** Marks a storage that finds a name in any letter case although its paths are those of POSIX, as macOS does. */
+export function markFoldedNames(storage: object): void {
+  foldingStorages.add(storage);
+}
+
+/** Marks a storage over another one like that one. */
+export function markPathsLike(inner: object, outer: object): void {
+  if (windowsStorages.has(inner)) windowsStorages.add(outer);
+  if (foldingStorages.has(inner)) foldingStorages.add(outer);
+}
+
 /** Returns the policy for a storage: with its form of paths, by which the policy's rules compare names. */
 export function withPathsOf(storage: object, policy: SandboxPolicy): SandboxPolicy {
+  if (foldingStorages.has(storage) && policy.foldsCase !== true)
+    return Object.freeze({ ...policy, foldsCase: true });
   if (!hasWindowsPaths(storage) || policy.paths === "windows") return policy;
   return Object.freeze({ ...policy, paths: "windows" });
 }

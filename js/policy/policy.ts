@@ -161,11 +161,13 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
     const places = mergePlaceChanges(a, b);
     const gitExcludes = a.gitExcludes ?? b.gitExcludes;
     const paths = a.paths ?? b.paths;
+    const foldsCase = a.foldsCase === true || b.foldsCase === true;
     return Object.freeze({
       ...both,
       ...(places.length === 0 ? {} : { places }),
       ...(gitExcludes === undefined ? {} : { gitExcludes }),
       ...(paths === undefined ? {} : { paths }),
+      ...(foldsCase ? { foldsCase } : {}),
     });
   },
 });

@@ -25,7 +25,7 @@ export interface RuleGlobs {
 }
 
 /** The base directories of relative globs: real paths. */
-export type GlobBases = Pick<SandboxPolicy, "cwd" | "read" | "write" | "paths">;
+export type GlobBases = Pick<SandboxPolicy, "cwd" | "read" | "write" | "paths" | "foldsCase">;
 
 /** Converts the path of a rule to absolute globs. @throws FilewrightError INVALID_GLOB */
 export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {

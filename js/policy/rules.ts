@@ -9,6 +9,7 @@
 import type { FsBackend } from "../backends/backend.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
+import { ignoresCase } from "../backends/policy.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
@@ -171,7 +172,7 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule 
   if (rule.path === undefined) return { rule };
   try {
     const { globs, prefixes, coversSlash } = ruleGlobs(rule.path, bases);
-    const foldCase = bases.paths === "windows";
+    const foldCase = ignoresCase(bases);
     const matcher = engine().compileRules({
       cwd: "/",
       roots: [],

@@ -24,21 +24,43 @@ function lookedUpName(name: string): string {
   return (name.split(":")[0] as string).replace(/[. ]+$/u, "") || name;
 }
 
-/** The volume, and the storage beneath it, which shows what is really there. */
-export function windowsVolume(seed: ConstructorParameters<typeof MemoryBackend>[0]): {
+type Seed = ConstructorParameters<typeof MemoryBackend>[0];
+
+/** A storage, and the one beneath it, which shows what is really there. */
+interface Volume {
   readonly disk: MemoryBackend;
   readonly volume: FsBackend;
-} {
+}
+
+/** Returns a volume that finds names as Windows does. */
+export function windowsVolume(seed: Seed): Volume {
+  return volumeOf(seed, lookedUpName, (stored, wanted) => shortName(stored).toLowerCase() === wanted);
+}
+
+/** Returns a volume that keeps the letter case of names and finds them in any, as macOS does. */
+export function caseFoldingVolume(seed: Seed): Volume {
+  return volumeOf(
+    seed,
+    (name) => name,
+    () => false,
+  );
+}
+
+function volumeOf(
+  seed: Seed,
+  lookedUp: (name: string) => string,
+  isOtherName: (stored: string, wanted: string) => boolean,
+): Volume {
   const disk = new MemoryBackend(seed);
   const stored = async (path: string): Promise<string> => {
     let at = "/";
     for (const name of path.split("/").filter((one) => one !== "")) {
-      const wanted = lookedUpName(name).toLowerCase();
+      const wanted = lookedUp(name).toLowerCase();
       const entries = await Promise.resolve(disk.listDir(at)).catch(() => []);
       const found = entries.find(
-        (entry) => entry.name.toLowerCase() === wanted || shortName(entry.name).toLowerCase() === wanted,
+        (entry) => entry.name.toLowerCase() === wanted || isOtherName(entry.name, wanted),
       );
-      at = childOf(at, found?.name ?? lookedUpName(name));
+      at = childOf(at, found?.name ?? lookedUp(name));
     }
     return at;
   };

@@ -13,7 +13,7 @@ import { realpathVia } from "../fallback/fallback.ts";
 import { LinkWalk, type FoundEntry } from "../fallback/links.ts";
 import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
 import { placeRow } from "./places.ts";
-import type { Intent, SandboxPolicy } from "../policy.ts";
+import { ignoresCase, type Intent, type SandboxPolicy } from "../policy.ts";
 import { pathConverterOf, withPathsOf } from "../windows-paths.ts";
 import { isRepositoryPart } from "./repository.ts";
 import { compilePathRules, type BackendPathRules } from "./rules.ts";
@@ -76,7 +76,9 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
       roots: roots[intent],
       links: policy.followSymlinks,
       last,
-      foldsCase: convert !== undefined,
+      foldsCase: ignoresCase(policy),
+      // Another spelling of the same name may be what a rename wants, and the rules ignore its letter case.
+      foldsKept: convert !== undefined,
       refuse: () => outside(path, intent),
     });
     // The target of a link can have names that refer to another file.
@@ -112,6 +114,8 @@ interface FollowOptions {
   readonly last: FinalSymlink;
   /** True when the storage finds a name in another spelling, so that the stored one must be looked up. */
   readonly foldsCase: boolean;
+  /** True when that applies to the entry that is meant itself, too: a short name of Windows is no spelling of it. */
+  readonly foldsKept: boolean;
   refuse(): FilewrightError;
 }
 
@@ -122,7 +126,7 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
   const { lstat, readLink } = inner;
   if (lstat === undefined || readLink === undefined) return path;
 
-  const asksName = how.foldsCase && how.last === "keep";
+  const asksName = how.foldsKept && how.last === "keep";
   if (!asksName && (await isRealPath(inner, path, how.last))) return path;
 
   const bounds = how.links === "any" ? ["/"] : how.roots;
@@ -134,7 +138,7 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
       throw how.refuse();
     }
     const isKept = walk.isLast && how.last === "keep";
-    if (bounds.includes(at) || (isKept && !how.foldsCase)) return UNCHECKED_DIRECTORY;
+    if (bounds.includes(at) || (isKept && !how.foldsKept)) return UNCHECKED_DIRECTORY;
     const stat = await factsOrNull(inner, at);
     if (stat === null) return null;
     if (stat.type !== "symlink")

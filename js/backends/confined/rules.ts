@@ -5,7 +5,7 @@
 import { engine } from "../../engine/current.ts";
 import type { PathVerdict } from "../../engine/native/access.ts";
 import type { FsEntry } from "../backend.ts";
-import type { SandboxPolicy } from "../policy.ts";
+import { ignoresCase, type SandboxPolicy } from "../policy.ts";
 
 /** The rules of one policy. All paths are real and absolute. */
 export interface BackendPathRules {
@@ -40,7 +40,7 @@ const NO_RULES: BackendPathRules = {
 
 /** Compiles the rules of a policy whose roots are resolved. @throws INVALID_GLOB */
 export function compilePathRules(policy: SandboxPolicy): BackendPathRules {
-  const { cwd, deny, protect, places = [], paths } = policy;
+  const { cwd, deny, protect, places = [] } = policy;
   const secrets = policy.secrets === "grant";
   if (deny.length === 0 && !protect && !secrets && places.length === 0) return NO_RULES;
   const roots = [...(policy.read ?? []), ...policy.write];
@@ -51,7 +51,7 @@ export function compilePathRules(policy: SandboxPolicy): BackendPathRules {
     protect,
     secrets,
     places,
-    foldCase: paths === "windows",
+    foldCase: ignoresCase(policy),
   });
   const visible = (directory: string, entries: readonly FsEntry[]): readonly FsEntry[] => {
     if (entries.length === 0) return entries;

@@ -21,7 +21,7 @@ import {
 import { contentsOf, provideContents } from "../search/held.ts";
 import { confineBackend } from "./confine.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
-import { hasWindowsPaths, markWindowsPaths } from "../windows-paths.ts";
+import { markPathsLike } from "../windows-paths.ts";
 
 const checkPolicy = optionChecker("SandboxedBackend", POLICY_OPTION);
 
@@ -59,7 +59,7 @@ export class SandboxedBackend implements FsBackend {
     const confined = inner.confine?.(policy) ?? confineBackend(inner, policy);
     this.#confined = confined;
     boundOutput(this, policy, inner);
-    if (hasWindowsPaths(inner)) markWindowsPaths(this);
+    markPathsLike(inner, this);
     for (const name of CAPABILITIES) {
       // A confined backend is not confined again: policies are combined by intersection.
       if (name === "confine" || confined[name] === undefined) continue;

@@ -71,6 +71,7 @@ import {
   decodeTreePage,
 } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
+import { markPathsOfHost } from "../node/host-path.node.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
@@ -110,6 +111,7 @@ export class LocalBackend implements FsBackend {
     this.#native = requireAddon("the local disk");
     this.#options = Object.freeze({ ...options });
     boundOutput(this, options.policy);
+    markPathsOfHost(this);
     this.#roots = roots ?? openRoots(this.#native, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);

@@ -6,16 +6,24 @@ import { Buffer } from "node:buffer";
 import process from "node:process";
 import { makeError } from "../../engine/errors.ts";
 import { bytesOfName, canonicalPath, hasNameEscape, textOfNameBytes } from "../name-escapes.ts";
-import { innerWindowsPath, markWindowsPaths, windowsHostPath, windowsLinkTarget } from "../windows-paths.ts";
+import {
+  innerWindowsPath,
+  markFoldedNames,
+  markWindowsPaths,
+  windowsHostPath,
+  windowsLinkTarget,
+} from "../windows-paths.ts";
 
 const IS_WINDOWS = process.platform === "win32";
 
 /** A path as the functions of `node:fs` take it. */
 export type HostPath = string | Buffer;
 
-/** Marks a storage whose paths are those of this machine, if it runs Windows. */
+/** Marks a storage whose paths are those of this machine, if it runs Windows or macOS. */
 export function markPathsOfHost(storage: object): void {
   if (IS_WINDOWS) markWindowsPaths(storage);
+  // A volume of macOS can tell letter case apart. There a rule covers more than its spelling, never less.
+  if (process.platform === "darwin") markFoldedNames(storage);
 }
 
 /** Returns true for a path that no directory contains: `/`, and a drive of Windows. */

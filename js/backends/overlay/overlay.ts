@@ -27,7 +27,7 @@ import { OverlayLayer } from "./overlay-layer.ts";
 import { byteLength, checkTarget, childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { optionChecker } from "../../schema/option.ts";
 import { decodeText, encodeText } from "../text.ts";
-import { hasWindowsPaths, markWindowsPaths } from "../windows-paths.ts";
+import { markPathsLike } from "../windows-paths.ts";
 
 const checkLower = optionChecker("OverlayBackend", BACKEND_OPTIONS);
 
@@ -53,7 +53,7 @@ export class OverlayBackend implements FsBackend {
   constructor(lower: FsBackend) {
     checkLower(lower);
     this.#layer = new OverlayLayer(lower);
-    if (hasWindowsPaths(lower)) markWindowsPaths(this);
+    markPathsLike(lower, this);
     const { readBytes, listDir } = OverlayBackend.prototype;
     const own = () => this.readBytes === readBytes && this.listDir === listDir;
     const held = overlayContents(this.#layer, own);
