@@ -58,7 +58,7 @@ const contractPassed = results.passed;
 const cwd = temporaryFolder();
 const outside = join(temporaryFolder(), "secret.txt");
 writeFileSync(outside, "secret\n");
-const workspace = await openWorkspace(cwd, { stateDir });
+const workspace = await openWorkspace({ root: cwd, stateDir });
 const file = join(cwd, "src/a.ts");
 const firstUses = {
   "writes and reads": async () => {

@@ -66,6 +66,7 @@ test("no file of attacks is left out", () => {
     "crowd.slow.test.ts",
     "races-node.slow.test.ts",
     "races-served.slow.test.ts",
+    "spellings.test.ts",
     "steps-node.test.ts",
   ];
   expect(tests.filter((name) => !named.has(`${HERE}/${name}`)).sort()).toEqual(others);

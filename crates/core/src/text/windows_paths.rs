@@ -6,7 +6,7 @@
 //! Refused are paths whose meaning depends on more than their text (`C:a`, `\a`), paths of the
 //! network and of devices, and names that refer to another file ([`super::windows_names`]).
 
-use super::windows_names::{check_not_short_name, check_name};
+use super::windows_names::{check_name, check_not_short_name};
 use crate::error::{Code, Error, Result};
 
 /// The maximum length of a path in UTF-16 code units.
