@@ -18,7 +18,7 @@ import { join, resolve } from "node:path";
 import { platformName } from "./lib/platform.mjs";
 import { BuildError, missingToolError, root, runAndWait } from "./lib/run.mjs";
 import { sourcesHash } from "./release/sources.mjs";
-import { releaseTargets } from "./release/targets.mjs";
+import { addonPackageName, releaseTargets } from "./release/targets.mjs";
 
 /** Keeps the hash of the sources of the modules that were taken. */
 const WASM_MARK = ".cache/prebuilt-wasm";
@@ -72,7 +72,7 @@ function takeAddon(version, output) {
   const platform = platformName();
   if (!releaseTargets().some((target) => target.platform === platform))
     return `there is no native addon for ${platform}`;
-  return takePackage("native", `@filewright/native-${platform}`, version, (folder, { main }) => {
+  return takePackage("native", addonPackageName(platform), version, (folder, { main }) => {
     mkdirSync(join(root, "dist/native"), { recursive: true });
     copyFileSync(join(folder, main), output);
   });

@@ -104,7 +104,7 @@ export function defaultStateDir(): string {
 export function openStateDirectory(given: string | undefined): StateDirectory {
   const { path, passedOver, found } = tryStateDirectory(given);
   if (found === undefined) return Object.freeze({ path, passedOver });
-  // A disk that is full for now keeps nobody from reading, and from making space.
+  // While a disk is full, files can still be read, and space can be freed.
   if (given !== undefined && found.lasts) throw unwritableStateDirectory(path, found);
   return Object.freeze({ path, passedOver, problem: found.reason });
 }

@@ -27,7 +27,7 @@ import { BuildError, isInstalled, root, runAndWait, runScript } from "../lib/run
 import { MAX_PACKED_BYTES, megabytes } from "./inspect-addon.mjs";
 import { prepack } from "./prepack.mjs";
 import { sourcesHash } from "./sources.mjs";
-import { addonFileName, releaseTargets } from "./targets.mjs";
+import { addonFileName, addonPackageName, releaseTargets } from "./targets.mjs";
 import { agreedVersion } from "./version.mjs";
 
 /** Where the tarballs are put if nothing else is said. */
@@ -45,9 +45,6 @@ const NPM_LIBC = { gnu: "glibc", musl: "musl" };
 /** The members of package.json that the packages of addons share with the main package. */
 const SHARED = ["version", "license", "author", "homepage", "repository", "bugs", "engines", "publishConfig"];
 
-/** The name of the package with the addon of a platform. */
-const addonPackageName = ({ platform }) => `@filewright/native-${platform}`;
-
 /**
  * Returns the manifest of the main package as it is published.
  *
@@ -56,7 +53,7 @@ const addonPackageName = ({ platform }) => `@filewright/native-${platform}`;
  */
 export function publishedManifest(manifest, targets) {
   const { devDependencies: _, scripts: __, napi: ___, ...kept } = manifest;
-  const addons = targets.map((target) => [addonPackageName(target), manifest.version]);
+  const addons = targets.map((target) => [addonPackageName(target.platform), manifest.version]);
   return {
     ...kept,
     optionalDependencies: Object.fromEntries(addons),
@@ -73,7 +70,7 @@ export function publishedManifest(manifest, targets) {
 export function addonManifest(manifest, target) {
   const file = addonFileName(target);
   return {
-    name: addonPackageName(target),
+    name: addonPackageName(target.platform),
     description: `The native addon of filewright for ${target.platform}.`,
     ...Object.fromEntries(SHARED.filter((name) => name in manifest).map((name) => [name, manifest[name]])),
     os: [target.os],
@@ -85,8 +82,8 @@ export function addonManifest(manifest, target) {
   };
 }
 
-const readmeOfAddon = ({ platform }) => `# ${addonPackageName({ platform })}
-The native addon of [filewright](https://www.npmjs.com/package/filewright) for ${platform}. Installing \`filewright\` installs it where it fits; nothing else has to be done.
+const readmeOfAddon = ({ platform }) => `# ${addonPackageName(platform)}
+The native addon of filewright for ${platform}. Installing \`filewright\` installs it where it fits; nothing else has to be done.
 `;
 
 /** Runs npm pack in a folder. Returns the path and size of the tarball. */

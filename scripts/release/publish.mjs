@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { readArguments } from "../lib/arguments.mjs";
 import { BuildError, root, runAndWait, runScript } from "../lib/run.mjs";
 import { findTarballs } from "./channels/tarballs.mjs";
-import { releaseTargets } from "./targets.mjs";
+import { addonPackageName, releaseTargets } from "./targets.mjs";
 import { checkedVersion } from "./prepare.mjs";
 
 /** Only a workflow can prove where a package comes from; npm refuses to try elsewhere. */
@@ -28,7 +28,7 @@ export function publishingOrder({ main, addons }, platforms) {
   if (missing.length > 0) throw new BuildError(`there is no addon for ${missing.join(", ")}`);
   if (unknown.length > 0) throw new BuildError(`no addon is released for ${unknown.join(", ")}`);
   return [
-    ...platforms.map((platform) => ({ name: `@filewright/native-${platform}`, file: addons.get(platform) })),
+    ...platforms.map((platform) => ({ name: addonPackageName(platform), file: addons.get(platform) })),
     { name: "filewright", file: main },
   ];
 }

@@ -58,5 +58,8 @@ export function releaseTargets(platforms = []) {
   return platforms.length === 0 ? targets : targets.filter(({ platform }) => platforms.includes(platform));
 }
 
+/** Returns the name of the package with the addon of a platform, such as `linux-x64-gnu`. */
+export const addonPackageName = (platform) => `@filewright/native-${platform}`;
+
 /** Returns the name of the file of a platform's addon, as napi-rs expects it. */
 export const addonFileName = ({ platform }) => `filewright.${platform}.node`;

@@ -1,4 +1,4 @@
-/** What is told where a disk is used without the native addon. */
+/** The notice that a disk is used without the native addon. */
 import { loadNative } from "../load.node.ts";
 
 /** The sentence for a model and for a person. */
@@ -12,7 +12,7 @@ export function missingAddonNotice(): string | undefined {
   const loaded = loadNative();
   if ("binding" in loaded) return undefined;
   const { code, message, remedy } = loaded.failure;
-  // Nothing runs then: the error of the setting is what is told.
+  // No disk opens then, and the error of the setting says why.
   if (code === "setting") return undefined;
   return `${NOTICE} (${message}; ${remedy})`;
 }

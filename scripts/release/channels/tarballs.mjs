@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { BuildError } from "../../lib/run.mjs";
+import { addonPackageName } from "../targets.mjs";
 
 const VERSION = String.raw`\d+\.\d+\.\d+(?:-[\w.]+)?`;
 const MAIN = new RegExp(`^filewright-(${VERSION})\\.tgz$`);
@@ -47,7 +48,7 @@ export function installTarballs({ main, addons }, platforms, folder) {
   for (const platform of platforms) {
     const addon = addons.get(platform);
     if (addon === undefined) throw new BuildError(`there is no tarball of the addon for ${platform}`);
-    unpack(addon, join(folder, "node_modules/@filewright", `native-${platform}`));
+    unpack(addon, join(folder, "node_modules", addonPackageName(platform)));
   }
 }
 
