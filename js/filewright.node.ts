@@ -1,7 +1,7 @@
 /**
  * Opening a workspace, and the types that are met on the way. Everything else has an entry of its own:
- * `filewright/workspace`, `filewright/backends`, `filewright/access`, `filewright/hooks`, `filewright/readers`,
- * `filewright/presets`, `filewright/engine` and one for each agent framework.
+ * `filewright/workspace`, `filewright/backends`, `filewright/storage`, `filewright/access`, `filewright/hooks`,
+ * `filewright/readers`, `filewright/presets`, `filewright/engine` and one for each agent framework.
  *
  * @module filewright
  */

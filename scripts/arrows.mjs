@@ -12,7 +12,7 @@ import { filesBelow, importCircles, withoutComments } from "./lib/circles.mjs";
 /** The folders of js/. A folder may import those of the same line and of the lines above it. */
 const FOLDER_LEVELS = [
   ["engine"],
-  ["diff", "http", "readers", "backends", "journal", "rpc", "schema", "wasm"],
+  ["diff", "http", "readers", "backends", "journal", "rpc", "schema", "storage", "wasm"],
   ["hooks", "policy", "presets", "testing", "tools"],
   ["pipeline"],
   ["workspace"],

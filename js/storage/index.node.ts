@@ -1,0 +1,8 @@
+/**
+ * `filewright/storage` on Node: with the engine loaded.
+ *
+ * @module filewright/storage
+ */
+import "../engine/index.node.ts";
+
+export * from "./index.ts";

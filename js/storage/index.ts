@@ -1,0 +1,4 @@
+/**
+ * Storages: the files of a workspace in an engine that several machines share. {@link Storage} is the contract.
+ */
+export * from "./storage.ts";
