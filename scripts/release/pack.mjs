@@ -25,6 +25,7 @@ import { pathToFileURL } from "node:url";
 import { readArguments } from "../lib/arguments.mjs";
 import { BuildError, isInstalled, root, runAndWait, runScript } from "../lib/run.mjs";
 import { MAX_PACKED_BYTES, megabytes } from "./inspect-addon.mjs";
+import { assertLicences, linkedCrates, textAboutCrates } from "./licences.mjs";
 import { prepack } from "./prepack.mjs";
 import { sourcesHash } from "./sources.mjs";
 import { addonFileName, addonPackageName, releaseTargets } from "./targets.mjs";
@@ -38,6 +39,9 @@ const HOST_ADDONS = "dist/native";
 
 /** How large the main package may be. Both WebAssembly modules are half of it. */
 const MAX_MAIN_PACKED_BYTES = 2_200_000;
+
+/** The file of a package that has the licences of what is compiled into it. */
+const THIRD_PARTY = "THIRD-PARTY.txt";
 
 /** What a package manager calls the C libraries. */
 const NPM_LIBC = { gnu: "glibc", musl: "musl" };
@@ -77,7 +81,7 @@ export function addonManifest(manifest, target) {
     cpu: [target.arch],
     ...(target.libc && { libc: [NPM_LIBC[target.libc]] }),
     main: file,
-    files: [file],
+    files: [file, THIRD_PARTY],
     filewright: { sources: { native: sourcesHash("native") } },
   };
 }
@@ -140,15 +144,24 @@ function packMain(manifest, files, targets, output) {
  * its symbols are removed first, and its size has no limit.
  */
 function packAddon(manifest, addon, target, output, isLocalBuild) {
-  return packFolder(output, isLocalBuild ? Number.POSITIVE_INFINITY : MAX_PACKED_BYTES, (folder) => {
-    const file = join(folder, addonFileName(target));
-    copyFileSync(addon, file);
-    if (isLocalBuild && target.os === "linux" && isInstalled("strip"))
-      runAndWait("strip", ["--strip-unneeded", file]);
-    copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
-    writeFileSync(join(folder, "README.md"), readmeOfAddon(target));
-    return addonManifest(manifest, target);
-  }).file;
+  const licences = textAboutCrates(linkedCrates("filewright-node", target.triple));
+  assertLicences(addon, licences);
+  const { file, paths } = packFolder(
+    output,
+    isLocalBuild ? Number.POSITIVE_INFINITY : MAX_PACKED_BYTES,
+    (folder) => {
+      const file = join(folder, addonFileName(target));
+      copyFileSync(addon, file);
+      if (isLocalBuild && target.os === "linux" && isInstalled("strip"))
+        runAndWait("strip", ["--strip-unneeded", file]);
+      copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+      writeFileSync(join(folder, "README.md"), readmeOfAddon(target));
+      writeFileSync(join(folder, THIRD_PARTY), licences);
+      return addonManifest(manifest, target);
+    },
+  );
+  if (!paths.includes(THIRD_PARTY)) throw new BuildError(`npm left out ${THIRD_PARTY} of ${file}`);
+  return file;
 }
 
 /**

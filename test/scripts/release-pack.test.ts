@@ -79,7 +79,7 @@ describe("the package of an addon", () => {
     expect(rest).toMatchObject({
       name: `@filewright/native-${target.platform}`,
       main: `filewright.${target.platform}.node`,
-      files: [`filewright.${target.platform}.node`],
+      files: [`filewright.${target.platform}.node`, "THIRD-PARTY.txt"],
       ...{ version, license, repository, publishConfig },
     });
   });
