@@ -2,3 +2,5 @@
  * Storages: the files of a workspace in an engine that several machines share. {@link Storage} is the contract.
  */
 export * from "./storage.ts";
+export { memoryStorage, type MemoryStorage, type MemoryStorageOptions } from "./memory/memory.ts";
+export { probeStorage, type ProbeStorageOptions } from "./probe.ts";

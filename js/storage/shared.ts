@@ -130,7 +130,10 @@ export interface Records {
       readonly forMs?: number | undefined;
     },
   ): Promise<string>;
-  /** Adds to a counter, unless the result would exceed `most`; in one step. The result has the present number. */
+  /**
+   * Adds to a counter, unless the result would exceed `most`; in one step. The result has the present number.
+   * `forMs` counts from the first number, so that a counter covers a window of time.
+   */
   add(
     kind: string,
     id: string,

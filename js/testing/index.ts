@@ -1,6 +1,14 @@
 /**
- * The test suite for the contract of backends, for those of this package and for others. It is not needed at
- * run time.
+ * The test suites for the contracts of backends and of storages, for those of this package and for others. They
+ * are not needed at run time.
  */
 export { backendContract, type ContractOptions, contractCases } from "./contract.ts";
 export type { Context, ContractCase, ContractSubject } from "./case.ts";
+export { storageCases, storageContract, type StorageContractOptions } from "./storage/contract.ts";
+export type {
+  NeededFact,
+  StorageCapability,
+  StorageCase,
+  StorageContext,
+  StorageSubject,
+} from "./storage/case.ts";

@@ -1,0 +1,151 @@
+/** The checks of paths, changes and conditions that every storage makes before it does anything. */
+import { type Code, FilewrightError } from "../engine/errors.ts";
+import { checkMode } from "../backends/failure.ts";
+import { byteLength, checkPath, checkTarget, isLongName, normalise } from "../backends/paths.ts";
+import type { CommitOptions, Expect, Op } from "./commit.ts";
+import type { StorageFacts } from "./storage.ts";
+
+/** The maximum length of a path in a storage, in UTF-8 bytes. */
+const MAX_STORED_PATH_BYTES = 4096;
+
+/** The maximum length of an idempotency key, in UTF-8 bytes. */
+const MAX_KEY_BYTES = 200;
+
+/** The maximum size of the value of a shared record, in bytes of JSON. */
+const MAX_RECORD_BYTES = 64 * 1024;
+
+const HASH_FORM = /^sha256:[0-9a-f]{64}$/u;
+const TYPES: ReadonlySet<unknown> = new Set(["file", "dir", "symlink", "gone"]);
+
+const refuse = (message: string, path?: string, code: Code = "INVALID_ARGUMENT"): FilewrightError =>
+  new FilewrightError(code, message, { path });
+
+/**
+ * Checks a path of a storage.
+ * @throws INVALID_ARGUMENT unless it is absolute and normalised; NAME_TOO_LONG
+ */
+export function checkStoredPath(path: string): void {
+  checkPath(path);
+  if (!path.startsWith("/") || normalise(path).path !== path)
+    throw refuse("path must be absolute and without '.', '..' and doubled or last slashes", path);
+  if (path.length * 3 > MAX_STORED_PATH_BYTES && byteLength(path) > MAX_STORED_PATH_BYTES)
+    throw refuse(`path is longer than ${MAX_STORED_PATH_BYTES} bytes`, path, "NAME_TOO_LONG");
+  if (path.split("/").some(isLongName)) throw refuse("file name is too long", path, "NAME_TOO_LONG");
+}
+
+/** Checks a maximum number of results. @throws INVALID_ARGUMENT */
+export function checkLimit(limit: number, least = 1): void {
+  if (!Number.isSafeInteger(limit) || limit < least)
+    throw refuse(`limit must be a whole number of at least ${least}`);
+}
+
+/**
+ * Checks the changes of a commit by themselves, before anything is read.
+ * @throws INVALID_ARGUMENT, NAME_TOO_LONG, TOO_LARGE, LIMIT_EXCEEDED, PROTECTED_PATH for `/`
+ */
+export function checkOps(ops: readonly Op[], limits: StorageFacts["limits"]): void {
+  if (!Array.isArray(ops)) throw refuse("ops must be a list");
+  if (ops.length > limits.commitOps)
+    throw refuse(
+      `${ops.length} changes are more than the limit of ${limits.commitOps}`,
+      undefined,
+      "LIMIT_EXCEEDED",
+    );
+  let bytes = 0;
+  for (const op of ops) bytes += checkOp(op, limits);
+  if (bytes > limits.commitBytes)
+    throw refuse(
+      `${bytes} bytes are more than the limit of ${limits.commitBytes}`,
+      undefined,
+      "LIMIT_EXCEEDED",
+    );
+}
+
+/** Checks one change and returns its bytes. */
+function checkOp(op: Op, limits: StorageFacts["limits"]): number {
+  const { op: name } = Object(op) as { readonly op?: unknown };
+  for (const path of op.op === "move" ? [op.from, op.to] : [op.path]) {
+    checkStoredPath(path);
+    if (path === "/" && op.op !== "chmod" && op.op !== "mkdir")
+      throw refuse("the root cannot be replaced, moved or removed", path, "PROTECTED_PATH");
+  }
+  if ("mode" in op && op.mode !== undefined) checkMode(op.path, op.mode);
+  switch (op.op) {
+    case "put": {
+      const { path, body, hash } = op;
+      if (!(body instanceof Uint8Array)) throw refuse("body must be bytes", path);
+      if (hash !== undefined && !HASH_FORM.test(hash)) throw refuse("hash must be sha256:…", path);
+      if (body.length > limits.bodyBytes)
+        throw new FilewrightError("TOO_LARGE", `the limit is ${limits.bodyBytes} bytes`, {
+          path,
+          details: { size: body.length, limit: limits.bodyBytes },
+        });
+      return body.length;
+    }
+    case "link":
+      if (!HASH_FORM.test(op.hash)) throw refuse("hash must be sha256:…", op.path);
+      return 0;
+    case "symlink":
+      checkTarget(op.target, op.path);
+      return 0;
+    case "move":
+      if (op.to === op.from) throw refuse("source and destination are the same", op.from, "SAME_FILE");
+      if (op.to.startsWith(`${op.from}/`)) throw refuse("a tree cannot be moved into itself", op.from);
+      return 0;
+    case "mkdir":
+    case "chmod":
+    case "remove":
+      return 0;
+    default:
+      throw refuse(`unknown change '${String(name)}'`);
+  }
+}
+
+/** Checks the conditions and the key of a commit by themselves. @throws INVALID_ARGUMENT, TOO_LARGE */
+export function checkCommitOptions({ expect = [], key, records = [] }: CommitOptions): void {
+  for (const one of expect) checkExpect(one);
+  if (key !== undefined && (typeof key !== "string" || key === "" || byteLength(key) > MAX_KEY_BYTES))
+    throw refuse(`key must be a text of 1 to ${MAX_KEY_BYTES} bytes`);
+  for (const record of records) {
+    checkRecordName(record.kind, record.id);
+    if ("put" in record) jsonOfRecord(record.put);
+    else if ("add" in record) {
+      if (!Number.isSafeInteger(record.add)) throw refuse("add must be a whole number");
+    } else if (record.remove !== true) throw refuse("a change of a record needs put, add or remove");
+  }
+}
+
+function checkExpect(expect: Expect): void {
+  checkStoredPath(expect.path);
+  const kinds = ["version", "tree", "type"].filter((name) => name in expect);
+  if (kinds.length !== 1) throw refuse("a condition needs one of version, tree and type", expect.path);
+  const valid =
+    "version" in expect
+      ? expect.version === null || typeof expect.version === "string"
+      : "tree" in expect
+        ? typeof expect.tree === "string"
+        : TYPES.has(expect.type);
+  if (!valid) throw refuse(`the condition's ${kinds[0]} has no valid value`, expect.path);
+}
+
+/** Checks the name of a shared record. @throws INVALID_ARGUMENT */
+export function checkRecordName(kind: string, id: string): void {
+  for (const [what, name] of [
+    ["kind", kind],
+    ["id", id],
+  ])
+    if (typeof name !== "string" || name === "" || byteLength(name) > 1024 || name.includes("\0"))
+      throw refuse(`${what} must be a text of 1 to 1024 bytes without NUL`);
+}
+
+/** Returns the value of a shared record as JSON. @throws INVALID_ARGUMENT for any other value, TOO_LARGE */
+export function jsonOfRecord(value: unknown): string {
+  const json = JSON.stringify(value) as string | undefined;
+  if (json === undefined) throw refuse("the value of a record must be JSON");
+  const size = byteLength(json);
+  if (size > MAX_RECORD_BYTES)
+    throw new FilewrightError("TOO_LARGE", `a record has at most ${MAX_RECORD_BYTES} bytes of JSON`, {
+      details: { size, limit: MAX_RECORD_BYTES },
+    });
+  return json;
+}

@@ -1,0 +1,51 @@
+/** The errors that every storage throws in the same form. */
+import { FilewrightError } from "../engine/errors.ts";
+import type { UnmetExpect } from "./commit.ts";
+
+/** A revision of a shared record that a commit expected and did not find. */
+export interface UnmetRecord {
+  /** The record whose revision was another one. */
+  readonly record: { readonly kind: string; readonly id: string };
+  /** The expected revision; null for no record. */
+  readonly expected: string | null;
+  /** The revision that was found; null for no record. */
+  readonly found: string | null;
+}
+
+/** Creates the error of a commit whose conditions did not hold. `details.conflicts` has every one of them. */
+export function conflictError(conflicts: readonly (UnmetExpect | UnmetRecord)[]): FilewrightError {
+  const [first] = conflicts;
+  const path = first !== undefined && "path" in first ? first.path : undefined;
+  return new FilewrightError("CONFLICT", "the storage has changed since it was read", {
+    path,
+    details: { conflicts },
+  });
+}
+
+/** Creates the error of a commit whose locks another holder was given since. */
+export function fencedError(): FilewrightError {
+  return new FilewrightError("CONFLICT", "another holder was given the lock", {
+    details: { conflicts: [], reason: "fenced" },
+  });
+}
+
+/** Creates the error of a counter that would exceed its maximum. */
+export function counterError(
+  record: { readonly kind: string; readonly id: string },
+  now: number,
+  most: number,
+): FilewrightError {
+  return new FilewrightError("LIMIT_EXCEEDED", `the counter would exceed ${most}`, {
+    details: { record, now, most },
+  });
+}
+
+/** Creates the error of a call after `close`. */
+export function closedError(): FilewrightError {
+  return new FilewrightError("UNSUPPORTED_OPERATION", "the storage is closed");
+}
+
+/** Creates the error of a version that no snapshot keeps. */
+export function unknownVersionError(version: string): FilewrightError {
+  return new FilewrightError("INVALID_ARGUMENT", `no state is kept with the version '${version}'`);
+}

@@ -1,0 +1,420 @@
+/**
+ * A storage in memory: the complete reference of the contract, for tests, demos and development. It belongs to one
+ * process and ends with it. A commit runs without interruption, so nobody sees half of it.
+ */
+import { engine } from "../../engine/current.ts";
+import { checkAborted, FilewrightError } from "../../engine/errors.ts";
+import { backendError } from "../../backends/failure.ts";
+import { compareCodePoints, isWithin } from "../../backends/paths.ts";
+import { callback, integer, optionChecker, type Options, options as described } from "../../schema/option.ts";
+import { checkCommitOptions, checkLimit, checkOps, checkStoredPath } from "../check.ts";
+import { closedError, conflictError, unknownVersionError } from "../failure.ts";
+import { planMerge } from "../merge.ts";
+import { probeStorage } from "../probe.ts";
+import type {
+  ChangePage,
+  ChangesOptions,
+  Committed,
+  CommitOptions,
+  Entry,
+  EntryPage,
+  Expect,
+  ForkOptions,
+  ListRequest,
+  LockAllOptions,
+  LockedPaths,
+  LockPath,
+  Merged,
+  MergeOfForkOptions,
+  Op,
+  Past,
+  PastRequest,
+  ProbeOptions,
+  ReadEntry,
+  ReadMany,
+  ReadManyOptions,
+  Snapshot,
+  Storage,
+  StorageCall,
+  StorageFacts,
+  UnmetExpect,
+  Version,
+} from "../storage.ts";
+import { Contents } from "./contents.ts";
+import { Draft, type ReadyOp } from "./draft.ts";
+import { LeaseLocks } from "./locks.ts";
+import { CommitLog } from "./log.ts";
+import {
+  changedPaths,
+  entriesByPath,
+  isDirNode,
+  isFileNode,
+  nodeAt,
+  type StoredDir,
+  type StoredNode,
+} from "./nodes.ts";
+import { MemoryRecords } from "./records.ts";
+
+/** Options of a storage in memory. */
+export interface MemoryStorageOptions {
+  /** The clock of a storage in memory, which returns milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+  /** The number of commits that a storage in memory keeps for `changes` and `history`. Default 10,000. */
+  readonly keep?: number | undefined;
+}
+
+/**
+ * The table of the options of {@link memoryStorage}, with the type and the check of each.
+ *
+ * @printed
+ */
+export const MEMORY_STORAGE_OPTIONS: Options<MemoryStorageOptions> = described("MemoryStorageOptions", {
+  now: callback(),
+  keep: integer(1),
+});
+
+const checkOptions = optionChecker("memoryStorage", MEMORY_STORAGE_OPTIONS);
+
+const DEFAULT_KEPT_COMMITS = 10_000;
+const ROOT_MODE = 0o755;
+/** The time for which an idempotency key is known. */
+const KEY_MS = 24 * 60 * 60 * 1000;
+/** How often a merge is computed again when another writer was faster. */
+const MAX_MERGE_PLANS = 8;
+/** The size in bytes from which a content is hashed on another thread. */
+const MIN_ASYNC_HASH_BYTES = 64 * 1024;
+
+const FACTS: StorageFacts = Object.freeze({
+  cas: true,
+  atomic: true,
+  shared: false,
+  locks: "process",
+  forks: true,
+  history: true,
+  links: true,
+  modes: true,
+  empty_dirs: true,
+  durable: false,
+  limits: Object.freeze({
+    bodyBytes: 1024 * 1024 * 1024,
+    commitOps: 100_000,
+    commitBytes: 1024 * 1024 * 1024,
+    listPage: 100_000,
+  }),
+});
+
+/** What the forks of one storage share. */
+interface Family {
+  readonly contents: Contents;
+  readonly names: Set<string>;
+  readonly now: () => number;
+  readonly keep: number;
+}
+
+/**
+ * Makes an empty storage in memory.
+ *
+ * @example
+ * const storage = memoryStorage();
+ * const ws = await openWorkspace({ storage, root: "/repo" });
+ */
+export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage {
+  const { now = Date.now, keep = DEFAULT_KEPT_COMMITS } = checkOptions(options);
+  const entry: Entry = Object.freeze({ path: "/", type: "dir", version: "0", mode: ROOT_MODE, mtime: now() });
+  const root: StoredDir = { entry, children: new Map() };
+  const family = { contents: new Contents(), names: new Set<string>(), now, keep };
+  return new MemoryStorageEngine(family, root, new CommitLog(keep));
+}
+
+/** A storage in memory: every optional method of the contract but `search`. */
+export type MemoryStorage = Storage &
+  Required<Pick<Storage, "statMany" | "lockAll" | "snapshot" | "fork" | "merge" | "history" | "records">>;
+
+class MemoryStorageEngine implements MemoryStorage {
+  readonly #family: Family;
+  readonly #log: CommitLog;
+  readonly #locks = new LeaseLocks();
+  readonly #snapshots = new Map<Version, { readonly root: StoredDir; holders: number }>();
+  readonly #keys = new Map<string, { readonly answer: Committed; readonly until: number }>();
+  readonly #name: string | undefined;
+  /** The forks of this storage and its parent, each with its state when it was forked or last merged. */
+  readonly #merged = new Map<Storage, StoredDir>();
+  #root: StoredDir;
+  #closed = false;
+  readonly records: MemoryRecords;
+
+  constructor(family: Family, root: StoredDir, log: CommitLog, name?: string) {
+    this.#family = family;
+    this.#root = root;
+    this.#log = log;
+    this.#name = name;
+    this.records = new MemoryRecords(family.now);
+  }
+
+  async probe(options: ProbeOptions = {}): Promise<StorageFacts> {
+    this.#check(options);
+    // The probe writes, so it tries the same code on a storage of its own.
+    const scratch = memoryStorage({ now: this.#family.now });
+    await probeStorage(scratch, options);
+    return FACTS;
+  }
+
+  async readMany(paths: readonly string[], options: ReadManyOptions = {}): Promise<ReadMany> {
+    this.#check(options);
+    const root = this.#at(options.at);
+    let left = options.maxBytes ?? Number.POSITIVE_INFINITY;
+    const results = paths.map((path): ReadEntry | FilewrightError | null => {
+      try {
+        checkStoredPath(path);
+      } catch (error) {
+        return error as FilewrightError;
+      }
+      const node = nodeAt(root, path);
+      if (node === undefined) return null;
+      const { entry } = node;
+      if (options.bodies === false || !isFileNode(node)) return { entry };
+      if (node.body.length > left) {
+        left = -1;
+        return { entry, left: true };
+      }
+      left -= node.body.length;
+      return { entry, body: new Uint8Array(node.body) };
+    });
+    return { version: options.at ?? this.#log.head, results };
+  }
+
+  async statMany(paths: readonly string[], options: StorageCall = {}): Promise<readonly (Entry | null)[]> {
+    this.#check(options);
+    for (const path of paths) checkStoredPath(path);
+    return paths.map((path) => nodeAt(this.#root, path)?.entry ?? null);
+  }
+
+  async list(request: ListRequest): Promise<EntryPage> {
+    this.#check(request);
+    const { prefix = "/", depth = Number.POSITIVE_INFINITY, after = "", limit } = request;
+    checkStoredPath(prefix);
+    checkLimit(limit);
+    if (depth < 1) throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
+    const node = nodeAt(this.#at(request.at), prefix);
+    const version = request.at ?? this.#log.head;
+    const entries: Entry[] = [];
+    const most = Math.min(limit, FACTS.limits.listPage);
+    let next: string | undefined;
+    if (isDirNode(node)) {
+      for (const entry of entriesByPath(node, depth, after)) {
+        if (entries.length === most) {
+          next = entries.at(-1)?.path;
+          break;
+        }
+        entries.push(entry);
+      }
+    }
+    return { entries, top: node?.entry ?? null, version, ...(next === undefined ? {} : { next }) };
+  }
+
+  async changes(since: Version | null, options: ChangesOptions): Promise<ChangePage> {
+    this.#check(options);
+    checkLimit(options.limit, 0);
+    return this.#log.changes(since, options.limit, this.#root);
+  }
+
+  async commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
+    this.#check(options);
+    checkOps(ops, FACTS.limits);
+    checkCommitOptions(options);
+    const ready: ReadyOp[] = [];
+    for (const op of ops) ready.push(await this.#ready(op));
+    this.#check(options);
+    // From here on nothing is awaited: no other call comes between the conditions and the changes.
+    return this.#commit(ready, options);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#name !== undefined) this.#family.names.delete(this.#name);
+  }
+
+  async lockAll(paths: readonly LockPath[], options: LockAllOptions): Promise<LockedPaths> {
+    this.#check(options);
+    for (const { path } of paths) checkStoredPath(path);
+    const { token } = await this.#locks.acquire(
+      paths.map((one) => ({ ...one })),
+      options,
+    );
+    const release = async (): Promise<void> => this.#locks.release(token);
+    if (options.read === undefined) return { token, release };
+    try {
+      return { token, release, read: await this.readMany(options.read) };
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  async snapshot(options: StorageCall = {}): Promise<Snapshot> {
+    this.#check(options);
+    const at = this.#log.head;
+    const kept = this.#snapshots.get(at) ?? { root: this.#root, holders: 0 };
+    kept.holders++;
+    this.#snapshots.set(at, kept);
+    let released = false;
+    const release = async (): Promise<void> => {
+      if (released) return;
+      released = true;
+      kept.holders--;
+      if (kept.holders === 0) this.#snapshots.delete(at);
+    };
+    return { at, release };
+  }
+
+  async fork(name: string, options: ForkOptions = {}): Promise<MemoryStorage> {
+    this.#check(options);
+    if (typeof name !== "string" || name === "")
+      throw new FilewrightError("INVALID_ARGUMENT", "a fork needs a name");
+    const { names } = this.#family;
+    if (names.has(name)) throw new FilewrightError("ALREADY_EXISTS", `there is a workspace '${name}'`);
+    const root = this.#at(options.at);
+    const version = options.at ?? this.#log.head;
+    names.add(name);
+    const fork = new MemoryStorageEngine(this.#family, root, this.#log.forkedAt(version), name);
+    this.#merged.set(fork, root);
+    fork.#merged.set(this, root);
+    return fork;
+  }
+
+  async merge(from: Storage, options: MergeOfForkOptions = {}): Promise<Merged> {
+    this.#check(options);
+    const origin = this.#merged.get(from);
+    if (origin === undefined || !(from instanceof MemoryStorageEngine))
+      throw new FilewrightError("INVALID_ARGUMENT", "this is neither a fork of the storage nor its parent");
+    const repeated = options.key === undefined ? undefined : this.#answered(options.key);
+    if (repeated !== undefined) return { ...repeated, conflicts: [] };
+    const theirs = from.#root;
+    const changed = changedPaths(origin, theirs);
+    for (let attempt = 1; ; attempt++) {
+      const ours = this.#root;
+      const sides = {
+        base: sideOf(origin),
+        ours: { ...sideOf(ours), children: async (path: string) => childrenOf(ours, path) },
+        theirs: sideOf(theirs),
+      };
+      const { ops, seen, conflicts } = await planMerge(changed, sides, options.favour);
+      if (conflicts.length > 0) return { version: this.#log.head, entries: [], conflicts };
+      const expect = seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
+      try {
+        const { key, actor, signal } = options;
+        const answer = await this.commit(ops, { expect, key, actor, signal });
+        this.#merged.set(from, theirs);
+        return { ...answer, conflicts };
+      } catch (error) {
+        const isStale = error instanceof FilewrightError && error.code === "CONFLICT";
+        if (!isStale || attempt === MAX_MERGE_PLANS) throw error;
+      }
+    }
+  }
+
+  async history(request: PastRequest): Promise<readonly Past[]> {
+    this.#check(request);
+    checkLimit(request.limit);
+    return this.#log.history(request);
+  }
+
+  #check(options: StorageCall): void {
+    if (this.#closed) throw closedError();
+    checkAborted(options.signal);
+  }
+
+  /** Returns the state of a snapshot, or the present one. */
+  #at(version: Version | undefined): StoredDir {
+    if (version === undefined) return this.#root;
+    const kept = this.#snapshots.get(version);
+    if (kept === undefined) throw unknownVersionError(version);
+    return kept.root;
+  }
+
+  /** Returns a change with its content and hash. */
+  async #ready(op: Op): Promise<ReadyOp> {
+    const { contents } = this.#family;
+    if (op.op === "link") {
+      const body = contents.get(op.hash);
+      if (body === undefined || body.length !== op.size)
+        throw backendError("NOT_FOUND", op.path, "the storage has no such content");
+      return { op: "put", path: op.path, body, hash: op.hash, mode: op.mode };
+    }
+    if (op.op !== "put") return op;
+    const own = new Uint8Array(op.body);
+    const hash = own.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(own) : await engine().sha256Async(own);
+    if (op.hash !== undefined && op.hash !== hash)
+      throw backendError("INVALID_ARGUMENT", op.path, "the hash is not that of the content");
+    return { op: "put", path: op.path, body: contents.add(hash, own), hash, mode: op.mode };
+  }
+
+  #commit(ops: readonly ReadyOp[], options: CommitOptions): Committed {
+    const { key, expect = [], token, records = [], actor } = options;
+    const repeated = key === undefined ? undefined : this.#answered(key);
+    if (repeated !== undefined) return repeated;
+    if (token !== undefined) this.#locks.check(token);
+    const unmet = [...expect.flatMap((one) => this.#unmet(one) ?? []), ...this.records.unmet(records)];
+    if (unmet.length > 0) throw conflictError(unmet);
+    const now = this.#family.now();
+    const draft = new Draft(this.#root, this.#log.nextVersion, now);
+    for (const op of ops) draft.apply(op);
+    this.records.apply(records);
+    const changes = draft.changes();
+    if (changes.length > 0) {
+      this.#root = draft.root;
+      this.#log.add({ at: now, key, actor, changes });
+    }
+    const answer = Object.freeze({ version: this.#log.head, entries: Object.freeze(draft.entries()) });
+    if (key !== undefined) this.#keep(key, answer, now);
+    return answer;
+  }
+
+  #answered(key: string): Committed | undefined {
+    const known = this.#keys.get(key);
+    if (known === undefined || known.until <= this.#family.now()) return undefined;
+    return { ...known.answer, repeated: true };
+  }
+
+  #keep(key: string, answer: Committed, now: number): void {
+    this.#keys.set(key, { answer, until: now + KEY_MS });
+    // Keys are in the order of their times, so those that are over come first.
+    for (const [old, { until }] of this.#keys) {
+      if (until > now) break;
+      this.#keys.delete(old);
+    }
+  }
+
+  #unmet(expect: Expect): UnmetExpect | undefined {
+    const { path } = expect;
+    const entry = nodeAt(this.#root, path)?.entry;
+    if ("version" in expect) {
+      const found = entry?.version ?? null;
+      return found === expect.version ? undefined : { path, expected: expect.version, found };
+    }
+    if ("type" in expect) {
+      const found = entry?.type ?? "gone";
+      return found === expect.type ? undefined : { path, expected: expect.type, found };
+    }
+    const found = this.#log.lastChange(expect.tree, (changed) => isWithin(changed, path));
+    return found === undefined ? undefined : { path, expected: expect.tree, found };
+  }
+}
+
+function sideOf(root: StoredDir): {
+  entries(paths: readonly string[]): Promise<readonly (Entry | null)[]>;
+  bodies(paths: readonly string[]): Promise<readonly Uint8Array[]>;
+} {
+  const body = (node: StoredNode | undefined): Uint8Array =>
+    isFileNode(node) ? node.body : new Uint8Array(0);
+  return {
+    entries: async (paths) => paths.map((path) => nodeAt(root, path)?.entry ?? null),
+    bodies: async (paths) => paths.map((path) => body(nodeAt(root, path))),
+  };
+}
+
+function childrenOf(root: StoredDir, path: string): readonly string[] {
+  const node = nodeAt(root, path);
+  if (!isDirNode(node)) return [];
+  return [...node.children.values()].map(({ entry }) => entry.path).sort(compareCodePoints);
+}

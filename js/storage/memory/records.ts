@@ -1,0 +1,164 @@
+/** The shared records of a storage in memory. */
+import { FilewrightError, checkAborted } from "../../engine/errors.ts";
+import { compareCodePoints } from "../../backends/paths.ts";
+import { checkLimit, checkRecordName, jsonOfRecord } from "../check.ts";
+import { conflictError, counterError, type UnmetRecord } from "../failure.ts";
+import type { RecordOp, Records, SharedRecord } from "../shared.ts";
+
+interface StoredRecord {
+  readonly json: string;
+  readonly rev: string;
+  /** The time at which the record is over. */
+  readonly until: number;
+}
+
+/** Records in memory. Values are kept as JSON, so that nothing is shared with the caller. */
+export class MemoryRecords implements Records {
+  readonly #byKind = new Map<string, Map<string, StoredRecord>>();
+  readonly #now: () => number;
+  #revisions = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async get(
+    kind: string,
+    id: string,
+    options: Parameters<Records["get"]>[2] = {},
+  ): Promise<SharedRecord | null> {
+    checkAborted(options.signal);
+    checkRecordName(kind, id);
+    const found = this.#find(kind, id);
+    return found === undefined ? null : toRecord(found);
+  }
+
+  async put(
+    kind: string,
+    id: string,
+    value: unknown,
+    options: Parameters<Records["put"]>[3] = {},
+  ): Promise<string> {
+    checkAborted(options.signal);
+    checkRecordName(kind, id);
+    this.#applyAll([{ kind, id, put: value, expect: options.expect, forMs: options.forMs }]);
+    return (this.#find(kind, id) as StoredRecord).rev;
+  }
+
+  async add(
+    kind: string,
+    id: string,
+    amount: number,
+    most?: number,
+    options: Parameters<Records["add"]>[4] = {},
+  ): Promise<{ readonly ok: boolean; readonly now: number }> {
+    checkAborted(options.signal);
+    checkRecordName(kind, id);
+    const before = this.#counter(kind, id);
+    const now = before + amount;
+    if (!Number.isSafeInteger(now))
+      throw new FilewrightError("INVALID_ARGUMENT", "a counter is a whole number");
+    if (most !== undefined && now > most) return { ok: false, now: before };
+    this.#set(kind, id, now, this.#untilOfCounter(kind, id, options.forMs));
+    return { ok: true, now };
+  }
+
+  async list(
+    kind: string,
+    { after, limit, signal }: Parameters<Records["list"]>[1],
+  ): Promise<readonly (SharedRecord & { readonly id: string })[]> {
+    checkAborted(signal);
+    checkLimit(limit);
+    const ids = [...(this.#byKind.get(kind)?.keys() ?? [])].sort(compareCodePoints);
+    const found: (SharedRecord & { readonly id: string })[] = [];
+    for (const id of ids) {
+      if (after !== undefined && compareCodePoints(id, after) <= 0) continue;
+      const record = this.#find(kind, id);
+      if (record !== undefined) found.push({ id, ...toRecord(record) });
+      if (found.length === limit) break;
+    }
+    return found;
+  }
+
+  async remove(kind: string, id: string, options: Parameters<Records["remove"]>[2] = {}): Promise<void> {
+    checkAborted(options.signal);
+    checkRecordName(kind, id);
+    this.#byKind.get(kind)?.delete(id);
+  }
+
+  /** Returns the revisions that changes expect and that are not there. @throws LIMIT_EXCEEDED for a counter */
+  unmet(ops: readonly RecordOp[]): readonly UnmetRecord[] {
+    const unmet: UnmetRecord[] = [];
+    const sums = new Map<string, number>();
+    for (const op of ops) {
+      const { kind, id } = op;
+      if ("add" in op) {
+        const name = JSON.stringify([kind, id]);
+        const sum = (sums.get(name) ?? this.#counter(kind, id)) + op.add;
+        if (op.most !== undefined && sum > op.most) throw counterError({ kind, id }, sum - op.add, op.most);
+        sums.set(name, sum);
+        continue;
+      }
+      const found = this.#find(kind, id)?.rev ?? null;
+      if (op.expect !== undefined && op.expect !== found)
+        unmet.push({ record: { kind, id }, expected: op.expect, found });
+    }
+    return unmet;
+  }
+
+  /** Makes changes whose revisions were compared before. */
+  apply(ops: readonly RecordOp[]): void {
+    for (const op of ops) {
+      const { kind, id } = op;
+      if ("put" in op) this.#set(kind, id, op.put, this.#until(op.forMs));
+      else if ("add" in op)
+        this.#set(kind, id, this.#counter(kind, id) + op.add, this.#untilOfCounter(kind, id));
+      else this.#byKind.get(kind)?.delete(id);
+    }
+  }
+
+  #applyAll(ops: readonly RecordOp[]): void {
+    const unmet = this.unmet(ops);
+    if (unmet.length > 0) throw conflictError(unmet);
+    this.apply(ops);
+  }
+
+  #find(kind: string, id: string): StoredRecord | undefined {
+    const found = this.#byKind.get(kind)?.get(id);
+    if (found === undefined || found.until > this.#now()) return found;
+    this.#byKind.get(kind)?.delete(id);
+    return undefined;
+  }
+
+  #counter(kind: string, id: string): number {
+    const found = this.#find(kind, id);
+    if (found === undefined) return 0;
+    const value = JSON.parse(found.json) as unknown;
+    if (typeof value !== "number")
+      throw new FilewrightError("INVALID_ARGUMENT", `the record ${kind} ${id} is no counter`);
+    return value;
+  }
+
+  #until(forMs: number | undefined): number {
+    return forMs === undefined ? Number.POSITIVE_INFINITY : this.#now() + forMs;
+  }
+
+  /** Returns the end of a counter's time: it begins with the first number, so that a window of time ends. */
+  #untilOfCounter(kind: string, id: string, forMs?: number): number {
+    return this.#find(kind, id)?.until ?? this.#until(forMs);
+  }
+
+  #set(kind: string, id: string, value: unknown, until: number): void {
+    const json = jsonOfRecord(value);
+    let records = this.#byKind.get(kind);
+    if (records === undefined) {
+      records = new Map();
+      this.#byKind.set(kind, records);
+    }
+    records.set(id, { json, rev: String(++this.#revisions), until });
+  }
+}
+
+function toRecord({ json, rev }: StoredRecord): SharedRecord {
+  return { value: JSON.parse(json) as unknown, rev };
+}

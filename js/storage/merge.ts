@@ -1,0 +1,207 @@
+/**
+ * The three-way merge of a fork, for every storage: it compares three states of the changed paths and computes
+ * one commit, or the conflicts. The states are read by functions, so that an engine decides how.
+ */
+import { engine } from "../engine/current.ts";
+import { equalBytes } from "../engine/wire/bytes.ts";
+import { compareCodePoints, parentOf } from "../backends/paths.ts";
+import type { Op } from "./commit.ts";
+import type { Entry } from "./entry.ts";
+import type { MergeOfForkOptions, PathConflict, PathConflictKind } from "./merged.ts";
+
+/** The reads of one state. */
+interface MergeSide {
+  /** Returns the entries of these paths in their order; null for nothing. */
+  entries(paths: readonly string[]): Promise<readonly (Entry | null)[]>;
+  /** Returns the contents of these files in their order. */
+  bodies(paths: readonly string[]): Promise<readonly Uint8Array[]>;
+}
+
+/** The side whose changes are brought in, the one that receives them, and their common origin. */
+export interface MergeSides {
+  readonly base: MergeSide;
+  readonly ours: MergeSide & {
+    /** Returns the paths directly below a directory. */
+    children(path: string): Promise<readonly string[]>;
+  };
+  readonly theirs: MergeSide;
+}
+
+/** The changes of a merge. `seen` are the entries of `ours` that they were computed from. */
+export interface MergePlan {
+  readonly ops: readonly Op[];
+  readonly seen: readonly (readonly [path: string, entry: Entry | null])[];
+  readonly conflicts: readonly PathConflict[];
+}
+
+/** The three states of one path. */
+interface States {
+  readonly path: string;
+  readonly base: Entry | null;
+  readonly ours: Entry | null;
+  readonly theirs: Entry | null;
+}
+
+/** Text beyond this size is merged as one content: the engine's comparison takes memory by lines. */
+const MAX_MERGED_TEXT_BYTES = 16 * 1024 * 1024;
+
+/** Computes the merge of the paths that `theirs` has changed since `base`. Nothing is written. */
+export async function planMerge(
+  changed: readonly string[],
+  sides: MergeSides,
+  favour: MergeOfForkOptions["favour"],
+): Promise<MergePlan> {
+  const paths = [...new Set(changed)].filter((path) => path !== "/").sort(compareCodePoints);
+  const [base, ours, theirs] = await Promise.all([
+    sides.base.entries(paths),
+    sides.ours.entries(paths),
+    sides.theirs.entries(paths),
+  ]);
+  const states = paths.map((path, index) => ({
+    path,
+    base: base[index] ?? null,
+    ours: ours[index] ?? null,
+    theirs: theirs[index] ?? null,
+  }));
+  const conflicts: PathConflict[] = [];
+  const taken = new Map<string, States>();
+  const puts: Op[] = [];
+  for (const state of states) {
+    if (isSame(state.base, state.theirs) || isSame(state.ours, state.theirs)) continue;
+    if (isSame(state.base, state.ours)) {
+      taken.set(state.path, state);
+      continue;
+    }
+    const merged = await mergePath(state, sides);
+    if ("op" in merged) puts.push(merged);
+    else if (favour === undefined) conflicts.push(merged);
+    else if (favour === "theirs") taken.set(state.path, state);
+  }
+  const kept = await removeUnfit(taken, sides, conflicts);
+  conflicts.sort((a, b) => compareCodePoints(a.path, b.path));
+  const seen = states.map(({ path, ours: entry }) => [path, entry] as const);
+  return { ops: [...opsOf(kept), ...puts], seen, conflicts };
+}
+
+/** Merges one path that both sides changed in different ways; returns the change, or the conflict. */
+async function mergePath(state: States, sides: MergeSides): Promise<Op | PathConflict> {
+  const { path, base, ours, theirs } = state;
+  const conflict = (kind: PathConflictKind, text?: string): PathConflict =>
+    Object.freeze({ ...state, kind, ...(text === undefined ? {} : { text }) });
+  if (ours === null || theirs === null) return conflict("removed");
+  if (ours.type !== theirs.type) return conflict("type");
+  if (ours.type === "symlink") return conflict("target");
+  const origin = base?.type === ours.type ? base : null;
+  const mode = pick(origin?.mode, ours.mode, theirs.mode);
+  if (mode === null) return conflict("mode");
+  if (ours.type === "dir") return { op: "chmod", path, mode: mode ?? 0o755 };
+  const hash = pick(origin?.hash, ours.hash, theirs.hash);
+  const modeOption = mode === undefined ? {} : { mode };
+  if (typeof hash === "string") {
+    const size = (hash === ours.hash ? ours.size : theirs.size) ?? 0;
+    return { op: "link", path, hash, size, ...modeOption };
+  }
+  const [[own], [other], [old]] = await Promise.all([
+    sides.ours.bodies([path]),
+    sides.theirs.bodies([path]),
+    origin === null ? [new Uint8Array(0)] : sides.base.bodies([path]),
+  ]);
+  const texts = [old, own, other].map((bytes) => textOf(bytes ?? new Uint8Array(0)));
+  const [baseText, ourText, theirText] = texts;
+  if (baseText === undefined || ourText === undefined || theirText === undefined) return conflict("binary");
+  const merged = engine().merge3(baseText, ourText, theirText, {
+    labels: { ours: "ours", base: "base", theirs: "theirs" },
+  });
+  if (merged.conflicts.length > 0) return conflict("content", merged.text);
+  return { op: "put", path, body: merged.bytes, ...modeOption };
+}
+
+/** Returns the value that only one side changed; null when both did in different ways. */
+function pick<T>(base: T | undefined, ours: T | undefined, theirs: T | undefined): T | undefined | null {
+  if (ours === theirs || theirs === base) return ours;
+  return ours === base ? theirs : null;
+}
+
+/** Returns the text of UTF-8 bytes; undefined for other content. */
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.length > MAX_MERGED_TEXT_BYTES || bytes.includes(0)) return undefined;
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  return equalBytes(new TextEncoder().encode(text), bytes) ? text : undefined;
+}
+
+/**
+ * Returns the paths that can be taken from the fork. A directory that the fork removed stays when this storage has
+ * put something else into it. An entry whose parent is no directory here, or that would replace a directory in
+ * use, is a conflict.
+ */
+async function removeUnfit(
+  taken: ReadonlyMap<string, States>,
+  { ours }: MergeSides,
+  conflicts: PathConflict[],
+): Promise<readonly States[]> {
+  const kept: States[] = [];
+  const removed = new Set<string>();
+  // Deepest first, so that a directory is judged when what lies below it is known.
+  const ordered = [...taken.values()].sort((a, b) => compareCodePoints(b.path, a.path));
+  for (const state of ordered) {
+    if (state.ours?.type === "dir" && state.theirs?.type !== "dir") {
+      const children = await ours.children(state.path);
+      if (children.some((child) => !removed.has(child))) {
+        if (state.theirs !== null) conflicts.push(Object.freeze({ ...state, kind: "tree" }));
+        continue;
+      }
+    }
+    if (state.theirs === null) removed.add(state.path);
+    kept.push(state);
+  }
+  const parents = [
+    ...new Set(kept.filter(({ theirs }) => theirs !== null).flatMap(({ path }) => above(path))),
+  ];
+  const entries = await ours.entries(parents);
+  const blocked = new Set(
+    parents.filter((path, index) => {
+      const type = entries[index]?.type ?? "dir";
+      return type !== "dir" && taken.get(path)?.theirs?.type !== "dir";
+    }),
+  );
+  return kept.filter((state) => {
+    if (state.theirs === null || !above(state.path).some((path) => blocked.has(path))) return true;
+    conflicts.push(Object.freeze({ ...state, kind: "tree" }));
+    return false;
+  });
+}
+
+/** Returns the directories above a path, without `/`. */
+function above(path: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = parentOf(path); at !== "/"; at = parentOf(at)) found.push(at);
+  return found;
+}
+
+/** Returns the changes that take these paths from the fork: removals from the leaves, then what is made. */
+function opsOf(states: readonly States[]): readonly Op[] {
+  const down = [...states].sort((a, b) => compareCodePoints(b.path, a.path));
+  const removals = down.flatMap(({ path, ours, theirs }): readonly Op[] => {
+    const replaced = theirs?.type !== ours?.type || theirs?.type === "symlink";
+    return ours !== null && replaced ? [{ op: "remove", path }] : [];
+  });
+  const made = [...states]
+    .sort((a, b) => compareCodePoints(a.path, b.path))
+    .flatMap(({ path, ours, theirs }): readonly Op[] => {
+      if (theirs === null) return [];
+      const mode = theirs.mode === undefined ? {} : { mode: theirs.mode };
+      if (theirs.type === "symlink") return [{ op: "symlink", path, target: theirs.target ?? "" }];
+      if (theirs.type === "file")
+        return [{ op: "link", path, hash: theirs.hash ?? "", size: theirs.size ?? 0, ...mode }];
+      if (ours?.type === "dir")
+        return theirs.mode === undefined ? [] : [{ op: "chmod", path, mode: theirs.mode }];
+      return [{ op: "mkdir", path, ...mode }];
+    });
+  return [...removals, ...made];
+}
+
+/** Returns true for equal states, whatever their versions are. */
+function isSame(a: Entry | null, b: Entry | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.type === b.type && a.hash === b.hash && a.mode === b.mode && a.target === b.target;
+}

@@ -1,0 +1,270 @@
+/** Test cases for forks, merges and the history. */
+import type { Op, Storage } from "../../storage/storage.ts";
+import { assertEqual, assertFails, assertTrue } from "../case.ts";
+import { put, type StorageCase, type StorageContext } from "./case.ts";
+
+async function forkOf(storage: Storage, name: string, at?: string): Promise<Storage> {
+  const fork = await storage.fork?.(name, at === undefined ? {} : { at });
+  if (fork === undefined) throw new Error("no fork");
+  return fork;
+}
+
+async function mergeInto({ storage }: StorageContext, fork: Storage, options: object = {}) {
+  const merged = await storage.merge?.(fork, options);
+  if (merged === undefined) throw new Error("no merge");
+  return merged;
+}
+
+async function pathsOf(storage: Storage): Promise<readonly string[]> {
+  return (await storage.list({ limit: 1000 })).entries.map(({ path }) => path);
+}
+
+const TEN_LINES = Array.from({ length: 10 }, (_, i) => `line ${i}\n`);
+const textWith = (changes: Readonly<Record<number, string>>): string =>
+  TEN_LINES.map((line, i) => changes[i] ?? line).join("");
+
+/** The cases about forks. */
+export const forkCases: readonly StorageCase[] = [
+  {
+    name: "fork: begins as its parent is, and neither sees the other's changes",
+    needs: ["fork"],
+    run: async ({ storage, write, text }) => {
+      await write({ "/a": "1", "/d/b": "1", "/gone": "1" });
+      const fork = await forkOf(storage, "one");
+      assertEqual(await pathsOf(fork), ["/a", "/d", "/d/b", "/gone"], "the beginning");
+      await fork.commit([put("/a", "fork"), put("/d/new", "fork"), { op: "remove", path: "/gone" }]);
+      await write({ "/d/b": "parent", "/later": "1" });
+      assertEqual(
+        [await text("/a"), await text("/d/new"), await text("/gone")],
+        ["1", null, "1"],
+        "the parent",
+      );
+      assertEqual([await text("/a", fork), await text("/d/b", fork)], ["fork", "1"], "the fork");
+      assertEqual(await pathsOf(fork), ["/a", "/d", "/d/b", "/d/new"], "the listing of the fork");
+      await assertFails(() => storage.fork?.("one"), "ALREADY_EXISTS", "the same name");
+      await fork.close();
+    },
+  },
+  {
+    name: "fork: of a fork, and of a past state",
+    needs: ["fork", "snapshot"],
+    run: async ({ storage, write, text }) => {
+      await write({ "/a": "1", "/b": "1" });
+      const kept = await storage.snapshot?.();
+      await write({ "/a": "2" });
+      const past = await forkOf(storage, "past", kept?.at);
+      assertEqual(await text("/a", past), "1", "the past state");
+      const one = await forkOf(storage, "first");
+      await one.commit([{ op: "remove", path: "/b" }]);
+      const two = await forkOf(one, "second");
+      await two.commit([put("/c", "1")]);
+      assertEqual([await pathsOf(one), await pathsOf(two)], [["/a"], ["/a", "/c"]], "a fork of a fork");
+      assertEqual(await text("/b"), "1", "the first storage");
+      await kept?.release();
+    },
+  },
+  {
+    name: "fork: versions, changes and keys are its own",
+    needs: ["fork"],
+    run: async ({ storage, write, text, entry }) => {
+      await write({ "/a": "1" }, { key: "k" });
+      const fork = await forkOf(storage, "own");
+      const { head } = await fork.changes(null, { limit: 0 });
+      const version = (await entry("/a", fork))?.version ?? null;
+      await fork.commit([put("/a", "2")], { key: "k", expect: [{ path: "/a", version }] });
+      assertEqual([await text("/a", fork), await text("/a")], ["2", "1"], "the key of the fork");
+      const { entries } = await fork.changes(head, { limit: 10 });
+      assertEqual(
+        entries.map(({ path }) => path),
+        ["/a"],
+        "the changes of the fork",
+      );
+    },
+  },
+  {
+    name: "merge: brings in what only the fork changed, as one commit",
+    needs: ["fork", "merge"],
+    run: async (context) => {
+      const { storage, write, text } = context;
+      await write({ "/a": "1", "/b": "1", "/d/gone": "1", "/kind": "file" });
+      const fork = await forkOf(storage, "m");
+      const ops: readonly Op[] = [
+        put("/a", "fork"),
+        put("/new/file", "fork"),
+        { op: "remove", path: "/d", tree: true },
+        { op: "remove", path: "/kind" },
+        put("/kind/now/dir", "fork"),
+      ];
+      await fork.commit(ops);
+      await write({ "/b": "parent" });
+      const before = (await storage.readMany([])).version;
+      const { conflicts, version } = await mergeInto(context, fork);
+      assertEqual(conflicts, [], "the conflicts");
+      assertEqual(
+        await pathsOf(storage),
+        ["/a", "/b", "/kind", "/kind/now", "/kind/now/dir", "/new", "/new/file"],
+        "the paths",
+      );
+      assertEqual([await text("/a"), await text("/b")], ["fork", "parent"], "the contents");
+      const { entries } = await storage.changes(before, { limit: 100 });
+      assertTrue(
+        entries.every((one) => one.version === version),
+        "one commit",
+      );
+    },
+  },
+  {
+    name: "merge: texts changed at different places are merged, and again later",
+    needs: ["fork", "merge"],
+    run: async (context) => {
+      const { storage, write, text } = context;
+      await write({ "/t": textWith({}) });
+      const fork = await forkOf(storage, "t");
+      await fork.commit([put("/t", textWith({ 1: "fork\n" }))]);
+      await write({ "/t": textWith({ 8: "parent\n" }) });
+      assertEqual((await mergeInto(context, fork)).conflicts, [], "the first merge");
+      assertEqual(await text("/t"), textWith({ 1: "fork\n", 8: "parent\n" }), "the merged text");
+      await fork.commit([put("/t", textWith({ 1: "fork\n", 4: "again\n" }))]);
+      assertEqual((await mergeInto(context, fork)).conflicts, [], "the second merge");
+      assertEqual(await text("/t"), textWith({ 1: "fork\n", 4: "again\n", 8: "parent\n" }), "both changes");
+    },
+  },
+  {
+    name: "merge: conflicts are data and change nothing; a side can be favoured",
+    needs: ["fork", "merge"],
+    run: async (context) => {
+      const { storage, write, text } = context;
+      await write({ "/t": textWith({}), "/r": "1", "/clean": "1" });
+      const fork = await forkOf(storage, "c");
+      await fork.commit([
+        put("/t", textWith({ 3: "fork\n" })),
+        { op: "remove", path: "/r" },
+        put("/clean", "2"),
+      ]);
+      await write({ "/t": textWith({ 3: "parent\n" }), "/r": "2" });
+      const { conflicts, entries } = await mergeInto(context, fork);
+      assertEqual(
+        conflicts.map(({ path, kind }) => [path, kind]),
+        [
+          ["/r", "removed"],
+          ["/t", "content"],
+        ],
+        "the conflicts",
+      );
+      assertEqual(entries, [], "the changes");
+      assertTrue(conflicts[1]?.text?.includes("<<<<<<<") === true, "the text with markers");
+      assertEqual([conflicts[1]?.base?.type, conflicts[0]?.theirs], ["file", null], "the three states");
+      assertEqual([await text("/clean"), await text("/r")], ["1", "2"], "nothing was changed");
+      assertEqual((await mergeInto(context, fork, { favour: "theirs" })).conflicts, [], "favour: theirs");
+      assertEqual([await text("/t"), await text("/r")], [textWith({ 3: "fork\n" }), null], "the fork's side");
+    },
+  },
+  {
+    name: "merge: favours this storage, and a key makes it happen once",
+    needs: ["fork", "merge"],
+    run: async (context) => {
+      const { storage, write, text } = context;
+      await write({ "/t": "base\n" });
+      const fork = await forkOf(storage, "o");
+      await fork.commit([put("/t", "fork\n"), put("/other", "fork")]);
+      await write({ "/t": "parent\n" });
+      const first = await mergeInto(context, fork, { favour: "ours", key: "k" });
+      assertEqual([await text("/t"), await text("/other")], ["parent\n", "fork"], "the contents");
+      const again = await mergeInto(context, fork, { favour: "ours", key: "k" });
+      assertEqual([again.repeated, again.version], [true, first.version], "the repeated merge");
+    },
+  },
+  {
+    name: "merge: what needs a directory that is a file by now is a conflict",
+    needs: ["fork", "merge"],
+    run: async (context) => {
+      const { storage, write, text } = context;
+      await write({ "/d/a": "1", "/e/a": "1" });
+      const fork = await forkOf(storage, "d");
+      await fork.commit([put("/d/new", "fork"), { op: "remove", path: "/e", tree: true }]);
+      await storage.commit([
+        { op: "remove", path: "/d", tree: true },
+        put("/d", "a file"),
+        put("/e/mine", "1"),
+      ]);
+      const { conflicts } = await mergeInto(context, fork);
+      assertEqual(
+        conflicts.map(({ path, kind }) => [path, kind]),
+        [["/d/new", "tree"]],
+        "the conflicts",
+      );
+      await storage.commit([{ op: "remove", path: "/d" }]);
+      assertEqual((await mergeInto(context, fork)).conflicts, [], "without the file");
+      assertEqual(await text("/d/new"), "fork", "the new file");
+      assertEqual(
+        [await text("/e/a"), await text("/e/mine")],
+        [null, "1"],
+        "a directory with more in it stays",
+      );
+    },
+  },
+  {
+    name: "merge: of a storage that is no relative is INVALID_ARGUMENT",
+    needs: ["merge"],
+    run: async ({ storage }) => {
+      await assertFails(() => storage.merge?.({} as Storage), "INVALID_ARGUMENT", "a stranger");
+    },
+  },
+  {
+    name: "history: commits newest first, with their changes where one is named",
+    needs: ["history"],
+    run: async ({ storage, write }) => {
+      const a = await write({ "/a": "1" }, { actor: { agent: "one", tool: "write_file", callId: "c1" } });
+      const b = await write({ "/a": "2", "/b": "1" }, { key: "kb", actor: { agent: "two" } });
+      const c = await storage.commit([{ op: "remove", path: "/b" }], { actor: { agent: "one" } });
+      const versions = async (request: object) =>
+        (await storage.history?.({ limit: 10, ...request }))?.map(({ version }) => version);
+      assertEqual(await versions({}), [c.version, b.version, a.version], "all");
+      assertEqual(await versions({ limit: 1 }), [c.version], "a limit");
+      assertEqual(await versions({ before: b.version }), [a.version], "before a version");
+      assertEqual(await versions({ agent: "one" }), [c.version, a.version], "of an agent");
+      const [past] = (await storage.history?.({ key: "kb", limit: 10 })) ?? [];
+      assertEqual([past?.version, past?.key, past?.count], [b.version, "kb", 2], "the commit with a key");
+      assertEqual(
+        past?.changes?.map(({ path, before, after }) => [
+          path,
+          before?.version ?? null,
+          after?.version ?? null,
+        ]),
+        [
+          ["/a", a.version === b.version ? "" : (a.entries[0]?.version ?? ""), b.entries[0]?.version ?? ""],
+          ["/b", null, b.entries[1]?.version ?? ""],
+        ],
+        "its changes",
+      );
+      const [first] = (await storage.history?.({ version: a.version, limit: 10 })) ?? [];
+      assertEqual(first?.actor, { agent: "one", tool: "write_file", callId: "c1" }, "the origin");
+    },
+  },
+  {
+    name: "history: link restores what a commit replaced and removed",
+    needs: ["history"],
+    run: async ({ storage, write, text }) => {
+      await write({ "/a": "old", "/b": "old" });
+      const { version } = await storage.commit([
+        put("/a", "new"),
+        { op: "remove", path: "/b" },
+        put("/c", "new"),
+      ]);
+      const [past] = (await storage.history?.({ version, limit: 1 })) ?? [];
+      const ops = (past?.changes ?? []).map(
+        ({ path, before }): Op =>
+          before === null
+            ? { op: "remove", path }
+            : { op: "link", path, hash: before.hash ?? "", size: before.size ?? 0 },
+      );
+      const expect = (past?.changes ?? []).map(({ path, after }) => ({
+        path,
+        version: after?.version ?? null,
+      }));
+      await storage.commit(ops, { expect, actor: { undoOf: version } });
+      assertEqual([await text("/a"), await text("/b"), await text("/c")], ["old", "old", null], "the files");
+      await assertFails(() => storage.commit(ops, { expect }), "CONFLICT", "a second undo");
+    },
+  },
+];
