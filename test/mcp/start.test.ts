@@ -3,7 +3,16 @@
  * standard output, and status 1, or 2 for a wrong command line.
  */
 import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -238,6 +247,24 @@ describe("a server that cannot serve ends before it answers", () => {
     const { status, out } = await start({ args: ["mcp", "@/ws"] });
     expect(JSON.parse(out)).toMatchObject({ id: 1, result: { serverInfo: { version: VERSION } } });
     expect(status).toBe(0);
+  });
+
+  test("and does not look for its own package, which it is in", async () => {
+    const log = join(base, "resolved.txt");
+    const hook = join(base, "log-resolved.cjs");
+    writeFileSync(
+      hook,
+      `const M = require("node:module"), resolve = M._resolveFilename;
+       M._resolveFilename = (name, ...rest) => {
+         require("node:fs").appendFileSync(${JSON.stringify(log)}, name + "\\n");
+         return resolve(name, ...rest);
+       };`,
+    );
+    const { status } = await start({ args: ["mcp", "@/ws"], env: { NODE_OPTIONS: `--require=${hook}` } });
+    const names = readFileSync(log, "utf8").split("\n");
+    expect(status).toBe(0);
+    expect(names).toContain(`@filewright/native-${PLATFORM}`);
+    expect(names).not.toContain("filewright/package.json");
   });
 
   test("without a state directory a server that changes nothing answers", async () => {
