@@ -171,3 +171,8 @@ export function resolveAlias(path: string, roots: readonly string[], aliases: re
   const rest = relativeTo(path, name);
   return rest === null || rest === "." ? place : place === "/" ? `/${rest}` : `${place}/${rest}`;
 }
+
+/** Returns a glob that matches exactly one absolute path. */
+export function literalGlob(path: string): string {
+  return path === "/" ? "" : path.replace(/[*?[\]{}\\!]/g, "\\$&");
+}

@@ -15,11 +15,12 @@ import {
   text,
 } from "../schema/option.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { checkPath, isWithin, joinPath, normalise } from "../backends/paths.ts";
+import { checkPath, isWithin, joinPath, literalGlob, normalise } from "../backends/paths.ts";
 import { PLACES_OPTIONS, type PlacesOptions, encodePlaces } from "../backends/confined/places.ts";
 import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
 import { unicodeFormsOfGlob } from "./glob-forms.ts";
 
+export { literalGlob } from "../backends/paths.ts";
 export type { FollowSymlinks, Intent } from "../backends/policy.ts";
 
 /** The access rules of a workspace. Frozen plain data. */
@@ -203,9 +204,4 @@ function rebaseDenyGlobs(policy: Policy, cwd: string): readonly string[] {
       return `${from}/${floating ? "**/" : ""}${glob.slice(up.length)}`;
     });
   });
-}
-
-/** Returns a glob that matches exactly one absolute path. */
-export function literalGlob(path: string): string {
-  return path === "/" ? "" : path.replace(/[*?[\]{}\\!]/g, "\\$&");
 }

@@ -6,10 +6,10 @@
  * absolute one is used unchanged. A glob for everything in a directory (`vault/**`) covers the
  * directory as well.
  */
-import { normalise } from "../backends/paths.ts";
+import { literalGlob, normalise } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { unicodeFormsOfGlob } from "./glob-forms.ts";
-import { literalGlob, type SandboxPolicy } from "./policy.ts";
+import type { SandboxPolicy } from "./policy.ts";
 
 /** The maximum number of globs into which the braces of one rule expand. More are INVALID_GLOB. */
 const MAX_EXPANDED_GLOBS = 256;

@@ -3,12 +3,12 @@
  * tools become methods.
  */
 import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../policy/index.ts";
-import { literalGlob } from "../policy/policy.ts";
-import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { usedCapabilities } from "../backends/confined/used.ts";
 import { outputBoundOf } from "../backends/policy.ts";
 import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
 import { realpathVia } from "../backends/fallback/fallback.ts";
-import { isWithin } from "../backends/paths.ts";
+import { isWithin, literalGlob } from "../backends/paths.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import { pathForStorage } from "../backends/windows-paths.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
@@ -190,7 +190,7 @@ export async function openWorkspace(
   notifyRecovery(given, recovery, journal);
   return makeWorkspace(session, preset, {
     engine: running.engine,
-    backend: Object.freeze(CAPABILITIES.filter((name) => storage[name] !== undefined)),
+    backend: usedCapabilities(storage),
     confinement: running.confinement,
     ...(facts === undefined ? {} : { resolver: facts }),
     recovery,

@@ -3,12 +3,12 @@ import {
   type AskGrant,
   type GrantEvent,
   type GrantStore,
-  literalGlob,
   makePermissions,
   memoryGrants,
   type Permissions,
 } from "../policy/index.ts";
 import { type Notify, notifySafely } from "../hooks/events.ts";
+import { literalGlob } from "../backends/paths.ts";
 import { pathForStorage } from "../backends/windows-paths.ts";
 import { requireLocalHost } from "./host.ts";
 import type { GrantPromptSettings } from "../pipeline/session.ts";

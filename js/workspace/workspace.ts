@@ -38,7 +38,7 @@ import { type PresetTools, presetTools, type ToolDefinition } from "./preset-too
 export interface Capabilities {
   /** The loaded engine, and the reason why no other was loaded. */
   readonly engine: EngineInfo;
-  /** The optional capabilities of the backend. */
+  /** The optional capabilities of the backend that the workspace uses. */
   readonly backend: readonly Capability[];
   /** `native`: the backend resolves and opens in one step. `checked`: paths are checked before they are used. */
   readonly confinement: "native" | "checked";

@@ -2,8 +2,8 @@
  * Confines a backend: every path is resolved and checked before the inner backend gets it.
  *
  * Enumerations are walked here, over the inner `listDir`: links are never followed and denied
- * directories never entered. Native searches of the inner backend are not offered, because their
- * counts would include denied entries; the generic ones run over this backend instead.
+ * directories never entered. Searches and listings that the inner backend offers are asked, and each
+ * path of their answers is judged (`judged.ts`).
  */
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
@@ -33,6 +33,8 @@ import { filesBelow, globFiles } from "../fallback/walk-tree.ts";
 import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
 import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./rules.ts";
 import { contentsOf, provideContents } from "../search/held.ts";
+import { hashOfStorage, pageOfStorage } from "./judged-page.ts";
+import { judgedSearches } from "./judged-searches.ts";
 import { secret, secretContent } from "./outside.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
@@ -217,16 +219,19 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       return copyTree(within, from, to, options);
     },
   };
-  const { read, lock, hash } = inner;
-  if (hash !== undefined && read !== undefined) {
-    backend.hash = (path, options) =>
-      content(
-        path,
-        (real) => hash.call(inner, real, options),
-        async (_, real) =>
-          (await read.call(inner, real, { range: { start: 0, end: SECRET_HEAD_BYTES } }))?.bytes ??
-          EMPTY_BYTES,
-      );
+  const { read, lock } = inner;
+  /** Returns the beginning of a file, to see whether it is a secret. */
+  const headOf = async (_: unknown, real: string): Promise<Uint8Array> =>
+    read === undefined
+      ? inner.readBytes(real)
+      : ((await read.call(inner, real, { range: { start: 0, end: SECRET_HEAD_BYTES } }))?.bytes ??
+        EMPTY_BYTES);
+  if (inner.hash !== undefined) {
+    backend.hash = (path, options) => content(path, (real) => hashOfStorage(inner, real, options), headOf);
+  }
+  if (inner.readLines !== undefined) {
+    backend.readLines = (path, request) =>
+      content(path, (real) => pageOfStorage(inner, real, request), headOf);
   }
   if (read !== undefined) {
     backend.read = (path, options) =>
@@ -273,7 +278,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       intact: held.intact,
     });
   }
-  return Object.freeze(backend);
+  return Object.freeze(Object.assign(backend, judgedSearches(inner, policy, opened, { ...backend })));
 }
 
 /** Returns the beginning of a file, of which the caller has read a range. */

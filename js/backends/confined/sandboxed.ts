@@ -37,6 +37,11 @@ export class SandboxedBackend implements FsBackend {
   readonly #confined: FsBackend;
 
   declare readonly read?: NonNullable<FsBackend["read"]>;
+  declare readonly readLines?: NonNullable<FsBackend["readLines"]>;
+  declare readonly hash?: NonNullable<FsBackend["hash"]>;
+  declare readonly grep?: NonNullable<FsBackend["grep"]>;
+  declare readonly find?: NonNullable<FsBackend["find"]>;
+  declare readonly listTree?: NonNullable<FsBackend["listTree"]>;
   declare readonly listPage?: NonNullable<FsBackend["listPage"]>;
   declare readonly rename?: NonNullable<FsBackend["rename"]>;
   declare readonly copyFile?: NonNullable<FsBackend["copyFile"]>;

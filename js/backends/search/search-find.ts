@@ -1,5 +1,5 @@
 /** Searches for names over any backend, with the results of the native search of a disk. */
-import { decodeCursor, encodeCursor } from "../../engine/wire/cursor.ts";
+import { type CursorPosition, decodeCursor, encodeCursor } from "../../engine/wire/cursor.ts";
 import type { FindQuery, FindResult } from "../../engine/search.ts";
 import { utf8Length } from "../../engine/wire/bytes.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
@@ -10,8 +10,10 @@ import { type SearchPlace, SearchWalk } from "./search-walk.ts";
 
 const DAY_MS = 86_400_000;
 
-interface FoundEntry {
+/** An entry that a search for names found. */
+export interface FoundEntry {
   readonly path: string;
+  /** The time of its last change; -1 with the order `path`. */
   readonly time: number;
 }
 
@@ -26,57 +28,89 @@ export async function findBackend(
   place: SearchPlace = {},
 ): Promise<FindResult> {
   if (backend.find !== undefined) return backend.find(root, query);
-  const { pattern, type = "file", sort = "path", recencyMs = DAY_MS, cursor } = query;
-  const limit = positiveLimit("limit", query.limit);
-  const after = cursor === undefined ? undefined : decodeCursor("find", cursor);
-  const since = after?.since ?? Math.max(0, Date.now() - recencyMs);
+  const { pattern, type = "file", sort = "path" } = query;
+  const page = new FindPage(query);
   const globs = globsOf(pattern, query);
   const kinds: readonly string[] = type === "any" ? ["file", "dir", "symlink"] : [type];
   const wants = (path: string, entry: FsEntry) =>
     kinds.includes(entry.type) && globs.matches(path, entry.type === "dir");
   const walk = new SearchWalk(backend, root, { query, globs, wants, countIgnored: true, from: "" });
-  const yielder = new Yielder(query);
-  const found: FoundEntry[] = [];
   let complete = true;
   for await (const { path, entry } of walk.entries(place.top)) {
-    await yielder.yieldIfDue();
-    if (yielder.isOver) {
+    if (await page.isOver()) {
       complete = false;
       break;
     }
     const time =
       sort === "path" ? -1 : Math.floor(entry.mtime ?? (await timeOf(backend, childOf(root, path))));
-    found.push({ path, time });
+    page.add({ path, time });
   }
-  // Entries that are not recent are ordered by path alone.
-  const age = ({ time }: FoundEntry) =>
-    sort === "mtime" || (sort === "recent" && time >= since) ? time : -1;
-  const compare = (a: FoundEntry, b: FoundEntry) => age(b) - age(a) || compareCodePoints(a.path, b.path);
-  const all = sort === "path" ? found : await sortYielding(found, compare, yielder);
-  const last = after === undefined ? undefined : { path: after.path, time: after.number };
-  const rest = last === undefined ? all : all.filter((entry) => compare(entry, last) > 0);
-  const most = positiveLimit("maxTextBytes", query.maxTextBytes);
-  const page: FoundEntry[] = [];
-  for (let bytes = 0; page.length < Math.min(limit, rest.length) && bytes < most; ) {
-    const next = rest[page.length] as FoundEntry;
-    page.push(next);
-    bytes += utf8Length(next.path) + 1;
-    if (page.length % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
+  const { ignored, unreadable } = walk.counts;
+  return page.result({ ignored, unreadable, complete });
+}
+
+/** The page of a search for names, chosen from all entries that it found. */
+export class FindPage {
+  readonly #query: FindQuery & Signalled;
+  readonly #yielder: Yielder;
+  readonly #after: CursorPosition | undefined;
+  /** The time from which changes are recent. */
+  readonly #since: number;
+  readonly #limit: number;
+  readonly #found: FoundEntry[] = [];
+
+  /** @throws INVALID_ARGUMENT for a bad limit or cursor */
+  constructor(query: FindQuery & Signalled) {
+    this.#query = query;
+    this.#limit = positiveLimit("limit", query.limit);
+    this.#after = query.cursor === undefined ? undefined : decodeCursor("find", query.cursor);
+    this.#since = this.#after?.since ?? Math.max(0, Date.now() - (query.recencyMs ?? DAY_MS));
+    this.#yielder = new Yielder(query);
   }
-  const end = page.at(-1);
-  const truncated = rest.length > page.length;
-  return {
-    paths: page.map(({ path }) => path),
-    total: found.length,
-    ignored: walk.counts.ignored,
-    unreadable: walk.counts.unreadable,
-    truncated,
-    complete,
-    ...(truncated &&
-      end !== undefined && {
-        nextCursor: encodeCursor("find", { path: end.path, number: end.time, since }),
-      }),
-  };
+
+  /** Returns true when the time limit is reached. @throws CANCELLED */
+  async isOver(): Promise<boolean> {
+    await this.#yielder.yieldIfDue();
+    return this.#yielder.isOver;
+  }
+
+  /** Adds an entry. Entries come in path order. */
+  add(entry: FoundEntry): void {
+    this.#found.push(entry);
+  }
+
+  /** Returns the page, given what the search counted besides the entries. */
+  async result(counts: Pick<FindResult, "ignored" | "unreadable" | "complete">): Promise<FindResult> {
+    const { sort = "path", maxTextBytes } = this.#query;
+    const [found, after, since, yielder] = [this.#found, this.#after, this.#since, this.#yielder];
+    // Entries that are not recent are ordered by path alone.
+    const age = ({ time }: FoundEntry) =>
+      sort === "mtime" || (sort === "recent" && time >= since) ? time : -1;
+    const compare = (a: FoundEntry, b: FoundEntry) => age(b) - age(a) || compareCodePoints(a.path, b.path);
+    const all = sort === "path" ? found : await sortYielding(found, compare, yielder);
+    const last = after === undefined ? undefined : { path: after.path, time: after.number };
+    const rest = last === undefined ? all : all.filter((entry) => compare(entry, last) > 0);
+    const most = positiveLimit("maxTextBytes", maxTextBytes);
+    const page: FoundEntry[] = [];
+    for (let bytes = 0; page.length < Math.min(this.#limit, rest.length) && bytes < most; ) {
+      const next = rest[page.length] as FoundEntry;
+      page.push(next);
+      bytes += utf8Length(next.path) + 1;
+      if (page.length % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
+    }
+    const end = page.at(-1);
+    const truncated = rest.length > page.length;
+    return {
+      paths: page.map(({ path }) => path),
+      total: found.length,
+      ...counts,
+      truncated,
+      ...(truncated &&
+        end !== undefined && {
+          nextCursor: encodeCursor("find", { path: end.path, number: end.time, since }),
+        }),
+    };
+  }
 }
 
 /** Returns the time of the last change of an entry, in milliseconds since 1970. A link is not followed. */

@@ -63,7 +63,7 @@ export class GrepSearch {
   /** The bytes that further hits may add to the result. */
   #textLeft: number;
   #unreadable = 0;
-  #stoppedAt: string | undefined;
+  #stoppedAt: { readonly path: string; readonly number: number } | undefined;
 
   constructor(query: SearchQuery & Signalled) {
     this.from = query.cursor === undefined ? { path: "", number: 0 } : decodeCursor("grep", query.cursor);
@@ -92,8 +92,13 @@ export class GrepSearch {
   async isOver(path: string): Promise<boolean> {
     await this.#yielder.yieldIfDue();
     if (!this.#yielder.isOver) return false;
-    this.#stoppedAt = path;
+    this.#stoppedAt = { path, number: 0 };
     return true;
+  }
+
+  /** Ends the search after a file as if its time was over: what comes after it is not known. */
+  endAfter(path: string): void {
+    this.#stoppedAt ??= { path, number: WHOLE_FILE };
   }
 
   /** Returns true when there are more results than requested. */
@@ -182,7 +187,7 @@ export class GrepSearch {
     const counts: FileCount[] = [];
     const reached = this.#found.some(({ hits }) => hits.more) && this.#query.maxPerFile !== undefined;
     let reason: IncompleteReason | undefined = reached ? "max_per_file" : undefined;
-    let next = this.#stoppedAt === undefined ? undefined : { path: this.#stoppedAt, number: 0 };
+    let next = this.#stoppedAt;
     if (next !== undefined) reason = "timeout";
     let left = this.#maxResults;
     let filesWithMatches = 0;

@@ -5,7 +5,7 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { fileTypeGlobs } from "../../engine/file-types.ts";
-import type { Counting, SearchQuery, SearchResult } from "../../engine/search.ts";
+import type { Counting, PathGlobs, SearchQuery, SearchResult } from "../../engine/search.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { contentsOf } from "./held.ts";
@@ -42,11 +42,8 @@ export async function grepBackend(
     await search.file("", await backend.readBytes(root));
     return search.result();
   }
-  const globs = globsOf(query.glob, query);
-  const types = fileTypeGlobs(query.fileTypes);
-  const typed = types.length > 0 ? engine().glob(types, { caseSensitive: false }) : undefined;
-  const wants = (path: string, entry: FsEntry) =>
-    entry.type === "file" && globs.matches(path) && typed?.matches(path) !== false;
+  const { globs, matches } = fileFilterOf(query);
+  const wants = (path: string, entry: FsEntry) => entry.type === "file" && matches(path);
   const { path: from } = search.from;
   const held = query.index === "off" ? undefined : contentsOf(backend);
   // Without its size in the listing a file is read up to the limit, and no call for its facts is needed.
@@ -59,25 +56,42 @@ export async function grepBackend(
     return search.result(counts, kept ? "watch" : "scan");
   }
   const walked = walk();
-  await searchTree(search, backend, walked, place.top);
+  await searchFiles(search, backend, walked.entries(place.top));
   return search.result(walked.counts);
 }
 
+/** The files that a query searches, by their paths. */
+export interface FileFilter {
+  readonly globs: PathGlobs;
+  /** Returns true for the path of a file that is searched, relative to the start. */
+  matches(path: string): boolean;
+}
+
+/** Compiles the globs and file types of a query. @throws INVALID_GLOB, LIMIT_EXCEEDED */
+export function fileFilterOf(query: SearchQuery): FileFilter {
+  const globs = globsOf(query.glob, query);
+  const types = fileTypeGlobs(query.fileTypes);
+  const typed = types.length > 0 ? engine().glob(types, { caseSensitive: false }) : undefined;
+  return { globs, matches: (path) => globs.matches(path) && typed?.matches(path) !== false };
+}
+
+/** A file to search. Its size may be missing. */
+export type SearchedFile = Pick<WalkEntry, "path"> & { readonly entry: Pick<FsEntry, "path" | "size"> };
+
 interface PendingRead {
-  readonly file: WalkEntry;
+  readonly file: SearchedFile;
   /** The content, or the error of its read; undefined for a file that is too large. */
   readonly content: Promise<Uint8Array | Error | undefined> | undefined;
 }
 
-/** Searches the files of a walk. Some files are read ahead. */
-async function searchTree(
+/** Searches files in the order in which they are given. Some are read ahead. */
+export async function searchFiles(
   search: GrepSearch,
   backend: FsBackend,
-  walk: SearchWalk,
-  top: string | undefined,
+  files: AsyncIterable<SearchedFile>,
 ): Promise<void> {
   const ahead: PendingRead[] = [];
-  for await (const file of walk.entries(top)) {
+  for await (const file of files) {
     const { path, size } = file.entry;
     const large = (size ?? 0) > search.maxFileBytes;
     const most = size === undefined ? search.maxFileBytes : undefined;

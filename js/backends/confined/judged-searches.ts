@@ -1,0 +1,57 @@
+/** The searches and listings of a confined backend whose storage has its own. */
+import { findBackend, grepBackend } from "../search/search.ts";
+import type { FsBackend } from "../backend.ts";
+import { walkedTree } from "../fallback/tree-page.ts";
+import type { SandboxPolicy } from "../policy.ts";
+import { askOrWalk, type JudgedPlace } from "./judged.ts";
+import { judgedFind, judgedGrep } from "./judged-search.ts";
+import { judgedTree } from "./judged-tree.ts";
+import { normalise } from "../paths.ts";
+import type { PathResolver } from "./path-resolver.ts";
+
+/**
+ * Returns the methods `grep`, `find` and `listTree` as far as the storage offers them. `walked` is the confined backend
+ * without them, by which the files are read, and which is walked where an answer of the storage is not used.
+ */
+export function judgedSearches(
+  inner: FsBackend,
+  policy: SandboxPolicy,
+  opened: Promise<PathResolver>,
+  walked: FsBackend,
+): Pick<FsBackend, "grep" | "find" | "listTree"> {
+  const placeOf = async (root: string): Promise<JudgedPlace> => {
+    const resolver = await opened;
+    const real = await resolver.resolve(root, "read", "follow");
+    return { inner, resolver, policy, real, asked: normalise(root).path };
+  };
+  const methods: { -readonly [K in "grep" | "find" | "listTree"]?: FsBackend[K] } = {};
+  if (inner.grep !== undefined) {
+    methods.grep = async (root, query) => {
+      const place = await placeOf(root);
+      const walk = () => grepBackend(walked, root, query);
+      // A single file is read here: its content can be a secret.
+      if (!(await walked.stat(root)).isDir) return walk();
+      return askOrWalk("grep", () => judgedGrep(place, walked, query), walk);
+    };
+  }
+  if (inner.find !== undefined) {
+    methods.find = async (root, query) => {
+      const place = await placeOf(root);
+      const walk = () => findBackend(walked, root, query);
+      // The order by time needs the time of each entry, which the lists of a walk have and `find` does not tell.
+      if ((query.sort ?? "path") !== "path") return walk();
+      return askOrWalk("find", () => judgedFind(place, query), walk);
+    };
+  }
+  if (inner.listTree !== undefined) {
+    methods.listTree = async (root, request) => {
+      const place = await placeOf(root);
+      return askOrWalk(
+        "listTree",
+        () => judgedTree(place, request),
+        () => walkedTree(walked, root, request),
+      );
+    };
+  }
+  return methods;
+}
