@@ -54,6 +54,7 @@ const OPTION_TABLES = [
   ["definePreset", "presets/spec-options.js", "PRESET_SPEC_OPTIONS"],
   ["memoryStorage", "storage/memory/memory.js", "MEMORY_STORAGE_OPTIONS"],
   ["backendContract", "testing/contract.js", "CONTRACT_OPTIONS"],
+  ["s3Storage", "storage/s3/options.js", "S3_STORAGE_OPTIONS"],
   ["storageContract", "testing/storage/contract.js", "STORAGE_CONTRACT_OPTIONS"],
   ["Adapters", "adapters/offer.js", "ADAPTER_OPTIONS"],
   ["Adapters that ask", "adapters/offer.js", "APPROVING_OPTIONS"],

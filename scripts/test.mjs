@@ -143,6 +143,7 @@ const BUILD_STAGES = [
   { name: "native addon", body: () => runBuildScript("addon", "scripts/build.mjs", "--native-only") },
   { name: "TypeScript", body: () => runBuildScript("typescript", "scripts/build.mjs", "--ts-only") },
   { name: "WebAssembly", body: buildWasm },
+  { name: "versitygw", body: () => runBuildScript("versitygw", "scripts/versitygw.mjs") },
   { name: "compiling the cargo tests", needsRust: true, body: compileCargoTests },
 ];
 const CHECK_STAGE = {

@@ -13,7 +13,7 @@ const HOME = join(ROOT, ".cache/peers-lowest");
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "filewright-peers-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test("text of a PDF, a value of YAML, a smaller image and spans", async ({ skip }) => {
+test("text of a PDF, a value of YAML, a smaller image, spans and a signed request", async ({ skip }) => {
   const why = installed(join(import.meta.dirname, "lowest.json"), HOME);
   if (why !== undefined && process.env["CI"] !== "true") skip(why);
   expect(why).toBeUndefined();
@@ -33,6 +33,7 @@ test("text of a PDF, a value of YAML, a smaller image and spans", async ({ skip 
 
   const said = execFileSync(process.execPath, [join(HOME, "scene.mjs"), dir], { encoding: "utf8" });
   expect(JSON.parse(said)).toMatchObject({
+    signature: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=access\//u),
     pdf: expect.stringContaining("First page"),
     yaml: expect.stringContaining("8080"),
     image: { width: 1568, height: 392 },

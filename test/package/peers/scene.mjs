@@ -3,6 +3,7 @@
 import { trace } from "@opentelemetry/api";
 import { openWorkspace } from "filewright";
 import { openTelemetry } from "filewright/hooks";
+import { s3Storage } from "filewright/s3";
 
 const spans = [];
 const span = { setAttributes() {}, setStatus() {}, end() {} };
@@ -19,4 +20,19 @@ const pdf = await ws.readFile({ path: "a.pdf" });
 const yaml = await ws.readFile({ path: "a.yaml", json_pointer: "/servers/1/port" });
 const image = await ws.call("read_file", { path: "a.png" });
 await ws.close();
-console.log(JSON.stringify({ pdf: pdf.content, yaml: yaml.content, image: image.data?.image?.sent, spans }));
+
+let signature = "";
+const storage = await s3Storage({
+  endpoint: "https://store.invalid",
+  bucket: "bucket",
+  credentials: { accessKeyId: "access", secretAccessKey: "secret" },
+  workspace: "repo",
+  async fetch(request) {
+    signature = request.headers.get("authorization") ?? "";
+    return new Response(null, { status: 404 });
+  },
+});
+await storage.readMany(["/a.txt"]);
+console.log(
+  JSON.stringify({ signature, pdf: pdf.content, yaml: yaml.content, image: image.data?.image?.sent, spans }),
+);

@@ -1,0 +1,137 @@
+/** Commits: planned on a root, stored, and decided by the replacement of the root. */
+import { isWithin } from "../../backends/paths.ts";
+import type { Committed, CommitOptions, Expect, Op, UnmetExpect } from "../commit.ts";
+import { conflictError, fencedError, type UnmetRecord } from "../failure.ts";
+import { hashOps, mapParallel, type Blobs } from "./blobs.ts";
+import { randomId, sha256, toJsonBytes } from "./codec.ts";
+import type { Commits } from "./commits.ts";
+import { Draft } from "./draft.ts";
+import type { Keys } from "./keys.ts";
+import { TableView } from "./manifest.ts";
+import type { NewObject, Objects } from "./objects.ts";
+import { RecordDraft } from "./records.ts";
+import { type CommitLog, type Root, rowVersion, TOP_ROW, toEntry } from "./root.ts";
+import type { Plan, RootState } from "./state.ts";
+
+/** The parts of a storage that a commit needs. */
+export interface CommitParts {
+  readonly keys: Keys;
+  readonly objects: Objects;
+  readonly state: RootState;
+  readonly commits: Commits;
+  readonly blobs: Blobs;
+}
+
+/** Stores objects under names that are theirs alone. */
+export async function storeObjects(
+  objects: Objects,
+  list: readonly NewObject[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await mapParallel(list, ({ key, body, hex }) =>
+    objects.client.send({ method: "PUT", key, body, sha256: hex, signal }),
+  );
+}
+
+const toAnswer = ({ answer }: CommitLog, version: string): Committed =>
+  Object.freeze({ version, entries: Object.freeze(answer.map(toEntry)) });
+
+/** Makes a commit whose arguments were checked. `merged` notes the states of forks that it brings in. */
+export async function commit(
+  parts: CommitParts,
+  ops: readonly Op[],
+  options: CommitOptions,
+  merged?: Root["merged"],
+): Promise<Committed> {
+  const { signal, key, token } = options;
+  // No lock of this storage has a token, so none can be valid.
+  if (token !== undefined) throw fencedError();
+  const { ready, bodies } = await hashOps(ops);
+  const id = randomId();
+  const { state, blobs, objects } = parts;
+  // The contents are on their way while the root is read and the commit is planned.
+  const contents = blobs.store(ops, bodies, signal);
+  contents.catch(() => {});
+  const stored = new Set<string>();
+  const plan = async (root: Root): Promise<Plan<Committed>> => {
+    const now = objects.client.now();
+    const known = key === undefined ? undefined : await parts.commits.withKey(root, key, now, signal);
+    if (known !== undefined) return { answer: { ...toAnswer(known.log, known.version), repeated: true } };
+    const files = new TableView(root.files, parts.keys, objects, signal);
+    const draft = new Draft(files, id, now);
+    await draft.load(ready);
+    const records = new RecordDraft(new TableView(root.records, parts.keys, objects, signal), now, id);
+    const unmet: (UnmetExpect | UnmetRecord)[] = [];
+    for (const expect of options.expect ?? []) {
+      const found = await unmetExpect(parts, root, files, expect, signal);
+      if (found !== undefined) unmet.push(found);
+    }
+    unmet.push(...(await records.unmet(options.records ?? [])));
+    if (unmet.length > 0) throw conflictError(unmet);
+    for (const op of ready) await draft.apply(op);
+    await records.apply(options.records ?? []);
+    const log = await draft.log();
+    const isChange = log.changes.length > 0;
+    const version = isChange ? id : root.version;
+    const answer = toAnswer(log, version);
+    const [fileTable, recordTable] = [
+      isChange ? await files.change(draft.rows()) : { table: root.files, pages: [] },
+      await records.table(),
+    ];
+    const news: NewObject[] = [...fileTable.pages, ...recordTable.pages];
+    let next: Root = { ...root, version, files: fileTable.table, records: recordTable.table };
+    if (merged !== undefined) next = { ...next, merged: { ...root.merged, ...merged } };
+    if (isChange || key !== undefined) {
+      const head = {
+        id,
+        at: now,
+        count: log.changes.length,
+        ...(key === undefined ? {} : { key }),
+        ...(options.actor === undefined ? {} : { actor: options.actor }),
+      };
+      const { part, page } = await parts.commits.add(root, head);
+      next = { ...next, ...part };
+      if (page !== undefined) news.push(page);
+      const body = toJsonBytes(log);
+      news.push({ key: parts.keys.log(id), body, hex: await sha256(body) });
+      objects.rememberJson(parts.keys.log(id), log, body.length);
+    } else if (next.records === root.records && merged === undefined) {
+      // The contents count for links that name nothing.
+      await contents;
+      return { answer };
+    }
+    return {
+      answer,
+      root: next,
+      async store() {
+        // A plan on another root has mostly the same objects, which are stored once.
+        const missing = news.filter((one) => !stored.has(`${one.key} ${one.hex}`));
+        await Promise.all([contents, storeObjects(objects, missing, signal)]);
+        for (const one of missing) stored.add(`${one.key} ${one.hex}`);
+      },
+    };
+  };
+  return state.change(plan, signal);
+}
+
+/** Returns a condition that does not hold, with what was found; undefined for one that holds. */
+async function unmetExpect(
+  { commits }: CommitParts,
+  root: Root,
+  files: TableView,
+  expect: Expect,
+  signal: AbortSignal | undefined,
+): Promise<UnmetExpect | undefined> {
+  const { path } = expect;
+  if ("tree" in expect) {
+    const found = await commits.lastChange(root, expect.tree, (changed) => isWithin(changed, path), signal);
+    return found === undefined ? undefined : { path, expected: expect.tree, found };
+  }
+  const row = (await files.get(path)) ?? (path === "/" ? TOP_ROW : undefined);
+  if ("version" in expect) {
+    const found = row === undefined ? null : rowVersion(row);
+    return found === expect.version ? undefined : { path, expected: expect.version, found };
+  }
+  const found = row === undefined ? "gone" : toEntry(row).type;
+  return found === expect.type ? undefined : { path, expected: expect.type, found };
+}

@@ -1,0 +1,236 @@
+/** The chain of past commits: what changed since a version, which keys are used, and the history. */
+import { compareCodePoints } from "../../backends/paths.ts";
+import type { Entry, Version } from "../entry.ts";
+import type { Past, PastRequest } from "../shared.ts";
+import type { ChangePage } from "../storage.ts";
+import { mapParallel } from "./blobs.ts";
+import { randomId, sha256, toJsonBytes } from "./codec.ts";
+import { damageError } from "./failure.ts";
+import type { Keys } from "./keys.ts";
+import type { Row } from "./manifest.ts";
+import type { NewObject, Objects } from "./objects.ts";
+import { type CommitHead, type CommitLog, FIRST_VERSION, type PastPage, type Root, toEntry } from "./root.ts";
+
+/** The number of commits that the root has itself at most, and of those that are moved to a page beyond it. */
+const MAX_HEADS = 128;
+const MOVED_HEADS = 64;
+/** The number of commits since a version beyond which the caller lists again. */
+const MAX_LOGS = 1000;
+/** The time for which a key is known at least. */
+const KEY_MS = 25 * 60 * 60 * 1000;
+
+/** A version that `changes` takes: a commit, and in a page that ended within it the last path. */
+const SINCE_FORM = /^([\da-f]{1,40})(?: (\/.*))?$/su;
+
+/** The commits of one workspace. */
+export class Commits {
+  readonly #keys: Keys;
+  readonly #objects: Objects;
+
+  constructor(keys: Keys, objects: Objects) {
+    this.#keys = keys;
+    this.#objects = objects;
+  }
+
+  /** Returns the heads with another one, and the page that has to be stored first when older ones are moved to it. */
+  async add(
+    root: Root,
+    head: CommitHead,
+  ): Promise<{ readonly part: Pick<Root, "commits" | "past">; readonly page?: NewObject }> {
+    const commits = [...root.commits, head];
+    if (commits.length <= MAX_HEADS) return { part: { commits, past: root.past } };
+    const moved: PastPage & { id: string } = {
+      id: randomId(),
+      commits: commits.slice(0, MOVED_HEADS),
+      before: root.past,
+    };
+    const body = toJsonBytes(moved);
+    const hex = await sha256(body);
+    const page = { key: this.#keys.page(hex), body, hex };
+    return { part: { commits: commits.slice(MOVED_HEADS), past: hex }, page };
+  }
+
+  /** Yields the heads of past commits, the newest first. */
+  async *heads(root: Root, signal: AbortSignal | undefined): AsyncGenerator<CommitHead> {
+    yield* root.commits.toReversed();
+    for (let hex = root.past; hex !== null; ) {
+      const page = (await this.#objects.json(this.#keys.page(hex), hex, signal)) as PastPage | undefined;
+      // What a sweep removed is the end of the history.
+      if (page === undefined) return;
+      yield* page.commits.toReversed();
+      hex = page.before;
+    }
+  }
+
+  /** Returns what a commit changed; undefined when a sweep has removed it. */
+  async log(id: string, signal: AbortSignal | undefined): Promise<CommitLog | undefined> {
+    return (await this.#objects.json(this.#keys.log(id), undefined, signal)) as CommitLog | undefined;
+  }
+
+  /** Returns the commit of this workspace with a key, and the version of the workspace after it. */
+  async withKey(
+    root: Root,
+    key: string,
+    now: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly log: CommitLog; readonly version: Version } | undefined> {
+    let found: CommitHead | undefined;
+    for await (const head of this.heads(root, signal)) {
+      // A fork does not know the keys of the commits before it.
+      if (found === undefined && (head.id === root.origin?.version || head.at < now - KEY_MS))
+        return undefined;
+      if (found === undefined && head.key !== key) continue;
+      found ??= head;
+      if (head.count > 0 || head.id === root.origin?.version) return this.#answer(found, head.id, signal);
+    }
+    return found && this.#answer(found, root.origin?.version ?? FIRST_VERSION, signal);
+  }
+
+  async #answer(
+    { id }: CommitHead,
+    version: Version,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly log: CommitLog; readonly version: Version }> {
+    const log = await this.log(id, signal);
+    if (log === undefined) throw damageError(this.#keys.log(id), "is missing");
+    return { log, version };
+  }
+
+  /** Returns the commits after a version, the oldest first; undefined when it is unknown or too long ago. */
+  async #since(
+    root: Root,
+    since: Version,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly CommitHead[] | undefined> {
+    const found: CommitHead[] = [];
+    if (since === root.version) return found;
+    for await (const head of this.heads(root, signal)) {
+      if (head.id === since) return found.reverse();
+      if (head.count === 0) continue;
+      if (found.length === MAX_LOGS) return undefined;
+      found.push(head);
+    }
+    return since === FIRST_VERSION ? found.reverse() : undefined;
+  }
+
+  /** Returns the logs of the commits after a version, the oldest first; undefined when one is not kept any more. */
+  async #logsSince(
+    root: Root,
+    since: Version,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly (CommitLog & { readonly at: number })[] | undefined> {
+    const heads = await this.#since(root, since, signal);
+    if (heads === undefined) return undefined;
+    const logs = await mapParallel(heads, async ({ id, at }) => {
+      const log = await this.log(id, signal);
+      return log && { ...log, at };
+    });
+    return logs.includes(undefined) ? undefined : (logs as (CommitLog & { readonly at: number })[]);
+  }
+
+  /** Returns the version of the last commit after `since` that changed such a path; the head for an unknown one. */
+  async lastChange(
+    root: Root,
+    since: Version,
+    matches: (path: string) => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Version | undefined> {
+    const logs = await this.#logsSince(root, since, signal);
+    if (logs === undefined) return root.version;
+    return logs.findLast(({ changes }) => changes.some((change) => matches(pathOf(change))))?.id;
+  }
+
+  /** Returns the paths that changed after a version; undefined when that is not known any more. */
+  async pathsSince(
+    root: Root,
+    since: Version,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly string[] | undefined> {
+    const logs = await this.#logsSince(root, since, signal);
+    return logs && [...new Set(logs.flatMap(({ changes }) => changes.map(pathOf)))];
+  }
+
+  /** Returns a page of what changed after a version. */
+  async changes(
+    root: Root,
+    since: Version | null,
+    limit: number,
+    signal: AbortSignal | undefined,
+  ): Promise<ChangePage> {
+    const head = root.version;
+    const [, from, after] = SINCE_FORM.exec(since ?? FIRST_VERSION) ?? [];
+    const gap = { head, entries: [], gap: true } as const;
+    if (from === undefined) return gap;
+    if (limit === 0)
+      return (await this.#since(root, from, signal)) === undefined ? gap : { head, entries: [] };
+    // A page that ended within a commit goes on in it.
+    const partly = after === undefined ? undefined : await this.log(from, signal);
+    const logs = await this.#logsSince(root, from, signal);
+    if (logs === undefined || (after !== undefined && partly === undefined)) return gap;
+    const last = new Map<string, { readonly commit: number; readonly id: string; readonly row: Row }>();
+    const all = partly === undefined ? logs : [{ ...partly, at: 0 }, ...logs];
+    for (const [commit, { id, at, changes }] of all.entries()) {
+      for (const change of changes) {
+        const path = pathOf(change);
+        last.set(path, { commit, id, row: change[1] ?? [path, "x", id, at] });
+      }
+    }
+    const found = [...last.entries()]
+      .filter(
+        ([path, { commit }]) =>
+          partly === undefined || commit > 0 || compareCodePoints(path, after as string) > 0,
+      )
+      .sort(([a, one], [b, other]) => one.commit - other.commit || compareCodePoints(a, b));
+    const entries = found.slice(0, limit).map(([, { row }]): Entry => toEntry(row));
+    const end = found.length > limit ? found[limit - 1] : undefined;
+    return { head, entries, ...(end === undefined ? {} : { next: `${end[1].id} ${end[0]}` }) };
+  }
+
+  /** Returns past commits, the newest first. */
+  async history(root: Root, request: PastRequest): Promise<readonly Past[]> {
+    const { version, key, agent, before, limit, signal } = request;
+    const isNamed = version !== undefined || key !== undefined;
+    const found: Past[] = [];
+    let isBefore = before === undefined;
+    for await (const head of this.heads(root, signal)) {
+      if (found.length === limit) break;
+      const begins = isBefore;
+      if (head.id === before) isBefore = true;
+      if (!begins || head.count === 0) continue;
+      if (version !== undefined && head.id !== version) continue;
+      if (key !== undefined && head.key !== key) continue;
+      if (agent !== undefined && head.actor?.agent !== agent) continue;
+      const log = isNamed ? await this.log(head.id, signal) : undefined;
+      // Without what it changed, a commit that was asked for is not there any more.
+      if (isNamed && log === undefined) break;
+      found.push(toPast(head, log));
+      if (isNamed) break;
+    }
+    return found;
+  }
+}
+
+/** Returns the path of a change. */
+function pathOf([before, after]: CommitLog["changes"][number]): string {
+  return ((after ?? before) as Row)[0];
+}
+
+function toPast({ id, at, count, key, actor }: CommitHead, log: CommitLog | undefined): Past {
+  const entryOf = (row: Row | null): Entry | null => row && toEntry(row);
+  return Object.freeze({
+    version: id,
+    at,
+    ...(key === undefined ? {} : { key }),
+    ...(actor === undefined ? {} : { actor }),
+    count,
+    ...(log === undefined
+      ? {}
+      : {
+          changes: log.changes.map((change) => ({
+            path: pathOf(change),
+            before: entryOf(change[0]),
+            after: entryOf(change[1]),
+          })),
+        }),
+  });
+}

@@ -1,0 +1,140 @@
+/** The root of a workspace: the one object that is replaced under a condition, and so decides every commit. */
+import type { Actor, Entry, Version } from "../entry.ts";
+import { damageError } from "./failure.ts";
+import { EMPTY_TABLE, type Row, type Table } from "./manifest.ts";
+
+/** The head of a past commit. What it changed is in the object of its own, by its id. */
+export interface CommitHead {
+  /** The id of the commit, which is the version it made. */
+  readonly id: string;
+  /** The time of the commit by the clock of the store, in milliseconds since 1970. */
+  readonly at: number;
+  /** The number of changed paths. A commit without any made no version. */
+  readonly count: number;
+  readonly key?: string;
+  readonly actor?: Actor;
+}
+
+/** Older heads of commits, in an immutable object. */
+export interface PastPage {
+  readonly commits: readonly CommitHead[];
+  /** The hash of the page before. */
+  readonly before: string | null;
+}
+
+/** What a commit changed, in the object of its own. */
+export interface CommitLog {
+  readonly id: string;
+  /** The states of every changed path before and after, sorted by path; null for nothing. */
+  readonly changes: readonly (readonly [before: Row | null, after: Row | null])[];
+  /** The rows of the commit's answer; those of the kind `x` are gone. */
+  readonly answer: readonly Row[];
+}
+
+/** Where a fork comes from. */
+export interface Origin {
+  readonly workspace: string;
+  readonly version: Version;
+  /** The hash of the object with the table of files at that version. */
+  readonly state: string;
+}
+
+/** The present state of a workspace. */
+export interface Root {
+  readonly format: 1;
+  readonly version: Version;
+  readonly files: Table;
+  readonly records: Table;
+  /** The latest commits, newest last. */
+  readonly commits: readonly CommitHead[];
+  /** The hash of the page with the commits before these. */
+  readonly past: string | null;
+  /** Names of the latest writes of this object, by which a writer finds out whether a lost answer was a success. */
+  readonly marks: readonly string[];
+  readonly origin: Origin | null;
+  /** The states of forks that were merged last, by the name of the workspace. */
+  readonly merged: Readonly<Record<string, Origin>>;
+}
+
+/** The version of a workspace before its first commit. */
+export const FIRST_VERSION = "0";
+
+/** The root of a workspace that was never written. */
+export const EMPTY_ROOT: Root = {
+  format: 1,
+  version: FIRST_VERSION,
+  files: EMPTY_TABLE,
+  records: EMPTY_TABLE,
+  commits: [],
+  past: null,
+  marks: [],
+  origin: null,
+  merged: {},
+};
+
+/** The permission bits of the root directory of a workspace, of new directories and of new files. */
+export const DIR_MODE = 0o755;
+export const FILE_MODE = 0o644;
+
+/** Returns the root in a parsed object, and refuses a format that another version wrote. */
+export function checkRoot(key: string, value: unknown): Root {
+  const root = value as Root;
+  if (typeof value !== "object" || value === null || root.format !== 1)
+    throw damageError(key, "has a format that this version does not know");
+  if (!Array.isArray(root.commits) || !Array.isArray(root.files?.recent))
+    throw damageError(key, "is damaged");
+  return root;
+}
+
+/** The row of a file. */
+export function fileRow(
+  path: string,
+  version: Version,
+  mtime: number,
+  mode: number,
+  hex: string,
+  size: number,
+): Row {
+  return [path, "f", version, mtime, mode, hex, size];
+}
+
+/** Returns the mode of a row of a file or directory. */
+export const rowMode = (row: Row): number => row[4] as number;
+/** Returns the hash of the row of a file, in hexadecimal digits. */
+export const rowHex = (row: Row): string => row[5] as string;
+/** Returns the size of the row of a file. */
+export const rowSize = (row: Row): number => row[6] as number;
+/** Returns the version of a row. */
+export const rowVersion = (row: Row): Version => row[2] as Version;
+
+/** Returns a row with another path or version or mode. */
+export function changedRow(row: Row, path: string, version: Version, mode?: number): Row {
+  const [, kind, , mtime, oldMode, ...rest] = row;
+  return [path, kind, version, mtime, mode ?? oldMode, ...rest];
+}
+
+/** The row of `/` of a workspace in which it was never changed. */
+export const TOP_ROW: Row = ["/", "d", FIRST_VERSION, 0, DIR_MODE];
+
+/** Returns the entry of a row. */
+export function toEntry(row: Row): Entry {
+  const [path, kind, version, mtime, mode, content, size] = row as readonly [
+    string,
+    string,
+    Version,
+    number,
+    number,
+    string,
+    number,
+  ];
+  switch (kind) {
+    case "f":
+      return Object.freeze({ path, type: "file", version, hash: `sha256:${content}`, size, mode, mtime });
+    case "d":
+      return Object.freeze({ path, type: "dir", version, mode, mtime });
+    case "l":
+      return Object.freeze({ path, type: "symlink", version, mtime, target: content });
+    default:
+      return Object.freeze({ path, type: "gone", version, mtime });
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * A proxy before a real S3 server, on loopback: it counts round trips and makes faults. It is a mock of faults alone;
+ * whatever it does not spoil is answered by the server behind it.
+ */
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A request as the proxy sees it. */
+interface SeenRequest {
+  readonly method: string;
+  readonly key: string;
+  /** When it arrived and when it was answered, in milliseconds. */
+  readonly begin: number;
+  end: number;
+}
+
+/** What the proxy does to a request. Without anything it is passed on. */
+interface Fault {
+  /** Answers with this status instead of asking the server. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Cuts the connection: before the server is asked, or after it has answered. */
+  readonly cut?: "before" | "after";
+  /** Answers with this after the server has done what was asked. */
+  readonly spoil?: { readonly status: number } | { readonly body: (body: Buffer) => Buffer };
+  /** Does not answer at all. */
+  readonly hang?: true;
+  /** Takes these headers out of the request. */
+  readonly drop?: readonly string[];
+}
+
+/** Decides about a request; undefined passes it on. */
+type FaultRule = (
+  seen: SeenRequest,
+  message: IncomingMessage,
+) => Fault | undefined | Promise<Fault | undefined>;
+
+/** A running proxy. */
+export interface FaultProxy {
+  readonly endpoint: string;
+  /** The requests since the last `reset`. */
+  readonly seen: readonly SeenRequest[];
+  /** Sets the rule of all later requests. */
+  rule: FaultRule | undefined;
+  /** Forgets the requests so far. */
+  reset(): void;
+  /** The number of round trips since the last `reset`: the longest chain of requests of which each waited for the one before. */
+  trips(): number;
+  stop(): Promise<void>;
+}
+
+/** Waits so that requests which are sent together are under way together. */
+const DELAY_MS = 25;
+
+/** Starts a proxy before a server. */
+export async function startProxy(
+  target: string,
+  { delayMs = 0 }: { readonly delayMs?: number } = {},
+): Promise<FaultProxy> {
+  const { hostname, port } = new URL(target);
+  let seen: SeenRequest[] = [];
+  const proxy: { rule: FaultRule | undefined } = { rule: undefined };
+
+  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = "", url = "" } = message;
+    const one: SeenRequest = {
+      method,
+      key: decodeURIComponent(url),
+      begin: performance.now(),
+      end: Number.POSITIVE_INFINITY,
+    };
+    seen.push(one);
+    const pieces: Buffer[] = [];
+    for await (const piece of message) pieces.push(piece as Buffer);
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    const fault = (await proxy.rule?.(one, message)) ?? {};
+    const done = (): void => {
+      one.end = performance.now();
+    };
+    if (fault.hang) return;
+    if (fault.cut === "before") {
+      message.socket.destroy();
+      return done();
+    }
+    if (fault.status !== undefined) {
+      response.writeHead(fault.status, { ...fault.headers }).end(fault.body ?? "");
+      return done();
+    }
+    const headers = { ...message.headers };
+    for (const name of fault.drop ?? []) delete headers[name];
+    const answer = await new Promise<{ status: number; headers: IncomingMessage["headers"]; body: Buffer }>(
+      (resolve, reject) => {
+        const sent = request({ hostname, port, method, path: url, headers }, (reply) => {
+          const parts: Buffer[] = [];
+          reply.on("data", (part: Buffer) => parts.push(part));
+          reply.on("end", () =>
+            resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body: Buffer.concat(parts) }),
+          );
+          reply.on("error", reject);
+        });
+        sent.on("error", reject);
+        sent.end(Buffer.concat(pieces));
+      },
+    );
+    if (fault.cut === "after") {
+      message.socket.destroy();
+      return done();
+    }
+    const { spoil } = fault;
+    if (spoil !== undefined && "status" in spoil) {
+      response.writeHead(spoil.status).end();
+      return done();
+    }
+    const body = spoil === undefined ? answer.body : spoil.body(answer.body);
+    const { "transfer-encoding": _, ...kept } = answer.headers;
+    response.writeHead(answer.status, kept);
+    response.end(method === "HEAD" ? undefined : body);
+    done();
+  };
+
+  const server = createServer((message, response) => {
+    handle(message, response).catch(() => message.socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get seen() {
+      return seen;
+    },
+    get rule() {
+      return proxy.rule;
+    },
+    set rule(rule) {
+      proxy.rule = rule;
+    },
+    reset() {
+      seen = [];
+    },
+    trips() {
+      let count = 0;
+      let end = Number.NEGATIVE_INFINITY;
+      for (const one of [...seen].sort((a, b) => a.end - b.end)) {
+        if (one.begin < end) continue;
+        count += 1;
+        end = one.end;
+      }
+      return count;
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Starts a proxy that counts round trips. */
+export const startCounter = (target: string): Promise<FaultProxy> =>
+  startProxy(target, { delayMs: DELAY_MS });
