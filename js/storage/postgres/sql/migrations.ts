@@ -1,0 +1,48 @@
+/** The versions of the schema, and the one statement that brings a database up to the last of them. */
+import { committingFunctions } from "./committing.ts";
+import { maintenanceFunctions } from "./maintaining.ts";
+import { readingFunctions } from "./reading.ts";
+import { sharingFunctions } from "./sharing.ts";
+import { tables } from "./tables.ts";
+
+/** What each version adds to the one before it, in the schema `s`. A released one never changes. */
+const MIGRATIONS: readonly ((s: string) => string)[] = [tables];
+
+/** The version of the schema that this package uses. */
+export const SCHEMA_VERSION: number = MIGRATIONS.length;
+
+/**
+ * One statement, so one transaction: whoever comes second waits, and finds everything made. A database of a
+ * newer package is refused, because its functions may need other arguments.
+ */
+export function migration(schema: string, s: string): string {
+  const steps = MIGRATIONS.map(
+    (make, index) => `if had < ${index + 1} then execute ${quote("step", make(s))}; end if;`,
+  );
+  const functions = [readingFunctions, committingFunctions, sharingFunctions, maintenanceFunctions]
+    .map((make) => make(s))
+    .join("\n");
+  return `do ${quote(
+    "migration",
+    `
+declare had int;
+begin
+  perform pg_advisory_xact_lock(hashtextextended(${quote("name", `filewright ${schema}`)}, 0));
+  if to_regnamespace(${quote("name", s)}) is null then create schema ${s}; end if;
+  create table if not exists ${s}.meta (one boolean primary key default true check (one), version int not null);
+  select version into had from ${s}.meta;
+  had := coalesce(had, 0);
+  if had > ${SCHEMA_VERSION} then
+    raise exception 'schema version % is newer', had using errcode = 'FW020', detail = had::text;
+  end if;
+  ${steps.join("\n  ")}
+  execute ${quote("functions", functions)};
+  insert into ${s}.meta (version) values (${SCHEMA_VERSION}) on conflict (one) do update set version = excluded.version;
+end `,
+  )}`;
+}
+
+/** A text constant of SQL that needs no escapes. The tags differ, because one is inside another. */
+function quote(tag: string, text: string): string {
+  return `$${tag}$${text}$${tag}$`;
+}

@@ -1,0 +1,185 @@
+/** The functions beside the files: workspaces, forks, snapshots, records and locks. */
+
+/** Creates these functions in the schema `s`, a quoted identifier. */
+export function sharingFunctions(s: string): string {
+  return `${open(s)}${fork(s)}${pins(s)}${merges(s)}${records(s)}${locks(s)}`;
+}
+
+/** Finds or makes a workspace. Answers its number, or that the schema is of another version. */
+const open = (s: string) => `
+create or replace function ${s}.open(t text, workspace text, known int, out id bigint, out version int)
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  perform set_config('filewright.tenant', t, true);
+  select m.version into version from ${s}.meta m;
+  if version <> known then return; end if;
+  select q.id into id from ${s}.ws q where q.tenant = t and q.name = workspace;
+  if found then return; end if;
+  insert into ${s}.ws (tenant, name) values (t, workspace) on conflict do nothing returning ws.id into id;
+  if id is null then
+    select q.id into id from ${s}.ws q where q.tenant = t and q.name = workspace;
+    return;
+  end if;
+  perform set_config('filewright.workspaces', array[id]::text, true);
+  insert into ${s}.node (ws, path, seq, kind, mode) values (id, '/', 0, 'd', 493);
+end $$;`;
+
+/** Makes a workspace that begins as another one is, or was. Nothing is copied. */
+const fork = (s: string) => `
+create or replace function ${s}.fork(t text, w bigint, workspace text, past bigint)
+returns table (id bigint, base text) language plpgsql as $$
+#variable_conflict use_column
+declare c ${s}.view; x record; start bigint; made bigint;
+begin
+  -- With a past number, the row is locked against a sweeper that forgets it in the meantime.
+  if past is not null then perform 1 from ${s}.ws q where q.id = w and q.tenant = t for share; end if;
+  c := ${s}.chain(t, w, past);
+  start := coalesce(past, c.head);
+  select q.depth, q.bytes, q.files, q.max_bytes, q.max_files into x from ${s}.ws q where q.id = w;
+  if past is not null and past < c.head then
+    x.bytes := 0; x.files := 0;
+    select h.bytes, h.files into x.bytes, x.files from unnest(c.ids, c.uptos) l(id, upto)
+      join ${s}.change h on h.ws = l.id and h.seq <= l.upto order by h.seq desc limit 1;
+  end if;
+  insert into ${s}.ws (tenant, name, parent, parent_seq, depth, seq, floor, bytes, files, max_bytes, max_files)
+    values (t, workspace, w, start, x.depth + 1, start, start, coalesce(x.bytes, 0), coalesce(x.files, 0),
+      x.max_bytes, x.max_files)
+    on conflict do nothing returning ws.id into made;
+  if made is null then raise exception 'there' using errcode = 'FW014', detail = workspace; end if;
+  return query select made, start::text;
+end $$;`;
+
+/** Snapshots: a number that is kept until it is released. */
+const pins = (s: string) => `
+create or replace function ${s}.pin(t text, w bigint) returns table (id text, at text) language plpgsql as $$
+#variable_conflict use_column
+declare c ${s}.view; made bigint;
+begin
+  c := ${s}.chain(t, w, null);
+  insert into ${s}.pin (ws, seq) values (w, c.head) returning pin.id into made;
+  return query select made::text, c.head::text;
+end $$;
+create or replace function ${s}.unpin(t text, w bigint, pin_id bigint) returns void language plpgsql as $$
+begin
+  perform ${s}.chain(t, w, null);
+  delete from ${s}.pin q where q.ws = w and q.id = pin_id;
+end $$;`;
+
+/**
+ * The start of a merge: the number of the source that both have in common, and what the source changed since.
+ * Rows: the number first, then the paths. No row when the two are not parent and fork.
+ */
+const merges = (s: string) => `
+create or replace function ${s}.merge_base(t text, w bigint, source_id bigint) returns table (base text, path text)
+language plpgsql stable as $$
+declare start bigint;
+begin
+  perform ${s}.chain(t, w, null);
+  perform ${s}.chain(t, source_id, null);
+  select m.seq into start from ${s}.merged m where m.ws = w and m.source = source_id;
+  if start is null then
+    select q.parent_seq into start from ${s}.ws q
+      where (q.id = source_id and q.parent = w) or (q.id = w and q.parent = source_id);
+  end if;
+  if start is null then return; end if;
+  return query select start::text, null::text;
+  return query select distinct null::text, n.path from ${s}.node n where n.ws = source_id and n.seq > start;
+end $$;
+create or replace function ${s}.merge_done(t text, w bigint, source_id bigint, number bigint) returns void
+language plpgsql as $$
+begin
+  perform ${s}.chain(t, w, null);
+  insert into ${s}.merged (ws, source, seq) values (w, source_id, number)
+    on conflict (ws, source) do update set seq = greatest(merged.seq, excluded.seq);
+end $$;`;
+
+const records = (s: string) => `
+create or replace function ${s}.record_get(t text, w bigint, record_kind text, record_id text)
+returns table (value text, rev text) language plpgsql stable as $$
+begin
+  perform ${s}.chain(t, w, null);
+  return query select q.value, q.rev::text from ${s}.record q where q.ws = w and q.kind = record_kind
+    and q.id = record_id and (q.until is null or q.until > clock_timestamp());
+end $$;
+create or replace function ${s}.record_list(t text, w bigint, record_kind text, after text, most int)
+returns table (id text, value text, rev text) language plpgsql stable as $$
+begin
+  perform ${s}.chain(t, w, null);
+  return query select q.id, q.value, q.rev::text from ${s}.record q where q.ws = w and q.kind = record_kind
+    and (after is null or q.id > after) and (q.until is null or q.until > clock_timestamp()) order by q.id limit most;
+end $$;
+create or replace function ${s}.record_change(t text, w bigint, kind text, id text, op text, value text,
+  guarded boolean, expect text, most float8, for_ms float8) returns table (met boolean, now_value text, now_rev text)
+language plpgsql as $$
+begin
+  perform ${s}.chain(t, w, null);
+  return query select q.* from ${s}.change_record(w, kind, id, op, value, guarded, expect, most, for_ms) q;
+end $$;`;
+
+/**
+ * Locks. A plain path takes its own key alone, and the tree keys of the path and of every directory above it
+ * together with others; a tree takes its tree key alone. Keys are taken in their order, so nobody waits in a
+ * circle, and each has Postgres' own line of waiters. \`held\` has who was given what last: that is the fence, and
+ * the lock itself where sessions cannot hold one.
+ */
+const locks = (s: string) => `
+create or replace function ${s}.overlapping(w bigint, wanted json) returns setof ${s}.held language sql stable as $$
+  select h.* from ${s}.held h where h.ws = w and exists (
+    select 1 from json_to_recordset(wanted) l(p text, tree boolean) where h.path = l.p
+      or (l.tree and (l.p = '/' or starts_with(h.path, l.p || '/')))
+      or (h.tree and (h.path = '/' or starts_with(l.p, h.path || '/')))) $$;
+create or replace function ${s}.give(w bigint, wanted json, by_lease boolean, for_ms float8) returns bigint
+language plpgsql as $$
+declare tok bigint := nextval('${s}.fence');
+begin
+  delete from ${s}.held h using ${s}.overlapping(w, wanted) o
+    where h.ws = w and h.token = o.token and h.path = o.path and h.tree = o.tree;
+  insert into ${s}.held (ws, path, tree, token, total, lease, until)
+    select w, l.p, coalesce(l.tree, false), tok, json_array_length(wanted), by_lease,
+      clock_timestamp() + make_interval(secs => for_ms / 1000)
+    from json_to_recordset(wanted) l(p text, tree boolean);
+  return tok;
+end $$;
+create or replace function ${s}.take(t text, w bigint, wanted json, wait_ms float8, for_ms float8) returns bigint
+language plpgsql as $$
+declare
+  x record; rest float8;
+  ends timestamptz := clock_timestamp() + make_interval(secs => wait_ms / 1000);
+begin
+  perform ${s}.chain(t, w, null);
+  for x in
+    select q.key, bool_or(q.alone) alone from (
+      select hashtextextended('p' || l.p, w) key, true alone from json_to_recordset(wanted) l(p text, tree boolean)
+        where not coalesce(l.tree, false)
+      union all
+      select hashtextextended('t' || a.up, w), coalesce(l.tree, false) and a.up = l.p
+        from json_to_recordset(wanted) l(p text, tree boolean, ups text[]) cross join lateral unnest(l.ups) a(up)) q
+    group by q.key order by q.key loop
+    rest := extract(epoch from ends - clock_timestamp()) * 1000;
+    perform set_config('lock_timeout', greatest(1, ceil(rest))::bigint || 'ms', true);
+    if x.alone then perform pg_advisory_lock(x.key); else perform pg_advisory_lock_shared(x.key); end if;
+  end loop;
+  perform set_config('lock_timeout', '0', true);
+  -- Holders by lease, of replicas behind a pooler, are waited for as well.
+  while exists (select 1 from ${s}.overlapping(w, wanted) o where o.lease and o.until > clock_timestamp()) loop
+    if clock_timestamp() > ends then raise exception 'timeout' using errcode = '55P03'; end if;
+    perform pg_sleep(0.02);
+  end loop;
+  return ${s}.give(w, wanted, false, for_ms);
+end $$;
+create or replace function ${s}.take_lease(t text, w bigint, wanted json, for_ms float8) returns bigint
+language plpgsql as $$
+begin
+  perform ${s}.chain(t, w, null);
+  perform pg_advisory_xact_lock(hashtextextended('lease', w));
+  if exists (select 1 from ${s}.overlapping(w, wanted) o where o.until > clock_timestamp()) then return null; end if;
+  return ${s}.give(w, wanted, true, for_ms);
+end $$;
+create or replace function ${s}.end_hold(t text, w bigint, tok bigint) returns void language plpgsql as $$
+begin
+  perform ${s}.chain(t, w, null);
+  -- Kept as a fence: the token is good until another holder is given the paths.
+  update ${s}.held h set until = clock_timestamp() where h.ws = w and h.token = tok;
+  perform pg_advisory_unlock_all();
+end $$;`;

@@ -1,0 +1,324 @@
+/**
+ * A storage on Postgres: the files of a workspace as rows, and every method as one function in the database, so one
+ * round trip. Any number of processes share it. The client is the caller's; nothing here opens a connection of its own.
+ */
+import { checkAborted, FilewrightError } from "../../engine/errors.ts";
+import { checkCommitOptions, checkLimit, checkOps, checkStoredPath } from "../check.ts";
+import { closedError, unknownVersionError } from "../failure.ts";
+import type {
+  ChangePage,
+  ChangesOptions,
+  Committed,
+  CommitOptions,
+  Entry,
+  EntryPage,
+  ForkOptions,
+  ListRequest,
+  LockAllOptions,
+  LockedPaths,
+  LockPath,
+  Merged,
+  MergeOfForkOptions,
+  Op,
+  Past,
+  PastRequest,
+  ProbeOptions,
+  ReadEntry,
+  ReadMany,
+  ReadManyOptions,
+  Records,
+  Snapshot,
+  Storage,
+  StorageCall,
+  StorageFacts,
+  Version,
+} from "../storage.ts";
+import { probeStorage } from "../probe.ts";
+import { abortable, bytesOf, type Row } from "./client.ts";
+import { TenantContents } from "./contents.ts";
+import type { Database } from "./database.ts";
+import { decodeCommit, encodeCommit, recordError } from "./encode.ts";
+import { toPast } from "./history.ts";
+import { lockByLease, lockFairly } from "./locks.ts";
+import { mergeInto } from "./merging.ts";
+import { openWorkspaceRow } from "./opening.ts";
+import { nameFault } from "./options.ts";
+import type { WorkspacePlace } from "./place.ts";
+import { holdsSessions } from "./sessions.ts";
+import { postgresRecords } from "./records.ts";
+import { numberOf, toEntry } from "./rows.ts";
+
+const MEBIBYTE = 1024 * 1024;
+
+/** What a place in `readMany` has: no content, content, content in the object store, or content that was left. */
+const IN_ROW = 1;
+const OUTSIDE = 2;
+const LEFT = 3;
+
+/** A storage on Postgres: every optional method of the contract but `search`. */
+export type PostgresStorage = Storage &
+  Required<Pick<Storage, "statMany" | "lockAll" | "snapshot" | "fork" | "merge" | "history" | "records">>;
+
+/** The storage of one workspace. */
+export class PostgresStorageEngine implements PostgresStorage {
+  readonly place: WorkspacePlace;
+  readonly records: Records;
+  readonly #database: Database;
+  readonly #contents: TenantContents;
+  #fairLocks: boolean | undefined;
+  #closed = false;
+
+  constructor(place: WorkspacePlace, fairLocks?: boolean) {
+    this.place = place;
+    this.#database = place.database;
+    this.#contents = new TenantContents(place.database, place.tenant, place.blobs);
+    this.#fairLocks = fairLocks;
+    this.records = postgresRecords(place.database, () => this.#open());
+  }
+
+  async probe(options: ProbeOptions = {}): Promise<StorageFacts> {
+    this.#open(options);
+    this.#fairLocks = await abortable(options.signal, () => holdsSessions(this.#database));
+    await this.#probeScratch(options);
+    const bodyBytes = this.place.blobs === undefined ? 64 * MEBIBYTE : 1024 * MEBIBYTE;
+    return Object.freeze({
+      cas: true,
+      atomic: true,
+      shared: true,
+      locks: this.#fairLocks ? "fair" : "lease",
+      forks: true,
+      history: true,
+      links: true,
+      modes: true,
+      empty_dirs: true,
+      durable: true,
+      limits: Object.freeze({ ...this.#limits, bodyBytes }),
+    });
+  }
+
+  async readMany(paths: readonly string[], options: ReadManyOptions = {}): Promise<ReadMany> {
+    const { bodies = true, maxBytes = null, signal } = options;
+    const at = this.#at(options.at);
+    const results: (ReadEntry | FilewrightError | null)[] = [];
+    const asked: number[] = [];
+    for (const [index, path] of paths.entries()) {
+      results.push(null);
+      try {
+        checkStoredPath(path);
+        asked.push(index);
+      } catch (error) {
+        results[index] = error as FilewrightError;
+      }
+    }
+    const wanted = JSON.stringify(asked.map((index) => paths[index]));
+    const values = [...this.#open(options), wanted, bodies, maxBytes, at];
+    const rows = await this.#database.read("read_many", values, signal);
+    const outside: number[] = [];
+    const found: (ReadEntry | null)[] = asked.map(() => null);
+    let version = "";
+    for (const row of rows) {
+      const index = Number(row["i"]) - 1;
+      if (index < 0) version = String(row["version"]);
+      else found[index] = toReadEntry(row);
+      if (Number(row["place"]) === OUTSIDE) outside.push(index);
+    }
+    const filled = await this.#contents.fill(found, outside, signal);
+    for (const [index, one] of filled.entries()) results[asked[index] as number] = one;
+    return { version, results };
+  }
+
+  async statMany(paths: readonly string[], options: StorageCall = {}): Promise<readonly (Entry | null)[]> {
+    for (const path of paths) checkStoredPath(path);
+    const { results } = await this.readMany(paths, { bodies: false, signal: options.signal });
+    return results.map((one) => (one instanceof FilewrightError ? null : (one?.entry ?? null)));
+  }
+
+  async list(request: ListRequest): Promise<EntryPage> {
+    const { prefix = "/", depth, after, limit, signal } = request;
+    checkStoredPath(prefix);
+    checkLimit(limit);
+    if (depth !== undefined && !(depth >= 1))
+      throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
+    if (after !== undefined) checkStoredPath(after);
+    const levels = depth === undefined || depth > MAX_LEVELS ? null : Math.floor(depth);
+    const most = Math.min(limit, this.#limits.listPage);
+    const values = [...this.#open(request), prefix, levels, after ?? null, most, this.#at(request.at)];
+    const entries: Entry[] = [];
+    let top: Entry | null = null;
+    let version = "";
+    let next: string | undefined;
+    for (const row of await this.#database.read("list", values, signal)) {
+      const index = Number(row["i"]);
+      if (index > 0) entries.push(toEntry(row));
+      else if (index === 0) version = String(row["version"]);
+      else if (index === -1) top = toEntry(row);
+      else next = String(row["path"]);
+    }
+    return { entries, top, version, ...(next === undefined ? {} : { next }) };
+  }
+
+  async changes(since: Version | null, options: ChangesOptions): Promise<ChangePage> {
+    checkLimit(options.limit, 0);
+    const [, number, path] = /^(\d+)(?::(\/.*))?$/su.exec(since ?? "0") ?? [];
+    const from = number === undefined ? null : numberOf(number);
+    if (path !== undefined) checkStoredPath(path);
+    const { limit } = options;
+    // One more than asked for, which shows whether there is another page.
+    const most = limit === 0 ? 0 : limit + 1;
+    const values = [...this.#open(options), from ?? "-1", path ?? null, most];
+    const entries: Entry[] = [];
+    let head = "";
+    let gap = false;
+    for (const row of await this.#database.read("changes", values, options.signal)) {
+      const index = Number(row["i"]);
+      if (index === 0) head = String(row["version"]);
+      else if (index < 0) gap = true;
+      else entries.push(toEntry(row));
+    }
+    if (gap) return { head, entries: [], gap: true };
+    if (entries.length <= limit) return { head, entries };
+    entries.pop();
+    const last = entries.at(-1);
+    return { head, entries, next: `${last?.version}:${last?.path}` };
+  }
+
+  async commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
+    const values = this.#open(options);
+    const { key = null, actor = {}, token, signal } = options;
+    checkOps(ops, this.#limits);
+    checkCommitOptions(options);
+    // Copies: the caller may go on with its buffers.
+    const own = ops.map((op) => (op.op === "put" ? { ...op, body: new Uint8Array(op.body) } : { ...op }));
+    const bodies = await this.#contents.prepare(own, this.place.id, signal);
+    const encoded = encodeCommit(own, bodies, options);
+    const { agent = null, tool = null, callId = null, undoOf = null } = actor;
+    const rows = await this.#database.change(
+      "commit",
+      [
+        ...values,
+        key,
+        agent,
+        tool,
+        callId,
+        undoOf,
+        token === undefined ? null : String(token),
+        encoded.expects,
+        encoded.groups,
+        encoded.named,
+        encoded.bodies,
+        encoded.records,
+      ],
+      signal,
+      (thrown) => recordError(thrown, options),
+    );
+    return decodeCommit(rows, options);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  async lockAll(paths: readonly LockPath[], options: LockAllOptions): Promise<LockedPaths> {
+    const values = this.#open(options);
+    this.#fairLocks ??= await holdsSessions(this.#database);
+    const take = this.#fairLocks ? lockFairly : lockByLease;
+    const held = await take(this.#database, values, paths, options);
+    if (options.read === undefined) return held;
+    try {
+      return { ...held, read: await this.readMany(options.read, { signal: options.signal }) };
+    } catch (error) {
+      await held.release();
+      throw error;
+    }
+  }
+
+  async snapshot(options: StorageCall = {}): Promise<Snapshot> {
+    const values = this.#open(options);
+    const [row] = await this.#database.change("pin", [...values], options.signal);
+    let released: Promise<unknown> | undefined;
+    return {
+      at: String(row?.["at"]),
+      release: async () => {
+        released ??= this.#database.change("unpin", [...values, String(row?.["id"])]);
+        await released;
+      },
+    };
+  }
+
+  async fork(name: string, options: ForkOptions = {}): Promise<PostgresStorage> {
+    checkWorkspaceName(name);
+    const values = [...this.#open(options), name, this.#at(options.at)];
+    const [row] = await this.#database.change("fork", values, options.signal);
+    return new PostgresStorageEngine({ ...this.place, id: String(row?.["id"]) }, this.#fairLocks);
+  }
+
+  async merge(from: Storage, options: MergeOfForkOptions = {}): Promise<Merged> {
+    this.#open(options);
+    if (!(from instanceof PostgresStorageEngine) || from.place.tenant !== this.place.tenant)
+      throw new FilewrightError("INVALID_ARGUMENT", "this is neither a fork of the storage nor its parent");
+    return await mergeInto(this, from, options);
+  }
+
+  async history(request: PastRequest): Promise<readonly Past[]> {
+    checkLimit(request.limit);
+    const { version, key = null, agent = null, before, limit, signal } = request;
+    // A text that no version has names no commit.
+    const numbers = [version, before].map((one) => (one === undefined ? null : (numberOf(one) ?? "-1")));
+    const values = [...this.#open(request), numbers[0], key, agent, numbers[1], limit];
+    const rows = await this.#database.read("history", values, signal);
+    return rows.map(toPast);
+  }
+
+  /** The first two values of every call. @throws UNSUPPORTED_OPERATION after `close` */
+  #open(options: StorageCall = {}): readonly [tenant: string, workspace: string] {
+    if (this.#closed) throw closedError();
+    checkAborted(options.signal);
+    return [this.place.tenant, this.place.id];
+  }
+
+  get #limits(): StorageFacts["limits"] {
+    const bodyBytes = (this.place.blobs === undefined ? 64 : 1024) * MEBIBYTE;
+    return {
+      bodyBytes,
+      commitOps: 10_000,
+      commitBytes: Math.max(bodyBytes, 256 * MEBIBYTE),
+      listPage: 10_000,
+    };
+  }
+
+  #at(version: Version | undefined): string | null {
+    if (version === undefined) return null;
+    const number = numberOf(version);
+    if (number === null) throw unknownVersionError(version);
+    return number;
+  }
+
+  /** Tries the guarantees in a workspace of its own, which is removed at once. */
+  async #probeScratch(options: ProbeOptions): Promise<void> {
+    const { tenant, blobs } = this.place;
+    const name = `filewright-probe-${crypto.randomUUID()}`;
+    const id = await openWorkspaceRow(this.#database, tenant, name);
+    const scratch = new PostgresStorageEngine({ database: this.#database, tenant, id, blobs }, false);
+    try {
+      await probeStorage(scratch, options);
+    } finally {
+      await this.#database.change("drop", [tenant, name, true]);
+    }
+  }
+}
+
+/** The deepest directory that a path of 4,096 bytes can name. */
+const MAX_LEVELS = 2048;
+
+function toReadEntry(row: Row): ReadEntry {
+  const entry = toEntry(row);
+  const place = Number(row["place"]);
+  if (place === IN_ROW) return { entry, body: bytesOf(row["body"]) };
+  return place === LEFT ? { entry, left: true } : { entry };
+}
+
+/** @throws INVALID_ARGUMENT unless a name can be that of a workspace */
+function checkWorkspaceName(name: unknown): void {
+  const fault = typeof name !== "string" || name === "" ? "must be a text" : nameFault(name);
+  if (fault !== undefined) throw new FilewrightError("INVALID_ARGUMENT", `the name of a fork ${fault}`);
+}
