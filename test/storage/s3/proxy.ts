@@ -36,6 +36,13 @@ type FaultRule = (
   message: IncomingMessage,
 ) => Fault | undefined | Promise<Fault | undefined>;
 
+/** An answer of the server behind. */
+interface ServerAnswer {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
 /** A running proxy. */
 export interface FaultProxy {
   readonly endpoint: string;
@@ -43,6 +50,8 @@ export interface FaultProxy {
   readonly seen: readonly SeenRequest[];
   /** Sets the rule of all later requests. */
   rule: FaultRule | undefined;
+  /** Is told each answer of the server. */
+  onAnswer: ((seen: SeenRequest, answer: ServerAnswer) => void) | undefined;
   /** Forgets the requests so far. */
   reset(): void;
   /** The number of round trips since the last `reset`: the longest chain of requests of which each waited for the one before. */
@@ -60,7 +69,7 @@ export async function startProxy(
 ): Promise<FaultProxy> {
   const { hostname, port } = new URL(target);
   let seen: SeenRequest[] = [];
-  const proxy: { rule: FaultRule | undefined } = { rule: undefined };
+  const proxy: Pick<FaultProxy, "rule" | "onAnswer"> = { rule: undefined, onAnswer: undefined };
 
   const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = "", url = "" } = message;
@@ -89,20 +98,19 @@ export async function startProxy(
     }
     const headers = { ...message.headers };
     for (const name of fault.drop ?? []) delete headers[name];
-    const answer = await new Promise<{ status: number; headers: IncomingMessage["headers"]; body: Buffer }>(
-      (resolve, reject) => {
-        const sent = request({ hostname, port, method, path: url, headers }, (reply) => {
-          const parts: Buffer[] = [];
-          reply.on("data", (part: Buffer) => parts.push(part));
-          reply.on("end", () =>
-            resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body: Buffer.concat(parts) }),
-          );
-          reply.on("error", reject);
-        });
-        sent.on("error", reject);
-        sent.end(Buffer.concat(pieces));
-      },
-    );
+    const answer = await new Promise<ServerAnswer>((resolve, reject) => {
+      const sent = request({ hostname, port, method, path: url, headers }, (reply) => {
+        const parts: Buffer[] = [];
+        reply.on("data", (part: Buffer) => parts.push(part));
+        reply.on("end", () =>
+          resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body: Buffer.concat(parts) }),
+        );
+        reply.on("error", reject);
+      });
+      sent.on("error", reject);
+      sent.end(Buffer.concat(pieces));
+    });
+    proxy.onAnswer?.(one, answer);
     if (fault.cut === "after") {
       message.socket.destroy();
       return done();
@@ -114,7 +122,8 @@ export async function startProxy(
     }
     const body = spoil === undefined ? answer.body : spoil.body(answer.body);
     const { "transfer-encoding": _, ...kept } = answer.headers;
-    response.writeHead(answer.status, kept);
+    const length = method === "HEAD" || spoil === undefined ? {} : { "content-length": body.length };
+    response.writeHead(answer.status, { ...kept, ...length });
     response.end(method === "HEAD" ? undefined : body);
     done();
   };
@@ -133,6 +142,12 @@ export async function startProxy(
     },
     set rule(rule) {
       proxy.rule = rule;
+    },
+    get onAnswer() {
+      return proxy.onAnswer;
+    },
+    set onAnswer(told) {
+      proxy.onAnswer = told;
     },
     reset() {
       seen = [];
