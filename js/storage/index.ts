@@ -4,3 +4,4 @@
 export * from "./storage.ts";
 export { memoryStorage, type MemoryStorage, type MemoryStorageOptions } from "./memory/memory.ts";
 export { probeStorage, type ProbeStorageOptions } from "./probe.ts";
+export { type StorageBackend, toBackend } from "./backend/to-backend.ts";

@@ -1,0 +1,283 @@
+/**
+ * The changes of a backend over a storage. Each is planned on what was read and made by one commit, whose
+ * conditions say what it was planned on. Where another writer was faster it is planned again, so that a version
+ * that the caller expects is compared with what is there.
+ */
+import { FilewrightError } from "../../engine/errors.ts";
+import type {
+  DeleteOptions,
+  MkdirOptions,
+  MoveOptions,
+  TreeCounts,
+  WriteOptions,
+  WriteResult,
+} from "../../backends/backend.ts";
+import { backendError, checkMode, checkSignal, checkWritable } from "../../backends/failure.ts";
+import { checkTarget, isWithin, parentOf } from "../../backends/paths.ts";
+import type { Committed, CommitOptions, Entry, Expect, Op } from "../storage.ts";
+import { toWriteResult } from "./facts.ts";
+import { assertFound, entriesBelow, look, lookAll, type Place, type StorageView } from "./look.ts";
+
+/** How often a change is planned again when another writer was faster. */
+const MAX_PLANS = 8;
+/** How often a commit is tried when its answer was lost. */
+const MAX_TRIES = 3;
+
+/** A commit, and the path whose entry is the result. */
+interface PlannedChange {
+  readonly ops: readonly Op[];
+  readonly expect: readonly Expect[];
+}
+
+/** Makes the changes of a backend as commits of a storage. */
+export class StorageChanges {
+  readonly #view: StorageView;
+
+  constructor(view: StorageView) {
+    this.#view = view;
+  }
+
+  async write(path: string, content: Uint8Array, options: WriteOptions): Promise<WriteResult> {
+    const { mode, hash, signal } = options;
+    if (mode !== undefined) checkMode(path, mode);
+    let real = path;
+    const { entries } = await this.#change(signal, path, async () => {
+      const place = await this.#writePlace(path, options);
+      real = place.path;
+      return {
+        ops: [{ op: "put", path: real, body: content, mode, hash }],
+        expect: conditionsOf(place, options),
+      };
+    });
+    return toWriteResult(entries, real);
+  }
+
+  async remove(path: string, { ifVersion }: DeleteOptions): Promise<void> {
+    await this.#change(undefined, path, async () => {
+      const place = assertFound(await this.#entryAt(path), path);
+      assertVersion(place, ifVersion, path);
+      assertNotRoot(place, path);
+      return { ops: [{ op: "remove", path: place.path }], expect: [sameAs(place)] };
+    });
+  }
+
+  async mkdir(path: string, { parents = true, existOk = true }: MkdirOptions): Promise<void> {
+    await this.#change(undefined, path, async () => {
+      const place = await this.#entryAt(path);
+      if (place.found !== null) {
+        if (existOk && (await this.#isDirectory(path, place))) return undefined;
+        throw backendError("ALREADY_EXISTS", path);
+      }
+      if (!parents) assertParent(place, path);
+      const expect = parents ? [sameAs(place)] : [sameAs(place), parentIsDir(place)];
+      return { ops: [{ op: "mkdir", path: place.path }], expect };
+    });
+  }
+
+  async rename(from: string, to: string, options: MoveOptions): Promise<WriteResult> {
+    let real = to;
+    const { entries } = await this.#change(undefined, from, async () => {
+      const entry = { follow: false, bodies: false };
+      const [first, target] = (await lookAll(
+        this.#view,
+        [
+          [from, entry],
+          [to, entry],
+        ],
+        { bodies: false },
+      )) as [Place, Place];
+      const source = assertFound(first, from);
+      assertVersion(source, options.ifVersion, from);
+      assertNotRoot(source, from);
+      assertVersion(target, options.ifTargetVersion, to);
+      assertParent(target, to);
+      if (target.found !== null && options.overwrite !== true) throw backendError("ALREADY_EXISTS", to);
+      if (target.path === source.path) throw backendError("SAME_FILE", to);
+      if (isWithin(target.path, source.path))
+        throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
+      assertReplaceable(source.found.entry, target.found?.entry, to);
+      real = target.path;
+      const removal: readonly Op[] = target.found === null ? [] : [{ op: "remove", path: real }];
+      return {
+        ops: [...removal, { op: "move", from: source.path, to: real }],
+        expect: [sameAs(source), sameAs(target), parentIsDir(target)],
+      };
+    });
+    return toWriteResult(entries, real);
+  }
+
+  async copyFile(from: string, to: string, options: MoveOptions): Promise<WriteResult> {
+    let real = to;
+    const { entries } = await this.#change(undefined, from, async () => {
+      const source = assertFound(await look(this.#view, from, { follow: true, bodies: false }), from);
+      const { entry } = source.found;
+      if (entry.type === "dir") throw backendError("IS_DIRECTORY", from);
+      assertVersion(source, options.ifVersion, from);
+      const there = await this.#entryAt(to);
+      if (there.found !== null && options.overwrite !== true) throw backendError("ALREADY_EXISTS", to);
+      const target = await look(this.#view, to, { follow: true, bodies: false });
+      if (target.path === source.path) throw backendError("SAME_FILE", to);
+      assertWritableFile(target, to);
+      assertParent(target, to);
+      real = target.path;
+      const { hash = "", size = 0, mode } = entry;
+      return {
+        ops: [{ op: "link", path: real, hash, size, mode }],
+        expect: [sameAs(source), sameAs(target), parentIsDir(target)],
+      };
+    });
+    return toWriteResult(entries, real);
+  }
+
+  async symlink(target: string, path: string): Promise<void> {
+    checkTarget(target, path);
+    await this.#change(undefined, path, async () => {
+      const place = await this.#entryAt(path);
+      if (place.found !== null) throw backendError("ALREADY_EXISTS", path);
+      assertParent(place, path);
+      return {
+        ops: [{ op: "symlink", path: place.path, target }],
+        expect: [sameAs(place), parentIsDir(place)],
+      };
+    });
+  }
+
+  async chmod(path: string, mode: number): Promise<void> {
+    checkMode(path, mode);
+    await this.#change(undefined, path, async () => {
+      const place = assertFound(await look(this.#view, path, { follow: true, bodies: false }), path);
+      return { ops: [{ op: "chmod", path: place.path, mode }], expect: [sameAs(place)] };
+    });
+  }
+
+  async removeTree(path: string, signal: AbortSignal | undefined): Promise<TreeCounts> {
+    const counts = { files: 0, directories: 0, bytes: 0 };
+    await this.#change(signal, path, async () => {
+      const place = assertFound(await this.#entryAt(path), path);
+      assertNotRoot(place, path);
+      Object.assign(counts, { files: 0, directories: 0, bytes: 0 });
+      const count = ({ type, size = 0 }: Entry): void => {
+        if (type === "dir") counts.directories++;
+        else counts.files++;
+        counts.bytes += size;
+      };
+      count(place.found.entry);
+      for await (const entry of entriesBelow(this.#view, place.path, undefined, signal)) count(entry);
+      return { ops: [{ op: "remove", path: place.path, tree: true }], expect: [sameAs(place)] };
+    });
+    return counts;
+  }
+
+  #entryAt(path: string): Promise<Place> {
+    return look(this.#view, path, { follow: false, bodies: false });
+  }
+
+  async #isDirectory(path: string, place: Place): Promise<boolean> {
+    if (place.found?.entry.type !== "symlink") return place.found?.entry.type === "dir";
+    const end = await look(this.#view, path, { follow: true, bodies: false }).catch(() => null);
+    return end?.found?.entry.type === "dir";
+  }
+
+  /** Returns the file to write, or the place of a new one, after every check but those of the commit. */
+  async #writePlace(path: string, { ifVersion, ifAbsent, createDirs, signal }: WriteOptions): Promise<Place> {
+    if (ifAbsent === true && (await this.#entryAt(path)).found !== null)
+      throw backendError("ALREADY_EXISTS", path);
+    const place = await look(this.#view, path, { follow: true, bodies: false, signal });
+    if (place.found?.entry.type === "dir") throw backendError("IS_DIRECTORY", path);
+    assertVersion(place, ifVersion, path);
+    assertWritableFile(place, path);
+    if (createDirs !== true) assertParent(place, path);
+    return place;
+  }
+
+  /** Plans a change and commits it, again where another writer was faster. A plan of nothing is done. */
+  async #change(
+    signal: AbortSignal | undefined,
+    path: string,
+    plan: () => Promise<PlannedChange | undefined>,
+  ): Promise<Pick<Committed, "entries">> {
+    for (let attempt = 1; ; attempt++) {
+      checkSignal(signal, path);
+      const planned = await plan();
+      if (planned === undefined) return { entries: [] };
+      try {
+        return await commitSurely(this.#view, planned.ops, { expect: planned.expect, signal });
+      } catch (error) {
+        if (!(error instanceof FilewrightError)) throw error;
+        if (error.code !== "CONFLICT" || attempt === MAX_PLANS) throw backendErrorFor(error, path);
+      }
+    }
+  }
+}
+
+/** Commits, and repeats a commit whose answer was lost with the same key. */
+export async function commitSurely(
+  view: StorageView,
+  ops: readonly Op[],
+  options: CommitOptions,
+): Promise<Committed> {
+  const key = options.key ?? crypto.randomUUID();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await view.commit(ops, { ...options, key });
+    } catch (error) {
+      const isLost =
+        error instanceof FilewrightError &&
+        error.code === "IO_ERROR" &&
+        error.details?.["outcome"] === "unknown";
+      if (!isLost || attempt === MAX_TRIES) throw error;
+    }
+  }
+}
+
+/** Returns the error of a storage under the path that the caller knows. */
+function backendErrorFor(
+  { code, message, hint, details, cause }: FilewrightError,
+  path: string,
+): FilewrightError {
+  return backendError(code, path, message, { hint, details, cause });
+}
+
+function sameAs({ path, found }: Place): Expect {
+  return { path, version: found?.entry.version ?? null };
+}
+
+function parentIsDir({ path }: Place): Expect {
+  return { path: parentOf(path), type: "dir" };
+}
+
+/** Returns the conditions of a write: without `ifVersion` another writer's content may be replaced. */
+function conditionsOf(place: Place, { ifVersion, createDirs }: WriteOptions): readonly Expect[] {
+  const parent = createDirs === true ? [] : [parentIsDir(place)];
+  if (place.found === null || ifVersion !== undefined) return [sameAs(place), ...parent];
+  return [{ path: place.path, type: "file" }, ...parent];
+}
+
+function assertVersion({ found }: Place, wanted: string | undefined, path: string): void {
+  if (wanted === undefined) return;
+  if (found?.entry.type !== "file" || found.entry.version !== wanted) throw backendError("CONFLICT", path);
+}
+
+function assertParent({ hasParent }: Place, path: string): void {
+  if (!hasParent) throw backendError("NOT_FOUND", path, "the parent directory does not exist");
+}
+
+function assertNotRoot(place: Place, path: string): void {
+  if (place.path === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be moved or removed");
+}
+
+function assertWritableFile({ found }: Place, path: string): void {
+  if (found?.entry.type === "dir") throw backendError("IS_DIRECTORY", path);
+  if (found?.entry.type === "file") checkWritable({ type: "file", ...modeOf(found.entry) }, path);
+}
+
+function assertReplaceable(source: Entry, target: Entry | undefined, path: string): void {
+  if (target === undefined) return;
+  if (source.type === "dir" && target.type !== "dir") throw backendError("NOT_DIRECTORY", path);
+  if (source.type !== "dir" && target.type === "dir") throw backendError("IS_DIRECTORY", path);
+  if (target.type === "file") checkWritable({ type: "file", ...modeOf(target) }, path);
+}
+
+function modeOf({ mode }: Entry): { readonly mode?: number } {
+  return mode === undefined ? {} : { mode };
+}

@@ -1,0 +1,118 @@
+/** Resolves paths with links over a storage, which follows none itself. One round trip where no link is met. */
+import { FilewrightError } from "../../engine/errors.ts";
+import { backendError } from "../../backends/failure.ts";
+import { LinkWalk } from "../../backends/fallback/links.ts";
+import { childOf, checkPath, isLongName, normalise } from "../../backends/paths.ts";
+import type { Entry, ReadEntry, ReadManyOptions, Storage } from "../storage.ts";
+
+/** The calls of a storage by which a backend reads and writes. */
+export type StorageView = Pick<Storage, "readMany" | "list" | "commit">;
+
+/** The place to which a path leads. */
+export interface Place {
+  /** The path without links. */
+  readonly path: string;
+  /** The entry there; null where nothing exists. */
+  readonly found: ReadEntry | null;
+  /** True when the directory of a missing entry exists. */
+  readonly hasParent: boolean;
+}
+
+/** A place where something exists. */
+export type FoundPlace = Place & { readonly found: ReadEntry };
+
+/** How a path is resolved. */
+export interface LookOptions extends ReadManyOptions {
+  /** True when a link that is the last name of the path is followed. */
+  readonly follow: boolean;
+  /** With true, the missing end of a path that ends in a slash is kept. Default: it is NOT_FOUND. */
+  readonly keepMissingDirectory?: boolean | undefined;
+}
+
+/** Resolves several paths at once: all of them are read in one moment, unless one of them has links. */
+export async function lookAll(
+  view: StorageView,
+  requests: readonly (readonly [path: string, options: LookOptions])[],
+  shared: ReadManyOptions = {},
+): Promise<readonly Place[]> {
+  const known = new Map<string, ReadEntry | FilewrightError | null>();
+  const wanted = new Set<string>();
+  for (const [path] of requests) {
+    checkPath(path);
+    for (const prefix of prefixesOf(normalise(path).path)) wanted.add(prefix);
+  }
+  const read = async (paths: readonly string[]): Promise<void> => {
+    const { results } = await view.readMany(paths, shared);
+    for (const [index, path] of paths.entries()) known.set(path, results[index] ?? null);
+  };
+  await read([...wanted]);
+  const places: Place[] = [];
+  for (const [path, options] of requests) {
+    const walk = new LinkWalk(path, options.follow);
+    let last = known.get("/") as ReadEntry;
+    for (let name = walk.next(); name !== undefined; name = walk.next()) {
+      const at = childOf(walk.reached, name);
+      // The walk itself refuses a long name.
+      if (!isLongName(name) && !known.has(at)) await read([at]);
+      const found = isLongName(name) ? null : (known.get(at) ?? null);
+      if (found instanceof FilewrightError) throw found;
+      walk.found(found === null ? null : toFoundEntry(found));
+      if (found !== null) last = found;
+    }
+    const { beyond } = walk;
+    const real = walk.resolved(options.keepMissingDirectory === true);
+    // `..` can lead back to a directory that was passed.
+    const there = beyond !== undefined ? null : last.entry.path === real ? last : (known.get(real) ?? null);
+    if (there instanceof FilewrightError) throw there;
+    places.push({ path: real, found: there, hasParent: beyond === undefined || beyond.length === 0 });
+  }
+  return places;
+}
+
+/** Resolves one path. */
+export async function look(view: StorageView, path: string, options: LookOptions): Promise<Place> {
+  const { follow: _, keepMissingDirectory: __, ...shared } = options;
+  const [place] = await lookAll(view, [[path, options]], shared);
+  return place as Place;
+}
+
+/** Returns a place where something exists. @throws NOT_FOUND */
+export function assertFound(place: Place, path: string): FoundPlace {
+  if (place.found === null) throw backendError("NOT_FOUND", path);
+  return place as FoundPlace;
+}
+
+/** The number of entries that are asked for at once. */
+const PAGE_ENTRIES = 10_000;
+
+/** Yields the entries below a directory in path order. */
+export async function* entriesBelow(
+  view: StorageView,
+  prefix: string,
+  depth?: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Entry> {
+  for (let after: string | undefined; ; ) {
+    const page = await view.list({ prefix, depth, after, limit: PAGE_ENTRIES, signal });
+    yield* page.entries;
+    if (page.next === undefined) return;
+    after = page.next;
+  }
+}
+
+function toFoundEntry({ entry }: ReadEntry): Parameters<LinkWalk["found"]>[0] {
+  if (entry.type === "symlink") return { type: "symlink", target: entry.target ?? "" };
+  return { type: entry.type === "dir" ? "dir" : "file" };
+}
+
+/** Returns `/` and every directory on the way to a path, then the path itself. */
+function prefixesOf(path: string): readonly string[] {
+  const found = ["/"];
+  if (path === "/") return found;
+  let at = "";
+  for (const name of path.slice(1).split("/")) {
+    at += `/${name}`;
+    found.push(at);
+  }
+  return found;
+}
