@@ -144,10 +144,17 @@ export interface LockOptions {
    * lock the link itself. Default false.
    */
   readonly resolved?: boolean | undefined;
+  /**
+   * True when the caller's writes carry versions and are planned again after a conflict. A backend may then skip
+   * the lock of a path that met no conflict of late, and says so in the handle. Default false.
+   */
+  readonly optimistic?: boolean | undefined;
 }
 
 /** A held lock. */
 export interface LockHandle {
+  /** True when an `optimistic` lock was skipped. After a conflict the caller locks again. */
+  readonly skipped?: boolean | undefined;
   /** Releases the lock. */
   release(): void;
 }

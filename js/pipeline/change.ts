@@ -78,7 +78,7 @@ export async function runChange<Args extends object, Data, Todo>(
   // Links may have changed while the reviewer decided, so the real paths are determined again.
   const held = asked ? await lockKeysOf(uses, call) : await keys;
   if (asked) await checkWrittenPlaces(session, held, call);
-  const unlock = await acquireLocks(session, held, call);
+  let unlock = await acquireLocks(session, held, call, !asked);
   try {
     for (let attempt = 1; ; attempt++) {
       throwIfCancelled(call.signal);
@@ -100,6 +100,12 @@ export async function runChange<Args extends object, Data, Todo>(
           error.code !== "CONFLICT"
         )
           throw error;
+      }
+      if (unlock.skipped) {
+        // The backend saw no reason to lock; after this conflict it does, so that no writer starves.
+        await unlock();
+        unlock = RELEASED;
+        unlock = await acquireLocks(session, held, call, true);
       }
       plan = await tool.plan(args, call);
       if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser };
@@ -199,11 +205,17 @@ export async function withLocks<T>(
   }
 }
 
+/** Releases the locks of a call. `skipped` is true when the backend left one of them out. */
+type Unlock = (() => Promise<void>) & { skipped?: boolean };
+
+const RELEASED: Unlock = async () => {};
+
 async function acquireLocks(
   session: Session,
   keys: readonly PathLockKey[],
   call: Pick<Call, "fs" | "signal">,
-): Promise<() => Promise<void>> {
+  optimistic = false,
+): Promise<Unlock> {
   // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
   await session.journal.retry(session.fs, keys, (paths, action) => {
     const trees = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
@@ -212,7 +224,7 @@ async function acquireLocks(
   const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
   const asked = debug.lock === undefined ? 0 : performance.now();
   const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
-  const release = async (): Promise<void> => {
+  const release: Unlock = async () => {
     const yielder = new Yielder({});
     for (let free = held.pop(); free !== undefined; free = held.pop()) {
       free();
@@ -226,7 +238,8 @@ async function acquireLocks(
       for (const { path, write } of keys) {
         if (!write) continue; // A path that is only read needs no lock here: its writers keep it consistent.
         await yielder.yieldIfDue();
-        const handle = await call.fs.lock(path, { ...wait, resolved: true });
+        const handle = await call.fs.lock(path, { ...wait, resolved: true, optimistic });
+        if (handle.skipped === true) release.skipped = true;
         held.push(() => handle.release());
       }
     }

@@ -113,9 +113,13 @@ export interface StorageFacts {
   readonly durable: boolean;
   /** The largest file, the largest commit and the largest page of a listing. */
   readonly limits: {
+    /** The maximum size of a file, in bytes. */
     readonly bodyBytes: number;
+    /** The maximum number of changes of a commit. */
     readonly commitOps: number;
+    /** The maximum number of bytes of all contents of a commit. */
     readonly commitBytes: number;
+    /** The maximum number of entries of a page of a listing. */
     readonly listPage: number;
   };
 }

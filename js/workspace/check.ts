@@ -32,14 +32,17 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
   const { root, roots, ...rest } = checkTypes(short ? { root: given } : given);
   if (root !== undefined && roots !== undefined)
     throw wrongOptionError(FUNCTION_NAME, "roots", "give root or roots, not both");
-  if (rest.kernel === "require" && rest.backend !== undefined) {
+  if (rest.storage !== undefined && rest.backend !== undefined)
+    throw wrongOptionError(FUNCTION_NAME, "storage", "give storage or backend, not both");
+  const isElsewhere = rest.backend !== undefined || rest.storage !== undefined;
+  if (rest.kernel === "require" && isElsewhere) {
     throw new FilewrightError("SANDBOX_SETUP_FAILED", "the kernel confines the local disk alone", {
       hint: 'use kernel: "prefer"',
     });
   }
-  if (rest.engine === "native" && rest.backend !== undefined)
+  if (rest.engine === "native" && isElsewhere)
     throw wrongOptionError(FUNCTION_NAME, "engine", '"native" concerns the local disk alone');
-  if (rest.preserve === "strict" && rest.backend !== undefined)
+  if (rest.preserve === "strict" && isElsewhere)
     throw wrongOptionError(FUNCTION_NAME, "preserve", '"strict" concerns the local disk alone');
   if (rest.backendId !== undefined && rest.backend === undefined)
     throw wrongOptionError(FUNCTION_NAME, "backendId", "names a backend, and none is given");

@@ -41,6 +41,7 @@ import { RunningCalls } from "../pipeline/scheduling/running.ts";
 import type { Session } from "../pipeline/session.ts";
 import { CallSlots } from "../pipeline/scheduling/admission.ts";
 import { makeViews } from "../pipeline/views.ts";
+import { openStorage } from "./storage.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
 /**
@@ -60,7 +61,9 @@ export async function openWorkspace(
   ...others: readonly unknown[]
 ): Promise<Workspace> {
   assertNoSecondArgument(others[0]);
-  const given = checkOptions(options);
+  const checked = checkOptions(options);
+  const shared = checked.storage === undefined ? undefined : await openStorage(checked.storage);
+  const given = shared === undefined ? checked : { ...checked, backend: shared.backend };
   const preset = presetOf(given.preset);
   const disk =
     given.backend === undefined
@@ -193,6 +196,7 @@ export async function openWorkspace(
     backend: usedCapabilities(storage),
     confinement: running.confinement,
     ...(facts === undefined ? {} : { resolver: facts }),
+    ...(shared === undefined ? {} : { storage: shared.facts }),
     recovery,
     journal,
     ...(state === undefined ? {} : { state }),
@@ -241,7 +245,7 @@ function stateDirectoryOf(
  * leaves a change half made.
  */
 function notifyRecovery(
-  { notify, stateDir }: WorkspaceOptions,
+  { notify, stateDir, storage }: WorkspaceOptions,
   recovery: Recovery,
   journal: "disk" | "memory",
 ): void {
@@ -251,7 +255,7 @@ function notifyRecovery(
   );
   if (rolledBack + ignored + damaged + conflicts.length > 0)
     notifySafely(notify, { type: "recovered", recovery });
-  if (journal === "memory" && stateDir !== undefined) {
+  if (journal === "memory" && stateDir !== undefined && storage === undefined) {
     notifySafely(notify, {
       type: "journal_in_memory",
       message: "the journal of this storage is in memory: give a backendId to keep it in stateDir",

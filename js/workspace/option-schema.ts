@@ -7,6 +7,7 @@ import { RULE_OPTIONS } from "../policy/rules.ts";
 import { BACKEND_OPTIONS, COMMAND_OPTIONS } from "../backends/option-schema.ts";
 import { PLACES_OPTIONS } from "../backends/confined/places.ts";
 import { SANDBOX_PROVIDER } from "../backends/sandbox/sandbox.ts";
+import { STORAGE_OPTIONS } from "../storage/option-schema.ts";
 import { HOOK_OPTIONS } from "../hooks/hook.ts";
 import { OBSERVER } from "../hooks/observer.ts";
 import { PRESET_OPTION } from "../presets/index.ts";
@@ -81,6 +82,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     root: either(text(), urlOption),
     roots: list(either(either(text(), urlOption), ROOT_OPTIONS), { minItems: 1 }),
     backend: BACKEND_OPTIONS,
+    storage: STORAGE_OPTIONS,
     cwd: text(),
     readOnly: flag(),
     access: ACCESS_OPTIONS,

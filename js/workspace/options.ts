@@ -7,6 +7,7 @@ import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
 import type { Observer } from "../hooks/observer.ts";
+import type { Storage } from "../storage/storage.ts";
 import type { GuardLevel, Preset, PresetName } from "../presets/index.ts";
 import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/lib/limits.ts";
@@ -70,6 +71,12 @@ export interface WorkspaceOptions {
   readonly roots?: readonly RootSpec[] | undefined;
   /** The storage of the files of the workspace. Default: the local disk, if the platform has one. */
   readonly backend?: FsBackend | undefined;
+  /**
+   * The storage of the files, shared with other processes and machines, instead of a `backend`: `memoryStorage()`
+   * or that of an engine. It is probed at opening, and refused where two writers can win the same condition. The
+   * workspace does not close it. Default: none.
+   */
+  readonly storage?: Storage | undefined;
   /** The directory at which relative paths begin. Default: the first root. */
   readonly cwd?: string | undefined;
   /** With true, every change is refused. Default false. */

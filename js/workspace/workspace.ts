@@ -30,6 +30,7 @@ import { type Failure, refusedFailure, type ToolResult, unknownToolFailure } fro
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { type HistoryEntry, listHistory, type Undone, undoCall } from "../pipeline/past/history.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
+import type { StorageFacts } from "../storage/storage.ts";
 import type { LocalFacts } from "./host.ts";
 import type { Session } from "../pipeline/session.ts";
 import { type PresetTools, presetTools, type ToolDefinition } from "./preset-tools.ts";
@@ -47,6 +48,8 @@ export interface Capabilities {
    * files, and why they are not stronger.
    */
   readonly resolver?: LocalFacts;
+  /** What the engine of a storage does, as its probe found; absent without the option `storage`. */
+  readonly storage?: StorageFacts;
   /** The interrupted changes that opening found. */
   readonly recovery: Recovery;
   /**

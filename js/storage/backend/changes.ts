@@ -15,6 +15,7 @@ import type {
 import { backendError, checkMode, checkSignal, checkWritable } from "../../backends/failure.ts";
 import { checkTarget, isWithin, parentOf } from "../../backends/paths.ts";
 import type { Committed, CommitOptions, Entry, Expect, Op } from "../storage.ts";
+import type { Contention } from "./contention.ts";
 import { toWriteResult } from "./facts.ts";
 import { assertFound, entriesBelow, look, lookAll, type Place, type StorageView } from "./look.ts";
 
@@ -33,8 +34,11 @@ interface PlannedChange {
 export class StorageChanges {
   readonly #view: StorageView;
 
-  constructor(view: StorageView) {
+  readonly #contention: Contention;
+
+  constructor(view: StorageView, contention: Contention) {
     this.#view = view;
+    this.#contention = contention;
   }
 
   async write(path: string, content: Uint8Array, options: WriteOptions): Promise<WriteResult> {
@@ -198,13 +202,16 @@ export class StorageChanges {
   ): Promise<Pick<Committed, "entries">> {
     for (let attempt = 1; ; attempt++) {
       checkSignal(signal, path);
-      const planned = await plan();
-      if (planned === undefined) return { entries: [] };
       try {
+        const planned = await plan();
+        if (planned === undefined) return { entries: [] };
         return await commitSurely(this.#view, planned.ops, { expect: planned.expect, signal });
       } catch (error) {
         if (!(error instanceof FilewrightError)) throw error;
-        if (error.code !== "CONFLICT" || attempt === MAX_PLANS) throw backendErrorFor(error, path);
+        if (error.code === "CONFLICT") this.#contention.note(path);
+        // A plan that finds another version than the caller expects is final.
+        const isStale = error.code === "CONFLICT" && error.details?.["conflicts"] !== undefined;
+        if (!isStale || attempt === MAX_PLANS) throw backendErrorFor(error, path);
       }
     }
   }

@@ -10,6 +10,8 @@ import type {
   FsStat,
   GlobRoot,
   ListOptions,
+  LockHandle,
+  LockOptions,
   MkdirOptions,
   MoveOptions,
   ReadOptions,
@@ -24,7 +26,9 @@ import { sortEntries } from "../../backends/fallback/fallback.ts";
 import { globFiles } from "../../backends/fallback/walk-tree.ts";
 import { normalise } from "../../backends/paths.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
+import type { Storage } from "../storage.ts";
 import { StorageChanges } from "./changes.ts";
+import { Contention } from "./contention.ts";
 import { toFsEntry, toFsStat } from "./facts.ts";
 import { assertFound, entriesBelow, type FoundPlace, look, type StorageView } from "./look.ts";
 
@@ -50,17 +54,37 @@ export type StorageBackend = FsBackend &
  * Returns a backend over a storage. Each change of it is one commit, whose conditions include what the change
  * was planned on.
  */
-export function toBackend(storage: StorageView): StorageBackend {
-  return new BackendOfStorage(storage);
+export function toBackend(storage: StorageView & Pick<Storage, "lockAll">): StorageBackend {
+  const { lockAll } = storage;
+  const backend = new BackendOfStorage(storage);
+  if (lockAll !== undefined)
+    backend.lock = (path, options) =>
+      options.optimistic === true && !backend.contention.isContended(path)
+        ? Promise.resolve({ skipped: true, release: () => {} })
+        : lockPath(lockAll.bind(storage), path, options);
+  return backend;
+}
+
+/** Takes the lock of a path for all replicas. */
+async function lockPath(
+  lockAll: NonNullable<Storage["lockAll"]>,
+  path: string,
+  { timeoutMs, signal }: LockOptions,
+): Promise<LockHandle> {
+  const held = await lockAll([{ path }], { timeoutMs, signal });
+  // An engine that cannot be reached frees the lock when its time is over.
+  return { release: () => void held.release().catch(() => undefined) };
 }
 
 class BackendOfStorage implements StorageBackend {
   readonly #view: StorageView;
   readonly #changes: StorageChanges;
+  readonly contention = new Contention();
+  declare lock?: NonNullable<FsBackend["lock"]>;
 
   constructor(view: StorageView) {
     this.#view = view;
-    this.#changes = new StorageChanges(view);
+    this.#changes = new StorageChanges(view, this.contention);
   }
 
   async exists(path: string): Promise<boolean> {
