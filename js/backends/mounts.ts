@@ -47,6 +47,13 @@ import { copyFileVia, deleteVia, removeTreeVia } from "./fallback/fallback-tree.
 import { filesBelow, globFiles } from "./fallback/walk-tree.ts";
 import { checkPath, childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
 import { SandboxedBackend } from "./confined/sandboxed.ts";
+import {
+  hasFoldedNames,
+  hasWindowsPaths,
+  markFoldedNames,
+  pathConverterOf,
+  withInnerDrive,
+} from "./windows-paths.ts";
 import { decodeText, encodeText } from "./text.ts";
 
 /** A backend, and how it is mounted. */
@@ -77,6 +84,8 @@ interface MountPoint {
   readonly at: string;
   readonly root: string;
   readonly backend: FsBackend;
+  /** Converts a path of the backend to its one spelling; undefined where every path has one. */
+  readonly convert: ((path: string) => string) | undefined;
 }
 
 /** A path of the tree, resolved to a mount. */
@@ -117,6 +126,9 @@ export class MountBackend implements FsBackend {
     this.#mounts = Object.entries(checkMounts(mounts))
       .map(([at, given]) => mountPointOf(at, "backend" in given ? given : { backend: given }))
       .sort((a, b) => b.at.length - a.at.length);
+    // A rule about this tree has to see the names that the disks see.
+    if (this.#mounts.some(({ backend }) => hasWindowsPaths(backend) || hasFoldedNames(backend)))
+      markFoldedNames(this);
     if (this.#mounts.length === 0) throw backendError("INVALID_ARGUMENT", "/", "there is nothing to mount");
     const any = (name: keyof FsBackend): boolean =>
       this.#mounts.some(({ backend }) => backend[name] !== undefined);
@@ -288,7 +300,9 @@ export class MountBackend implements FsBackend {
     for (const mount of this.#mounts) {
       if (!isWithin(path, mount.at)) continue;
       const rest = relativeTo(path, mount.at) as string;
-      return { ...mount, path: rest === "." ? mount.root : childOf(mount.root, rest) };
+      const below = rest === "." ? mount.root : childOf(mount.root, rest);
+      assertOneSpelling(below, given, mount);
+      return { ...mount, path: below };
     }
     if (this.#holds(path)) return null;
     throw backendError("NOT_FOUND", given);
@@ -332,14 +346,28 @@ export class MountBackend implements FsBackend {
   }
 }
 
-function mountPointOf(given: string, { backend, root = "/", readOnly = false }: MountOptions): MountPoint {
+/**
+ * Checks a path of a backend with Windows paths. @throws INVALID_ARGUMENT for another spelling of a name, of which
+ * rules about the tree would see only the text; INVALID_ARGUMENT, OUTSIDE_ALLOWED for a name that Windows gives another
+ * meaning
+ */
+function assertOneSpelling(path: string, asked: string, { convert, root }: MountPoint): void {
+  if (convert === undefined || path === "/" || path === root || convert(path) === path) return;
+  throw backendError("INVALID_ARGUMENT", asked, "write names on a Windows disk as a listing shows them");
+}
+
+function mountPointOf(given: string, options: MountOptions): MountPoint {
+  const { backend, readOnly = false } = options;
+  const windows = hasWindowsPaths(backend);
+  const root = windows ? withInnerDrive(options.root ?? "/") : (options.root ?? "/");
   for (const path of [given, root]) {
     checkPath(path);
     if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "a mount needs absolute paths");
   }
   const at = normalise(given).path;
   const top = normalise(root).path;
-  if (top === "/" && !readOnly) return Object.freeze({ at, root: top, backend });
+  const convert = windows ? pathConverterOf({ paths: "windows", cwd: top }, [top]) : undefined;
+  if (top === "/" && !readOnly) return Object.freeze({ at, root: top, backend, convert });
   const confined = new SandboxedBackend(backend, {
     cwd: top,
     read: [top],
@@ -349,7 +377,7 @@ function mountPointOf(given: string, { backend, root = "/", readOnly = false }: 
     readOnly,
     followSymlinks: "inside",
   });
-  return Object.freeze({ at, root: top, backend: confined });
+  return Object.freeze({ at, root: top, backend: confined, convert });
 }
 
 /** Returns the path in the tree for a path of a backend. A relative path is returned unchanged. */

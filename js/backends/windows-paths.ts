@@ -36,6 +36,11 @@ export function markFoldedNames(storage: object): void {
   foldingStorages.add(storage);
 }
 
+/** Returns true when a storage is marked by {@link markFoldedNames}. */
+export function hasFoldedNames(storage: object): boolean {
+  return foldingStorages.has(storage);
+}
+
 /** Marks a storage over another one like that one. */
 export function markPathsLike(inner: object, outer: object): void {
   if (windowsStorages.has(inner)) windowsStorages.add(outer);
@@ -46,8 +51,16 @@ export function markPathsLike(inner: object, outer: object): void {
 export function withPathsOf(storage: object, policy: SandboxPolicy): SandboxPolicy {
   if (foldingStorages.has(storage) && policy.foldsCase !== true)
     return Object.freeze({ ...policy, foldsCase: true });
-  if (!hasWindowsPaths(storage) || policy.paths === "windows") return policy;
-  return Object.freeze({ ...policy, paths: "windows" });
+  return hasWindowsPaths(storage) && policy.paths !== "windows" ? withWindowsPaths(policy) : policy;
+}
+
+/** Returns the policy for a Windows disk: its rules compare names as Windows does, and its globs are in the internal form. */
+export function withWindowsPaths(policy: SandboxPolicy): SandboxPolicy {
+  return Object.freeze({
+    ...policy,
+    paths: "windows",
+    deny: Object.freeze(policy.deny.map((glob) => globInForm(glob, "windows"))),
+  });
 }
 
 /** Returns the function that converts typed paths under a policy; undefined when they need no conversion. */
@@ -114,6 +127,35 @@ export function innerWindowsPath(host: string): string {
   const drive = HOST_DRIVE.exec(host);
   const plain = drive === null ? host : `/${drive[1]?.toUpperCase()}:${host.slice(drive[0].length)}`;
   return plain.replaceAll("\\", "/").replace(/(?<=[^/])\/+$/u, "");
+}
+
+/** Returns true for an absolute path of a Windows disk in the internal form. */
+export function isOnDrive(path: string): boolean {
+  return INTERNAL_PATH.test(path);
+}
+
+/** The beginning of an absolute path or glob as a person writes it on Windows. */
+const TYPED_DRIVE = /^[A-Za-z]:[\\/]/u;
+
+/** Returns true for an absolute path or glob as a person writes it on Windows, such as `C:\repo` or `c:/repo/**`. */
+export function beginsWithDrive(path: string): boolean {
+  return TYPED_DRIVE.test(path);
+}
+
+/** Returns an absolute path in the internal form, where it begins with a drive; any other is returned unchanged. */
+export function withInnerDrive(path: string): string {
+  return beginsWithDrive(path) ? innerWindowsPath(path) : path;
+}
+
+/**
+ * Returns a glob for paths of this form. On Windows a drive begins an absolute glob, and a backslash separates names,
+ * except before `[ ] { } !`, which it escapes: names of Windows contain these, and no other character of globs.
+ */
+export function globInForm(glob: string, paths: SandboxPolicy["paths"]): string {
+  if (paths !== "windows") return glob;
+  return glob
+    .replaceAll(/\\(?![[\]{}!])/gu, "/")
+    .replaceAll(/(?<=^|[{,!])([A-Za-z]):(?=\/|$)/gu, (_, drive: string) => `/${drive.toUpperCase()}:`);
 }
 
 /** Returns an absolute path of this machine in the form of a storage's paths. */

@@ -3,6 +3,7 @@
  * refused. Nothing is allowed by default; allowing everything needs a rule too.
  */
 import { isWithin } from "../backends/paths.ts";
+import { beginsWithDrive, globInForm, isOnDrive, withInnerDrive } from "../backends/windows-paths.ts";
 import {
   assertToolNames,
   callback,
@@ -15,7 +16,7 @@ import {
   text,
 } from "../schema/option.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
-import { decide, defaultSource, rulesSource } from "../policy/decide.ts";
+import { decide, type DecisionSource, defaultSource, rulesSource } from "../policy/decide.ts";
 import { compileRules } from "../policy/rules.ts";
 import type { Approver, Confirmation } from "./confirm.ts";
 
@@ -24,8 +25,9 @@ export interface HeadlessRule {
   /** A canonical tool name, one of `foreignTools`, or `*`. */
   readonly tool?: string;
   /**
-   * A glob for the absolute real paths of the call. A match covers everything below it: `/repo/src`, or
-   * `*.md` in any directory. Each path is decided separately; the strictest decision is the answer.
+   * A glob for the absolute real paths of the call. A match covers everything below it: `/repo/src`,
+   * `C:/repo/src`, or `*.md` in any directory. Each path is decided separately; the strictest decision is the
+   * answer. Letter case does not count for paths of a Windows disk.
    */
   readonly path?: string;
   /** Tests the whole question. If it throws, the rule permits nothing. */
@@ -38,7 +40,7 @@ export interface HeadlessRule {
 export interface HeadlessOptions {
   /** The rules, of which the first that matches a question answers it. */
   readonly rules?: readonly HeadlessRule[] | undefined;
-  /** Absolute paths of directories that are granted, with everything below them, when a call needs them. */
+  /** Absolute paths of directories, such as `/repo` or `C:\repo`, that are granted with everything below when a call needs them. */
   readonly grant?: readonly string[] | undefined;
   /** Names of tools that are not ours, which rules may name: those that go through `withHooks`. */
   readonly foreignTools?: readonly string[] | undefined;
@@ -48,8 +50,8 @@ const HEADLESS_RULE: Options<HeadlessRule> = options("HeadlessRule", {
   tool: text(),
   path: text({
     test: (path) =>
-      path.includes("/") && !/^(\/|\*\*\/)/u.test(path)
-        ? `must begin with / or **/, got ${JSON.stringify(path)}`
+      path.includes("/") && !/^(?:\/|\*\*\/)/u.test(path) && !beginsWithDrive(path)
+        ? `must begin with /, **/ or a drive, got ${JSON.stringify(path)}`
         : undefined,
   }),
   when: callback(),
@@ -62,7 +64,9 @@ export const HEADLESS_OPTIONS: Options<HeadlessOptions> = options("HeadlessOptio
   grant: list(
     text({
       test: (dir) =>
-        dir.startsWith("/") ? undefined : `must be an absolute path, got ${JSON.stringify(dir)}`,
+        dir.startsWith("/") || beginsWithDrive(dir)
+          ? undefined
+          : `must be an absolute path, got ${JSON.stringify(dir)}`,
     }),
   ),
   foreignTools: list(text()),
@@ -83,29 +87,42 @@ const checkOptions = optionChecker("headlessApprover", HEADLESS_OPTIONS);
  */
 export function headlessApprover(given: HeadlessOptions): Approver {
   const { rules = [], grant = [], foreignTools = [] } = checkOptions(given);
+  const granted = grant.map((one) => withInnerDrive(one).replace(/(?<=.)\/+$/u, ""));
   const known = new Set([...TOOL_NAMES, ...foreignTools]);
   assertToolNames("headlessApprover", "rules", rules, known);
-  const compiled = compileRules(
-    rules.map(({ when, ...rule }) => ({
-      ...rule,
-      // A test of the arguments gets the whole question.
-      ...(when === undefined ? {} : { args: (question: unknown) => when(question as Confirmation) }),
-    })),
-    undefined,
-    known,
-  );
-  const sources = [rulesSource(compiled), defaultSource("deny")];
+  const listed = rules.map(({ when, path, ...rule }) => ({
+    ...rule,
+    ...(path === undefined ? {} : { path: beginsWithDrive(path) ? globInForm(path, "windows") : path }),
+    // A test of the arguments gets the whole question.
+    ...(when === undefined ? {} : { args: (question: unknown) => when(question as Confirmation) }),
+  }));
+  const sourcesFor = (foldsCase: boolean): readonly DecisionSource[] => [
+    rulesSource(compileRules(listed, { cwd: "/", read: [], write: [], foldsCase }, known)),
+    defaultSource("deny"),
+  ];
+  const sources = sourcesFor(false);
+  const windowsSources = sourcesFor(true);
   return Object.freeze({
     confirm(details: Confirmation) {
       const { tool, path, paths } = details;
       // A tool of another package has no path.
       const places = (paths.length > 0 ? paths : [path]).filter((one) => one !== "").map((one) => [one]);
-      const { decision, source } = decide(sources, { tool, args: details, places, effects: [] });
+      const isWindows = places.length > 0 && places.every(([place]) => isOnDrive(place as string));
+      const { decision, source } = decide(isWindows ? windowsSources : sources, {
+        tool,
+        args: details,
+        places,
+        effects: [],
+      });
       if (decision === "allow") return { outcome: "proceed_once" as const };
       const reason = source === "default" ? "no rule allows it" : "a rule forbids it";
       return { outcome: "cancel" as const, payload: { reason } };
     },
     ask: (_question: string, _options: readonly string[], { dir }: { readonly dir: string }) =>
-      grant.some((one) => isWithin(dir, one.replace(/(?<=.)\/+$/u, ""))) ? "yes" : "no",
+      granted.some((one) =>
+        isOnDrive(dir) ? isWithin(dir.toLowerCase(), one.toLowerCase()) : isWithin(dir, one),
+      )
+        ? "yes"
+        : "no",
   });
 }

@@ -11,6 +11,7 @@ import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { isWithin, parentOf } from "../backends/paths.ts";
+import { withInnerDrive } from "../backends/windows-paths.ts";
 import type { Intent } from "../backends/policy.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import {
@@ -338,10 +339,13 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     },
     list: async () => (await all()).filter((grant) => isInForce(grant, now())),
     add: async (grant: Omit<Grant, "granted_at">) => {
-      await store.add({ ...checkNewGrant(grant), granted_at: new Date(now()).toISOString() });
-      onEvent({ type: "grant_given", dir: grant.dir, access: grant.access });
+      const { dir, ...rest } = grant;
+      const added = checkNewGrant({ ...rest, dir: innerDirectory(dir) });
+      await store.add({ ...added, granted_at: new Date(now()).toISOString() });
+      onEvent({ type: "grant_given", dir: added.dir, access: added.access });
     },
-    revoke: async (dir: string) => {
+    revoke: async (given: string) => {
+      const dir = innerDirectory(given);
       const forgotten = await session.remove(dir);
       const removed = (await store.remove(dir)) || forgotten;
       if (removed) onEvent({ type: "grant_revoked", dir });
@@ -349,6 +353,9 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     },
   });
 }
+
+/** Returns the directory of a grant in the form in which grants are stored, also for one as Windows writes it. */
+const innerDirectory = (dir: string): string => (typeof dir === "string" ? withInnerDrive(dir) : dir);
 
 /**
  * Records a refusal. Only the last {@link MAX_KEPT_REFUSALS} are kept, because they matter only to calls that run

@@ -17,6 +17,13 @@ import {
 import { FilewrightError } from "../engine/errors.ts";
 import { checkPath, isWithin, joinPath, literalGlob, normalise } from "../backends/paths.ts";
 import { PLACES_OPTIONS, type PlacesOptions, encodePlaces } from "../backends/confined/places.ts";
+import {
+  beginsWithDrive,
+  globInForm,
+  isOnDrive,
+  innerWindowsPath,
+  withWindowsPaths,
+} from "../backends/windows-paths.ts";
 import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
 import { unicodeFormsOfGlob } from "./glob-forms.ts";
 
@@ -105,8 +112,10 @@ function makePolicy(
   });
 }
 
-function absolutePath(path: string, base?: string): string {
-  checkPath(path);
+function absolutePath(given: string, base?: string): string {
+  checkPath(given);
+  const mayBeginWithDrive = base === undefined || isOnDrive(base);
+  const path = mayBeginWithDrive && beginsWithDrive(given) ? innerWindowsPath(given) : given;
   if (!path.startsWith("/") && base === undefined) {
     throw new FilewrightError("INVALID_ARGUMENT", "a root must be an absolute path", { path });
   }
@@ -150,9 +159,10 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
     const limits = [a.maxOutputBytes, b.maxOutputBytes].filter((limit) => limit !== undefined);
     const strictness: readonly FollowSymlinks[] = ["never", "inside", "any"];
     const read = a.read === null ? b.read : b.read === null ? a.read : intersectRoots(a.read, b.read);
+    const paths = a.paths ?? b.paths;
     const both = makePolicy(read, intersectRoots(a.write, b.write), {
       cwd: a.cwd,
-      deny: [...a.deny, ...rebaseDenyGlobs(b, a.cwd)],
+      deny: [...a.deny, ...rebaseDenyGlobs(b, a.cwd, paths)],
       protect: a.protect || b.protect,
       secrets: a.secrets === "grant" || b.secrets === "grant" ? "grant" : "allow",
       readOnly: a.readOnly || b.readOnly,
@@ -161,15 +171,14 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
     });
     const places = mergePlaceChanges(a, b);
     const gitExcludes = a.gitExcludes ?? b.gitExcludes;
-    const paths = a.paths ?? b.paths;
     const foldsCase = a.foldsCase === true || b.foldsCase === true;
-    return Object.freeze({
+    const whole: Policy = Object.freeze({
       ...both,
       ...(places.length === 0 ? {} : { places }),
       ...(gitExcludes === undefined ? {} : { gitExcludes }),
-      ...(paths === undefined ? {} : { paths }),
       ...(foldsCase ? { foldsCase } : {}),
     });
+    return paths === "windows" ? withWindowsPaths(whole) : whole;
   },
 });
 
@@ -191,10 +200,11 @@ function intersectRoots(a: readonly string[], b: readonly string[]): readonly st
 }
 
 /** Returns the deny globs of a policy with the same meaning in another working directory. */
-function rebaseDenyGlobs(policy: Policy, cwd: string): readonly string[] {
+function rebaseDenyGlobs(policy: Policy, cwd: string, paths: Policy["paths"]): readonly string[] {
   if (policy.cwd === cwd) return policy.deny;
   const bases = [...new Set([policy.cwd, ...(policy.read ?? []), ...policy.write])];
-  return policy.deny.flatMap((glob) => {
+  return policy.deny.flatMap((given) => {
+    const glob = globInForm(given, paths);
     if (glob.startsWith("/")) return [glob];
     // A glob without a slash matches below every root, one with a slash below the working directory.
     const floating = !glob.replace(/\/+$/, "").includes("/");

@@ -7,6 +7,7 @@
  * directory as well.
  */
 import { literalGlob, normalise } from "../backends/paths.ts";
+import { globInForm } from "../backends/windows-paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { unicodeFormsOfGlob } from "./glob-forms.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -41,7 +42,7 @@ export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
       coversSlash = true;
     }
   };
-  for (const pattern of expandBracesWithSlash(path).flatMap(unicodeFormsOfGlob)) {
+  for (const pattern of expandBracesWithSlash(globInForm(path, bases.paths)).flatMap(unicodeFormsOfGlob)) {
     if (pattern.startsWith("!"))
       throw invalidGlobError("cannot be negated; write \\! for a name that begins with !");
     const names = pattern.split("/").filter((name) => name !== "" && name !== ".");

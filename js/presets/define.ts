@@ -1,4 +1,5 @@
 /** Creates the callable tools of a preset from its data: schemas, aliases, names and texts. */
+import { isAbsolutePath } from "../backends/windows-paths.ts";
 import { FilewrightError, type Code } from "../engine/errors.ts";
 import { optionChecker } from "../schema/option.ts";
 import {
@@ -138,7 +139,7 @@ function makePresetTool(
       ...parse(theirKeys(withCanonicalKeys(spec.name, given, aliases))),
     };
     for (const name of spec.home ?? []) checked[name] = expandHomePath(checked[name], host);
-    for (const name of spec.absolute ?? []) assertAbsolute(spec.name, name, checked[name]);
+    for (const name of spec.absolute ?? []) assertAbsolute(spec.name, name, checked[name], host);
     return checked;
   };
   const meant = (way: ToolMapping, tool: Tool, args: Arguments, given: Arguments): CanonicalCall => ({
@@ -161,9 +162,10 @@ function makePresetTool(
    * Wraps a conversion so that an error about a path which begins with `~` does not reveal the home
    * directory.
    */
-  const discreet = (found: CanonicalCall, given: unknown, { home }: PresetHost): CanonicalCall => {
+  const discreet = (found: CanonicalCall, given: unknown, host: PresetHost): CanonicalCall => {
+    const { home } = host;
     const said =
-      isPlain(given) && Object.values(given).some((value) => expandHomePath(value, { home }) !== value);
+      isPlain(given) && Object.values(given).some((value) => expandHomePath(value, host) !== value);
     if (spec.home === undefined || !said || home === undefined) return found;
     return {
       ...found,
@@ -272,9 +274,10 @@ function invertKeys(keys: Readonly<Record<string, string>>): Readonly<Record<str
   return Object.fromEntries(Object.entries(keys).map(([theirs, ours]) => [ours, theirs]));
 }
 
-function expandHomePath(path: unknown, { home }: PresetHost): unknown {
+function expandHomePath(path: unknown, { home, paths }: PresetHost): unknown {
   if (home === undefined || typeof path !== "string") return path;
-  return path === "~" || path.startsWith("~/") ? home + path.slice(1) : path;
+  const isBelow = path.startsWith("~/") || (paths === "windows" && path.startsWith("~\\"));
+  return path === "~" || isBelow ? home + path.slice(1) : path;
 }
 
 /** Creates the error for an invalid argument of a preset's tool. `what` completes the sentence. */
@@ -285,8 +288,8 @@ export function wrongArgumentError(tool: string, argument: string, what: string)
   });
 }
 
-function assertAbsolute(tool: string, argument: string, path: unknown): void {
-  if (typeof path !== "string" || path.startsWith("/")) return;
+function assertAbsolute(tool: string, argument: string, path: unknown, { paths }: PresetHost): void {
+  if (typeof path !== "string" || isAbsolutePath(path, paths)) return;
   throw new FilewrightError(
     "INVALID_ARGUMENT",
     `Invalid argument '${argument}': it must be an absolute path, got '${escapeControls(path).slice(0, 80)}'.`,

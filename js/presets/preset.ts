@@ -22,12 +22,15 @@ import type { ReaderNames, Annotations, Call, Tool } from "../tools/lib/tool.ts"
 import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import { childOf } from "../backends/paths.ts";
+import type { SandboxPolicy } from "../backends/policy.ts";
 import { isAbsolutePath, shownPath } from "../backends/windows-paths.ts";
 
 /** Facts about the host that a preset may use. */
 export interface PresetHost {
   /** The absolute path of the user's home directory; undefined when there is none. */
   readonly home?: string | undefined;
+  /** `windows` when the paths are those of a Windows disk, where `C:\repo\a.ts` is absolute. */
+  readonly paths?: SandboxPolicy["paths"];
 }
 
 /** One parameter of a preset's tool: its schema, and the canonical argument for which it stands. */

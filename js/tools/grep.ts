@@ -26,7 +26,7 @@ import { matchesElsewhereNote } from "./grep/elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
 import { excludeGlobNotes, grepWarnings, otherReadableRoots, otherRootsNote } from "./render/left-out.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
-import { inBothUnicodeForms } from "./lib/walks.ts";
+import { searchedGlobs } from "./lib/walks.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 
 type GrepToolArgs = CheckedGrepArgs;
@@ -172,8 +172,8 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
     before: args.before,
     after: args.after,
     context: args.context,
-    glob: args.glob && inBothUnicodeForms(args.glob),
-    exclude: inBothUnicodeForms(args.exclude),
+    glob: args.glob && searchedGlobs(call, args.glob),
+    exclude: searchedGlobs(call, args.exclude),
     fileTypes: args.file_types,
     output: args.output,
     maxResults: args.max_results,

@@ -16,6 +16,8 @@ import {
 } from "../policy/index.ts";
 import { GRANT_STORE } from "../policy/permissions.ts";
 import { RULE_OPTIONS } from "../policy/rules.ts";
+import { withWindowsPaths } from "../backends/windows-paths.ts";
+import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { oneOf } from "../hooks/approvers.ts";
@@ -144,14 +146,18 @@ export async function makeAgentSession(
 
 /** Returns the policy of the agent's own options; the caller intersects it with that of the workspace. */
 function agentPolicyOf({ resolver: { policy } }: Session, { access = {} }: AgentOptions): SandboxPolicy {
-  return SandboxPolicy.allowList({
+  const windows = policy.paths === "windows";
+  const listed = (list: readonly string[]): readonly string[] =>
+    windows ? list.map((path) => engine().windowsRoot(path, policy.cwd)) : list;
+  const own = SandboxPolicy.allowList({
     cwd: policy.cwd,
-    read: access.read === undefined ? policy.read : access.read,
-    write: access.write ?? policy.write,
+    read: access.read === undefined ? policy.read : access.read && listed(access.read),
+    write: access.write === undefined ? policy.write : listed(access.write),
     deny: access.deny,
     readOnly: access.readOnly,
     followSymlinks: "any",
   });
+  return windows ? withWindowsPaths(own) : own;
 }
 
 function agentPermissionsOf(session: Session, { permissions: own = {} }: AgentOptions): Permissions {

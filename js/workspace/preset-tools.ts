@@ -1,6 +1,7 @@
 /** Offers the tools of a workspace under the names and arguments of a preset. */
 import type { HookPreview } from "../hooks/hook.ts";
 import type { Preset, PresetTool } from "../presets/index.ts";
+import type { PresetHost } from "../presets/preset.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Annotations } from "../tools/lib/tool.ts";
 import { runCall } from "../pipeline/call.ts";
@@ -72,10 +73,11 @@ export function presetTools(
     if ("ok" in checked) return checked;
     return calls.run(() => callPresetTool(session, tool, args, checked.options));
   };
+  const host = hostOf(session);
   const offered = preset.tools.filter((tool) => !session.access.readOnly || tool.kind === "read");
   const tools = offered.map((presetTool): ToolDefinition => {
     const { name, title, description, inputSchema, outputSchema, annotations, tool } = presetTool;
-    const canonical = (args: unknown) => () => presetTool.expand(args, { home: homeOfHost() });
+    const canonical = (args: unknown) => () => presetTool.expand(args, host());
     return Object.freeze({
       name,
       title,
@@ -102,13 +104,18 @@ export function presetTools(
   return Object.freeze({ tools: Object.freeze(tools), call });
 }
 
+/** Returns the function that gives the facts by which a preset understands paths. */
+function hostOf({ resolver }: Session): () => PresetHost {
+  return () => ({ home: homeOfHost(), paths: resolver.policy.paths });
+}
+
 async function callPresetTool(
   session: Session,
   tool: PresetTool,
   args: unknown,
   options: CallOptions,
 ): Promise<ToolResult> {
-  const host = { home: homeOfHost() };
+  const host = hostOf(session)();
   const result = await runCall(session, tool.tool, args, options, {
     tool,
     meaning: () => tool.expand(args, host),

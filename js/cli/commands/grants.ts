@@ -1,5 +1,6 @@
 /** `filewright grants`: lists the granted directories, and revokes grants. */
 import { resolve } from "node:path";
+import { withInnerDrive } from "../../backends/windows-paths.ts";
 import { defaultGrantsFile, openGrantsFile } from "../../policy/grants-file.node.ts";
 import { type Grant, isInForce } from "../../policy/index.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -33,7 +34,7 @@ export const GRANTS_COMMAND: Command = {
     if (verb !== "revoke") throw new UsageError(`grants can list and revoke, not '${verb}'`);
     if (dirs.length === 0) throw new UsageError("revoke needs a directory");
     const known = new Set(store.list().map(({ dir }) => dir));
-    const wanted = dirs.map((dir) => resolve(dir));
+    const wanted = dirs.map((dir) => withInnerDrive(resolve(dir)));
     const missing = wanted.find((dir) => !known.has(dir));
     if (missing !== undefined) {
       const message = `${escapeControls(missing)} has no grant of its own; filewright grants lists those there are.`;

@@ -1,6 +1,7 @@
 /** Expands the names, directories and globs of `read_many_files` to files. */
 import type { Location } from "../../policy/index.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
+import { globInForm } from "../../backends/windows-paths.ts";
 import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { unmatchedGlobHint } from "../grep/text.ts";
@@ -116,6 +117,13 @@ async function expandPath(
   add: (at: Location, byName: boolean) => void,
   notes: string[],
 ): Promise<number> {
+  const { paths } = call.access;
+  const addMatches = async (): Promise<number> => {
+    const { base, pattern } = splitGlob(globInForm(typed, paths));
+    return addFoundFile(await call.locate(base, "read"), pattern, args, call, add);
+  };
+  // On Windows no path can have these characters, so it is not asked for.
+  if (paths === "windows" && /[*?]/u.test(typed)) return addMatches();
   const asked = await call.locate(typed, "read");
   const isMissing = !hasGlobSyntax(typed) && !(await call.fs.exists(asked.path));
   const taken = isMissing ? await call.alike?.(typed, asked) : undefined;
@@ -132,8 +140,7 @@ async function expandPath(
     await call.fs.stat(at.path); // Throws the reason: missing, or not allowed.
     throw locationError("NOT_FOUND", at);
   }
-  const { base, pattern } = splitGlob(typed);
-  return addFoundFile(await call.locate(base, "read"), pattern, args, call, add);
+  return addMatches();
 }
 
 function everyMatchIgnoredReason(ignored: number, { names }: Call): string {

@@ -4,6 +4,7 @@
  */
 import type { FindQuery, FindResult } from "../../engine/search-types.ts";
 import { childOf } from "../../backends/paths.ts";
+import { globInForm } from "../../backends/windows-paths.ts";
 import { findBackend } from "../../backends/search/search.ts";
 import type { Call } from "./tool.ts";
 
@@ -12,7 +13,7 @@ import type { Call } from "./tool.ts";
  * with a character class is returned unchanged, because the parts of a decomposed letter would match
  * separately in it.
  */
-export function inBothUnicodeForms(patterns: string | readonly string[]): readonly string[] {
+function inBothUnicodeForms(patterns: string | readonly string[]): readonly string[] {
   return [patterns]
     .flat()
     .flatMap((pattern) =>
@@ -26,12 +27,17 @@ function isAscii(text: string): boolean {
   return !/[^ -~]/u.test(text);
 }
 
+/** Returns the patterns that a call searches with, in the form of its paths. */
+export function searchedGlobs({ access }: Call, patterns: string | readonly string[]): readonly string[] {
+  return inBothUnicodeForms([patterns].flat().map((pattern) => globInForm(pattern, access.paths)));
+}
+
 /** Finds entries below a directory; the paths are absolute. */
 export async function findPaths(call: Call, root: string, query: FindQuery): Promise<FindResult> {
   const result = await findBackend(call.fs, root, {
     ...query,
-    pattern: inBothUnicodeForms(query.pattern),
-    exclude: query.exclude && inBothUnicodeForms(query.exclude),
+    pattern: searchedGlobs(call, query.pattern),
+    exclude: query.exclude && searchedGlobs(call, query.exclude),
     ignoreFiles: call.ignoreFiles,
     signal: call.signal,
   });
