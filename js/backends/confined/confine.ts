@@ -35,6 +35,7 @@ import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "
 import { contentsOf, provideContents } from "../search/held.ts";
 import { hashOfStorage, pageOfStorage } from "./judged-page.ts";
 import { judgedSearches } from "./judged-searches.ts";
+import { type FileVerdict, provideFileJudge } from "../search/file-searcher.ts";
 import { secret, secretContent } from "./outside.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
@@ -278,6 +279,22 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       intact: held.intact,
     });
   }
+  provideFileJudge(backend, async (root) => {
+    const resolver = await opened;
+    const real = await resolver.resolve(root, "read", "follow");
+    const named = resolver.nameOf(root);
+    const { rules } = resolver;
+    const judge = (path: string): FileVerdict => {
+      if (named !== real && rules.check(childOf(named, path)).denied) return "ask";
+      const place = childOf(real, path);
+      const verdict = rules.check(place);
+      if (verdict.denied) return "ask";
+      if (policy.secrets !== "grant" || verdict.opened || granted.some((one) => isWithin(place, one)))
+        return "read";
+      return verdict.secret ? "ask" : "check";
+    };
+    return { real, judge };
+  });
   return Object.freeze(Object.assign(backend, judgedSearches(inner, policy, opened, { ...backend })));
 }
 

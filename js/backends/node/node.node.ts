@@ -31,6 +31,7 @@ import type {
 import { confineBackend } from "../confined/confine.ts";
 import { backendError } from "../failure.ts";
 import { listPageVia } from "../fallback/fallback.ts";
+import { provideThreadSearch } from "../search/file-searcher.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
@@ -40,6 +41,7 @@ import { checkChange, type NodeCapabilities, type NodeOptions, NODE_OPTIONS } fr
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
 import { newAsideName } from "./temp.node.ts";
+import { DiskThreads } from "./thread-search.node.ts";
 
 export type { NodeCapabilities, NodeOptions };
 
@@ -81,6 +83,7 @@ export class NodeBackend implements FsBackend {
   #trusted: NodeBackend | undefined;
   #closed = false;
   #yielder: Yielder | undefined;
+  readonly #threads = new DiskThreads();
 
   /** A copy of the backend that enforces a policy. A confined backend is not confined again. */
   declare readonly confine?: (policy: SandboxPolicy) => NodeBackend;
@@ -93,6 +96,11 @@ export class NodeBackend implements FsBackend {
     markPathsOfHost(this);
     this.#disk = (disk ??
       confineBackend(exactDisk(this.#options), options.policy ?? UNRESTRICTED)) as ConfinedDisk;
+    provideThreadSearch(this, async (root) =>
+      this.#closed || !this.#isIntact()
+        ? undefined
+        : this.#threads.begin(this.#disk, canonicalHostPath(root)),
+    );
     if (options.policy === undefined)
       this.confine = (policy) => new NodeBackend({ ...this.#options, policy });
   }
@@ -234,6 +242,13 @@ export class NodeBackend implements FsBackend {
   close(): void {
     this.#closed = true;
     this.#trusted?.close();
+    this.#threads.close();
+  }
+
+  /** Returns true while no caller has replaced a method through which files are searched. */
+  #isIntact(): boolean {
+    const { read, listDir } = NodeBackend.prototype;
+    return this.read === read && this.listDir === listDir;
   }
 
   /**

@@ -20,14 +20,27 @@ import { type HostPath, hostPath, isTopPath, pathOfHostBytes } from "./host-path
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_NOCTTY = 0, O_DIRECTORY = 0 } = constants;
 /** The flag of Linux that opens an entry without access to its content. `node:fs` does not name it. */
 const O_PATH = 0o10000000;
-const DESCRIPTORS = "/proc/self/fd";
+const DESCRIPTORS = descriptorFolder();
 /** What procfs adds to the path of an entry that has been removed. */
 const DELETED = " (deleted)";
 
 /** The flags for the content of a file: never a link, never waiting for the other end of a FIFO. */
-const READ_FLAGS: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+export const READ_FLAGS: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /** The flags for a file that is rewritten in place. */
 export const REWRITE_FLAGS: number = constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
+/**
+ * Returns the directory in which procfs has the descriptors of this process. Its name without a link is faster, but
+ * procfs can belong to another namespace, where this process has another number.
+ */
+function descriptorFolder(): string {
+  try {
+    if (fs.readlinkSync("/proc/self") === String(process.pid)) return `/proc/${process.pid}/fd`;
+  } catch {
+    // Where procfs is missing, directories are not held by descriptors.
+  }
+  return "/proc/self/fd";
+}
 
 /** How this process holds directories: by a descriptor that the kernel names, or by comparing. */
 export type PinMode = "descriptor" | "compare";

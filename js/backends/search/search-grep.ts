@@ -20,6 +20,8 @@ import type {
   TextMatch,
 } from "../../engine/search.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
+import type { Packed } from "../../engine/wire/unpack.ts";
+import type { ThreadQuery } from "./file-searcher.ts";
 
 /** A query that can be cancelled. */
 export interface Signalled {
@@ -101,6 +103,16 @@ export class GrepSearch {
     this.#stoppedAt ??= { path, number: WHOLE_FILE };
   }
 
+  /** The signal that cancels the search. */
+  get signal(): AbortSignal | undefined {
+    return this.#query.signal;
+  }
+
+  /** Returns true for the file in which the page before has ended: its first lines are left out. */
+  continuesIn(path: string): boolean {
+    return this.from.number > 0 && path === this.from.path;
+  }
+
   /** Returns true when there are more results than requested. */
   get isFull(): boolean {
     return this.#units > this.#maxResults;
@@ -121,7 +133,7 @@ export class GrepSearch {
     content: Uint8Array,
     following: () => Iterable<Uint8Array> = () => [],
   ): Promise<void> | undefined {
-    const { before, after, context, maxPerFile, maxLineChars, signal } = this.#query;
+    const { before, after, context, maxLineChars, signal } = this.#query;
     const skipLines = path === this.from.path ? Math.min(this.from.number, WHOLE_FILE) : 0;
     const pathBytes = utf8Length(path);
     const limits = {
@@ -133,9 +145,7 @@ export class GrepSearch {
       pathBytes,
       maxTextBytes: this.#textLeft,
     };
-    // One match above the limit shows that there are more.
-    const most = Math.min(maxPerFile ?? WHOLE_FILE, this.#content ? this.#maxResults + 1 : WHOLE_FILE);
-    const perFile = most === WHOLE_FILE ? {} : { maxPerFile: most };
+    const perFile = this.#perFile;
     const asked = { ...limits, ...perFile, count: !this.#content };
     if ("searchAll" in this.compiled) {
       const found = this.#prefetcher.take(content, skipLines > 0 ? () => [] : following, (contents) =>
@@ -148,6 +158,34 @@ export class GrepSearch {
       return later(content, asked, signal).then((hits) => this.#take(path, hits));
     const hits = this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile });
     return this.#take(path, hits);
+  }
+
+  /** Returns the query for threads that read files themselves, with the limits that hold at this moment. */
+  threadQuery(): ThreadQuery {
+    const { before, after, context, maxLineChars } = this.#query;
+    const countsPath = this.#content && this.#textLeft !== WHOLE_FILE;
+    const { maxPerFile } = this.#perFile;
+    const maxTextBytes = countsPath ? this.#textLeft : undefined;
+    const count = !this.#content;
+    return {
+      options: engine().encodeQuery(this.#query).options,
+      limits: JSON.stringify({ before, after, context, maxLineChars, maxPerFile, maxTextBytes, count }),
+      countsPath,
+      maxFileBytes: this.maxFileBytes,
+      timeLeft: this.#yielder.timeLeft,
+    };
+  }
+
+  /** Takes the hits that a thread has found in a file. @throws CANCELLED */
+  async take(path: string, hits: Packed): Promise<void> {
+    await this.#take(path, await engine().encodeQuery(this.#query).decode(hits, this.#query.signal));
+  }
+
+  /** The limit of the matches of one file. One match above the limit of the result shows that there are more. */
+  get #perFile(): { readonly maxPerFile?: number } {
+    const { maxPerFile } = this.#query;
+    const most = Math.min(maxPerFile ?? WHOLE_FILE, this.#content ? this.#maxResults + 1 : WHOLE_FILE);
+    return most === WHOLE_FILE ? {} : { maxPerFile: most };
   }
 
   #take(path: string, hits: TextHits): Promise<void> | undefined {

@@ -3,16 +3,18 @@
  * matchers: the same answers as the native search gives on a disk.
  */
 import { engine } from "../../engine/current.ts";
-import { FilewrightError } from "../../engine/errors.ts";
 import { fileTypeGlobs } from "../../engine/file-types.ts";
 import type { Counting, PathGlobs, SearchQuery, SearchResult } from "../../engine/search.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { contentsOf } from "./held.ts";
 import { globsOf, GrepSearch, type Signalled } from "./search-grep.ts";
-import { searchHeld, WALK_AHEAD_FILES } from "./search-held.ts";
+import { beginThreadSearch } from "./file-searcher.ts";
+import { searchByThreads } from "./search-by-threads.ts";
+import { searchFiles } from "./search-files.ts";
+import { searchHeld } from "./search-held.ts";
 import type { WalkCache } from "../walk/walk-memo.ts";
-import { type SearchPlace, SearchWalk, type WalkEntry } from "./search-walk.ts";
+import { type SearchPlace, SearchWalk } from "./search-walk.ts";
 
 export { findBackend, timeOf } from "./search-find.ts";
 export type { SearchPlace } from "./search-walk.ts";
@@ -56,8 +58,12 @@ export async function grepBackend(
     return search.result(counts, kept ? "watch" : "scan");
   }
   const walked = walk();
-  await searchFiles(search, backend, walked.entries(place.top));
-  return search.result(walked.counts);
+  const threads = await beginThreadSearch(backend, root);
+  if (threads === undefined) {
+    await searchFiles(search, backend, walked.entries(place.top));
+    return search.result(walked.counts);
+  }
+  return search.result(await searchByThreads(search, { backend, walk: walked, top: place.top, threads }));
 }
 
 /** The files that a query searches, by their paths. */
@@ -73,59 +79,4 @@ export function fileFilterOf(query: SearchQuery): FileFilter {
   const types = fileTypeGlobs(query.fileTypes);
   const typed = types.length > 0 ? engine().glob(types, { caseSensitive: false }) : undefined;
   return { globs, matches: (path) => globs.matches(path) && typed?.matches(path) !== false };
-}
-
-/** A file to search. Its size may be missing. */
-export type SearchedFile = Pick<WalkEntry, "path"> & { readonly entry: Pick<FsEntry, "path" | "size"> };
-
-interface PendingRead {
-  readonly file: SearchedFile;
-  /** The content, or the error of its read; undefined for a file that is too large. */
-  readonly content: Promise<Uint8Array | Error | undefined> | undefined;
-}
-
-/** Searches files in the order in which they are given. Some are read ahead. */
-export async function searchFiles(
-  search: GrepSearch,
-  backend: FsBackend,
-  files: AsyncIterable<SearchedFile>,
-): Promise<void> {
-  const ahead: PendingRead[] = [];
-  for await (const file of files) {
-    const { path, size } = file.entry;
-    const large = (size ?? 0) > search.maxFileBytes;
-    const most = size === undefined ? search.maxFileBytes : undefined;
-    ahead.push({ file, content: large ? undefined : readOrError(backend, path, most) });
-    const next = ahead.length >= WALK_AHEAD_FILES ? ahead.shift() : undefined;
-    if (next !== undefined && !(await searchFile(search, next))) return;
-  }
-  for (const next of ahead) if (!(await searchFile(search, next))) return;
-}
-
-/** Searches one file. Returns false when the search has ended. */
-async function searchFile(search: GrepSearch, { file, content }: PendingRead): Promise<boolean> {
-  if (await search.isOver(file.path)) return false;
-  const bytes = await content;
-  if (bytes instanceof Error) search.failed(bytes);
-  else if (bytes === undefined || bytes.length > search.maxFileBytes) search.large++;
-  else await search.file(file.path, bytes);
-  return !search.isFull;
-}
-
-/**
- * Returns the content of a file, or the error of the read, which the search handles when it reaches the file;
- * undefined for a file of more than `most` bytes.
- */
-async function readOrError(
-  backend: FsBackend,
-  path: string,
-  most: number | undefined,
-): Promise<Uint8Array | Error | undefined> {
-  try {
-    if (most === undefined || backend.read === undefined) return await backend.readBytes(path);
-    return (await backend.read(path, { maxBytes: most }))?.bytes;
-  } catch (error) {
-    if (error instanceof FilewrightError && error.code === "TOO_LARGE") return undefined;
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }

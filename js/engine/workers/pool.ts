@@ -26,6 +26,8 @@ interface WorkerJob {
   readonly id: number;
   readonly name: string;
   readonly args: readonly unknown[];
+  /** The number of calls that a worker may have when this one is sent to it. */
+  readonly ahead: number;
   done(value: unknown): void;
   fail(error: Error): void;
 }
@@ -33,7 +35,18 @@ interface WorkerJob {
 interface PooledWorker {
   readonly port: WorkerPort;
   ready: boolean;
-  job: WorkerJob | undefined;
+  /** The calls that were sent to the worker, in the order in which it runs them. */
+  readonly jobs: Map<number, WorkerJob>;
+}
+
+/** How a call is run. */
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The number of other calls that the worker may have to finish first. Above 0, a worker need not wait for the
+   * calling thread between two calls. Default 0.
+   */
+  readonly ahead?: number | undefined;
 }
 
 /** The time in milliseconds after which a worker that has not reported to be ready counts as failed. */
@@ -63,9 +76,14 @@ export class WorkerPool {
     return this.#workers.size;
   }
 
+  /** The maximum number of workers. */
+  get size(): number {
+    return this.#size;
+  }
+
   /**
    * Runs a function of the engine in a worker, or `inPlace` when the pool has no workers. If the call is
-   * cancelled, its worker is terminated, so that the work stops at once.
+   * cancelled, its worker is terminated, so that the work stops at once; other calls of that worker begin again.
    *
    * @throws FilewrightError CANCELLED; any error of the function
    */
@@ -73,7 +91,7 @@ export class WorkerPool {
     name: string,
     args: readonly unknown[],
     inPlace: () => T | Promise<T>,
-    signal?: AbortSignal | undefined,
+    { signal, ahead = 0 }: RunOptions = {},
   ): Promise<T> {
     if (signal?.aborted) return Promise.reject(cancelledError());
     if (this.#ended !== undefined) return Promise.resolve().then(inPlace);
@@ -89,6 +107,7 @@ export class WorkerPool {
         id,
         name,
         args,
+        ahead,
         done(value) {
           settled();
           resolve(value as T);
@@ -106,26 +125,28 @@ export class WorkerPool {
   /** Terminates every worker. Waiting and running calls are run in place instead. */
   close(reason = "closed"): void {
     this.#ended ??= reason;
-    const jobs = [...[...this.#workers].map(({ job }) => job), ...this.#waiting];
+    const jobs = [...[...this.#workers].flatMap(({ jobs }) => [...jobs.values()]), ...this.#waiting];
     for (const { port } of this.#workers) port.end();
     this.#workers.clear();
     this.#waiting.length = 0;
-    for (const job of jobs) job?.fail(new NoWorkerError());
+    for (const job of jobs) job.fail(new NoWorkerError());
   }
 
   #next(): void {
-    const idle = [...this.#workers].find(({ ready, job }) => ready && job === undefined);
-    if (idle === undefined) {
-      const starting = [...this.#workers].filter(({ ready }) => !ready).length;
-      if (this.#workers.size < this.#size && starting < this.#waiting.length) this.#start();
-      return;
+    for (let job = this.#waiting[0]; job !== undefined; job = this.#waiting[0]) {
+      const ready = [...this.#workers].filter((worker) => worker.ready);
+      const worker = ready.find(({ jobs }) => jobs.size === 0);
+      if (worker === undefined) {
+        const starting = this.#workers.size - ready.length;
+        if (this.#workers.size < this.#size && starting < this.#waiting.length) this.#start();
+      }
+      const chosen = worker ?? leastBusy(ready, job.ahead);
+      if (chosen === undefined) return;
+      this.#waiting.shift();
+      chosen.jobs.set(job.id, job);
+      const [args, transfer] = argumentsWithTransferList(job.args);
+      chosen.port.post({ id: job.id, call: job.name, args }, transfer);
     }
-    const job = this.#waiting.shift();
-    if (job === undefined) return;
-    idle.job = job;
-    const [args, transfer] = argumentsWithTransferList(job.args);
-    idle.port.post({ id: job.id, call: job.name, args }, transfer);
-    this.#next();
   }
 
   #start(): void {
@@ -136,7 +157,7 @@ export class WorkerPool {
           (reason) => this.#lost(worker, reason),
         ),
         ready: false,
-        job: undefined,
+        jobs: new Map(),
       };
       this.#workers.add(worker);
       const timer: unknown = setTimeout(() => {
@@ -151,18 +172,18 @@ export class WorkerPool {
 
   #heard(worker: PooledWorker, said: WorkerMessage): void {
     if ("ready" in said) worker.ready = true;
-    else if (worker.job?.id === said.id) {
-      const { job } = worker;
-      worker.job = undefined;
-      if ("error" in said) job.fail(new Error(said.error));
-      else job.done(said.value);
+    else {
+      const job = worker.jobs.get(said.id);
+      worker.jobs.delete(said.id);
+      if ("error" in said) job?.fail(new Error(said.error));
+      else job?.done(said.value);
     }
     this.#next();
   }
 
   /**
    * Handles a worker that failed. If it had never been ready, the pool is closed, because further ones would
-   * fail, too. Otherwise its call fails, and the next call gets a new worker.
+   * fail, too. Otherwise its calls fail, and the next call gets a new worker.
    */
   #lost(worker: PooledWorker, reason: string): void {
     if (!this.#workers.delete(worker)) return;
@@ -171,9 +192,8 @@ export class WorkerPool {
       this.close(reason);
       return;
     }
-    worker.job?.fail(
-      new FilewrightError("INTERNAL", "the worker of the engine broke down", { cause: reason }),
-    );
+    for (const job of worker.jobs.values())
+      job.fail(new FilewrightError("INTERNAL", "the worker of the engine broke down", { cause: reason }));
     this.#next();
   }
 
@@ -181,12 +201,19 @@ export class WorkerPool {
     const place = this.#waiting.findIndex((job) => job.id === id);
     if (place >= 0) this.#waiting.splice(place, 1);
     for (const worker of this.#workers) {
-      if (worker.job?.id !== id) continue;
+      if (!worker.jobs.delete(id)) continue;
       this.#workers.delete(worker);
       worker.port.end();
+      this.#waiting.unshift(...worker.jobs.values());
     }
     this.#next();
   }
+}
+
+/** Returns the worker with the fewest calls that has at most `most`; undefined if each has more. */
+function leastBusy(workers: readonly PooledWorker[], most: number): PooledWorker | undefined {
+  const [first] = workers.toSorted((a, b) => a.jobs.size - b.jobs.size);
+  return first !== undefined && first.jobs.size <= most ? first : undefined;
 }
 
 /** Internal signal that no worker could run the call, so that it is run in place. */

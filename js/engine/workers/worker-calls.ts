@@ -76,7 +76,7 @@ export function withWorkerPool(binding: Binding, pool: WorkerPool): Binding {
   const run = <T>(size: number, name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {
     const inPlace = () => here[name]?.(...(args as never[])) as T;
     if (size >= (name === "planEdits" ? MAX_IN_PLACE_EDIT_BYTES : MIN_WORKER_SEARCH_BYTES))
-      return pool.run(name, args, inPlace, signal);
+      return pool.run(name, args, inPlace, { signal });
     return Promise.resolve().then(inPlace);
   };
   return {
@@ -97,7 +97,7 @@ export function withWorkerPool(binding: Binding, pool: WorkerPool): Binding {
         "searchAll",
         [options, contents, limits],
         () => here["searchAll"]?.(...([options, contents, limits] as never[])) as readonly Packed[],
-        signal,
+        { signal },
       ),
     searchAsync: (options, content, limits, signal) =>
       run(content.length, "search", [options, content, limits], signal),

@@ -1,0 +1,112 @@
+/**
+ * Searches the files of a disk in the workers of the engine: the caller's side. `answer-search.node.ts` is the worker's
+ * side.
+ *
+ * A request holds real paths that the policy has judged, directory by directory. The worker opens each directory again
+ * and compares where it is, so a path that has changed since is left to the caller.
+ */
+import { type SharedWorkers, shareWorkers } from "../../engine/workers/workers.node.ts";
+import type { FsBackend } from "../backend.ts";
+import { childOf } from "../paths.ts";
+import {
+  fileJudgeOf,
+  type SearchedFiles,
+  type ThreadQuery,
+  type ThreadSearch,
+} from "../search/file-searcher.ts";
+import { type PinMode, pinMode } from "./pinned.node.ts";
+
+/** The call of the worker, which is the name of the built file that answers it. */
+const CALL = "backends/node/answer-search.node.js";
+/** The number of requests that a worker has at once, so that it need not wait for the next one. */
+const REQUESTS_PER_WORKER = 2;
+
+/** What is asked of a worker about one file. */
+export const SKIP_FILE = 0;
+/** The file is searched. */
+export const SEARCH_FILE = 1;
+/** The file is searched unless its content is a secret. */
+export const CHECK_AND_SEARCH_FILE = 2;
+
+/** The files of a request that lie in one directory. */
+export interface DirectoryRequest {
+  /** The real path of the directory. */
+  readonly path: string;
+  /** The names of the files, separated by slashes. */
+  readonly names: string;
+  /** The place of each file in the request. */
+  readonly places: Uint32Array;
+}
+
+/** A request to a worker. */
+export interface SearchRequest extends ThreadQuery {
+  /** How directories are held. */
+  readonly mode: PinMode;
+  readonly directories: readonly DirectoryRequest[];
+  /** What is asked about each file. */
+  readonly asked: Uint8Array;
+  /** The length of each path in bytes, where limits count it. */
+  readonly pathBytes: Uint32Array;
+}
+
+/** Searches the files of one disk in workers. */
+export class DiskThreads {
+  #workers: SharedWorkers | undefined;
+
+  /** Begins a search below a directory; undefined when there are no workers. @throws as `readBytes` */
+  async begin(disk: FsBackend, root: string): Promise<ThreadSearch | undefined> {
+    this.#workers ??= shareWorkers();
+    const { pool } = this.#workers;
+    const judged = await fileJudgeOf(disk)?.(root);
+    if (judged === undefined || pool.ended !== undefined) return undefined;
+    const { real, judge } = judged;
+    return {
+      requests: pool.size * REQUESTS_PER_WORKER,
+      run(paths, query, signal) {
+        const asked = new Uint8Array(paths.length);
+        for (const [place, path] of paths.entries()) {
+          const verdict = judge(path);
+          asked[place] =
+            verdict === "ask" ? SKIP_FILE : verdict === "check" ? CHECK_AND_SEARCH_FILE : SEARCH_FILE;
+        }
+        const request: SearchRequest = {
+          ...query,
+          mode: pinMode(),
+          directories: directoriesOf(real, paths),
+          asked,
+          pathBytes: Uint32Array.from(query.countsPath ? paths.map((path) => Buffer.byteLength(path)) : []),
+        };
+        // Without workers every file is left to the caller.
+        const none = (): SearchedFiles => ({ states: new Uint8Array(paths.length), hits: [] });
+        return pool.run(CALL, [request], none, { signal, ahead: REQUESTS_PER_WORKER - 1 });
+      },
+    };
+  }
+
+  /** Ends the workers, unless another disk uses them. */
+  close(): void {
+    this.#workers?.release();
+    this.#workers = undefined;
+  }
+}
+
+/** Returns the files of a request by their directories. */
+function directoriesOf(root: string, paths: readonly string[]): readonly DirectoryRequest[] {
+  const found = new Map<string, { readonly names: string[]; readonly places: number[] }>();
+  for (const [place, path] of paths.entries()) {
+    const cut = path.lastIndexOf("/");
+    const directory = cut < 0 ? "" : path.slice(0, cut);
+    let files = found.get(directory);
+    if (files === undefined) {
+      files = { names: [], places: [] };
+      found.set(directory, files);
+    }
+    files.names.push(path.slice(cut + 1));
+    files.places.push(place);
+  }
+  return [...found].map(([directory, { names, places }]) => ({
+    path: directory === "" ? root : childOf(root, directory),
+    names: names.join("/"),
+    places: Uint32Array.from(places),
+  }));
+}

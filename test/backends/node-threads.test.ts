@@ -1,0 +1,234 @@
+/** Searches of a disk without the addon in worker threads: the answers are those of the same search without threads. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { NodeBackend } from "../../js/backends/node/node.node.ts";
+import { setPinMode } from "../../js/backends/node/pinned.node.ts";
+import { beginThreadSearch, type ThreadSearch } from "../../js/backends/search/file-searcher.ts";
+import { grepBackend } from "../../js/backends/search/search.ts";
+import { engine, setEngine } from "../../js/engine/current.ts";
+import type { SearchQuery } from "../../js/engine/search.ts";
+import { FilewrightError, SandboxPolicy } from "../../js/index.node.ts";
+import { describeParity, engines } from "../parity/engines.ts";
+
+const code = (error: unknown) => (error instanceof FilewrightError ? error.code : String(error));
+const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
+
+describeParity("searches of NodeBackend in worker threads", () => {
+  const before = engine();
+  const folder = mkdtempSync(join(tmpdir(), "filewright-threads-"));
+  const root = join(folder, "root");
+  const key =
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA needle\n-----END OPENSSH PRIVATE KEY-----\n";
+  const policy: SandboxPolicy = {
+    ...SandboxPolicy.readOnly(root),
+    deny: ["**/denied*", "**/closed/**"],
+    protect: true,
+    secrets: "grant",
+  };
+  const backend = new NodeBackend({ policy });
+  /** The same disk, on which a replaced method makes searches read on the calling thread. */
+  const alone = new NodeBackend({ policy });
+  alone.read = NodeBackend.prototype.read.bind(alone);
+
+  beforeAll(() => {
+    setEngine(engines?.wasm as ReturnType<typeof engine>);
+    const put = (path: string, content: string | Uint8Array) => {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), content);
+    };
+    for (let i = 0; i < 900; i++)
+      put(
+        `${i % 7}/${i % 3}/f${i}.txt`,
+        `line ${i}\n${i % 10 === 3 ? "a needle here\r\n" : ""}last ${i}${i % 2 ? "\n" : ""}`,
+      );
+    put("2/bom.txt", "\ufeffneedle first\nsecond");
+    put("2/utf16.txt", Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from("needle wide\n", "utf16le")]));
+    put("2/cr.txt", "first\nneedle\r");
+    put("2/binary.bin", "needle\0needle\n");
+    put("2/late.bin", `${"x needle\n".repeat(9000)}\0needle\n`);
+    put("2/empty.txt", "");
+    put("2/large.txt", "needle in a large file\n".repeat(20_000));
+    put("2/secret-content.txt", key);
+    put("2/id_rsa", `needle ${key}`);
+    put("2/.env", "TOKEN=needle\n");
+    put("2/denied.txt", "needle\n");
+    put("closed/a.txt", "needle\n");
+    put("3/.gitignore", "*.tmp\n");
+    put("3/x.tmp", "needle\n");
+    put("3/back\\x41.txt", "needle\n");
+    writeFileSync(Buffer.concat([Buffer.from(join(root, "3/odd")), Buffer.from([0xe9])]), "needle\n");
+    symlinkSync("bom.txt", join(root, "2/link.txt"));
+    symlinkSync("/etc/passwd", join(root, "2/passwd"));
+  });
+  afterAll(() => {
+    setEngine(before);
+    backend.close();
+    alone.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const queries: readonly SearchQuery[] = [
+    { pattern: "needle", regex: false },
+    { pattern: "absent everywhere", regex: false },
+    { pattern: "line", regex: false },
+    { pattern: "NEEDLE", case: "insensitive" },
+    { pattern: "needle$" },
+    { pattern: "^needle" },
+    { pattern: "\\Aneedle" },
+    { pattern: "\\A.*line 1" },
+    { pattern: "last \\d+\\z" },
+    { pattern: "(?-m)^line" },
+    { pattern: "needle." },
+    { pattern: "^$" },
+    { pattern: "x*" },
+    { pattern: "here\\s+last", multiline: true },
+    { patterns: ["needle", "last 1\\d$"] },
+    { pattern: "needle", word: true, context: 2, output: "content" },
+    { pattern: "needle", output: "files" },
+    { pattern: "line", output: "count" },
+    { pattern: "needle", maxPerFile: 2 },
+    { pattern: "needle", maxFileBytes: 100_000 },
+    { pattern: "needle", glob: "*.txt", exclude: ["**/2/**"] } as SearchQuery,
+    { pattern: "needle", respectIgnore: false },
+  ];
+
+  it.each(queries.map((query) => [JSON.stringify(query), query] as const))("%s", async (_, query) => {
+    expect(await beginThreadSearch(backend, root)).toBeDefined();
+    expect(await beginThreadSearch(alone, root)).toBeUndefined();
+    const expected = await grepBackend(alone, root, query);
+    expect(expected.filesSearched).toBeGreaterThan(300);
+    expect(await grepBackend(backend, root, query)).toEqual(expected);
+    const mode = setPinMode("compare");
+    try {
+      expect(await grepBackend(backend, root, query)).toEqual(expected);
+    } finally {
+      setPinMode(mode);
+    }
+  });
+
+  it("gives the same pages, by number and by text", async () => {
+    for (const limits of [
+      { maxResults: 7 },
+      { maxResults: 30, maxPerFile: 3 },
+      { maxTextBytes: 700 },
+      { maxResults: 5, output: "files" },
+    ] as const) {
+      let cursor: string | undefined;
+      for (let page = 0; page < 6; page++) {
+        const query = { pattern: "needle|last 5", ...limits, cursor };
+        const expected = await grepBackend(alone, root, query);
+        expect(await grepBackend(backend, root, query)).toEqual(expected);
+        if (expected.nextCursor === undefined) break;
+        cursor = expected.nextCursor;
+      }
+    }
+  });
+
+  it("reads a secret once it is granted", async () => {
+    const granted = [join(root, "2/id_rsa")];
+    const query = { pattern: "needle", glob: "id_rsa" };
+    const count = async (disk: NodeBackend) =>
+      (await grepBackend(disk, root, { ...query, glob: undefined })).totalMatches;
+    const without = await count(backend);
+    backend.grantSecrets(granted);
+    try {
+      expect(await count(backend)).toBe(without + 2);
+    } finally {
+      backend.grantSecrets([]);
+    }
+    expect(await count(backend)).toBe(without);
+  });
+
+  it("is cancelled, ends at its time limit, and goes on with the next search", async () => {
+    const controller = new AbortController();
+    const search = grepBackend(backend, root, { pattern: "needle", signal: controller.signal }).catch(code);
+    setImmediate(() => controller.abort());
+    expect(await search).toBe("CANCELLED");
+    const limited = await grepBackend(backend, root, { pattern: "needle", timeoutMs: 1 });
+    expect(limited.incompleteReason ?? "complete").toMatch(/timeout|complete/);
+    expect((await grepBackend(backend, root, { pattern: "needle", output: "files" })).filesWithMatches).toBe(
+      97,
+    );
+  });
+
+  it("leaves to the caller what changed since it was listed, and whatever is no readable file", async () => {
+    const threads = (await beginThreadSearch(backend, root)) as ThreadSearch;
+    const query = {
+      options: '{"pattern":"needle","regex":false}',
+      limits: "{}",
+      countsPath: false,
+      maxFileBytes: 1e8,
+      timeLeft: undefined,
+    };
+    mkdirSync(join(root, "moved"));
+    symlinkSync(join(root, "2"), join(root, "swapped"));
+    execFileSync("mkfifo", [join(root, "moved/fifo")]);
+    const paths = [
+      "2/bom.txt",
+      "2/link.txt",
+      "2/passwd",
+      "moved/fifo",
+      "moved/gone",
+      "swapped/bom.txt",
+      "2",
+      "2/id_rsa",
+      "2/denied.txt",
+      "2/secret-content.txt",
+      "2/empty.txt",
+    ];
+    const { states, hits } = await threads.run(paths, query, undefined);
+    expect([...states]).toEqual([4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    expect(hits.length).toBe(1);
+  });
+
+  it("ends with an error when a worker breaks down, and answers the next search", () => {
+    const script = `
+      process.env.FILEWRIGHT_ENGINE = "wasm";
+      const { Worker } = await import("node:worker_threads");
+      const threads = [];
+      const post = Worker.prototype.postMessage;
+      Worker.prototype.postMessage = function (...args) { threads.push(this); return post.apply(this, args); };
+      const { NodeBackend } = await import(${JSON.stringify(`file://${DIST}index.node.js`)});
+      const { grepBackend } = await import(${JSON.stringify(`file://${DIST}backends/search/search.js`)});
+      const disk = new NodeBackend();
+      const first = grepBackend(disk, ${JSON.stringify(root)}, { pattern: "needle" });
+      while (threads.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      threads[0].terminate();
+      console.log(await first.then(() => "answered", ({ code, message }) => code + " " + message));
+      console.log((await grepBackend(disk, ${JSON.stringify(root)}, { pattern: "needle", output: "files" })).filesWithMatches > 90);
+      // The process ends although the disk is not closed.
+    `;
+    const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      timeout: 30_000,
+      encoding: "utf8",
+    });
+    expect(output.trim().split("\n")).toEqual(["INTERNAL the worker of the engine broke down", "true"]);
+  });
+
+  it("ends its workers when the last disk is closed", async () => {
+    const script = `
+      process.env.FILEWRIGHT_ENGINE = "wasm";
+      const { Worker } = await import("node:worker_threads");
+      let ended = 0;
+      const { terminate } = Worker.prototype;
+      Worker.prototype.terminate = function () { ended++; return terminate.call(this); };
+      const { NodeBackend } = await import(${JSON.stringify(`file://${DIST}index.node.js`)});
+      const { grepBackend } = await import(${JSON.stringify(`file://${DIST}backends/search/search.js`)});
+      const [a, b] = [new NodeBackend(), new NodeBackend()];
+      for (const disk of [a, b]) await grepBackend(disk, ${JSON.stringify(root)}, { pattern: "needle" });
+      a.close();
+      console.log(ended);
+      b.close();
+      console.log(ended > 0);
+    `;
+    const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      timeout: 30_000,
+      encoding: "utf8",
+    });
+    expect(output.trim().split("\n")).toEqual(["0", "true"]);
+  });
+});
