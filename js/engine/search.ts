@@ -69,7 +69,7 @@ export interface SentQuery {
 }
 
 /** A query as an engine on another thread compiles it. */
-export interface EncodedQuery {
+interface EncodedQuery {
   /** The argument of `SearchQuery` of a binding, as JSON. */
   readonly options: string;
   /** Decodes a result of `SearchQuery.search` of that thread. @throws CANCELLED */

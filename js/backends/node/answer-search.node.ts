@@ -23,7 +23,7 @@ import {
 } from "../search/file-searcher.ts";
 import type { HostPath } from "./host-path.node.ts";
 import { openFile, type PinnedDirectory, pinDirectory, READ_FLAGS, setPinMode } from "./pinned.node.ts";
-import { CHECK_AND_SEARCH_FILE, type SearchRequest, SKIP_FILE } from "./thread-search.node.ts";
+import { CHECK_AND_SEARCH_FILE, type SearchRequest, SKIP_FILE } from "./search-request.node.ts";
 
 /** The size of the block of contents that are searched at once. It fits into the cache of a processor. */
 const BLOCK_BYTES = 256 * 1024;

@@ -8,46 +8,20 @@
 import { type SharedWorkers, shareWorkers } from "../../engine/workers/workers.node.ts";
 import type { FsBackend } from "../backend.ts";
 import { childOf } from "../paths.ts";
+import { fileJudgeOf, type SearchedFiles, type ThreadSearch } from "../search/file-searcher.ts";
+import { pinMode } from "./pinned.node.ts";
 import {
-  fileJudgeOf,
-  type SearchedFiles,
-  type ThreadQuery,
-  type ThreadSearch,
-} from "../search/file-searcher.ts";
-import { type PinMode, pinMode } from "./pinned.node.ts";
+  CHECK_AND_SEARCH_FILE,
+  type DirectoryRequest,
+  SEARCH_FILE,
+  type SearchRequest,
+  SKIP_FILE,
+} from "./search-request.node.ts";
 
 /** The call of the worker, which is the name of the built file that answers it. */
 const CALL = "backends/node/answer-search.node.js";
 /** The number of requests that a worker has at once, so that it need not wait for the next one. */
 const REQUESTS_PER_WORKER = 2;
-
-/** What is asked of a worker about one file. */
-export const SKIP_FILE = 0;
-/** The file is searched. */
-export const SEARCH_FILE = 1;
-/** The file is searched unless its content is a secret. */
-export const CHECK_AND_SEARCH_FILE = 2;
-
-/** The files of a request that lie in one directory. */
-export interface DirectoryRequest {
-  /** The real path of the directory. */
-  readonly path: string;
-  /** The names of the files, separated by slashes. */
-  readonly names: string;
-  /** The place of each file in the request. */
-  readonly places: Uint32Array;
-}
-
-/** A request to a worker. */
-export interface SearchRequest extends ThreadQuery {
-  /** How directories are held. */
-  readonly mode: PinMode;
-  readonly directories: readonly DirectoryRequest[];
-  /** What is asked about each file. */
-  readonly asked: Uint8Array;
-  /** The length of each path in bytes, where limits count it. */
-  readonly pathBytes: Uint32Array;
-}
 
 /** Searches the files of one disk in workers. */
 export class DiskThreads {

@@ -14,7 +14,7 @@ import type { FsBackend } from "../backend.ts";
 export type FileVerdict = "read" | "check" | "ask";
 
 /** The judgement of files below a directory. */
-export interface FileJudge {
+interface FileJudge {
   /** The real path of the directory. */
   readonly real: string;
   /** Judges a regular file by its path relative to the directory; no name of that path is a link. */
