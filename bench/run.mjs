@@ -26,6 +26,7 @@ const ROW_GROUPS = [
   "call",
   "overhead",
   "disk",
+  "node-disk",
   "sandbox",
   "mcp",
   "wasm",

@@ -157,11 +157,11 @@ export class NodeBackend implements FsBackend {
   hash(path: string, options?: Signalled): Promise<{ readonly hash: string; readonly version: string }> {
     return this.#run([path], (disk, path) => disk.hash(path, options));
   }
-  /** Returns a page of a text file, which is read as a whole. */
+  /** Returns a page of a text file. A large file is read as a whole unless the page is near its beginning. */
   readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
     const { signal, ...wanted } = request;
-    return this.#run([path], async (disk, path) =>
-      pageOf(path, await disk.read(path, { signal }), wanted, signal),
+    return this.#run([path], (disk, path) =>
+      pageOf(path, async (options) => disk.read(path, options), wanted, signal),
     );
   }
   writeText(path: string, content: string, options?: WriteOptions & TextOptions): Promise<WriteResult> {

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
 import type { ReadOptions, VersionedBytes } from "../backend.ts";
 import { checkRange, checkSignal, tooLargeError } from "../failure.ts";
@@ -165,8 +166,61 @@ export async function hashOfPath(
   }
 }
 
-/** Returns a page of a text file whose content was read. */
+/** The number of bytes at the beginning of a larger file of which a page is taken, if it ends within them. */
+const PAGE_HEAD_BYTES = 1 << 20;
+const LF = 10;
+
+/**
+ * Returns a page of a text file. Of a large one only the beginning is read, if the page ends there; then the facts
+ * about the whole file (the number of lines, the kind of line ends, the hash) are null, as in pages of the addon.
+ */
 export async function pageOf(
+  path: string,
+  read: (options: ReadOptions) => Promise<VersionedBytes | null>,
+  request: PageRequest,
+  signal: AbortSignal | undefined,
+): Promise<Page> {
+  if (!mayEndInHead(request)) return pageOfContent(path, await read({ signal }), request, signal);
+  const head = await read({ range: { start: 0, end: PAGE_HEAD_BYTES }, signal });
+  if (head !== null && head.bytes.length === PAGE_HEAD_BYTES) {
+    const page = await pageOfHead(path, head, request, signal);
+    return page ?? pageOfContent(path, await read({ signal }), request, signal);
+  }
+  return pageOfContent(path, head, request, signal);
+}
+
+/** Returns false for a page that needs the end of the file, or an encoding whose lines cannot be told byte by byte. */
+function mayEndInHead({ startLine = 1, startByte, maxLines, encoding = "auto" }: PageRequest): boolean {
+  return startLine > 0 && startByte === undefined && maxLines !== null && /^(?:auto|utf-?8)$/i.test(encoding);
+}
+
+/** Returns the page if it ends within the beginning of a file; otherwise undefined. */
+async function pageOfHead(
+  path: string,
+  { bytes, version, stat }: VersionedBytes,
+  request: PageRequest,
+  signal: AbortSignal | undefined,
+): Promise<Page | undefined> {
+  const end = bytes.lastIndexOf(LF) + 1;
+  const hasMark = bytes[0] === 0xff || bytes[0] === 0xfe;
+  if (end === 0 || end > stat.size || hasMark || bytes.includes(0)) return undefined;
+  let page: Page;
+  try {
+    page = await engine().readPageAsync(bytes.subarray(0, end), request, path, { signal });
+  } catch (error) {
+    checkSignal(signal, path);
+    // Whether the content is text, and of which encoding, is decided by the whole file.
+    if (error instanceof FilewrightError && error.code !== "INVALID_ARGUMENT") return undefined;
+    throw error;
+  }
+  const { totalLines, nextStartLine, mime } = page;
+  if (nextStartLine === null || totalLines === null || nextStartLine > totalLines) return undefined;
+  const facts = { size: stat.size, totalLines: null, atLeastLines: totalLines, eol: null, hash: null, mime };
+  return Object.freeze({ ...page, ...facts, version, mtime: stat.mtime, mode: stat.mode } as Page);
+}
+
+/** Returns a page of a text file whose content was read. */
+async function pageOfContent(
   path: string,
   found: VersionedBytes | null,
   request: PageRequest,

@@ -34,7 +34,10 @@ export async function findBackend(
   const kinds: readonly string[] = type === "any" ? ["file", "dir", "symlink"] : [type];
   const wants = (path: string, entry: FsEntry) =>
     kinds.includes(entry.type) && globs.matches(path, entry.type === "dir");
-  const walk = new SearchWalk(backend, root, { query, globs, wants, countIgnored: true, from: "" });
+  // Sizes and times cost a call for each entry, and only an order by time needs them.
+  const facts = sort !== "path";
+  const request = { query, globs, wants, countIgnored: true, from: "", facts };
+  const walk = new SearchWalk(backend, root, request);
   let complete = true;
   for await (const { path, entry } of walk.entries(place.top)) {
     if (await page.isOver()) {
