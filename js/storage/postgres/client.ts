@@ -64,6 +64,8 @@ export interface Connection {
   /** The process of the server that serves the connection, where the client tells it. */
   readonly processId: number | undefined;
   run(text: string, values: unknown[]): Promise<readonly Row[]>;
+  /** Calls `lost` when the connection ends by itself. */
+  onLost(lost: () => void): void;
   /** Gives the connection back; with true, closes it. */
   release(destroy?: boolean): void;
 }
@@ -118,19 +120,35 @@ export function runnerOf(client: PostgresClient | PgliteClient): Runner {
   };
 }
 
+/** What a connection of `pg` has besides. */
+interface ConnectionEvents {
+  readonly processID: unknown;
+  on(event: "error", listener: () => void): unknown;
+  off(event: "error", listener: () => void): unknown;
+}
+
 async function take(
   client: PostgresClient,
   ask: (of: PostgresConnection, text: string, values: unknown[]) => Promise<PostgresResult>,
 ): Promise<Connection> {
-  const taken = (await client.connect?.()) as PostgresConnection & { readonly processID?: unknown };
+  const taken = (await client.connect?.()) as PostgresConnection & Partial<ConnectionEvents>;
   let released = false;
+  let whenLost = (): void => undefined;
+  // A connection that nobody listens to would end the process when the server ends it.
+  const lost = (): void => whenLost();
+  taken.on?.("error", lost);
   return {
     processId: typeof taken.processID === "number" ? taken.processID : undefined,
     run: async (text, values) => (await ask(taken, text, values)).rows as Row[],
+    onLost: (call) => {
+      whenLost = call;
+    },
     release: (destroy) => {
       if (released) return;
       released = true;
       taken.release(destroy);
+      // The pool listens to those that it holds; one that was closed may still report its end.
+      if (destroy !== true) taken.off?.("error", lost);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { BlobStore } from "./options.ts";
 
 /**
  * The largest content that is stored in the database although there is an object store. Up to this size, one
- * trip with the content is faster than a second one; `docs/decisions/postgres-storage.md` has the figures.
+ * trip with the content is faster than a second one; `docs/decisions/0022-postgres-in-one-trip.md` has the figures.
  */
 const MAX_INLINE_BYTES = 256 * 1024;
 /** The size from which a content is hashed on another thread. */

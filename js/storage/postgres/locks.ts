@@ -97,6 +97,8 @@ function hold(
   // A holder that hangs must not keep everybody else waiting; its token is refused once another holds the paths.
   const timer = setTimeout(() => void release(), forMs);
   (timer as { unref?: () => void }).unref?.();
+  // The server has freed the paths then.
+  connection.onLost(() => void release());
   return { token, release };
 }
 

@@ -56,8 +56,13 @@ const OUTSIDE = 2;
 const LEFT = 3;
 
 /** A storage on Postgres: every optional method of the contract but `search`. */
-export type PostgresStorage = Storage &
-  Required<Pick<Storage, "statMany" | "lockAll" | "snapshot" | "fork" | "merge" | "history" | "records">>;
+export interface PostgresStorage extends CompleteStorage {
+  /** Makes another workspace that begins as this one is, or was. Its storage has the same methods. */
+  fork(name: string, options?: ForkOptions): Promise<PostgresStorage>;
+}
+
+type CompleteStorage = Storage &
+  Required<Pick<Storage, "statMany" | "lockAll" | "snapshot" | "merge" | "history" | "records">>;
 
 /** The storage of one workspace. */
 export class PostgresStorageEngine implements PostgresStorage {

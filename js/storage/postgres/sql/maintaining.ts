@@ -109,6 +109,7 @@ end $$;`;
  */
 const blobs = (s: string) => `
 create or replace function ${s}.reserve(t text, w bigint, wanted json) returns table (hash text) language plpgsql as $$
+#variable_conflict use_column
 begin
   perform ${s}.chain(t, w, null);
   return query with n as (
