@@ -50,7 +50,12 @@ export async function commit(
   const id = randomId();
   const { state, blobs, objects } = parts;
   // The contents are on their way while the root is read and the commit is planned.
-  const contents = blobs.store(ops, bodies, signal);
+  const stop = new AbortController();
+  const contents = blobs.store(
+    ops,
+    bodies,
+    signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+  );
   contents.catch(() => {});
   const stored = new Set<string>();
   const plan = async (root: Root): Promise<Plan<Committed>> => {
@@ -111,7 +116,13 @@ export async function commit(
       },
     };
   };
-  return state.change(plan, signal);
+  try {
+    return await state.change(plan, signal);
+  } catch (error) {
+    // What a refused commit would have named is not sent any further.
+    stop.abort();
+    throw error;
+  }
 }
 
 /** Returns a condition that does not hold, with what was found; undefined for one that holds. */

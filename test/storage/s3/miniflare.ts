@@ -21,6 +21,7 @@ export async function startMiniflare(): Promise<S3Server> {
   return {
     endpoint: origin,
     bucket: "bucket",
+    folder: "",
     credentials: { accessKeyId: "test-access", secretAccessKey: "test-secret-of-miniflare" },
     // workerd keeps the bucket in memory here, so there is nothing that a crash could leave behind.
     crash: async () => {},

@@ -11,6 +11,8 @@ import { VERSITYGW_PROGRAM } from "../../../scripts/versitygw.mjs";
 export interface S3Server {
   readonly endpoint: string;
   readonly bucket: string;
+  /** The folder with its buckets; empty for a server without one. */
+  readonly folder: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** Ends the server as a crash does, and starts it again on the same data and address. */
   crash(): Promise<void>;
@@ -69,6 +71,7 @@ export async function startVersitygw(): Promise<S3Server> {
   return {
     endpoint,
     bucket: "bucket",
+    folder,
     credentials,
     async crash() {
       await end("SIGKILL");
