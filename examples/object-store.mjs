@@ -1,10 +1,10 @@
 // A small object store on loopback that speaks as much of the S3 API as
-// object-storage.mjs needs: objects with entity tags, conditional requests, ranges,
-// and lists by prefix in pages. For tests and for trying things out.
+// object-storage.mjs needs: objects with entity tags, conditional requests, and lists by
+// prefix in pages. It checks no signature. For trying things out.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 
-/** Starts it; `url` is that of a bucket. */
+/** Starts it, with one bucket named `bucket`. */
 export async function startObjectStore({ pageSize = 1000 } = {}) {
   const objects = new Map();
   const server = createServer(async (request, response) => {
@@ -18,7 +18,7 @@ export async function startObjectStore({ pageSize = 1000 } = {}) {
       return answer(200, { "content-type": "application/xml" }, list(searchParams));
     }
     const found = objects.get(key);
-    const { "if-match": ifMatch, "if-none-match": ifNoneMatch, range } = request.headers;
+    const { "if-match": ifMatch, "if-none-match": ifNoneMatch } = request.headers;
     if (request.method === "PUT") {
       const parts = [];
       for await (const part of request) parts.push(part);
@@ -31,19 +31,14 @@ export async function startObjectStore({ pageSize = 1000 } = {}) {
       return answer(200, { etag });
     }
     if (request.method === "DELETE") {
+      if (ifMatch !== undefined && found?.etag !== ifMatch) return answer(found === undefined ? 404 : 412);
       objects.delete(key);
       return answer(204);
     }
     if (found === undefined) return answer(404);
     const { bytes, etag, modified } = found;
-    const facts = { etag, "last-modified": modified.toUTCString(), "accept-ranges": "bytes" };
-    if (ifNoneMatch === etag) return answer(304, facts);
-    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? [];
-    if (first === undefined) return answer(200, { ...facts, "content-length": bytes.length }, bytes);
-    if (Number(first) >= bytes.length) return answer(416, { "content-range": `bytes */${bytes.length}` });
-    const part = bytes.subarray(Number(first), Number(last) + 1);
-    const contentRange = `bytes ${first}-${Number(first) + part.length - 1}/${bytes.length}`;
-    return answer(206, { ...facts, "content-length": part.length, "content-range": contentRange }, part);
+    const facts = { etag, "last-modified": modified.toUTCString(), "content-length": bytes.length };
+    return ifNoneMatch === etag ? answer(304, { etag }) : answer(200, facts, bytes);
   });
 
   function list(search) {
@@ -60,25 +55,29 @@ export async function startObjectStore({ pageSize = 1000 } = {}) {
     }
     const page = [...items].slice(0, most);
     const rows = page.map(([name, object]) => {
-      const key = encodeURIComponent(name);
+      const key = escapeXml(name);
       return object === undefined
         ? `<CommonPrefixes><Prefix>${key}</Prefix></CommonPrefixes>`
-        : `<Contents><Key>${key}</Key><LastModified>${object.modified.toISOString()}</LastModified><ETag>${object.etag.replaceAll('"', "&quot;")}</ETag><Size>${object.bytes.length}</Size></Contents>`;
+        : `<Contents><Key>${key}</Key><LastModified>${object.modified.toISOString()}</LastModified><ETag>${escapeXml(object.etag)}</ETag><Size>${object.bytes.length}</Size></Contents>`;
     });
     const next =
       items.size > most
-        ? `<NextContinuationToken>${encodeURIComponent(page.at(-1)[0])}</NextContinuationToken>`
+        ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${escapeXml(page.at(-1)[0])}</NextContinuationToken>`
         : "";
     return `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult>${rows.join("")}${next}</ListBucketResult>`;
   }
 
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${server.address().port}/bucket`;
+  const url = `http://127.0.0.1:${server.address().port}`;
   const close = () => {
     server.close();
     server.closeAllConnections();
   };
   return { url, close };
+}
+
+function escapeXml(text) {
+  return text.replace(/[&<>"]/g, (char) => `&#${char.codePointAt(0)};`);
 }
 
 function byBytes(a, b) {
