@@ -27,6 +27,7 @@ const ROW_GROUPS = [
   "overhead",
   "disk",
   "node-disk",
+  "overlay",
   "sandbox",
   "mcp",
   "wasm",
@@ -38,8 +39,8 @@ const HELP_TEXT = `Measures Filewright beside other tools and prints ratios.
 
   npm run bench -- [options]
 
-  --only A,B    some groups of rows: ${ROW_GROUPS.slice(0, 8).join(", ")},
-                ${ROW_GROUPS.slice(8).join(", ")}
+  --only A,B    some groups of rows: ${ROW_GROUPS.slice(0, 9).join(", ")},
+                ${ROW_GROUPS.slice(9).join(", ")}
   --row KEY     one row of the group readme, whose rows are those of the README
   --full        large trees: the Linux source, many npm packages
   --dev         the addon as it is built for daily work, not as it is published

@@ -176,7 +176,7 @@ const EVIL_PATHS = [
   ".git/EVIL",
   ".filewright-0000EVIL",
   "\ud800EVIL",
-  "x".repeat(300) + "EVIL",
+  `${"x".repeat(300)}EVIL`,
 ];
 const WRONG: readonly unknown[] = [
   undefined,

@@ -19,6 +19,7 @@ import {
   type WriteResult,
 } from "../backend.ts";
 import { contentsOf, provideContents } from "../search/held.ts";
+import { hasOwnCursors, markOwnCursors } from "../search/own-cursors.ts";
 import { confineBackend } from "./confine.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { markPathsLike } from "../windows-paths.ts";
@@ -73,6 +74,8 @@ export class SandboxedBackend implements FsBackend {
         enumerable: true,
       });
     }
+    // A confined backend makes the cursors itself, whatever the inner one has.
+    if (inner.confine === undefined || hasOwnCursors(confined)) markOwnCursors(this);
     const held = contentsOf(confined);
     if (held !== undefined) provideContents(this, held);
   }

@@ -38,6 +38,7 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { checkMode, checkRange, checkSignal } from "../failure.ts";
+import { markOwnCursors } from "../search/own-cursors.ts";
 import { filesBelow } from "../fallback/walk-tree.ts";
 import {
   asideNameOf,
@@ -112,6 +113,7 @@ export class LocalBackend implements FsBackend {
     this.#options = Object.freeze({ ...options });
     boundOutput(this, options.policy);
     markPathsOfHost(this);
+    markOwnCursors(this);
     this.#roots = roots ?? openRoots(this.#native, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);

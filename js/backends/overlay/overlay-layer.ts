@@ -5,7 +5,7 @@
  */
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { EntryType, FsBackend, FsStat } from "../backend.ts";
+import type { EntryType, FsBackend, FsEntry, FsStat, ListOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { lstatOrNull, lstatVia } from "../fallback/fallback.ts";
 import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
@@ -141,6 +141,27 @@ export class OverlayLayer {
     return below === null || mode === undefined ? below : Object.freeze({ ...below, mode });
   }
 
+  /** Returns the entries of a directory at a real path, in any order. */
+  async entries(real: string, options?: ListOptions): Promise<readonly FsEntry[]> {
+    const entries = new Map<string, FsEntry>();
+    if (!this.touched(real))
+      for (const entry of await this.lower.listDir(real, options)) entries.set(entry.name, entry);
+    for (const [path, node] of this.upper) {
+      if (path === real || parentOf(path) !== real) continue;
+      if (node === null) entries.delete(nameOf(path));
+      else entries.set(nameOf(path), entryOfStat(node.stat));
+    }
+    return [...entries.values()];
+  }
+
+  /** Returns the content of a file at a real path. @throws NOT_FOUND, CONFLICT */
+  async bytes(real: string): Promise<Uint8Array> {
+    const node = this.upper.get(real);
+    if (node === undefined && this.cover(real) === undefined) return this.lower.readBytes(real);
+    if (node?.type !== "file") throw backendError("NOT_FOUND", real);
+    return this.content(node);
+  }
+
   /** Forgets every change. */
   clear(): void {
     this.upper.clear();
@@ -268,4 +289,18 @@ export class OverlayLayer {
       throw backendError("CONFLICT", path, "what was copied has changed since");
     return bytes;
   }
+}
+
+/** Returns an entry of a directory from the facts about it. */
+export function entryOfStat(stat: FsStat): FsEntry {
+  const { path, type, isDir, isFile, size, mtime, target } = stat;
+  return Object.freeze({
+    name: nameOf(path),
+    path,
+    type,
+    isDir,
+    isFile,
+    ...(isDir ? {} : { size, mtime }),
+    ...(target === undefined ? {} : { target }),
+  });
 }

@@ -24,7 +24,9 @@ import { changesOfLayer, commitLayer, type OverlayChange, type OverlayCommit } f
 import { provideContents, contentsOf, type ContentProvider, type HeldFile } from "../search/held.ts";
 import { BACKEND_OPTIONS } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
-import { byteLength, checkTarget, childOf, nameOf, normalise, parentOf } from "../paths.ts";
+import { OverlaySearch, type WalkedOverlay } from "./overlay-search.ts";
+import { hasOwnCursors, markOwnCursors } from "../search/own-cursors.ts";
+import { byteLength, checkTarget, childOf, normalise, parentOf } from "../paths.ts";
 import { optionChecker } from "../../schema/option.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { markPathsLike } from "../windows-paths.ts";
@@ -44,6 +46,8 @@ export class OverlayBackend implements FsBackend {
   readonly #layer: OverlayLayer;
   #turn: Promise<unknown> = Promise.resolve();
 
+  declare readonly grep?: NonNullable<FsBackend["grep"]>;
+  declare readonly find?: NonNullable<FsBackend["find"]>;
   declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
   declare readonly realpath?: NonNullable<FsBackend["realpath"]>;
   declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
@@ -61,6 +65,12 @@ export class OverlayBackend implements FsBackend {
     const offer = (name: string, value: unknown): void => {
       Object.defineProperty(this, name, { value, enumerable: true });
     };
+    if (hasOwnCursors(lower)) {
+      const search = new OverlaySearch(this.#layer, this.#withoutSearches());
+      if (lower.grep !== undefined) offer("grep", search.grep.bind(search));
+      if (lower.find !== undefined) offer("find", search.find.bind(search));
+      markOwnCursors(this);
+    }
     if (lower.readLink !== undefined) offer("readLink", (path: string) => this.#readLink(path));
     if (lower.realpath !== undefined) offer("realpath", (path: string) => this.#layer.real(path, true, true));
     if (lower.symlink !== undefined)
@@ -206,17 +216,10 @@ export class OverlayBackend implements FsBackend {
     const stat = await this.#present(real, path);
     if (!stat.isDir) throw backendError("NOT_DIRECTORY", path);
     const asked = normalise(path).path;
-    const entries = new Map<string, FsEntry>();
-    if (!this.#layer.touched(real)) {
-      for (const entry of await this.#layer.lower.listDir(real))
-        entries.set(entry.name, Object.freeze({ ...entry, path: childOf(asked, entry.name) }));
-    }
-    for (const [at, node] of this.#layer.upper) {
-      if (at === real || parentOf(at) !== real) continue;
-      if (node === null) entries.delete(nameOf(at));
-      else entries.set(nameOf(at), toFsEntry(node.stat, childOf(asked, nameOf(at))));
-    }
-    return Object.freeze(sortEntries([...entries.values()]));
+    const entries = (await this.#layer.entries(real)).map((entry) =>
+      Object.freeze({ ...entry, path: childOf(asked, entry.name) }),
+    );
+    return Object.freeze(sortEntries(entries));
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
     yield* filesBelow(this, normalise(root).path);
@@ -288,6 +291,17 @@ export class OverlayBackend implements FsBackend {
     });
   }
 
+  /** Returns what a walk of the overlay reads. */
+  #withoutSearches(): WalkedOverlay {
+    return {
+      listDir: (path) => this.listDir(path),
+      readBytes: (path) => this.readBytes(path),
+      read: (path, options) => this.read(path, options),
+      stat: (path) => this.stat(path),
+      lstat: (path) => this.lstat(path),
+    };
+  }
+
   async #present(real: string, path: string): Promise<FsStat> {
     if (real === "/") return this.#layer.lower.stat(real);
     const found = await this.#layer.at(real);
@@ -315,19 +329,6 @@ export class OverlayBackend implements FsBackend {
 function statWithPath(stat: FsStat, path: string): FsStat {
   const asked = normalise(path).path;
   return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
-}
-
-function toFsEntry(stat: FsStat, path: string): FsEntry {
-  const { type, isDir, isFile, size, mtime, target } = stat;
-  return Object.freeze({
-    name: nameOf(path),
-    path,
-    type,
-    isDir,
-    isFile,
-    ...(isDir ? {} : { size, mtime }),
-    ...(target === undefined ? {} : { target }),
-  });
 }
 
 /**

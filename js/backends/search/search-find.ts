@@ -82,8 +82,14 @@ export class FindPage {
     this.#found.push(entry);
   }
 
-  /** Returns the page, given what the search counted besides the entries. */
-  async result(counts: Pick<FindResult, "ignored" | "unreadable" | "complete">): Promise<FindResult> {
+  /**
+   * Returns the page, given what the search counted besides the entries. `continues` is true when more entries exist
+   * after those that were added.
+   */
+  async result(
+    counts: Pick<FindResult, "ignored" | "unreadable" | "complete">,
+    continues = false,
+  ): Promise<FindResult> {
     const { sort = "path", maxTextBytes } = this.#query;
     const [found, after, since, yielder] = [this.#found, this.#after, this.#since, this.#yielder];
     // Entries that are not recent are ordered by path alone.
@@ -102,7 +108,7 @@ export class FindPage {
       if (page.length % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
     }
     const end = page.at(-1);
-    const truncated = rest.length > page.length;
+    const truncated = continues || rest.length > page.length;
     return {
       paths: page.map(({ path }) => path),
       total: found.length,

@@ -64,6 +64,8 @@ export class GrepSearch {
   #units = 0;
   /** The bytes that further hits may add to the result. */
   #textLeft: number;
+  #moreMatches = 0;
+  #moreFiles = 0;
   #unreadable = 0;
   #stoppedAt: { readonly path: string; readonly number: number } | undefined;
 
@@ -100,7 +102,19 @@ export class GrepSearch {
 
   /** Ends the search after a file as if its time was over: what comes after it is not known. */
   endAfter(path: string): void {
-    this.#stoppedAt ??= { path, number: WHOLE_FILE };
+    this.endAt({ path, number: WHOLE_FILE });
+  }
+
+  /** Ends the search at a position as if its time was over. */
+  endAt(position: { readonly path: string; readonly number: number }): void {
+    this.#stoppedAt ??= position;
+  }
+
+  /** Counts hits that another search found beyond the limit of the text, in so many files. */
+  more(total: number, files: number): void {
+    this.#moreFiles += files;
+    this.#moreMatches += total;
+    this.#units += this.#content ? total : files;
   }
 
   /** The signal that cancels the search. */
@@ -191,6 +205,11 @@ export class GrepSearch {
   #take(path: string, hits: TextHits): Promise<void> | undefined {
     if (hits.binary) this.binary++;
     else this.searched++;
+    return this.addHits(path, hits);
+  }
+
+  /** Adds the hits of a file that was searched elsewhere. Files come in path order. */
+  addHits(path: string, hits: TextHits): Promise<void> | undefined {
     if (hits.total === 0) return undefined;
     if (this.#content && this.#textLeft !== WHOLE_FILE) return this.#takeWithinText(path, hits);
     this.#add(path, hits);
@@ -259,15 +278,16 @@ export class GrepSearch {
         break;
       }
     }
-    if (isCut) {
+    if (isCut || this.#moreMatches > 0) {
       truncated = true;
       next = last;
+      if (this.isFull) reason = "max_results";
     }
     return {
       matches,
       counts,
-      totalMatches: this.#found.reduce((sum, { hits }) => sum + hits.total, 0),
-      filesWithMatches,
+      totalMatches: this.#found.reduce((sum, { hits }) => sum + hits.total, this.#moreMatches),
+      filesWithMatches: filesWithMatches + this.#moreFiles,
       filesSearched: this.searched,
       skippedBinary: this.binary,
       skippedLarge: this.large,

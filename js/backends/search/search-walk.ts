@@ -24,6 +24,8 @@ export interface SearchWalkRequest {
   readonly wants: (path: string, entry: FsEntry) => boolean;
   /** True when ignored directories are entered to count their entries. */
   readonly countIgnored: boolean;
+  /** Returns false for an entry that another walk counts if it is ignored. Default: true. */
+  readonly counted?: ((entry: FsEntry) => boolean) | undefined;
   /** The walk passes over paths that sort before this one. */
   readonly from: string;
   /** With false, a backend may leave out sizes and times, which cost a call for each entry. Default true. */
@@ -59,7 +61,7 @@ export class SearchWalk {
 
   /** Yields the same entries in groups. Within a group no directory is opened and nothing is counted. */
   async *runs(top?: string): AsyncGenerator<readonly WalkEntry[]> {
-    const { query, globs, wants, countIgnored, from, facts, memo } = this.#request;
+    const { query, globs, wants, countIgnored, counted, from, facts, memo } = this.#request;
     const [backend, names] = [this.#backend, this.#names];
     const walk = new TreeWalk<FsEntry>(this.#root, {
       unreadable: "count",
@@ -70,6 +72,7 @@ export class SearchWalk {
       globs,
       wants,
       countIgnored,
+      counted,
       from,
       memo,
     });

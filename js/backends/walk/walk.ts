@@ -51,6 +51,8 @@ export interface WalkRequest<E extends WalkedEntry> {
   readonly depth?: number | undefined;
   /** True when ignored directories are entered to count their entries. */
   readonly countIgnored?: boolean | undefined;
+  /** Returns false for an entry that is not counted if it is ignored. Default: true. */
+  readonly counted?: ((entry: E) => boolean) | undefined;
   /** The walk passes over paths that sort before this one. */
   readonly from?: string | undefined;
   /**
@@ -221,6 +223,7 @@ export class TreeWalk<E extends WalkedEntry> {
       globs,
       wants,
       countIgnored = false,
+      counted,
       from = "",
       compare,
     } = this.#request;
@@ -247,7 +250,7 @@ export class TreeWalk<E extends WalkedEntry> {
       if (selected && !ignored && compareCodePoints(path, from) >= 0)
         items.push({ key: name, path, entry, selected: true, enter: false, ignored });
     }
-    return ignored && (selected || !countIgnored) ? 1 : 0;
+    return ignored && (selected || !countIgnored) && counted?.(entry) !== false ? 1 : 0;
   }
 
   #count({ ignored, seen, hidden }: { ignored: boolean; seen: number; hidden: number }): void {

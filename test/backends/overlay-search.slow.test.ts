@@ -1,0 +1,13 @@
+/** More generated changes than `overlay-search.test.ts` compares. */
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, it } from "vitest";
+import { compareCase } from "./overlay-search.ts";
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-overlay-search-")));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+it("searches of an overlay and of the merged tree, 150 generated trees", async () => {
+  for (let seed = 100; seed < 250; seed++) await compareCase(base, seed);
+});
