@@ -23,7 +23,7 @@ import process from "node:process";
 import { type Code, type ErrorInit, type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { homeDirectory } from "./home.node.ts";
-import { systemErrorName } from "./node/errors.node.ts";
+import { reasonOfSystemError, systemErrorName } from "./node/errors.node.ts";
 import { makePrivateDirectory } from "./private-directory.node.ts";
 import { describePassedOver, type PassedDirectory, type StateDirectory } from "./state-directory.ts";
 
@@ -43,19 +43,6 @@ const LASTING_ERRORS: ReadonlySet<string> = new Set([
   ...["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EEXIST", "ELOOP", "ENAMETOOLONG", "EINVAL"],
   "ENOTSUP",
 ]);
-
-const REASON_BY_ERRNO: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the file system is read-only",
-  ENOSPC: "no space left on the disk",
-  EDQUOT: "the disk quota is used up",
-  ENOENT: "it does not exist and cannot be created",
-  ENOTDIR: "part of its path is a file",
-  EEXIST: "there is a file of that name",
-  EMFILE: "too many open files",
-  ENFILE: "too many open files",
-};
 
 /** A place that was chosen, and those that were passed over for it. */
 interface Choice {
@@ -311,5 +298,5 @@ function codeOf(thrown: unknown): Code {
 
 function reasonOf(thrown: unknown): string {
   const errno = systemErrorName(thrown);
-  return errno === undefined ? fromEngine(thrown).message : (REASON_BY_ERRNO[errno] ?? errno);
+  return errno === undefined ? fromEngine(thrown).message : reasonOfSystemError(errno);
 }

@@ -8,7 +8,7 @@
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
-import { shownPath as shownInText } from "./confined/outside.ts";
+import { shownPath } from "./confined/outside.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 /** An absolute path in the internal form: the letter of the drive, and the names below. */
@@ -92,7 +92,7 @@ function worded(error: FilewrightError, typed: string): FilewrightError {
   if (code !== "OUTSIDE_ALLOWED")
     return makeError(code, hint === undefined ? message : `${message}; ${hint}`, { path: typed, details });
   if (!NETWORK_OR_DEVICE.test(typed)) return makeError(code, message, { path: typed });
-  return makeError(code, `'${shownInText(typed)}' is outside the allowed roots: ${message}; ${hint}.`, {
+  return makeError(code, `'${shownPath(typed)}' is outside the allowed roots: ${message}; ${hint}.`, {
     path: typed,
     hint,
     complete: true,
@@ -110,12 +110,12 @@ export function windowsHostPath(path: string): string {
  * Returns an absolute path as answers show it under a policy with this form of paths. One without a drive, such as
  * `/` for every drive, is shown as it is.
  */
-export function shownPath(path: string, paths: SandboxPolicy["paths"]): string {
+export function displayPath(path: string, paths: SandboxPolicy["paths"]): string {
   return paths === "windows" && INTERNAL_PATH.test(path) ? windowsHostPath(path) : path;
 }
 
-/** Returns the absolute path that {@link shownPath} showed. */
-export function pathOfShown(shown: string, paths: SandboxPolicy["paths"]): string {
+/** Returns the absolute path that {@link displayPath} showed. */
+export function pathOfDisplayed(shown: string, paths: SandboxPolicy["paths"]): string {
   return paths === "windows" ? innerWindowsPath(shown) : shown;
 }
 

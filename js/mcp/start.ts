@@ -7,6 +7,7 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
+import { reasonOfSystemError, systemErrorName } from "../backends/node/errors.node.ts";
 import { makePrivateDirectory } from "../backends/private-directory.node.ts";
 import { assertWritableStateDirectory } from "../backends/state-directory.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -58,20 +59,10 @@ function assertAuditFile(path: string): void {
     isFile = fstatSync(descriptor).isFile();
     closeSync(descriptor);
   } catch (error) {
-    const { code = "unknown error" } = error as NodeJS.ErrnoException;
-    throw refused(REASON_BY_ERRNO[code] ?? code);
+    throw refused(reasonOfSystemError(systemErrorName(error) ?? "unknown error"));
   }
   if (!isFile) throw refused("it is not a regular file");
 }
-
-const REASON_BY_ERRNO: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EISDIR: "it is a directory",
-  ELOOP: "it is a symbolic link",
-  ENOTDIR: "there is a file in the place of its directory",
-  ENXIO: "it is not a regular file",
-  EROFS: "the file system is read-only",
-};
 
 /** Why a program does not start. */
 interface StartFailure {

@@ -11,7 +11,7 @@ import { resolveAlias, checkPath, isWithin, joinPath, normalise, relativeTo } fr
 import { escapeControls } from "../engine/escape.ts";
 import { type PlaceRow, placeRow } from "../backends/confined/places.ts";
 import type { Intent } from "../backends/policy.ts";
-import { pathConverterOf, shownPath } from "../backends/windows-paths.ts";
+import { pathConverterOf, displayPath } from "../backends/windows-paths.ts";
 import { POLICY_OPTION } from "../backends/option-schema.ts";
 import { compilePathRules } from "../backends/confined/rules.ts";
 import { optionChecker } from "../schema/option.ts";
@@ -102,7 +102,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
     if (intent === "write" && verdict.protected) throw protectedPlace(typed, rowOf(verdict.row));
     return makeLocation({ typed, path, intent, root, directory });
   };
-  const display = (path: string): string => relativeTo(path, policy.cwd) ?? shownPath(path, policy.paths);
+  const display = (path: string): string => relativeTo(path, policy.cwd) ?? displayPath(path, policy.paths);
   const mayRead = (named: string): boolean => {
     const path = resolveAlias(named, allRoots, aliases);
     const reachable = policy.followSymlinks === "any" || rootOf(path, policy.read) !== null;

@@ -23,7 +23,7 @@ import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/sche
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import { childOf } from "../backends/paths.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
-import { isAbsolutePath, shownPath } from "../backends/windows-paths.ts";
+import { isAbsolutePath, displayPath } from "../backends/windows-paths.ts";
 
 /** Facts about the host that a preset may use. */
 export interface PresetHost {
@@ -283,7 +283,7 @@ export function diffWithoutLastEnding({ diff }: { readonly diff: string }): stri
 export function absolutePathIn(call: Call, path: string): string {
   const { cwd, paths } = call.access;
   if (isAbsolutePath(path, paths)) return path;
-  return shownPath(path === "." ? cwd : childOf(cwd, path), paths);
+  return displayPath(path === "." ? cwd : childOf(cwd, path), paths);
 }
 
 /** Returns the number of matches in the error of an edit; 0 when it states none. */

@@ -1,7 +1,7 @@
 /** `access_info`: where this workspace may read and write. */
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, text, texts } from "./lib/shared.ts";
-import { shownPath } from "../backends/windows-paths.ts";
+import { displayPath } from "../backends/windows-paths.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { AccessSummary, DecidingSource, ReadingTool } from "./lib/tool.ts";
 
@@ -192,7 +192,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
   parse: compileArgumentCheck("access_info", inputSchema),
   paths: () => [],
   async run(_args, { access, grants, decidedBy }) {
-    const shown = (path: string): string => shownPath(path, access.paths);
+    const shown = (path: string): string => displayPath(path, access.paths);
     const granted = (await grants()).map(({ dir, access, expires }) =>
       expires === undefined ? { dir: shown(dir), access } : { dir: shown(dir), access, expires },
     );

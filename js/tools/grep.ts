@@ -1,6 +1,6 @@
 /** `grep`: searches the contents of files. */
 import { childOf, isWithin, relativeTo } from "../backends/paths.ts";
-import { isAbsolutePath, pathOfShown } from "../backends/windows-paths.ts";
+import { isAbsolutePath, pathOfDisplayed } from "../backends/windows-paths.ts";
 import { grepBackend } from "../backends/search/search.ts";
 import { encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -316,7 +316,7 @@ function truncateGrepData(data: GrepData, kept: number, call: Call): GrepData {
   let index = 0;
   const relative = (shown: string): string => {
     const isAbsolute = isAbsolutePath(shown, call.access.paths);
-    const path_ = isAbsolute ? pathOfShown(shown, call.access.paths) : childOf(call.access.cwd, shown);
+    const path_ = isAbsolute ? pathOfDisplayed(shown, call.access.paths) : childOf(call.access.cwd, shown);
     index = Math.max(
       0,
       roots.findIndex((root) => isWithin(path_, root)),

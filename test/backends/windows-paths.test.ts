@@ -5,7 +5,7 @@ import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/i
 import {
   innerWindowsPath,
   markWindowsPaths,
-  shownPath,
+  displayPath,
   windowsHostPath,
   windowsLinkTarget,
 } from "../../js/backends/windows-paths.ts";
@@ -231,8 +231,8 @@ describe("the conversions", () => {
     ["/D:/", "D:\\"],
   ])("%s is %s for Windows", (inner, host) => {
     expect(windowsHostPath(inner)).toBe(host);
-    expect(shownPath(inner, "windows")).toBe(host);
-    expect(shownPath(inner, undefined)).toBe(inner);
+    expect(displayPath(inner, "windows")).toBe(host);
+    expect(displayPath(inner, undefined)).toBe(inner);
     expect(innerWindowsPath(host)).toBe(inner.replace(/\/$/u, ""));
   });
 
@@ -240,7 +240,7 @@ describe("the conversions", () => {
     "%s has no drive",
     (path) => {
       expect(() => windowsHostPath(path)).toThrow(expect.objectContaining({ code: "OUTSIDE_ALLOWED" }));
-      expect(shownPath(path, "windows")).toBe(path);
+      expect(displayPath(path, "windows")).toBe(path);
     },
   );
 

@@ -5,17 +5,18 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { platformName } from "../../scripts/lib/platform.mjs";
 import { releaseTargets } from "../../scripts/release/targets.mjs";
 import { VERSION } from "../../js/engine/generated/version.ts";
 import { ADDON_PLATFORMS, withoutFolders } from "../../js/engine/native/addon-failure.node.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const home = realpathSync(mkdtempSync(join(tmpdir(), "filewright-load-")));
-const LIBC = process.platform === "linux" && libcOf() ? "gnu" : "musl";
-
-function libcOf(): unknown {
+function glibcVersion(): unknown {
   return (process.report.getReport() as { header?: Record<string, unknown> }).header?.["glibcVersionRuntime"];
 }
+/** As the scripts find it out, so that these tests fail where the loader finds another. */
+const LIBC = platformName().endsWith("-gnu") ? "gnu" : "musl";
 
 /** The loader alone, as an installed package has it: as modules, and bundled to CommonJS. */
 beforeAll(async () => {
@@ -166,7 +167,7 @@ describe("the failure says what to do", () => {
     const name = `linux-${process.arch}-gnu`;
     expect(load({ packages: { [name]: failing(text) } })).toEqual({
       code: "libc",
-      message: `the addon of the package @filewright/native-${name} needs glibc 2.99, and this system has glibc ${libcOf()}`,
+      message: `the addon of the package @filewright/native-${name} needs glibc 2.99, and this system has glibc ${glibcVersion()}`,
       remedy: "use a system with glibc 2.17 or later, or one with musl",
     });
   });

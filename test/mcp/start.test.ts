@@ -153,9 +153,15 @@ const CASES: readonly (readonly [title: string, how: Start, line: string | RegEx
     1,
   ],
   [
+    "an audit log below a file",
+    { args: ["mcp", "@/ws", "--audit", "@/file/log"] },
+    "filewright: The audit log '@/file/log' cannot be written: part of its path is a file. Name another file with --audit or server.audit.\n",
+    1,
+  ],
+  [
     "an audit log that is a link",
     { args: ["mcp", "@/ws", "--audit", "@/link"] },
-    "filewright: The audit log '@/link' cannot be written: it is a symbolic link. Name another file with --audit or server.audit.\n",
+    "filewright: The audit log '@/link' cannot be written: it is a symbolic link, or its path has too many. Name another file with --audit or server.audit.\n",
     1,
   ],
   [
@@ -167,7 +173,7 @@ const CASES: readonly (readonly [title: string, how: Start, line: string | RegEx
   [
     "an audit log in a place without directories",
     { args: ["mcp", "@/ws", "--audit", "/proc/none/log"] },
-    "filewright: The audit log '/proc/none/log' cannot be written: ENOENT. Name another file with --audit or server.audit.\n",
+    "filewright: The audit log '/proc/none/log' cannot be written: it does not exist and cannot be created. Name another file with --audit or server.audit.\n",
     1,
   ],
   [

@@ -2,23 +2,26 @@
 import { constants } from "node:os";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
 
-/** The code and the text for each error of the system. */
-const ERRORS_BY_NAME: Readonly<Record<string, readonly [Code, string]>> = {
-  ENOENT: ["NOT_FOUND", "no such file or directory"],
+/**
+ * The code and the text for each error of the system, and where the text does not say it, why a file or directory of
+ * Filewright's own cannot be made: its state directory, or the audit log.
+ */
+const ERRORS_BY_NAME: Readonly<Record<string, readonly [Code, string, reason?: string]>> = {
+  ENOENT: ["NOT_FOUND", "no such file or directory", "it does not exist and cannot be created"],
   EACCES: ["PERMISSION_DENIED", "permission denied"],
   EPERM: ["PERMISSION_DENIED", "permission denied"],
   EROFS: ["READ_ONLY", "the file system is read-only"],
-  EEXIST: ["ALREADY_EXISTS", "something is already there"],
-  EISDIR: ["IS_DIRECTORY", "is a directory"],
-  ENOTDIR: ["NOT_DIRECTORY", "not a directory"],
+  EEXIST: ["ALREADY_EXISTS", "something is already there", "there is a file of that name"],
+  EISDIR: ["IS_DIRECTORY", "is a directory", "it is a directory"],
+  ENOTDIR: ["NOT_DIRECTORY", "not a directory", "part of its path is a file"],
   ENOTEMPTY: ["NOT_EMPTY", "directory is not empty"],
-  ELOOP: ["LOOP", "too many symbolic links"],
+  ELOOP: ["LOOP", "too many symbolic links", "it is a symbolic link, or its path has too many"],
   ENAMETOOLONG: ["NAME_TOO_LONG", "file name is too long"],
   ENOSPC: ["NO_SPACE", "no space left on the disk"],
   EDQUOT: ["NO_SPACE", "the disk quota is used up"],
   EFBIG: ["TOO_LARGE", "larger than the file system allows"],
   ETXTBSY: ["PERMISSION_DENIED", "the file is a program that is running"],
-  ENXIO: ["NOT_REGULAR_FILE", "neither a file nor a directory"],
+  ENXIO: ["NOT_REGULAR_FILE", "neither a file nor a directory", "it is not a regular file"],
   EINVAL: ["INVALID_ARGUMENT", "the file system refuses the name or value"],
   EILSEQ: ["INVALID_ARGUMENT", "the file system refuses the bytes of the name"],
   ENOTSUP: ["UNSUPPORTED_OPERATION", "the file system does not support this"],
@@ -36,6 +39,12 @@ export function systemErrorName(error: unknown): string | undefined {
   if (typeof code !== "string" || syscall === undefined) return undefined;
   // libuv has no name for EDQUOT, so only the number tells it.
   return errno !== undefined && Math.abs(errno) === constants.errno.EDQUOT ? "EDQUOT" : code;
+}
+
+/** Returns why a file or directory of Filewright's own cannot be made, as a clause. `name` is that of the system's error. */
+export function reasonOfSystemError(name: string): string {
+  const [, text, reason = text] = ERRORS_BY_NAME[name] ?? [];
+  return reason ?? name;
 }
 
 /** Returns an exception of `node:fs` as an error about a path. Any other exception is returned as it is. */
