@@ -5,3 +5,4 @@ export * from "./storage.ts";
 export { memoryStorage, type MemoryStorage, type MemoryStorageOptions } from "./memory/memory.ts";
 export { probeStorage, type ProbeStorageOptions } from "./probe.ts";
 export { type StorageBackend, toBackend } from "./backend/to-backend.ts";
+export { fromBackend, type FromBackendOptions } from "./backend/from-backend.ts";
