@@ -20,7 +20,7 @@ export class BackendFiles {
   /** A path at which each content was seen, for the operation `link`. */
   readonly #pathByHash: Map<string, string>;
 
-  constructor(backend: FsBackend, root: string, pathByHash = new Map<string, string>()) {
+  constructor(backend: FsBackend, root: string, pathByHash: Map<string, string> = new Map()) {
     this.#backend = backend;
     this.#root = root;
     this.#pathByHash = pathByHash;

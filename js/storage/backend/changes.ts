@@ -218,7 +218,7 @@ export class StorageChanges {
 }
 
 /** Commits, and repeats a commit whose answer was lost with the same key. */
-export async function commitSurely(
+async function commitSurely(
   view: StorageView,
   ops: readonly Op[],
   options: CommitOptions,
