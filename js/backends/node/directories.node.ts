@@ -7,11 +7,11 @@ import { backendError, checkSignal } from "../failure.ts";
 import { sortEntries } from "../fallback/fallback.ts";
 import { childOf, isLongName, nameOf, parentOf } from "../paths.ts";
 import { isTempName } from "../walk/temp-name.ts";
-import { osError, systemErrorName } from "./errors.node.ts";
+import { systemErrorName } from "./errors.node.ts";
 import { millis, typeOf } from "./facts.node.ts";
 import { textOfNameBytes } from "../name-escapes.ts";
 import { pathOfHostBytes } from "./host-path.node.ts";
-import { factsIn, inParent, type PinnedDirectory, pinDirectory } from "./pinned.node.ts";
+import { factsIn, inParent, type PinnedDirectory, pinDirectory, whileHeld } from "./pinned.node.ts";
 import { sweepSometimes } from "./temp.node.ts";
 
 /** The size in bytes of a directory above which its names are read on a thread of Node. */
@@ -98,22 +98,17 @@ export async function listDirectory(
 ): Promise<readonly FsEntry[]> {
   checkSignal(signal, path);
   const directory = pinDirectory(path);
-  try {
+  const found: FsEntry[] = [];
+  await whileHeld(directory, path, async () => {
     const yielder = new Yielder({ signal });
-    const found: FsEntry[] = [];
     let seen = 0;
     for (const entry of await entriesOf(directory)) {
       if (++seen % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
       const listed = entryOf(directory, entry, facts);
       if (listed !== undefined) found.push(listed);
     }
-    directory.verify();
-    return Object.freeze(sortEntries(found));
-  } catch (error) {
-    throw osError(error, path);
-  } finally {
-    directory.close();
-  }
+  });
+  return Object.freeze(sortEntries(found));
 }
 
 type NamedEntry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink" | "isFIFO" | "isSocket"> &

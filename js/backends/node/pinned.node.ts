@@ -214,8 +214,17 @@ export async function inParentAsync<T>(
   run: (directory: PinnedDirectory, name: string) => Promise<T>,
 ): Promise<T> {
   const directory = pinDirectory(isTopPath(path) ? path : parentOf(path));
+  return whileHeld(directory, path, () => run(directory, isTopPath(path) ? "." : nameOf(path)));
+}
+
+/** Runs a function on a held directory, verifies the directory afterwards, and closes it. Errors are about `path`. */
+export async function whileHeld<T>(
+  directory: PinnedDirectory,
+  path: string,
+  run: () => Promise<T>,
+): Promise<T> {
   try {
-    const result = await run(directory, isTopPath(path) ? "." : nameOf(path));
+    const result = await run();
     directory.verify();
     return result;
   } catch (error) {
