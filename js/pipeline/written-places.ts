@@ -1,9 +1,9 @@
 /**
  * Checks the paths that a call writes against the table of places, in addition to the checks of every
- * backend. Refuses places named by a repository below the roots, and returns those for which a row
- * requires an approval.
+ * backend. Refuses places named by a repository below the roots and names of temporary files to which a link leads,
+ * and returns the places for which a row requires an approval.
  */
-import type { DecisionSource, PlaceRow } from "../policy/index.ts";
+import { type DecisionSource, type PlaceRow, temporaryName } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
@@ -37,7 +37,8 @@ export type WrittenPath = LockKey & {
  * Checks the real paths of a call, and the destinations of a directory's content. `fs` is the storage as
  * the call sees it. Returns the places for which a row requires an approval.
  *
- * @throws FilewrightError PROTECTED_PATH for a place that a repository's configuration names
+ * @throws FilewrightError PROTECTED_PATH for a place that a repository's configuration names, and for the name of a
+ * temporary file
  */
 export async function checkWrittenPlaces(
   session: Pick<Session, "resolver" | "repositories">,
@@ -67,6 +68,7 @@ async function checkWrittenPath(
   fs: FsBackend,
   signal: AbortSignal | undefined,
 ): Promise<readonly PlaceToApprove[]> {
+  if (resolver.isTemporary(path)) throw temporaryName(resolver.display(path));
   const named = [...((await repositories?.placesFor(path, looked)) ?? [])];
   const asked: PlaceToApprove[] = [];
   const checkPlace = (at: string): void => {

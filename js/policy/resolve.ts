@@ -5,12 +5,14 @@
  * was created. The confined backend checks links below a root, on the real path, when the location
  * is used.
  */
-import { outside, protectedPlace, readOnly } from "../backends/confined/outside.ts";
+import { outside, protectedPlace, readOnly, temporaryName } from "../backends/confined/outside.ts";
 import { canonicalPath } from "../backends/name-escapes.ts";
 import { resolveAlias, checkPath, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type PlaceRow, placeRow } from "../backends/confined/places.ts";
 import type { Intent } from "../backends/policy.ts";
+import { hasTempName } from "../backends/walk/temp-name.ts";
 import { pathConverterOf, displayPath } from "../backends/windows-paths.ts";
 import { POLICY_OPTION } from "../backends/option-schema.ts";
 import { compilePathRules } from "../backends/confined/rules.ts";
@@ -37,6 +39,13 @@ export interface Resolver {
    * @throws FilewrightError INVALID_ARGUMENT, NAME_TOO_LONG, READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH
    */
   resolve(typed: string, intent: Intent): Location;
+  /**
+   * Returns true when a real path has, below its root, a name of Filewright's own temporary files. No tool uses one:
+   * listings hide these names, and what has one is removed without a call of `delete`.
+   */
+  isTemporary(real: string): boolean;
+  /** Returns true when an absolute path may be written, temporary files of Filewright's own changes included. */
+  mayWrite(path: string): boolean;
   /** Returns true when an absolute path, as written, may be shown: it is readable, and not denied. */
   mayRead(path: string): boolean;
   /** Returns true when the content at a real path is a secret that may not be read without a grant. */
@@ -90,7 +99,22 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   const convert = pathConverterOf(policy, [...allRoots, ...aliases.map(([named]) => named)]);
   const absolute = convert ?? ((typed: string) => joinPath(policy.cwd, canonicalPath(typed)));
 
+  const isTemporary = (path: string): boolean => hasTempName(path, rootOf(path, allRoots) ?? "/");
   const resolve = (typed: string, intent: Intent): Location => {
+    const location = locate(typed, intent);
+    if (isTemporary(location.path)) throw temporaryName(typed);
+    return location;
+  };
+  const mayWrite = (path: string): boolean => {
+    try {
+      locate(path, "write");
+      return true;
+    } catch (error) {
+      if (error instanceof FilewrightError) return false;
+      throw error;
+    }
+  };
+  const locate = (typed: string, intent: Intent): Location => {
     checkPath(typed);
     const { path: named, directory } = normalise(absolute(typed));
     if (intent === "write" && policy.readOnly) throw readOnly(typed);
@@ -120,6 +144,8 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   return Object.freeze({
     policy,
     resolve,
+    isTemporary,
+    mayWrite,
     mayRead,
     secret,
     place,

@@ -42,6 +42,17 @@ export function protectedPlace(path: string, { pattern, reason }: PlaceRow): Fil
   });
 }
 
+/**
+ * Returns the error for a path with a name of Filewright's own temporary files. What has such a name can be removed by
+ * the next change in its directory.
+ */
+export function temporaryName(path: string): FilewrightError {
+  return makeError("PROTECTED_PATH", `path '${shownPath(path)}' has the name of a temporary file`, {
+    path,
+    details: { reason: "temporary" },
+  });
+}
+
 /** Returns the error for a change in a directory that git takes for a repository, or that would become one. */
 export function repositoryPath(path: string): FilewrightError {
   const message = `path '${shownPath(path)}' is part of a directory that git takes for a repository`;

@@ -1,6 +1,7 @@
 /** Names of temporary files, which name their process, and the removal of those that dead processes left. */
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
+import process from "node:process";
 import { isTempName } from "../walk/temp-name.ts";
 import { osError } from "./errors.node.ts";
 import { fileIdOf } from "./facts.node.ts";
@@ -78,12 +79,20 @@ export function sweepDirectory(directory: PinnedDirectory): number {
   return swept;
 }
 
+/**
+ * Returns true when a temporary file may be removed: it belongs to the user of this process, and its process has
+ * ended, or cannot be checked and the file is old. Root removes those of all users, because it gives the files that
+ * it writes to the owners of those that they replace.
+ */
 function isStale(directory: PinnedDirectory, name: string): boolean {
   const ended = hasEnded(creatorOf(name));
-  const aside = isAsideName(name);
-  if (ended !== undefined && !(ended && aside)) return ended;
+  if (ended === false) return false;
   const facts = factsIn(directory, name);
   if (facts === undefined) return false;
+  const own = process.geteuid?.();
+  if (own !== undefined && own !== 0 && BigInt(own) !== facts.uid) return false;
+  const aside = isAsideName(name);
+  if (ended === true && !aside) return true;
   return Date.now() - Number(facts.ctimeMs) > (aside ? MIN_ASIDE_AGE_MS : MIN_FOREIGN_AGE_MS);
 }
 

@@ -189,6 +189,8 @@ function moveIntoPlace(
   const now = factsIn(directory, name);
   if (now === undefined || !now.isFile()) throw pathChanged(path);
   if (ifVersion !== undefined && versionOf(now) !== versionOf(old)) throw pathChanged(path);
+  // Another program has changed the owner while the content was written: the call is made again with that one.
+  if (now.uid !== old.uid || now.gid !== old.gid) throw pathChanged(path);
   if (mode === undefined && now.mode !== old.mode) {
     // Another program has changed the mode while the content was written.
     setMode(fd, Number(now.mode & 0o7777n));

@@ -105,16 +105,8 @@ function wholeTreeUse(typed: string): PathUse {
  * cannot be rolled back now is tried again by the next workspace.
  */
 export async function recoverSession(session: Session): Promise<Recovery> {
-  const mine = (path: string): boolean => {
-    try {
-      session.resolver.resolve(path, "write");
-      return true;
-    } catch {
-      return false;
-    }
-  };
   try {
-    return await session.journal.recover(session.fs, mine, (paths, action) =>
+    return await session.journal.recover(session.fs, session.resolver.mayWrite, (paths, action) =>
       withLocks(lockPathsForWrite(session, paths, undefined), action),
     );
   } catch (error) {

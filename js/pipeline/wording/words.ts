@@ -47,9 +47,11 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
         ? `${path} holds the record of what was granted: it cannot be deleted, moved or replaced.`
         : error.details?.["reason"] === "place"
           ? `${path} is protected from change. ${String(error.details["because"])} The host can allow it with access.places.`
-          : error.details?.["reason"] === "repository"
-            ? `${path} is part of a directory that git takes for a repository: git runs what its configuration names. Give the file another name or place.`
-            : `${path} is protected from change, or holds something that is: hooks of git, configuration of git, agents, editors or shells.`,
+          : error.details?.["reason"] === "temporary"
+            ? `${path} has, or leads to, a name of Filewright's temporary files, which are hidden and removed when they are stale: use another name.`
+            : error.details?.["reason"] === "repository"
+              ? `${path} is part of a directory that git takes for a repository: git runs what its configuration names. Give the file another name or place.`
+              : `${path} is protected from change, or holds something that is: hooks of git, configuration of git, agents, editors or shells.`,
   IS_DIRECTORY: ({ path, intent, names }) => {
     const list = names.tool("list_directory");
     return intent === "write" || list === undefined

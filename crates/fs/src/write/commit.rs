@@ -71,9 +71,17 @@ impl FileReplacement<'_> {
         }
     }
 
-    /// Reports whether `now` is still the state `old`; always true for an unconditional write.
+    /// Reports whether `now` is still the state `old`; for an unconditional write whether owner and
+    /// mode are still those that the new file got.
     fn is_unchanged(&self, old: &Stat, now: &Stat) -> bool {
-        !self.compare || old.version().same_facts(now)
+        self.has_same_access(old, now) && (!self.compare || old.version().same_facts(now))
+    }
+
+    /// Reports whether the replaced file has still the owner and mode that were copied from it.
+    /// Otherwise another program has changed them while the content was written.
+    fn has_same_access(&self, old: &Stat, now: &Stat) -> bool {
+        (old.uid, old.gid) == (now.uid, now.gid)
+            && (self.options.mode.is_some() || old.mode == now.mode)
     }
 
     /// Exchanges the two names and checks the removed file. Returns `None` if the file system
@@ -96,6 +104,7 @@ impl FileReplacement<'_> {
         // The exchange itself changes only ctime.
         let expected = out.is_ok_and(|out| {
             out.kind == Kind::File
+                && self.has_same_access(old, &out)
                 && (!self.compare
                     || (out.same_file(old) && out.size == old.size && out.mtime == old.mtime))
         });

@@ -12,6 +12,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::flush::check_close_errors;
+use super::metadata::set_mode;
 use super::source::ContentSource;
 use crate::cancel::CancelToken;
 use crate::dir::errno::{changing_path_error, os_error};
@@ -22,13 +23,16 @@ use crate::read::read_at;
 /// in memory. A larger one is refused with `PERMISSION_DENIED`.
 const MAX_BACKUP_BYTES: u64 = 64 << 20;
 
-/// Overwrites the file `name` and returns its descriptor. Fails with `CONFLICT` if its metadata
-/// differs from `old`.
+/// Overwrites the file `name` and returns its descriptor. `mode` are the new permission bits; with
+/// `flush`, waits until the content is on disk. Fails with `CONFLICT` if its metadata differs from
+/// `old`. After any failure the old content and mode are restored; if that fails, too, the error is
+/// `IO_ERROR` and says that the content is incomplete.
 pub(crate) fn write_in_place(
     dir: impl AsFd,
     name: &[u8],
     old: &Stat,
     source: &ContentSource<'_>,
+    (mode, flush): (Option<u32>, bool),
     cancel: &CancelToken,
 ) -> Result<OwnedFd> {
     if old.size > MAX_BACKUP_BYTES {
@@ -57,11 +61,20 @@ pub(crate) fn write_in_place(
     let whole = CancelToken::new();
     let written = source.write_to(&fd, &whole).and_then(|length| {
         rustix::fs::ftruncate(&fd, length).map_err(os_error)?;
+        if let Some(mode) = mode {
+            set_mode(&fd, mode)?;
+        }
+        if flush {
+            rustix::fs::fsync(&fd).map_err(os_error)?;
+        }
         check_close_errors(&fd)
     });
     if let Err(error) = written {
-        restore_backup(&fd, &backup)?;
-        return Err(error);
+        if mode.is_some() {
+            // The error of the write is the one to report.
+            let _ = set_mode(&fd, now.mode);
+        }
+        return Err(restore_after(error, &fd, &backup));
     }
     Ok(fd)
 }
@@ -86,16 +99,80 @@ fn reserve_disk_space(fd: &OwnedFd, source: &ContentSource<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Restores the old content after a failure.
+/// Restores the old content after the failure `error` of a write, and returns the error to report.
+fn restore_after(error: Error, fd: &OwnedFd, backup: &[u8]) -> Error {
+    let Err(second) = restore_backup(fd, backup) else { return error };
+    if holds(fd, backup) {
+        // Only bytes that the write had not reached could not be written.
+        return error;
+    }
+    let message = format!(
+        "the content is incomplete: writing it failed ({}), and so did putting the old content back ({})",
+        error.message, second.message
+    );
+    Error::new(Code::IoError, message).hint("write the file again")
+}
+
+/// Writes the old content and its length.
 fn restore_backup(fd: &OwnedFd, backup: &[u8]) -> Result<()> {
     let mut done = 0;
     while done < backup.len() {
         match rustix::io::pwrite(fd, &backup[done..], done as u64) {
-            Ok(0) => break,
+            Ok(0) => return Err(Error::new(Code::NoSpace, "nothing more could be written")),
             Ok(count) => done += count,
             Err(Errno::INTR) => {}
             Err(errno) => return Err(os_error(errno)),
         }
     }
     rustix::fs::ftruncate(fd, backup.len() as u64).map_err(os_error)
+}
+
+/// Reports whether the file has exactly this content.
+fn holds(fd: &OwnedFd, content: &[u8]) -> bool {
+    let mut now = Vec::with_capacity(content.len() + 1);
+    while now.len() <= content.len() {
+        let done = now.len() as u64;
+        match read_at(fd, &mut now, done) {
+            Ok(0) => return now == content,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_restoration_is_reported_unless_the_content_is_whole() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("f");
+        let failure = || Error::new(Code::NoSpace, "the disk is full");
+        for (now, whole) in [("old", true), ("neo", false), ("ol", false), ("older", false)] {
+            std::fs::write(&path, now).unwrap();
+            // Nothing can be written to this descriptor.
+            let fd = OwnedFd::from(std::fs::File::open(&path).unwrap());
+            let error = restore_after(failure(), &fd, b"old");
+            if whole {
+                assert_eq!(error.code, Code::NoSpace, "{now}");
+            } else {
+                assert_eq!(error.code, Code::IoError, "{now}");
+                let message = &error.message;
+                assert!(message.contains("incomplete") && message.contains("disk is full"), "{message}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_old_content_is_restored() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("f");
+        std::fs::write(&path, "new and longer").unwrap();
+        let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+        let error = restore_after(Error::new(Code::NoSpace, ""), &OwnedFd::from(file), b"old");
+        assert_eq!(error.code, Code::NoSpace);
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    }
 }

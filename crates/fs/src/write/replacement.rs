@@ -125,13 +125,8 @@ impl FileReplacement<'_> {
         }
         let preserve = self.options.preserve;
         preserve.check_loss("it could only be written in place, which is not atomic")?;
-        let fd = write_in_place(&self.place.dir, self.name, old, &self.source, self.cancel)?;
-        if let Some(mode) = self.options.mode {
-            set_mode(&fd, mode)?;
-        }
-        if self.options.durability == Durability::Durable {
-            rustix::fs::fsync(&fd).map_err(os_error)?;
-        }
+        let then = (self.options.mode, self.options.durability == Durability::Durable);
+        let fd = write_in_place(&self.place.dir, self.name, old, &self.source, then, self.cancel)?;
         self.done(&fd, true).map(ReplacementOutcome::Done)
     }
 

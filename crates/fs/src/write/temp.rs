@@ -124,21 +124,34 @@ pub(crate) fn sweep_stale_temp_files(dir: impl AsFd) -> usize {
     stale.iter().filter(|name| remove_temp_entry(entries.as_fd(), name).is_ok()).count()
 }
 
-/// Reports whether a temporary file of the process `creator` may be removed: the process has ended,
-/// or cannot be checked and the file is older than [`MIN_FOREIGN_TEMP_AGE`]. An entry that was
-/// moved aside must be older than [`MIN_ASIDE_AGE`] in both cases.
+/// Reports whether a temporary file of the process `creator` may be removed: it belongs to the user
+/// of this process, and `creator` has ended, or cannot be checked and the file is older than
+/// [`MIN_FOREIGN_TEMP_AGE`]. An entry that was moved aside must be older than [`MIN_ASIDE_AGE`] in
+/// both cases.
 fn is_stale_temp_file(dir: &OwnedFd, name: &[u8], creator: &ProcessName) -> bool {
     let ended = creator.has_ended();
-    let age = if is_aside_name(name) { MIN_ASIDE_AGE } else { MIN_FOREIGN_TEMP_AGE };
-    match ended {
-        Some(ended) if !ended || !is_aside_name(name) => return ended,
-        _ => {}
+    if ended == Some(false) {
+        return false;
     }
     let Ok(stat) = Stat::at(dir, name) else { return false };
+    if !is_swept_by(rustix::process::geteuid().as_raw(), stat.uid) {
+        return false;
+    }
+    if ended == Some(true) && !is_aside_name(name) {
+        return true;
+    }
+    let age = if is_aside_name(name) { MIN_ASIDE_AGE } else { MIN_FOREIGN_TEMP_AGE };
     let Ok(changed) = u64::try_from(stat.ctime) else { return true };
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .is_ok_and(|now| now.saturating_sub(Duration::from_nanos(changed)) > age)
+}
+
+/// Reports whether a process of the user `own` removes stale temporary files of the user `owner`.
+/// Others remove theirs themselves. Root removes all, because it gives the files that it writes to
+/// the owners of those that they replace.
+fn is_swept_by(own: u32, owner: u32) -> bool {
+    own == owner || own == 0
 }
 
 /// Writes all bytes at the offset `at` of a file, in blocks of
@@ -226,5 +239,12 @@ mod tests {
         let mut keep = keep.to_vec();
         keep.sort();
         assert_eq!(left, keep);
+    }
+
+    #[test]
+    fn files_of_other_users_are_swept_only_by_root() {
+        for (own, owner, swept) in [(7, 7, true), (0, 7, true), (7, 0, false), (7, 8, false)] {
+            assert_eq!(is_swept_by(own, owner), swept, "{own} {owner}");
+        }
     }
 }
