@@ -21,6 +21,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import process from "node:process";
 import { type Code, type ErrorInit, type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { nodePermissionError } from "../engine/node-permission.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { homeDirectory } from "./home.node.ts";
 import { reasonOfSystemError, systemErrorName } from "./node/errors.node.ts";
@@ -298,5 +299,7 @@ function codeOf(thrown: unknown): Code {
 
 function reasonOf(thrown: unknown): string {
   const errno = systemErrorName(thrown);
-  return errno === undefined ? fromEngine(thrown).message : reasonOfSystemError(errno);
+  return errno === undefined
+    ? (nodePermissionError(thrown) ?? fromEngine(thrown)).message
+    : reasonOfSystemError(errno);
 }

@@ -3,8 +3,9 @@
  * backend. Refuses places named by a repository below the roots and names of temporary files to which a link leads,
  * and returns the places for which a row requires an approval.
  */
-import { type DecisionSource, type PlaceRow, temporaryName } from "../policy/index.ts";
+import type { DecisionSource, PlaceRow } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
+import { temporaryName } from "../backends/confined/outside.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";

@@ -43,5 +43,5 @@ export {
   type PlacesOptions,
   placeRows,
 } from "../backends/confined/places.ts";
-export { outside, protectedPath, readOnly, shownPath, temporaryName } from "../backends/confined/outside.ts";
+export { outside, protectedPath, readOnly, shownPath } from "../backends/confined/outside.ts";
 export { escapeControls } from "../engine/escape.ts";

@@ -113,18 +113,6 @@ describe("options", () => {
     expect(fs.readdirSync(root)).toEqual([]);
   });
 
-  test("ifVersion null is no condition, as for LocalBackend", async () => {
-    const disk = new NodeBackend();
-    const how = { ifVersion: null as unknown as string };
-    await disk.writeText(at("a"), "one\n", how);
-    await disk.writeText(at("a"), "two\n", how);
-    await disk.copyFile(at("a"), at("b"), how);
-    await disk.rename(at("a"), at("c"), how);
-    await disk.delete(at("b"), how);
-    expect(fs.readdirSync(root)).toEqual(["c"]);
-    expect(fs.readFileSync(at("c"), "utf8")).toBe("two\n");
-  });
-
   test("an ifVersion that is no text is refused", async () => {
     const disk = new NodeBackend();
     const how = { ifVersion: 5 as unknown as string };

@@ -172,10 +172,9 @@ async function answer(operation: Operation, disk: FsBackend, root: string): Prom
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     const { code, message, details } = error;
-    return `${code}: ${message} ${JSON.stringify(Object.entries(details ?? {}).sort())}`.replaceAll(
-      root,
-      "$R",
-    );
+    return `${code}: ${message} ${JSON.stringify(Object.entries(details ?? {}).sort())}`
+      .replaceAll(root, "$R")
+      .replace(/\b(?:Local|Node)Backend\b/gu, "DISK");
   }
 }
 

@@ -70,14 +70,19 @@ describe.each(names)("%s", (name) => {
       fs.writeFileSync(at("a"), "old\n");
       fs.chmodSync(at("a"), 0o644);
       const writing = new BACKENDS[name]().writeBytes(at("a"), new Uint8Array(32 << 20), how);
-      while (fs.readdirSync(root).length === 1) await new Promise((resolve) => setImmediate(resolve));
+      let hasEnded = false;
+      void writing.finally(() => {
+        hasEnded = true;
+      });
+      while (!hasEnded && fs.readdirSync(root).length === 1)
+        await new Promise((resolve) => setImmediate(resolve));
       change();
       const isMeanwhile = fs.statSync(at("a")).size === 4;
       await writing;
       expect(fs.statSync(at("a")).size).toBe(32 << 20);
       if (isMeanwhile) return;
       // A machine under load let the write end first: that shows nothing.
-      expect(attempt).toBeLessThan(20);
+      expect(attempt).toBeLessThan(200);
     }
   };
 

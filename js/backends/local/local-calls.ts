@@ -3,13 +3,14 @@ import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import {
   CHANGE_FLAGS,
   DURABILITY_WORDS,
+  decodeEntryStat,
   decodeTreeCounts,
   decodeWrittenFile,
 } from "../../engine/generated/records.ts";
 import type * as addon from "../../engine/generated/binding.ts";
 import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";
 import { type Packed, unpackerOf } from "../../engine/wire/unpack.ts";
-import type { DeleteOptions, FsEntry, TreeCounts, WriteResult } from "../backend.ts";
+import type { DeleteOptions, FsEntry, TreeCounts, VersionedBytes, WriteResult } from "../backend.ts";
 import { backendError, checkMode, checkSignal } from "../failure.ts";
 import type {
   KernelEnforcement,
@@ -18,7 +19,7 @@ import type {
   LocalTransferOptions,
   LocalWriteOptions,
 } from "./local-options.ts";
-import { fileIdOf, decodeListing } from "./local-unpack.ts";
+import { decodeListing, fileIdOf, toFsStat } from "./local-unpack.ts";
 import { checkPath, nameOf, normalise } from "../paths.ts";
 
 /** Returns true when a text can be a path. */
@@ -73,6 +74,17 @@ export function decodeWriteResult(packed: Packed): WriteResult {
     ...(inPlace ? { inPlace } : {}),
     ...(otherNames > 0 ? { otherNames } : {}),
   });
+}
+
+/** Decodes the result of a read; null where the file still has the version that the caller knows. */
+export function decodeRead(
+  content: Packed & { readonly bytes?: Uint8Array | null | undefined },
+  path: string,
+): VersionedBytes | null {
+  const { bytes } = content;
+  if (bytes === undefined || bytes === null) return null;
+  const stat = toFsStat(decodeEntryStat(unpackerOf(content)), path);
+  return Object.freeze({ bytes, version: stat.version as string, stat });
 }
 
 /** Returns the result of a write, copy or move for the version of its file. */

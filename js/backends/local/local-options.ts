@@ -1,7 +1,14 @@
 /** The options of a local backend and of its calls. */
-import { choice, type Options, options, text } from "../../schema/option.ts";
+import { choice, flag, type Options, options, text } from "../../schema/option.ts";
 import { POLICY_OPTION } from "../option-schema.ts";
-import type { Durability, MoveOptions, WriteOptions } from "../backend.ts";
+import type { Durability, WriteOptions } from "../backend.ts";
+import {
+  callChecks,
+  type CallChecks,
+  type FlushedMoveOptions,
+  MOVE_ROWS,
+  WRITE_ROWS,
+} from "../call-options.ts";
 import type { IndexUse } from "../../engine/search-types.ts";
 import type { SandboxPolicy } from "../policy.ts";
 
@@ -68,19 +75,13 @@ export interface KernelEnforcement {
   readonly reason?: string;
 }
 
-/** The signal that cancels a call. */
-export interface Signalled {
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Options of a move or copy. */
-export interface LocalTransferOptions extends Signalled, MoveOptions {
+export interface LocalTransferOptions extends FlushedMoveOptions {
   /**
    * With true, missing parent directories of a move's or copy's target are created, and removed again if it
    * fails.
    */
   readonly createDirs?: boolean | undefined;
-  readonly durability?: Durability | undefined;
 }
 
 /** Preconditions and properties of a write, and whether it appends. */
@@ -88,3 +89,22 @@ export interface LocalWriteOptions extends WriteOptions {
   /** With true, a write appends to the existing content of the file. Default false. */
   readonly append?: boolean | undefined;
 }
+
+/** The options of a write. @printed */
+export const LOCAL_WRITE_OPTIONS: Options<LocalWriteOptions> = options("LocalWriteOptions", {
+  ...WRITE_ROWS,
+  append: flag(),
+});
+
+/** The options of a move or copy. @printed */
+export const LOCAL_TRANSFER_OPTIONS: Options<LocalTransferOptions> = options("LocalTransferOptions", {
+  ...MOVE_ROWS,
+  createDirs: flag(),
+});
+
+/** The checks of the options of single calls. */
+export const LOCAL_CALL_CHECKS: CallChecks<LocalWriteOptions, LocalTransferOptions> = callChecks(
+  "LocalBackend",
+  LOCAL_WRITE_OPTIONS,
+  LOCAL_TRANSFER_OPTIONS,
+);

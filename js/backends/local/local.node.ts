@@ -6,11 +6,10 @@
  * facts encoded.
  */
 import { optionChecker } from "../../schema/option.ts";
-import { LOCAL_OPTIONS } from "./local-options.ts";
 import { debug } from "../../engine/debug.ts";
 import { type NativeBinding, requireAddon } from "../../engine/load.node.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
-import { decodeEntryStat, decodeFileHash, decodeFilePage } from "../../engine/generated/records.ts";
+import { decodeFileHash, decodeFilePage } from "../../engine/generated/records.ts";
 import type { NativeRoots } from "../../engine/generated/binding.ts";
 import type {
   FindQuery,
@@ -25,19 +24,24 @@ import type {
 import { type TreeSearch, makeTreeSearch } from "../../engine/native/tree-search.ts";
 import { unpackerOf } from "../../engine/wire/unpack.ts";
 import type {
+  CopyTreeOptions,
   DeleteOptions,
   FsBackend,
   FsEntry,
   FsStat,
+  GlobRoot,
   ListOptions,
   LockHandle,
   LockOptions,
+  MkdirOptions,
   ReadOptions,
+  TextOptions,
   TreeCounts,
   VersionedBytes,
   WriteResult,
 } from "../backend.ts";
-import { checkMode, checkRange, checkSignal } from "../failure.ts";
+import type { ListPageOptions, RemoveTreeOptions } from "../call-options.ts";
+import { checkMode, checkSignal } from "../failure.ts";
 import { markOwnCursors } from "../search/own-cursors.ts";
 import { filesBelow } from "../fallback/walk-tree.ts";
 import {
@@ -54,23 +58,20 @@ import {
   type NativeTransfer,
   runNativeTransfer,
   withPathInRejection,
+  decodeRead,
   decodeWriteResult,
 } from "./local-calls.ts";
-import type {
-  KernelEnforcement,
-  LocalCapabilities,
-  LocalOptions,
-  LocalTransferOptions,
-  LocalWriteOptions,
-  Signalled,
-} from "./local-options.ts";
 import {
-  decodeListing,
-  decodeListingYielding,
-  decodePathFacts,
-  toFsStat,
-  decodeTreePage,
-} from "./local-unpack.ts";
+  LOCAL_CALL_CHECKS as CHECK,
+  LOCAL_OPTIONS,
+  type KernelEnforcement,
+  type LocalCapabilities,
+  type LocalOptions,
+  type LocalTransferOptions,
+  type LocalWriteOptions,
+} from "./local-options.ts";
+import type { Signalled } from "../../engine/errors.ts";
+import { decodeListing, decodeListingYielding, decodePathFacts, decodeTreePage } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { markPathsOfHost } from "../node/host-path.node.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
@@ -124,10 +125,7 @@ export class LocalBackend implements FsBackend {
     }
   }
 
-  /**
-   * Under a policy that hides secrets: allows reading the content of exactly these. Replaces the
-   * previous list.
-   */
+  /** Under a policy that hides secrets: allows reading the content of exactly these. Replaces the previous list. */
   grantSecrets(paths: readonly string[]): void {
     this.#roots.grantSecrets([...paths]);
   }
@@ -167,10 +165,14 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     return withPathInError(path, () => this.#roots.readBytesSync(path));
   }
-  readTextSync(path: string, options: { readonly encoding?: string } = {}): string {
-    return decodeText(this.readBytesSync(path), options.encoding, path);
+  readTextSync(path: string, options?: TextOptions): string {
+    const { encoding } = CHECK.readText(options, path);
+    return decodeText(this.readBytesSync(path), encoding, path);
   }
-  writeBytesSync(path: string, content: Uint8Array, options: LocalWriteOptions = {}): WriteResult {
+  writeBytesSync(path: string, content: Uint8Array, given?: LocalWriteOptions): WriteResult {
+    return this.#writeSync(path, content, CHECK.writeBytes(given, path));
+  }
+  #writeSync(path: string, content: Uint8Array, options: LocalWriteOptions): WriteResult {
     checkPath(path);
     checkSignal(options.signal, path);
     const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
@@ -180,22 +182,18 @@ export class LocalBackend implements FsBackend {
       ),
     );
   }
-  writeTextSync(
-    path: string,
-    content: string,
-    options: LocalWriteOptions & { readonly encoding?: string } = {},
-  ): WriteResult {
-    return this.writeBytesSync(path, encodeText(content, options.encoding, path), options);
+  writeTextSync(path: string, content: string, given?: LocalWriteOptions & TextOptions): WriteResult {
+    const { encoding, ...options } = CHECK.writeText(given, path);
+    return this.#writeSync(path, encodeText(content, encoding, path), options);
   }
   deleteSync(path: string): void {
     checkPath(path);
     withPathInError(path, () => this.#roots.deleteSync(path));
   }
-  mkdirSync(path: string, options: { readonly parents?: boolean; readonly existOk?: boolean } = {}): void {
+  mkdirSync(path: string, options?: MkdirOptions): void {
+    const { parents = true, existOk = true } = CHECK.mkdir(options, path);
     checkPath(path);
-    withPathInError(path, () =>
-      this.#roots.mkdirSync(path, options.parents ?? true, options.existOk ?? true),
-    );
+    withPathInError(path, () => this.#roots.mkdirSync(path, parents, existOk));
   }
   listDirSync(path: string): readonly FsEntry[] {
     checkPath(path);
@@ -217,8 +215,9 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     return decodePathFacts(await withPathInRejection(path, this.#roots.stat(path, false)), path, false);
   }
-  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
-    return decodeText(await this.readBytes(path), options.encoding, path);
+  async readText(path: string, options?: TextOptions): Promise<string> {
+    const { encoding } = CHECK.readText(options, path);
+    return decodeText(await this.readBytes(path), encoding, path);
   }
   readBytes(path: string): Promise<Uint8Array> {
     try {
@@ -228,34 +227,32 @@ export class LocalBackend implements FsBackend {
       return Promise.reject(error);
     }
   }
-  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
+  async read(path: string, options?: ReadOptions): Promise<VersionedBytes | null> {
     checkPath(path);
-    const { range, ifNoneMatch, maxBytes = -1, signal } = options;
-    checkRange(range, path);
+    const { range, ifNoneMatch, maxBytes = -1, signal } = CHECK.read(options, path);
     const [start, end] = range === undefined ? [-1, -1] : [range.start, range.end];
     const content = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
     );
-    if (content.bytes === undefined || content.bytes === null) return null;
-    const stat = toFsStat(decodeEntryStat(unpackerOf(content)), path);
-    return Object.freeze({ bytes: content.bytes, version: stat.version as string, stat });
+    return decodeRead(content, path);
   }
   /** Returns the SHA-256 of a file, `sha256:` and 64 digits, and its version; in constant memory. */
   async hash(
     path: string,
-    options: Signalled = {},
+    options?: Signalled,
   ): Promise<{ readonly hash: string; readonly version: string }> {
     checkPath(path);
-    const packed = await cancellable(this.#native, path, options.signal, (cancel) =>
+    const { signal } = CHECK.hash(options, path);
+    const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.hashFile(path, cancel),
     );
     const { hash, version } = decodeFileHash(unpackerOf(packed));
     return Object.freeze({ hash, version });
   }
   /** Returns a page of a text file of any size, in constant memory. */
-  async readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
+  async readLines(path: string, request?: PageRequest & Signalled): Promise<Page> {
     checkPath(path);
-    const { signal, ...wanted } = request;
+    const { signal, ...wanted } = CHECK.readLines(request, path);
     const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.readPage(path, JSON.stringify(wanted), cancel),
     );
@@ -264,11 +261,15 @@ export class LocalBackend implements FsBackend {
   async writeText(
     path: string,
     content: string,
-    options: LocalWriteOptions & { readonly encoding?: string } = {},
+    given?: LocalWriteOptions & TextOptions,
   ): Promise<WriteResult> {
-    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+    const { encoding, ...options } = CHECK.writeText(given, path);
+    return this.#write(path, encodeText(content, encoding, path), options);
   }
-  async writeBytes(path: string, content: Uint8Array, options: LocalWriteOptions = {}): Promise<WriteResult> {
+  async writeBytes(path: string, content: Uint8Array, options?: LocalWriteOptions): Promise<WriteResult> {
+    return this.#write(path, content, CHECK.writeBytes(options, path));
+  }
+  async #write(path: string, content: Uint8Array, options: LocalWriteOptions): Promise<WriteResult> {
     checkPath(path);
     const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
     const packed = await cancellable(this.#native, path, options.signal, (cancel) =>
@@ -276,23 +277,19 @@ export class LocalBackend implements FsBackend {
     );
     return decodeWriteResult(packed);
   }
-  async delete(path: string, options: DeleteOptions = {}): Promise<void> {
+  async delete(path: string, given?: DeleteOptions): Promise<void> {
     checkPath(path);
+    const options = CHECK.delete(given, path);
     await withPathInRejection(path, this.#roots.delete(path, options.ifVersion, asideNameOf(options)));
   }
-  async mkdir(
-    path: string,
-    options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
-  ): Promise<void> {
+  async mkdir(path: string, options?: MkdirOptions): Promise<void> {
     checkPath(path);
-    await withPathInRejection(
-      path,
-      this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true),
-    );
+    const { parents = true, existOk = true } = CHECK.mkdir(options, path);
+    await withPathInRejection(path, this.#roots.mkdir(path, parents, existOk));
   }
-  async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
+  async listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
     checkPath(path);
-    const { facts = true, signal } = options;
+    const { facts = true, signal } = CHECK.listDir(options, path);
     const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.listDir(path, facts, -1, undefined, false, cancel),
     );
@@ -310,16 +307,17 @@ export class LocalBackend implements FsBackend {
   }
   async listPage(
     path: string,
-    options: { readonly cursor?: string | undefined; readonly limit: number },
+    options: ListPageOptions,
   ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string; readonly total: number }> {
-    return listPage(this.#roots, path, options);
+    return listPage(this.#roots, path, CHECK.listPage(options, path));
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
     yield* filesBelow({ listDir: (path) => this.listDir(path, { facts: false }) }, root);
   }
   /** `root` defaults to the policy's working directory. */
-  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
-    const root = normalise(options.root ?? this.#options.policy?.cwd ?? "/").path;
+  async glob(pattern: string, options?: GlobRoot): Promise<readonly string[]> {
+    const given = CHECK.glob(options, "/");
+    const root = normalise(given.root ?? this.#options.policy?.cwd ?? "/").path;
     const { paths } = await this.find(root, { pattern, type: "file", hidden: true, respectIgnore: false });
     return Object.freeze(paths.map((path) => childOf(root, path)));
   }
@@ -332,8 +330,8 @@ export class LocalBackend implements FsBackend {
     return result;
   }
   /**
-   * Builds the index of a directory now, rather than after the first slow search. Searches do not
-   * wait for it. A signal cancels it and discards the partial index.
+   * Builds the index of a directory now, rather than after the first slow search. Searches do not wait for it. A
+   * signal cancels it and discards the partial index.
    */
   async warm(
     root: string,
@@ -348,9 +346,8 @@ export class LocalBackend implements FsBackend {
     this.#trusted?.dispose();
   }
   /**
-   * Releases all resources at once: descriptors, watches, indexes and, where no other backend of
-   * the same policy uses them, threads. Running calls finish; later ones fail with
-   * UNSUPPORTED_OPERATION.
+   * Releases all resources at once: descriptors, watches, indexes and, where no other backend of the same policy uses
+   * them, threads. Running calls finish; later ones fail with UNSUPPORTED_OPERATION.
    */
   close(): void {
     this.#roots.close();
@@ -368,9 +365,8 @@ export class LocalBackend implements FsBackend {
     return withPathInRejection(root, this.#search.find(root, { ...query, index }));
   }
   /**
-   * Fuzzy path search: finds files whose paths contain the letters of a query in order, best
-   * first; a longer query may have one typo. The names below `root` are read by the first call and
-   * then kept in step with the disk.
+   * Fuzzy path search: finds files whose paths contain the letters of a query in order, best first; a longer query may
+   * have one typo. The names below `root` are read by the first call and then kept in step with the disk.
    */
   async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     checkPath(root);
@@ -378,7 +374,8 @@ export class LocalBackend implements FsBackend {
     return withPathInRejection(root, this.#search.findFiles(root, { ...query, index }));
   }
 
-  async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
+  async rename(from: string, to: string, given?: LocalTransferOptions): Promise<WriteResult> {
+    const options = CHECK.rename(given, from);
     const { ifVersion, ifTargetVersion } = options;
     const version = await this.#transfer(from, to, options, (flags, durability, cancel) => {
       const aside = asideNameOf(options);
@@ -386,31 +383,32 @@ export class LocalBackend implements FsBackend {
     });
     return version === null ? Object.freeze({}) : writeResultOf(version);
   }
-  async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
+  async copyFile(from: string, to: string, given?: LocalTransferOptions): Promise<WriteResult> {
+    const options = CHECK.copyFile(given, from);
     const packed = await this.#transfer(from, to, options, (flags, durability, cancel) =>
       this.#roots.copyFile(from, to, flags, durability, options.ifVersion, asideNameOf(options), cancel),
     );
     return decodeWriteResult(packed);
   }
-  async copyTree(from: string, to: string, options: LocalTransferOptions = {}): Promise<TreeCounts> {
+  async copyTree(
+    from: string,
+    to: string,
+    given?: CopyTreeOptions & LocalTransferOptions,
+  ): Promise<TreeCounts> {
+    const options = CHECK.copyTree(given, from);
     const copied = this.#transfer(from, to, options, (...how) => this.#roots.copyTree(from, to, ...how));
     return decodeTreeResult(await copied);
   }
-  async removeTree(
-    path: string,
-    options: Signalled & Pick<DeleteOptions, "aside"> = {},
-  ): Promise<TreeCounts> {
+  async removeTree(path: string, given?: RemoveTreeOptions): Promise<TreeCounts> {
     checkPath(path);
+    const options = CHECK.removeTree(given, path);
     const aside = asideNameOf(options);
     const removed = cancellable(this.#native, path, options.signal, (cancel) =>
       this.#roots.removeTree(path, aside, cancel),
     );
     return decodeTreeResult(await removed);
   }
-  /**
-   * Returns a new path in the directory of `path`, to which a change renames the entry it replaces
-   * or deletes.
-   */
+  /** Returns a new path in the directory of `path`, to which a change renames the entry it replaces or deletes. */
   asidePath(path: string): string {
     checkPath(path);
     return childOf(parentOf(normalise(path).path), this.#native.asideName());
@@ -438,8 +436,9 @@ export class LocalBackend implements FsBackend {
     await withPathInRejection(path, this.#roots.sweep(path));
   }
   /** Locks the path against other processes with the same state directory. */
-  async lock(path: string, options: LockOptions): Promise<LockHandle> {
+  async lock(path: string, given: LockOptions): Promise<LockHandle> {
     checkPath(path);
+    const options = CHECK.lock(given, path);
     const real = options.resolved ? path : await this.realpath(path);
     return lockPath(this.#options.stateDir, real, path, options);
   }

@@ -1,6 +1,7 @@
 /** The errors of the system as errors of the contract, with the codes and texts of `crates/fs/src/dir/errno.rs`. */
 import { constants } from "node:os";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
+import { nodePermissionError } from "../../engine/node-permission.ts";
 
 /**
  * The code and the text for each error of the system, and where the text does not say it, why a file or directory of
@@ -50,7 +51,7 @@ export function reasonOfSystemError(name: string): string {
 /** Returns an exception of `node:fs` as an error about a path. Any other exception is returned as it is. */
 export function osError(error: unknown, path: string): unknown {
   const name = systemErrorName(error);
-  if (name === undefined) return error;
+  if (name === undefined) return nodePermissionError(error, path) ?? error;
   const errno = Math.abs((error as { readonly errno?: number }).errno ?? 0);
   const [code, message] = ERRORS_BY_NAME[name] ?? ["IO_ERROR", "input/output failure"];
   if (code === "IO_ERROR")

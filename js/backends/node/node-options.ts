@@ -1,7 +1,13 @@
 /** The options of a disk without the native addon and of its changes, and what it reports about its protection. */
 import { choice, type Options, options, text } from "../../schema/option.ts";
 import type { Durability, WriteOptions } from "../backend.ts";
-import { backendError, checkMode } from "../failure.ts";
+import {
+  callChecks,
+  type CallChecks,
+  type FlushedMoveOptions,
+  MOVE_OPTIONS,
+  WRITE_OPTIONS,
+} from "../call-options.ts";
 import { POLICY_OPTION } from "../option-schema.ts";
 import type { SandboxPolicy } from "../policy.ts";
 
@@ -32,15 +38,9 @@ export interface NodeCapabilities {
   readonly kernel: { readonly files: "none"; readonly reason: string };
 }
 
-/**
- * Checks the options of a change before anything is made. An `ifVersion` of null is none, as for `LocalBackend`.
- * @throws INVALID_ARGUMENT
- */
-export function checkChange<T extends Pick<WriteOptions, "ifVersion" | "mode">>(path: string, how?: T): T {
-  const { ifVersion, mode } = how ?? ({} as T);
-  if (mode !== undefined) checkMode(path, mode);
-  const version = (ifVersion as unknown) ?? undefined;
-  if (version !== undefined && typeof version !== "string")
-    throw backendError("INVALID_ARGUMENT", path, "ifVersion must be a text");
-  return { ...(how as T), ifVersion: version };
-}
+/** The checks of the options of single calls. */
+export const NODE_CALL_CHECKS: CallChecks<WriteOptions, FlushedMoveOptions> = callChecks(
+  "NodeBackend",
+  WRITE_OPTIONS,
+  MOVE_OPTIONS,
+);

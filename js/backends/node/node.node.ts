@@ -28,6 +28,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
+import type { ListPageOptions, RemoveTreeOptions } from "../call-options.ts";
 import { confineBackend } from "../confined/confine.ts";
 import { backendError } from "../failure.ts";
 import { listPageVia } from "../fallback/fallback.ts";
@@ -37,7 +38,12 @@ import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
 import { canonicalHostPath, markPathsOfHost } from "./host-path.node.ts";
-import { checkChange, type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
+import {
+  NODE_CALL_CHECKS as CHECK,
+  type NodeCapabilities,
+  type NodeOptions,
+  NODE_OPTIONS,
+} from "./node-options.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
 import { newAsideName } from "./temp.node.ts";
@@ -145,74 +151,77 @@ export class NodeBackend implements FsBackend {
     return this.#run([path], (disk, path) => disk.lstat(path));
   }
   readText(path: string, options?: TextOptions): Promise<string> {
-    return this.#run([path], (disk, path) => disk.readText(path, options));
+    return this.#run([path], (disk, path) => disk.readText(path, CHECK.readText(options, path)));
   }
   readBytes(path: string): Promise<Uint8Array> {
     return this.#run([path], (disk, path) => disk.readBytes(path));
   }
   read(path: string, options?: ReadOptions): Promise<VersionedBytes | null> {
-    return this.#run([path], (disk, path) => disk.read(path, options));
+    return this.#run([path], (disk, path) => disk.read(path, CHECK.read(options, path)));
   }
   /** Returns the SHA-256 of a file and its version, in constant memory. */
   hash(path: string, options?: Signalled): Promise<{ readonly hash: string; readonly version: string }> {
-    return this.#run([path], (disk, path) => disk.hash(path, options));
+    return this.#run([path], (disk, path) => disk.hash(path, CHECK.hash(options, path)));
   }
   /** Returns a page of a text file. A large file is read as a whole unless the page is near its beginning. */
-  readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
-    const { signal, ...wanted } = request;
-    return this.#run([path], (disk, path) =>
-      pageOf(path, async (options) => disk.read(path, options), wanted, signal),
-    );
+  readLines(path: string, request?: PageRequest & Signalled): Promise<Page> {
+    return this.#run([path], (disk, path) => {
+      const { signal, ...wanted } = CHECK.readLines(request, path);
+      return pageOf(path, async (options) => disk.read(path, options), wanted, signal);
+    });
   }
   writeText(path: string, content: string, options?: WriteOptions & TextOptions): Promise<WriteResult> {
-    return this.#run([path], (disk, path) => disk.writeText(path, content, checkChange(path, options)));
+    return this.#run([path], (disk, path) => disk.writeText(path, content, CHECK.writeText(options, path)));
   }
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
-    return this.#run([path], (disk, path) => disk.writeBytes(path, content, checkChange(path, options)));
+    return this.#run([path], (disk, path) => disk.writeBytes(path, content, CHECK.writeBytes(options, path)));
   }
   delete(path: string, options?: DeleteOptions): Promise<void> {
-    return this.#run([path], (disk, path) => disk.delete(path, checkChange(path, options)));
+    return this.#run([path], (disk, path) => disk.delete(path, CHECK.delete(options, path)));
   }
   mkdir(path: string, options?: MkdirOptions): Promise<void> {
-    return this.#run([path], (disk, path) => disk.mkdir(path, options));
+    return this.#run([path], (disk, path) => disk.mkdir(path, CHECK.mkdir(options, path)));
   }
   listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
-    return this.#run([path], (disk, path) => disk.listDir(path, options));
+    return this.#run([path], (disk, path) => disk.listDir(path, CHECK.listDir(options, path)));
   }
   listPage(
     path: string,
-    options: { readonly cursor?: string | undefined; readonly limit: number },
+    options: ListPageOptions,
   ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string }> {
     const { listDir } = this.#disk;
-    return this.#run([path], (_disk, path) => listPageVia({ listDir } as FsBackend, path, options));
+    return this.#run([path], (_disk, path) =>
+      listPageVia({ listDir } as FsBackend, path, CHECK.listPage(options, path)),
+    );
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
     checkAbsolute(root);
     yield* this.#disk.iterFiles(canonicalHostPath(root));
   }
   /** `root` defaults to the policy's working directory. */
-  glob(pattern: string, options?: GlobRoot): Promise<readonly string[]> {
-    return this.#run([options?.root ?? "/"], (disk, root) =>
-      disk.glob(pattern, options?.root === undefined ? options : { ...options, root }),
+  async glob(pattern: string, options?: GlobRoot): Promise<readonly string[]> {
+    const given = CHECK.glob(options, "/");
+    return this.#run([given.root ?? "/"], (disk, root) =>
+      disk.glob(pattern, given.root === undefined ? given : { root }),
     );
   }
   rename(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
     return this.#run(
       [from, to],
-      async (disk, from, to) => (await disk.rename(from, to, checkChange(from, options))) ?? {},
+      async (disk, from, to) => (await disk.rename(from, to, CHECK.rename(options, from))) ?? {},
     );
   }
   copyFile(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
     return this.#run(
       [from, to],
-      async (disk, from, to) => (await disk.copyFile(from, to, checkChange(from, options))) ?? {},
+      async (disk, from, to) => (await disk.copyFile(from, to, CHECK.copyFile(options, from))) ?? {},
     );
   }
   copyTree(from: string, to: string, options?: CopyTreeOptions): Promise<TreeCounts> {
-    return this.#run([from, to], (disk, from, to) => disk.copyTree(from, to, options));
+    return this.#run([from, to], (disk, from, to) => disk.copyTree(from, to, CHECK.copyTree(options, from)));
   }
-  removeTree(path: string, options?: Signalled & Pick<DeleteOptions, "aside">): Promise<TreeCounts> {
-    return this.#run([path], (disk, path) => disk.removeTree(path, options));
+  removeTree(path: string, options?: RemoveTreeOptions): Promise<TreeCounts> {
+    return this.#run([path], (disk, path) => disk.removeTree(path, CHECK.removeTree(options, path)));
   }
   /** Returns a new path in the directory of `path`, to which a change renames the entry it replaces or deletes. */
   asidePath(path: string): string {
@@ -236,7 +245,7 @@ export class NodeBackend implements FsBackend {
   }
   /** Locks the path against other processes with the same state directory. */
   lock(path: string, options: LockOptions): Promise<LockHandle> {
-    return this.#run([path], (disk, path) => disk.lock(path, options));
+    return this.#run([path], (disk, path) => disk.lock(path, CHECK.lock(options, path)));
   }
   /** Later calls fail with UNSUPPORTED_OPERATION. */
   close(): void {

@@ -110,6 +110,12 @@ export function otherVersion(place: AddonPlace, found: string | undefined): Addo
 
 /** `error` was thrown when the addon at `place` was loaded. `libc` is the version of the system's glibc. */
 export function failedToLoad(place: AddonPlace, error: unknown, libc: string | undefined): AddonFailure {
+  if ((error as { readonly code?: unknown } | null)?.code === "ERR_DLOPEN_DISABLED")
+    return {
+      code: "broken",
+      message: "Node's permission model forbids native addons",
+      remedy: "start Node with --allow-addons",
+    };
   const text = withoutFolders(firstLine(error));
   const symbol = /\bGLIBC_(?<version>[\d.]+)/u.exec(text)?.groups?.["version"];
   if (symbol !== undefined)

@@ -8,6 +8,7 @@
  */
 import type { FsBackend } from "../../backends/backend.ts";
 import { type Code, FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
+import { nodePermissionError } from "../../engine/node-permission.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../../backends/paths.ts";
 import { NAMES_FOR_PEOPLE } from "../../tools/render/display.ts";
@@ -67,7 +68,7 @@ export interface WordedError {
 
 /** Returns the worded error for any thrown value. */
 export async function wordError(thrown: unknown, failed: FailedCall): Promise<WordedError> {
-  const error = fromEngine(thrown);
+  const error = nodePermissionError(thrown) ?? fromEngine(thrown);
   const about = blamedPath(error, failed);
   const nearby = await suggestedPathFor(error, about, failed);
   const messageIn = (names: ReaderNames): string =>

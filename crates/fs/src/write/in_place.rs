@@ -160,7 +160,10 @@ mod tests {
             } else {
                 assert_eq!(error.code, Code::IoError, "{now}");
                 let message = &error.message;
-                assert!(message.contains("incomplete") && message.contains("disk is full"), "{message}");
+                assert!(
+                    message.contains("incomplete") && message.contains("disk is full"),
+                    "{message}"
+                );
             }
         }
     }

@@ -1,0 +1,230 @@
+/**
+ * The options of single calls of a disk, and their check: a misspelt name, a wrong type or an unknown value is
+ * INVALID_ARGUMENT, so that no mistake leaves a write without its condition.
+ */
+import { FilewrightError, makeError, type Signalled } from "../engine/errors.ts";
+import type { PageRequest } from "../engine/read.ts";
+import {
+  anyText,
+  callback,
+  choice,
+  flag,
+  integer,
+  nullable,
+  type Option,
+  optionChecker,
+  type Options,
+  options,
+  required,
+  type Rows,
+  signalOption,
+  text,
+} from "../schema/option.ts";
+import type {
+  ByteRange,
+  CopyTreeOptions,
+  DeleteOptions,
+  Durability,
+  GlobRoot,
+  ListOptions,
+  LockOptions,
+  MkdirOptions,
+  MoveOptions,
+  ReadOptions,
+  TextOptions,
+  WriteOptions,
+} from "./backend.ts";
+
+/** The options of the removal of a tree. */
+export interface RemoveTreeOptions extends Signalled, Pick<DeleteOptions, "aside"> {}
+
+/** The request of a page of a file, and its signal. */
+export interface PageCallOptions extends PageRequest {
+  /** The signal that cancels the read of a page. The call then fails with CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The options of one page of a directory. */
+export interface ListPageOptions {
+  /** Where the page begins: the `next` of the page before. Default: the beginning. */
+  readonly cursor?: string | undefined;
+  /** The maximum number of entries. */
+  readonly limit: number;
+}
+
+/** How one entry is moved or copied, and how far it is flushed. */
+export interface FlushedMoveOptions extends MoveOptions {
+  /** The signal that cancels a move or copy. The call then fails with CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether the moved or copied file is also flushed to the disk. Default: the durability of the backend. */
+  readonly durability?: Durability | undefined;
+}
+
+const durability = choice("none", "atomic", "durable");
+const BYTE_RANGE: Options<ByteRange> = options(
+  "ByteRange",
+  { start: required(integer(0)), end: required(integer(0)) },
+  { test: ({ start, end }) => (start <= end ? undefined : "must be 0 <= start <= end") },
+);
+
+/** The rows of the options of a write. */
+export const WRITE_ROWS: Rows<WriteOptions> = {
+  ifVersion: anyText(),
+  ifAbsent: flag(),
+  createDirs: flag(),
+  mode: integer(0, 0o7777),
+  durability,
+  signal: signalOption,
+  hash: text(),
+  aside: text(),
+};
+const ENCODING = { encoding: text() };
+/** The rows of the options of a move or copy. */
+export const MOVE_ROWS: Rows<FlushedMoveOptions> = {
+  overwrite: flag(),
+  ifVersion: anyText(),
+  ifTargetVersion: anyText(),
+  aside: text(),
+  durability,
+  signal: signalOption,
+};
+
+/** The options of `writeBytes`. @printed */
+export const WRITE_OPTIONS: Options<WriteOptions> = options("WriteOptions", WRITE_ROWS);
+/** The options of `delete`. @printed */
+export const DELETE_OPTIONS: Options<DeleteOptions> = options("DeleteOptions", {
+  ifVersion: anyText(),
+  aside: text(),
+});
+/** The options of `rename` and `copyFile`. @printed */
+export const MOVE_OPTIONS: Options<FlushedMoveOptions> = options("FlushedMoveOptions", MOVE_ROWS);
+/** The options of `copyTree`. @printed */
+export const COPY_TREE_OPTIONS: Options<CopyTreeOptions> = options("CopyTreeOptions", {
+  overwrite: flag(),
+  signal: signalOption,
+  onMade: callback(),
+});
+/** The options of `read`. @printed */
+export const READ_OPTIONS: Options<ReadOptions> = options("ReadOptions", {
+  range: BYTE_RANGE,
+  ifNoneMatch: anyText(),
+  maxBytes: integer(0),
+  signal: signalOption,
+});
+/** The options of `readLines`. @printed */
+export const PAGE_OPTIONS: Options<PageCallOptions> = options("PageCallOptions", {
+  startLine: integer(Number.MIN_SAFE_INTEGER),
+  maxLines: nullable(integer(0)),
+  maxLineChars: integer(0),
+  contentBytes: integer(0),
+  textBytes: integer(0),
+  lineNumbers: choice("cat", "arrow", "plain", "none"),
+  encoding: anyText(),
+  forceText: flag(),
+  startByte: integer(0),
+  anchors: flag(),
+  wholeFileBytes: integer(0),
+  signal: signalOption,
+});
+/** The options of `mkdir`. @printed */
+export const MKDIR_OPTIONS: Options<MkdirOptions> = options("MkdirOptions", {
+  parents: flag(),
+  existOk: flag(),
+});
+/** The options of `listDir`. @printed */
+export const LIST_OPTIONS: Options<ListOptions> = options("ListOptions", {
+  facts: flag(),
+  signal: signalOption,
+});
+/** The options of `listPage`. @printed */
+export const LIST_PAGE_OPTIONS: Options<ListPageOptions> = options("ListPageOptions", {
+  cursor: anyText(),
+  limit: required(integer(1)),
+});
+/** The options of `lock`. @printed */
+export const LOCK_CALL_OPTIONS: Options<LockOptions> = options("LockOptions", {
+  timeoutMs: required(integer(0)),
+  signal: signalOption,
+  resolved: flag(),
+  optimistic: flag(),
+});
+
+/** Checks the options of one call on a path. @throws INVALID_ARGUMENT naming the option and the path */
+export type CallCheck<T> = (given: T | undefined, path: string) => T;
+
+function callCheck<T extends object>(entry: string, table: Option<T>): CallCheck<T> {
+  const check = optionChecker(entry, table);
+  return (given, path) => {
+    try {
+      return check(given);
+    } catch (error) {
+      if (!(error instanceof FilewrightError)) throw error;
+      const { code, message, hint, details, cause } = error;
+      throw makeError(code, message, { path, hint, details, cause, complete: true });
+    }
+  };
+}
+
+const NONE = Object.freeze({});
+
+/** Does the same as {@link callCheck} for options of which none is required. */
+function optional<T extends object>(entry: string, table: Options<T>): CallCheck<T> {
+  const check = callCheck(entry, table);
+  return (given, path) => (given === undefined ? (NONE as T) : check(given, path));
+}
+
+/** The checks of all calls of a disk that take options. */
+export interface CallChecks<W extends WriteOptions, M extends FlushedMoveOptions> {
+  readonly writeText: CallCheck<W & TextOptions>;
+  readonly writeBytes: CallCheck<W>;
+  readonly readText: CallCheck<TextOptions>;
+  readonly read: CallCheck<ReadOptions>;
+  readonly readLines: CallCheck<PageCallOptions>;
+  readonly hash: CallCheck<Signalled>;
+  readonly delete: CallCheck<DeleteOptions>;
+  readonly mkdir: CallCheck<MkdirOptions>;
+  readonly listDir: CallCheck<ListOptions>;
+  readonly listPage: CallCheck<ListPageOptions>;
+  readonly glob: CallCheck<GlobRoot>;
+  readonly rename: CallCheck<M>;
+  readonly copyFile: CallCheck<M>;
+  readonly copyTree: CallCheck<CopyTreeOptions & M>;
+  readonly removeTree: CallCheck<RemoveTreeOptions>;
+  readonly lock: CallCheck<LockOptions>;
+}
+
+/**
+ * Returns the checks of the calls of a class of disks. `write` and `move` are the options of its writes, and of its
+ * moves and copies.
+ */
+export function callChecks<W extends WriteOptions, M extends FlushedMoveOptions>(
+  name: string,
+  write: Options<W>,
+  move: Options<M>,
+): CallChecks<W, M> {
+  const properties = { ...COPY_TREE_OPTIONS.schema.properties, ...move.schema.properties };
+  const tree = { schema: { ...COPY_TREE_OPTIONS.schema, properties } } as Options<CopyTreeOptions & M>;
+  const encoded = { ...write.schema.properties, encoding: ENCODING.encoding.schema };
+  const texts = { schema: { ...write.schema, properties: encoded } } as Options<W & TextOptions>;
+  return Object.freeze({
+    writeText: optional(`${name}.writeText`, texts),
+    writeBytes: optional(`${name}.writeBytes`, write),
+    readText: optional(`${name}.readText`, options<TextOptions>("TextOptions", ENCODING)),
+    read: optional(`${name}.read`, READ_OPTIONS),
+    readLines: optional(`${name}.readLines`, PAGE_OPTIONS),
+    hash: optional(`${name}.hash`, options<Signalled>("Signalled", { signal: signalOption })),
+    delete: optional(`${name}.delete`, DELETE_OPTIONS),
+    mkdir: optional(`${name}.mkdir`, MKDIR_OPTIONS),
+    listDir: optional(`${name}.listDir`, LIST_OPTIONS),
+    listPage: callCheck(`${name}.listPage`, LIST_PAGE_OPTIONS),
+    glob: optional(`${name}.glob`, options<GlobRoot>("GlobRoot", { root: text() })),
+    rename: optional(`${name}.rename`, move),
+    copyFile: optional(`${name}.copyFile`, move),
+    copyTree: optional(`${name}.copyTree`, tree),
+    removeTree: optional(
+      `${name}.removeTree`,
+      options<RemoveTreeOptions>("RemoveTreeOptions", { signal: signalOption, aside: text() }),
+    ),
+    lock: callCheck(`${name}.lock`, LOCK_CALL_OPTIONS),
+  });
+}
