@@ -117,11 +117,7 @@ const client = instance<PostgresClient | PgliteClient>("PostgresClient", "a clie
   query: required(callback()) as never,
 });
 
-/**
- * The table of the options of {@link postgresStorage}, with the type and the check of each.
- *
- * @printed
- */
+/** The table of the options of {@link postgresStorage}, with the type and the check of each. */
 export const POSTGRES_STORAGE_OPTIONS: Options<PostgresStorageOptions> = options("PostgresStorageOptions", {
   client: required(client),
   workspace: required(name),
@@ -130,11 +126,7 @@ export const POSTGRES_STORAGE_OPTIONS: Options<PostgresStorageOptions> = options
   schema: schemaName,
 });
 
-/**
- * The table of the options of {@link sweepPostgres}.
- *
- * @printed
- */
+/** The table of the options of {@link sweepPostgres}. */
 export const POSTGRES_SWEEP_OPTIONS: Options<PostgresSweepOptions> = options("PostgresSweepOptions", {
   client: required(client),
   schema: schemaName,
@@ -142,11 +134,7 @@ export const POSTGRES_SWEEP_OPTIONS: Options<PostgresSweepOptions> = options("Po
   blobs: blobStore,
 });
 
-/**
- * The table of the options of {@link setPostgresQuota}.
- *
- * @printed
- */
+/** The table of the options of {@link setPostgresQuota}. */
 export const POSTGRES_QUOTA_OPTIONS: Options<PostgresQuotaOptions> = options("PostgresQuotaOptions", {
   client: required(client),
   workspace: required(name),
@@ -156,11 +144,7 @@ export const POSTGRES_QUOTA_OPTIONS: Options<PostgresQuotaOptions> = options("Po
   files: required(nullable(integer(0))),
 });
 
-/**
- * The table of the options of {@link dropPostgresWorkspace}.
- *
- * @printed
- */
+/** The table of the options of {@link dropPostgresWorkspace}. */
 export const POSTGRES_DROP_OPTIONS: Options<PostgresDropOptions> = options("PostgresDropOptions", {
   client: required(client),
   workspace: required(name),

@@ -159,6 +159,10 @@ export class PostgresStorageEngine implements PostgresStorage {
       else if (index === -1) top = toEntry(row);
       else next = String(row["path"]);
     }
+    if (entries.length > most) {
+      entries.pop();
+      next = entries.at(-1)?.path;
+    }
     return { entries, top, version, ...(next === undefined ? {} : { next }) };
   }
 

@@ -4,7 +4,7 @@ import type pg from "pg";
 import "../../../js/engine/index.node.ts";
 import { postgresStorage } from "../../../js/storage/postgres/index.ts";
 import { storageContract } from "../../../js/testing/index.ts";
-import { missingServer, startPostgres, type TestServer } from "./server.ts";
+import { missingServer, startPostgres, type TestServer } from "./server.mjs";
 
 const ALL = ["statMany", "lockAll", "snapshot", "fork", "merge", "history", "records"] as const;
 let workspaces = 0;

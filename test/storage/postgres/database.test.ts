@@ -11,7 +11,7 @@ import {
   sweepPostgres,
 } from "../../../js/storage/postgres/index.ts";
 import type { Op } from "../../../js/storage/index.ts";
-import { missingServer, startPostgres, type TestServer } from "./server.ts";
+import { missingServer, startPostgres, type TestServer } from "./server.mjs";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const put = (path: string, text: string): Op => ({ op: "put", path, body: bytes(text) });

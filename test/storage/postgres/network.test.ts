@@ -5,7 +5,7 @@ import { postgresStorage } from "../../../js/storage/postgres/index.ts";
 import type { Op, Storage } from "../../../js/storage/index.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { type TestProxy, startProxy } from "./proxy.ts";
-import { missingServer, startPostgres, type TestServer } from "./server.ts";
+import { missingServer, startPostgres, type TestServer } from "./server.mjs";
 
 const put = (path: string, text: string): Op => ({ op: "put", path, body: new TextEncoder().encode(text) });
 let workspaces = 0;

@@ -1,7 +1,7 @@
 /** A TCP proxy before a Postgres server: it counts round trips and cuts connections. */
 import { createConnection, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
-import { PORT } from "./server.ts";
+import { PORT } from "./server.mjs";
 
 /** A running proxy on the loopback interface. */
 export interface TestProxy {

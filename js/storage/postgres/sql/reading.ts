@@ -95,13 +95,14 @@ end $$;`;
 
 /**
  * A page of a listing. Rows: i = 0 the version, -1 the entry at the prefix, -2 the path after which the next
- * page begins, then the entries. A level of a chain gives only so many rows, so what lies beyond the last row of
- * a level that gave all of them is left to the next page.
+ * page begins, then the entries, one more than asked for where there is no such path. A level of a chain gives only
+ * so many rows, so what lies beyond the last row of a level that gave all of them is left to the next page.
  */
 const list = (s: string) => `
 create or replace function ${s}.list(t text, w bigint, prefix text, levels int, after text, most int, past bigint)
 returns table (i int, ${ENTRY_TYPES}) language plpgsql stable as $$
-declare c ${s}.view; x record; cur text; hi text; n int := 0; bound text; deepest int; probes int := 0;
+#variable_conflict use_column
+declare c ${s}.view; x record; cur text; hi text; n int := 0; bound text; deepest int; jumped boolean; at_cur boolean := false;
 begin
   select * into c from ${s}.chain(t, w, past);
   return query select 0, null::text, 'head', coalesce(past, c.head)::text, null::text, null::float8, null::int,
@@ -114,8 +115,37 @@ begin
   hi := case when prefix = '/' then '0' else prefix || '0' end;
   if after is not null and after collate "C" > cur then cur := after; end if;
   if levels is not null then
-    -- From entry to entry; what lies too deep is passed by as a whole.
     deepest := (case when prefix = '/' then 0 else array_length(string_to_array(prefix, '/'), 1) - 1 end) + levels;
+  end if;
+  if array_length(c.ids, 1) = 1 and past is null then
+    if levels is null then
+      -- One entry more than asked for, which shows whether there is another page.
+      return query select row_number() over (order by q.path)::int, ${entryColumns("q")} from ${s}.node q
+        where q.ws = w and q.last and q.kind <> 'x' and q.path > cur and q.path < hi order by q.path limit most + 1;
+      return;
+    end if;
+    -- What lies too deep is passed by as a whole: the next entry is sought after it.
+    loop
+      jumped := false;
+      for x in select q.* from ${s}.node q where q.ws = w and q.last and q.kind <> 'x' and q.path >= cur and q.path < hi
+        and (at_cur or q.path <> cur) order by q.path loop
+        at_cur := false;
+        if array_length(string_to_array(x.path, '/'), 1) - 1 > deepest then
+          cur := array_to_string((string_to_array(x.path, '/'))[1:deepest + 1], '/') || '0';
+          jumped := true; at_cur := true;
+          exit;
+        end if;
+        cur := x.path; n := n + 1; i := n;
+        path := x.path; kind := x.kind::text; version := x.seq::text; hash := encode(x.hash, 'hex');
+        size := x.size; mode := x.mode; mtime := floor(extract(epoch from x.at) * 1000); target := x.target;
+        return next;
+        if n > most then return; end if;
+      end loop;
+      exit when not jumped;
+    end loop;
+    return;
+  end if;
+  if levels is not null then
     loop
       select min(m.path collate "C") into bound from unnest(c.ids, c.uptos) k(id, upto) cross join lateral (
         select o.path from ${s}.node o where o.ws = k.id and o.seq <= k.upto and o.path > cur and o.path < hi
@@ -140,18 +170,6 @@ begin
         n := n + 1;
         return query select n, ${entryColumns("x")};
       end loop;
-    end loop;
-    return;
-  end if;
-  if array_length(c.ids, 1) = 1 and past is null then
-    for x in select q.* from ${s}.node q where q.ws = w and q.last and q.kind <> 'x' and q.path > cur and q.path < hi
-      order by q.path limit most + 1 loop
-      if n = most then
-        return query select -2, bound, 'next', null::text, null::text, null::float8, null::int, null::float8, null::text;
-        return;
-      end if;
-      n := n + 1; bound := x.path;
-      return query select n, ${entryColumns("x")};
     end loop;
     return;
   end if;

@@ -2,30 +2,31 @@
  * A real Postgres server for tests: in a temporary directory, on a Unix socket, as the user `postgres` where the
  * tests run as root, because the server refuses to.
  */
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
 /** The port that the name of the socket has. */
 export const PORT = 5432;
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 
-/** A running server. */
-export interface TestServer {
-  /** The directory of the socket. */
-  readonly host: string;
-  /** A pool of connections, which is ended with the server. */
-  pool(options?: pg.PoolConfig): pg.Pool;
-  /** Ends the server as a power failure would, and starts it again. */
-  crash(): Promise<void>;
-  stop(): Promise<void>;
-}
+/**
+ * A running server. `host` is the directory of its socket; `pool` makes a pool of connections, which is ended with the
+ * server; `crash` ends the server as the end of its process would, and starts it again.
+ * @typedef {{
+ *   host: string,
+ *   pool: (options?: import("pg").PoolConfig) => import("pg").Pool,
+ *   crash: () => Promise<void>,
+ *   stop: () => Promise<void>,
+ * }} TestServer
+ */
 
-/** Returns the folder of the server's programs; undefined where there are none. */
-export function programsFolder(): string | undefined {
+/** @returns {string | undefined} the folder of the server's programs */
+function programsFolder() {
   const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER) : [];
   const folders = [
     ...versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(DEBIAN_FOLDER, version, "bin")),
@@ -35,16 +36,21 @@ export function programsFolder(): string | undefined {
 }
 
 /**
- * Returns why the tests with a server cannot run; undefined if they can. With `CI` they run in any case, and fail
- * where the server is missing.
+ * Returns why the tests with a server cannot run. With `CI` they run in any case, and fail where the server is
+ * missing.
+ * @returns {string | undefined}
  */
-export function missingServer(): string | undefined {
+export function missingServer() {
   if (programsFolder() !== undefined || process.env["CI"] === "true") return undefined;
   return "there is no Postgres server; on Debian: apt-get install postgresql";
 }
 
-/** Starts a server. `settings` are its own, such as `fsync=on`. */
-export async function startPostgres(settings: readonly string[] = []): Promise<TestServer> {
+/**
+ * Starts a server. `settings` are its own, such as `fsync=on`.
+ * @param {readonly string[]} settings
+ * @returns {Promise<TestServer>}
+ */
+export async function startPostgres(settings = []) {
   const programs = programsFolder();
   if (programs === undefined) throw new Error("there is no Postgres server");
   const host = mkdtempSync(join(tmpdir(), "fw-pg-"));
@@ -57,8 +63,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
   const lines = ["listen_addresses=''", `unix_socket_directories='${host}'`, "fsync=off", ...settings];
   writeFileSync(join(data, "postgresql.auto.conf"), `${lines.join("\n")}\n`);
 
-  const pools: pg.Pool[] = [];
-  const start = async (): Promise<ChildProcess> => {
+  /** @type {import("pg").Pool[]} */
+  const pools = [];
+  const start = async () => {
     const child = spawn(join(programs, "postgres"), ["-D", data], {
       ...user,
       env,
@@ -72,12 +79,13 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
         await client.end();
         return child;
       } catch (error) {
-        if (attempt > 200 || child.exitCode !== null) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        if (attempt > 400 || child.exitCode !== null) throw error;
+        await sleep(50);
       }
     }
   };
-  const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
+  /** @param {import("node:child_process").ChildProcess} child @param {NodeJS.Signals} signal */
+  const end = async (child, signal) => {
     const ended = once(child, "exit");
     child.kill(signal);
     await ended;
@@ -104,7 +112,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
   };
 }
 
-function userIds(): { readonly uid: number; readonly gid: number } {
-  const ask = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+function userIds() {
+  /** @param {string} flag */
+  const ask = (flag) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
   return { uid: ask("-u"), gid: ask("-g") };
 }
