@@ -2,12 +2,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { BuildError, root, runAndWait } from "../lib/run.mjs";
+import { WORKER_MODULES } from "./modules.mjs";
 
 /** The forms of the paths of everything that may be in the tarball. */
 const ALLOWED =
   /^(?:dist\/(?!(?:native|cli|mcp)\/).*\.(?:js|cjs|d\.ts)|dist\/wasm\/filewright(?:_edit)?_bg\.wasm|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/u;
 
-/** What is in it besides what the manifest names. */
+/** What is in it besides what the manifest names: files that are found by their paths. */
 const REQUIRED = [
   "package.json",
   "README.md",
@@ -15,11 +16,9 @@ const REQUIRED = [
   "CHANGELOG.md",
   "dist/THIRD-PARTY.txt",
   "dist/bin/server-filesystem.js",
-  "dist/engine/native/addons.node.js",
+  ...WORKER_MODULES,
   "dist/wasm/filewright.cjs",
-  "dist/wasm/filewright.js",
   "dist/wasm/filewright_bg.wasm",
-  "dist/wasm/filewright_edit.js",
   "dist/wasm/filewright_edit_bg.wasm",
 ];
 

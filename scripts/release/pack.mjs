@@ -24,8 +24,10 @@ import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readArguments } from "../lib/arguments.mjs";
 import { BuildError, isInstalled, root, runAndWait, runScript } from "../lib/run.mjs";
+import { problemsOfContents } from "./contents.mjs";
 import { MAX_PACKED_BYTES, megabytes } from "./inspect-addon.mjs";
 import { assertLicences, linkedCrates, textAboutCrates } from "./licences.mjs";
+import { bundledModules } from "./modules.mjs";
 import { prepack } from "./prepack.mjs";
 import { sourcesHash } from "./sources.mjs";
 import { addonFileName, addonPackageName, releaseTargets } from "./targets.mjs";
@@ -37,8 +39,8 @@ const TARBALLS_FOLDER = ".cache/release/tarballs";
 /** Where the build of this checkout puts the addon of this platform. */
 const HOST_ADDONS = "dist/native";
 
-/** How large the main package may be. Both WebAssembly modules are half of it. */
-const MAX_MAIN_PACKED_BYTES = 2_200_000;
+/** How large the main package may be. Both WebAssembly modules are more than half of it. */
+const MAX_MAIN_PACKED_BYTES = 1_800_000;
 
 /** The file of a package that has the licences of what is compiled into it. */
 const THIRD_PARTY = "THIRD-PARTY.txt";
@@ -125,17 +127,24 @@ function packFolder(output, limit, fill) {
   }
 }
 
-/** Packs the main package. `files` are the paths that it has to contain, relative to the checkout. */
-function packMain(manifest, files, targets, output) {
+/**
+ * Packs the main package: the modules are bundled, everything else is as in the checkout.
+ *
+ * @param {readonly string[]} files what npm would pack from the checkout, relative paths
+ */
+async function packMain(manifest, files, targets, output) {
+  const modules = await bundledModules(manifest);
+  const copied = files.filter((path) => !path.endsWith(".js"));
   const { file, paths } = packFolder(output, MAX_MAIN_PACKED_BYTES, (folder) => {
-    for (const path of files) {
+    for (const path of [...copied, ...modules.files.keys()])
       mkdirSync(dirname(join(folder, path)), { recursive: true });
-      copyFileSync(join(root, path), join(folder, path));
-    }
-    return publishedManifest(manifest, targets);
+    for (const path of copied) copyFileSync(join(root, path), join(folder, path));
+    for (const [path, code] of modules.files) writeFileSync(join(folder, path), code);
+    return { ...publishedManifest(manifest, targets), sideEffects: modules.sideEffects };
   });
-  const missing = files.filter((path) => !paths.includes(path));
-  if (missing.length > 0) throw new BuildError(`npm left out ${missing.join(", ")}`);
+  const missing = [...copied, ...modules.files.keys()].filter((path) => !paths.includes(path));
+  const problems = [...missing.map((path) => `npm left out ${path}`), ...problemsOfContents(paths, manifest)];
+  if (problems.length > 0) throw new BuildError(`the package is wrong:\n  ${problems.join("\n  ")}`);
   return file;
 }
 
@@ -189,7 +198,7 @@ export async function packRelease({ addons = HOST_ADDONS, output = TARBALLS_FOLD
   for (const name of readdirSync(into).filter((name) => /^filewright-.*\.tgz$/u.test(name)))
     rmSync(join(into, name));
   return {
-    main: packMain(manifest, files, targets, into),
+    main: await packMain(manifest, files, targets, into),
     addons: Object.fromEntries(
       found.map((target) => [
         target.platform,

@@ -85,7 +85,7 @@ function asItIs(): Files {
       .replaceAll(
         /"filewright(\/\w+)?"/g,
         (_, entry = "") =>
-          `"../package/dist/${{ "": "index", "/engine": "engine/index", "/diff": "diff/index", "/edit": "engine/edit-entry", "/workers": "engine/workers/workers" }[entry as string]}.js"`,
+          `"../package/dist/${{ "": "filewright", "/engine": "engine/index", "/diff": "diff/index", "/edit": "engine/edit-entry", "/workers": "engine/workers/workers" }[entry as string]}.js"`,
       );
   const dist = below(join(home, "node_modules/filewright/dist"), "package/dist");
   const wanted = Object.entries(dist).filter(([name]) => /\.(js|wasm)$/.test(name));

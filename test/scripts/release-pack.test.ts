@@ -21,10 +21,10 @@ describe("the main package", () => {
       "dist/bin/server-filesystem.js",
       "dist/bin/a.js",
       "dist/a.node.js",
-      "dist/engine/native/addons.node.js",
+      "dist/engine/workers/worker.node.js",
+      "dist/backends/node/answer-search.node.js",
     ],
-    ...["dist/wasm/filewright.cjs", "dist/wasm/filewright.js", "dist/wasm/filewright_edit.js"],
-    ...["dist/wasm/filewright_bg.wasm", "dist/wasm/filewright_edit_bg.wasm"],
+    ...["dist/wasm/filewright.cjs", "dist/wasm/filewright_bg.wasm", "dist/wasm/filewright_edit_bg.wasm"],
   ];
 
   it("is right with all of these", () => {
