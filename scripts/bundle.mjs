@@ -123,5 +123,5 @@ function licencesOf(inputs) {
     const text = file === undefined ? "" : readFileSync(file, "utf8").trim();
     return `${name} ${version} (${license})\n\n${text}\n`;
   });
-  return `Parts of these packages are in dist/bin.\n\n${parts.join("\n----\n\n")}`;
+  return `Parts of these packages are in this one.\n\n${parts.join("\n----\n\n")}`;
 }

@@ -44,7 +44,7 @@ export function prepare(): string | undefined {
 export function unpackPackages(modules: string): void {
   const build = readdirSync(join(root, "dist"), { recursive: true, encoding: "utf8" })
     .map((name) => join(root, "dist", name))
-    .concat(join(root, "package.json"))
+    .concat(["package.json", "scripts/release/modules.mjs"].map((name) => join(root, name)))
     .reduce((newest, path) => Math.max(newest, statSync(path).mtimeMs), 0);
   const stamp = join(modules, "filewright/.packed");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === String(build)) return;
