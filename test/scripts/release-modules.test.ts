@@ -119,6 +119,7 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
       ),
     );
     expect(addresses.sort()).toEqual([
+      "dist/bin/filewright.js",
       "dist/engine/workers/worker.js",
       "dist/wasm/filewright.cjs",
       "dist/wasm/filewright_bg.wasm",
