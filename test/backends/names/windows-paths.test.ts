@@ -1,14 +1,14 @@
 /** Paths of a Windows disk, over a storage that finds names as Windows does: on every system. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
+import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../../js/index.node.ts";
 import {
   innerWindowsPath,
   markWindowsPaths,
   displayPath,
   windowsHostPath,
   windowsLinkTarget,
-} from "../../js/backends/windows-paths.ts";
+} from "../../../js/backends/windows-paths.ts";
 import { windowsVolume } from "./windows-volume.ts";
 
 /** A place with all its spellings, as `crates/core/tests/windows_spellings.rs` records them. */
@@ -20,7 +20,7 @@ interface SpelledPlace {
 }
 
 const PLACES: readonly SpelledPlace[] = readFileSync(
-  new URL("../../crates/core/tests/windows_spellings.jsonl", import.meta.url),
+  new URL("../../../crates/core/tests/windows_spellings.jsonl", import.meta.url),
   "utf8",
 )
   .trim()

@@ -2,8 +2,8 @@
  * A storage that finds names as a Windows disk does: in any letter case, without dots and spaces at the end, without
  * a stream, and by the short name that Windows generates. So a spelling that a check lets through reaches the file.
  */
-import { type FsBackend, MemoryBackend } from "../../js/index.node.ts";
-import { childOf } from "../../js/backends/paths.ts";
+import { type FsBackend, MemoryBackend } from "../../../js/index.node.ts";
+import { childOf } from "../../../js/backends/paths.ts";
 
 /** Returns the short name that Windows generates first for a name. */
 function shortName(name: string): string {

@@ -10,8 +10,8 @@ import {
   OverlayBackend,
   SandboxedBackend,
   SandboxPolicy,
-} from "../../js/index.node.ts";
-import { markFoldedNames, withPathsOf } from "../../js/backends/windows-paths.ts";
+} from "../../../js/index.node.ts";
+import { markFoldedNames, withPathsOf } from "../../../js/backends/windows-paths.ts";
 import { caseFoldingVolume } from "./windows-volume.ts";
 
 const SEED = { "/repo/Private.txt": "content that is denied\n", "/repo/src/Open.txt": "open\n" };
@@ -72,7 +72,7 @@ it.each([
 ])("the rules of a disk on %s ignore letter case: %s", (platform, expected) => {
   const own = Object.getOwnPropertyDescriptor(process, "platform") as PropertyDescriptor;
   // The addon of this machine, because there is none for the other name.
-  const native = new URL("../../dist/native/", import.meta.url);
+  const native = new URL("../../../dist/native/", import.meta.url);
   const addon = readdirSync(native).find((name) => name.endsWith(".node")) as string;
   vi.stubEnv("FILEWRIGHT_ENGINE", fileURLToPath(new URL(addon, native)));
   Object.defineProperty(process, "platform", { ...own, value: platform });

@@ -1,6 +1,6 @@
 /** What hosts and callers write about a Windows disk: rules, globs, grants, presets, agents, mounts. On every system. */
 import { describe, expect, it } from "vitest";
-import { markFoldedNames, markWindowsPaths, withPathsOf } from "../../js/backends/windows-paths.ts";
+import { markFoldedNames, markWindowsPaths, withPathsOf } from "../../../js/backends/windows-paths.ts";
 import {
   headlessApprover,
   MemoryBackend,
@@ -9,7 +9,7 @@ import {
   SandboxedBackend,
   SandboxPolicy,
   type WorkspaceOptions,
-} from "../../js/index.node.ts";
+} from "../../../js/index.node.ts";
 import { caseFoldingVolume, windowsVolume } from "./windows-volume.ts";
 
 const SEED = {
