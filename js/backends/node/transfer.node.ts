@@ -11,7 +11,7 @@ import { isSameEntry, versionOf } from "./facts.node.ts";
 import { linkAside, moveUnlessExists, syncDirectory } from "./names.node.ts";
 import { factsIn, inParent, inParentAsync, openFile, type PinnedDirectory } from "./pinned.node.ts";
 import { eachBlock } from "./read.node.ts";
-import { sweepSometimes } from "./temp.node.ts";
+import { namesIn, sweepSometimes } from "./temp.node.ts";
 import { asideName, checkWritableEntry, writeFile, writeResultOf } from "./write.node.ts";
 
 /** Options of a move or copy, and how far it is flushed. */
@@ -56,7 +56,7 @@ function checkReplaced(
 ): void {
   if (newName === ".")
     throw backendError("PROTECTED_PATH", to, "a root cannot be moved, replaced or deleted");
-  const respelled = old !== undefined && isRespelling(from, to, moved, old);
+  const respelled = old !== undefined && isRespelling([from, to], moved, old, target, newName);
   if (old !== undefined && overwrite !== true && !respelled) throw backendError("ALREADY_EXISTS", to);
   if (from === to) throw backendError("SAME_FILE", to);
   if (moved.isDirectory() && isWithin(to, from))
@@ -74,10 +74,20 @@ function checkReplaced(
   if (old.isFile() && ifTargetVersion === undefined) checkWritableEntry(to, target, newName, old);
 }
 
-/** Returns true when two names that differ in letter case or normal form name one entry. */
-function isRespelling(from: string, to: string, moved: BigIntStats, old: BigIntStats): boolean {
+/**
+ * Returns true when two names that differ in letter case or normal form name one entry. Where the directory has the
+ * new name too, it is a second hard link of the file: a rename between the two would leave both.
+ */
+function isRespelling(
+  [from, to]: readonly [string, string],
+  moved: BigIntStats,
+  old: BigIntStats,
+  target: PinnedDirectory,
+  newName: string,
+): boolean {
   if (!isSameEntry(moved, old) || from === to) return false;
-  return from.normalize("NFC").toLowerCase() === to.normalize("NFC").toLowerCase();
+  if (from.normalize("NFC").toLowerCase() !== to.normalize("NFC").toLowerCase()) return false;
+  return moved.nlink === 1n || moved.isDirectory() || !namesIn(target).includes(newName);
 }
 
 function move(
