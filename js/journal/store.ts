@@ -2,6 +2,7 @@
  * The stores of a journal's records: in memory here, in files in `store.node.ts`. A store does not
  * interpret the records.
  */
+import { callback, instance, type Options, required } from "../schema/option.ts";
 import {
   type RecordEntry,
   type EncodedRecordEntry,
@@ -40,6 +41,18 @@ export interface JournalStore {
   /** Returns one record of a group; null when there is none. */
   find(group: string, id: string): StoredRecord | null | Promise<StoredRecord | null>;
 }
+
+/** The description of a store of records: any object with these methods. */
+export const JOURNAL_STORE: Options<JournalStore> = instance<JournalStore>(
+  "JournalStore",
+  "a store of a journal",
+  {
+    begin: required(callback()),
+    unfinished: required(callback()),
+    history: required(callback()),
+    find: required(callback()),
+  },
+);
 
 /** The maximum number of records that are kept for one group. The oldest are removed. */
 export const MAX_RECORDS_PER_GROUP = 200;

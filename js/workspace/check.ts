@@ -46,6 +46,14 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
     throw wrongOptionError(FUNCTION_NAME, "preserve", '"strict" concerns the local disk alone');
   if (rest.backendId !== undefined && rest.backend === undefined)
     throw wrongOptionError(FUNCTION_NAME, "backendId", "names a backend, and none is given");
+  if (rest.journal !== undefined && rest.storage !== undefined)
+    throw wrongOptionError(FUNCTION_NAME, "journal", "concerns the local disk or a backend, not a storage");
+  if (rest.journal !== undefined && rest.backend !== undefined && rest.backendId === undefined) {
+    const needed = "records paths of the backend: give the backendId that names it";
+    throw wrongOptionError(FUNCTION_NAME, "journal", needed);
+  }
+  if (rest.reads !== undefined && typeof rest.guard === "object" && rest.guard.store !== undefined)
+    throw wrongOptionError(FUNCTION_NAME, "reads", "give reads or guard.store, not both");
   const { grantsFile, store } = rest.permissions ?? {};
   if (grantsFile !== undefined && store !== undefined)
     throw wrongOptionError(

@@ -6,7 +6,14 @@
  *
  * @module filewright/workspace
  */
-export type { Recovery } from "../journal/index.ts";
+export {
+  type JournalStore,
+  MemoryJournal,
+  type OpenRecord,
+  type Recovery,
+  type StoredRecord,
+} from "../journal/index.ts";
+export type { RecordEntry } from "../backends/transaction/step.ts";
 export type { AgentOptions } from "./agents.ts";
 export type { BudgetOptions, Spent } from "../pipeline/scheduling/budget.ts";
 export type { CallOptions } from "../pipeline/enter.ts";

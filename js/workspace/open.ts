@@ -189,7 +189,8 @@ export async function openWorkspace(
     readers: readersFor({ readers: given.readers }),
   });
   const recovery = await recoverSession(session);
-  const journal = records.store instanceof MemoryJournal ? "memory" : "disk";
+  const journal =
+    given.journal !== undefined ? "host" : records.store instanceof MemoryJournal ? "memory" : "disk";
   notifyRecovery(given, recovery, journal);
   return makeWorkspace(session, preset, {
     engine: running.engine,
@@ -217,11 +218,11 @@ function nextWorkspaceNumber(): number {
  * its journal. The paths of another backend identify nothing without a name for the storage.
  */
 function journalPlaceOf(
-  { backend, backendId }: WorkspaceOptions,
+  { backend, backendId, journal }: WorkspaceOptions,
   state: StateDirectory | undefined,
 ): Pick<JournalOptions, "store" | "storage"> {
-  if (state === undefined) return { store: new MemoryJournal() };
-  const store = requireLocalHost().journal(state.path);
+  if (journal === undefined && state === undefined) return { store: new MemoryJournal() };
+  const store = journal ?? requireLocalHost().journal((state as StateDirectory).path);
   return backend === undefined || isLocalDisk(backend)
     ? { store }
     : { store, storage: `backend ${backendId}` };
@@ -232,11 +233,12 @@ function journalPlaceOf(
  * @throws FilewrightError when the host named one that cannot be written
  */
 function stateDirectoryOf(
-  { backend, backendId, stateDir }: WorkspaceOptions,
+  { backend, backendId, stateDir, journal }: WorkspaceOptions,
   local: boolean,
 ): StateDirectory | undefined {
-  const isKept =
-    local || (isLocalDisk(backend as FsBackend) ? stateDir !== undefined : backendId !== undefined);
+  // A journal of the host needs no place on the disk.
+  const isNamed = backendId !== undefined && journal === undefined;
+  const isKept = local || (isLocalDisk(backend as FsBackend) ? stateDir !== undefined : isNamed);
   return isKept ? requireLocalHost().stateDir(stateDir) : undefined;
 }
 
@@ -247,7 +249,7 @@ function stateDirectoryOf(
 function notifyRecovery(
   { notify, stateDir, storage }: WorkspaceOptions,
   recovery: Recovery,
-  journal: "disk" | "memory",
+  journal: "disk" | "memory" | "host",
 ): void {
   const { rolledBack, ignored, damaged, conflicts } = recovery;
   debug.recovery?.(
@@ -337,11 +339,12 @@ async function assertDirectory(storage: FsBackend, real: string, typed: string):
 
 /** Returns the store of the record of reads, which then survives a restart; undefined when it is kept in memory. */
 function readStoreOf(
-  { guard: given, stateDir }: CheckedOptions,
+  { guard: given, stateDir, reads }: CheckedOptions,
   guard: GuardLevel,
   local: boolean,
 ): ReadStore | undefined {
   if (guard === "off") return undefined;
+  if (reads !== undefined) return reads;
   if (typeof given === "object" && given.store !== undefined) return given.store;
   // A warning that the host did not request is not worth a write for each read.
   if (guard === "warn" && given === undefined) return undefined;

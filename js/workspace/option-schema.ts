@@ -31,6 +31,7 @@ import { LIMIT_OPTIONS } from "../tools/lib/limits.ts";
 import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { AccessOptions, GuardOptions, RootOptions, WorkspaceOptions } from "./options.ts";
 import type { PermissionOptions } from "./permissions.ts";
+import { JOURNAL_STORE } from "../journal/store.ts";
 import { READ_STORE } from "../pipeline/past/reads.ts";
 
 const FILE_NAME_OPTION = text({
@@ -113,6 +114,8 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     agent: text(),
     guard: either(either(flag(), choice("off", "warn", "refuse")), GUARD_OPTIONS),
     observers: list(OBSERVER),
+    journal: JOURNAL_STORE,
+    reads: READ_STORE,
     stateDir: text(),
     backendId: text({
       pattern: "^[\\w.:/-]{1,200}$",

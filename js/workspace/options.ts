@@ -13,6 +13,7 @@ import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/lib/limits.ts";
 import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { PermissionOptions } from "./permissions.ts";
+import type { JournalStore } from "../journal/store.ts";
 import type { ReadStore } from "../pipeline/past/reads.ts";
 
 /** One root with what may be done below it. */
@@ -186,6 +187,17 @@ export interface WorkspaceOptions {
   readonly guard?: boolean | GuardLevel | GuardOptions | undefined;
   /** The observers of calls, such as an audit log, counters or spans. */
   readonly observers?: readonly Observer[] | undefined;
+  /**
+   * The store in which changes are recorded before they are made, for hosts whose processes share one: what a dead
+   * process left unfinished is rolled back by the next one that opens it. Of a storage other than the local disk give
+   * the `backendId`, too. The workspace does not close it. Default: below `stateDir`, or in memory.
+   */
+  readonly journal?: JournalStore | undefined;
+  /**
+   * The store of what each agent has read, for hosts whose processes share one; the same as `guard.store`. Default:
+   * below `stateDir` where the level of the guard is `refuse`, else in memory.
+   */
+  readonly reads?: ReadStore | undefined;
   /** The directory of locks and journals, outside every root. */
   readonly stateDir?: string | undefined;
   /**

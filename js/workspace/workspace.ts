@@ -55,9 +55,9 @@ export interface Capabilities {
   /**
    * The place where changes are recorded before they are made. With `memory`, a process that dies during a
    * change leaves it half made; a backend other than `LocalBackend` needs the option `backendId` for
-   * `disk`.
+   * `disk`. `host`: in the store of the option `journal`.
    */
-  readonly journal: "disk" | "memory";
+  readonly journal: "disk" | "memory" | "host";
   /**
    * The directory of locks and history, and why it is not in a better place; absent for a workspace that keeps
    * nothing on the disk.
