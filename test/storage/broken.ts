@@ -91,7 +91,7 @@ export const BROKEN: readonly Broken[] = [
     fault: "tears commits",
     broken: oneByOne,
     probe: "atomic",
-    cases: ["commit: nobody sees half of it", "commit: all or nothing"],
+    cases: ["commit: no reader sees half of it", "commit: all or nothing"],
   },
   {
     fault: "tears reads",
@@ -109,7 +109,7 @@ export const BROKEN: readonly Broken[] = [
           return { version, results };
         },
       }),
-    cases: ["commit: nobody sees half of it"],
+    cases: ["commit: no reader sees half of it"],
   },
   {
     fault: "repeats a commit with the same key",

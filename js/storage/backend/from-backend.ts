@@ -58,7 +58,8 @@ const GIGABYTE = 1024 * 1024 * 1024;
 
 /**
  * Returns a storage over a backend, for programs that speak to storages alone. One object has to serve all writers
- * of this process: it holds the queue and the idempotency keys.
+ * of this process: it holds the queue and the idempotency keys. Its probe writes into a directory below the root,
+ * which it removes again.
  */
 export function fromBackend(backend: FsBackend, options: FromBackendOptions = {}): Storage {
   const { root = "/" } = checkOptions(options);

@@ -1,6 +1,6 @@
 /**
  * A storage in memory: the complete reference of the contract, for tests, demos and development. It belongs to one
- * process and ends with it. A commit runs without interruption, so nobody sees half of it.
+ * process and ends with it. A commit runs without interruption, so no reader sees half of it.
  */
 import { engine } from "../../engine/current.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";

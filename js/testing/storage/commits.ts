@@ -238,7 +238,7 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: "commit: nobody sees half of it",
+    name: "commit: no reader sees half of it",
     facts: ["atomic"],
     run: async ({ second, write }) => {
       const paths = ["/a", "/b/c", "/d"];

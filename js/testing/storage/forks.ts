@@ -207,7 +207,7 @@ export const forkCases: readonly StorageCase[] = [
     name: "merge: of a storage that is no relative is INVALID_ARGUMENT",
     needs: ["merge"],
     run: async ({ storage }) => {
-      await assertFails(() => storage.merge?.({} as Storage), "INVALID_ARGUMENT", "a stranger");
+      await assertFails(() => storage.merge?.({} as Storage), "INVALID_ARGUMENT", "an unrelated object");
     },
   },
   {

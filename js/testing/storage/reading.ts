@@ -75,7 +75,7 @@ export const readingCases: readonly StorageCase[] = [
     },
   },
   {
-    name: "readMany and commit: bytes handed out and taken in belong to nobody else",
+    name: "readMany and commit: bytes handed out and taken in are copies",
     run: async ({ storage, text }) => {
       const body = new TextEncoder().encode("abc");
       const pending = storage.commit([{ op: "put", path: "/a", body }]);
