@@ -7,6 +7,8 @@ import { FilewrightError } from "../../engine/errors.ts";
 
 const MAX_WORKSPACE_BYTES = 200;
 const encoder = new TextEncoder();
+/** Parts of dots alone would be resolved as those of a path. */
+const PREFIX_FORM = /^(?:(?!\.+(?:\/|$))[\w.=-]+(?:\/|$))*$/u;
 
 /** Returns a name of any characters in those that keys have: others as `=` and the two digits of each byte. */
 function encodeName(name: string): string {
@@ -38,6 +40,8 @@ export class Keys {
 
   constructor(prefix: string, workspace: string) {
     checkWorkspaceName(workspace);
+    if (!PREFIX_FORM.test(prefix))
+      throw new FilewrightError("INVALID_ARGUMENT", "`prefix` has other characters, or a part of dots alone");
     this.#prefix = prefix;
     this.#workspace = `${prefix}ws/${encodeName(workspace)}/`;
   }

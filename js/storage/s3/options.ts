@@ -1,5 +1,6 @@
 /** The options of {@link s3Storage}. */
 import {
+  anyText,
   callback,
   either,
   integer,
@@ -33,7 +34,10 @@ export interface S3StorageOptions {
   readonly credentials: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
   /** The name of the workspace, at most 200 bytes. One that does not exist yet is empty. */
   readonly workspace: string;
-  /** The beginning of every key, so that several installations share a bucket. Default: none. */
+  /**
+   * The beginning of every key, so that several installations share a bucket: letters, digits, `-`, `_`, `=`, `.` and
+   * `/`. Default: none.
+   */
   readonly prefix?: string | undefined;
   /** Sends the signed requests. Default: the global `fetch`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
@@ -67,7 +71,7 @@ export const S3_STORAGE_OPTIONS: Options<S3StorageOptions> = described("S3Storag
     ),
   ),
   workspace: required(text()),
-  prefix: text(),
+  prefix: anyText(),
   fetch: callback(),
   timeoutMs: integer(1),
   attempts: integer(1, 20),

@@ -45,6 +45,8 @@ const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 20_000;
 const EMPTY_BYTES = new Uint8Array();
 
+const BUCKET_FORM = /^[A-Za-z\d][\w.-]{0,253}[A-Za-z\d]$/u;
+
 type Client = new (options: ConstructorParameters<typeof AwsClient>[0]) => AwsClient;
 
 /** Loads the package that signs requests. */
@@ -82,6 +84,8 @@ export class S3Client {
       base.password !== ""
     )
       throw new FilewrightError("INVALID_ARGUMENT", "`endpoint` is an http or https address without a user");
+    if (!BUCKET_FORM.test(options.bucket))
+      throw new FilewrightError("INVALID_ARGUMENT", "`bucket` is no name of a bucket");
     this.#base = `${base.origin}${base.pathname.replace(/\/+$/u, "")}/${encodeURIComponent(options.bucket)}`;
     this.#region = options.region ?? "us-east-1";
     this.#credentials = options.credentials;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts";
 import { startMiniflare } from "./miniflare.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
-import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.ts";
+import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";
 
 const openAt = ({ bucket, credentials }: S3Server, endpoint: string): Promise<S3Storage> =>
   s3Storage({ endpoint, bucket, credentials, workspace: "w", prefix: `${randomUUID()}/` });
@@ -55,6 +55,15 @@ describe.skipIf(LACKS_VERSITYGW)("versitygw", () => {
     for (const name of names) {
       const { entries } = await (await open(name)).list({ limit: 10 });
       expect(entries.map(({ path }) => path)).toEqual([`/${names.indexOf(name)}`]);
+    }
+    const { endpoint, bucket, credentials } = server;
+    for (const bad of [".", "..", "a/../b/", "a//b", "/a", "a?b", "a b", "%2e/", "ü"]) {
+      const given = { endpoint, bucket, credentials, workspace: "w", prefix: bad };
+      await expect(s3Storage(given)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    for (const bad of ["..", "a/b", "a?b", "", "a#"]) {
+      const given = { endpoint, bucket: bad, credentials, workspace: "w" };
+      await expect(s3Storage(given)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
     for (const bad of ["", "a\0b", "a\nb", "x".repeat(201), "\ud800"])
       await expect(open(bad)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts";
 import { storageContract } from "../../../js/testing/storage/contract.ts";
 import { startMiniflare } from "./miniflare.ts";
-import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.ts";
+import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";
 
 const SERVERS = [
   { name: "versitygw", start: startVersitygw, lacks: LACKS_VERSITYGW },

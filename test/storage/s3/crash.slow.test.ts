@@ -1,9 +1,9 @@
-/** Commits from several processes, which are killed with kill -9, as is the server. The large run: `npm run deep -- s3`. */
+/** Commits from several processes, which are killed with kill -9, as is the server. The large run: `npm run deep -- storage-s3`. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts";
-import { runCrashes } from "./crash.ts";
-import { LACKS_VERSITYGW, startVersitygw } from "./versitygw.ts";
+import { runCrashes } from "./crash.mjs";
+import { LACKS_VERSITYGW, startVersitygw } from "./versitygw.mjs";
 
 test.skipIf(LACKS_VERSITYGW)(
   "of the commits of three killed processes none is lost, given twice or seen torn",

@@ -5,7 +5,7 @@ import { FilewrightError } from "../../../js/engine/errors.ts";
 import { type S3Storage, type S3StorageOptions, s3Storage } from "../../../js/storage/s3/index.node.ts";
 import type { Op } from "../../../js/storage/storage.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
-import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.ts";
+import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";
 
 describe.skipIf(LACKS_VERSITYGW)("faults", () => {
   let server: S3Server;

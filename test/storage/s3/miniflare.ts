@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Miniflare } from "miniflare";
-import type { S3Server } from "./versitygw.ts";
+import type { S3Server } from "./versitygw.mjs";
 
 /** Starts workerd with an empty bucket behind a worker that speaks S3. */
 export async function startMiniflare(): Promise<S3Server> {

@@ -6,7 +6,7 @@ import { s3Storage } from "../../../js/storage/s3/index.node.ts";
 import { memoryStorage } from "../../../js/storage/index.node.ts";
 import type { Entry, Op, Storage } from "../../../js/storage/storage.ts";
 import { seededRandom } from "../../../scripts/lib/deep-kind.mjs";
-import { LACKS_VERSITYGW, startVersitygw } from "./versitygw.ts";
+import { LACKS_VERSITYGW, startVersitygw } from "./versitygw.mjs";
 
 const encoder = new TextEncoder();
 

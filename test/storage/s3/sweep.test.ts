@@ -8,7 +8,7 @@ import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts"
 import type { Op, Storage } from "../../../js/storage/storage.ts";
 import { startMiniflare } from "./miniflare.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
-import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.ts";
+import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";
 
 const HOUR_MS = 3_600_000;
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts";
 import type { Op } from "../../../js/storage/storage.ts";
 import { type FaultProxy, startCounter } from "./proxy.ts";
-import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.ts";
+import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";
 
 let server: S3Server;
 let proxy: FaultProxy;

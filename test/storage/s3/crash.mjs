@@ -1,54 +1,56 @@
 /** Writers in processes of their own that are killed with kill -9, as is the server; and what is there afterwards. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { S3Storage } from "../../../js/storage/s3/index.node.ts";
-import type { S3Server } from "./versitygw.ts";
-
-/** How the crashes are made. */
-export interface CrashPlan {
-  readonly writers: number;
-  /** The number of commits of each writer. */
-  readonly commits: number;
-  /** The mean time in milliseconds between two kills. */
-  readonly killEveryMs: number;
-  /** One of so many kills is that of the server. */
-  readonly serverEvery: number;
-  readonly random: () => number;
-}
-
-/** What was found after the crashes. */
-export interface CrashReport {
-  /** The commits that were answered, and those in the history. */
-  readonly answered: number;
-  readonly committed: number;
-  /** Answered commits that are not in the history. */
-  readonly lost: readonly string[];
-  /** Keys that are in the history more than once. */
-  readonly twice: readonly string[];
-  /** Reads that saw the two files of a commit with different content. */
-  readonly torn: number;
-  readonly reads: number;
-  /** The number in the files. */
-  readonly total: number;
-  readonly kills: { readonly writers: number; readonly server: number };
-}
-
 const WRITER = fileURLToPath(new URL("crash-writer.mjs", import.meta.url));
 
-/** Lets writers and the server crash until every writer has made its commits. */
-export async function runCrashes(
-  server: S3Server,
-  workspace: string,
-  open: () => Promise<S3Storage>,
-  { writers, commits, killEveryMs, serverEvery, random }: CrashPlan,
-): Promise<CrashReport> {
-  const answered = new Map<string, number>();
-  const kills = { writers: 0, server: 0 };
-  const running = new Map<string, ChildProcess>();
-  const errors: string[] = [];
+/**
+ * How the crashes are made: `commits` are those of each writer, `killEveryMs` is the mean time between two kills, of
+ * which one of `serverEvery` is that of the server.
+ * @typedef {{
+ *   readonly writers: number,
+ *   readonly commits: number,
+ *   readonly killEveryMs: number,
+ *   readonly serverEvery: number,
+ *   readonly random: () => number,
+ * }} CrashPlan
+ */
 
-  const start = (id: string): Promise<void> =>
+/**
+ * What was found after the crashes. `lost` are answered commits that are not in the history, `twice` keys that are in
+ * it more than once, `torn` reads that saw the two files of a commit with different content; `total` is the number in
+ * the files.
+ * @typedef {{
+ *   readonly answered: number,
+ *   readonly committed: number,
+ *   readonly lost: readonly string[],
+ *   readonly twice: readonly string[],
+ *   readonly torn: number,
+ *   readonly reads: number,
+ *   readonly total: number,
+ *   readonly kills: { readonly writers: number, readonly server: number },
+ * }} CrashReport
+ */
+
+/**
+ * Lets writers and the server crash until every writer has made its commits.
+ * @param {import("./versitygw.mjs").S3Server} server
+ * @param {string} workspace
+ * @param {() => Promise<import("../../../dist/storage/s3/index.node.js").S3Storage>} open
+ * @param {CrashPlan} plan
+ * @returns {Promise<CrashReport>}
+ */
+export async function runCrashes(
+  server,
+  workspace,
+  open,
+  { writers, commits, killEveryMs, serverEvery, random },
+) {
+  const answered = /* @__PURE__ */ new Map();
+  const kills = { writers: 0, server: 0 };
+  const running = /* @__PURE__ */ new Map();
+  const errors = [];
+  const start = (id) =>
     new Promise((resolve) => {
       const { endpoint, bucket, credentials } = server;
       const from = answered.get(id) ?? 0;
@@ -58,17 +60,16 @@ export async function runCrashes(
       createInterface({ input: child.stdout }).on("line", (key) => {
         answered.set(id, Number(key.split(":")[1]) + 1);
       });
-      child.stderr.on("data", (text: Buffer) => errors.push(String(text)));
+      child.stderr.on("data", (text) => errors.push(String(text)));
       child.once("close", (code, signal) => {
         running.delete(id);
         if (code !== 0 && signal !== "SIGKILL") errors.push(`writer ${id} ended with ${code}`);
         resolve();
       });
     });
-  const work = async (id: string): Promise<void> => {
+  const work = async (id) => {
     while ((answered.get(id) ?? 0) < commits && errors.length === 0) await start(id);
   };
-
   let isOver = false;
   const killing = (async () => {
     for (let round = 1; !isOver; round += 1) {
@@ -86,10 +87,10 @@ export async function runCrashes(
   let torn = 0;
   let reads = 0;
   const reading = (async () => {
-    const storage = await open();
+    const storage2 = await open();
     while (!isOver) {
       try {
-        const [total, copy] = (await storage.readMany(["/total", "/copy"])).results.map((result) =>
+        const [total, copy] = (await storage2.readMany(["/total", "/copy"])).results.map((result) =>
           result !== null && "body" in result
             ? new TextDecoder().decode(result.body)
             : result && "message" in result
@@ -98,9 +99,7 @@ export async function runCrashes(
         );
         reads += 1;
         if (total !== copy) torn += 1;
-      } catch {
-        // The server is down.
-      }
+      } catch {}
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   })();
@@ -108,7 +107,6 @@ export async function runCrashes(
   isOver = true;
   await Promise.all([killing, reading]);
   if (errors.length > 0) throw new Error(errors.join("\n"));
-
   const storage = await open();
   const past = await storage.history({ limit: writers * commits * 2 });
   const keys = past.map(({ key }) => key ?? "");
@@ -125,7 +123,7 @@ export async function runCrashes(
     torn,
     reads,
     total: Number(
-      found !== null && found !== undefined && "body" in found ? new TextDecoder().decode(found.body) : -1,
+      found !== null && found !== void 0 && "body" in found ? new TextDecoder().decode(found.body) : -1,
     ),
     kills,
   };

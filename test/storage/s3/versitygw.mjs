@@ -1,5 +1,5 @@
 /** Starts versitygw, an S3 server over a directory, for the tests of the storage in an S3-compatible store. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -7,39 +7,43 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VERSITYGW_PROGRAM } from "../../../scripts/versitygw.mjs";
 
-/** Where a server can be reached, and how it is stopped. */
-export interface S3Server {
-  readonly endpoint: string;
-  readonly bucket: string;
-  /** The folder with its buckets; empty for a server without one. */
-  readonly folder: string;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Ends the server as a crash does, and starts it again on the same data and address. */
-  crash(): Promise<void>;
-  stop(): Promise<void>;
-}
+/**
+ * Where a server can be reached, and how it is stopped. `folder` has its buckets; it is empty for a server without
+ * one. `crash` ends the server as a crash does, and starts it again on the same data and address.
+ * @typedef {{
+ *   readonly endpoint: string,
+ *   readonly bucket: string,
+ *   readonly folder: string,
+ *   readonly credentials: { readonly accessKeyId: string, readonly secretAccessKey: string },
+ *   crash(): Promise<void>,
+ *   stop(): Promise<void>,
+ * }} S3Server
+ */
 
 /** Returns a port of loopback that is free now. */
-async function freePort(): Promise<number> {
+async function freePort() {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
 
 /** True where the tests with versitygw are skipped: it is not built, and this is not CI. */
-export const LACKS_VERSITYGW: boolean = !existsSync(VERSITYGW_PROGRAM) && process.env["CI"] !== "true";
+export const LACKS_VERSITYGW = !existsSync(VERSITYGW_PROGRAM) && process.env["CI"] !== "true";
 
-/** Starts a server with an empty bucket. */
-export async function startVersitygw(): Promise<S3Server> {
+/**
+ * Starts a server with an empty bucket.
+ * @returns {Promise<S3Server>}
+ */
+export async function startVersitygw() {
   const folder = await mkdtemp(join(tmpdir(), "filewright-s3-"));
   await mkdir(join(folder, "bucket"));
   const port = await freePort();
   const credentials = { accessKeyId: "test-access", secretAccessKey: "test-secret-of-versitygw" };
   const endpoint = `http://127.0.0.1:${port}`;
-  let child: ChildProcess;
-  const start = async (): Promise<void> => {
+  let child;
+  const start = async () => {
     child = spawn(
       VERSITYGW_PROGRAM,
       ["--port", `127.0.0.1:${port}`, "--quiet", "--keep-alive", "posix", folder],
@@ -52,18 +56,18 @@ export async function startVersitygw(): Promise<S3Server> {
         stdio: "ignore",
       },
     );
-    const exited = new Promise<never>((_, reject) => {
+    const exited = new Promise((_, reject) => {
       child.once("exit", (code) => reject(new Error(`versitygw ended with ${code}`)));
     });
     exited.catch(() => {});
     for (let tries = 0; ; tries += 1) {
-      const answer = await Promise.race([fetch(endpoint).catch(() => undefined), exited]);
-      if (answer !== undefined) return;
+      const answer = await Promise.race([fetch(endpoint).catch(() => void 0), exited]);
+      if (answer !== void 0) return;
       if (tries > 300) throw new Error("versitygw does not answer");
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
+  const end = async (signal) => {
     const gone = new Promise((resolve) => child.once("exit", resolve));
     if (child.exitCode === null && child.kill(signal)) await gone;
   };
