@@ -56,7 +56,7 @@ export async function searchByThreads(search: GrepSearch, place: ThreadSearchPla
   const more = async (): Promise<boolean> => {
     const next = isWalking ? await walked.next() : { done: true as const };
     if (next.done === true) isWalking = false;
-    else ahead.push(next.value);
+    else for (const file of next.value.run) ahead.push({ file, counts: next.value.counts });
     return isWalking;
   };
   while (ahead.length < MAX_FILES_WITHOUT_THREADS && (await more()));
@@ -83,21 +83,24 @@ export async function searchByThreads(search: GrepSearch, place: ThreadSearchPla
     const stopped = await takeFiles(search, backend, first);
     if (stopped === undefined) continue;
     // The counts of a result include the walk up to a few files after the last one.
-    const known = [...first.files.slice(stopped), ...requests.flatMap(({ files }) => files), ...ahead];
-    while (known.length < WALK_AHEAD_FILES && (await more())) known.push(ahead.at(-1) as WalkedFile);
+    const asked = [...first.files.slice(stopped), ...requests.flatMap(({ files }) => files)];
+    while (asked.length + ahead.length < WALK_AHEAD_FILES && (await more()));
     await walked.return(undefined);
-    return known[WALK_AHEAD_FILES - 1]?.counts ?? walk.counts;
+    return [...asked, ...ahead][WALK_AHEAD_FILES - 1]?.counts ?? walk.counts;
   }
   return walk.counts;
 }
 
-/** Yields the files of a walk with its counts at that moment. */
-async function* countedFiles(walk: SearchWalk, top: string | undefined): AsyncGenerator<WalkedFile> {
+/** Yields the files of a walk in groups, each with the counts of the walk at that moment. */
+async function* countedFiles(
+  walk: SearchWalk,
+  top: string | undefined,
+): AsyncGenerator<{ readonly run: readonly WalkEntry[]; readonly counts: Counts }> {
   let counts: Counts = { ignored: 0, unreadable: 0 };
   for await (const run of walk.runs(top)) {
     const { ignored, unreadable } = walk.counts;
     if (ignored !== counts.ignored || unreadable !== counts.unreadable) counts = { ignored, unreadable };
-    for (const file of run) yield { file, counts };
+    yield { run, counts };
   }
 }
 
