@@ -81,9 +81,11 @@ describe.skipIf(missingServer() !== undefined)("postgresStorage over a network",
     const cut = storage.commit([put("/a", "1")], { key: "k1" }).catch((error: unknown) => error);
     const waiting =
       "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%commit%'";
+    // Not within the transaction, which sees the activity as it was at its first look.
+    const watcher = server.pool();
     let pid: number | undefined;
-    while (pid === undefined) pid = (await admin.query(waiting)).rows[0]?.pid;
-    await admin.query("select pg_terminate_backend($1)", [pid]);
+    while (pid === undefined) pid = (await watcher.query(waiting)).rows[0]?.pid;
+    await watcher.query("select pg_terminate_backend($1)", [pid]);
     expect(await cut).toMatchObject({ code: "IO_ERROR", details: { outcome: "unknown" } });
     await admin.query("rollback");
     admin.release();
