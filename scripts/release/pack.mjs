@@ -94,6 +94,30 @@ const readmeOfAddon = ({ platform }) => `# ${addonPackageName(platform)}
 The native addon of filewright for ${platform}. Installing \`filewright\` installs it where it fits; nothing else has to be done.
 `;
 
+/** The size of a header in a tar archive, of which the content of a file takes multiples. */
+const TAR_BLOCK = 512;
+
+/**
+ * Returns a tar archive with the files of each kind one after the other, in which a compressor finds more that
+ * repeats.
+ *
+ * @param {Buffer} archive
+ */
+function sortedByKind(archive) {
+  const entries = [];
+  for (let start = 0; archive[start] !== 0; ) {
+    const text = (from, to) => archive.toString("latin1", start + from, start + to).split("\0")[0];
+    // Other types of entries belong to the file after them.
+    if (text(156, 157) !== "0") return archive;
+    const end = start + TAR_BLOCK * (1 + Math.ceil(Number.parseInt(text(124, 136), 8) / TAR_BLOCK));
+    const name = text(0, 100);
+    entries.push({ kind: name.slice(name.lastIndexOf(".")), data: archive.subarray(start, end) });
+    start = end;
+  }
+  entries.sort((a, b) => (a.kind < b.kind ? -1 : Number(a.kind > b.kind)));
+  return Buffer.concat([...entries.map(({ data }) => data), Buffer.alloc(2 * TAR_BLOCK)]);
+}
+
 /**
  * Compresses a tarball again where there is a program `gzip`: the zlib of Node prefers speed, and its result is 2 %
  * larger.
@@ -101,7 +125,7 @@ The native addon of filewright for ${platform}. Installing \`filewright\` instal
 function compressAgain(tarball) {
   if (!isInstalled("gzip")) return;
   const plain = tarball.replace(/\.tgz$/u, ".tar");
-  writeFileSync(plain, gunzipSync(readFileSync(tarball)));
+  writeFileSync(plain, sortedByKind(gunzipSync(readFileSync(tarball))));
   runAndWait("gzip", ["-9", "--no-name", "--suffix=.smaller", plain]);
   if (statSync(`${plain}.smaller`).size < statSync(tarball).size) renameSync(`${plain}.smaller`, tarball);
   else rmSync(`${plain}.smaller`);
