@@ -21,7 +21,7 @@ const openAt = ({ endpoint, bucket, credentials }, workspace, prefix = "") =>
 /** Makes commits with crashes on a server. @returns one line for each failure */
 async function crash(name, server, commits, random) {
   const workspace = randomUUID();
-  const plan = { writers: WRITERS, commits, killEveryMs: 1_500, serverEvery: 6, random };
+  const plan = { writers: WRITERS, commits, commitsPerKill: 60, serverEvery: 6, random };
   const report = await runCrashes(server, workspace, () => openAt(server, workspace), plan);
   console.log(`${name}: ${JSON.stringify(report)}`);
   const { answered, committed, total, lost, twice, torn } = report;

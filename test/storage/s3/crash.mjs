@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 const WRITER = fileURLToPath(new URL("crash-writer.mjs", import.meta.url));
 
 /**
- * How the crashes are made: `commits` are those of each writer, `killEveryMs` is the mean time between two kills, of
+ * How the crashes are made: `commits` are those of each writer, `commitsPerKill` is the mean number between two kills, of
  * which one of `serverEvery` is that of the server.
  * @typedef {{
  *   readonly writers: number,
  *   readonly commits: number,
- *   readonly killEveryMs: number,
+ *   readonly commitsPerKill: number,
  *   readonly serverEvery: number,
  *   readonly random: () => number,
  * }} CrashPlan
@@ -44,7 +44,7 @@ export async function runCrashes(
   server,
   workspace,
   open,
-  { writers, commits, killEveryMs, serverEvery, random },
+  { writers, commits, commitsPerKill, serverEvery, random },
 ) {
   const answered = /* @__PURE__ */ new Map();
   const kills = { writers: 0, server: 0 };
@@ -72,16 +72,20 @@ export async function runCrashes(
   };
   let isOver = false;
   const killing = (async () => {
-    for (let round = 1; !isOver; round += 1) {
-      await new Promise((resolve) => setTimeout(resolve, killEveryMs * (0.5 + random())));
-      if (isOver) return;
+    // By the number of answered commits, so that a fast machine has as many kills as a slow one.
+    for (let round = 1, next = commitsPerKill; !isOver; ) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const total = [...answered.values()].reduce((sum, count) => sum + count, 0);
+      if (isOver || total < next) continue;
+      next = total + 1 + Math.floor(random() * 2 * commitsPerKill);
       if (round % serverEvery === 0) {
         await server.crash();
         kills.server += 1;
-        continue;
+      } else {
+        const children = [...running.values()];
+        if (children[Math.floor(random() * children.length)]?.kill("SIGKILL")) kills.writers += 1;
       }
-      const children = [...running.values()];
-      if (children[Math.floor(random() * children.length)]?.kill("SIGKILL")) kills.writers += 1;
+      round += 1;
     }
   })();
   let torn = 0;
