@@ -6,6 +6,8 @@ import { join, resolve } from "node:path";
 import sharp from "sharp";
 import { afterAll, expect, test } from "vitest";
 import { pdf } from "../../readers/make.ts";
+import { missingServer, startPostgres } from "../../storage/postgres/server.mjs";
+import { afterThisTest } from "../../support/cleanups.ts";
 import { installed } from "../installed.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -13,8 +15,10 @@ const HOME = join(ROOT, ".cache/peers-lowest");
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "filewright-peers-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test("text of a PDF, a value of YAML, a smaller image, spans and a signed request", async ({ skip }) => {
-  const why = installed(join(import.meta.dirname, "lowest.json"), HOME);
+test("text of a PDF, a value of YAML, a smaller image, spans, a signed request and a file in a database", async ({
+  skip,
+}) => {
+  const why = missingServer() ?? installed(join(import.meta.dirname, "lowest.json"), HOME);
   if (why !== undefined && process.env["CI"] !== "true") skip(why);
   expect(why).toBeUndefined();
   // A copy, since through a link Node would find the packages of this checkout.
@@ -31,8 +35,12 @@ test("text of a PDF, a value of YAML, a smaller image, spans and a signed reques
   const image = sharp({ create: { width: 4000, height: 1000, channels: 3, background: "#336699" } });
   writeFileSync(join(dir, "a.png"), await image.png().toBuffer());
 
-  const said = execFileSync(process.execPath, [join(HOME, "scene.mjs"), dir], { encoding: "utf8" });
+  const server = await startPostgres();
+  afterThisTest(() => server.stop());
+  const args = [join(HOME, "scene.mjs"), dir, server.host];
+  const said = execFileSync(process.execPath, args, { encoding: "utf8" });
   expect(JSON.parse(said)).toMatchObject({
+    sameBytes: true,
     signature: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=access\//u),
     pdf: expect.stringContaining("First page"),
     yaml: expect.stringContaining("8080"),

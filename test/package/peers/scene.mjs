@@ -3,6 +3,8 @@
 import { trace } from "@opentelemetry/api";
 import { openWorkspace } from "filewright";
 import { openTelemetry } from "filewright/hooks";
+import { postgresStorage } from "filewright/postgres";
+import pg from "pg";
 import { s3Storage } from "filewright/s3";
 
 const spans = [];
@@ -21,6 +23,14 @@ const yaml = await ws.readFile({ path: "a.yaml", json_pointer: "/servers/1/port"
 const image = await ws.call("read_file", { path: "a.png" });
 await ws.close();
 
+const client = new pg.Pool({ host: process.argv[3], user: "postgres", database: "postgres" });
+const database = await postgresStorage({ client, workspace: "peers" });
+const body = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+await database.commit([{ op: "put", path: "/every-byte", body }]);
+const [stored] = (await database.readMany(["/every-byte"])).results;
+const sameBytes = Buffer.from(stored?.body ?? []).equals(body);
+await client.end();
+
 let signature = "";
 const storage = await s3Storage({
   endpoint: "https://store.invalid",
@@ -34,5 +44,12 @@ const storage = await s3Storage({
 });
 await storage.readMany(["/a.txt"]);
 console.log(
-  JSON.stringify({ signature, pdf: pdf.content, yaml: yaml.content, image: image.data?.image?.sent, spans }),
+  JSON.stringify({
+    sameBytes,
+    signature,
+    pdf: pdf.content,
+    yaml: yaml.content,
+    image: image.data?.image?.sent,
+    spans,
+  }),
 );
