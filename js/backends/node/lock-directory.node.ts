@@ -6,8 +6,9 @@
  * exactly one process gets it. Each kind sees the other's locks: to the addon a directory is no lock file that it
  * could open, which `local/lock.node.ts` reads as held, and here a file in the place of the directory counts as held.
  *
- * A holder that has ended is recognised by its pid and start time; one of another boot, machine or container by a
- * file that it has not touched for {@link MAX_SILENCE_MS}.
+ * A holder that has ended, a process or a worker thread, is recognised by its pid and start time; one of another boot,
+ * machine or container, and a worker where threads have no pids, by a file that it has not touched for
+ * {@link MAX_SILENCE_MS}.
  */
 import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs";
@@ -17,7 +18,7 @@ import type { LockHandle } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { systemErrorName, withOsErrors } from "./errors.node.ts";
 import { bytesOfPath } from "./host-path.node.ts";
-import { hasEnded, ownIdentity, type ProcessIdentity } from "./process-identity.node.ts";
+import { hasEnded, ownThreadIdentity, type ProcessIdentity } from "./process-identity.node.ts";
 
 /** The time between two touches of the files of held locks, in milliseconds. */
 const TOUCH_INTERVAL_MS = 20_000;
@@ -202,7 +203,7 @@ export function lockFileName(name: string): string {
 }
 
 function holderFileName(): string {
-  const { realm, pid, started } = ownIdentity();
+  const { realm, pid, started } = ownThreadIdentity();
   return `${realm}-${pid.toString(16)}-${started.toString(16)}-${randomBytes(8).toString("hex")}`;
 }
 

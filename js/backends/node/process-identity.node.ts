@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import process from "node:process";
+import { isMainThread } from "node:worker_threads";
 
 /** The identity of a process. */
 export interface ProcessIdentity {
@@ -22,6 +23,39 @@ let own: ProcessIdentity | undefined;
 export function ownIdentity(): ProcessIdentity {
   own ??= Object.freeze({ realm: ownRealm(), pid: process.pid, started: startTimeOf(process.pid) ?? 0 });
   return own;
+}
+
+/**
+ * Returns the identity of a thread of this process, under which it holds what nobody else may release: a worker can be
+ * terminated while its process goes on. On Linux a thread has a pid and a start time of its own. Elsewhere nobody can
+ * tell whether a worker has ended, so its realm is one that no process has, and only its silence counts.
+ */
+export function threadIdentity(isWorker: boolean, pid: number | undefined): ProcessIdentity {
+  const identity = ownIdentity();
+  if (!isWorker) return identity;
+  const started = pid === undefined ? undefined : startTimeOf(pid);
+  if (pid !== undefined && started !== undefined) return Object.freeze({ ...identity, pid, started });
+  const realm = createHash("sha256").update(`worker ${identity.realm}`).digest("hex").slice(0, 8);
+  return Object.freeze({ ...identity, realm });
+}
+
+let ownThread: ProcessIdentity | undefined;
+
+/** Returns the identity of the thread that calls. */
+export function ownThreadIdentity(): ProcessIdentity {
+  ownThread ??= threadIdentity(!isMainThread, ownThreadId());
+  return ownThread;
+}
+
+/** Returns the pid that Linux gives to the calling thread; undefined where it cannot be read. */
+function ownThreadId(): number | undefined {
+  try {
+    const [, owner, thread] = /^(\d+)\/task\/(\d+)$/u.exec(readlinkSync("/proc/thread-self")) ?? [];
+    // A procfs of another pid namespace has other numbers.
+    return owner === String(process.pid) ? Number(thread) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function ownRealm(): string {
@@ -49,7 +83,7 @@ function startTimeOf(pid: number): number | undefined {
   }
 }
 
-/** Returns whether a process has ended; undefined when its pid is of another boot, machine or container. */
+/** Returns whether a process, or a thread of one, has ended; undefined when its pid is of another boot, machine or container. */
 export function hasEnded({ realm, pid, started }: ProcessIdentity): boolean | undefined {
   if (realm !== ownIdentity().realm) return undefined;
   try {
