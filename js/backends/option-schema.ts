@@ -68,7 +68,12 @@ export interface CommandOptions {
 }
 
 const absoluteDirectory = text({
-  test: (path) => (path.startsWith("/") ? undefined : "must be an absolute path"),
+  test: (path) => {
+    if (path.startsWith("/")) return undefined;
+    return /^[A-Za-z]:[\\/]/u.test(path)
+      ? "must begin with /: it is for the sandboxes of Linux and macOS, and Windows has none"
+      : "must be an absolute path";
+  },
 });
 
 /** How a workspace runs commands. */

@@ -10,6 +10,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { shownPath } from "./confined/outside.ts";
 import type { SandboxPolicy } from "./policy.ts";
+import { placeOnWindows, ruleGlobsInForm } from "./windows-globs.ts";
 
 /** An absolute path in the internal form: the letter of the drive, and the names below. */
 const INTERNAL_PATH = /^\/([A-Z]):(\/[^\\:\0]*)?$/u;
@@ -51,15 +52,21 @@ export function markPathsLike(inner: object, outer: object): void {
 export function withPathsOf(storage: object, policy: SandboxPolicy): SandboxPolicy {
   if (foldingStorages.has(storage) && policy.foldsCase !== true)
     return Object.freeze({ ...policy, foldsCase: true });
-  return hasWindowsPaths(storage) && policy.paths !== "windows" ? withWindowsPaths(policy) : policy;
+  return hasWindowsPaths(storage) ? withWindowsPaths(policy) : policy;
 }
 
-/** Returns the policy for a Windows disk: its rules compare names as Windows does, and its globs are in the internal form. */
+/**
+ * Returns the policy for a Windows disk: its rules compare names as Windows does, and its globs and places are in the
+ * internal form. @throws INVALID_GLOB for one that cannot be understood
+ */
 export function withWindowsPaths(policy: SandboxPolicy): SandboxPolicy {
+  // Its globs are in the internal form already, in which a backslash escapes.
+  if (policy.paths === "windows") return policy;
   return Object.freeze({
     ...policy,
     paths: "windows",
-    deny: Object.freeze(policy.deny.map((glob) => globInForm(glob, "windows"))),
+    deny: Object.freeze(policy.deny.flatMap((glob) => ruleGlobsInForm(glob, "windows"))),
+    ...(policy.places === undefined ? {} : { places: Object.freeze(policy.places.map(placeOnWindows)) }),
   });
 }
 
@@ -145,17 +152,6 @@ export function beginsWithDrive(path: string): boolean {
 /** Returns an absolute path in the internal form, where it begins with a drive; any other is returned unchanged. */
 export function withInnerDrive(path: string): string {
   return beginsWithDrive(path) ? innerWindowsPath(path) : path;
-}
-
-/**
- * Returns a glob for paths of this form. On Windows a drive begins an absolute glob, and a backslash separates names,
- * except before `[ ] { } !`, which it escapes: names of Windows contain these, and no other character of globs.
- */
-export function globInForm(glob: string, paths: SandboxPolicy["paths"]): string {
-  if (paths !== "windows") return glob;
-  return glob
-    .replaceAll(/\\(?![[\]{}!])/gu, "/")
-    .replaceAll(/(?<=^|[{,!])([A-Za-z]):(?=\/|$)/gu, (_, drive: string) => `/${drive.toUpperCase()}:`);
 }
 
 /** Returns an absolute path of this machine in the form of a storage's paths. */

@@ -3,7 +3,8 @@
  * refused. Nothing is allowed by default; allowing everything needs a rule too.
  */
 import { isWithin } from "../backends/paths.ts";
-import { beginsWithDrive, globInForm, isOnDrive, withInnerDrive } from "../backends/windows-paths.ts";
+import { globInForm } from "../backends/windows-globs.ts";
+import { beginsWithDrive, isOnDrive, withInnerDrive } from "../backends/windows-paths.ts";
 import {
   assertToolNames,
   callback,
@@ -46,13 +47,20 @@ export interface HeadlessOptions {
   readonly foreignTools?: readonly string[] | undefined;
 }
 
+/** A backslash that was written as a separator: before a character that needs no escape, or after `**`. */
+const MISTAKEN_SEPARATOR = /\*\*\\|\\[^*?[\]{}\\!]/u;
+
 const HEADLESS_RULE: Options<HeadlessRule> = options("HeadlessRule", {
   tool: text(),
   path: text({
-    test: (path) =>
-      path.includes("/") && !/^(?:\/|\*\*\/)/u.test(path) && !beginsWithDrive(path)
-        ? `must begin with /, **/ or a drive, got ${JSON.stringify(path)}`
-        : undefined,
+    test: (path) => {
+      if (beginsWithDrive(path)) return undefined;
+      if (path.includes("/") && !/^(?:\/|\*\*\/)/u.test(path))
+        return `must begin with /, **/ or a drive, got ${JSON.stringify(path)}`;
+      return MISTAKEN_SEPARATOR.test(path)
+        ? `has a backslash that separates no names; separate them with /, got ${JSON.stringify(path)}`
+        : undefined;
+    },
   }),
   when: callback(),
   decision: required(choice("allow", "deny")),

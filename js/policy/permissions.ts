@@ -9,9 +9,11 @@
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
+import { engine } from "../engine/current.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { isWithin, parentOf } from "../backends/paths.ts";
-import { withInnerDrive } from "../backends/windows-paths.ts";
+import type { SandboxPolicy } from "../backends/policy.ts";
+import { displayPath, isAbsolutePath, withInnerDrive } from "../backends/windows-paths.ts";
 import type { Intent } from "../backends/policy.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import {
@@ -109,6 +111,8 @@ export interface PermissionSetup {
   readonly store: GrantStore;
   /** The absolute real path of the file of the store, if it has one. Its directory cannot be granted. */
   readonly file?: string | undefined;
+  /** The form of the paths, in which a question shows them: `windows` for those of a Windows disk. */
+  readonly paths?: SandboxPolicy["paths"];
   /** Asks the user for a grant. Without it, paths without a grant are refused. */
   readonly ask?: AskGrant | undefined;
   /** Returns the current time in milliseconds since 1970. Default `Date.now`. */
@@ -129,6 +133,7 @@ export const PERMISSION_SETUP: Options<PermissionSetup> = options("PermissionSet
   mode: required(choice("off", "prompt")),
   store: required(GRANT_STORE),
   file: text(),
+  paths: choice("windows"),
   ask: callback(),
   now: callback(),
   onEvent: callback(),
@@ -187,7 +192,7 @@ interface PendingQuestion {
 
 /** Creates permissions over a store. @throws FilewrightError INVALID_ARGUMENT naming the option */
 export function makePermissions(setup: PermissionSetup): Permissions {
-  const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = checkSetup(setup);
+  const { mode, store, file, paths, ask, now = Date.now, onEvent = () => undefined } = checkSetup(setup);
   const session = memoryGrants();
   const source = grantsSource(ask !== undefined, mode === "prompt");
   const pending = new Set<PendingQuestion>();
@@ -214,7 +219,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     const { intent: access, tool, agent } = wanted;
     const who = agent === undefined ? {} : { agent };
     const about = { dir, access, tool, ...who, path: wanted.at.typed, signal };
-    const given = await ask(`${what} ${escapeControls(dir)}?`, ["yes", "no"], about);
+    const given = await ask(`${what} ${escapeControls(displayPath(dir, paths))}?`, ["yes", "no"], about);
     if (signal.aborted) return false; // An answer to a withdrawn question.
     const understood = readGrantReply(given);
     const reply = typeof understood === "string" ? { answer: understood } : understood;
@@ -340,7 +345,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     list: async () => (await all()).filter((grant) => isInForce(grant, now())),
     add: async (grant: Omit<Grant, "granted_at">) => {
       const { dir, ...rest } = grant;
-      const added = checkNewGrant({ ...rest, dir: innerDirectory(dir) });
+      const added = checkNewGrant({ ...rest, dir: innerDirectory(dir, paths) });
       await store.add({ ...added, granted_at: new Date(now()).toISOString() });
       onEvent({ type: "grant_given", dir: added.dir, access: added.access });
     },
@@ -355,7 +360,11 @@ export function makePermissions(setup: PermissionSetup): Permissions {
 }
 
 /** Returns the directory of a grant in the form in which grants are stored, also for one as Windows writes it. */
-const innerDirectory = (dir: string): string => (typeof dir === "string" ? withInnerDrive(dir) : dir);
+function innerDirectory(dir: string, paths?: SandboxPolicy["paths"]): string {
+  if (typeof dir !== "string") return dir;
+  const isChecked = paths === "windows" && isAbsolutePath(dir, paths);
+  return isChecked ? engine().windowsRoot(dir, "/C:") : withInnerDrive(dir);
+}
 
 /**
  * Records a refusal. Only the last {@link MAX_KEPT_REFUSALS} are kept, because they matter only to calls that run

@@ -17,13 +17,8 @@ import {
 import { FilewrightError } from "../engine/errors.ts";
 import { checkPath, isWithin, joinPath, literalGlob, normalise } from "../backends/paths.ts";
 import { PLACES_OPTIONS, type PlacesOptions, encodePlaces } from "../backends/confined/places.ts";
-import {
-  beginsWithDrive,
-  globInForm,
-  isOnDrive,
-  innerWindowsPath,
-  withWindowsPaths,
-} from "../backends/windows-paths.ts";
+import { expandBracesWithSlash } from "../backends/glob-braces.ts";
+import { beginsWithDrive, isOnDrive, innerWindowsPath, withWindowsPaths } from "../backends/windows-paths.ts";
 import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
 import { unicodeFormsOfGlob } from "./glob-forms.ts";
 
@@ -103,13 +98,20 @@ function makePolicy(
     read: read === null ? null : places(read),
     write: places(write),
     ...(changed.length > 0 ? { places: changed } : {}),
-    deny: Object.freeze([...new Set(deny.flatMap(unicodeFormsOfGlob))]),
+    deny: Object.freeze([...new Set(deny.flatMap(withOwnAnchors).flatMap(unicodeFormsOfGlob))]),
     protect: options.protect ?? false,
     ...(secrets === "grant" ? { secrets } : {}),
     readOnly: options.readOnly ?? false,
     followSymlinks: options.followSymlinks ?? "inside",
     ...(limit === undefined ? {} : { maxOutputBytes: limit }),
   });
+}
+
+/** Returns a deny glob, or one for each alternative of braces when some of these are absolute and need their own anchor. */
+function withOwnAnchors(glob: string): readonly string[] {
+  if (glob.startsWith("/") || !glob.includes("{")) return [glob];
+  const globs = expandBracesWithSlash(glob);
+  return globs.some((one) => one.startsWith("/")) ? globs : [glob];
 }
 
 function absolutePath(given: string, base?: string): string {
@@ -155,14 +157,17 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
   amplifier: (cwd: string, options: PolicyOptions = {}) =>
     makePolicy(null, ["."], { ...checkOptions(options), cwd }),
   openRead: (root: string, options: PolicyOptions = {}) => makePolicy(null, [root], checkOptions(options)),
-  intersect: (a: Policy, b: Policy) => {
+  intersect: (first: Policy, second: Policy) => {
+    const paths = first.paths ?? second.paths;
+    const [a, b] = [first, second].map((policy) =>
+      paths === "windows" ? withWindowsPaths(policy) : policy,
+    ) as [Policy, Policy];
     const limits = [a.maxOutputBytes, b.maxOutputBytes].filter((limit) => limit !== undefined);
     const strictness: readonly FollowSymlinks[] = ["never", "inside", "any"];
     const read = a.read === null ? b.read : b.read === null ? a.read : intersectRoots(a.read, b.read);
-    const paths = a.paths ?? b.paths;
     const both = makePolicy(read, intersectRoots(a.write, b.write), {
       cwd: a.cwd,
-      deny: [...a.deny, ...rebaseDenyGlobs(b, a.cwd, paths)],
+      deny: [...a.deny, ...rebaseDenyGlobs(b, a.cwd)],
       protect: a.protect || b.protect,
       secrets: a.secrets === "grant" || b.secrets === "grant" ? "grant" : "allow",
       readOnly: a.readOnly || b.readOnly,
@@ -172,13 +177,13 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
     const places = mergePlaceChanges(a, b);
     const gitExcludes = a.gitExcludes ?? b.gitExcludes;
     const foldsCase = a.foldsCase === true || b.foldsCase === true;
-    const whole: Policy = Object.freeze({
+    return Object.freeze({
       ...both,
       ...(places.length === 0 ? {} : { places }),
       ...(gitExcludes === undefined ? {} : { gitExcludes }),
       ...(foldsCase ? { foldsCase } : {}),
+      ...(paths === undefined ? {} : { paths }),
     });
-    return paths === "windows" ? withWindowsPaths(whole) : whole;
   },
 });
 
@@ -200,11 +205,10 @@ function intersectRoots(a: readonly string[], b: readonly string[]): readonly st
 }
 
 /** Returns the deny globs of a policy with the same meaning in another working directory. */
-function rebaseDenyGlobs(policy: Policy, cwd: string, paths: Policy["paths"]): readonly string[] {
+function rebaseDenyGlobs(policy: Policy, cwd: string): readonly string[] {
   if (policy.cwd === cwd) return policy.deny;
   const bases = [...new Set([policy.cwd, ...(policy.read ?? []), ...policy.write])];
-  return policy.deny.flatMap((given) => {
-    const glob = globInForm(given, paths);
+  return policy.deny.flatMap((glob) => {
     if (glob.startsWith("/")) return [glob];
     // A glob without a slash matches below every root, one with a slash below the working directory.
     const floating = !glob.replace(/\/+$/, "").includes("/");

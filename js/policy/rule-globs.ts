@@ -6,14 +6,11 @@
  * absolute one is used unchanged. A glob for everything in a directory (`vault/**`) covers the
  * directory as well.
  */
+import { expandBracesWithSlash, invalidGlobError } from "../backends/glob-braces.ts";
 import { literalGlob, normalise } from "../backends/paths.ts";
-import { globInForm } from "../backends/windows-paths.ts";
-import { FilewrightError } from "../engine/errors.ts";
+import { ruleGlobsInForm } from "../backends/windows-globs.ts";
 import { unicodeFormsOfGlob } from "./glob-forms.ts";
 import type { SandboxPolicy } from "./policy.ts";
-
-/** The maximum number of globs into which the braces of one rule expand. More are INVALID_GLOB. */
-const MAX_EXPANDED_GLOBS = 256;
 
 /** The absolute globs that stand for the path of a rule. */
 export interface RuleGlobs {
@@ -42,7 +39,7 @@ export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
       coversSlash = true;
     }
   };
-  for (const pattern of expandBracesWithSlash(globInForm(path, bases.paths)).flatMap(unicodeFormsOfGlob)) {
+  for (const pattern of expandedGlobs(path, bases.paths).flatMap(unicodeFormsOfGlob)) {
     if (pattern.startsWith("!"))
       throw invalidGlobError("cannot be negated; write \\! for a name that begins with !");
     const names = pattern.split("/").filter((name) => name !== "" && name !== ".");
@@ -58,6 +55,10 @@ export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
     }
   }
   return { globs: [...globs], prefixes: [...prefixes], coversSlash };
+}
+
+function expandedGlobs(path: string, paths: GlobBases["paths"]): readonly string[] {
+  return ruleGlobsInForm(path, paths).flatMap(expandBracesWithSlash);
 }
 
 /** Returns true for a pattern that matches at any depth: without a slash, or beginning with `**`. */
@@ -86,67 +87,4 @@ function literalDirectoryOf(base: string, rest: string): string {
   const first = names.findIndex((name) => /[*?[{]/u.test(name));
   const literal = (first < 0 ? names : names.slice(0, first)).map((name) => name.replace(/\\(.)/gsu, "$1"));
   return normalise([base, ...literal].join("/")).path;
-}
-
-/**
- * Expands the braces of a pattern that contain a slash: `{a/**,b}` becomes `a/**` and `b`, so that
- * each has its own anchor. Other braces stay unchanged.
- */
-function expandBracesWithSlash(path: string): readonly string[] {
-  const done: string[] = [];
-  const pending = [path];
-  for (let pattern = pending.pop(); pattern !== undefined; pattern = pending.pop()) {
-    const brace = firstBraceGroup(pattern);
-    if (brace === undefined || !hasSlashInBraces(pattern)) {
-      done.push(pattern);
-      continue;
-    }
-    const { start, end, choices } = brace;
-    for (const choice of choices) pending.push(pattern.slice(0, start) + choice + pattern.slice(end));
-    if (done.length + pending.length > MAX_EXPANDED_GLOBS)
-      throw invalidGlobError(`stands for more than ${MAX_EXPANDED_GLOBS} globs`);
-  }
-  return done;
-}
-
-/** Returns true when a pattern has a slash inside braces. */
-function hasSlashInBraces(pattern: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < pattern.length; at++) {
-    const char = pattern[at];
-    if (char === "\\") at++;
-    else if (char === "{") depth++;
-    else if (char === "}") depth--;
-    else if (char === "/" && depth > 0) return true;
-  }
-  return false;
-}
-
-/** A pair of braces of a pattern with its alternatives. `end` is the position behind it. */
-interface BraceGroup {
-  readonly start: number;
-  readonly end: number;
-  readonly choices: readonly string[];
-}
-
-/** Returns the first outermost pair of braces; undefined when no pair is closed. */
-function firstBraceGroup(pattern: string): BraceGroup | undefined {
-  const choices: string[] = [];
-  let [start, from, depth] = [-1, 0, 0];
-  for (let at = 0; at < pattern.length; at++) {
-    const char = pattern[at];
-    if (char === "\\") at++;
-    else if (char === "{" && depth++ === 0) [start, from] = [at, at + 1];
-    else if (char === "," && depth === 1) {
-      choices.push(pattern.slice(from, at));
-      from = at + 1;
-    } else if (char === "}" && depth > 0 && --depth === 0) {
-      return { start, end: at + 1, choices: [...choices, pattern.slice(from, at)] };
-    }
-  }
-  return undefined;
-}
-
-function invalidGlobError(why: string): FilewrightError {
-  return new FilewrightError("INVALID_GLOB", `glob ${why}`);
 }

@@ -2,7 +2,7 @@
 import { closedRootsNote, coveredRoots, findInCovered } from "./every-root.ts";
 import { unmatchedGlobHint } from "./grep/text.ts";
 import { excludeGlobNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
-import { globInForm } from "../backends/windows-paths.ts";
+import { globsInForm } from "../backends/windows-globs.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 import {
   assignmentPhrase,
@@ -147,7 +147,9 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
   if (!(await call.fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);
   const covered = await coveredRoots(args.path, call);
   const found = await findInCovered(call, covered, (root) => ({
-    pattern: patternListOf(args).map((pattern) => patternBelow(pattern, root, call.access.paths)),
+    pattern: patternListOf(args)
+      .flatMap((pattern) => globsInForm(pattern, call.access.paths))
+      .map((pattern) => patternBelow(pattern, root, call.access.paths)),
     exclude: args.exclude,
     type: args.type,
     caseSensitive: args.case_sensitive,
@@ -179,8 +181,7 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
 }
 
 /** Converts an absolute pattern to one relative to `directory`. */
-function patternBelow(given: string, directory: string, paths: Call["access"]["paths"]): string {
-  const pattern = globInForm(given, paths);
+function patternBelow(pattern: string, directory: string, paths: Call["access"]["paths"]): string {
   const start = directory === "/" ? "/" : `${directory}/`;
   const head = pattern.slice(0, start.length);
   const isBelow = head === start || (paths === "windows" && head.toLowerCase() === start.toLowerCase());

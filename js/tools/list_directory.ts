@@ -11,6 +11,7 @@ import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
+import { globsInForm } from "../backends/windows-globs.ts";
 import { excludeGlobNotes } from "./render/left-out.ts";
 import { shownLinkTarget } from "./render/link-target.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
@@ -259,7 +260,7 @@ async function pageOf(args: Args, root: string, from: number, call: Call): Promi
   return call.fs.listTree(root, {
     depth,
     hidden,
-    exclude: ignore,
+    exclude: ignoredGlobs(ignore, call),
     respectIgnore: respect_ignore,
     ignoreFiles: call.ignoreFiles,
     sort,
@@ -288,6 +289,11 @@ function pageFrom(
   return all.slice(from, to);
 }
 
+/** Returns the globs of a call in the form of its paths. */
+function ignoredGlobs(globs: readonly string[], { access }: Call): readonly string[] {
+  return globs.flatMap((glob) => globsInForm(glob, access.paths));
+}
+
 /** Collects every requested entry, each directory followed by its content. */
 async function collect(args: Args, root: string, call: Call): Promise<readonly FsEntry[]> {
   const { fs, ignoreFiles = IGNORE_FILES } = call;
@@ -297,7 +303,8 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   const isSearched = args.respect_ignore && fs.find !== undefined;
   const kept = isSearched ? await unignoredPaths(call, root) : undefined;
   const byWalk = args.respect_ignore && !isSearched;
-  const globs = args.ignore.length === 0 ? undefined : engine().glob([], { exclude: args.ignore });
+  const globs =
+    args.ignore.length === 0 ? undefined : engine().glob([], { exclude: ignoredGlobs(args.ignore, call) });
   const walk = new TreeWalk<FsEntry>(root, {
     unreadable: "count",
     temporary: false,

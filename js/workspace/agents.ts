@@ -165,6 +165,7 @@ function agentPermissionsOf(session: Session, { permissions: own = {} }: AgentOp
   const { now, file } = session.prompting ?? {};
   return makePermissions({
     mode: "prompt",
+    paths: session.resolver.policy.paths,
     store,
     ask,
     now,

@@ -9,7 +9,7 @@ import {
 } from "../policy/index.ts";
 import { type Notify, notifySafely } from "../hooks/events.ts";
 import { literalGlob } from "../backends/paths.ts";
-import { pathForStorage } from "../backends/windows-paths.ts";
+import { hasWindowsPaths, pathForStorage } from "../backends/windows-paths.ts";
 import { requireLocalHost } from "./host.ts";
 import type { GrantPromptSettings } from "../pipeline/session.ts";
 
@@ -51,7 +51,8 @@ export async function openPermissions(
   storage: object,
 ): Promise<OpenedPermissions> {
   const { mode = "off", grantsFile, store, ask, now } = options ?? {};
-  const setup = { mode, ask, now, onEvent: (event: GrantEvent) => notifySafely(notify, event) };
+  const paths = hasWindowsPaths(storage) ? ("windows" as const) : undefined;
+  const setup = { mode, paths, ask, now, onEvent: (event: GrantEvent) => notifySafely(notify, event) };
   if (grantsFile === undefined) {
     if (mode === "off") return { permissions: undefined, prompting: undefined, deny: [] };
     const prompting = { ask, now, file: undefined };

@@ -3,6 +3,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { hasWindowsPaths, innerWindowsPath, isAbsolutePath, withPathsOf } from "../backends/windows-paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { unicodeFormsOfGlob } from "../policy/glob-forms.ts";
 import { SandboxPolicy } from "../policy/index.ts";
 import type { PresetAccess } from "../presets/index.ts";
 import type { CheckedOptions } from "./check.ts";
@@ -42,14 +43,19 @@ export function policyOfRoots(
     cwd,
     read: access.read === undefined ? roots.map((root) => root.path) : access.read && listed(access.read),
     write: listed(access.write ?? roots.filter((root) => root.write).map((root) => root.path)),
-    deny: [...(access.deny ?? []), ...unreachable],
+    deny: access.deny,
     protect: access.protect ?? true,
     places: access.places,
     secrets: access.secrets ?? "grant",
     readOnly: options.readOnly === true || access.readOnly === true,
     followSymlinks: access.followSymlinks,
   });
-  return withPathsOf(storage, policy);
+  const own = withPathsOf(storage, policy);
+  // These are in the internal form, in which a backslash only escapes.
+  return Object.freeze({
+    ...own,
+    deny: Object.freeze([...own.deny, ...unreachable.flatMap(unicodeFormsOfGlob)]),
+  });
 }
 
 /** Returns the access options, with those of the preset where the host sets none. @throws INVALID_ARGUMENT */

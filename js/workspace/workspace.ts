@@ -1,4 +1,6 @@
 /** The workspace for its users: `call`, the tools, and a method for each tool. */
+import type { SandboxPolicy } from "../backends/policy.ts";
+import { displayPath } from "../backends/windows-paths.ts";
 import { type Grant, makePermissions, memoryGrants, type Permissions } from "../policy/index.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { Approval } from "../hooks/approvals.ts";
@@ -283,7 +285,10 @@ export function makeWorkspace(
     capabilities: () => capabilities,
     recovery: capabilities.recovery,
     approvals: Object.freeze({ list: session.approvals.list, revoke: session.approvals.revoke }),
-    grants: workspaceGrantsOf(session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() })),
+    grants: workspaceGrantsOf(
+      session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() }),
+      session.resolver.policy.paths,
+    ),
     async lock(path, given = {}) {
       wantOpen();
       const { signal } = checkLockOptions(given);
@@ -353,8 +358,12 @@ export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly T
   return list(presetOf(preset));
 }
 
-function workspaceGrantsOf({ list, add, revoke }: Permissions): WorkspaceGrants {
-  return Object.freeze({ list, add, revoke });
+function workspaceGrantsOf(
+  { list, add, revoke }: Permissions,
+  paths: SandboxPolicy["paths"],
+): WorkspaceGrants {
+  const shown = async () => (await list()).map((grant) => ({ ...grant, dir: displayPath(grant.dir, paths) }));
+  return Object.freeze({ list: paths === undefined ? list : shown, add, revoke });
 }
 
 function toCamelCase(name: string): string {

@@ -5,6 +5,7 @@
  * The table itself is `crates/core/src/pattern/policy/table.rs`, where its pattern language is described.
  */
 import { engine } from "../../engine/current.ts";
+import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { list, type Options, options, text } from "../../schema/option.ts";
@@ -93,6 +94,9 @@ export function encodePlaces(given: PlacesOptions | undefined): readonly string[
     const places: readonly unknown[] = given[name as keyof PlacesOptions] ?? [];
     if (!Array.isArray(places) || places.some((place) => typeof place !== "string" || place === ""))
       fail(`places.${name} must be a list of places that are not empty`);
+    const wrong = (places as readonly string[]).find((place) => place.includes("\\"));
+    if (wrong !== undefined)
+      fail(`the place '${escapeControls(wrong)}' has a backslash; separate names with /`);
     return places.map((place) => `${name} ${place as string}`);
   });
   if (places.length === 0) return places;

@@ -1,6 +1,6 @@
 /** `filewright grants`: lists the granted directories, and revokes grants. */
 import { resolve } from "node:path";
-import { withInnerDrive } from "../../backends/windows-paths.ts";
+import { displayPath, withInnerDrive } from "../../backends/windows-paths.ts";
 import { defaultGrantsFile, openGrantsFile } from "../../policy/grants-file.node.ts";
 import { type Grant, isInForce } from "../../policy/index.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -37,11 +37,11 @@ export const GRANTS_COMMAND: Command = {
     const wanted = dirs.map((dir) => withInnerDrive(resolve(dir)));
     const missing = wanted.find((dir) => !known.has(dir));
     if (missing !== undefined) {
-      const message = `${escapeControls(missing)} has no grant of its own; filewright grants lists those there are.`;
+      const message = `${shownDirectory(missing)} has no grant of its own; filewright grants lists those there are.`;
       throw new FilewrightError("NOT_FOUND", message, { complete: true });
     }
     for (const dir of wanted) await store.remove(dir);
-    const text = wanted.map((dir) => `Took back ${escapeControls(dir)}`).join("\n");
+    const text = wanted.map((dir) => `Took back ${shownDirectory(dir)}`).join("\n");
     return { text, data: { file: store.file, revoked: wanted } };
   },
 };
@@ -52,6 +52,11 @@ export function grantsFilePath(values: ParsedCommandLine["values"]): string {
   return typeof given === "string" ? resolve(given) : defaultGrantsFile();
 }
 
+/** Returns the directory of a grant as this system writes it. */
+function shownDirectory(dir: string): string {
+  return escapeControls(displayPath(dir, process.platform === "win32" ? "windows" : undefined));
+}
+
 function formatGrantList(grants: readonly Grant[], file: string): string {
   if (grants.length === 0) return `Nothing was granted (${escapeControls(file)}).`;
   return grants
@@ -60,7 +65,7 @@ function formatGrantList(grants: readonly Grant[], file: string): string {
       const end =
         expires === undefined ? "" : isInForce(grant, Date.now()) ? `, until ${expires}` : ", ended";
       const who = by === undefined ? "" : ` by ${escapeControls(by)}`;
-      return `${escapeControls(dir)}  ${access === "write" ? "read and write" : "read"}, since ${since}${who}${end}`;
+      return `${shownDirectory(dir)}  ${access === "write" ? "read and write" : "read"}, since ${since}${who}${end}`;
     })
     .join("\n");
 }

@@ -1,7 +1,7 @@
 /** Expands the names, directories and globs of `read_many_files` to files. */
 import type { Location } from "../../policy/index.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
-import { globInForm } from "../../backends/windows-paths.ts";
+import { globsInForm } from "../../backends/windows-globs.ts";
 import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { unmatchedGlobHint } from "../grep/text.ts";
@@ -119,8 +119,12 @@ async function expandPath(
 ): Promise<number> {
   const { paths } = call.access;
   const addMatches = async (): Promise<number> => {
-    const { base, pattern } = splitGlob(globInForm(typed, paths));
-    return addFoundFile(await call.locate(base, "read"), pattern, args, call, add);
+    let ignored = 0;
+    for (const glob of globsInForm(typed, paths)) {
+      const { base, pattern } = splitGlob(glob);
+      ignored += await addFoundFile(await call.locate(base, "read"), pattern, args, call, add);
+    }
+    return ignored;
   };
   // On Windows no path can have these characters, so it is not asked for.
   if (paths === "windows" && /[*?]/u.test(typed)) return addMatches();

@@ -4,7 +4,7 @@
  */
 import type { FindQuery, FindResult } from "../../engine/search-types.ts";
 import { childOf } from "../../backends/paths.ts";
-import { globInForm } from "../../backends/windows-paths.ts";
+import { globsInForm } from "../../backends/windows-globs.ts";
 import { findBackend } from "../../backends/search/search.ts";
 import type { Call } from "./tool.ts";
 
@@ -29,7 +29,7 @@ function isAscii(text: string): boolean {
 
 /** Returns the patterns that a call searches with, in the form of its paths. */
 export function searchedGlobs({ access }: Call, patterns: string | readonly string[]): readonly string[] {
-  return inBothUnicodeForms([patterns].flat().map((pattern) => globInForm(pattern, access.paths)));
+  return inBothUnicodeForms([patterns].flat().flatMap((pattern) => globsInForm(pattern, access.paths)));
 }
 
 /** Finds entries below a directory; the paths are absolute. */
