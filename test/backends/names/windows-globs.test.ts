@@ -196,7 +196,7 @@ describe("an approver without a person", () => {
       rules: [{ path: "C:\\repo/{a,b\\c}", decision: "deny" }, { decision: "allow" }],
     });
     const outcome = async (path: string) =>
-      (await approver.confirm({ tool: "write_file", path, paths: [path] } as never)).outcome;
+      (await approver.confirm?.({ tool: "write_file", path, paths: [path] } as never))?.outcome;
     expect(await outcome("/C:/repo/B/c/x")).toBe("cancel");
     expect(await outcome("/C:/repo/b/x")).toBe("proceed_once");
   });
@@ -256,7 +256,7 @@ describe("the command grants on Windows", () => {
     Object.defineProperty(process, "platform", { value: "win32" });
     try {
       const report = (...positionals: string[]) =>
-        GRANTS_COMMAND.report(undefined as never, { positionals, values: { "grants-file": file } } as never);
+        GRANTS_COMMAND.report!(undefined as never, { positionals, values: { "grants-file": file } } as never);
       expect((await report("list")).text).toMatch(/^C:\\lib {2}read, since/u);
       expect((await report("revoke", "/C:/lib")).text).toBe("Took back C:\\lib");
     } finally {
