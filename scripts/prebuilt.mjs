@@ -2,7 +2,10 @@
 // or else the WebAssembly module. Only what was built from the sources of this checkout, in its version, is taken.
 //
 // The packages come from the registry that npm is configured with, or from the folder of tarballs that
-// FILEWRIGHT_PREBUILT names.
+// FILEWRIGHT_PREBUILT names. The hash of the sources, which the package itself states, shows that it fits and not who
+// made it: for that the registry is trusted, whose sha512 the tarball must have, or the folder, in which nobody else
+// may write. SECURITY.md says so.
+import { createHash } from "node:crypto";
 import {
   copyFileSync,
   existsSync,
@@ -10,11 +13,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { platformName } from "./lib/platform.mjs";
 import { BuildError, missingToolError, root, runAndWait } from "./lib/run.mjs";
 import { sourcesHash } from "./release/sources.mjs";
@@ -29,22 +34,77 @@ const WASM_FILES = /^filewright(?:_edit)?(?:_bg\.wasm|\.js|\.cjs)$/u;
 /** The name that npm gives to the tarball of a package. */
 const tarballName = (name, version) => `${name.replace(/^@/u, "").replace("/", "-")}-${version}.tgz`;
 
-/** Puts the tarball of a package into a folder. Returns its path, or why there is none. */
-function fetchTarball(name, version, folder) {
-  const file = tarballName(name, version);
-  const given = process.env.FILEWRIGHT_PREBUILT;
-  if (given) {
-    const path = resolve(given, file);
-    return existsSync(path) ? { path } : { why: `the folder of FILEWRIGHT_PREBUILT has no ${file}` };
+/** Returns the sha512 of a file, in the form of npm's `integrity`. */
+const integrityOf = (path) => `sha512-${createHash("sha512").update(readFileSync(path)).digest("base64")}`;
+
+/** Runs npm, and returns the JSON that it prints; undefined when it fails or prints nothing. */
+function npmJson(...args) {
+  const { status, stdout } = runAndWait("npm", [...args, "--json", "--fetch-retries=0"], {
+    capture: true,
+    check: false,
+  });
+  return status === 0 && stdout.trim() !== "" ? JSON.parse(stdout) : undefined;
+}
+
+/**
+ * Returns the file or folder through which another user could replace a file: itself, or one above it. In a sticky
+ * folder, such as that of temporary files, nobody replaces what is ours.
+ */
+function writableByOthers(file) {
+  const own = process.getuid?.();
+  if (own === undefined) return undefined; // On Windows permissions are not in the mode.
+  for (let path = file; ; path = dirname(path)) {
+    const { mode, uid } = statSync(path);
+    const isShared = (mode & 0o022) !== 0 && (path === file || (mode & 0o1000) === 0);
+    if (isShared || (uid !== own && uid !== 0)) return path;
+    if (dirname(path) === path) return undefined;
   }
-  const args = ["pack", `${name}@${version}`, "--pack-destination", folder, "--silent", "--fetch-retries=0"];
+}
+
+/** Returns the path of a tarball in the folder of FILEWRIGHT_PREBUILT and what is trusted, or why it is not taken. */
+function findTarball(given, file) {
+  const place = resolve(given, file);
+  if (!existsSync(place)) return { why: `the folder of FILEWRIGHT_PREBUILT has no ${file}` };
+  const path = realpathSync(place);
+  const shared = writableByOthers(path);
+  if (shared !== undefined)
+    return { why: `other users can write to ${shared}, which FILEWRIGHT_PREBUILT names (chmod go-w it)` };
+  return { path, trusted: "the folder of FILEWRIGHT_PREBUILT" };
+}
+
+/**
+ * Puts the tarball of a package into a folder, and compares it with the sha512 that the registry states. npm itself
+ * accepts a sha1, or no hash at all. No script of the package runs. Returns its path and what is trusted, or why it
+ * is not taken.
+ */
+function fetchTarball(name, version, folder) {
+  const spec = `${name}@${version}`;
+  const dist = npmJson("view", spec, "dist");
+  if (dist === undefined) return { why: `npm cannot get ${spec}` };
+  // One string may have several hashes; it has no sha512 in old registries.
+  const expected = String(dist.integrity ?? "").match(/sha512-[\w+/]+=*/gu) ?? [];
+  if (expected.length === 0) return { why: `the registry states no sha512 of ${spec}` };
+  const args = [
+    "pack",
+    spec,
+    "--pack-destination",
+    folder,
+    "--silent",
+    "--ignore-scripts",
+    "--fetch-retries=0",
+  ];
   const { status } = runAndWait("npm", args, { capture: true, check: false });
-  const path = join(folder, file);
-  return status === 0 && existsSync(path) ? { path } : { why: `npm cannot get ${name}@${version}` };
+  const path = join(folder, tarballName(name, version));
+  if (status !== 0 || !existsSync(path)) return { why: `npm cannot get ${spec}` };
+  if (!expected.includes(integrityOf(path)))
+    return { why: `${spec} has not the sha512 that the registry states` };
+  return { path, trusted: `the registry ${new URL(dist.tarball).origin}` };
 }
 
 /**
  * Unpacks a package if its binaries were built from the sources of this checkout, and hands its folder to `take`.
+ *
+ * Says whom that trusts.
  *
  * @param {"native" | "wasm"} kind of the binaries
  * @returns {string | undefined} why the package was not taken
@@ -52,7 +112,11 @@ function fetchTarball(name, version, folder) {
 function takePackage(kind, name, version, take) {
   const folder = mkdtempSync(join(tmpdir(), "filewright-prebuilt-"));
   try {
-    const { path, why } = fetchTarball(name, version, folder);
+    const given = process.env.FILEWRIGHT_PREBUILT;
+    const found = given
+      ? findTarball(given, tarballName(name, version))
+      : fetchTarball(name, version, folder);
+    const { path, trusted, why } = found;
     if (why !== undefined) return why;
     runAndWait("tar", ["-xzf", path, "-C", folder], { capture: true });
     const unpacked = join(folder, "package");
@@ -61,6 +125,7 @@ function takePackage(kind, name, version, take) {
       return `${name}@${version} was built from other sources`;
     }
     take(unpacked, manifest);
+    console.error(`trusted: ${trusted}, for ${name}@${version} (${integrityOf(path)})`);
     return undefined;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
@@ -50,6 +50,10 @@ async function node(args: readonly string[], env: Readonly<Record<string, string
 }
 const build = async (env: Readonly<Record<string, string>>) =>
   node(["scripts/build.mjs", "--native-only"], env);
+/** What the build says of a package that it took. */
+const trusted = (from: string, name: string, tarball: string) =>
+  `trusted: ${from}, for ${name}@${manifest.version} (${sha512(readFileSync(tarball))})\n`;
+const sha512 = (bytes: Uint8Array) => `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
 const demo = async () => node(["dist/bin/filewright.js", "demo", join(checkout, "scripts")]);
 
 describe("with a folder of tarballs in FILEWRIGHT_PREBUILT", () => {
@@ -59,7 +63,7 @@ describe("with a folder of tarballs in FILEWRIGHT_PREBUILT", () => {
     expect(await build(given())).toEqual({
       status: 0,
       stdout: "",
-      stderr: `engine: the published native addon of version ${manifest.version}, since cargo is missing\n`,
+      stderr: `${trusted("the folder of FILEWRIGHT_PREBUILT", addonPackage, tarballs.addon)}engine: the published native addon of version ${manifest.version}, since cargo is missing\n`,
     });
     expect(existsSync(addon)).toBe(true);
     expect(await build(given())).toEqual({ status: 0, stdout: "", stderr: "" });
@@ -74,7 +78,7 @@ describe("with a folder of tarballs in FILEWRIGHT_PREBUILT", () => {
     const { status, stderr } = await build(given());
     expect({ status, stderr }).toEqual({
       status: 0,
-      stderr: `engine: the published WebAssembly module of version ${manifest.version}, since cargo is missing and ${addonPackage}@${manifest.version} was built from other sources\n`,
+      stderr: `${trusted("the folder of FILEWRIGHT_PREBUILT", "filewright", tarballs.main)}engine: the published WebAssembly module of version ${manifest.version}, since cargo is missing and ${addonPackage}@${manifest.version} was built from other sources\n`,
     });
     expect(existsSync(addon)).toBe(false);
     const { status: ended, stdout } = await demo();
@@ -91,6 +95,26 @@ describe("with a folder of tarballs in FILEWRIGHT_PREBUILT", () => {
     expect(stderr).toContain(`filewright@${manifest.version} was built from other sources`);
   });
 
+  test.skipIf(process.getuid === undefined).each(["the folder", "the tarball"] as const)(
+    "nothing is taken while other users can write to %s",
+    async (what) => {
+      const path = what === "the folder" ? dirname(tarballs.addon) : tarballs.addon;
+      const mode = what === "the folder" ? 0o700 : 0o644;
+      chmodSync(path, mode | 0o022);
+      try {
+        // The main package is not taken either, so that WebAssembly does not take the addon's place unseen.
+        if (what === "the tarball") chmodSync(tarballs.main, 0o666);
+        const { status, stderr } = await build(given());
+        expect(status).toBe(1);
+        expect(stderr).toContain(`other users can write to ${path}, which FILEWRIGHT_PREBUILT names`);
+        expect(existsSync(addon)).toBe(false);
+      } finally {
+        chmodSync(path, mode);
+        chmodSync(tarballs.main, 0o644);
+      }
+    },
+  );
+
   test("a folder without tarballs is an error", async () => {
     const { status, stderr } = await build({ FILEWRIGHT_PREBUILT: checkout });
     expect(status).toBe(1);
@@ -102,6 +126,7 @@ describe("with a registry", () => {
   let registry: Server;
   let packages: Readonly<Record<string, string>> = {};
   let asked: string[] = [];
+  let hashes: (bytes: Uint8Array) => { readonly integrity?: string };
   const env = () => ({
     npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
   });
@@ -115,8 +140,10 @@ describe("with a registry", () => {
       const tarball = packages[name];
       if (tarball === undefined) return void response.writeHead(404).end("{}");
       const { version } = manifest;
-      const shasum = createHash("sha1").update(readFileSync(tarball)).digest("hex");
-      const dist = { tarball: `${env().npm_config_registry}${name}/-/${basename(tarball)}`, shasum };
+      const bytes = readFileSync(tarball);
+      const shasum = createHash("sha1").update(bytes).digest("hex");
+      const url = `${env().npm_config_registry}${name}/-/${basename(tarball)}`;
+      const dist = { tarball: url, shasum, ...hashes(bytes) };
       const versions = { [version]: { name, version, dist } };
       response.end(JSON.stringify({ name, "dist-tags": { latest: version }, versions }));
     });
@@ -124,14 +151,44 @@ describe("with a registry", () => {
     return () => registry.close();
   });
 
-  test("npm fetches the addon in the checkout's version", async () => {
+  beforeEach(() => {
     packages = { [addonPackage]: tarballs.addon, filewright: tarballs.main };
     asked = [];
+    hashes = (bytes) => ({ integrity: sha512(bytes) });
+    // Otherwise npm takes what the test before has fetched.
+    rmSync(environment["npm_config_cache"] as string, { recursive: true, force: true });
+  });
+
+  test("npm fetches the addon in the checkout's version", async () => {
+    const from = `the registry ${new URL(env().npm_config_registry).origin}`;
     expect((await build(env())).stderr).toBe(
-      `engine: the published native addon of version ${manifest.version}, since cargo is missing\n`,
+      `${trusted(from, addonPackage, tarballs.addon)}engine: the published native addon of version ${manifest.version}, since cargo is missing\n`,
     );
     expect([...new Set(asked)]).toEqual([addonPackage, `${addonPackage}/-/${basename(tarballs.addon)}`]);
     expect((await demo()).stdout).toContain("Engine: native");
+  });
+
+  test.each([
+    ["no sha512", {}, `the registry states no sha512 of ${addonPackage}@${manifest.version}`],
+    [
+      "the sha512 of other bytes",
+      { integrity: sha512(Buffer.from("other")) },
+      `npm cannot get ${addonPackage}@${manifest.version}`,
+    ],
+  ] as const)("a package of which the registry states %s is not taken", async (_, stated, why) => {
+    hashes = () => stated;
+    const { status, stderr } = await build(env());
+    expect(status).toBe(1);
+    expect(stderr).toContain(why);
+    expect(existsSync(addon)).toBe(false);
+  });
+
+  test("a package that has another sha512 than the registry first stated is not taken", async () => {
+    let asks = 0;
+    hashes = (bytes) => ({ integrity: sha512(asks++ === 0 ? Buffer.from("other") : bytes) });
+    const why = `${addonPackage}@${manifest.version} has not the sha512 that the registry states`;
+    expect((await build(env())).stderr).toContain(why);
+    expect(existsSync(addon)).toBe(false);
   });
 
   test("a version that is not published is an error that says what to install", async () => {
