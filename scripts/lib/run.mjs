@@ -71,8 +71,9 @@ export function runAndWait(command, args, { env, input, capture = false, check =
   return { status: done.status ?? 1, stdout: done.stdout ?? "", stderr: done.stderr ?? "" };
 }
 
-/** Returns true if `<command> --version` succeeds, that is, if the program is installed. */
-export const isInstalled = (command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0;
+/** Returns true if the program is installed, that is, if it succeeds with the flag that asks for its version. */
+export const isInstalled = (command, flag = "--version") =>
+  spawnSync(command, [flag], { stdio: "ignore" }).status === 0;
 
 /**
  * Runs the body of a script. A BuildError ends the script: its message is printed and its status is

@@ -27,6 +27,7 @@ export const ARM64_EMULATOR = "qemu-aarch64-static";
 const DEBIAN_PACKAGES = [
   { isPresent: () => findToolchain() !== undefined, packages: ["rustc-web", "cargo-web", "rust-web-src"] },
   { isPresent: () => isInstalled("readelf"), packages: ["binutils"] },
+  { isPresent: () => isInstalled("libdeflate-gzip", "-V"), packages: ["libdeflate-tools"] },
   { isPresent: () => isInstalled("debootstrap"), packages: ["debootstrap"] },
   { isPresent: () => isInstalled("llvm-objcopy"), packages: ["llvm"] },
   {
