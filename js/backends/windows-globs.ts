@@ -49,6 +49,16 @@ export function placeOnWindows(place: string): string {
   return word + inner;
 }
 
+/**
+ * Returns the glob, as people write them on Windows, that matches an absolute path of Windows and nothing else.
+ * Undefined for a path of the network, of which nothing is reached.
+ */
+export function literalWindowsGlob(path: string): string | undefined {
+  if (!/^[A-Za-z]:/u.test(path)) return undefined;
+  // Brackets, because a backslash before one of these could be taken for a separator.
+  return path.replaceAll(/[[\]{}]/gu, "[$&]").replaceAll("\\", "/");
+}
+
 /** Returns a glob whose names are separated by `/`, and in which a backslash only escapes. */
 function withSlashes(glob: string): string {
   let written = "";
@@ -59,6 +69,13 @@ function withSlashes(glob: string): string {
     const char = glob[at] as string;
     const next = glob[at + 1] ?? "";
     if (char !== "\\") {
+      // A class of one such character is the character itself; the search for braces knows only escapes.
+      const [, single] = inClass ? [] : (/^\[([[\]{}])\]/u.exec(glob.slice(at, at + 3)) ?? []);
+      if (single !== undefined) {
+        written += `\\${single}`;
+        at += 2;
+        continue;
+      }
       if (char === "/") escaped = 0;
       if (char === "[" && !inClass) inClass = true;
       // The first character of a class is a member of it, also a closing bracket.

@@ -8,6 +8,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { literalGlob } from "../policy/policy.ts";
+import { literalWindowsGlob } from "../backends/windows-globs.ts";
 import { RULE_OPTIONS, type Rule } from "../policy/rules.ts";
 import { UsageError } from "../schema/command-line.node.ts";
 import {
@@ -224,10 +225,11 @@ function servedRoot(root: NonNullable<WorkspaceOptions["roots"]>[number]): Serve
 /** Returns globs by which no tool can access one of our own files, by its path as given and by its real path. */
 function denyGlobsOf(file: string): readonly string[] {
   const path = resolve(expandHome(file));
+  const literal = process.platform === "win32" ? literalWindowsGlob : literalGlob;
   try {
-    return [...new Set([literalGlob(path), literalGlob(realpathSync(path))])];
+    return [...new Set([literal(path), literal(realpathSync(path))])].filter((glob) => glob !== undefined);
   } catch {
-    return [literalGlob(path)];
+    return [literal(path)].filter((glob) => glob !== undefined);
   }
 }
 

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { GRANTS_COMMAND } from "../../../js/cli/commands/grants.ts";
-import { markWindowsPaths, withPathsOf } from "../../../js/backends/windows-paths.ts";
+import { literalWindowsGlob } from "../../../js/backends/windows-globs.ts";
+import { innerWindowsPath, markWindowsPaths, withPathsOf } from "../../../js/backends/windows-paths.ts";
 import {
   headlessApprover,
   MemoryBackend,
@@ -118,6 +119,27 @@ describe("an agent", () => {
     expect((await agent.call("read_file", { path: "src/a.ts" })).ok).toBe(true);
     await ws.close();
   });
+});
+
+describe("the glob of one path", () => {
+  it.each(["C:\\repo\\app{x\\b.ts", "C:\\repo\\app\\[slug]\\b.ts", "C:\\repo\\a}{,]!\\{[x\\y}.ts"])(
+    "denies %s, and nothing else",
+    async (path) => {
+      const inner = innerWindowsPath(path);
+      const deny = [literalWindowsGlob(path) as string];
+      for (const options of [{ access: { deny } }, { rules: [{ path: deny[0], decision: "deny" }] }]) {
+        const ws = await open(options as Partial<WorkspaceOptions>, { ...SEED, [inner]: "x\n" });
+        expect((await ws.call("read_file", { path })).ok).toBe(false);
+        for (const other of FILES.filter((one) => !inner.endsWith(one)))
+          expect((await ws.call("read_file", { path: other })).ok, other).toBe(true);
+        await ws.close();
+      }
+    },
+  );
+});
+
+it("a path of the network has no glob, because nothing of it is reached", () => {
+  expect(literalWindowsGlob("\\\\server\\share\\a.json")).toBeUndefined();
 });
 
 describe("a policy of the host", () => {
