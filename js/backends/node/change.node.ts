@@ -18,7 +18,7 @@ import {
   pinBelow,
 } from "./pinned.node.ts";
 import { moveUnlessExists } from "./names.node.ts";
-import { isAsideName, namesIn, removeEntry, sweepDirectory, sweepSometimes } from "./temp.node.ts";
+import { hasName, isAsideName, namesIn, removeEntry, sweepDirectory, sweepSometimes } from "./temp.node.ts";
 import { asideName, hasVersion } from "./write.node.ts";
 
 /** Removes a file, a link or an empty directory. With `aside` it is renamed instead. */
@@ -34,9 +34,9 @@ export function deleteEntry(path: string, { ifVersion, aside: given }: DeleteOpt
     if (aside !== undefined) {
       if (facts.isDirectory()) checkEmpty(path, directory, name);
       setAside(path, directory, name, facts, aside);
-    } else if (facts.isDirectory()) removeEmptyDirectory(path, directory, name);
+    } else if (facts.isDirectory()) await removeEmptyDirectory(path, directory, name, facts);
     else unlinkEntry(path, directory, name);
-    sweepSometimes(directory);
+    await sweepSometimes(directory);
   });
 }
 
@@ -70,7 +70,12 @@ function unlinkEntry(path: string, directory: PinnedDirectory, name: string): vo
   }
 }
 
-function removeEmptyDirectory(path: string, directory: PinnedDirectory, name: string): void {
+async function removeEmptyDirectory(
+  path: string,
+  directory: PinnedDirectory,
+  name: string,
+  facts: BigIntStats,
+): Promise<void> {
   for (let again = true; ; again = false) {
     try {
       fs.rmdirSync(directory.at(name));
@@ -80,15 +85,18 @@ function removeEmptyDirectory(path: string, directory: PinnedDirectory, name: st
       if (code === "ENOTDIR") throw pathChanged(path);
       if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
       // Stale temporary files, which listings hide, must not keep a directory from being deleted.
-      if (!again || sweepBelow(directory, name) === 0) throw backendError("NOT_EMPTY", path);
+      if (!again || (await sweepBelow(directory, name)) === 0) throw backendError("NOT_EMPTY", path);
+      const now = factsIn(directory, name);
+      if (now === undefined || !isSameEntry(now, facts)) throw pathChanged(path);
+      directory.verify();
     }
   }
 }
 
-function sweepBelow(directory: PinnedDirectory, name: string): number {
+async function sweepBelow(directory: PinnedDirectory, name: string): Promise<number> {
   const inside = pinBelow(directory, name);
   try {
-    return sweepDirectory(inside);
+    return await sweepDirectory(inside);
   } finally {
     inside.close();
   }
@@ -98,7 +106,7 @@ function sweepBelow(directory: PinnedDirectory, name: string): number {
 export function checkEmpty(path: string, directory: PinnedDirectory, name: string): void {
   const inside = pinBelow(directory, name);
   try {
-    if (namesIn(inside).some((one) => !isTempName(one))) throw backendError("NOT_EMPTY", path);
+    if (hasName(inside, (one) => !isTempName(one))) throw backendError("NOT_EMPTY", path);
   } finally {
     inside.close();
   }
@@ -139,11 +147,11 @@ export function removeWhole(
     const facts = existingEntry(path, directory, name);
     const counts = { files: 0, directories: 0, bytes: 0 };
     // What was set aside is removed whatever its permission bits, because the change that did it is final.
-    if (aside === undefined && isAsideName(name)) removeEntry(directory, name);
+    if (aside === undefined && isAsideName(name)) await removeEntry(directory, name, new Yielder({}));
     else {
       await emptyAndCount(path, directory, name, facts, aside === undefined, counts, new Yielder({ signal }));
       if (aside !== undefined) setAside(path, directory, name, facts, aside);
-      sweepSometimes(directory);
+      await sweepSometimes(directory);
     }
     return Object.freeze(counts);
   });
@@ -163,9 +171,9 @@ async function emptyAndCount(
   if (facts.isDirectory()) {
     const inside = pinBelow(directory, name);
     try {
-      for (const below of namesIn(inside)) {
+      for (const below of await namesIn(inside, yielder)) {
         if (isTempName(below)) {
-          if (remove) removeEntry(inside, below);
+          if (remove) await removeEntry(inside, below, yielder);
           continue;
         }
         const found = factsIn(inside, below);
@@ -215,9 +223,9 @@ export function setModeOf(path: string, mode: number): void {
 }
 
 /** Removes the temporary files of ended processes from a directory. A missing directory is fine. */
-export function sweepPath(path: string): void {
+export async function sweepPath(path: string): Promise<void> {
   try {
-    inParent(`${path === "/" ? "" : path}/.`, (directory) => sweepDirectory(directory));
+    await inParentAsync(`${path === "/" ? "" : path}/.`, (directory) => sweepDirectory(directory));
   } catch (error) {
     if ((error as { readonly code?: unknown }).code !== "NOT_FOUND") throw error;
   }

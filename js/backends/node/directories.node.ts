@@ -9,24 +9,30 @@ import { childOf, isLongName, nameOf, parentOf } from "../paths.ts";
 import { isTempName } from "../walk/temp-name.ts";
 import { systemErrorName } from "./errors.node.ts";
 import { millis, typeOf } from "./facts.node.ts";
-import { textOfNameBytes } from "../name-escapes.ts";
 import { pathOfHostBytes } from "./host-path.node.ts";
-import { factsIn, inParent, type PinnedDirectory, pinDirectory, whileHeld } from "./pinned.node.ts";
-import { sweepSometimes } from "./temp.node.ts";
-
-/** The size in bytes of a directory above which its names are read on a thread of Node. */
-const MAX_SYNC_DIRECTORY_BYTES = 64n * 1024n;
+import {
+  factsIn,
+  inParent,
+  inParentAsync,
+  type PinnedDirectory,
+  pinDirectory,
+  whileHeld,
+} from "./pinned.node.ts";
+import { isLargeDirectory, isUncertainName, namesFromBytes, sweepSometimes } from "./temp.node.ts";
 
 /** Makes a directory by its real path. */
-export function makeDirectory(path: string, { parents = true, existOk = true }: MkdirOptions = {}): void {
+export async function makeDirectory(
+  path: string,
+  { parents = true, existOk = true }: MkdirOptions = {},
+): Promise<void> {
   const made = parents ? makeParents(path) : [];
   try {
-    inParent(path, (directory, name) => {
+    await inParentAsync(path, async (directory, name) => {
       const found = factsIn(directory, name);
       if (found?.isDirectory() === true && existOk) return;
       if (found !== undefined) throw backendError("ALREADY_EXISTS", path);
       makeIn(directory, name, existOk);
-      sweepSometimes(directory);
+      await sweepSometimes(directory);
     });
   } catch (error) {
     removeMade(made);
@@ -102,7 +108,7 @@ export async function listDirectory(
   await whileHeld(directory, path, async () => {
     const yielder = new Yielder({ signal });
     let seen = 0;
-    for (const entry of await entriesOf(directory)) {
+    for (const entry of await entriesOf(directory, yielder)) {
       if (++seen % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
       const listed = entryOf(directory, entry, facts);
       if (listed !== undefined) found.push(listed);
@@ -114,17 +120,14 @@ export async function listDirectory(
 type NamedEntry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink" | "isFIFO" | "isSocket"> &
   Pick<Dirent, "isBlockDevice" | "isCharacterDevice">;
 
-async function entriesOf(directory: PinnedDirectory): Promise<readonly NamedEntry[]> {
+async function entriesOf(directory: PinnedDirectory, yielder: Yielder): Promise<readonly NamedEntry[]> {
   const at = directory.at(".");
-  const entries =
-    directory.facts.size > MAX_SYNC_DIRECTORY_BYTES
-      ? await fs.promises.readdir(at, { withFileTypes: true })
-      : fs.readdirSync(at, { withFileTypes: true });
-  if (!entries.some(({ name }) => name.includes("\ufffd") || name.includes("\\"))) return entries;
+  const entries = isLargeDirectory(directory)
+    ? await fs.promises.readdir(at, { withFileTypes: true })
+    : fs.readdirSync(at, { withFileTypes: true });
+  if (!entries.some(({ name }) => isUncertainName(name))) return entries;
   // Some names may not be UTF-8: they are read again as bytes. What `lstat` tells of them is what counts.
-  return fs
-    .readdirSync(at, { encoding: "buffer" })
-    .map((bytes) => ({ name: textOfNameBytes(bytes), ...UNKNOWN_TYPE }));
+  return (await namesFromBytes(directory, yielder)).map((name) => ({ name, ...UNKNOWN_TYPE }));
 }
 
 const no = (): boolean => false;

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import process from "node:process";
+import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { isTempName } from "../walk/temp-name.ts";
 import { osError } from "./errors.node.ts";
 import { fileIdOf } from "./facts.node.ts";
@@ -51,26 +52,29 @@ function creatorOf(name: string): ProcessIdentity {
 const lastSweeps = new Map<string, number>();
 
 /** Removes stale temporary files from a directory after a change in it, unless that was done a moment ago. */
-export function sweepSometimes(directory: PinnedDirectory): void {
+export async function sweepSometimes(directory: PinnedDirectory): Promise<void> {
   const id = fileIdOf(directory.facts);
   const now = performance.now();
   if (now - (lastSweeps.get(id) ?? Number.NEGATIVE_INFINITY) < SWEEP_INTERVAL_MS) return;
   if (lastSweeps.size >= MAX_KNOWN_SWEEPS) lastSweeps.clear();
   lastSweeps.set(id, now);
   try {
-    sweepDirectory(directory);
+    await sweepDirectory(directory);
   } catch {
     // The change has been made. The next sweep tries again.
   }
 }
 
 /** Removes the temporary files of ended processes from a directory. Returns their number. */
-export function sweepDirectory(directory: PinnedDirectory): number {
+export async function sweepDirectory(directory: PinnedDirectory): Promise<number> {
+  const yielder = new Yielder({});
   let swept = 0;
-  for (const name of namesIn(directory)) {
+  let seen = 0;
+  for (const name of await namesIn(directory, yielder)) {
+    if (++seen % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
     if (!isTempName(name) || !isStale(directory, name)) continue;
     try {
-      removeEntry(directory, name);
+      await removeEntry(directory, name, yielder);
       swept++;
     } catch {
       // Another process was faster, or it may not be removed.
@@ -96,15 +100,59 @@ function isStale(directory: PinnedDirectory, name: string): boolean {
   return Date.now() - Number(facts.ctimeMs) > (aside ? MIN_ASIDE_AGE_MS : MIN_FOREIGN_AGE_MS);
 }
 
-/** Returns the names in a held directory. */
-export function namesIn(directory: PinnedDirectory): readonly string[] {
-  const names = fs.readdirSync(directory.at("."));
-  if (!names.some((name) => name.includes("\ufffd") || name.includes("\\"))) return names;
-  return fs.readdirSync(directory.at("."), { encoding: "buffer" }).map(textOfNameBytes);
+/** The size in bytes of a directory above which its names are read on a thread of Node. */
+const MAX_SYNC_DIRECTORY_BYTES = 64n * 1024n;
+
+/** Returns true for a directory whose names are read on a thread of Node, because reading them takes long. */
+export function isLargeDirectory({ facts }: PinnedDirectory): boolean {
+  return facts.size > MAX_SYNC_DIRECTORY_BYTES;
 }
 
-/** Removes an entry of a held directory and everything below it, whatever its permission bits. */
-export function removeEntry(directory: PinnedDirectory, name: string): void {
+/** Returns true for the text of a name that may not be the whole name, because its bytes are no UTF-8. */
+export function isUncertainName(name: string): boolean {
+  return name.includes("\ufffd") || name.includes("\\");
+}
+
+/** Returns the names in a held directory, with pauses. */
+export async function namesIn(directory: PinnedDirectory, yielder: Yielder): Promise<readonly string[]> {
+  const at = directory.at(".");
+  const names = isLargeDirectory(directory) ? await fs.promises.readdir(at) : fs.readdirSync(at);
+  return names.some(isUncertainName) ? namesFromBytes(directory, yielder) : names;
+}
+
+/** Returns the names in a held directory, read as bytes, with pauses. */
+export async function namesFromBytes(
+  directory: PinnedDirectory,
+  yielder: Yielder,
+): Promise<readonly string[]> {
+  const at = directory.at(".");
+  const encoding = { encoding: "buffer" } as const;
+  const names: string[] = [];
+  const found = isLargeDirectory(directory)
+    ? await fs.promises.readdir(at, encoding)
+    : fs.readdirSync(at, encoding);
+  for (const bytes of found)
+    if (names.push(textOfNameBytes(bytes)) % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
+  return names;
+}
+
+/**
+ * Returns true when a held directory has a name that fits. It stops at the first one and never waits, for checks that
+ * must stay together with the change that follows.
+ */
+export function hasName(directory: PinnedDirectory, fits: (name: string) => boolean): boolean {
+  const names = fs.opendirSync(directory.at("."), { bufferSize: 256 });
+  try {
+    for (let entry = names.readSync(); entry !== null; entry = names.readSync())
+      if (fits(entry.name)) return true;
+    return false;
+  } finally {
+    names.closeSync();
+  }
+}
+
+/** Removes an entry of a held directory and everything below it, whatever its permission bits, with pauses. */
+export async function removeEntry(directory: PinnedDirectory, name: string, yielder: Yielder): Promise<void> {
   const facts = factsIn(directory, name);
   if (facts === undefined) return;
   if (!facts.isDirectory()) {
@@ -113,7 +161,10 @@ export function removeEntry(directory: PinnedDirectory, name: string): void {
   }
   const inside = pinBelow(directory, name);
   try {
-    for (const below of namesInOwn(inside)) removeEntry(inside, below);
+    for (const below of await namesInOwn(inside, yielder)) {
+      await yielder.yieldIfDue();
+      await removeEntry(inside, below, yielder);
+    }
   } finally {
     inside.close();
   }
@@ -121,7 +172,7 @@ export function removeEntry(directory: PinnedDirectory, name: string): void {
 }
 
 /** Returns the names in a directory that is removed. Missing permissions of its owner are added first. */
-function namesInOwn(directory: PinnedDirectory): readonly string[] {
+async function namesInOwn(directory: PinnedDirectory, yielder: Yielder): Promise<readonly string[]> {
   if ((directory.facts.mode & 0o700n) !== 0o700n) {
     try {
       fs.chmodSync(directory.at("."), 0o700);
@@ -130,7 +181,7 @@ function namesInOwn(directory: PinnedDirectory): readonly string[] {
     }
   }
   try {
-    return namesIn(directory);
+    return await namesIn(directory, yielder);
   } catch (error) {
     throw osError(error, directory.path);
   }

@@ -9,9 +9,9 @@ import { checkEmpty, checkEntryVersion, existingEntry, setAside } from "./change
 import { noAside, osError, pathChanged, systemErrorName, versionConflict } from "./errors.node.ts";
 import { isSameEntry, versionOf } from "./facts.node.ts";
 import { linkAside, moveUnlessExists, syncDirectory } from "./names.node.ts";
-import { factsIn, inParent, inParentAsync, openFile, type PinnedDirectory } from "./pinned.node.ts";
+import { factsIn, inParentAsync, openFile, type PinnedDirectory } from "./pinned.node.ts";
 import { eachBlock } from "./read.node.ts";
-import { namesIn, sweepSometimes } from "./temp.node.ts";
+import { hasName, sweepSometimes } from "./temp.node.ts";
 import { asideName, checkWritableEntry, writeFile, writeResultOf } from "./write.node.ts";
 
 /** Options of a move or copy, and how far it is flushed. */
@@ -27,8 +27,8 @@ export function moveEntry(from: string, to: string, call: TransferCall): Promise
   return inParentAsync(from, async (source, name) => {
     const facts = existingEntry(from, source, name);
     await checkEntryVersion(from, source, name, facts, call.ifVersion);
-    return inParent(to, (target, newName) => {
-      // From here nothing waits, so no other call of this process comes between.
+    return inParentAsync(to, async (target, newName) => {
+      // From here nothing waits, so no other call of this process comes between the checks and the move.
       const now = factsIn(source, name);
       if (now === undefined || !isSameEntry(now, facts)) throw pathChanged(from);
       if (call.ifVersion !== undefined && versionOf(now) !== versionOf(facts)) throw pathChanged(from);
@@ -37,9 +37,9 @@ export function moveEntry(from: string, to: string, call: TransferCall): Promise
       source.verify();
       move([from, to], [source, name], [target, newName], old, aside);
       if (call.durability === "durable") for (const directory of [target, source]) syncDirectory(directory);
-      sweepSometimes(source);
-      sweepSometimes(target);
       const moved = factsIn(target, newName);
+      await sweepSometimes(source);
+      await sweepSometimes(target);
       return moved === undefined || !isSameEntry(moved, facts) ? Object.freeze({}) : writeResultOf(moved);
     });
   });
@@ -87,7 +87,7 @@ function isRespelling(
 ): boolean {
   if (!isSameEntry(moved, old) || from === to) return false;
   if (from.normalize("NFC").toLowerCase() !== to.normalize("NFC").toLowerCase()) return false;
-  return moved.nlink === 1n || moved.isDirectory() || !namesIn(target).includes(newName);
+  return moved.nlink === 1n || moved.isDirectory() || !hasName(target, (one) => one === newName);
 }
 
 function move(

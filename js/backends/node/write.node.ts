@@ -51,7 +51,7 @@ export function writeFile(path: string, change: FileWrite): Promise<WriteResult>
     await checkTarget(path, directory, name, old, change);
     const result = await replaceFile(path, directory, name, old, { ...change, aside });
     if (change.durability === "durable") syncDirectory(directory);
-    sweepSometimes(directory);
+    await sweepSometimes(directory);
     return result;
   });
 }
