@@ -39,7 +39,7 @@ import type {
 export interface RemoveTreeOptions extends Signalled, Pick<DeleteOptions, "aside"> {}
 
 /** The request of a page of a file, and its signal. */
-export interface PageCallOptions extends PageRequest {
+interface PageCallOptions extends PageRequest {
   /** The signal that cancels the read of a page. The call then fails with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -89,14 +89,14 @@ export const MOVE_ROWS: Rows<FlushedMoveOptions> = {
   signal: signalOption,
 };
 
-/** The options of `writeBytes`. @printed */
+/** The options of `writeBytes`. */
 export const WRITE_OPTIONS: Options<WriteOptions> = options("WriteOptions", WRITE_ROWS);
 /** The options of `delete`. @printed */
 export const DELETE_OPTIONS: Options<DeleteOptions> = options("DeleteOptions", {
   ifVersion: anyText(),
   aside: text(),
 });
-/** The options of `rename` and `copyFile`. @printed */
+/** The options of `rename` and `copyFile`. */
 export const MOVE_OPTIONS: Options<FlushedMoveOptions> = options("FlushedMoveOptions", MOVE_ROWS);
 /** The options of `copyTree`. @printed */
 export const COPY_TREE_OPTIONS: Options<CopyTreeOptions> = options("CopyTreeOptions", {
@@ -150,7 +150,7 @@ export const LOCK_CALL_OPTIONS: Options<LockOptions> = options("LockOptions", {
 });
 
 /** Checks the options of one call on a path. @throws INVALID_ARGUMENT naming the option and the path */
-export type CallCheck<T> = (given: T | undefined, path: string) => T;
+type CallCheck<T> = (given: T | undefined, path: string) => T;
 
 function callCheck<T extends object>(entry: string, table: Option<T>): CallCheck<T> {
   const check = optionChecker(entry, table);

@@ -237,7 +237,8 @@ export async function packRelease({ addons = HOST_ADDONS, output = TARBALLS_FOLD
     const missing = targets.filter((target) => !found.includes(target));
     throw new BuildError(`${addons} has no ${missing.map(addonFileName).join(", ")}`);
   }
-  if (all && !isInstalled(COMPRESSOR, "-V")) throw new BuildError(`a release needs the program ${COMPRESSOR}`);
+  if (all && !isInstalled(COMPRESSOR, "-V"))
+    throw new BuildError(`a release needs the program ${COMPRESSOR}`);
   agreedVersion(root);
   const files = await prepack();
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

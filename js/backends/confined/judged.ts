@@ -40,7 +40,7 @@ export interface JudgedPlace {
 }
 
 /** The answer of a storage that is not used. */
-export class UnusableAnswer extends Error {}
+class UnusableAnswer extends Error {}
 
 /** Ends the use of an answer. @throws UnusableAnswer */
 export function unusable(why: string): never {

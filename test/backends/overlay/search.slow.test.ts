@@ -1,9 +1,9 @@
-/** More generated changes than `overlay-search.test.ts` compares. */
+/** More generated changes than `search.test.ts` compares. */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, it } from "vitest";
-import { compareCase } from "./overlay-search.ts";
+import { compareCase } from "./compare-case.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-overlay-search-")));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

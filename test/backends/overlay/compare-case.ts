@@ -5,10 +5,10 @@
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { decodeCursor } from "../../js/engine/wire/cursor.ts";
-import type { FindQuery, SearchQuery } from "../../js/engine/search.ts";
-import { walkTree } from "../../js/backends/fallback/walk-tree.ts";
-import { FilewrightError, type FsBackend, LocalBackend, OverlayBackend } from "../../js/index.node.ts";
+import { decodeCursor } from "../../../js/engine/wire/cursor.ts";
+import type { FindQuery, SearchQuery } from "../../../js/engine/search.ts";
+import { walkTree } from "../../../js/backends/fallback/walk-tree.ts";
+import { FilewrightError, type FsBackend, LocalBackend, OverlayBackend } from "../../../js/index.node.ts";
 
 /** A generator of numbers below a bound: the same for the same seed. */
 function numbers(seed: number): (below: number) => number {

@@ -12,8 +12,8 @@ import {
   openWorkspace,
   SandboxedBackend,
   SandboxPolicy,
-} from "../../js/index.node.ts";
-import { compareCase } from "./overlay-search.ts";
+} from "../../../js/index.node.ts";
+import { compareCase } from "./compare-case.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-overlay-search-")));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
