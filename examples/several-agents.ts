@@ -52,7 +52,7 @@ try {
   await reviewer.readFile({ path: "src/c.ts" });
 } catch (error) {
   if (!(error instanceof FilewrightError)) throw error;
-  console.log(`reviewer: ${error.code} after ${reviewer.spent()?.calls} calls`);
+  console.log(`reviewer: ${error.code} after ${(await reviewer.spent())?.calls} calls`);
 }
 
 const changes = await ws.history();

@@ -67,6 +67,7 @@ export interface WithHooksOptions {
 }
 
 const APPROVALS_OPTIONS: Options<Approvals> = instance<Approvals>("Approvals", "a memory of approvals", {
+  until: required(text()),
   covers: required(callback()),
   remember: required(callback()),
   list: required(callback()),
@@ -134,6 +135,7 @@ export function withHooks<T extends AnyTool>(
     args: Readonly<Record<string, unknown>>,
     stopped: CallFacts["stopped"],
   ): Promise<void> => {
+    await approvals.refresh?.();
     const verdict = decide(sources, { tool: name, args, places: [], effects: [], roots: [], stopped });
     if (!mustAsk(verdict) || confirm === undefined) return;
     notifySafely(options.notify, { type: "approval_asked", tool: name, path: "", title: name });
@@ -151,14 +153,16 @@ export function withHooks<T extends AnyTool>(
         paths: [],
         risk: "high",
         args,
-        scopes: scopesOf(name, [], false).filter(({ outcome }) => outcome !== "proceed_always"),
+        scopes: scopesOf(name, [], false, approvals.until).filter(
+          ({ outcome }) => outcome !== "proceed_always",
+        ),
         changes: [],
         digest: digestOfParts(["filewright tool 1", name, args]),
         complete: true,
       },
       undefined,
     );
-    const approval = approvals.remember(reply, name, []);
+    const approval = await approvals.remember(reply, name, []);
     notifySafely(options.notify, {
       type: "approval_answered",
       tool: name,

@@ -35,7 +35,7 @@ import {
   previewChange,
 } from "./enter.ts";
 import { type ReplacedPath, replaceByLookAlikes } from "./paths/look-alikes.ts";
-import type { ToolResult } from "./result.ts";
+import { type Failure, refusedFailure, type ToolResult } from "./result.ts";
 import { runObserved, type ObservedCall } from "./observe.ts";
 import { LoopTurns, CallSlots } from "./scheduling/admission.ts";
 import { historyForCaller } from "./past/history.ts";
@@ -92,11 +92,20 @@ async function runWithinBudget(
   options: CallOptions,
   presetCall: PresetCall | undefined,
 ): Promise<ToolResult> {
-  const spent = budget.begin(given);
-  if (spent !== undefined) return spent;
+  let refusal: Failure | undefined;
+  try {
+    const begun = budget.begin(given);
+    // A store in memory answers at once, and nothing waits.
+    refusal = begun instanceof Promise ? await begun : begun;
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    refusal = refusedFailure(error.code, `The budget of this agent cannot be read: ${error.message}.`);
+  }
+  if (refusal !== undefined) return refusal;
   const limits = budget.limits(session.limits);
   const result = await runCall({ ...session, limits, budget: undefined }, known, given, options, presetCall);
-  budget.end(result);
+  const ended = budget.end(result);
+  if (ended !== undefined) await ended;
   return result;
 }
 
@@ -269,13 +278,21 @@ async function runThroughPipeline(
     if (locations.length > 0) trace.locations = locations;
   }
   debug.call?.(formatDebugLine(tool.name, locations, result));
-  if (session.hooks.length === 0) return result;
+  if (session.hooks.length === 0) {
+    const noted = session.reads.settled();
+    if (noted !== undefined) await noted;
+    return result;
+  }
   const subject = hookCallFactsOf(tool.name, calledAs, options);
   const { duration_ms } = result.meta;
   const after = hooksFor(session.hooks, "after", tool.name, calledAs);
   const run = (): Promise<ToolResult> =>
     runAfterHooksOnResult(after, subject, raw, result, session.onHookError, duration_ms);
-  return after.length === 0 || hooked === undefined ? run() : withHookChanges(hooked, result, run);
+  const answer = await (after.length === 0 || hooked === undefined
+    ? run()
+    : withHookChanges(hooked, result, run));
+  await session.reads.settled();
+  return answer;
 }
 
 function formatDebugLine(tool: string, locations: readonly Location[], { error, meta }: ToolResult): string {

@@ -18,7 +18,7 @@ import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/too
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "./guard.ts";
 import { effectsByHashes, hashesByPath } from "./observe.ts";
 import type { MetaApproval } from "./result.ts";
-import { approverToAsk, planWithApprovalToReveal, type RuleResult } from "./permit.ts";
+import { approverToAsk, planWithApprovalToReveal, refreshApprovals, type RuleResult } from "./permit.ts";
 import {
   assertStateUnchanged,
   type ApprovalEvidence,
@@ -63,6 +63,8 @@ export async function runChange<Args extends object, Data, Todo>(
   const confirm = session.confirmFor(tool.name);
   const places = await askedPlaces;
   const guarding = { guard: session.guard, sources };
+  const refreshed = refreshApprovals(session, tool.name, ruled, places);
+  if (refreshed !== undefined) await refreshed;
   const approver = approverToAsk(session, sources, tool.name, call.locations, ruled, places);
   const asked = approver !== undefined;
   let reviewed: ReviewedPlan<Plan<Data, Todo>> | undefined;

@@ -102,6 +102,12 @@ export async function admitCall(
     tool.kind === "change" &&
     ruled.decision === "ask" &&
     (await hidesContent(session, { ...ruling, tool: "read_file", args: {} }));
+  if (
+    tool.kind === "read" &&
+    session.approvals.refresh !== undefined &&
+    session.rules.forCall(tool.name, args).mayReach("/", ["ask"])
+  )
+    await session.approvals.refresh();
   const seeing = pathVisibilityOf(session, sources, tool, args, locations, ruled);
   const view = (other?: FsBackend): FsBackend =>
     other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);

@@ -182,6 +182,7 @@ function filesWrittenBy(
 
 /** Checks the files below `to` that correspond to files below `from`; with equal paths, all files of the tree. */
 async function assertTreeSeen(call: Call, at: Location, from: string, to: string): Promise<void> {
+  await call.seen.refresh?.(to, true);
   for await (const entry of walkTree(call.fs, from, call.signal)) {
     if (entry.isDir) continue;
     await assertFileSeen(call, at, `${to}${entry.path.slice(from.length)}`, { entry: true });
@@ -205,9 +206,21 @@ async function assertFileSeen(
 ): Promise<void> {
   const stat = await (entry ? lstatOrNull(call.fs, path) : statOrNull(call.fs, path));
   if (stat === null || !stat.isFile || stat.size === 0) return;
+  await bringInReads(call, path, stat);
   if (isWhole && call.seen.recall(path) === undefined) return;
   const lines = await seenLinesOfCurrentContent(call, at, path, stat);
   if (lines !== undefined && !isWhole) throw partialReadError(call, at, path, "only a part of it was read");
+}
+
+/**
+ * Brings in what the agent has read through other processes, unless it is known to have read the whole current
+ * content.
+ */
+async function bringInReads({ seen }: Call, path: string, { version }: FsStat): Promise<void> {
+  if (seen.refresh === undefined) return;
+  const known = seen.recall(path);
+  const isCurrent = known?.version !== undefined && known.version === version && known.lines === undefined;
+  if (!isCurrent) await seen.refresh(path);
 }
 
 /** Refuses the change of lines that the agent has not read. @throws FilewrightError CONFLICT */
@@ -219,6 +232,7 @@ async function assertLinesSeen(
 ): Promise<void> {
   const stat = await statOrNull(call.fs, at.path);
   if (stat === null || !stat.isFile) return;
+  await bringInReads(call, at.path, stat);
   const hunks = hunksOfTouchedFile(touched);
   if (call.acceptsQuotes && touched.quoted === true && call.seen.recall(at.path) === undefined) {
     after.set(at.path, rangesAfterChange([], hunks));
@@ -307,6 +321,7 @@ async function noteWrittenAsSeen<Args extends object, Data, Todo>(
   if (tool.name === "delete" && first !== undefined) forgetReadsBelow(call, first.path);
   if (tool.name === "move" && first !== undefined && second !== undefined) {
     forgetReadsBelow(call, second.path);
+    await seen.refresh?.(first.path, true);
     for (const path of seen.below(first.path)) {
       const file = seen.recall(path);
       seen.note(path, undefined);

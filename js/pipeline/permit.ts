@@ -86,6 +86,23 @@ export function approverToAsk(
   return mustAsk(verdict) ? session.confirmFor(tool) : undefined;
 }
 
+/**
+ * Reads the approvals of other processes before a decision that one of them may change; undefined when none can. The
+ * parameters are those of {@link approverToAsk}.
+ */
+export function refreshApprovals(
+  session: Session,
+  tool: string,
+  ruled: Verdict,
+  places: readonly PlaceToApprove[],
+): Promise<void> | undefined {
+  const { refresh } = session.approvals;
+  if (refresh === undefined) return undefined;
+  const asksByDefault =
+    ruled.source === "none" && (session.requireApproval || session.confirmFor(tool) !== undefined);
+  return ruled.decision === "ask" || places.length > 0 || asksByDefault ? refresh() : undefined;
+}
+
 /** Returns true when a lasting approval already covers a call that the rules would ask about. */
 export function hasLastingApproval(
   sources: readonly DecisionSource[],
@@ -108,6 +125,7 @@ export async function requestApproval(
 ): Promise<void> {
   const { approvals, notify } = session;
   const roots = rootsContaining(locations);
+  await approvals.refresh?.();
   const confirm = approverToAsk(
     session,
     decisionSourcesOf(session, tool.name),
@@ -133,7 +151,7 @@ export async function requestApproval(
       paths: locations.map((one) => one.path),
       risk: "low",
       ...(agent === undefined ? {} : { agent }),
-      scopes: scopesOf(tool.name, roots, false),
+      scopes: scopesOf(tool.name, roots, false, approvals.until),
       changes: [],
       digest: digestOfParts(["filewright read 1", tool.name, locations.map((one) => one.path)]),
       complete: true,
@@ -141,7 +159,7 @@ export async function requestApproval(
     signal,
   );
   const { outcome } = reply;
-  const approval = approvals.remember(reply, tool.name, roots);
+  const approval = await approvals.remember(reply, tool.name, roots);
   const lasting = approval === undefined ? {} : { approval };
   notifySafely(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
   if (outcome === "cancel" || outcome === "modify_with_editor") throw refusedBy(reply);

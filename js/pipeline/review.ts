@@ -157,7 +157,8 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   for (;;) {
     const { details, base, places, outline } = await changeQuestionOf(reviewable, plan);
     const { path, title, hash, newContent, complete } = details;
-    const scopes = scopesOf(tool.name, roots, tool.revise !== undefined && newContent !== null);
+    const editable = tool.revise !== undefined && newContent !== null;
+    const scopes = scopesOf(tool.name, roots, editable, approvals.until);
     notifySafely(notify, { type: "approval_asked", tool: tool.name, path, title });
     const reply = await askConfirm(
       confirm,
@@ -169,7 +170,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
       call.signal,
     );
     const { outcome, payload } = reply;
-    const approval = approvals.remember(reply, tool.name, roots);
+    const approval = await approvals.remember(reply, tool.name, roots);
     const by = payload?.by === undefined ? {} : { by: payload.by };
     notifySafely(notify, {
       type: "approval_answered",

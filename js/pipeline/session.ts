@@ -2,7 +2,7 @@
 import type { AskGrant, Permissions, Resolver, Rules, SandboxPolicy } from "../policy/index.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
-import type { Approvals } from "../hooks/approvals.ts";
+import type { Approvals, ApprovalStore } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
@@ -12,7 +12,7 @@ import type { GuardLevel } from "../presets/index.ts";
 import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/lib/limits.ts";
 import type { AccessSummary, EditDefaults } from "../tools/lib/tool.ts";
-import type { Budget } from "./scheduling/budget.ts";
+import type { Budget, BudgetStore } from "./scheduling/budget.ts";
 import type { Locker } from "./scheduling/locks.ts";
 import type { Repositories } from "./paths/repositories.ts";
 import type { Reads } from "./past/reads.ts";
@@ -44,6 +44,12 @@ export interface ConfinedStorage {
   release(): Promise<void>;
 }
 
+/** The stores of what the replicas of a workspace share. */
+export interface SharedStores {
+  readonly approvals: ApprovalStore | undefined;
+  readonly budgets: BudgetStore | undefined;
+}
+
 /** The state that all calls of one workspace share. */
 export interface Session {
   /** The number of the workspace, unique in this process. */
@@ -66,6 +72,10 @@ export interface Session {
   readonly reads: Reads;
   /** The caller of calls that name none. */
   readonly agent: string | undefined;
+  /** The name of the agent in shared stores, behind those of the agents that it belongs to; empty for the workspace. */
+  readonly key: string;
+  /** The stores that replicas share; undefined for what each agent has in memory. */
+  readonly stores: SharedStores;
   /** How a change of content that the agent has not seen is handled. */
   readonly guard: GuardLevel;
   /**

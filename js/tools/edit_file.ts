@@ -122,7 +122,9 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
   }
   if (!planned.ok) {
     const error = withSendableAnchors(withOldText(planned.error), at.path, before, call);
-    throw withStaleness(error, call.seen.changed(at.path, { version, bytes: before }));
+    const now = { version, bytes: before };
+    if (call.seen.changed(at.path, now) !== false) await call.seen.refresh?.(at.path);
+    throw withStaleness(error, call.seen.changed(at.path, now));
   }
   const first = firstPlannedVersion.get(call);
   firstPlannedVersion.set(call, version);

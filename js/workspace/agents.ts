@@ -19,7 +19,7 @@ import { RULE_OPTIONS } from "../policy/rules.ts";
 import { withWindowsPaths } from "../backends/windows-paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { makeApprovals } from "../hooks/approvals.ts";
+import { type Approvals, makeApprovals } from "../hooks/approvals.ts";
 import { oneOf } from "../hooks/approvers.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
@@ -71,13 +71,15 @@ export interface AgentOptions {
   readonly confirm?: Confirm | undefined;
   /** The limits of one call of the agent. Only those lower than the limits of the workspace have an effect. */
   readonly limits?: Partial<Limits> | undefined;
-  /** The limits of all calls of the agent together, until the workspace is closed. */
+  /** The limits of all calls of the agent together. */
   readonly budget?: BudgetOptions | undefined;
 }
 
 const BUDGET_OPTIONS: Options<BudgetOptions> = options("BudgetOptions", {
   calls: integer(0),
   outputBytes: integer(0),
+  name: text(),
+  forMs: integer(1),
 });
 
 /**
@@ -128,6 +130,7 @@ export async function makeAgentSession(
     : STORAGE_OF_WORKSPACE;
   const { confirm, budget } = wanted;
   const { policy } = own.resolver ?? session.resolver;
+  const key = session.key === "" ? name : `${session.key}/${name}`;
   const rules = session.rules.with(compileRules(wanted.rules ?? [], policy));
   return Object.freeze({
     ...session,
@@ -137,11 +140,20 @@ export async function makeAgentSession(
     agent: name,
     limits: lowerLimits(session.limits, wanted.limits ?? {}),
     rules,
-    approvals: makeApprovals(),
+    key,
+    approvals: agentApprovalsOf(session, key),
     permissions: asks ? agentPermissionsOf(session, wanted) : session.permissions,
     ...(confirm === undefined ? {} : { confirmFor: confirmAfterOthers(session, confirm) }),
-    budget: budget === undefined ? session.budget : makeBudget(budget, session.budget),
+    budget:
+      budget === undefined
+        ? session.budget
+        : makeBudget(budget, { agent: name, store: session.stores.budgets, outer: session.budget }),
   });
+}
+
+/** Returns the approvals of an agent, in the store of the workspace. */
+function agentApprovalsOf({ stores: { approvals: store } }: Session, agent: string): Approvals {
+  return makeApprovals(Date.now, store === undefined ? undefined : { store, agent });
 }
 
 /** Returns the policy of the agent's own options; the caller intersects it with that of the workspace. */

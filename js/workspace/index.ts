@@ -15,7 +15,13 @@ export {
 } from "../journal/index.ts";
 export type { RecordEntry } from "../backends/transaction/step.ts";
 export type { AgentOptions } from "./agents.ts";
-export type { BudgetOptions, Spent } from "../pipeline/scheduling/budget.ts";
+export {
+  type BudgetLimits,
+  type BudgetOptions,
+  type BudgetStore,
+  memoryBudgets,
+  type Spent,
+} from "../pipeline/scheduling/budget.ts";
 export type { CallOptions } from "../pipeline/enter.ts";
 export type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
 export { openWorkspace } from "./open.ts";
@@ -38,6 +44,7 @@ export {
   type CallArgs,
   type CallData,
   type Capabilities,
+  type SharedPlaces,
   type WorkspaceLockOptions,
   type UndoOptions,
   type Workspace,

@@ -35,12 +35,13 @@ import { confinementOf, isLocalDisk, requireLocalHost, lockerOfBackend } from ".
 import type { WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
 import { policyOfRoots } from "./roots.ts";
-import { makeReads, type ReadStore } from "../pipeline/past/reads.ts";
+import { makeReads } from "../pipeline/past/reads.ts";
 import { makeRepositories, protectNamedPlaces } from "../pipeline/paths/repositories.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
 import type { Session } from "../pipeline/session.ts";
 import { CallSlots } from "../pipeline/scheduling/admission.ts";
 import { makeViews } from "../pipeline/views.ts";
+import { sharedStoresOf } from "./shared/stores.ts";
 import { openStorage } from "./storage.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
@@ -91,6 +92,8 @@ export async function openWorkspace(
   const resolver = await createResolver(await protectStateDir(repositories, state, disk, roots), roots);
   const { policy } = resolver;
   await assertDirectory(storage, policy.cwd, given.cwd ?? given.roots?.[0]?.path ?? policy.cwd);
+  const guard = guardLevelOf(given.guard, preset);
+  const { stores, reads, places } = sharedStoresOf(given, policy, { guard, local });
   const rules = compileRules(
     given.rules ?? [],
     policy,
@@ -117,7 +120,6 @@ export async function openWorkspace(
   });
   const running = { engine: engine().info, confinement: confinementOf(storage), state };
   const records = journalPlaceOf(given, state);
-  const guard = guardLevelOf(given.guard, preset);
   const told = given.access?.deny ?? [];
   const observers = Object.freeze([...(given.observers ?? [])]);
   const session: Session = Object.freeze({
@@ -136,8 +138,10 @@ export async function openWorkspace(
     limits: effectiveLimitsOf(given.limits, preset, outputBoundOf(storage)),
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
-    reads: makeReads(readStoreOf(given, guard, local)),
+    reads: makeReads(reads),
     agent: given.agent,
+    key: "",
+    stores,
     guard,
     acceptsQuotes: given.guard === undefined && guard === "refuse",
     observers,
@@ -173,7 +177,7 @@ export async function openWorkspace(
     confirmFor: (tool: string, calledAs?: string) =>
       oneOf(approversFor(given.hooks ?? [], tool, given.confirm, calledAs)),
     notify: given.notify,
-    approvals: makeApprovals(),
+    approvals: makeApprovals(Date.now, stores.approvals && { store: stores.approvals }),
     locker: lockerOfBackend(storage, local),
     findFiles: given.findFiles === true,
     slots: new CallSlots(given.concurrency ?? Number.POSITIVE_INFINITY),
@@ -200,6 +204,7 @@ export async function openWorkspace(
     ...(shared === undefined ? {} : { storage: shared.facts }),
     recovery,
     journal,
+    shared: places,
     ...(state === undefined ? {} : { state }),
     sandbox: session.access.sandbox,
   });
@@ -335,20 +340,6 @@ async function assertDirectory(storage: FsBackend, real: string, typed: string):
       path: typed,
     },
   );
-}
-
-/** Returns the store of the record of reads, which then survives a restart; undefined when it is kept in memory. */
-function readStoreOf(
-  { guard: given, stateDir, reads }: CheckedOptions,
-  guard: GuardLevel,
-  local: boolean,
-): ReadStore | undefined {
-  if (guard === "off") return undefined;
-  if (reads !== undefined) return reads;
-  if (typeof given === "object" && given.store !== undefined) return given.store;
-  // A warning that the host did not request is not worth a write for each read.
-  if (guard === "warn" && given === undefined) return undefined;
-  return stateDir === undefined || !local ? undefined : requireLocalHost().reads?.(stateDir);
 }
 
 /**

@@ -8,6 +8,7 @@ import { BACKEND_OPTIONS, COMMAND_OPTIONS } from "../backends/option-schema.ts";
 import { PLACES_OPTIONS } from "../backends/confined/places.ts";
 import { SANDBOX_PROVIDER } from "../backends/sandbox/sandbox.ts";
 import { STORAGE_OPTIONS } from "../storage/option-schema.ts";
+import { APPROVAL_STORE } from "../hooks/approvals.ts";
 import { HOOK_OPTIONS } from "../hooks/hook.ts";
 import { OBSERVER } from "../hooks/observer.ts";
 import { PRESET_OPTION } from "../presets/index.ts";
@@ -32,6 +33,7 @@ import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { AccessOptions, GuardOptions, RootOptions, WorkspaceOptions } from "./options.ts";
 import type { PermissionOptions } from "./permissions.ts";
 import { JOURNAL_STORE } from "../journal/store.ts";
+import { BUDGET_STORE } from "../pipeline/scheduling/budget.ts";
 import { READ_STORE } from "../pipeline/past/reads.ts";
 
 const FILE_NAME_OPTION = text({
@@ -116,6 +118,8 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     observers: list(OBSERVER),
     journal: JOURNAL_STORE,
     reads: READ_STORE,
+    approvals: APPROVAL_STORE,
+    budgets: BUDGET_STORE,
     stateDir: text(),
     backendId: text({
       pattern: "^[\\w.:/-]{1,200}$",

@@ -3,6 +3,7 @@ import type { FollowSymlinks, PlacesOptions, Rule } from "../policy/index.ts";
 import type { CommandOptions } from "../backends/option-schema.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
+import type { ApprovalStore } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
@@ -14,6 +15,7 @@ import type { Limits } from "../tools/lib/limits.ts";
 import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { PermissionOptions } from "./permissions.ts";
 import type { JournalStore } from "../journal/store.ts";
+import type { BudgetStore } from "../pipeline/scheduling/budget.ts";
 import type { ReadStore } from "../pipeline/past/reads.ts";
 
 /** One root with what may be done below it. */
@@ -194,10 +196,21 @@ export interface WorkspaceOptions {
    */
   readonly journal?: JournalStore | undefined;
   /**
-   * The store of what each agent has read, for hosts whose processes share one; the same as `guard.store`. Default:
-   * below `stateDir` where the level of the guard is `refuse`, else in memory.
+   * The store of what each agent has read, for hosts whose processes share one; the same as `guard.store`. Default,
+   * where the level of the guard is `refuse` or `guard` is given: the records of the `storage`, or below `stateDir`;
+   * else in memory.
    */
   readonly reads?: ReadStore | undefined;
+  /**
+   * The store of approvals that last beyond their call, for hosts whose processes share one. Default: the records of
+   * the `storage`, else in memory.
+   */
+  readonly approvals?: ApprovalStore | undefined;
+  /**
+   * The store of what agents have spent of their budgets, for hosts whose processes share one. Default: the records
+   * of the `storage`, else in memory, where each agent begins anew.
+   */
+  readonly budgets?: BudgetStore | undefined;
   /** The directory of locks and journals, outside every root. */
   readonly stateDir?: string | undefined;
   /**

@@ -60,6 +60,8 @@ export interface Capabilities {
    * `disk`. `host`: in the store of the option `journal`.
    */
   readonly journal: "disk" | "memory" | "host";
+  /** The places of what replicas have to share to answer alike. */
+  readonly shared: SharedPlaces;
   /**
    * The directory of locks and history, and why it is not in a better place; absent for a workspace that keeps
    * nothing on the disk.
@@ -67,6 +69,20 @@ export interface Capabilities {
   readonly state?: StateDirectory;
   /** The confinement of the threads that touch files, and of commands. */
   readonly sandbox: AccessSummary["sandbox"];
+}
+
+/**
+ * Where a workspace keeps what its replicas have to share. `memory` is that of this process, so another one knows
+ * nothing of it; `storage`: the records of the option `storage`; `host`: the store that an option named; `disk`:
+ * below the state directory, for the processes of one machine.
+ */
+export interface SharedPlaces {
+  /** Approvals that last beyond their call. */
+  readonly approvals: "memory" | "storage" | "host";
+  /** What agents have spent of their budgets. */
+  readonly budgets: "memory" | "storage" | "host";
+  /** What each agent has read, for the guard. `none` where the guard is off. */
+  readonly reads: "memory" | "storage" | "host" | "disk" | "none";
 }
 
 /** The grants of a workspace. They have an effect only with `permissions.mode: "prompt"`. */
@@ -82,9 +98,9 @@ export interface WorkspaceGrants {
 /** The approvals of a workspace that last beyond one call. */
 export interface WorkspaceApprovals {
   /** Returns the approvals in force. */
-  list(): readonly Approval[];
-  /** Revokes an approval by its id, for calls that begin from now on. */
-  revoke(id: string): boolean;
+  list(): Promise<readonly Approval[]>;
+  /** Revokes an approval by its id, for calls that begin from now on. Returns false if there is none. */
+  revoke(id: string): Promise<boolean>;
 }
 
 /** The options of `ws.lock(path)`, which locks one path. */
@@ -175,7 +191,7 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
 /** The workspace of one of several agents. `close` ends it for this agent only. */
 export interface AgentWorkspace extends Workspace {
   /** Returns the used part of the agent's budget; undefined without a budget. */
-  spent(): Spent | undefined;
+  spent(): Promise<Spent | undefined>;
 }
 
 const CLOSED_MESSAGE = "The workspace is closed.";
@@ -325,7 +341,7 @@ export function makeWorkspace(
     close,
     [Symbol.asyncDispose]: close,
   };
-  const spent = isAgent ? { spent: () => session.budget?.spent() } : {};
+  const spent = isAgent ? { spent: async () => session.budget?.spent() } : {};
   const ws = Object.assign(base, methods, spent);
   const list: ListOfPreset = (other) =>
     other === undefined ? Object.freeze(definitions) : listOf(other).tools;

@@ -266,7 +266,7 @@ describe("the state of approvals", () => {
   test("takes a key in hex and in base64", () => {
     const bytes = randomBytes(32);
     const keys = ["hex", "base64", "base64url"].map(
-      (encoding) => openApprovalState({ stateDir: undefined, key: bytes.toString(encoding as "hex") }).key,
+      (encoding) => openApprovalState({ stateDir: undefined, key: bytes.toString(encoding as "hex") }).keys,
     );
     expect(keys[1]).toEqual(keys[0]);
     expect(keys[2]).toEqual(keys[0]);
@@ -275,7 +275,9 @@ describe("the state of approvals", () => {
   test("makes one key that its owner alone can read when several processes start at once", async () => {
     const { stateDir } = await directory({});
     const states = Array.from({ length: 5 }, () => openApprovalState({ stateDir, key: undefined }));
-    expect(new Set(states.map(({ key }) => Buffer.from(key).toString("hex"))).size).toBe(1);
+    expect(
+      new Set(states.map(({ keys }) => keys.map((key) => Buffer.from(key).toString("hex")).join())).size,
+    ).toBe(1);
     expect((await stat(join(stateDir, "approvals", "key"))).mode & 0o777).toBe(0o600);
     expect((await readdir(join(stateDir, "approvals"))).sort()).toEqual(["key", "shown", "spent"]);
   });
@@ -303,7 +305,7 @@ describe("the state of approvals", () => {
     const { stateDir } = await directory({});
     await writeFile(join(stateDir, "file"), "");
     const states = [1, 2].map(() => openApprovalState({ stateDir: join(stateDir, "file"), key: undefined }));
-    expect(states[0]!.key).not.toEqual(states[1]!.key);
+    expect(states[0]!.keys).not.toEqual(states[1]!.keys);
     expect(states[0]!.spend("a")).toBe(true);
     expect(states[0]!.spend("a")).toBe(false);
   });

@@ -1,7 +1,11 @@
 /** Servers over HTTP without a port, and requests of the modern era as a client writes them. */
-import "../../js/index.node.ts";
+import type { WorkspaceOptions } from "../../js/index.node.ts";
 import { elicitApprovals } from "../../js/mcp/protocol/approvals.ts";
-import { type ApprovalStateOptions, openApprovalState } from "../../js/mcp/protocol/approval-state.ts";
+import {
+  type ApprovalState,
+  type ApprovalStateOptions,
+  openApprovalState,
+} from "../../js/mcp/protocol/approval-state.ts";
 import { makeMcpHandler } from "../../js/mcp/transport/handler.ts";
 import { localWorkspaceHost } from "../../js/mcp/host.ts";
 
@@ -34,15 +38,21 @@ const VERSION = "2026-07-28";
 /** Starts a server in this process. */
 export function replica(
   root: string,
-  options: ApprovalStateOptions & { readonly lasting?: boolean },
+  options: Partial<ApprovalStateOptions> & {
+    readonly lasting?: boolean;
+    /** Default: that of the state directory and the key. */
+    readonly state?: ApprovalState;
+    readonly workspace?: WorkspaceOptions;
+  },
 ): Replica {
   const approvals = elicitApprovals({
     lasting: options.lasting ?? false,
-    state: openApprovalState(options),
+    state: options.state ?? openApprovalState({ stateDir: options.stateDir, key: options.key }),
   });
   const host = localWorkspaceHost([root], {
     preset: "canonical",
     confirm: approvals.confirm,
+    ...(options.workspace === undefined ? {} : { workspace: options.workspace }),
     ...(options.stateDir === undefined ? {} : { stateDir: options.stateDir }),
   });
   const handler = makeMcpHandler({ host, structured: "none", approvals, version: "0" });

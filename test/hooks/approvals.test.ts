@@ -324,15 +324,15 @@ describe.each(KINDS)("approvals that last on %s", (kind) => {
     );
     const { ws } = await place(kind, {}, { confirm });
     await writes(ws, "1", "2");
-    const [approval] = ws.approvals.list();
-    expect(ws.approvals.list()).toHaveLength(1);
+    const [approval] = await ws.approvals.list();
+    expect(await ws.approvals.list()).toHaveLength(1);
     expect(approval).toMatchObject({ outcome: "proceed_always_tool", tool: "write_file", by: "Ann" });
     expect(approval!.label).toBe(shown[0]!.scopes[2]!.label);
-    expect(ws.approvals.revoke(approval!.id)).toBe(true);
-    expect(ws.approvals.revoke(approval!.id)).toBe(false);
+    expect(await ws.approvals.revoke(approval!.id)).toBe(true);
+    expect(await ws.approvals.revoke(approval!.id)).toBe(false);
     await writes(ws, "3", "4");
     expect(shown).toHaveLength(3);
-    expect(ws.approvals.list()).toEqual([]);
+    expect(await ws.approvals.list()).toEqual([]);
   });
 });
 

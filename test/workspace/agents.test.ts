@@ -115,7 +115,8 @@ describe("agents of one workspace", () => {
     const [one, two] = [await ws.agent("one"), await ws.agent("two")];
     for (const agent of [one, one, two]) await agent.call("write_file", { path: "n", content: "x" });
     expect(asked).toEqual(["one", "two"]);
-    expect([one, two, ws].map(({ approvals }) => approvals.list().length)).toEqual([1, 1, 0]);
+    const lists = await Promise.all([one, two, ws].map(({ approvals }) => approvals.list()));
+    expect(lists.map(({ length }) => length)).toEqual([1, 1, 0]);
   });
 
   test("an agent's own reviewer is asked after that of the workspace", async () => {
@@ -161,7 +162,7 @@ describe("the budget of an agent", () => {
     expect((await agent.call("stat", { path: "f" })).ok).toBe(true);
     const over = await agent.call("stat", { path: "f" });
     expect(over.text).toMatch(/^Error: The budget of this agent is spent: 4 of 4 calls/);
-    expect(agent.spent()).toMatchObject({ calls: 4 });
+    expect(await agent.spent()).toMatchObject({ calls: 4 });
     expect((await ws.call("stat", { path: "f" })).ok).toBe(true);
   });
 
@@ -173,7 +174,9 @@ describe("the budget of an agent", () => {
     const second = await agent.call("read_file", { path: "long" });
     expect(Buffer.byteLength(first.text) + Buffer.byteLength(second.text)).toBeLessThanOrEqual(5_500);
     expect((await agent.call("read_file", { path: "long" })).error?.code).toBe("LIMIT_EXCEEDED");
-    expect(agent.spent()?.outputBytes).toBe(Buffer.byteLength(first.text) + Buffer.byteLength(second.text));
+    expect((await agent.spent())?.outputBytes).toBe(
+      Buffer.byteLength(first.text) + Buffer.byteLength(second.text),
+    );
   });
 
   test("of an agent's agent is part of its own", async () => {
@@ -181,7 +184,7 @@ describe("the budget of an agent", () => {
     const outer = await ws.agent("outer", { budget: { calls: 3 } });
     const inner = await outer.agent("inner", { budget: { calls: 2 } });
     for (let n = 0; n < 3; n += 1) await inner.call("stat", { path: "f" });
-    expect([inner.spent()?.calls, outer.spent()?.calls]).toEqual([2, 2]);
+    expect([(await inner.spent())?.calls, (await outer.spent())?.calls]).toEqual([2, 2]);
     const free = await outer.agent("free");
     expect((await free.call("stat", { path: "f" })).ok).toBe(true);
     expect((await free.call("stat", { path: "f" })).error?.code).toBe("LIMIT_EXCEEDED");

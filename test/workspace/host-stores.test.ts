@@ -1,7 +1,10 @@
 /** Stores of the host: the journal and the record of reads of workspaces that share one, as replicas do. */
 import { afterEach, describe, expect, it } from "vitest";
+import { FilewrightError } from "../../js/engine/errors.ts";
 import {
   type JournalStore,
+  memoryApprovals,
+  memoryBudgets,
   MemoryBackend,
   MemoryJournal,
   type OpenRecord,
@@ -127,6 +130,67 @@ it("reads: what an agent read through one workspace, another does not ask it to 
   expect((await second.call("write_file", write)).ok).toBe(true);
 });
 
+describe("approvals and budgets of the host", () => {
+  it("what one workspace was approved, the other is not asked about", async () => {
+    let asked = 0;
+    const [backend, approvals] = [new MemoryBackend(), memoryApprovals()];
+    const confirm = () => {
+      asked += 1;
+      return { outcome: "proceed_always_tool" } as const;
+    };
+    const [one, two] = [
+      await workspace({ backend, approvals, confirm }),
+      await workspace({ backend, approvals, confirm }),
+    ];
+    for (const [index, ws] of [one, two, two].entries())
+      expect((await ws.call("mkdir", { path: `d${index}` })).ok).toBe(true);
+    expect([asked, (await two.approvals.list()).length]).toEqual([1, 1]);
+    await two.approvals.revoke((await one.approvals.list())[0]?.id ?? "");
+    await one.call("mkdir", { path: "last" });
+    expect(asked).toBe(2);
+  });
+
+  it("agents of two workspaces spend one budget, by its name and for its time", async () => {
+    let now = 0;
+    const [backend, budgets] = [new MemoryBackend(), memoryBudgets(() => now)];
+    const [one, two] = [await workspace({ backend, budgets }), await workspace({ backend, budgets })];
+    const budget = { calls: 2, forMs: 1000 };
+    const agents = [await one.agent("a", { budget }), await two.agent("a", { budget })];
+    for (const [index, ok] of [true, true, false].entries())
+      expect((await agents[index % 2]?.call("stat", { path: "." }))?.ok).toBe(ok);
+    const named = await one.agent("b", { budget: { calls: 2, name: "a" } });
+    expect((await named.call("stat", { path: "." })).error?.code).toBe("LIMIT_EXCEEDED");
+    now = 1000;
+    expect((await named.call("stat", { path: "." })).ok).toBe(true);
+    expect(await agents[1]?.spent()).toMatchObject({ calls: 1 });
+  });
+
+  it("a call fails with the code of a store that cannot be reached", async () => {
+    const lost = (): never => {
+      throw new FilewrightError("IO_ERROR", "the store is away");
+    };
+    const backend = new MemoryBackend();
+    const budgets = { ...memoryBudgets(), begin: async () => lost() };
+    const agent = await (await workspace({ backend, budgets })).agent("a", { budget: { calls: 1 } });
+    expect((await agent.call("stat", { path: "." })).error?.code).toBe("IO_ERROR");
+    const approvals = { ...memoryApprovals(), list: async () => lost() };
+    const asking = await workspace({ backend, approvals, confirm: () => ({ outcome: "proceed_once" }) });
+    expect((await asking.call("mkdir", { path: "d" })).error?.code).toBe("IO_ERROR");
+    expect(await backend.exists("/ws/d")).toBe(false);
+  });
+
+  it("a workspace says where its records are", async () => {
+    const backend = new MemoryBackend();
+    const places = async (options: WorkspaceOptions) => (await workspace(options)).capabilities().shared;
+    expect(await places({ backend })).toEqual({ approvals: "memory", budgets: "memory", reads: "memory" });
+    expect(await places({ backend, guard: "off", approvals: memoryApprovals() })).toEqual({
+      approvals: "host",
+      budgets: "memory",
+      reads: "none",
+    });
+  });
+});
+
 describe("refused", () => {
   const backend = new MemoryBackend();
   const reads: ReadStore = { load: async () => [], note: () => undefined, close: async () => undefined };
@@ -134,6 +198,14 @@ describe("refused", () => {
     ["a journal without its methods", { journal: { begin: () => undefined } }, /journal/],
     ["a journal of a backend without a name", { backend, journal: new MemoryJournal() }, /backendId/],
     ["reads without its methods", { reads: {} }, /reads/],
+    [
+      "reads of one path, and not of a directory",
+      { reads: { ...reads, recall: async () => undefined } },
+      /reads/,
+    ],
+    ["approvals without their methods", { approvals: { list: async () => [] } }, /approvals/],
+    ["budgets without their methods", { budgets: { spent: () => ({}) } }, /budgets/],
+    ["a misspelt option", { approval: memoryApprovals() }, /did you mean .approvals/],
     ["reads twice", { backend, reads, guard: { store: reads } }, /guard\.store/],
   ])("%s", async (_, options, message) => {
     const opening = openWorkspace({ root: "/ws", ...options } as WorkspaceOptions);

@@ -2,9 +2,9 @@
  * The state that approvals keep between two requests: the key with which questions are signed, and the record
  * of answers that were used.
  *
- * Processes with the same `FILEWRIGHT_KEY` or the same state directory use the same key, so an answer is
- * valid after a restart and at another replica. Processes with the same state directory also share the
- * record, so an answer is used at most once among them.
+ * Processes with the same `FILEWRIGHT_KEY`, the same storage or the same state directory use the same key, so an
+ * answer is valid after a restart and at another replica. Processes with the same storage or the same state directory
+ * also share the record, so an answer is used at most once among them.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import {
@@ -19,9 +19,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { MaybePromise } from "../../backends/backend.ts";
 import { KEY_BYTES, readOrMakeKey } from "../../backends/key-file.node.ts";
 import { isOursAlone } from "../../backends/ownership.node.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import type { Records } from "../../storage/storage.ts";
 
 /** The environment variable that holds a signing key for several servers. */
 export const SIGNING_KEY_VARIABLE = "FILEWRIGHT_KEY";
@@ -29,12 +31,18 @@ export const SIGNING_KEY_VARIABLE = "FILEWRIGHT_KEY";
 /** The number of seconds for which a question can be answered. */
 export const MAX_ANSWER_SECONDS = 600;
 
-/** The signing key and the record of used answers. */
+/** The signing keys and the record of used answers. */
 export interface ApprovalState {
-  /** The key that signs the state of a question, because the state passes through the client. */
-  readonly key: Uint8Array;
-  /** Marks an answer as used. Returns false when it was used before, or when the use cannot be recorded. */
-  spend(nonce: string): boolean;
+  /**
+   * The keys of the state of a question, which passes through the client. The first one signs; the state of a
+   * question may be signed by any of them, so that keys can be replaced while questions are open.
+   */
+  readonly keys: readonly Uint8Array[];
+  /**
+   * Marks an answer as used. Returns false when it was used before, or when the use cannot be recorded on the disk.
+   * @throws FilewrightError when the storage cannot be reached
+   */
+  spend(nonce: string): MaybePromise<boolean>;
   /**
    * Writes a question that is too long for the client's form to a file, and returns its path; undefined when
    * there is no directory for it. The file is removed some time after {@link MAX_ANSWER_SECONDS}.
@@ -49,9 +57,13 @@ export interface ApprovalStateOptions {
    * of this process.
    */
   readonly stateDir: string | undefined;
-  /** The value of `FILEWRIGHT_KEY`. */
+  /** The value of `FILEWRIGHT_KEY`: one key, or several with a comma between two. */
   readonly key: string | undefined;
 }
+
+/** The names of the records: the key of the servers of a storage, and the answers that were used. */
+const KEY_RECORD = ["server-key", "approvals"] as const;
+const USED_ANSWER_KIND = "used-answers";
 
 /**
  * Opens the state.
@@ -59,12 +71,13 @@ export interface ApprovalStateOptions {
  * write
  */
 export function openApprovalState({ stateDir, key }: ApprovalStateOptions): ApprovalState {
-  const given = key === undefined || key === "" ? undefined : parseSigningKey(key);
+  const given = parseSigningKeys(key);
   const directory = stateDir === undefined ? undefined : createWritableDirectory(stateDir);
-  const secret =
-    given ?? (directory === undefined ? randomBytes(KEY_BYTES) : readOrMakeKey(join(directory, "key")));
+  const secrets = given ?? [
+    directory === undefined ? randomBytes(KEY_BYTES) : readOrMakeKey(join(directory, "key")),
+  ];
   return {
-    key: createHmac("sha256", secret).update("filewright approvals 1").digest(),
+    keys: secrets.map(signingKeyOf),
     spend:
       directory === undefined
         ? makeUseRecordInMemory()
@@ -74,6 +87,63 @@ export function openApprovalState({ stateDir, key }: ApprovalStateOptions): Appr
         ? () => undefined
         : (digest, text) => writeQuestionFile(join(directory, "shown"), digest, text),
   };
+}
+
+/**
+ * Opens the state of servers that share a storage: the first of them makes the key, unless `FILEWRIGHT_KEY` has one,
+ * and used answers are records.
+ * @throws FilewrightError INVALID_ARGUMENT for an invalid key, and as the storage does
+ */
+export async function openSharedApprovalState(
+  records: Records,
+  options: ApprovalStateOptions,
+): Promise<ApprovalState> {
+  const { keep } = openApprovalState({ ...options, key: undefined });
+  const secrets = parseSigningKeys(options.key) ?? [await sharedKey(records)];
+  return {
+    keys: secrets.map(signingKeyOf),
+    keep,
+    async spend(nonce) {
+      const id = createHash("sha256").update(nonce).digest("hex");
+      try {
+        await records.put(USED_ANSWER_KIND, id, true, { expect: null, forMs: MAX_RECORD_AGE_MS });
+        return true;
+      } catch (error) {
+        if (error instanceof FilewrightError && error.code === "CONFLICT") return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Returns the key in the records of a storage, creating it when missing: all servers agree on that of the first. */
+async function sharedKey(records: Records): Promise<Buffer> {
+  const [kind, id] = KEY_RECORD;
+  let found = await records.get(kind, id);
+  if (found === null) {
+    try {
+      await records.put(kind, id, randomBytes(KEY_BYTES).toString("base64"), { expect: null });
+    } catch (error) {
+      if (!(error instanceof FilewrightError) || error.code !== "CONFLICT") throw error;
+    }
+    found = await records.get(kind, id);
+  }
+  const bytes = Buffer.from(String(found?.value), "base64");
+  if (bytes.length === KEY_BYTES) return bytes;
+  throw new FilewrightError("INVALID_ARGUMENT", `the record ${kind} ${id} of the storage is no key`);
+}
+
+/** Returns the key that signs the states of questions, derived from a secret that may have other uses. */
+function signingKeyOf(secret: Uint8Array): Uint8Array {
+  return createHmac("sha256", secret).update("filewright approvals 1").digest();
+}
+
+/**
+ * Returns the keys of `FILEWRIGHT_KEY`, the one that signs first; undefined when it is not set.
+ * @throws FilewrightError INVALID_ARGUMENT, whose message never contains a key
+ */
+function parseSigningKeys(text: string | undefined): readonly Buffer[] | undefined {
+  return text === undefined || text.trim() === "" ? undefined : text.split(",").map(parseSigningKey);
 }
 
 /**
@@ -88,7 +158,7 @@ function parseSigningKey(text: string): Buffer {
   if (bytes.length >= KEY_BYTES && new Set(bytes).size >= MIN_DISTINCT_KEY_BYTES) return bytes;
   throw new FilewrightError(
     "INVALID_ARGUMENT",
-    `${SIGNING_KEY_VARIABLE} must hold at least ${KEY_BYTES} random bytes in hex or base64; \`openssl rand -hex ${KEY_BYTES}\` makes one.`,
+    `${SIGNING_KEY_VARIABLE} must hold at least ${KEY_BYTES} random bytes in hex or base64, or several such keys with commas between them; \`openssl rand -hex ${KEY_BYTES}\` makes one.`,
     { complete: true },
   );
 }

@@ -52,8 +52,9 @@ export interface ElicitedApprovals {
   /**
    * Begins a request. Questions of the workspace are assigned to the request by its abort signal. `canAsk` is
    * false when the client cannot ask its user.
+   * @throws FilewrightError when it cannot be found out whether an answer was used before
    */
-  begin(context: ServerContext, canAsk: boolean): ApprovalRound;
+  begin(context: ServerContext, canAsk: boolean): Promise<ApprovalRound>;
 }
 
 /** The options of {@link elicitApprovals}. */
@@ -81,20 +82,33 @@ const MAX_QUESTION_CHARS = 6000;
  * @throws FilewrightError INVALID_ARGUMENT for an invalid signing key
  */
 export function elicitApprovals({ lasting, state: given }: ElicitOptions): ElicitedApprovals {
-  const { key, spend, keep } =
+  const { keys, spend, keep } =
     given ?? openApprovalState({ stateDir: defaultStateDir(), key: process.env[SIGNING_KEY_VARIABLE] });
-  const codec = createRequestStateCodec<SignedState>({
-    key,
-    ttlSeconds: MAX_ANSWER_SECONDS,
-    bind: (context) => `${context.mcpReq.method}\0${context.http?.authInfo?.clientId ?? ""}`,
-  });
+  const codecs = keys.map((key) =>
+    createRequestStateCodec<SignedState>({
+      key,
+      ttlSeconds: MAX_ANSWER_SECONDS,
+      bind: (context) => `${context.mcpReq.method}\0${context.http?.authInfo?.clientId ?? ""}`,
+    }),
+  );
+  const [codec] = codecs as [(typeof codecs)[number]];
+  const verify = async (state: string, context: ServerContext): Promise<unknown> => {
+    for (const older of codecs.slice(0, -1)) {
+      try {
+        return await older.verify(state, context);
+      } catch {
+        // It is signed by another of the keys, or by none: the last one tells.
+      }
+    }
+    return (codecs.at(-1) as typeof codec).verify(state, context);
+  };
   const rounds = new WeakMap<AbortSignal, (details: Confirmation) => ConfirmReply>();
   return {
     confirm: (details) =>
       rounds.get(callerSignal(details.signal) as AbortSignal)?.(details) ??
       refusalReply("nobody can be asked here"),
-    verify: codec.verify,
-    begin(context, canAsk) {
+    verify,
+    async begin(context, canAsk) {
       const { mcpReq } = context;
       const state = mcpReq.requestState<SignedState>();
       const reply = inputResponse(mcpReq.inputResponses, INPUT_REQUEST_KEY);
@@ -102,7 +116,7 @@ export function elicitApprovals({ lasting, state: given }: ElicitOptions): Elici
       let refused: ConfirmReply | undefined;
       if (state !== undefined && reply.kind === "elicit") {
         const outcome = reply.action === "accept" ? chosenOutcome(reply.content, state.offered) : undefined;
-        if (!spend(state.nonce)) {
+        if (!(await spend(state.nonce))) {
           agreed.clear();
           refused = refusalReply("this answer was used before");
         } else if (outcome === undefined) refused = refusalReply();

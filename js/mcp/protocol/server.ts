@@ -62,7 +62,7 @@ export function makeMcpServer(parts: ServerParts): Server {
     if (first !== undefined) return first as never;
     const canAsk = clientCapabilitiesOf(context, server)["elicitation"] !== undefined;
     const call = withShutdownSignal(context, parts.ending);
-    const round = approvals?.begin(call, canAsk);
+    const round = await approvals?.begin(call, canAsk);
     return (await callTool(parts, params.name, params.arguments ?? {}, call, round)) as never;
   });
   server.setRequestHandler("resources/list", async ({ params }, { mcpReq }) => {

@@ -21,7 +21,7 @@ import { lockPathsOfCall, lockKeysOf, MAX_PLANS_PER_CALL, throwIfCancelled } fro
 import type { CallOptions } from "../enter.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "../guard.ts";
 import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts";
-import { approverToAsk, requestApproval, planWithApprovalToReveal } from "../permit.ts";
+import { approverToAsk, requestApproval, planWithApprovalToReveal, refreshApprovals } from "../permit.ts";
 import { assertVersionsUnchanged, type ReviewedPlan, reviewUntilApproved } from "../review.ts";
 import type { Session } from "../session.ts";
 import { type PlaceToApprove, checkWrittenPlaces, unaskedPlaceWarnings } from "../written-places.ts";
@@ -69,6 +69,7 @@ export async function runBatch(
     const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
     const places = await checkWrittenPlaces(session, await lockKeysOf(operation.uses, own), own);
     if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
+    await refreshApprovals(session, tool.name, ruled, places);
     const reviewer = args.dry_run
       ? undefined
       : approverToAsk(session, sources, tool.name, operation.locations, ruled, places);

@@ -11,16 +11,38 @@ export interface ReadStore {
   load(agent: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
   /** Stores one entry; undefined removes it. It may return before the entry is written. */
   note(agent: string, path: string, file: SeenFile | undefined): void;
+  /**
+   * Returns the present entry of a path, for stores that several processes write at once: asked before a change is
+   * refused or reported because of what this process knows. Absent: what was loaded counts.
+   */
+  recall?(agent: string, path: string): Promise<SeenFile | undefined>;
+  /** Returns the present entries at and below a path. Required with `recall`. */
+  recallBelow?(agent: string, path: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
+  /** Resolves when other processes can recall all noted entries: a call is answered then. Absent: nothing waits. */
+  settled?(): Promise<void> | undefined;
   /** Writes pending entries and closes the store. */
   close(): Promise<void>;
 }
 
 /** The description of a store of reads: any object with these methods. */
-export const READ_STORE: Options<ReadStore> = instance<ReadStore>("ReadStore", "a store of what was read", {
-  load: required(callback()),
-  note: required(callback()),
-  close: required(callback()),
-});
+export const READ_STORE: Options<ReadStore> = instance<ReadStore>(
+  "ReadStore",
+  "a store of what was read",
+  {
+    load: required(callback()),
+    note: required(callback()),
+    recall: callback(),
+    recallBelow: callback(),
+    settled: callback(),
+    close: required(callback()),
+  },
+  {
+    test: ({ recall, recallBelow }) =>
+      (recall === undefined) === (recallBelow === undefined)
+        ? undefined
+        : "must have both of recall and recallBelow, or none",
+  },
+);
 
 const checkStore = optionChecker("makeReads", READ_STORE);
 
@@ -28,6 +50,8 @@ const checkStore = optionChecker("makeReads", READ_STORE);
 export interface Reads {
   /** Returns the record of an agent; a promise only when it must be loaded first. */
   of(agent: string | undefined): SeenFiles | Promise<SeenFiles>;
+  /** Resolves when other processes can see what was noted; undefined when there is nothing to wait for. */
+  settled(): Promise<void> | undefined;
   close(): Promise<void>;
 }
 
@@ -43,7 +67,16 @@ export function makeReads(store?: ReadStore): Reads {
   const known = new Map<string, SeenFiles>();
   const loading = new Map<string, Promise<SeenFiles>>();
   const load = async (agent: string, from: ReadStore): Promise<SeenFiles> => {
-    const seen = makeSeenFiles(await from.load(agent), (path, file) => from.note(agent, path, file));
+    const { recall, recallBelow } = from;
+    const shared =
+      recall === undefined || recallBelow === undefined
+        ? undefined
+        : {
+            recall: (path: string) => recall.call(from, agent, path),
+            below: (path: string) => recallBelow.call(from, agent, path),
+          };
+    const noted = (path: string, file: SeenFile | undefined): void => from.note(agent, path, file);
+    const seen = makeSeenFiles(await from.load(agent), noted, shared);
     known.set(agent, seen);
     loading.delete(agent);
     return seen;
@@ -65,6 +98,7 @@ export function makeReads(store?: ReadStore): Reads {
       }
       return pending;
     },
+    settled: () => store?.settled?.(),
     close: async () => store?.close(),
   });
 }

@@ -30,6 +30,7 @@ import type { Storage } from "../storage.ts";
 import { StorageChanges } from "./changes.ts";
 import { Contention } from "./contention.ts";
 import { toFsEntry, toFsStat } from "./facts.ts";
+import { lockByLease } from "./leases.ts";
 import { assertFound, entriesBelow, type FoundPlace, look, type StorageView } from "./look.ts";
 
 /** The methods of the backend of a storage. It has no `close`: the host closes its storage. */
@@ -52,17 +53,25 @@ export type StorageBackend = FsBackend &
 
 /**
  * Returns a backend over a storage. Each change of it is one commit, whose conditions include what the change
- * was planned on.
+ * was planned on. A path that met a conflict is locked for all replicas by `lockAll`, or by a lease in the records;
+ * without either the queue of the process has to do.
  */
-export function toBackend(storage: StorageView & Pick<Storage, "lockAll">): StorageBackend {
-  const { lockAll } = storage;
+export function toBackend(storage: StorageView & Pick<Storage, "lockAll" | "records">): StorageBackend {
   const backend = new BackendOfStorage(storage);
-  if (lockAll !== undefined)
+  const lock = lockOf(storage);
+  if (lock !== undefined)
     backend.lock = (path, options) =>
       options.optimistic === true && !backend.contention.isContended(path)
         ? Promise.resolve({ skipped: true, release: () => {} })
-        : lockPath(lockAll.bind(storage), path, options);
+        : lock(path, options);
   return backend;
+}
+
+/** Returns the function that locks a path for all replicas; undefined where the engine has no way to do it. */
+function lockOf(storage: Pick<Storage, "lockAll" | "records">): NonNullable<FsBackend["lock"]> | undefined {
+  const { lockAll, records } = storage;
+  if (lockAll !== undefined) return (path, options) => lockPath(lockAll.bind(storage), path, options);
+  return records === undefined ? undefined : (path, options) => lockByLease(records, path, options);
 }
 
 /** Takes the lock of a path for all replicas. */

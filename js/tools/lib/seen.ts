@@ -58,6 +58,19 @@ export interface SeenFiles {
   recall(path: string): SeenFile | undefined;
   /** Returns the paths of the recorded files at and below a path. */
   below(path: string): readonly string[];
+  /**
+   * Brings in what the caller has seen of a path through other processes, with `tree` also of everything below it.
+   * Absent where no other process keeps the record.
+   */
+  readonly refresh?: ((path: string, tree?: boolean) => Promise<void>) | undefined;
+}
+
+/** The record of a caller that other processes keep as well. */
+export interface SharedSeenFiles {
+  /** Returns the entry of a path. */
+  recall(path: string): Promise<SeenFile | undefined>;
+  /** Returns the entries at and below a path. */
+  below(path: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
 }
 
 /**
@@ -68,13 +81,29 @@ const MAX_SEEN_FILES = 10_000;
 
 /**
  * Creates a record that begins with the entries of `before`, oldest first. `noted` is called after every
- * later change of an entry.
+ * later change of an entry. `shared` has the entries of other processes.
  */
 export function makeSeenFiles(
   before: Iterable<readonly [path: string, file: SeenFile]> = [],
   noted?: (path: string, file: SeenFile | undefined) => void,
+  shared?: SharedSeenFiles,
 ): SeenFiles {
   const files = new Map<string, SeenFile>(before);
+  const bringIn = (path: string, file: SeenFile): void => {
+    const own = files.get(path);
+    files.delete(path);
+    files.set(path, own === undefined ? file : mergedSeenFile(own, file));
+  };
+  const refresh =
+    shared === undefined
+      ? undefined
+      : async (path: string, tree = false): Promise<void> => {
+          if (tree) for (const [one, file] of await shared.below(path)) bringIn(one, file);
+          else {
+            const file = await shared.recall(path);
+            if (file !== undefined) bringIn(path, file);
+          }
+        };
   /**
    * The contents of each file for which anchors were given, by the seventh character of the anchors; null where
    * several contents have the same character. Kept in memory only.
@@ -117,6 +146,7 @@ export function makeSeenFiles(
     changed: (path: string, now: CurrentFileFacts) => hasChangedSince(files.get(path), now),
     recall: (path: string) => files.get(path),
     below: (path: string) => [...files.keys()].filter((one) => isWithin(one, path)),
+    refresh,
   });
 }
 
@@ -130,11 +160,26 @@ function withEarlierLines(
   version: string | undefined,
   hash: string | undefined,
 ): readonly LineRange[] | undefined {
-  const isSame =
-    before !== undefined &&
-    ((version !== undefined && before.version === version) || (hash !== undefined && before.hash === hash));
-  if (!isSame) return undefinedIfWhole(mergeRanges(page));
+  if (before === undefined || !isSameContent(before, { version, hash }))
+    return undefinedIfWhole(mergeRanges(page));
   return before.lines === undefined ? undefined : undefinedIfWhole(mergeRanges([...before.lines, ...page]));
+}
+
+/** Returns the newer of two records; with the lines of both where they are of the same content. */
+export function mergedSeenFile(older: SeenFile, newer: SeenFile): SeenFile {
+  if (!isSameContent(older, newer)) return newer;
+  const { lines, ...facts } = newer;
+  if (older.lines === undefined || lines === undefined) return facts;
+  const all = undefinedIfWhole(mergeRanges([...older.lines, ...lines]));
+  return all === undefined ? facts : { ...facts, lines: all };
+}
+
+/** Returns true when two records are of the same content. */
+function isSameContent(one: SeenFile, other: SeenFile): boolean {
+  return (
+    (one.version !== undefined && one.version === other.version) ||
+    (one.hash !== undefined && one.hash === other.hash)
+  );
 }
 
 function hasChangedSince(seen: SeenFile | undefined, now: CurrentFileFacts): boolean | undefined {
@@ -164,6 +209,7 @@ export function forkForTrial(base: SeenFiles): SeenFiles {
     changed: (path: string, now: CurrentFileFacts) => of(path).changed(path, now),
     recall: (path: string) => of(path).recall(path),
     below: (path: string) => [...base.below(path).filter((one) => !touched.has(one)), ...own.below(path)],
+    refresh: base.refresh,
   });
 }
 

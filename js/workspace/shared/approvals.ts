@@ -1,0 +1,38 @@
+/** Lasting approvals as records of a storage, so that an answer holds at every replica until it is revoked. */
+import type { Approval, ApprovalStore } from "../../hooks/approvals.ts";
+import type { Records } from "../../storage/storage.ts";
+import { namePart } from "./names.ts";
+
+/** The lifetime of an approval whose reviewer names no end: a record outlives the process that asked. */
+const APPROVAL_LASTS_MS = 24 * 60 * 60 * 1000;
+/** The number of records that are read in one round trip. */
+const RECORDS_PER_PAGE = 1000;
+
+/** Returns the approvals of a workspace in the records of its storage. */
+export function recordApprovals(records: Records, scope: string): ApprovalStore {
+  const kindOf = (agent: string): string => `approvals ${scope} ${namePart(agent)}`;
+  return Object.freeze({
+    lastsMs: APPROVAL_LASTS_MS,
+    async list(agent: string) {
+      const found: Approval[] = [];
+      for (let after: string | undefined; ; ) {
+        const page = await records.list(kindOf(agent), { after, limit: RECORDS_PER_PAGE });
+        for (const { value } of page) found.push(value as Approval);
+        if (page.length < RECORDS_PER_PAGE) break;
+        after = page.at(-1)?.id;
+      }
+      return found.sort((a, b) => (a.granted_at < b.granted_at ? -1 : 1));
+    },
+    async add(agent: string, approval: Approval) {
+      const { expires } = approval;
+      const forMs = expires === undefined ? APPROVAL_LASTS_MS : Date.parse(expires) - Date.now();
+      // One that has ended already covers nothing.
+      if (forMs > 0) await records.put(kindOf(agent), approval.id, approval, { forMs });
+    },
+    async remove(agent: string, id: string) {
+      const there = id !== "" && (await records.get(kindOf(agent), id)) !== null;
+      if (there) await records.remove(kindOf(agent), id);
+      return there;
+    },
+  });
+}

@@ -1,0 +1,28 @@
+/** The names of the records in which the replicas of a workspace share their state. */
+import { byteLength } from "../../backends/paths.ts";
+import { engine } from "../../engine/current.ts";
+import type { SandboxPolicy } from "../../policy/index.ts";
+import { encodeUtf8 } from "../../tools/lib/text.ts";
+
+/** The maximum length of a part of a record's name that is kept as it is, in bytes. */
+const MAX_NAME_BYTES = 700;
+
+/**
+ * Returns the scope of a workspace: replicas with the same roots share their state, and another workspace on the
+ * same storage does not. An approval is given for the paths of one workspace.
+ */
+export function scopeOf({ cwd, read, write }: SandboxPolicy): string {
+  return engine()
+    .sha256(encodeUtf8(JSON.stringify([cwd, read, write])))
+    .slice("sha256:".length, "sha256:".length + 16);
+}
+
+/**
+ * Returns a text as a part of a record's name. Texts that are too long, or that an engine may not store, are replaced
+ * by their hash.
+ */
+export function namePart(text: string): string {
+  const isPlain = text !== "" && !/[\0\p{Surrogate}]/u.test(text) && !text.startsWith("#");
+  if (isPlain && byteLength(text) <= MAX_NAME_BYTES) return text;
+  return `#${engine().sha256(encodeUtf8(JSON.stringify(text)))}`;
+}
