@@ -38,6 +38,7 @@ import { type ReplacedPath, replaceByLookAlikes } from "./paths/look-alikes.ts";
 import { type Failure, refusedFailure, type ToolResult } from "./result.ts";
 import { runObserved, type ObservedCall } from "./observe.ts";
 import { LoopTurns, CallSlots } from "./scheduling/admission.ts";
+import { sessionAtMoment } from "./moments.ts";
 import { historyForCaller } from "./past/history.ts";
 import { scanQueue } from "./scheduling/scans.ts";
 import type { Session } from "./session.ts";
@@ -137,6 +138,7 @@ async function runThroughPipeline(
   const calledAs = presetCall?.tool.name;
   let raw: Arguments = {};
   let result: ToolResult;
+  let version: string | undefined;
   let seen: FsBackend | undefined;
   let hooked: HookedCall | undefined;
   let instead: readonly ReplacedPath[] | undefined;
@@ -193,10 +195,12 @@ async function runThroughPipeline(
     if (tool.kind === "change" && tool.prepare !== undefined)
       args = await tool.prepare(args, historyForCaller(session, options.agent));
     // Approvers that are chosen by tool name may use the preset's name of the tool.
+    const moment = await sessionAtMoment(session, tool, options.signal);
+    version = moment.version;
     const asking =
       calledAs === undefined || session.hooks.length === 0
-        ? session
-        : { ...session, confirmFor: (name: string) => session.confirmFor(name, calledAs) };
+        ? moment.session
+        : { ...moment.session, confirmFor: (name: string) => session.confirmFor(name, calledAs) };
     const { call: entered, ...rules } = await admitCall(
       asking,
       tool,
@@ -272,6 +276,7 @@ async function runThroughPipeline(
     );
   if (result.ok && result.meta.call_id !== undefined) session.running.changes.add(result.meta.call_id);
   if (queuedMs > 0) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
+  if (version !== undefined) result = { ...result, meta: { ...result.meta, version } };
   if (trace !== undefined) {
     trace.tool = tool.name;
     trace.changes = tool.kind !== "read";

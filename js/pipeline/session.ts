@@ -33,6 +33,17 @@ export interface GrantPromptSettings {
   readonly file: string | undefined;
 }
 
+/** The parts of a session that differ at one moment of a shared storage. */
+export interface MomentSession {
+  readonly fs: FsBackend;
+  readonly views: Views;
+  /** The version of the storage that the call sees. */
+  readonly version: string | undefined;
+}
+
+/** Returns the parts of a session for a call that walks a tree. */
+export type EnterMoment = (signal: AbortSignal | undefined) => Promise<MomentSession>;
+
 /** Storage confined to a policy, with the resolver and the summary of that policy. */
 export interface ConfinedStorage {
   readonly fs: FsBackend;
@@ -40,6 +51,8 @@ export interface ConfinedStorage {
   readonly access: AccessSummary;
   /** The views of the storage, one for each set of hidden paths. */
   readonly views: Views;
+  /** How calls that walk a tree enter a moment of the storage. */
+  readonly moments: Session["moments"];
   /** Releases the resources of the storage. */
   release(): Promise<void>;
 }
@@ -63,6 +76,11 @@ export interface Session {
   readonly resolver: Resolver;
   /** The views of the storage: each hides the paths that the rules hide from a call. */
   readonly views: Views;
+  /**
+   * How calls that walk a tree of a shared storage enter a moment of it, and the `fs` that they would have otherwise;
+   * undefined for any other storage.
+   */
+  readonly moments: { readonly of: FsBackend; readonly enter: EnterMoment } | undefined;
   /** The git repositories below the roots; undefined when protected places are not refused. */
   readonly repositories: Repositories | undefined;
   readonly limits: Limits;

@@ -28,6 +28,8 @@ export interface Views {
   of(request: ViewRequest): FsBackend;
   /** Returns other storage, such as an overlay, as a call sees it. */
   over(storage: FsBackend, request: ViewRequest): FsBackend;
+  /** The secrets that may be read in every view; undefined before any was granted. */
+  readonly granted: readonly string[] | undefined;
   /** Allows reading exactly these secrets, in every view. */
   grantSecrets(paths: readonly string[]): void;
   /** Releases the resources of the views. */
@@ -55,6 +57,9 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
   };
   return {
     over,
+    get granted() {
+      return granted;
+    },
     of(request) {
       const globs = request.rules.globs(request.hidden);
       if (globs?.length === 0) return base;

@@ -52,6 +52,10 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
     const needed = "records paths of the backend: give the backendId that names it";
     throw wrongOptionError(FUNCTION_NAME, "journal", needed);
   }
+  if (rest.mirror !== undefined && rest.storage === undefined)
+    throw wrongOptionError(FUNCTION_NAME, "mirror", "concerns a storage, and none is given");
+  if (rest.mirror !== undefined && rest.mirror !== false && rest.stateDir === undefined)
+    throw wrongOptionError(FUNCTION_NAME, "mirror", "needs the stateDir in which the copy is kept");
   if (rest.reads !== undefined && typeof rest.guard === "object" && rest.guard.store !== undefined)
     throw wrongOptionError(FUNCTION_NAME, "reads", "give reads or guard.store, not both");
   const { grantsFile, store } = rest.permissions ?? {};

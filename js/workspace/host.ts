@@ -13,6 +13,8 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { JournalStore } from "../journal/index.ts";
 import { type Locker, makeLocker } from "../pipeline/scheduling/locks.ts";
 import type { ReadStore } from "../pipeline/past/reads.ts";
+import type { StorageSearches } from "../storage/search/searches.ts";
+import type { Storage } from "../storage/storage.ts";
 
 /** The settings of a local backend. */
 interface LocalSettings {
@@ -45,6 +47,19 @@ interface LocalStorage extends FsBackend {
   confine?(policy: SandboxPolicy): FsBackend & { capabilities(): LocalFacts };
 }
 
+/** The copies of storages on the disk of the host. */
+export interface MirrorHost {
+  /** Returns why this machine has no copies; undefined where it has. */
+  problem(): string | undefined;
+  /** Opens the copy of a storage below a state directory. */
+  open(
+    storage: Storage,
+    searches: StorageSearches,
+    stateDir: string,
+    maxBytes: number,
+  ): Promise<{ release(): Promise<void> }>;
+}
+
 /** The local disk of the host, and the services that depend on it. */
 export interface LocalHost {
   /** Opens the disk without confinement, which is used only to resolve roots. */
@@ -72,6 +87,8 @@ export interface LocalHost {
   environment?(): Readonly<Record<string, string | undefined>>;
   /** Returns a store of reads in a state directory. */
   reads?(stateDir: string): ReadStore;
+  /** The copies of storages on the disk. */
+  readonly mirrors?: MirrorHost;
 }
 
 let currentHost: LocalHost | undefined;
@@ -88,6 +105,11 @@ export function requireLocalHost(): LocalHost {
     "UNSUPPORTED_PLATFORM",
     "There is no local disk here; pass a backend, such as new MemoryBackend().",
   );
+}
+
+/** Returns the copies of storages on the host's disk; undefined where there is none. */
+export function mirrorsOfHost(): MirrorHost | undefined {
+  return currentHost?.mirrors;
 }
 
 /** Returns true when a backend is the host's local disk. */

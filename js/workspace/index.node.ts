@@ -13,6 +13,7 @@ import { tryLock } from "../backends/local/lock.node.ts";
 import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
 import { openStateDirectory } from "../backends/state-directory.node.ts";
 import { FileJournal } from "../journal/store.node.ts";
+import { mirrorProblem, openMirror } from "../storage/mirror/open.node.ts";
 import { setLocalHost } from "./host.ts";
 import { fileReadStore } from "../pipeline/past/reads-file.node.ts";
 
@@ -45,4 +46,5 @@ setLocalHost({
   home: homeDirectory,
   environment: () => process.env,
   reads: fileReadStore,
+  mirrors: { problem: mirrorProblem, open: openMirror },
 });

@@ -40,9 +40,10 @@ import { makeRepositories, protectNamedPlaces } from "../pipeline/paths/reposito
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
 import type { Session } from "../pipeline/session.ts";
 import { CallSlots } from "../pipeline/scheduling/admission.ts";
-import { makeViews } from "../pipeline/views.ts";
+import { makeMoments } from "../pipeline/moments.ts";
+import { makeViews, type Views } from "../pipeline/views.ts";
 import { sharedStoresOf } from "./shared/stores.ts";
-import { openStorage } from "./storage.ts";
+import { openSearches, openStorage } from "./storage.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
 /**
@@ -112,6 +113,9 @@ export async function openWorkspace(
   const confine = (within: SandboxPolicy): FsBackend =>
     disk?.confine?.(within) ?? new SandboxedBackend(storage, within);
   const views = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
+  const searches = shared === undefined ? undefined : await openSearches(given, shared);
+  const momentsFor = (within: SandboxPolicy, at: FsBackend, its: Views): Session["moments"] =>
+    searches && { of: at, enter: makeMoments(searches, within, its) };
   const facts = confined?.capabilities();
   const sandbox = (provider: SandboxProvider | undefined): Session["access"]["sandbox"] => ({
     fs: facts?.kernel.files ?? "none",
@@ -129,6 +133,7 @@ export async function openWorkspace(
       await views.close();
       for (const backend of made) await backend.close?.();
       made.clear();
+      await searches?.release();
     },
     fs,
     resolver,
@@ -164,7 +169,8 @@ export async function openWorkspace(
       };
       const ran = commandsFor(both.policy, rules);
       const access = accessSummaryOf(both, [...told, ...wanted.deny], sandbox(ran), running);
-      return { fs: there, resolver: both, views: ownViews, access, release };
+      const moments = momentsFor(both.policy, there, ownViews);
+      return { fs: there, resolver: both, views: ownViews, moments, access, release };
     },
     permissions,
     prompting,
@@ -173,6 +179,7 @@ export async function openWorkspace(
     onHookError: given.onHookError,
     rules,
     views,
+    moments: momentsFor(policy, fs, views),
     requireApproval: given.requireApproval === true,
     confirmFor: (tool: string, calledAs?: string) =>
       oneOf(approversFor(given.hooks ?? [], tool, given.confirm, calledAs)),

@@ -7,6 +7,7 @@ import { RULE_OPTIONS } from "../policy/rules.ts";
 import { BACKEND_OPTIONS, COMMAND_OPTIONS } from "../backends/option-schema.ts";
 import { PLACES_OPTIONS } from "../backends/confined/places.ts";
 import { SANDBOX_PROVIDER } from "../backends/sandbox/sandbox.ts";
+import { MIRROR_OPTIONS } from "../storage/mirror/options.ts";
 import { STORAGE_OPTIONS } from "../storage/option-schema.ts";
 import { APPROVAL_STORE } from "../hooks/approvals.ts";
 import { HOOK_OPTIONS } from "../hooks/hook.ts";
@@ -86,6 +87,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     roots: list(either(either(text(), urlOption), ROOT_OPTIONS), { minItems: 1 }),
     backend: BACKEND_OPTIONS,
     storage: STORAGE_OPTIONS,
+    mirror: either(exactly(false), MIRROR_OPTIONS),
     cwd: text(),
     readOnly: flag(),
     access: ACCESS_OPTIONS,

@@ -8,6 +8,7 @@ import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
 import type { Observer } from "../hooks/observer.ts";
+import type { MirrorOptions } from "../storage/mirror/options.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { GuardLevel, Preset, PresetName } from "../presets/index.ts";
 import type { Reader } from "../readers/index.ts";
@@ -80,6 +81,12 @@ export interface WorkspaceOptions {
    * workspace does not close it. Default: none.
    */
   readonly storage?: Storage | undefined;
+  /**
+   * The copy of the storage's files on this machine, below `stateDir`, which searches of contents use: it is filled
+   * when the storage is first searched, and follows it from then on; meanwhile and where it cannot answer, searches
+   * read the storage. `false`: there is none. Default: a copy where `stateDir` is given and the native engine loads.
+   */
+  readonly mirror?: MirrorOptions | false | undefined;
   /** The directory at which relative paths begin. Default: the first root. */
   readonly cwd?: string | undefined;
   /** With true, every change is refused. Default false. */

@@ -1,11 +1,18 @@
 /** Opens the storage of a workspace: it is probed once, and every workspace on it shares one backend. */
 import type { FsBackend } from "../backends/backend.ts";
-import { toBackend } from "../storage/backend/to-backend.ts";
+import { DEFAULT_MIRROR_BYTES } from "../storage/mirror/options.ts";
+import { openBackend } from "../storage/backend/to-backend.ts";
+import { type StorageSearches, versionOfMoment } from "../storage/search/searches.ts";
 import type { Storage, StorageFacts } from "../storage/storage.ts";
+import type { MomentSource } from "../pipeline/moments.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { mirrorsOfHost, requireLocalHost } from "./host.ts";
+import type { WorkspaceOptions } from "./options.ts";
 
 /** A storage that was probed. */
 interface OpenedStorage {
   readonly backend: FsBackend;
+  readonly searches: StorageSearches;
   readonly facts: StorageFacts;
 }
 
@@ -19,9 +26,43 @@ const openedStorages = new WeakMap<Storage, Promise<OpenedStorage>>();
 export function openStorage(storage: Storage): Promise<OpenedStorage> {
   const known = openedStorages.get(storage);
   if (known !== undefined) return known;
-  const opening = storage.probe().then((facts) => ({ backend: toBackend(storage), facts }));
+  const opening = storage.probe().then((facts) => ({ ...openBackend(storage), facts }));
   openedStorages.set(storage, opening);
   // A probe that failed is made again by the next workspace: the engine may have been away.
   opening.catch(() => openedStorages.delete(storage));
   return opening;
+}
+
+/** How the calls of one workspace search its storage. */
+interface WorkspaceSearches extends MomentSource {
+  /** Ends the use of the copy on this machine. */
+  release(): Promise<void>;
+}
+
+/**
+ * Returns the searches of a workspace: with a copy of the files on this machine unless the options say otherwise, or
+ * there is no state directory for it.
+ * @throws UNSUPPORTED_PLATFORM for a copy that was asked for and that this machine cannot have
+ */
+export async function openSearches(
+  { storage, mirror, stateDir }: Pick<WorkspaceOptions, "storage" | "mirror" | "stateDir">,
+  { searches }: Pick<OpenedStorage, "searches">,
+): Promise<WorkspaceSearches> {
+  const { maxBytes = DEFAULT_MIRROR_BYTES, freshness = {} } = mirror === false ? {} : (mirror ?? {});
+  const host = mirrorsOfHost();
+  const problem = host === undefined ? "this platform has no local disk" : host.problem();
+  if (mirror !== undefined && mirror !== false && problem !== undefined)
+    throw new FilewrightError("UNSUPPORTED_PLATFORM", `there is no mirror of a storage here: ${problem}`, {
+      hint: "use mirror: false",
+    });
+  const isMirrored = mirror !== false && stateDir !== undefined && problem === undefined;
+  const held =
+    isMirrored && storage !== undefined
+      ? await host?.open(storage, searches, requireLocalHost().stateDir(stateDir).path, maxBytes)
+      : undefined;
+  return {
+    moment: (signal) => searches.moment({ signal, maxAgeMs: freshness.maxAgeMs }),
+    versionOf: versionOfMoment,
+    release: async () => held?.release(),
+  };
 }

@@ -35,7 +35,10 @@ import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "
 import { contentsOf, provideContents } from "../search/held.ts";
 import { hashOfStorage, pageOfStorage } from "./judged-page.ts";
 import { judgedSearches } from "./judged-searches.ts";
+import { momentSearches } from "./moment-searches.ts";
 import { type FileVerdict, provideFileJudge } from "../search/file-searcher.ts";
+import { momentsOf } from "../search/moments.ts";
+import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import { secret, secretContent } from "./outside.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
@@ -295,7 +298,17 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
     };
     return { real, judge };
   });
-  return Object.freeze(Object.assign(backend, judgedSearches(inner, policy, opened, { ...backend })));
+  const readAhead = async (root: string): ReturnType<typeof beginReadAhead> =>
+    beginReadAhead(inner, await (await opened).resolve(root, "read", "follow"));
+  const walked = { ...backend };
+  for (const one of readsAhead(inner) ? [backend, walked] : []) provideReadAhead(one, readAhead);
+  const secrets = (): readonly string[] => granted;
+  const moment = momentsOf(inner);
+  const searches =
+    moment === undefined
+      ? judgedSearches(inner, policy, opened, walked, secrets)
+      : momentSearches(moment, (at) => confineBackend(at, policy), secrets);
+  return Object.freeze(Object.assign(backend, searches));
 }
 
 /** Returns the beginning of a file, of which the caller has read a range. */

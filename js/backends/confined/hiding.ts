@@ -13,6 +13,7 @@ import { copyTreeVia, removeTreeVia, renameVia } from "../fallback/fallback-tree
 import { globFiles, filesBelow, walkTree } from "../fallback/walk-tree.ts";
 import { outside } from "./outside.ts";
 import { childOf, normalise } from "../paths.ts";
+import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import type { Intent } from "../policy.ts";
 
 /** Decides which entries are hidden. */
@@ -152,5 +153,7 @@ export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
     return copyTreeVia(inner, from, to, options);
   };
   const visible = Object.freeze(backend) as unknown as FsBackend;
+  // Only what a walk of the visible entries has found is read ahead.
+  if (readsAhead(inner)) provideReadAhead(visible, (root) => beginReadAhead(inner, normalise(root).path));
   return visible;
 }

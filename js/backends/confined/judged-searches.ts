@@ -1,5 +1,6 @@
 /** The searches and listings of a confined backend whose storage has its own. */
 import { findBackend, grepBackend } from "../search/search.ts";
+import { momentSearchOf } from "../search/moments.ts";
 import type { FsBackend } from "../backend.ts";
 import { walkedTree } from "../fallback/tree-page.ts";
 import type { SandboxPolicy } from "../policy.ts";
@@ -10,14 +11,16 @@ import { normalise } from "../paths.ts";
 import type { PathResolver } from "./path-resolver.ts";
 
 /**
- * Returns the methods `grep`, `find` and `listTree` as far as the storage offers them. `walked` is the confined backend
- * without them, by which the files are read, and which is walked where an answer of the storage is not used.
+ * Returns the searches and listings as far as the storage offers them. `walked` is the confined backend without them,
+ * by which the files are read, and which is walked where an answer of the storage is not used. `granted` are the secrets
+ * that may be read.
  */
 export function judgedSearches(
   inner: FsBackend,
   policy: SandboxPolicy,
   opened: Promise<PathResolver>,
   walked: FsBackend,
+  granted: () => readonly string[],
 ): Pick<FsBackend, "grep" | "find" | "listTree"> {
   const placeOf = async (root: string): Promise<JudgedPlace> => {
     const resolver = await opened;
@@ -25,6 +28,16 @@ export function judgedSearches(
     return { inner, resolver, policy, real, asked: normalise(root).path };
   };
   const methods: { -readonly [K in "grep" | "find" | "listTree"]?: FsBackend[K] } = {};
+  const copy = momentSearchOf(inner);
+  if (copy !== undefined) {
+    methods.grep = async (root, query) => {
+      const { real, resolver } = await placeOf(root);
+      // A place that is named by a link is judged by both names, and a single file by its content.
+      const isPlain = resolver.nameOf(root) === real && (await walked.stat(root)).isDir;
+      const found = isPlain ? await copy.grep(real, query, policy, granted()) : undefined;
+      return found ?? grepBackend(walked, root, query);
+    };
+  }
   if (inner.grep !== undefined) {
     methods.grep = async (root, query) => {
       const place = await placeOf(root);

@@ -20,6 +20,7 @@ import {
 } from "../backend.ts";
 import { contentsOf, provideContents } from "../search/held.ts";
 import { hasOwnCursors, markOwnCursors } from "../search/own-cursors.ts";
+import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import { confineBackend } from "./confine.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { markPathsLike } from "../windows-paths.ts";
@@ -42,6 +43,7 @@ export class SandboxedBackend implements FsBackend {
   declare readonly hash?: NonNullable<FsBackend["hash"]>;
   declare readonly grep?: NonNullable<FsBackend["grep"]>;
   declare readonly find?: NonNullable<FsBackend["find"]>;
+  declare readonly findFiles?: NonNullable<FsBackend["findFiles"]>;
   declare readonly listTree?: NonNullable<FsBackend["listTree"]>;
   declare readonly listPage?: NonNullable<FsBackend["listPage"]>;
   declare readonly rename?: NonNullable<FsBackend["rename"]>;
@@ -76,6 +78,7 @@ export class SandboxedBackend implements FsBackend {
     }
     // A confined backend makes the cursors itself, whatever the inner one has.
     if (inner.confine === undefined || hasOwnCursors(confined)) markOwnCursors(this);
+    if (readsAhead(confined)) provideReadAhead(this, (root) => beginReadAhead(confined, root));
     const held = contentsOf(confined);
     if (held !== undefined) provideContents(this, held);
   }

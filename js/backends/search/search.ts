@@ -10,6 +10,7 @@ import { backendError } from "../failure.ts";
 import { contentsOf } from "./held.ts";
 import { globsOf, GrepSearch, type Signalled } from "./search-grep.ts";
 import { beginThreadSearch } from "./file-searcher.ts";
+import { beginReadAhead, inBatches } from "./read-ahead.ts";
 import { searchByThreads } from "./search-by-threads.ts";
 import { searchFiles } from "./search-files.ts";
 import { searchHeld } from "./search-held.ts";
@@ -60,7 +61,11 @@ export async function grepBackend(
   const walked = walk();
   const threads = await beginThreadSearch(backend, root);
   if (threads === undefined) {
-    await searchFiles(search, backend, walked.entries(place.top));
+    const files = walked.entries(place.top);
+    const ahead = await beginReadAhead(backend, root);
+    const { maxFileBytes, signal } = search;
+    const read = ahead === undefined ? files : inBatches(files, ahead, { maxFileBytes, signal });
+    await searchFiles(search, backend, read);
     return search.result(walked.counts);
   }
   return search.result(await searchByThreads(search, { backend, walk: walked, top: place.top, threads }));

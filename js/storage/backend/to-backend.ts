@@ -24,8 +24,10 @@ import type {
 import { backendError, checkRange, checkSignal, tooLargeError } from "../../backends/failure.ts";
 import { sortEntries } from "../../backends/fallback/fallback.ts";
 import { globFiles } from "../../backends/fallback/walk-tree.ts";
+import { provideMoments } from "../../backends/search/moments.ts";
 import { normalise } from "../../backends/paths.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
+import { type SearchMethods, type SearchedStorage, StorageSearches } from "../search/searches.ts";
 import type { Storage } from "../storage.ts";
 import { StorageChanges } from "./changes.ts";
 import { Contention } from "./contention.ts";
@@ -49,22 +51,36 @@ export type StorageBackend = FsBackend &
       | "chmod"
       | "removeTree"
     >
-  >;
+  > &
+  SearchMethods;
+
+/** The calls of a storage that a backend over it makes. */
+type BackedStorage = SearchedStorage & Pick<Storage, "lockAll" | "records">;
 
 /**
  * Returns a backend over a storage. Each change of it is one commit, whose conditions include what the change
  * was planned on. A path that met a conflict is locked for all replicas by `lockAll`, or by a lease in the records;
  * without either the queue of the process has to do.
  */
-export function toBackend(storage: StorageView & Pick<Storage, "lockAll" | "records">): StorageBackend {
-  const backend = new BackendOfStorage(storage);
+export function toBackend(storage: BackedStorage): StorageBackend {
+  return openBackend(storage).backend;
+}
+
+/** Returns a backend over a storage, and its searches. */
+export function openBackend(storage: BackedStorage): {
+  readonly backend: StorageBackend;
+  readonly searches: StorageSearches;
+} {
+  const searches = new StorageSearches(storage, (view) => new BackendOfStorage(view));
+  const backend = Object.assign(new BackendOfStorage(searches.noting(storage)), searches.methods());
+  provideMoments(backend, (options) => searches.moment(options));
   const lock = lockOf(storage);
   if (lock !== undefined)
     backend.lock = (path, options) =>
       options.optimistic === true && !backend.contention.isContended(path)
         ? Promise.resolve({ skipped: true, release: () => {} })
         : lock(path, options);
-  return backend;
+  return { backend, searches };
 }
 
 /** Returns the function that locks a path for all replicas; undefined where the engine has no way to do it. */
@@ -85,7 +101,7 @@ async function lockPath(
   return { release: () => void held.release().catch(() => undefined) };
 }
 
-class BackendOfStorage implements StorageBackend {
+class BackendOfStorage implements FsBackend {
   readonly #view: StorageView;
   readonly #changes: StorageChanges;
   readonly contention = new Contention();

@@ -1,0 +1,54 @@
+/**
+ * Backends that can be seen as they were at one moment. Every search and listing of such a moment is answered from
+ * memory, so a layer above them searches the moment instead of the backend itself.
+ */
+import type { SearchQuery, SearchResult } from "../../engine/search-types.ts";
+import type { FsBackend } from "../backend.ts";
+import type { SandboxPolicy } from "../policy.ts";
+import type { Signalled } from "./search-grep.ts";
+
+/** A search of a moment by a copy of its files on this machine. */
+export interface MomentSearch {
+  /**
+   * Searches the contents below a real directory as the policy allows, with the real paths of the granted secrets.
+   * Returns undefined where the moment has to be walked.
+   */
+  grep(
+    root: string,
+    query: SearchQuery & Signalled,
+    policy: SandboxPolicy | undefined,
+    granted: readonly string[],
+  ): Promise<SearchResult | undefined>;
+}
+
+/** How old a moment may be. */
+export interface MomentOptions extends Signalled {
+  /** The age in milliseconds up to which a known moment is used. Default 0. */
+  readonly maxAgeMs?: number | undefined;
+}
+
+/** Returns a backend for what there is at this moment. It cannot be changed. */
+export type MomentOf = (options?: MomentOptions) => Promise<FsBackend>;
+
+const moments = new WeakMap<FsBackend, MomentOf>();
+const searches = new WeakMap<FsBackend, MomentSearch>();
+
+/** Registers how a backend is seen at one moment. */
+export function provideMoments(backend: FsBackend, moment: MomentOf): void {
+  moments.set(backend, moment);
+}
+
+/** Returns how a backend is seen at one moment; undefined for one that is only seen as it is. */
+export function momentsOf(backend: FsBackend): MomentOf | undefined {
+  return moments.get(backend);
+}
+
+/** Registers the search of a moment. */
+export function provideMomentSearch(moment: FsBackend, search: MomentSearch): void {
+  searches.set(moment, search);
+}
+
+/** Returns the search of a moment; undefined where it can only be walked. */
+export function momentSearchOf(moment: FsBackend): MomentSearch | undefined {
+  return searches.get(moment);
+}

@@ -1,0 +1,312 @@
+/**
+ * The regular files of a storage in a directory of this machine, and the record of what each of them holds.
+ *
+ * A file is written first and recorded afterwards, so a file that is not as its record says is one that a crash or
+ * another program has left: it is removed when the copy is opened, and read from the storage again. There are no links
+ * in a copy, so no path of it leads out.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { readFile } from "node:fs/promises";
+import { uptime } from "node:os";
+import { join } from "node:path";
+import { engine } from "../../engine/current.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import { makePrivateDirectory } from "../../backends/private-directory.node.ts";
+import { byteLength, parentOf } from "../../backends/paths.ts";
+import type { Entry } from "../entry.ts";
+
+/** The format of the record. A record of another format is as good as none. */
+const FORMAT = 1;
+/** The longest path of a file on the disk, in bytes, with the byte that ends it. */
+const MAX_DISK_PATH_BYTES = 4095;
+/** The errors of names that this disk cannot hold. */
+const NAME_ERRORS: ReadonlySet<string> = new Set(["ENAMETOOLONG", "EINVAL", "EILSEQ"]);
+
+/** A file of the copy: the content that was written, and what the disk then said about it. */
+interface KeptFile {
+  readonly hash: string;
+  readonly size: number;
+  /** Inode and times; any change of the file changes one of them. */
+  readonly stamp: string;
+}
+
+type RecordedFile = readonly [path: string, hash: string, size: number, stamp: string];
+
+/** The files of a storage on the disk. */
+export class DiskCopy {
+  /** The directory of the files: the file at `/a/b` of the storage is at `/a/b` below it. */
+  readonly files: string;
+  /** Files that this disk cannot hold, because of their names. */
+  readonly rest: Set<string> = new Set();
+  readonly #directory: string;
+  readonly #kept = new Map<string, KeptFile>();
+  /** The directories that exist. */
+  readonly #directories = new Set<string>(["/"]);
+  /** On a disk that folds letter case: the spelling of each name that is taken. */
+  readonly #spellings: Map<string, string> | undefined;
+  #bytes = 0;
+  #unsaved = false;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+    this.files = join(directory, "files");
+    makePrivateDirectory(this.files);
+    this.#spellings = foldsCase(directory) ? new Map() : undefined;
+  }
+
+  /**
+   * Opens the copy in a directory, and checks every file of it. What is not as it was recorded is removed; after a
+   * restart of the machine the contents are compared with their hashes, too.
+   */
+  static async open(directory: string): Promise<DiskCopy> {
+    makePrivateDirectory(directory);
+    for (const name of readdirSync(directory)) if (DRAFTS.test(name)) unlinkIfThere(join(directory, name));
+    const copy = new DiskCopy(directory);
+    const record = readRecord(directory);
+    const known = new Map(record?.files.map((file) => [file[0], file]));
+    const isSameBoot = record !== undefined && Math.abs(record.boot - bootTime()) < 5;
+    await copy.#check("/", known, !isSameBoot, new Yielder({}));
+    return copy;
+  }
+
+  /** The bytes of all files. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The paths of the files, in any order. */
+  get paths(): Iterable<string> {
+    return this.#kept.keys();
+  }
+
+  /** Returns true when a file has the content of an entry. */
+  holds({ path, hash }: Entry): boolean {
+    return this.#kept.get(path)?.hash === hash;
+  }
+
+  /** Returns true when this disk cannot hold a path. */
+  isRest(path: string): boolean {
+    return this.rest.has(path);
+  }
+
+  /** Returns the content of a file that has exactly the content of an entry; undefined for any other. */
+  async read(entry: Entry): Promise<Uint8Array | undefined> {
+    if (!this.holds(entry)) return undefined;
+    try {
+      const bytes = new Uint8Array(await readFile(this.files + entry.path));
+      return bytes.length === entry.size && this.holds(entry) ? bytes : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Writes the content of a file whose directory may be missing. Returns false for a name that this disk cannot hold.
+   * @throws a system error, such as that of a full disk
+   */
+  write(path: string, hash: string, body: Uint8Array): boolean {
+    this.remove(path);
+    if (this.#directories.has(path)) this.#removeDirectory(path);
+    if (byteLength(this.files + path) > MAX_DISK_PATH_BYTES || !this.#claim(path)) return this.#leave(path);
+    try {
+      this.#makeDirectory(parentOf(path));
+      const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
+      const file = openSync(this.files + path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+      try {
+        for (let at = 0; at < body.length; ) at += writeSync(file, body, at);
+        this.#kept.set(path, { hash, size: body.length, stamp: stampOf(fstatSync(file, { bigint: true })) });
+      } finally {
+        closeSync(file);
+      }
+    } catch (error) {
+      if (NAME_ERRORS.has(String((error as NodeJS.ErrnoException).code))) return this.#leave(path);
+      throw error;
+    }
+    this.#bytes += body.length;
+    this.#unsaved = true;
+    return true;
+  }
+
+  /** Removes a file, if there is one. Directories stay. */
+  remove(path: string): void {
+    this.rest.delete(path);
+    const kept = this.#kept.get(path);
+    if (kept === undefined) return;
+    unlinkIfThere(this.files + path);
+    this.#kept.delete(path);
+    if (this.#spellings?.get(foldName(path)) === path) this.#spellings.delete(foldName(path));
+    this.#bytes -= kept.size;
+    this.#unsaved = true;
+  }
+
+  /** Records what the files hold, in one step. A crash before it costs a read of what was written since. */
+  save(): void {
+    if (!this.#unsaved) return;
+    const files: RecordedFile[] = [];
+    for (const [path, { hash, size, stamp }] of this.#kept) files.push([path, hash, size, stamp]);
+    const record = JSON.stringify({ format: FORMAT, boot: bootTime(), files });
+    const draft = join(this.#directory, `record-${randomBytes(6).toString("hex")}`);
+    writeFileSync(draft, record, { mode: 0o600 });
+    renameSync(draft, join(this.#directory, RECORD));
+    this.#unsaved = false;
+  }
+
+  /** Removes all files. */
+  clear(): void {
+    rmSync(this.files, { recursive: true, force: true });
+    rmSync(join(this.#directory, RECORD), { force: true });
+    makePrivateDirectory(this.files);
+    this.#kept.clear();
+    this.#directories.clear();
+    this.#directories.add("/");
+    this.#spellings?.clear();
+    this.rest.clear();
+    this.#bytes = 0;
+    this.#unsaved = false;
+  }
+
+  /** Compares a directory with the record and removes what is not in it. */
+  async #check(
+    directory: string,
+    known: ReadonlyMap<string, RecordedFile>,
+    byContent: boolean,
+    yielder: Yielder,
+  ): Promise<void> {
+    for (const found of readdirSync(this.files + directory, { withFileTypes: true })) {
+      await yielder.yieldIfDue();
+      const path = directory === "/" ? `/${found.name}` : `${directory}/${found.name}`;
+      if (found.isDirectory()) {
+        this.#directories.add(path);
+        this.#spellings?.set(foldName(path), path);
+        await this.#check(path, known, byContent, yielder);
+        continue;
+      }
+      const recorded = known.get(path);
+      if (recorded !== undefined && this.#isAsRecorded(recorded, byContent)) {
+        const [, hash, size, stamp] = recorded;
+        this.#kept.set(path, { hash, size, stamp });
+        this.#spellings?.set(foldName(path), path);
+        this.#bytes += size;
+      } else {
+        unlinkIfThere(this.files + path);
+        this.#unsaved = true;
+      }
+    }
+  }
+
+  #isAsRecorded([path, hash, size, stamp]: RecordedFile, byContent: boolean): boolean {
+    try {
+      const stat = lstatSync(this.files + path, { bigint: true });
+      if (!stat.isFile() || Number(stat.size) !== size || stampOf(stat) !== stamp) return false;
+      return !byContent || engine().sha256(new Uint8Array(readFileSync(this.files + path))) === hash;
+    } catch {
+      return false;
+    }
+  }
+
+  #makeDirectory(path: string): void {
+    if (this.#directories.has(path)) return;
+    this.#makeDirectory(parentOf(path));
+    makePrivateDirectory(this.files + path);
+    this.#directories.add(path);
+  }
+
+  /** Makes room for a file where a directory was, whose files are gone. */
+  #removeDirectory(path: string): void {
+    rmSync(this.files + path, { recursive: true, force: true });
+    for (const one of this.#directories)
+      if (one === path || one.startsWith(`${path}/`)) {
+        this.#directories.delete(one);
+        this.#spellings?.delete(foldName(one));
+      }
+  }
+
+  #leave(path: string): false {
+    this.rest.add(path);
+    return false;
+  }
+
+  /** Takes the names of a path on a disk that folds letter case. Returns false when another spelling has one of them. */
+  #claim(path: string): boolean {
+    const spellings = this.#spellings;
+    if (spellings === undefined) return true;
+    const names: string[] = [];
+    for (let at = path; at !== "/"; at = parentOf(at)) names.push(at);
+    if (names.some((name) => (spellings.get(foldName(name)) ?? name) !== name)) return false;
+    for (const name of names) spellings.set(foldName(name), name);
+    return true;
+  }
+}
+
+const RECORD = "record.json";
+/** The files that a process leaves when it ends in the middle of a step. */
+const DRAFTS = /^(?:record|probe)-[0-9a-f]{12}$/u;
+
+interface CopyRecord {
+  readonly boot: number;
+  readonly files: readonly RecordedFile[];
+}
+
+/** Returns the record of a copy; undefined where there is none that can be read. */
+function readRecord(directory: string): CopyRecord | undefined {
+  try {
+    const record: unknown = JSON.parse(readFileSync(join(directory, RECORD), "utf8"));
+    const { format, boot, files } = record as Partial<CopyRecord> & { readonly format?: unknown };
+    return format === FORMAT && typeof boot === "number" && Array.isArray(files)
+      ? { boot, files }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the time at which this machine was started, in seconds since 1970. */
+function bootTime(): number {
+  return Math.round(Date.now() / 1000 - uptime());
+}
+
+function stampOf({ ino, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${ino} ${mtimeNs} ${ctimeNs}`;
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+/** Returns true for a disk that finds a file under another letter case of its name. */
+function foldsCase(directory: string): boolean {
+  const name = `probe-${randomBytes(6).toString("hex")}`;
+  writeFileSync(join(directory, name), "", { mode: 0o600 });
+  try {
+    lstatSync(join(directory, name.toUpperCase()));
+    return true;
+  } catch {
+    return false;
+  } finally {
+    unlinkIfThere(join(directory, name));
+  }
+}
+
+/** Returns the form under which a folding disk takes two names for one. */
+function foldName(path: string): string {
+  return path.normalize("NFC").toLowerCase();
+}

@@ -1,0 +1,405 @@
+/**
+ * A copy of the files of a storage on the disk of this machine, searched by the native engine and its index.
+ *
+ * It is filled when the storage is first searched, and then follows the trees that searches ask for. While it is not
+ * there yet, or where it cannot answer, searches walk the storage: their answers are the same, and slower.
+ */
+import { debug } from "../../engine/debug.ts";
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { SearchResult } from "../../engine/search-types.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import { LocalBackend } from "../../backends/local/local.node.ts";
+import { isWithin, parentOf } from "../../backends/paths.ts";
+import type { SandboxPolicy } from "../../backends/policy.ts";
+import { IGNORE_FILES } from "../../backends/walk/ignore-files.ts";
+import type { Entry, ReadEntry } from "../entry.ts";
+import { changedPaths, isDirNode, nodeAt, nodesOf, type StoredDir } from "../memory/nodes.ts";
+import { endOfBatch } from "../search/contents.ts";
+import type { MirrorSearch, StorageMirror } from "../search/mirrored.ts";
+import type { Moment } from "../search/moment.ts";
+import type { StorageTree } from "../search/tree.ts";
+import type { Storage } from "../storage.ts";
+import { DiskCopy } from "./disk-copy.node.ts";
+import { Gate } from "./gate.ts";
+import type { MirrorPlace } from "./places.node.ts";
+import { policyBelow } from "./policy.ts";
+
+/** The number of changed files, and their bytes, that a search waits for. More are written beside it. */
+const [MAX_AWAITED_FILES, MAX_AWAITED_BYTES] = [500, 4 << 20];
+/** The bytes after which the record of a copy that is being filled is saved. */
+const BYTES_PER_SAVE = 64 << 20;
+/** The time after which a copy that could not be filled is tried again, and after which a change is recorded. */
+const [RETRY_MS, SAVE_MS] = [5000, 1000];
+/** The number of policies for which the copy is open. */
+const MAX_POLICIES = 16;
+/** How often a copy is brought to another tree because the storage has gone on. */
+const MAX_TRIES = 4;
+/** Errors of a query, which a walk would have, too. */
+const QUERY_ERRORS: ReadonlySet<string> = new Set([
+  ...["INVALID_ARGUMENT", "INVALID_REGEX", "INVALID_GLOB", "LIMIT_EXCEEDED", "CANCELLED"],
+]);
+
+/** What a copy consists of. */
+export interface DiskMirrorParts {
+  readonly storage: Pick<Storage, "readMany">;
+  /** Returns the present tree of the storage. */
+  readonly fresh: () => Promise<StorageTree>;
+  readonly place: MirrorPlace;
+  /** The bytes of all copies below the state directory. */
+  readonly maxBytes: number;
+}
+
+/** The copy of one workspace of a storage. */
+export class DiskMirror implements StorageMirror {
+  readonly #storage: Pick<Storage, "readMany">;
+  readonly #fresh: () => Promise<StorageTree>;
+  readonly #place: MirrorPlace;
+  readonly #maxBytes: number;
+  readonly #gate = new Gate();
+  /** The tree whose files the copy has, exactly; undefined while it is not filled. */
+  #at: StorageTree | undefined;
+  /** The newest tree that was asked for. */
+  #wanted: StorageTree | undefined;
+  #copy: DiskCopy | undefined;
+  #following: Promise<void> | undefined;
+  #retryAt = 0;
+  #saveTimer: ReturnType<typeof setTimeout> | undefined;
+  #notedAt = 0;
+  #closed = false;
+  /** What the searches were allowed to see that came before the copy was there, by keys. */
+  readonly #asked = new Map<string, Allowed>();
+  /** The copy as each policy and its granted secrets allow it; undefined where the policy cannot be applied. */
+  readonly #disks = new Map<string, LocalBackend | undefined>();
+
+  constructor({ storage, fresh, place, maxBytes }: DiskMirrorParts) {
+    this.#storage = storage;
+    this.#fresh = fresh;
+    this.#place = place;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The tree whose files the copy has; undefined while it is filled. */
+  get at(): StorageTree | undefined {
+    return this.#at;
+  }
+
+  /** Begins to bring the copy to a tree, and returns a promise that it was tried. */
+  follow(tree: StorageTree): Promise<void> {
+    if (this.#wanted === undefined || tree.serial > this.#wanted.serial) this.#wanted = tree;
+    if (this.#closed || performance.now() < this.#retryAt) return Promise.resolve();
+    this.#following ??= this.#followAll().finally(() => {
+      this.#following = undefined;
+    });
+    return this.#following;
+  }
+
+  near(entry: Entry): Promise<Uint8Array | undefined> {
+    return this.#copy?.read(entry) ?? Promise.resolve(undefined);
+  }
+
+  async grep(moment: Moment, search: MirrorSearch): Promise<SearchResult | undefined> {
+    const { tree } = moment;
+    if (this.#closed) return undefined;
+    if (this.#at === undefined && this.#asked.size < MAX_POLICIES) this.#asked.set(keyOf(search), search);
+    if (!(await this.#reach(tree))) return undefined;
+    return this.#gate.read(async () => {
+      const [copy, at] = [this.#copy, this.#at];
+      if (copy === undefined || at === undefined || at.serial < tree.serial) return undefined;
+      const disk = canAnswer(at, copy, search) ? this.#diskFor(search, copy) : undefined;
+      if (disk === undefined) return undefined;
+      this.#noteUse();
+      try {
+        return await disk.grep(below(copy, search.root), search.query);
+      } catch (error) {
+        if (!(error instanceof FilewrightError)) throw error;
+        if (QUERY_ERRORS.has(error.code) && error.path === undefined) throw error;
+        if (error.code === "CANCELLED") throw error;
+        debug.search?.(`the copy on the disk cannot answer: ${error.code}`);
+        return undefined;
+      }
+    });
+  }
+
+  /** Ends the use of the copy, which stays for the next process unless it is a passing one. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#saveTimer);
+    await this.#following?.catch(() => undefined);
+    await this.#gate.write(async () => {
+      if (!this.#place.passing) this.#save();
+      this.#closeDisks();
+      this.#place.release();
+    });
+  }
+
+  /** Empties the copy for others, unless it is at work. */
+  evict(): boolean {
+    if (this.#following !== undefined || this.#copy === undefined || !this.#gate.isIdle) return false;
+    this.#at = undefined;
+    this.#wanted = undefined;
+    this.#closeDisks();
+    this.#copy.clear();
+    this.#place.note(0);
+    this.#retryAt = performance.now() + RETRY_MS;
+    return true;
+  }
+
+  /** Brings the copy to a tree, or to a later one. Returns false where that is not awaited. */
+  async #reach(tree: StorageTree): Promise<boolean> {
+    const at = this.#at;
+    if (at === undefined) {
+      void this.follow(tree);
+      return false;
+    }
+    if (at.serial >= tree.serial) return true;
+    const changed = changedPaths(at.root, tree.root);
+    const files = changed.map((path) => nodeAt(tree.root, path)?.entry).filter(isFile);
+    const following = this.follow(tree);
+    if (!isSmall(files)) return false;
+    await following;
+    return (this.#at?.serial ?? 0) >= tree.serial;
+  }
+
+  async #followAll(): Promise<void> {
+    try {
+      this.#copy ??= await this.#gate.write(() => DiskCopy.open(this.#place.directory));
+      let tries = 0;
+      for (let next = this.#wanted; next !== undefined && next !== this.#at; next = this.#wanted) {
+        if (this.#closed) return;
+        if (await this.#bringTo(this.#copy, next)) continue;
+        // The storage has gone on: only its present state can be read.
+        if (++tries === MAX_TRIES) return;
+        this.#wanted = await this.#fresh();
+      }
+    } catch (error) {
+      this.#retryAt = performance.now() + RETRY_MS;
+      debug.search?.(
+        `the copy on the disk was not filled: ${error instanceof Error ? error.message : error}`,
+      );
+    }
+  }
+
+  /** Brings the files to a tree. Returns false where a file has changed in the storage meanwhile. */
+  async #bringTo(copy: DiskCopy, tree: StorageTree): Promise<boolean> {
+    const before = this.#at;
+    const touched = before === undefined ? undefined : changedPaths(before.root, tree.root);
+    const files = (
+      touched === undefined
+        ? [...nodesOf(tree.root)].map(({ entry }) => entry)
+        : touched.map((path) => nodeAt(tree.root, path)?.entry)
+    ).filter(isFile);
+    const stale = files.filter((entry) => !copy.holds(entry));
+    const bytes = stale.reduce((sum, { size = 0 }) => sum + size, copy.bytes);
+    if (stale.length > 0 && !this.#place.makeRoom(bytes, this.#maxBytes))
+      throw new FilewrightError("NO_SPACE", "the storage is larger than the copies on this machine may be");
+    const gone = [...(touched ?? copy.paths), ...copy.rest].filter((path) => !isFileIn(tree, path));
+    if (before !== undefined && isSmall(stale)) {
+      const found = await this.#read(stale);
+      if (found === undefined) return false;
+      await this.#gate.write(async () => {
+        // A change that fails halfway leaves files of two trees.
+        this.#at = undefined;
+        for (const path of gone) copy.remove(path);
+        for (const one of found) await writeChecked(copy, one);
+        this.#at = tree;
+      });
+      this.#saveSoon();
+      return true;
+    }
+    await this.#gate.write(async () => {
+      this.#at = undefined;
+    });
+    for (const path of gone) copy.remove(path);
+    let unsaved = 0;
+    const places = stale.map((entry) => ({ entry }));
+    let next = this.#read(stale.slice(0, endOfBatch(places, 0)));
+    const yielder = new Yielder({});
+    for (let from = 0; from < stale.length; ) {
+      const found = await next;
+      from = endOfBatch(places, from);
+      if (found === undefined || this.#closed) return false;
+      // The next batch is on its way while this one is written.
+      next = this.#read(stale.slice(from, endOfBatch(places, from)));
+      next.catch(() => undefined);
+      for (const one of found) {
+        unsaved += await writeChecked(copy, one);
+        await yielder.yieldIfDue();
+      }
+      if (unsaved > BYTES_PER_SAVE) {
+        this.#save();
+        unsaved = 0;
+      }
+    }
+    this.#at = tree;
+    this.#save();
+    for (const allowed of this.#asked.values()) this.#diskFor(allowed, copy);
+    this.#asked.clear();
+    return true;
+  }
+
+  /** Reads files with their contents; undefined where one has changed since. */
+  async #read(entries: readonly Entry[]): Promise<readonly ReadEntry[] | undefined> {
+    if (entries.length === 0) return [];
+    const { results } = await this.#storage.readMany(entries.map(({ path }) => path));
+    const found: ReadEntry[] = [];
+    for (const [index, wanted] of entries.entries()) {
+      const one = results[index] ?? null;
+      if (one instanceof FilewrightError) throw one;
+      if (one?.entry.hash !== wanted.hash) return undefined;
+      found.push(one as ReadEntry);
+    }
+    return found;
+  }
+
+  /** Returns the copy as a search may see it; undefined where the policy cannot be applied to it. */
+  #diskFor(allowed: Allowed, copy: DiskCopy): LocalBackend | undefined {
+    const key = keyOf(allowed);
+    const known = this.#disks.get(key);
+    if (known !== undefined || this.#disks.has(key)) {
+      this.#disks.delete(key);
+      this.#disks.set(key, known);
+      return known;
+    }
+    for (const [oldest, disk] of this.#disks) {
+      if (this.#disks.size < MAX_POLICIES) break;
+      disk?.close();
+      this.#disks.delete(oldest);
+    }
+    const policy = policyBelow(allowed.policy, copy.files);
+    const options = { stateDir: this.#place.directory, index: "anywhere", kernel: "off" } as const;
+    const disk = policy && new LocalBackend({ policy, ...options });
+    this.#disks.set(key, disk);
+    if (policy !== undefined && disk !== undefined) {
+      disk.grantSecrets(allowed.granted.map((path) => below(copy, path)));
+      void this.#warm(disk, policy);
+    }
+    return disk;
+  }
+
+  /** Builds the index for a policy, or takes it from the disk. Searches do not wait for it. */
+  async #warm(disk: LocalBackend, { read }: SandboxPolicy): Promise<void> {
+    try {
+      for (const root of read ?? []) if ((await disk.exists(root)) === true) await disk.warm(root);
+    } catch (error) {
+      debug.search?.(`no index of the copy: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  #closeDisks(): void {
+    for (const disk of this.#disks.values()) disk?.close();
+    this.#disks.clear();
+  }
+
+  #save(): void {
+    this.#copy?.save();
+    if (this.#copy !== undefined) this.#place.note(this.#copy.bytes);
+  }
+
+  #saveSoon(): void {
+    if (this.#saveTimer !== undefined || this.#closed) return;
+    this.#saveTimer = setTimeout(() => {
+      this.#saveTimer = undefined;
+      // A record that is not saved costs reads after a crash, and nothing else.
+      try {
+        this.#save();
+      } catch (error) {
+        debug.search?.(
+          `the record of the copy was not saved: ${error instanceof Error ? error.message : error}`,
+        );
+      }
+    }, SAVE_MS);
+    this.#saveTimer.unref();
+  }
+
+  #noteUse(): void {
+    const now = performance.now();
+    if (now - this.#notedAt < 60_000 || this.#copy === undefined) return;
+    this.#notedAt = now;
+    this.#place.note(this.#copy.bytes);
+  }
+}
+
+/** Returns true for changes that a search waits for. */
+function isSmall(files: readonly Entry[]): boolean {
+  const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0);
+  return files.length <= MAX_AWAITED_FILES && bytes <= MAX_AWAITED_BYTES;
+}
+
+/** What a search may see. */
+type Allowed = Pick<MirrorSearch, "policy" | "granted">;
+
+/** The keys of policies, which are frozen. */
+const policyKeys = new WeakMap<SandboxPolicy, string>();
+
+/** Returns a text that is equal for searches that may see the same. */
+function keyOf({ policy, granted }: Allowed): string {
+  let key = policy === undefined ? "" : policyKeys.get(policy);
+  if (key === undefined) {
+    key = JSON.stringify(policy);
+    policyKeys.set(policy as SandboxPolicy, key);
+  }
+  return granted.length === 0 ? key : `${key} ${JSON.stringify(granted)}`;
+}
+
+/** Writes a content that the storage has given, if it is that of its hash. Returns its bytes. @throws IO_ERROR */
+async function writeChecked(copy: DiskCopy, { entry, body }: ReadEntry): Promise<number> {
+  const { path, hash = "" } = entry;
+  const bytes = body ?? new Uint8Array(0);
+  const actual =
+    bytes.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(bytes) : await engine().sha256Async(bytes);
+  if (actual !== hash)
+    throw new FilewrightError("IO_ERROR", "the storage gave a content that is not that of its hash");
+  copy.write(path, hash, bytes);
+  return bytes.length;
+}
+
+/** The size in bytes from which a content is hashed on another thread. */
+const MIN_ASYNC_HASH_BYTES = 256 * 1024;
+
+/** Returns true where a search of the copy has the answer of a walk of the storage. */
+function canAnswer(tree: StorageTree, copy: DiskCopy, { root, policy, query }: MirrorSearch): boolean {
+  for (const path of copy.rest) if (isWithin(path, root)) return false;
+  // A link named `.git` is the border of a repository, and there are no links in the copy.
+  if (hasGitLink(tree.root)) return false;
+  if (policy !== undefined && policy.read !== null && !policy.read.includes("/")) return true;
+  // Below `/`, ignore files count up to the top of a repository, and below any other root all of them do.
+  const names = query.respectIgnore === false ? [] : (query.ignoreFiles ?? IGNORE_FILES);
+  let isIgnoring = false;
+  for (let at = root; at !== "/"; ) {
+    at = parentOf(at);
+    const node = nodeAt(tree.root, at);
+    if (!isDirNode(node)) continue;
+    if (node.children.has(".git")) return true;
+    isIgnoring ||= names.some((name) => node.children.has(name));
+  }
+  return !isIgnoring;
+}
+
+const gitLinks = new WeakMap<StoredDir, boolean>();
+
+/** Returns true for a tree with a link named `.git`. What two trees share is looked at once. */
+function hasGitLink(dir: StoredDir): boolean {
+  const known = gitLinks.get(dir);
+  if (known !== undefined) return known;
+  let found = dir.children.get(".git")?.entry.type === "symlink";
+  for (const node of dir.children.values()) {
+    if (found) break;
+    found = isDirNode(node) && hasGitLink(node);
+  }
+  gitLinks.set(dir, found);
+  return found;
+}
+
+function below({ files }: DiskCopy, path: string): string {
+  return path === "/" ? files : files + path;
+}
+
+function isFile(entry: Entry | undefined): entry is Entry {
+  return entry?.type === "file";
+}
+
+function isFileIn(tree: StorageTree, path: string): boolean {
+  return nodeAt(tree.root, path)?.entry.type === "file";
+}

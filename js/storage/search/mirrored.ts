@@ -1,0 +1,26 @@
+/** A copy of the files of a storage on this machine, as the searches of the storage see it. */
+import type { SearchQuery, SearchResult } from "../../engine/search-types.ts";
+import type { SandboxPolicy } from "../../backends/policy.ts";
+import type { Signalled } from "../../backends/search/search-grep.ts";
+import type { NearContents } from "./contents.ts";
+import type { Moment } from "./moment.ts";
+
+/** A search of contents below a directory. */
+export interface MirrorSearch {
+  /** The real path of the directory in the storage. */
+  readonly root: string;
+  readonly query: SearchQuery & Signalled;
+  /** What may be read; undefined for everything. */
+  readonly policy: SandboxPolicy | undefined;
+  /** The real paths of the secrets that may be read. */
+  readonly granted: readonly string[];
+}
+
+/** A copy of the files of a storage. */
+export interface StorageMirror extends NearContents {
+  /**
+   * Searches the copy, in exactly the state of the moment or in a later one. Returns undefined where the copy is not
+   * there yet or cannot answer: the moment is walked instead.
+   */
+  grep(moment: Moment, search: MirrorSearch): Promise<SearchResult | undefined>;
+}

@@ -1,0 +1,90 @@
+/**
+ * A storage at one moment: paths, entries and listings are answered from a tree in memory, contents by batches. A
+ * search over it costs the round trip that made the tree, and those for contents.
+ */
+import { FilewrightError } from "../../engine/errors.ts";
+import { backendError } from "../../backends/failure.ts";
+import { checkLimit, checkStoredPath } from "../check.ts";
+import type { Committed } from "../commit.ts";
+import type { Entry, ReadMany, ReadManyOptions } from "../entry.ts";
+import { entriesByPath, isDirNode, nodeAt } from "../memory/nodes.ts";
+import type { EntryPage, ListRequest, Storage } from "../storage.ts";
+import type { TreeContents } from "./contents.ts";
+import type { StorageTree } from "./tree.ts";
+
+/** The calls of a storage that a tree answers. Nothing can be changed. */
+export class Moment implements Pick<Storage, "readMany" | "list" | "commit"> {
+  readonly tree: StorageTree;
+  readonly contents: TreeContents;
+
+  constructor(tree: StorageTree, contents: TreeContents) {
+    this.tree = tree;
+    this.contents = contents;
+  }
+
+  /** Returns the entry at a real path; undefined where there is none. */
+  entry(path: string): Entry | undefined {
+    return nodeAt(this.tree.root, path)?.entry;
+  }
+
+  async readMany(paths: readonly string[], options: ReadManyOptions = {}): Promise<ReadMany> {
+    const results: ReadMany["results"][number][] = [];
+    const files: Entry[] = [];
+    const places: number[] = [];
+    for (const [at, path] of paths.entries()) {
+      const entry = this.#checkedEntry(path);
+      if (entry === undefined || entry instanceof FilewrightError) results.push(entry ?? null);
+      else {
+        results.push({ entry });
+        if (options.bodies === false || entry.type !== "file") continue;
+        files.push(entry);
+        places.push(at);
+      }
+    }
+    const [only] = files;
+    const single = only !== undefined && files.length === 1 && options.maxBytes === undefined;
+    const bodies =
+      single && isIgnoreFile(only)
+        ? [await this.contents.readWithNamesakes(this.tree, only)]
+        : await this.contents.read(files, options);
+    for (const [index, at] of places.entries()) results[at] = bodies[index] ?? null;
+    return { version: this.tree.version, results };
+  }
+
+  async list(request: ListRequest): Promise<EntryPage> {
+    const { prefix = "/", depth = Number.POSITIVE_INFINITY, after = "", limit } = request;
+    checkStoredPath(prefix);
+    checkLimit(limit);
+    const node = nodeAt(this.tree.root, prefix);
+    const entries: Entry[] = [];
+    let next: string | undefined;
+    if (isDirNode(node))
+      for (const entry of entriesByPath(node, depth, after)) {
+        if (entries.length === limit) {
+          next = entries.at(-1)?.path;
+          break;
+        }
+        entries.push(entry);
+      }
+    const page = { entries, top: node?.entry ?? null, version: this.tree.version };
+    return next === undefined ? page : { ...page, next };
+  }
+
+  commit(): Promise<Committed> {
+    return Promise.reject(backendError("READ_ONLY", "/", "a state of the past cannot be changed"));
+  }
+
+  #checkedEntry(path: string): Entry | FilewrightError | undefined {
+    try {
+      checkStoredPath(path);
+    } catch (error) {
+      return error as FilewrightError;
+    }
+    return this.entry(path);
+  }
+}
+
+/** Returns true for a file that a walk reads in every directory: an ignore file, or git's own. */
+function isIgnoreFile({ path }: Entry): boolean {
+  return /\/(?:\.[^/]+|\.git\/info\/exclude)$/u.test(path);
+}

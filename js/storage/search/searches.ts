@@ -1,0 +1,119 @@
+/** The searches and listings of a backend over a storage: each is answered from one moment of the storage. */
+import type { SearchResult } from "../../engine/search-types.ts";
+import type { FsBackend } from "../../backends/backend.ts";
+import { listPageVia } from "../../backends/fallback/fallback.ts";
+import { walkedTree } from "../../backends/fallback/tree-page.ts";
+import { childOf, normalise } from "../../backends/paths.ts";
+import { type MomentOptions, momentSearchOf, provideMomentSearch } from "../../backends/search/moments.ts";
+import { provideReadAhead } from "../../backends/search/read-ahead.ts";
+import { findFilesBackend } from "../../backends/search/search-fuzzy.ts";
+import { findBackend, grepBackend } from "../../backends/search/search.ts";
+import type { StorageView } from "../backend/look.ts";
+import type { Entry, Version } from "../entry.ts";
+import type { Storage } from "../storage.ts";
+import { TreeContents } from "./contents.ts";
+import { Moment } from "./moment.ts";
+import { StorageTrees } from "./trees.ts";
+import type { StorageMirror } from "./mirrored.ts";
+
+/** The calls of a storage by which it is searched. */
+export type SearchedStorage = StorageView & Partial<Pick<Storage, "changes">>;
+
+/** The methods of a backend that searches and lists. */
+export type SearchMethods = Required<
+  Pick<FsBackend, "grep" | "find" | "findFiles" | "listTree" | "listPage">
+>;
+
+/** The searches of one storage. */
+export class StorageSearches {
+  readonly trees: StorageTrees;
+  readonly #contents: TreeContents;
+  readonly #backendOf: (view: StorageView) => FsBackend;
+  #last: { readonly moment: Moment; readonly backend: FsBackend } | undefined;
+  #mirror: StorageMirror | undefined;
+
+  constructor(storage: SearchedStorage, backendOf: (view: StorageView) => FsBackend) {
+    this.trees = new StorageTrees(storage);
+    this.#contents = new TreeContents(storage);
+    this.#backendOf = backendOf;
+  }
+
+  /** Searches from now on with a copy of the files on this machine. */
+  use(mirror: StorageMirror | undefined): void {
+    this.#mirror = mirror;
+    this.#contents.copy = mirror;
+    this.#last = undefined;
+  }
+
+  /** Returns a backend for the storage as it is now, or was within `maxAgeMs`. At most one round trip, mostly. */
+  async moment(options: MomentOptions = {}): Promise<FsBackend> {
+    const tree = await this.trees.fresh(options);
+    if (this.#last?.moment.tree === tree) return this.#last.backend;
+    const moment = new Moment(tree, this.#contents);
+    const backend = this.#backendOf(moment);
+    versions.set(backend, tree.version);
+    provideReadAhead(backend, async (root) => {
+      const real = (await backend.realpath?.(root)) ?? normalise(root).path;
+      return async (paths, signal) => {
+        const entries = paths.map((path) => moment.entry(childOf(real, path)));
+        await this.#contents.prefetch(entries.filter(isFile), signal);
+      };
+    });
+    const mirror = this.#mirror;
+    if (mirror !== undefined)
+      provideMomentSearch(backend, {
+        grep: async (root, query, policy, granted) => mirror.grep(moment, { root, query, policy, granted }),
+      });
+    this.#last = { moment, backend };
+    return backend;
+  }
+
+  /** Returns the methods of a backend that are answered from a moment of their own. */
+  methods(): SearchMethods {
+    const moment = (signal: AbortSignal | undefined) => this.moment({ signal });
+    return {
+      grep: async (root, query) => grepMoment(await moment(query.signal), root, query),
+      find: async (root, query) => findBackend(await moment(query.signal), root, query),
+      findFiles: async (root, query) => findFilesBackend(await moment(query.signal), root, query),
+      listTree: async (root, request) => walkedTree(await moment(request.signal), root, request),
+      listPage: async (path, options) => listPageVia(await moment(undefined), path, options),
+    };
+  }
+
+  /** Returns the storage, whose commits the next search takes into account however old a moment it may use. */
+  noting(storage: StorageView): StorageView {
+    return {
+      readMany: (paths, options) => storage.readMany(paths, options),
+      list: (request) => storage.list(request),
+      commit: async (ops, options) => {
+        try {
+          return await storage.commit(ops, options);
+        } finally {
+          this.trees.changed();
+        }
+      },
+    };
+  }
+}
+
+const versions = new WeakMap<FsBackend, Version>();
+
+/** Returns the version of the storage that a moment shows; undefined for any other backend. */
+export function versionOfMoment(moment: FsBackend): Version | undefined {
+  return versions.get(moment);
+}
+
+async function grepMoment(
+  moment: FsBackend,
+  root: string,
+  query: Parameters<SearchMethods["grep"]>[1],
+): Promise<SearchResult> {
+  const real = (await moment.realpath?.(root)) ?? root;
+  const isDirectory = real === normalise(root).path && (await moment.stat(real)).isDir;
+  const found = isDirectory ? await momentSearchOf(moment)?.grep(real, query, undefined, []) : undefined;
+  return found ?? grepBackend(moment, root, query);
+}
+
+function isFile(entry: Entry | undefined): entry is Entry {
+  return entry?.type === "file";
+}

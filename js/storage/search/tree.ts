@@ -1,0 +1,142 @@
+/**
+ * The entries of a storage at one version, in memory. A tree never changes: a newer one shares every directory that
+ * is as it was, so two trees are compared without a look at what both have.
+ */
+import { FilewrightError } from "../../engine/errors.ts";
+import { nameOf, parentOf, sortCodePoints } from "../../backends/paths.ts";
+import { checkStoredPath } from "../check.ts";
+import type { Entry, Version } from "../entry.ts";
+import { isDirNode, nodeAt, type StoredDir, type StoredNode } from "../memory/nodes.ts";
+
+/** All entries of a storage at one version. */
+export interface StorageTree {
+  /** The version of the workspace that the entries have. */
+  readonly version: Version;
+  /** Greater than that of every tree that was made before it in this process. */
+  readonly serial: number;
+  readonly root: StoredDir;
+  /** The number of entries. */
+  readonly count: number;
+}
+
+interface DraftNode {
+  entry: Entry;
+  children?: Map<string, StoredNode>;
+}
+
+let madeTrees = 0;
+
+/** The entry of a directory that the storage has not named, above one that it has. */
+function impliedDirectory(path: string): Entry {
+  return { path, type: "dir", version: "" };
+}
+
+/** A tree in the making. What is not changed is shared with the tree before. */
+export class TreeDraft {
+  #root: StoredDir;
+  #count: number;
+  /** The directories that this draft has made, which it may change. */
+  readonly #own = new WeakSet<StoredNode>();
+
+  constructor(before?: StorageTree) {
+    this.#root = before?.root ?? { entry: impliedDirectory("/"), children: new Map() };
+    this.#count = before?.count ?? 0;
+  }
+
+  /**
+   * Adds, replaces or removes entries in any order.
+   * @throws IO_ERROR for a path that cannot be one of a storage, before anything is changed
+   */
+  apply(entries: readonly Entry[]): void {
+    const byPath = new Map(entries.map((entry) => [entry.path, entry]));
+    for (const { path } of entries) checkAnsweredPath(path);
+    // Parents come before their content.
+    for (const path of sortCodePoints([...byPath.keys()])) this.#put(byPath.get(path) as Entry);
+  }
+
+  /** Sets the entry of the root, which a listing does not contain. */
+  top(entry: Entry): void {
+    this.#root = { entry, children: this.#ownRoot().children };
+    this.#own.add(this.#root);
+  }
+
+  /** Returns the tree. The draft must not be used afterwards. */
+  finish(version: Version): StorageTree {
+    return Object.freeze({ version, serial: ++madeTrees, root: this.#root, count: this.#count });
+  }
+
+  #put(entry: Entry): void {
+    const { path } = entry;
+    if (path === "/") {
+      if (entry.type === "dir") this.top(entry);
+      return;
+    }
+    if (entry.type === "gone") {
+      this.#remove(path);
+      return;
+    }
+    const parent = this.#ownDirectory(parentOf(path));
+    const name = nameOf(path);
+    const known = parent.children.get(name);
+    if (known === undefined) this.#count++;
+    if (entry.type === "dir") {
+      const children = isDirNode(known) ? known.children : new Map<string, StoredNode>();
+      parent.children.set(name, { entry, children });
+      // Its children may still be those of the tree before, so the new node is not this draft's own.
+      return;
+    }
+    if (isDirNode(known)) this.#count -= countBelow(known);
+    parent.children.set(name, { entry });
+  }
+
+  #remove(path: string): void {
+    const known = nodeAt(this.#root, path);
+    if (known === undefined) return;
+    this.#count -= 1 + (isDirNode(known) ? countBelow(known) : 0);
+    this.#ownDirectory(parentOf(path)).children.delete(nameOf(path));
+  }
+
+  #ownRoot(): { entry: Entry; children: Map<string, StoredNode> } {
+    if (!this.#own.has(this.#root)) {
+      this.#root = { entry: this.#root.entry, children: new Map(this.#root.children) };
+      this.#own.add(this.#root);
+    }
+    return this.#root as { entry: Entry; children: Map<string, StoredNode> };
+  }
+
+  /** Returns a directory that may be changed, made where it is missing. */
+  #ownDirectory(path: string): { children: Map<string, StoredNode> } {
+    let at = this.#ownRoot();
+    if (path === "/") return at;
+    let reached = "";
+    for (const name of path.slice(1).split("/")) {
+      reached += `/${name}`;
+      const known = at.children.get(name);
+      let next = known as DraftNode | undefined;
+      if (known === undefined || !this.#own.has(known)) {
+        if (known === undefined) this.#count++;
+        const children = isDirNode(known) ? new Map(known.children) : new Map<string, StoredNode>();
+        next = { entry: isDirNode(known) ? known.entry : impliedDirectory(reached), children };
+        at.children.set(name, next as StoredDir);
+        this.#own.add(next as StoredDir);
+      }
+      at = next as { entry: Entry; children: Map<string, StoredNode> };
+    }
+    return at;
+  }
+}
+
+/** Checks a path that an engine has answered. @throws IO_ERROR */
+function checkAnsweredPath(path: string): void {
+  try {
+    checkStoredPath(path);
+  } catch (cause) {
+    throw new FilewrightError("IO_ERROR", "the storage names a path that cannot exist", { cause });
+  }
+}
+
+function countBelow(dir: StoredDir): number {
+  let count = 0;
+  for (const node of dir.children.values()) count += 1 + (isDirNode(node) ? countBelow(node) : 0);
+  return count;
+}
