@@ -259,6 +259,11 @@ async function replaceInContent(
   call: Call,
 ): Promise<BytesPlan> {
   const at = call.locations[0]!;
+  if (
+    args.edits.some(({ from }) => from !== undefined) &&
+    call.seen.changed(at.path, { version, bytes: before }) !== false
+  )
+    await call.seen.refresh?.(at.path);
   const isCurrent = (anchor: string | undefined): boolean =>
     anchor !== undefined && call.seen.hasAnchorOf(at.path, { version, bytes: before }, anchor);
   const edits = args.edits.map((edit): ValueEdit => {

@@ -169,6 +169,21 @@ describe.skipIf(missingServer() !== undefined)("two replicas over Postgres", () 
     expect(codeOf(await one.call("delete", { path: "moved", recursive: true }))).toBe("ok");
   });
 
+  test("an anchor of one of several equal lines holds at the other replica while the file is the same", async () => {
+    const [one, two] = (await replicas({ "f.txt": "same\n".repeat(9) }, { guard: "refuse" })) as [
+      Workspace,
+      Workspace,
+    ];
+    const { text } = await one.call("read_file", { path: "f.txt", anchors: true });
+    const from = /^\s*(5#\w+)\t/mu.exec(text)?.[1];
+    const edit = { path: "f.txt", edits: [{ from, new_text: "other" }] };
+    const made = await two.call("edit_file", edit);
+    expect([made.ok, made.ok ? "" : made.text]).toEqual([true, ""]);
+    const { text: now } = await one.call("read_file", { path: "f.txt", line_numbers: "none" });
+    expect(now.split("\n").indexOf("other")).toBe(4);
+    expect((await two.call("edit_file", edit)).ok).toBe(false);
+  });
+
   test("a page goes on at the other replica", async () => {
     const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.txt`, `match ${i}\n`]));
     const both = await replicas(files);

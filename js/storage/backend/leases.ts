@@ -1,5 +1,5 @@
 /**
- * Locks of paths for engines that have records and no locks of their own. One record for each path has its holder and
+ * Locks of paths for all replicas: those of the engine, or leases in its records where it has no locks. One record for each path has its holder and
  * the line of those who wait, so that the first who came is the next to hold it.
  *
  * A holder that ends without releasing is found out by those who wait, each by its own clock: they compare durations,
@@ -11,6 +11,7 @@ import { engine } from "../../engine/current.ts";
 import { byteLength } from "../../backends/paths.ts";
 import type { LockHandle, LockOptions } from "../../backends/backend.ts";
 import type { Records, SharedRecord } from "../shared.ts";
+import type { Storage } from "../storage.ts";
 
 /** The time after which a holder that did not release is passed over, in milliseconds. */
 const LEASE_MS = 30_000;
@@ -37,15 +38,58 @@ interface Line {
 
 const EMPTY_LINE: Line = { holder: null, taken: false, waiting: [] };
 
-/** Waits in line for a path. @throws FilewrightError LOCK_TIMEOUT, CANCELLED */
-export async function lockByLease(
+/** Waits for paths that are locked for all replicas. @throws FilewrightError LOCK_TIMEOUT, CANCELLED */
+export type LockPaths = (paths: readonly string[], options: LockOptions) => Promise<LockHandle>;
+
+/** Returns the function that locks paths for all replicas; undefined where the engine has no way to do it. */
+export function locksOf(storage: Pick<Storage, "lockAll" | "records">): LockPaths | undefined {
+  const { records } = storage;
+  if (storage.lockAll !== undefined) return (paths, options) => lockByEngine(storage, paths, options);
+  return records === undefined ? undefined : (paths, options) => lockByLeases(records, paths, options);
+}
+
+async function lockByEngine(
+  storage: Pick<Storage, "lockAll">,
+  paths: readonly string[],
+  { timeoutMs, signal }: LockOptions,
+): Promise<LockHandle> {
+  const held = await storage.lockAll?.(
+    paths.map((path) => ({ path })),
+    { timeoutMs, signal },
+  );
+  // An engine that cannot be reached frees the lock when its time is over.
+  return { release: () => void held?.release().catch(() => undefined) };
+}
+
+/** Takes the leases of several paths in one order, so that two holders never wait for each other. */
+async function lockByLeases(
+  records: Records,
+  paths: readonly string[],
+  options: LockOptions,
+): Promise<LockHandle> {
+  const deadline = performance.now() + options.timeoutMs;
+  const held: LockHandle[] = [];
+  const release = (): void => {
+    for (const one of held.splice(0).reverse()) one.release();
+  };
+  try {
+    for (const path of [...paths].sort()) held.push(await lockByLease(records, path, options, deadline));
+    return { release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Waits in line for a path, until a time of `performance.now()`. @throws FilewrightError LOCK_TIMEOUT, CANCELLED */
+async function lockByLease(
   records: Records,
   path: string,
   { timeoutMs, signal }: LockOptions,
+  deadline: number,
 ): Promise<LockHandle> {
   const id = byteLength(path) <= MAX_ID_BYTES ? path : engine().sha256(new TextEncoder().encode(path));
   const waiter = new Waiter(records, id);
-  const deadline = performance.now() + timeoutMs;
   try {
     for (let place = await waiter.advance(); place > 0; place = await waiter.advance()) {
       if (signal?.aborted === true) throw new FilewrightError("CANCELLED", "the call was cancelled");

@@ -10,8 +10,6 @@ import type {
   FsStat,
   GlobRoot,
   ListOptions,
-  LockHandle,
-  LockOptions,
   MkdirOptions,
   MoveOptions,
   ReadOptions,
@@ -32,7 +30,7 @@ import type { Storage } from "../storage.ts";
 import { StorageChanges } from "./changes.ts";
 import { Contention } from "./contention.ts";
 import { toFsEntry, toFsStat } from "./facts.ts";
-import { lockByLease } from "./leases.ts";
+import { locksOf } from "./leases.ts";
 import { assertFound, entriesBelow, type FoundPlace, look, type StorageView } from "./look.ts";
 
 /** The methods of the backend of a storage. It has no `close`: the host closes its storage. */
@@ -74,31 +72,13 @@ export function openBackend(storage: BackedStorage): {
   const searches = new StorageSearches(storage, (view) => new BackendOfStorage(view));
   const backend = Object.assign(new BackendOfStorage(searches.noting(storage)), searches.methods());
   provideMoments(backend, (options) => searches.moment(options));
-  const lock = lockOf(storage);
+  const lock = locksOf(storage);
   if (lock !== undefined)
     backend.lock = (path, options) =>
       options.optimistic === true && !backend.contention.isContended(path)
         ? Promise.resolve({ skipped: true, release: () => {} })
-        : lock(path, options);
+        : lock([path], options);
   return { backend, searches };
-}
-
-/** Returns the function that locks a path for all replicas; undefined where the engine has no way to do it. */
-function lockOf(storage: Pick<Storage, "lockAll" | "records">): NonNullable<FsBackend["lock"]> | undefined {
-  const { lockAll, records } = storage;
-  if (lockAll !== undefined) return (path, options) => lockPath(lockAll.bind(storage), path, options);
-  return records === undefined ? undefined : (path, options) => lockByLease(records, path, options);
-}
-
-/** Takes the lock of a path for all replicas. */
-async function lockPath(
-  lockAll: NonNullable<Storage["lockAll"]>,
-  path: string,
-  { timeoutMs, signal }: LockOptions,
-): Promise<LockHandle> {
-  const held = await lockAll([{ path }], { timeoutMs, signal });
-  // An engine that cannot be reached frees the lock when its time is over.
-  return { release: () => void held.release().catch(() => undefined) };
 }
 
 class BackendOfStorage implements FsBackend {

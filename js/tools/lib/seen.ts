@@ -106,7 +106,8 @@ export function makeSeenFiles(
         };
   /**
    * The contents of each file for which anchors were given, by the seventh character of the anchors; null where
-   * several contents have the same character. Kept in memory only.
+   * several contents have the same character. Kept in memory only: those that another process gave are recognised by
+   * the shared record.
    */
   const anchored = new Map<string, Map<string, string | null>>();
   return Object.freeze({
@@ -121,9 +122,15 @@ export function makeSeenFiles(
     },
     hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): boolean {
       const digit = contentsDigitInAnchor(anchor);
-      const contents = digit === undefined ? undefined : anchored.get(path)?.get(digit);
-      if (contents === undefined || contents === null) return false;
-      return contents === now.version || contents === engine().sha256(now.bytes);
+      if (digit === undefined) return false;
+      const contents = anchored.get(path)?.get(digit);
+      const isNow = (id: string): boolean => id === now.version || id === engine().sha256(now.bytes);
+      if (contents === undefined && refresh !== undefined) {
+        // Another process may have given the anchor with the content that the record has.
+        const { version, hash } = files.get(path) ?? {};
+        return [hash, version].some((id) => id !== undefined && contentsDigit(id) === digit && isNow(id));
+      }
+      return contents !== undefined && contents !== null && isNow(contents);
     },
     note(
       path: string,
