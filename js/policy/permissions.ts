@@ -344,8 +344,8 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     },
     list: async () => (await all()).filter((grant) => isInForce(grant, now())),
     add: async (grant: Omit<Grant, "granted_at">) => {
-      const { dir, ...rest } = grant;
-      const added = checkNewGrant({ ...rest, dir: innerDirectory(dir, paths) });
+      const isRecord = typeof grant === "object" && grant !== null;
+      const added = checkNewGrant(isRecord ? { ...grant, dir: innerDirectory(grant.dir, paths) } : grant);
       await store.add({ ...added, granted_at: new Date(now()).toISOString() });
       onEvent({ type: "grant_given", dir: added.dir, access: added.access });
     },

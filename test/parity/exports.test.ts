@@ -12,8 +12,8 @@ const entries: Record<string, Readonly<Record<string, unknown>>> = {
 
 /** For the rooms above, reached through `engine()`. */
 const internal = [
-  ...["info", "compileRules", "compileQuery", "sentQuery", "ignoreRules", "heldIndex", "joined"],
-  ...["placeTable", "holdsSecretContent", "windowsPaths", "windowsRoot"],
+  ...["info", "compileRules", "compileQuery", "sentQuery", "encodeQuery", "ignoreRules", "heldIndex"],
+  ...["joined", "placeTable", "holdsSecretContent", "windowsPaths", "windowsRoot"],
 ];
 
 describeParity("an entry exports the engine's functions", () => {

@@ -5,7 +5,7 @@
  * A request holds real paths that the policy has judged, directory by directory. The worker opens each directory again
  * and compares where it is, so a path that has changed since is left to the caller.
  */
-import { type SharedWorkers, shareWorkers } from "../../engine/workers/workers.node.ts";
+import type { SharedWorkers } from "../../engine/workers/workers.node.ts";
 import type { FsBackend } from "../backend.ts";
 import { childOf } from "../paths.ts";
 import { fileJudgeOf, type SearchedFiles, type ThreadSearch } from "../search/file-searcher.ts";
@@ -26,9 +26,13 @@ const REQUESTS_PER_WORKER = 2;
 /** Searches the files of one disk in workers. */
 export class DiskThreads {
   #workers: SharedWorkers | undefined;
+  #isClosed = false;
 
   /** Begins a search below a directory; undefined when there are no workers. @throws as `readBytes` */
   async begin(disk: FsBackend, root: string): Promise<ThreadSearch | undefined> {
+    // Workers are loaded late, because their module loads the addon, which a command may not need.
+    const { shareWorkers } = await import("../../engine/workers/workers.node.ts");
+    if (this.#isClosed) return undefined;
     this.#workers ??= shareWorkers();
     const { pool } = this.#workers;
     const judged = await fileJudgeOf(disk)?.(root);
@@ -59,6 +63,7 @@ export class DiskThreads {
 
   /** Ends the workers, unless another disk uses them. */
   close(): void {
+    this.#isClosed = true;
     this.#workers?.release();
     this.#workers = undefined;
   }

@@ -47,7 +47,11 @@ let enginePool: WorkerPool | undefined;
 /** The pool of those that did not ask for one, and the number of its users. */
 let commonPool: { readonly pool: WorkerPool; users: number } | undefined;
 
-/** Workers that several users have in common. */
+/**
+ * Workers that several users have in common.
+ *
+ * @internal
+ */
 export interface SharedWorkers {
   /** The pool at this moment: that of {@link useWorkers} if there is one. */
   readonly pool: WorkerPool;
@@ -55,7 +59,11 @@ export interface SharedWorkers {
   release(): void;
 }
 
-/** Returns the workers of this process for one more user. None is started before its first call. */
+/**
+ * Returns the workers of this process for one more user. None is started before its first call.
+ *
+ * @internal
+ */
 export function shareWorkers(): SharedWorkers {
   commonPool ??= { pool: new WorkerPool(spawnWorkerThread, defaultSize()), users: 0 };
   const shared = commonPool;

@@ -58,8 +58,10 @@ export async function commit(
   );
   contents.catch(() => {});
   const stored = new Set<string>();
+  // One time for all plans: a plan on another root mostly has the same log then, which is stored once.
+  let now: number | undefined;
   const plan = async (root: Root): Promise<Plan<Committed>> => {
-    const now = objects.client.now();
+    now ??= objects.client.now();
     const known = key === undefined ? undefined : await parts.commits.withKey(root, key, now, signal);
     if (known !== undefined) return { answer: { ...toAnswer(known.log, known.version), repeated: true } };
     const files = new TableView(root.files, parts.keys, objects, signal);
