@@ -3,7 +3,9 @@ import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { openApprovalState, openSharedApprovalState } from "../../js/mcp/protocol/approval-state.ts";
-import { memoryStorage } from "../../js/storage/index.ts";
+import { localWorkspaceHost } from "../../js/mcp/host.ts";
+import { makeResourceWatch } from "../../js/mcp/protocol/watch.ts";
+import { memoryStorage, type Storage } from "../../js/storage/index.ts";
 import { postgresStorage } from "../../js/storage/postgres/index.ts";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";
 import { type Asked, type Replica, replica } from "./replicas.ts";
@@ -69,6 +71,26 @@ describe.skipIf(missingServer() !== undefined)("two servers on one storage", () 
     expect(await read("/repo/log.txt")).toBe("xx");
   });
 
+  test("a subscriber of one is told what the other has changed", async () => {
+    const workspace = `w${workspaces++}`;
+    const [here, there] = (await Promise.all(
+      pools.map((client) => postgresStorage({ client, workspace })),
+    )) as [Storage, Storage];
+    const put = (text: string) =>
+      there.commit([{ op: "put", path: "/repo/a.txt", body: new TextEncoder().encode(text) }]);
+    await put("one");
+    const host = localWorkspaceHost(["/repo"], { preset: "canonical", workspace: { storage: here } });
+    const told = new Promise<string>((resolve) => {
+      const watch = makeResourceWatch(host, (uri) => {
+        watch.close();
+        resolve(uri);
+      });
+      void watch.add(["file:///repo/a.txt"]).ready.then(() => put("two"));
+    });
+    expect(await told).toBe("file:///repo/a.txt");
+    await host.close();
+  });
+
   test("an answer for another storage is refused", async () => {
     const [ours, theirs] = [await servers(), await servers()];
     const args = { path: "n.txt", content: "x" };
@@ -101,6 +123,21 @@ describe("the keys of servers", () => {
       await openSharedApprovalState(records, NOTHING_GIVEN),
     ];
     expect([await one.spend("a"), await two.spend("a"), await two.spend("b")]).toEqual([true, false, true]);
+  });
+
+  test("of one key, an answer for another workspace is refused", async () => {
+    const args = { path: "n.txt", content: "x" };
+    const storage = memoryStorage();
+    const servers = ["a", "b", "a"].map((about) =>
+      replica("/repo", {
+        state: openApprovalState({ stateDir: undefined, key: older, about }),
+        workspace: { storage },
+      }),
+    ) as [Replica, Replica, Replica];
+    const { asked } = await servers[0].call("write_file", args);
+    expect(await servers[1].call("write_file", args, once(asked as Asked))).toMatchObject({ isError: true });
+    expect(await servers[2].call("write_file", args, once(asked as Asked))).toMatchObject({ isError: false });
+    for (const one of servers) await one.close();
   });
 
   test("while keys are replaced, a question that was signed by the older one is answered", async () => {

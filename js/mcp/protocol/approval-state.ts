@@ -59,6 +59,11 @@ export interface ApprovalStateOptions {
   readonly stateDir: string | undefined;
   /** The value of `FILEWRIGHT_KEY`: one key, or several with a comma between two. */
   readonly key: string | undefined;
+  /**
+   * What the questions are about, such as the name of a workspace among several with one key: an answer to a question
+   * about another one is not valid. Default: nothing in particular.
+   */
+  readonly about?: string | undefined;
 }
 
 /** The names of the records: the key of the servers of a storage, and the answers that were used. */
@@ -70,14 +75,14 @@ const USED_ANSWER_KIND = "used-answers";
  * @throws FilewrightError INVALID_ARGUMENT for an invalid key, or for a directory in which other users may
  * write
  */
-export function openApprovalState({ stateDir, key }: ApprovalStateOptions): ApprovalState {
+export function openApprovalState({ stateDir, key, about }: ApprovalStateOptions): ApprovalState {
   const given = parseSigningKeys(key);
   const directory = stateDir === undefined ? undefined : createWritableDirectory(stateDir);
   const secrets = given ?? [
     directory === undefined ? randomBytes(KEY_BYTES) : readOrMakeKey(join(directory, "key")),
   ];
   return {
-    keys: secrets.map(signingKeyOf),
+    keys: secrets.map((secret) => signingKeyOf(secret, about)),
     spend:
       directory === undefined
         ? makeUseRecordInMemory()
@@ -101,7 +106,7 @@ export async function openSharedApprovalState(
   const { keep } = openApprovalState({ ...options, key: undefined });
   const secrets = parseSigningKeys(options.key) ?? [await sharedKey(records)];
   return {
-    keys: secrets.map(signingKeyOf),
+    keys: secrets.map((secret) => signingKeyOf(secret, options.about)),
     keep,
     async spend(nonce) {
       const id = createHash("sha256").update(nonce).digest("hex");
@@ -134,8 +139,8 @@ async function sharedKey(records: Records): Promise<Buffer> {
 }
 
 /** Returns the key that signs the states of questions, derived from a secret that may have other uses. */
-function signingKeyOf(secret: Uint8Array): Uint8Array {
-  return createHmac("sha256", secret).update("filewright approvals 1").digest();
+function signingKeyOf(secret: Uint8Array, about = ""): Uint8Array {
+  return createHmac("sha256", secret).update(`filewright approvals 1${about}`).digest();
 }
 
 /**
