@@ -11,5 +11,6 @@ export {
   makeJournal,
   newCallId,
 } from "./journal.ts";
+export { makeStorageJournal, withOneCommit } from "./storage-journal.ts";
 export type { RunLocked as Locked, Recovery } from "./recovery.ts";
 export { type JournalStore, type OpenRecord, MemoryJournal, type StoredRecord } from "./store.ts";

@@ -73,7 +73,7 @@ export interface HistoryRecord {
 }
 
 /** The state of one path before a change. */
-interface StateBefore {
+export interface StateBefore {
   readonly path: string;
   /** The entry before the change, with its content if that was recorded; null when there was none. */
   readonly image: PreImage | null;
@@ -126,13 +126,8 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   const retries: RollbackRetries = rollbackRetriesOf(store);
   const group = storage === undefined ? cwd : `${storage}:${cwd}`;
   const logOf = async (callId: string): Promise<StoredRecord> => {
-    const log = CALL_ID_FORM.test(callId) ? await store.find(group, callId) : null;
-    if (log === null || log.damaged) {
-      throw new FilewrightError("NOT_FOUND", `There is no call '${callId.slice(0, 80)}' in the history.`, {
-        complete: true,
-        hint: "history lists the calls that can be undone",
-      });
-    }
+    const log = isCallId(callId) ? await store.find(group, callId) : null;
+    if (log === null || log.damaged) throw unknownCallError(callId);
     return log;
   };
   const headerOf = ({ callId, tool, agent, undoOf, rollback }: ChangeFacts): RecordHeader => ({
@@ -281,6 +276,19 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
 
 /** Matches the id of a call, which is part of a file name. */
 const CALL_ID_FORM = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
+
+/** Returns true for a text that can be the id of a call. */
+export function isCallId(text: string): boolean {
+  return CALL_ID_FORM.test(text);
+}
+
+/** Creates the error of an id that no call of the history has. */
+export function unknownCallError(callId: string): FilewrightError {
+  return new FilewrightError("NOT_FOUND", `There is no call '${callId.slice(0, 80)}' in the history.`, {
+    complete: true,
+    hint: "history lists the calls that can be undone",
+  });
+}
 
 /** Random bytes for many ids, drawn at once: every call has an id, and few are ever used. */
 const randomBytePool = new Uint8Array(6 * 128);

@@ -43,6 +43,7 @@ import { historyForCaller } from "./past/history.ts";
 import { scanQueue } from "./scheduling/scans.ts";
 import type { Session } from "./session.ts";
 import { decideStep, decisionSourcesOf } from "./sources.ts";
+import { isWrongAssumption, withStage } from "./staged.ts";
 
 /** A call under the names of a preset. */
 export interface PresetCall {
@@ -111,14 +112,16 @@ async function runWithinBudget(
 }
 
 async function runThroughPipeline(
-  session: Session,
+  workspace: Session,
   known: Tool,
   given: unknown,
   asked: CallOptions,
   presetCall: PresetCall | undefined,
   trace?: ObservedCall,
   taken?: readonly ReplacedPath[],
+  mayAssume = true,
 ): Promise<ToolResult> {
+  const session = withStage(workspace, mayAssume);
   const started = performance.now();
   const limited = new CallSignal(asked.signal);
   const ended = session.running.begin(() => limited.cancel());
@@ -142,6 +145,7 @@ async function runThroughPipeline(
   let seen: FsBackend | undefined;
   let hooked: HookedCall | undefined;
   let instead: readonly ReplacedPath[] | undefined;
+  let wasWrong = false;
   try {
     while (!callStartsPerTurn.take()) await callStartsPerTurn.next();
     throwIfCancelled(options.signal);
@@ -182,6 +186,8 @@ async function runThroughPipeline(
         { tool: tool.name, args: left, stopped },
         { step: "arguments" },
       );
+      // A hook may have changed what its preview has read.
+      session.stage?.refresh();
       modified = outcome.modified;
       if (modified.length > 0) {
         raw = withCanonicalKeys(
@@ -195,7 +201,7 @@ async function runThroughPipeline(
     if (tool.kind === "change" && tool.prepare !== undefined)
       args = await tool.prepare(args, historyForCaller(session, options.agent));
     // Approvers that are chosen by tool name may use the preset's name of the tool.
-    const moment = await sessionAtMoment(session, tool, options.signal);
+    const moment = await sessionAtMoment(session, tool, args, options.signal);
     version = moment.version;
     const asking =
       calledAs === undefined || session.hooks.length === 0
@@ -254,6 +260,7 @@ async function runThroughPipeline(
     result = await successResult(tool, text, changed, args, call, modified, started, form);
   } catch (thrown) {
     if (thrown instanceof HookException) throw thrown.what;
+    wasWrong = isWrongAssumption(session, thrown);
     if (taken === undefined && thrown instanceof FilewrightError && LOOK_ALIKE_CODES.has(thrown.code)) {
       const context = lookAlikeContext(session, tool.name, raw);
       instead = await replaceByLookAlikes(tool, uses, locations, context).catch(() => undefined);
@@ -264,10 +271,12 @@ async function runThroughPipeline(
     leave?.();
     limited.end();
     ended();
+    session.stage?.end();
   }
+  if (wasWrong) return runThroughPipeline(workspace, known, given, asked, presetCall, trace, taken, false);
   if (instead !== undefined)
     return withReplacedPathNotes(
-      await runThroughPipeline(session, known, given, asked, presetCall, trace, instead),
+      await runThroughPipeline(workspace, known, given, asked, presetCall, trace, instead),
       tool,
       instead,
       {

@@ -14,6 +14,7 @@ import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
+import { holdSeen } from "../tools/lib/seen.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "./guard.ts";
 import { effectsByHashes, hashesByPath } from "./observe.ts";
@@ -27,6 +28,7 @@ import {
   reviewUntilApproved,
 } from "./review.ts";
 import type { Session } from "./session.ts";
+import { isWrongAssumption } from "./staged.ts";
 import { isDryRun, checkWrittenPlaces, unaskedPlaceWarnings, type WrittenPath } from "./written-places.ts";
 
 /** The number of locks that are released before the event loop can run. */
@@ -81,6 +83,8 @@ export async function runChange<Args extends object, Data, Todo>(
   const held = asked ? await lockKeysOf(uses, call) : await keys;
   if (asked) await checkWrittenPlaces(session, held, call);
   let unlock = await acquireLocks(session, held, call, !asked);
+  // What was read before the question, or while another call had the lock, may be outdated.
+  if (asked || unlock.taken === true || session.stage?.isOutdated() === true) session.stage?.refresh();
   try {
     for (let attempt = 1; ; attempt++) {
       throwIfCancelled(call.signal);
@@ -98,6 +102,7 @@ export async function runChange<Args extends object, Data, Todo>(
           asked ||
           attempt === MAX_PLANS_PER_CALL ||
           (session.guard === "refuse" && isGuardRefusal(error)) ||
+          isWrongAssumption(session, error) ||
           !(error instanceof FilewrightError) ||
           error.code !== "CONFLICT"
         )
@@ -109,6 +114,7 @@ export async function runChange<Args extends object, Data, Todo>(
         unlock = RELEASED;
         unlock = await acquireLocks(session, held, call, true);
       }
+      session.stage?.refresh();
       plan = await tool.plan(args, call);
       if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser };
     }
@@ -136,10 +142,17 @@ function applyPlan<Args extends object, Data, Todo>(
     const compared = shown === undefined ? Promise.resolve() : assertStateUnchanged(shown, { uses, call });
     return compared.then(() => tool.apply(plan, args, call));
   }
-  return session.journal.change(call.fs, about, async (fs) => {
-    const own: Call = { ...call, fs };
+  // What the call notes as seen counts once its changes are committed.
+  const held = session.stage === undefined ? undefined : holdSeen(call.seen);
+  const applied = session.journal.change(call.fs, about, async (fs) => {
+    const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };
     if (shown !== undefined) await assertStateUnchanged(shown, { uses, call: own });
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
+  });
+  if (held === undefined) return applied;
+  return applied.then((answer) => {
+    held.release((version) => session.stage?.committedVersion(version));
+    return answer;
   });
 }
 
@@ -150,7 +163,8 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
 
 /**
  * Locks every path of the call, in this process and between processes. Returns the release function,
- * which must be awaited where many paths are locked.
+ * which must be awaited where many paths are locked. A call with a stage is optimistic: the conditions of its commit
+ * find what another process has changed.
  */
 export async function lockPathsOfCall(
   session: Session,
@@ -159,7 +173,7 @@ export async function lockPathsOfCall(
 ): Promise<() => Promise<void>> {
   const keys = await lockKeysOf(uses, call);
   await checkWrittenPlaces(session, keys, call);
-  return acquireLocks(session, keys, call);
+  return acquireLocks(session, keys, call, session.stage !== undefined);
 }
 
 /** The real path that is locked, and how the call uses it. */
@@ -207,8 +221,11 @@ export async function withLocks<T>(
   }
 }
 
-/** Releases the locks of a call. `skipped` is true when the backend left one of them out. */
-type Unlock = (() => Promise<void>) & { skipped?: boolean };
+/**
+ * Releases the locks of a call. `skipped` is true when the backend left one of them out, `taken` when it took one for
+ * all processes.
+ */
+type Unlock = (() => Promise<void>) & { skipped?: boolean; taken?: boolean };
 
 const RELEASED: Unlock = async () => {};
 
@@ -234,7 +251,13 @@ async function acquireLocks(
     }
   };
   try {
-    if (call.fs.lock !== undefined) {
+    if (session.stage !== undefined) {
+      const written = keys.filter(({ write }) => write).map(({ path }) => path);
+      const handle = await session.stage.lock(written, { ...wait, optimistic });
+      if (handle.skipped === true) release.skipped = true;
+      else release.taken = true;
+      held.push(() => handle.release());
+    } else if (call.fs.lock !== undefined) {
       // A free lock is acquired without waiting, so a thousand of them would block the event loop.
       const yielder = new Yielder({ signal: call.signal });
       for (const { path, write } of keys) {
@@ -242,6 +265,7 @@ async function acquireLocks(
         await yielder.yieldIfDue();
         const handle = await call.fs.lock(path, { ...wait, resolved: true, optimistic });
         if (handle.skipped === true) release.skipped = true;
+        else release.taken = true;
         held.push(() => handle.release());
       }
     }

@@ -35,6 +35,7 @@ import { hasLastingApproval, requestApproval, type RuleResult } from "./permit.t
 import { factsOfReachedPaths } from "./reach.ts";
 import type { Session } from "./session.ts";
 import { decisionSourcesInForce, decisionSourcesOf } from "./sources.ts";
+import { nameCallPaths } from "./staged.ts";
 import type { ViewRequest } from "./views.ts";
 
 /** The options of a call, in addition to its arguments. */
@@ -81,6 +82,7 @@ export async function admitCall(
   const sources = decisionSourcesOf(session, tool.name);
   uses.push(...tool.paths(args));
   for (const use of uses) locations.push(resolvePathUse(session, use));
+  nameCallPaths(session, tool.name, args, uses, locations);
   if (hasUnusualPath(uses)) {
     // The refusal must not reveal paths that a rule hides from the call.
     const fs =

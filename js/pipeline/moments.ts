@@ -7,6 +7,7 @@ import type { SandboxPolicy } from "../backends/policy.ts";
 import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
 import type { Tool } from "../tools/lib/tool.ts";
 import type { EnterMoment, MomentSession, Session } from "./session.ts";
+import { namesFilesOnly } from "./staged.ts";
 import { makeViews, type Views } from "./views.ts";
 
 /** A storage that is seen at one moment. */
@@ -51,13 +52,16 @@ export function makeMoments(source: MomentSource, policy: SandboxPolicy, views: 
  */
 export async function sessionAtMoment(
   session: Session,
-  tool: Pick<Tool, "kind"> & { readonly searches?: boolean | undefined },
+  tool: Pick<Tool, "kind" | "name"> & { readonly searches?: boolean | undefined },
+  args: object,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly session: Session; readonly version?: string }> {
-  const { moments } = session;
+  const { moments, unstaged = session } = session;
   // The operations of a batch see what it has changed so far, which is no moment of the storage.
-  if (moments === undefined || moments.of !== session.fs || tool.kind !== "read" || tool.searches !== true)
+  if (moments === undefined || moments.of !== unstaged.fs || tool.kind !== "read" || tool.searches !== true)
     return { session };
+  // Files that are named are read by the stage of the call, in one round trip without a tree.
+  if (tool.name === "read_many_files" && namesFilesOnly(args)) return { session };
   const { version, ...parts } = await moments.enter(signal);
   return { session: { ...session, ...parts }, ...(version === undefined ? {} : { version }) };
 }

@@ -10,6 +10,7 @@ import type { Observer } from "../hooks/observer.ts";
 import type { Journal } from "../journal/index.ts";
 import type { GuardLevel } from "../presets/index.ts";
 import type { Readers } from "../readers/index.ts";
+import type { CallStage } from "../storage/staged/stage.ts";
 import type { Limits } from "../tools/lib/limits.ts";
 import type { AccessSummary, EditDefaults } from "../tools/lib/tool.ts";
 import type { Budget, BudgetStore } from "./scheduling/budget.ts";
@@ -61,6 +62,16 @@ export interface ConfinedStorage {
 export interface SharedStores {
   readonly approvals: ApprovalStore | undefined;
   readonly budgets: BudgetStore | undefined;
+}
+
+/** The stages of the calls of a workspace over a storage. */
+export interface Stages {
+  /** The storage itself, without the policy. */
+  readonly storage: FsBackend;
+  /** Begins the stage of a call. With `mayAssume` false, an undo reads what it could assume. */
+  begin(mayAssume: boolean): CallStage;
+  /** Returns the journal of the changes in a stage. */
+  journal(stage: CallStage): Journal;
 }
 
 /** The state that all calls of one workspace share. */
@@ -134,6 +145,12 @@ export interface Session {
   readonly commands: SandboxProvider | undefined;
   /** Returns the command sandbox for a stricter policy, such as that of an agent. */
   readonly commandsFor: CommandSandboxFor;
+  /** Begins the stages of calls; undefined for a backend whose changes are made one by one. */
+  readonly stages: Stages | undefined;
+  /** The stage of the call; undefined before it begins, and where there are none. */
+  readonly stage: CallStage | undefined;
+  /** The workspace without the stage of a call, for calls inside it that are made one by one. */
+  readonly unstaged?: Session | undefined;
   /** The journal, which records the state before each change for rollback and undo. */
   readonly journal: Journal;
   /** The names of ignore files, lowest precedence first. */

@@ -9,6 +9,7 @@ import type { CallRules, Decision } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { hidePaths } from "../backends/confined/hiding.ts";
 import { isWithin } from "../backends/paths.ts";
+import { type Stage, stageEntryOf } from "../backends/transaction/stage.ts";
 
 /** The maximum number of confined backends of one workspace. Further views check each entry, which is slower. */
 const MAX_CONFINED_VIEWS = 16;
@@ -26,6 +27,8 @@ export interface ViewRequest {
 export interface Views {
   /** Returns the workspace's storage as a call sees it. */
   of(request: ViewRequest): FsBackend;
+  /** Returns the views of what a stage has read and changed, with the same secrets. */
+  on(stage: Stage): Views;
   /** Returns other storage, such as an overlay, as a call sees it. */
   over(storage: FsBackend, request: ViewRequest): FsBackend;
   /** The secrets that may be read in every view; undefined before any was granted. */
@@ -55,23 +58,39 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
         rules.globs(hidden) === undefined || approved.some((path) => isWithin(path, real)),
     });
   };
-  return {
+  const of = (request: ViewRequest, on: (fs: FsBackend) => FsBackend = (fs) => fs): FsBackend => {
+    const globs = request.rules.globs(request.hidden);
+    if (globs?.length === 0) return on(base);
+    if (globs === undefined || request.approved !== undefined) return over(on(base), request);
+    const key = JSON.stringify(globs);
+    const known = confined.get(key);
+    if (known !== undefined) return on(known);
+    if (confined.size >= MAX_CONFINED_VIEWS) return over(on(base), request);
+    const made = confine(globs);
+    if (granted !== undefined) made.grantSecrets?.(granted);
+    confined.set(key, made);
+    return on(made);
+  };
+  const views: Views = {
     over,
     get granted() {
       return granted;
     },
-    of(request) {
-      const globs = request.rules.globs(request.hidden);
-      if (globs?.length === 0) return base;
-      if (globs === undefined || request.approved !== undefined) return over(base, request);
-      const key = JSON.stringify(globs);
-      const known = confined.get(key);
-      if (known !== undefined) return known;
-      if (confined.size >= MAX_CONFINED_VIEWS) return over(base, request);
-      const made = confine(globs);
-      if (granted !== undefined) made.grantSecrets?.(granted);
-      confined.set(key, made);
-      return made;
+    of: (request) => of(request),
+    on(stage) {
+      const staged = new Map<FsBackend, FsBackend>();
+      const enter = (fs: FsBackend): FsBackend => {
+        const known = staged.get(fs) ?? stageEntryOf(fs)?.(stage) ?? fs;
+        staged.set(fs, known);
+        return known;
+      };
+      return {
+        ...views,
+        get granted() {
+          return granted;
+        },
+        of: (request) => of(request, enter),
+      };
     },
     grantSecrets(paths) {
       granted = paths;
@@ -82,4 +101,5 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
       confined.clear();
     },
   };
+  return views;
 }

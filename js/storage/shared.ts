@@ -42,6 +42,8 @@ export interface PastRequest extends StorageCall {
   readonly agent?: string | undefined;
   /** Only commits before this version, for the next page. */
   readonly before?: Version | undefined;
+  /** True for the changes of every commit, not only of one that `version` or `key` names. Default false. */
+  readonly changes?: boolean | undefined;
   /** The maximum number of commits. */
   readonly limit: number;
 }
@@ -58,7 +60,7 @@ export interface Past {
   readonly actor?: Actor;
   /** The number of paths that the commit changed. */
   readonly count: number;
-  /** Every path that the commit changed, sorted. Present when `version` or `key` named the commit. */
+  /** Every path that the commit changed, sorted. Present when they were asked for, or one commit was named. */
   readonly changes?: readonly PastChange[];
 }
 

@@ -66,10 +66,9 @@ export const MAX_COMPARED_PATHS: number = 100;
  * NOT_FOUND
  */
 async function chooseUndo(args: ChosenUndo, past: UndoableHistory, all: boolean): Promise<ChosenUndo> {
-  const calls = await past.list(all);
   const { call_id: wanted } = args;
   const chosen =
-    wanted === undefined ? lastUndoableChange(calls) : calls.find(({ callId }) => callId === wanted);
+    wanted === undefined ? lastUndoableChange(await past.list(all)) : await past.find(wanted, all);
   if (chosen !== undefined)
     return { ...args, chosen, effects: effectsByPath(await past.restores(chosen.callId)) };
   throw new FilewrightError(
@@ -101,7 +100,6 @@ function effectsByPath(restored: readonly RestoredState[]): ReadonlyMap<string, 
 /** What will be restored. */
 interface UndoTodo {
   readonly restored: readonly RestoredState[];
-  readonly diff: string;
 }
 
 /** Creates the tool. With `all` it can also undo changes of other callers. */
@@ -129,9 +127,10 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
       })),
     async plan({ chosen }, call) {
       const restored = (await call.past?.restores(chosen?.callId ?? "")) ?? [];
-      return { todo: { restored, diff: await restoringDiff(restored, call) }, base: [] };
+      return { todo: { restored }, base: [] };
     },
-    preview({ todo: { restored, diff } }, { chosen }): Preview {
+    async preview({ todo: { restored } }, { chosen }, call): Promise<Preview> {
+      const diff = await restoringDiff(restored, call);
       const [only] = restored;
       const alone = restored.length === 1 ? only?.image?.bytes : undefined;
       return {
@@ -144,15 +143,16 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
         changes: restored.map(previewChangeOf),
       };
     },
-    async apply({ todo: { diff } }, { chosen }, call) {
+    async apply({ todo: { restored } }, { chosen }, call) {
+      // A person may see content that a model may not, such as that of a secret which is restored.
+      const shown = all ? { diff: await restoringDiff(restored, call) } : {};
       await call.past?.undo(chosen?.callId ?? "", call);
       return {
         data: {
           undone: chosen?.callId ?? "",
           tool: chosen?.tool ?? "",
           paths: chosen?.paths ?? [],
-          // A person may see content that a model may not, such as that of a secret which is restored.
-          ...(all ? { diff } : {}),
+          ...shown,
         },
       };
     },

@@ -43,8 +43,9 @@ import { CallSlots } from "../pipeline/scheduling/admission.ts";
 import { makeMoments } from "../pipeline/moments.ts";
 import { makeViews, type Views } from "../pipeline/views.ts";
 import { sharedStoresOf } from "./shared/stores.ts";
-import { openSearches, openStorage } from "./storage.ts";
-import { makeWorkspace, type Workspace } from "./workspace.ts";
+import type { Storage } from "../storage/storage.ts";
+import { openSearches, openStorage, stagesOf } from "./storage.ts";
+import { type Capabilities, makeWorkspace, type Workspace } from "./workspace.ts";
 
 /**
  * Opens a workspace: everything a model may do with files below the roots.
@@ -124,6 +125,18 @@ export async function openWorkspace(
   });
   const running = { engine: engine().info, confinement: confinementOf(storage), state };
   const records = journalPlaceOf(given, state);
+  const ownJournal = makeJournal({
+    ...records,
+    cwd: policy.cwd,
+    keep: given.history ?? true,
+    durable: given.durability === "durable",
+  });
+  const keepsOwn = given.journal !== undefined || given.history === false;
+  const isMine = resolver.mayWrite;
+  const stages =
+    shared === undefined
+      ? undefined
+      : stagesOf(checked.storage as Storage, shared.backend, { journal: ownJournal, isMine, keepsOwn });
   const told = given.access?.deny ?? [];
   const observers = Object.freeze([...(given.observers ?? [])]);
   const session: Session = Object.freeze({
@@ -190,18 +203,21 @@ export async function openWorkspace(
     slots: new CallSlots(given.concurrency ?? Number.POSITIVE_INFINITY),
     commands,
     commandsFor,
-    journal: makeJournal({
-      ...records,
-      cwd: policy.cwd,
-      keep: given.history ?? true,
-      durable: given.durability === "durable",
-    }),
+    stages,
+    stage: undefined,
+    journal: ownJournal,
     ignoreFiles: Object.freeze([...(given.ignoreFiles ?? IGNORE_FILES)]),
     readers: readersFor({ readers: given.readers }),
   });
   const recovery = await recoverSession(session);
   const journal =
-    given.journal !== undefined ? "host" : records.store instanceof MemoryJournal ? "memory" : "disk";
+    given.journal !== undefined
+      ? "host"
+      : shared?.facts.history === true && !keepsOwn
+        ? "storage"
+        : records.store instanceof MemoryJournal
+          ? "memory"
+          : "disk";
   notifyRecovery(given, recovery, journal);
   return makeWorkspace(session, preset, {
     engine: running.engine,
@@ -261,7 +277,7 @@ function stateDirectoryOf(
 function notifyRecovery(
   { notify, stateDir, storage }: WorkspaceOptions,
   recovery: Recovery,
-  journal: "disk" | "memory" | "host",
+  journal: Capabilities["journal"],
 ): void {
   const { rolledBack, ignored, damaged, conflicts } = recovery;
   debug.recovery?.(

@@ -1,7 +1,13 @@
-/** Opens the storage of a workspace: it is probed once, and every workspace on it shares one backend. */
+/**
+ * Opens the storage of a workspace: it is probed once, and every workspace on it shares one backend. Each call of a
+ * workspace has a stage of its own over that backend.
+ */
 import type { FsBackend } from "../backends/backend.ts";
+import { type Journal, makeStorageJournal, withOneCommit } from "../journal/index.ts";
+import type { Stages } from "../pipeline/session.ts";
+import { beginStage, openBackend } from "../storage/backend/to-backend.ts";
+import type { CallStage } from "../storage/staged/stage.ts";
 import { DEFAULT_MIRROR_BYTES } from "../storage/mirror/options.ts";
-import { openBackend } from "../storage/backend/to-backend.ts";
 import { type StorageSearches, versionOfMoment } from "../storage/search/searches.ts";
 import type { Storage, StorageFacts } from "../storage/storage.ts";
 import type { MomentSource } from "../pipeline/moments.ts";
@@ -65,4 +71,31 @@ export async function openSearches(
     versionOf: versionOfMoment,
     release: async () => held?.release(),
   };
+}
+
+/**
+ * Returns the stages of the calls over a storage. The history is that of the storage where it keeps one; `journal`
+ * keeps it otherwise, and where the host has given one.
+ */
+export function stagesOf(
+  storage: Storage,
+  backend: FsBackend,
+  { journal, isMine, keepsOwn }: StageJournals,
+): Stages {
+  const history = keepsOwn ? undefined : storage.history?.bind(storage);
+  return Object.freeze<Stages>({
+    storage: backend,
+    begin: (mayAssume) => beginStage(backend, mayAssume) as CallStage,
+    journal: (stage) =>
+      history === undefined ? withOneCommit(journal, stage) : makeStorageJournal({ history, isMine }, stage),
+  });
+}
+
+/** Where the history of a workspace over a storage is. */
+interface StageJournals {
+  readonly journal: Journal;
+  /** Returns true for a path that the workspace may change. */
+  readonly isMine: (path: string) => boolean;
+  /** True when the history is kept by `journal`, whatever the storage keeps. */
+  readonly keepsOwn: boolean;
 }

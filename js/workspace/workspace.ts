@@ -57,9 +57,10 @@ export interface Capabilities {
   /**
    * The place where changes are recorded before they are made. With `memory`, a process that dies during a
    * change leaves it half made; a backend other than `LocalBackend` needs the option `backendId` for
-   * `disk`. `host`: in the store of the option `journal`.
+   * `disk`. `host`: in the store of the option `journal`. `storage`: each change is one commit of the storage, whose
+   * history is that of every replica.
    */
-  readonly journal: "disk" | "memory" | "host";
+  readonly journal: "disk" | "memory" | "host" | "storage";
   /** The places of what replicas have to share to answer alike. */
   readonly shared: SharedPlaces;
   /**

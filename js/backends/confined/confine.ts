@@ -40,13 +40,30 @@ import { type FileVerdict, provideFileJudge } from "../search/file-searcher.ts";
 import { momentsOf } from "../search/moments.ts";
 import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import { secret, secretContent } from "./outside.ts";
+import { provideStage, provideStageEntry, stageEntryOf, stageOf } from "../transaction/stage.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
 import { checkCopy, checkLinkName, checkTree, type IsHiddenSecret, visibleOnly } from "./tree-checks.ts";
 
+/** The secrets that may be read. It is shared by a backend and what its stages see of it. */
+interface GrantedSecrets {
+  /** The real paths of the files. */
+  paths: readonly string[];
+  /** The number of changes of the paths. */
+  changes: number;
+}
+
 /** Confines a backend to a policy. */
 export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBackend {
-  const opened = makePathResolver(inner, policy);
+  return confineWith(inner, policy, makePathResolver(inner, policy), { paths: [], changes: 0 });
+}
+
+function confineWith(
+  inner: FsBackend,
+  policy: SandboxPolicy,
+  opened: Promise<PathResolver>,
+  granted: GrantedSecrets,
+): FsBackend {
   // An invalid policy is reported by the first call, not by an unhandled rejection.
   opened.catch(() => undefined);
 
@@ -67,11 +84,9 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
     use: (real: string) => MaybePromise<T>,
   ): Promise<T> => at(path, "write", options?.ifAbsent === true ? "keep" : "follow", use);
   // Reading a secret needs a grant. Listing it does not.
-  let granted: readonly string[] = [];
-  let grants = 0;
   let twin: FsBackend | undefined;
   const kept: IsHiddenSecret = (real, resolver) =>
-    resolver.rules.check(real).secret && !granted.some((one) => isWithin(real, one));
+    resolver.rules.check(real).secret && !granted.paths.some((one) => isWithin(real, one));
   /**
    * Runs a read of a file and refuses it if the content is a secret. `head` returns the beginning of the file,
    * from the result or by another read.
@@ -86,7 +101,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       if (kept(real, resolver) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
       const result = await use(real);
       if (policy.secrets !== "grant" || resolver.rules.check(real).opened) return result;
-      if (granted.some((one) => isWithin(real, one))) return result;
+      if (granted.paths.some((one) => isWithin(real, one))) return result;
       if (isSecret(await head(result, real))) throw secretContent(path);
       return result;
     });
@@ -144,8 +159,8 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
         (bytes) => bytes,
       ),
     grantSecrets: (paths) => {
-      granted = [...paths];
-      grants++;
+      granted.paths = [...paths];
+      granted.changes++;
     },
     trusted: () => (twin ??= confineBackend(inner, { ...policy, secrets: "allow" })),
     writeText: (path, content, options) =>
@@ -220,6 +235,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
         // a link is refused when it is followed.
         ...(inner.symlink !== undefined && { symlink: (target, link) => makeLink(target, link, true) }),
       };
+      provideStage(within, stageOf(inner));
       return copyTree(within, from, to, options);
     },
   };
@@ -272,10 +288,10 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
     provideContents(backend, {
       signs: held.signs,
       // The granted secrets are part of the view a search has, so a changed grant changes the stamp.
-      shape: () => `${held.shape()} ${grants}`,
+      shape: () => `${held.shape()} ${granted.changes}`,
       stamp: (path) => {
         const stamp = held.stamp(path);
-        return stamp === undefined ? undefined : `${stamp} ${grants}`;
+        return stamp === undefined ? undefined : `${stamp} ${granted.changes}`;
       },
       watch: held.watch,
       file: (path) => content(path, held.file, ({ bytes }) => bytes, heldHoldsSecret),
@@ -292,17 +308,32 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
       const place = childOf(real, path);
       const verdict = rules.check(place);
       if (verdict.denied) return "ask";
-      if (policy.secrets !== "grant" || verdict.opened || granted.some((one) => isWithin(place, one)))
+      if (policy.secrets !== "grant" || verdict.opened || granted.paths.some((one) => isWithin(place, one)))
         return "read";
       return verdict.secret ? "ask" : "check";
     };
     return { real, judge };
   });
+  provideStage(backend, stageOf(inner));
+  const enter = stageEntryOf(inner);
+  provideStageEntry(
+    backend,
+    enter &&
+      ((stage) => {
+        const staged = enter(stage);
+        return confineWith(
+          staged,
+          policy,
+          opened.then((resolver) => resolver.over(staged)),
+          granted,
+        );
+      }),
+  );
   const readAhead = async (root: string): ReturnType<typeof beginReadAhead> =>
     beginReadAhead(inner, await (await opened).resolve(root, "read", "follow"));
   const walked = { ...backend };
   for (const one of readsAhead(inner) ? [backend, walked] : []) provideReadAhead(one, readAhead);
-  const secrets = (): readonly string[] => granted;
+  const secrets = (): readonly string[] => granted.paths;
   const moment = momentsOf(inner);
   const searches =
     moment === undefined

@@ -11,6 +11,7 @@ import type { FsBackend, FsEntry, ListOptions } from "../backend.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../fallback/fallback.ts";
 import { copyTreeVia, removeTreeVia, renameVia } from "../fallback/fallback-tree.ts";
 import { globFiles, filesBelow, walkTree } from "../fallback/walk-tree.ts";
+import { provideStage, stageOf } from "../transaction/stage.ts";
 import { outside } from "./outside.ts";
 import { childOf, normalise } from "../paths.ts";
 import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
@@ -153,6 +154,7 @@ export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
     return copyTreeVia(inner, from, to, options);
   };
   const visible = Object.freeze(backend) as unknown as FsBackend;
+  provideStage(visible, stageOf(inner));
   // Only what a walk of the visible entries has found is read ahead.
   if (readsAhead(inner)) provideReadAhead(visible, (root) => beginReadAhead(inner, normalise(root).path));
   return visible;

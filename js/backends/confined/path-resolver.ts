@@ -35,6 +35,8 @@ export interface PathResolver {
    * OUTSIDE_ALLOWED
    */
   checkLinkTarget(link: string, target: string): void;
+  /** Returns the same resolver for the same files through another object, such as that of a stage. */
+  over(inner: FsBackend): PathResolver;
 }
 
 /** Resolves the roots and compiles the rules. */
@@ -61,7 +63,12 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
   const convert = pathConverterOf(policy, [...allRoots, ...aliases.map(([named]) => named)]);
   const namedPath = (path: string): string =>
     resolveAlias(normalise(convert?.(path) ?? canonicalPath(path)).path, allRoots, aliases);
-  const enter = async (path: string, intent: Intent, last: FinalSymlink): Promise<string> => {
+  const enterOn = async (
+    inner: FsBackend,
+    path: string,
+    intent: Intent,
+    last: FinalSymlink,
+  ): Promise<string> => {
     if (intent === "write" && policy.readOnly) throw readOnly(path);
     const named = namedPath(path);
     const check = (at: string): void => {
@@ -90,8 +97,8 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
     }
     return resolved;
   };
-  const enterWhole = async (path: string): Promise<string> => {
-    const resolved = await enter(path, "write", "keep");
+  const enterWholeOn = async (inner: FsBackend, path: string): Promise<string> => {
+    const resolved = await enterOn(inner, path, "write", "keep");
     const everyRoot = [...(pinned.read ?? []), ...pinned.write];
     if (everyRoot.some((root) => isWithin(root, resolved))) {
       throw protectedPath(path, "is a root of the workspace, or holds one");
@@ -105,7 +112,15 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
     if (!everyRoot.some((root) => isWithin(path, root)) || rules.check(path).denied)
       throw outside(target, "read");
   };
-  return { rules, resolve: enter, resolveForRemoval: enterWhole, nameOf: namedPath, checkLinkTarget: leads };
+  const over = (other: FsBackend): PathResolver => ({
+    rules,
+    resolve: (path, intent, last) => enterOn(other, path, intent, last),
+    resolveForRemoval: (path) => enterWholeOn(other, path),
+    nameOf: namedPath,
+    checkLinkTarget: leads,
+    over,
+  });
+  return over(inner);
 }
 
 interface FollowOptions {

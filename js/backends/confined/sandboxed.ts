@@ -23,6 +23,7 @@ import { hasOwnCursors, markOwnCursors } from "../search/own-cursors.ts";
 import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import { confineBackend } from "./confine.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
+import { provideStageEntry, stageEntryOf } from "../transaction/stage.ts";
 import { markPathsLike } from "../windows-paths.ts";
 
 const checkPolicy = optionChecker("SandboxedBackend", POLICY_OPTION);
@@ -81,6 +82,7 @@ export class SandboxedBackend implements FsBackend {
     if (readsAhead(confined)) provideReadAhead(this, (root) => beginReadAhead(confined, root));
     const held = contentsOf(confined);
     if (held !== undefined) provideContents(this, held);
+    provideStageEntry(this, stageEntryOf(confined));
   }
 
   /** Returns false for every path outside. */

@@ -9,6 +9,7 @@ import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { tooMuchError } from "./pre-image.ts";
 import { recordingBackend } from "./recorder.ts";
+import { stageOf } from "./stage.ts";
 import type { Recording } from "./step-maker.ts";
 import { pathsOfAsides, discardAsides, rollBack, type RollbackOutcome } from "./rollback.ts";
 import type { StepResult, NewStep, StepNotes, Step } from "./step.ts";
@@ -241,14 +242,16 @@ const IN_MEMORY_OPTIONS: TransactionOptions = {
 };
 
 /**
- * Runs changes on a backend, all or none. Within a transaction they become part of it, and are
- * rolled back alone when they fail; otherwise they are a transaction in memory.
+ * Runs changes on a backend, all or none. Within a transaction or a stage they become part of it, and are
+ * taken back alone when they fail; otherwise they are a transaction in memory.
  * @throws FilewrightError any error of `run`; with `rolled_back: false` in its details when a path
  * could not be restored
  */
 export async function transact<T>(fs: FsBackend, run: (fs: FsBackend) => Promise<T>): Promise<T> {
   const open = transactionByBackend.get(fs);
   if (open !== undefined) return open.nested(() => run(fs));
+  const stage = stageOf(fs);
+  if (stage !== undefined) return stage.nested(() => run(fs));
   const own = new Transaction(fs, IN_MEMORY_OPTIONS);
   const result = await own.nested(() => run(own.backend));
   await own.finish();

@@ -10,7 +10,7 @@
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
-import { forkForTrial } from "../../tools/lib/seen.ts";
+import { forkForTrial, holdSeen } from "../../tools/lib/seen.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
 import { failureResult } from "../answer.ts";
 import { BatchFailed, type ErrorData, type ToolResult } from "../result.ts";
@@ -105,11 +105,12 @@ async function runEachAlone(
   alone: RunCall,
 ): Promise<Answer<BatchData>> {
   const results: BatchOutcome[] = [];
+  const own = session.unstaged === undefined ? session : { ...session.unstaged, slots: session.slots };
   let failed: { readonly index: number; readonly error: ErrorData } | undefined;
   for (const [index, { tool, args: given }] of args.operations.entries()) {
     let result: ToolResult;
     try {
-      result = await alone(session, toolOfOperation(tool) as unknown as Tool, given, options);
+      result = await alone(own, toolOfOperation(tool) as unknown as Tool, given, options);
     } catch (thrown) {
       if (!(thrown instanceof FilewrightError)) throw thrown;
       result = await failureResult(
@@ -144,22 +145,40 @@ async function commitOperations(
   const uses = changing.flatMap((operation) => operation.uses);
   const locations = changing.flatMap((operation) => operation.locations);
   await runInOrder(session, operations, options, undefined, async (run) => {
-    const unlock = await lockPathsOfCall(session, uses, { ...call, locations });
+    let unlock = await lockPathsOfCall(session, uses, { ...call, locations });
     try {
       if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.fs);
       const hashes = session.hashes ? await hashesByPath(uses, { ...call, locations }) : undefined;
       const { callId, agent } = call;
       const about = { callId, tool: "batch", agent, rollback: "always", signal: call.signal } as const;
-      await session.journal.change(session.fs, about, (fs) =>
-        run(async (operation) => {
-          throwIfCancelled(call.signal);
-          const { tool } = operation;
-          // A read needs no record, and searches on the storage are faster than on the recording backend.
-          const seen = tool.kind === "read" ? operation.view() : operation.view(fs);
-          const own: Call = { ...(operation.call as Call), fs: seen };
-          return asked ? repeatAsApproved(operation, own) : repeatOperation(operation, own);
-        }),
-      );
+      const { stage } = session;
+      if (asked || stage?.isOutdated() === true) stage?.refresh();
+      for (let attempt = 1; ; attempt++) {
+        // What the operations note as seen counts once their changes are committed.
+        const held = stage === undefined ? undefined : holdSeen(call.seen);
+        try {
+          await session.journal.change(session.fs, about, (fs) =>
+            run(async (operation) => {
+              throwIfCancelled(call.signal);
+              const { tool } = operation;
+              // A read needs no record, and searches on the storage are faster than on the recording backend.
+              const seen = tool.kind === "read" ? operation.view() : operation.view(fs);
+              const own: Call = { ...(operation.call as Call), fs: seen, ...(held && { seen: held.seen }) };
+              return asked ? repeatAsApproved(operation, own) : repeatOperation(operation, own);
+            }),
+          );
+          held?.release((version) => stage?.committedVersion(version));
+          break;
+        } catch (error) {
+          const isStale = stage !== undefined && isConflict(error) && !isGuardRefusal(error);
+          if (asked || !isStale || attempt === MAX_PLANS_PER_CALL) throw error;
+          // The paths of the conflict are locked this time.
+          await unlock();
+          unlock = async () => {};
+          unlock = await lockPathsOfCall(session, uses, { ...call, locations });
+          stage.refresh();
+        }
+      }
       if (trace !== undefined) {
         trace.locations = locations;
         if (hashes !== undefined)

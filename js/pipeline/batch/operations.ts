@@ -23,6 +23,7 @@ import type { GuardSettings } from "../guard.ts";
 import type { RuleResult } from "../permit.ts";
 import type { Session } from "../session.ts";
 import { decideStep, decisionSourcesOf } from "../sources.ts";
+import { nameCallPaths } from "../staged.ts";
 import { TOOLS } from "../../tools/index.ts";
 
 /** What the trial of a batch on the overlay recorded about one operation, so that it can be repeated as approved. */
@@ -88,6 +89,7 @@ export async function prepareOperations(
       const tool = toolOfOperation(name);
       const raw = withCanonicalKeys(tool.name, given, tool.aliases);
       const parsed = tool.parse(raw);
+      nameOperationPaths(session, tool, parsed);
       const [call, result] = [undefined, undefined];
       operations.push({
         tool,
@@ -117,6 +119,23 @@ export async function prepareOperations(
     }
   }
   return operations;
+}
+
+/** Names the paths of an operation for the stage of the batch, so that one read is enough for all operations. */
+function nameOperationPaths(session: Session, tool: AnyReadingTool | AnyChangingTool, args: object): void {
+  if (session.stage === undefined) return;
+  const uses: PathUse[] = [];
+  const locations: Location[] = [];
+  for (const use of tool.paths(args)) {
+    try {
+      locations.push(session.resolver.resolve(use.typed, use.intent));
+      uses.push(use);
+    } catch (error) {
+      // The operation itself reports it, in its turn.
+      if (!(error instanceof FilewrightError)) throw error;
+    }
+  }
+  nameCallPaths(session, tool.name, args, uses, locations);
 }
 
 /**

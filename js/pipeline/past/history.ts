@@ -5,10 +5,11 @@
  */
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { newCallId, type Recovery } from "../../journal/index.ts";
+import { type HistoryRecord, newCallId, type Recovery } from "../../journal/index.ts";
 import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
 import { lockPathsOfCall, withLocks, throwIfCancelled } from "../change.ts";
 import { readableRoots } from "../paths/look-alikes.ts";
+import { isWrongAssumption, withStage } from "../staged.ts";
 import { wordError } from "../wording/messages.ts";
 import type { Session } from "../session.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
@@ -40,27 +41,34 @@ export interface Undone {
 
 /** Returns the calls that can be undone, the newest first. */
 export async function listHistory(session: Session): Promise<readonly HistoryEntry[]> {
-  const records = await session.journal.history();
+  const records = await withStage(session).journal.history();
   return records
     .filter(({ undoable }) => undoable)
-    .map(({ header, paths }) =>
-      Object.freeze({
-        callId: header.callId,
-        tool: header.tool,
-        time: new Date(header.time).toISOString(),
-        paths: Object.freeze(paths.map(session.resolver.display)),
-        ...(header.agent === undefined ? {} : { agent: header.agent }),
-        ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
-      }),
-    );
+    .map((record) => toEntry(record, session.resolver.display));
 }
+
+function toEntry({ header, paths }: HistoryRecord, display: (path: string) => string): HistoryEntry {
+  return Object.freeze({
+    callId: header.callId,
+    tool: header.tool,
+    time: new Date(header.time).toISOString(),
+    paths: Object.freeze(paths.map(display)),
+    ...(header.agent === undefined ? {} : { agent: header.agent }),
+    ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
+  });
+}
+
+/** The error codes for a call that the history does not list. */
+const NOT_IN_HISTORY: ReadonlySet<string> = new Set(["NOT_FOUND", "UNSUPPORTED_OPERATION"]);
 
 /** Undoes a call. */
 export async function undoCall(
-  session: Session,
+  workspace: Session,
   undone: string,
   signal: AbortSignal | undefined,
+  mayAssume = true,
 ): Promise<Undone> {
+  const session = withStage(workspace, mayAssume);
   const { fs, resolver, journal } = session;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
@@ -80,6 +88,7 @@ export async function undoCall(
       await unlock();
     }
   } catch (thrown) {
+    if (isWrongAssumption(session, thrown)) return undoCall(workspace, undone, signal, false);
     const { display } = resolver;
     const worded = await wordError(thrown, {
       tool: "undo",
@@ -134,13 +143,21 @@ export function historyForCaller(
   agent: string | undefined = session.agent,
 ): UndoableHistory {
   const { journal, running } = session;
+  const isOwn = ({ callId, agent: by }: HistoryEntry): boolean =>
+    agent === undefined ? by === undefined && running.changes.has(callId) : by === agent;
   return {
     async list(all) {
       const calls = await listHistory(session);
-      if (all) return calls;
-      return calls.filter(({ callId, agent: by }) =>
-        agent === undefined ? by === undefined && running.changes.has(callId) : by === agent,
-      );
+      return all ? calls : calls.filter(isOwn);
+    },
+    async find(callId, all) {
+      try {
+        const call = toEntry(await journal.record(callId), session.resolver.display);
+        return all || isOwn(call) ? call : undefined;
+      } catch (error) {
+        if (error instanceof FilewrightError && NOT_IN_HISTORY.has(error.code)) return undefined;
+        throw error;
+      }
     },
     async restores(callId) {
       const found = await journal.found(callId);

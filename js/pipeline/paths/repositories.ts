@@ -231,6 +231,8 @@ export interface Repositories {
   placesFor(real: string, looked?: Map<string, Promise<readonly string[]>>): Promise<readonly string[]>;
   /** Returns the paths named by the repository whose `.git` is in a directory; empty without a repository. */
   placesOf(directory: string): Promise<readonly string[]>;
+  /** Returns the repositories of the same files through another object, such as that of a stage. */
+  on(fs: FsBackend): Repositories;
 }
 
 /** The maximum number of directories whose result is cached. */
@@ -247,7 +249,18 @@ export function makeRepositories(
   roots: readonly string[],
   home: string | undefined,
 ): Repositories {
-  const known = new Map<string, { readonly stamp: string; readonly named: NamedPaths }>();
+  return repositoriesOn(fs, { roots, home, known: new Map() });
+}
+
+/** What is known of the repositories, however the storage is accessed. */
+interface KnownRepositories {
+  readonly roots: readonly string[];
+  readonly home: string | undefined;
+  readonly known: Map<string, { readonly stamp: string; readonly named: NamedPaths }>;
+}
+
+function repositoriesOn(fs: FsBackend, shared: KnownRepositories): Repositories {
+  const { roots, home, known } = shared;
   const stampOf = async (entry: FsStat, configs: readonly string[]): Promise<string> => {
     const stats = await Promise.all(configs.map((path) => statOrUndefined(fs, path)));
     return [entry, ...stats].map((stat) => `${stat?.version} ${stat?.size} ${stat?.mtime}`).join();
@@ -265,6 +278,7 @@ export function makeRepositories(
   };
   return {
     placesOf,
+    on: (other) => repositoriesOn(other, shared),
     async placesFor(real, looked = new Map()) {
       const root = roots.find((one) => isWithin(real, one));
       if (root === undefined) return [];

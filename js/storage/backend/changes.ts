@@ -14,6 +14,7 @@ import type {
 } from "../../backends/backend.ts";
 import { backendError, checkMode, checkSignal, checkWritable } from "../../backends/failure.ts";
 import { checkTarget, isWithin, parentOf } from "../../backends/paths.ts";
+import { storedContentOf } from "../staged/stored-content.ts";
 import type { Committed, CommitOptions, Entry, Expect, Op } from "../storage.ts";
 import type { Contention } from "./contention.ts";
 import { toWriteResult } from "./facts.ts";
@@ -48,10 +49,12 @@ export class StorageChanges {
     const { entries } = await this.#change(signal, path, async () => {
       const place = await this.#writePlace(path, options);
       real = place.path;
-      return {
-        ops: [{ op: "put", path: real, body: content, mode, hash }],
-        expect: conditionsOf(place, options),
-      };
+      const stored = storedContentOf(content);
+      const op: Op =
+        stored === undefined
+          ? { op: "put", path: real, body: content, mode, hash }
+          : { op: "link", path: real, mode, ...stored };
+      return { ops: [op], expect: conditionsOf(place, options) };
     });
     return toWriteResult(entries, real);
   }
@@ -217,9 +220,9 @@ export class StorageChanges {
   }
 }
 
-/** Commits, and repeats a commit whose answer was lost with the same key. */
-async function commitSurely(
-  view: StorageView,
+/** Commits, and repeats a commit whose answer was lost with the same key: at most three tries. */
+export async function commitSurely(
+  view: Pick<StorageView, "commit">,
   ops: readonly Op[],
   options: CommitOptions,
 ): Promise<Committed> {

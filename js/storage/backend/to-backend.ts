@@ -24,8 +24,10 @@ import { sortEntries } from "../../backends/fallback/fallback.ts";
 import { globFiles } from "../../backends/fallback/walk-tree.ts";
 import { provideMoments } from "../../backends/search/moments.ts";
 import { normalise } from "../../backends/paths.ts";
+import { provideStage, provideStageEntry } from "../../backends/transaction/stage.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
 import { type SearchMethods, type SearchedStorage, StorageSearches } from "../search/searches.ts";
+import { CallStage } from "../staged/stage.ts";
 import type { Storage } from "../storage.ts";
 import { StorageChanges } from "./changes.ts";
 import { Contention } from "./contention.ts";
@@ -69,27 +71,48 @@ export function openBackend(storage: BackedStorage): {
   readonly backend: StorageBackend;
   readonly searches: StorageSearches;
 } {
-  const searches = new StorageSearches(storage, (view) => new BackendOfStorage(view));
-  const backend = Object.assign(new BackendOfStorage(searches.noting(storage)), searches.methods());
-  provideMoments(backend, (options) => searches.moment(options));
   const lock = locksOf(storage);
+  const contention = new Contention();
+  const over = (view: StorageView): BackendOfStorage => new BackendOfStorage(view, contention);
+  const searches = new StorageSearches(storage, over);
+  const noting = searches.noting(storage);
+  const backend = Object.assign(over(noting), searches.methods());
+  provideMoments(backend, (options) => searches.moment(options));
   if (lock !== undefined)
     backend.lock = (path, options) =>
-      options.optimistic === true && !backend.contention.isContended(path)
+      options.optimistic === true && !contention.isContended(path)
         ? Promise.resolve({ skipped: true, release: () => {} })
         : lock([path], options);
+  stageMakers.set(backend, (mayAssume) => new CallStage(noting, { contention, lock, mayAssume }));
+  provideStageEntry(backend, (entered) => {
+    const stage = entered as CallStage;
+    const staged = over(stage);
+    provideStage(staged, stage);
+    // What the call has changed is no moment of the storage.
+    provideMoments(staged, async (options) => (stage.isChanged ? staged : searches.moment(options)));
+    return staged;
+  });
   return { backend, searches };
+}
+
+const stageMakers = new WeakMap<FsBackend, (mayAssume: boolean) => CallStage>();
+
+/**
+ * Begins a stage of the backend of a storage. Other backends have none. With `mayAssume` an undo takes what its call
+ * left as given, and its commit compares.
+ */
+export function beginStage(backend: FsBackend, mayAssume: boolean): CallStage | undefined {
+  return stageMakers.get(backend)?.(mayAssume);
 }
 
 class BackendOfStorage implements FsBackend {
   readonly #view: StorageView;
   readonly #changes: StorageChanges;
-  readonly contention = new Contention();
   declare lock?: NonNullable<FsBackend["lock"]>;
 
-  constructor(view: StorageView) {
+  constructor(view: StorageView, contention: Contention) {
     this.#view = view;
-    this.#changes = new StorageChanges(view, this.contention);
+    this.#changes = new StorageChanges(view, contention);
   }
 
   async exists(path: string): Promise<boolean> {

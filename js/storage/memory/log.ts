@@ -99,7 +99,7 @@ export class CommitLog {
     return found === undefined ? undefined : String(found);
   }
 
-  history({ version, key, agent, before, limit }: PastRequest): readonly Past[] {
+  history({ version, key, agent, before, changes, limit }: PastRequest): readonly Past[] {
     const upTo = before === undefined ? this.#last : Number(before) - 1;
     const found: Past[] = [];
     for (const commit of [...this.#between(this.#floor(), upTo)].reverse()) {
@@ -107,7 +107,7 @@ export class CommitLog {
       if (version !== undefined && String(commit.number) !== version) continue;
       if (key !== undefined && commit.key !== key) continue;
       if (agent !== undefined && commit.actor?.agent !== agent) continue;
-      found.push(toPast(commit, version !== undefined || key !== undefined));
+      found.push(toPast(commit, changes === true || version !== undefined || key !== undefined));
     }
     return found;
   }

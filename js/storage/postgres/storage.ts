@@ -270,10 +270,10 @@ export class PostgresStorageEngine implements PostgresStorage {
 
   async history(request: PastRequest): Promise<readonly Past[]> {
     checkLimit(request.limit);
-    const { version, key = null, agent = null, before, limit, signal } = request;
+    const { version, key = null, agent = null, before, changes = false, limit, signal } = request;
     // A text that no version has names no commit.
     const numbers = [version, before].map((one) => (one === undefined ? null : (numberOf(one) ?? "-1")));
-    const values = [...this.#open(request), numbers[0], key, agent, numbers[1], limit];
+    const values = [...this.#open(request), numbers[0], key, agent, numbers[1], limit, changes];
     const rows = await this.#database.read("history", values, signal);
     return rows.map(toPast);
   }

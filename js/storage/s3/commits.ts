@@ -190,6 +190,7 @@ export class Commits {
   async history(root: Root, request: PastRequest): Promise<readonly Past[]> {
     const { version, key, agent, before, limit, signal } = request;
     const isNamed = version !== undefined || key !== undefined;
+    const detailed: CommitHead[] = [];
     const found: Past[] = [];
     let isBefore = before === undefined;
     for await (const head of this.heads(root, signal)) {
@@ -200,12 +201,21 @@ export class Commits {
       if (version !== undefined && head.id !== version) continue;
       if (key !== undefined && head.key !== key) continue;
       if (agent !== undefined && head.actor?.agent !== agent) continue;
+      if (request.changes === true && !isNamed) {
+        detailed.push(head);
+        if (detailed.length === limit) break;
+        continue;
+      }
       const log = isNamed ? await this.log(head.id, signal) : undefined;
       // Without what it changed, a commit that was asked for is not there any more.
       if (isNamed && log === undefined) break;
       found.push(toPast(head, log));
       if (isNamed) break;
     }
+    // The logs are read at once: one round trip after that of the heads.
+    const logs = await mapParallel(detailed, (head) => this.log(head.id, signal));
+    for (const [index, head] of detailed.entries())
+      if (logs[index] !== undefined) found.push(toPast(head, logs[index]));
     return found;
   }
 }

@@ -46,6 +46,8 @@ interface UndoingCall {
 export interface UndoableHistory {
   /** Returns the calls that can be undone, newest first. With `all`, calls of other callers are included. */
   list(all: boolean): Promise<readonly PastCall[]>;
+  /** Returns a call that can be undone by its id; undefined when the caller has none with this id. */
+  find(callId: string, all: boolean): Promise<PastCall | undefined>;
   /** Returns the state of each path that undoing the call would restore. @throws FilewrightError NOT_FOUND */
   restores(callId: string): Promise<readonly RestoredState[]>;
   /** Undoes a call. The change is recorded under the id of the undoing call. @throws CONFLICT */

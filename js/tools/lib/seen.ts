@@ -220,6 +220,31 @@ export function forkForTrial(base: SeenFiles): SeenFiles {
   });
 }
 
+/** A record whose changes are held back until they are released. */
+export interface HeldSeenFiles {
+  readonly seen: SeenFiles;
+  /** Makes the changes in the record itself. `committed` returns the version that a drafted one has become. */
+  release(committed: (version: string | undefined) => string | undefined): void;
+}
+
+/** Returns a record for a change that is not committed yet: what it notes is not noted if the change fails. */
+export function holdSeen(base: SeenFiles): HeldSeenFiles {
+  const trial = forkForTrial(base);
+  const notes: Parameters<SeenFiles["note"]>[] = [];
+  return {
+    seen: Object.freeze({
+      ...trial,
+      note(...note: Parameters<SeenFiles["note"]>): void {
+        trial.note(...note);
+        notes.push(note);
+      },
+    }),
+    release(committed) {
+      for (const [path, version, hash, lines] of notes) base.note(path, committed(version), hash, lines);
+    },
+  };
+}
+
 /** The length of the engine's anchors, in characters. */
 export const ANCHOR_LENGTH = 6;
 

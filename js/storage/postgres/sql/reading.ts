@@ -210,14 +210,15 @@ end $$;`;
 
 /** Past commits. The changes of one commit are JSON: [path, before, after], each state a list of columns. */
 const history = (s: string) => `
-create or replace function ${s}.history(t text, w bigint, version bigint, k text, who text, prior bigint, most int)
+create or replace function ${s}.history(t text, w bigint, version bigint, k text, who text, prior bigint, most int,
+  detailed boolean)
 returns table (seq text, at float8, key text, agent text, tool text, call text, undo_of text, count int, changes text)
 language plpgsql stable as $$
 declare c ${s}.view;
 begin
   select * into c from ${s}.chain(t, w, null);
   return query select q.seq::text, floor(extract(epoch from q.at) * 1000)::float8, q.key, q.agent, q.tool, q.call,
-    q.undo_of, q.count, case when version is not null or k is not null then coalesce((
+    q.undo_of, q.count, case when detailed or version is not null or k is not null then coalesce((
       select json_agg(json_build_array(n.path,
         case when b.kind is null or b.kind = 'x' then null else json_build_array(${entryColumns("b")}) end,
         case when n.kind = 'x' then null else json_build_array(${entryColumns("n")}) end) order by n.path)

@@ -1,0 +1,239 @@
+/**
+ * The journal of a storage that keeps its history: a change is one commit, the history is that of the storage, and an
+ * undo is another commit. Nothing is recorded before a change, because the storage makes all of it or nothing.
+ */
+import { lstatOrNull } from "../backends/fallback/fallback.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { backendError } from "../backends/failure.ts";
+import { compareCodePoints, parentOf } from "../backends/paths.ts";
+import type { PreImage } from "../backends/transaction/pre-image.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { Yielder } from "../engine/yielder.ts";
+import type { CallStage } from "../storage/staged/stage.ts";
+import { storedContent } from "../storage/staged/stored-content.ts";
+import type { Entry, Past, PastChange, Storage } from "../storage/storage.ts";
+import {
+  type ChangeFacts,
+  type HistoryRecord,
+  isCallId,
+  type Journal,
+  type StateBefore,
+  unknownCallError,
+} from "./journal.ts";
+
+/** The number of commits that a history shows. */
+const MAX_SHOWN_COMMITS = 200;
+/** The maximum number of paths of a change that can be undone. */
+const MAX_UNDONE_PATHS = 5000;
+
+/** Where the history of a storage is, and what of it a workspace may see. */
+interface StorageHistory {
+  readonly history: NonNullable<Storage["history"]>;
+  /** Returns true for a path that the workspace may change. */
+  readonly isMine: (path: string) => boolean;
+}
+
+/** Creates the journal of one call, whose changes are in its stage. */
+export function makeStorageJournal({ history, isMine }: StorageHistory, stage: CallStage): Journal {
+  const found = new Map<string, Promise<Past>>();
+  const read = async (callId: string): Promise<Past> => {
+    const [past] = isCallId(callId) ? await history({ key: callId, limit: 1 }) : [];
+    if (past?.changes === undefined || !past.changes.every(({ path }) => isMine(path)))
+      throw unknownCallError(callId);
+    if (stage.mayAssume) stage.assume(statesAfter(past.changes));
+    return past;
+  };
+  const pastOf = (callId: string): Promise<Past> => {
+    const known = found.get(callId) ?? read(callId);
+    found.set(callId, known);
+    return known;
+  };
+  const change: Journal["change"] = (fs, about, run) =>
+    stage.draft(async () => {
+      const result = await run(fs);
+      await stage.commitDraft(commitOf(about));
+      return result;
+    });
+
+  return Object.freeze<Journal>({
+    change,
+    async history() {
+      const commits = await history({ limit: MAX_SHOWN_COMMITS, changes: true });
+      return commits.flatMap((past) => {
+        const record = toRecord(past);
+        return record !== undefined && record.paths.length > 0 && record.paths.every(isMine) ? [record] : [];
+      });
+    },
+    async record(callId) {
+      const record = toRecord(await pastOf(callId));
+      if (record?.undoable === true) return record;
+      throw new FilewrightError("UNSUPPORTED_OPERATION", `The call '${callId}' cannot be undone.`, {
+        complete: true,
+      });
+    },
+    async found(callId) {
+      const { changes = [] } = await pastOf(callId);
+      return changes.map(
+        ({ path, before, after }): StateBefore => ({ path, image: toImage(before), after: toImage(after) }),
+      );
+    },
+    async undo(fs, undone, as) {
+      const { changes = [] } = await pastOf(undone);
+      const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
+      await change(fs, about, (own) => restore(own, changes, as.signal));
+    },
+    // A change that was interrupted never happened.
+    recover: async () => ({ rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] }),
+    retry: async () => {},
+    settled: async () => {},
+  });
+}
+
+/** Returns the journal of a storage without a history: a call is one commit, and the history is that of `inner`. */
+export function withOneCommit(inner: Journal, stage: CallStage): Journal {
+  return Object.freeze<Journal>({
+    ...inner,
+    change: (fs, about, run) =>
+      stage.draft(() =>
+        inner.change(fs, about, async (own) => {
+          const result = await run(own);
+          await stage.commitDraft(commitOf(about));
+          return result;
+        }),
+      ),
+    undo: (fs, undone, as) =>
+      stage.draft(async () => {
+        await inner.undo(fs, undone, as);
+        await stage.commitDraft(commitOf({ ...as, tool: "undo", undoOf: undone, rollback: "always" }));
+      }),
+  });
+}
+
+function commitOf({
+  callId,
+  tool,
+  agent,
+  undoOf,
+  signal,
+}: ChangeFacts): Parameters<CallStage["commitDraft"]>[0] {
+  return { key: callId, actor: { agent, tool, callId, undoOf }, signal };
+}
+
+/** Returns a past commit as a record of the history; undefined for one that no call made. */
+function toRecord({ at, actor, changes = [], count }: Past): HistoryRecord | undefined {
+  const { callId, tool = "", agent, undoOf } = actor ?? {};
+  if (callId === undefined) return undefined;
+  return {
+    header: {
+      callId,
+      tool,
+      time: at,
+      cwd: "/",
+      ...(agent === undefined ? {} : { agent }),
+      ...(undoOf === undefined ? {} : { undoOf }),
+    },
+    paths: changedPaths(changes),
+    undoable: count <= MAX_UNDONE_PATHS,
+  };
+}
+
+/** Returns the paths that a commit changed. What went with its directory is left out. */
+function changedPaths(changes: readonly PastChange[]): readonly string[] {
+  const removed = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
+  return changes
+    .filter(({ path, after }) => after !== null || !removed.has(parentOf(path)))
+    .map(({ path }) => path);
+}
+
+function toImage(entry: Entry | null): PreImage | null {
+  if (entry === null) return null;
+  const { type, size, mode, target, hash, version } = entry;
+  return {
+    type: type === "gone" ? "other" : type,
+    ...(size === undefined ? {} : { size }),
+    ...(mode === undefined || type === "symlink" ? {} : { mode }),
+    ...(target === undefined ? {} : { target }),
+    ...(hash === undefined ? {} : { hash }),
+    ...(type === "file" ? { version } : {}),
+  };
+}
+
+/**
+ * Yields what is there if nothing has changed since a commit: what it left, below plain directories that are no
+ * repositories. The conditions of the undo's commit say whether that is so, which saves a read.
+ */
+function* statesAfter(
+  changes: readonly PastChange[],
+): Generator<readonly [path: string, entry: Entry | null]> {
+  const known = new Set<string>();
+  for (const { path, after } of changes) {
+    known.add(path);
+    yield [path, after];
+  }
+  for (const { path } of changes) {
+    for (let at = parentOf(path); !known.has(at); at = parentOf(at)) {
+      known.add(at);
+      yield [at, { path: at, type: "dir", version: "" }];
+      if (at === "/") break;
+    }
+  }
+  for (const { path } of changes) {
+    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
+      const repository = `${at}/.git`;
+      if (known.has(repository)) continue;
+      known.add(repository);
+      yield [repository, null];
+    }
+  }
+}
+
+/** Restores the states before a commit. @throws CONFLICT naming a path that is not as the commit left it */
+async function restore(
+  fs: FsBackend,
+  changes: readonly PastChange[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const yielder = new Yielder({ signal });
+  for (const { path, after } of changes) {
+    await yielder.yieldIfDue();
+    if (!(await isAsLeft(fs, path, after))) {
+      throw backendError("CONFLICT", path, "has changed since that call", {
+        hint: "undo the later changes first",
+      });
+    }
+  }
+  const isReplaced = ({ before, after }: PastChange): boolean =>
+    after !== null && (before?.type !== after.type || after.type === "symlink");
+  const byPath = [...changes].sort((a, b) => compareCodePoints(a.path, b.path));
+  for (const { path } of byPath.filter(isReplaced).reverse()) {
+    await yielder.yieldIfDue();
+    await fs.delete(path);
+  }
+  const modes: (readonly [path: string, mode: number])[] = [];
+  for (const one of byPath) {
+    await yielder.yieldIfDue();
+    const { path, before, after } = one;
+    if (before === null) continue;
+    const { type, hash = "", size = 0, mode, target = "" } = before;
+    if (type === "symlink") await fs.symlink?.(target, path);
+    else if (type === "file")
+      await fs.writeBytes(path, storedContent(hash, size), { mode, hash, createDirs: true });
+    else {
+      if (after === null || isReplaced(one)) await fs.mkdir(path, { parents: true, existOk: true });
+      if (mode !== undefined) modes.push([path, mode]);
+    }
+  }
+  // The modes of directories come last, because one may be read-only.
+  for (const [path, mode] of modes.reverse())
+    if ((await lstatOrNull(fs, path))?.mode !== mode) await fs.chmod?.(path, mode);
+}
+
+/** Returns true when a path is as a commit left it: the same content, whatever its version is by now. */
+async function isAsLeft(fs: FsBackend, path: string, left: Entry | null): Promise<boolean> {
+  const stat = await lstatOrNull(fs, path);
+  if (stat === null || left === null) return stat === null && left === null;
+  if (stat.type !== left.type) return false;
+  if (stat.type === "symlink") return (stat.target ?? (await fs.readLink?.(path))) === left.target;
+  if (stat.type !== "file" || stat.version === left.version) return true;
+  return (await fs.hash?.(path))?.hash === left.hash;
+}

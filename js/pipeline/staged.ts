@@ -1,0 +1,107 @@
+/**
+ * The stage of a call: over a storage, a call reads what it names in one round trip and changes everything by one
+ * commit. Without a storage, calls work on the backend itself.
+ */
+import type { Location } from "../policy/index.ts";
+import { parentOf } from "../backends/paths.ts";
+import { stageEntryOf } from "../backends/transaction/stage.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { PathToRead } from "../storage/staged/reads.ts";
+import type { PathUse } from "../tools/lib/tool.ts";
+import { hasGlobSyntax } from "../tools/lib/walks.ts";
+import type { Session } from "./session.ts";
+
+/** The tools that read the contents of the files that they name; a copy is searched for secrets. */
+const CONTENT_TOOLS: ReadonlySet<string> = new Set([
+  "read_file",
+  "read_many_files",
+  "stat",
+  "write_file",
+  "edit_file",
+  "apply_patch",
+  "copy",
+  "diff",
+]);
+
+/**
+ * Returns the state of a workspace for one call, which sees and changes the files through its stage. With `mayAssume`
+ * false, an undo reads what it could assume.
+ */
+export function withStage(session: Session, mayAssume = true): Session {
+  const { stages } = session;
+  if (stages === undefined || session.stage !== undefined) return session;
+  const stage = stages.begin(mayAssume);
+  const storage = stageEntryOf(stages.storage)?.(stage) ?? stages.storage;
+  return {
+    ...session,
+    stage,
+    unstaged: session,
+    fs: stageEntryOf(session.fs)?.(stage) ?? session.fs,
+    views: session.views.on(stage),
+    repositories: session.repositories?.on(storage),
+    journal: stages.journal(stage),
+  };
+}
+
+/** Names the paths of a call for its stage, so that its first read is the only one. */
+export function nameCallPaths(
+  session: Pick<Session, "stage" | "repositories" | "resolver">,
+  tool: string,
+  args: object,
+  uses: readonly PathUse[],
+  locations: readonly Location[],
+): void {
+  const { stage } = session;
+  if (stage === undefined) return;
+  const body = CONTENT_TOOLS.has(tool);
+  const paths: PathToRead[] = [];
+  const trees: string[] = [];
+  const above = (path: string, root: string, isWritten: boolean): void => {
+    for (let at = path; at !== "/"; ) {
+      at = parentOf(at);
+      paths.push({ path: at, body: false });
+      // A repository below the root could name the path as one that may not be written.
+      if (isWritten && session.repositories !== undefined && at.length > root.length)
+        paths.push({ path: `${at}/.git`, body: false });
+    }
+  };
+  for (const [index, { intent, tree }] of uses.entries()) {
+    const { path, root } = locations[index] as Location;
+    paths.push({ path, body });
+    above(path, root, intent === "write");
+    if (tree === true) trees.push(path);
+  }
+  for (const path of tool === "read_many_files" ? namedFiles(session, args) : []) {
+    paths.push({ path, body });
+    above(path, "", false);
+  }
+  stage.name(paths, trees);
+}
+
+/** Returns the paths that `read_many_files` names itself; globs and what cannot be resolved are left out. */
+function namedFiles({ resolver }: Pick<Session, "resolver">, args: object): readonly string[] {
+  const { paths = [] } = args as { readonly paths?: readonly string[] };
+  const found: string[] = [];
+  for (const typed of paths) {
+    try {
+      found.push(resolver.resolve(typed, "read").path);
+    } catch (error) {
+      if (!(error instanceof FilewrightError)) throw error;
+    }
+  }
+  return found;
+}
+
+/** Returns true for a call of `read_many_files` that seems to name files, and neither globs nor directories. */
+export function namesFilesOnly(args: object): boolean {
+  const { paths = [], include = [] } = args as {
+    readonly paths?: readonly string[];
+    readonly include?: readonly string[];
+  };
+  return include.length === 0 && paths.every((path) => !hasGlobSyntax(path) && /[^/]\.[^./]+$/u.test(path));
+}
+
+/** Returns true for a conflict of a call that was decided on states which it had not read. */
+export function isWrongAssumption({ stage }: Session, error: unknown): boolean {
+  return stage?.hasAssumed === true && error instanceof FilewrightError && error.code === "CONFLICT";
+}
