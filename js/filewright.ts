@@ -15,4 +15,5 @@ export { openWorkspace } from "./workspace/open.ts";
 export type { WorkspaceOptions } from "./workspace/options.ts";
 export type { ToolResult } from "./pipeline/result.ts";
 export type { ToolDefinition } from "./workspace/preset-tools.ts";
-export { type AgentWorkspace, toolsFor, type Workspace } from "./workspace/workspace.ts";
+export type { AgentWorkspace, Workspace } from "./workspace/types.ts";
+export { toolsFor } from "./workspace/workspace.ts";

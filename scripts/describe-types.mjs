@@ -10,7 +10,7 @@ import ts from "typescript";
 import { root } from "./lib/run.mjs";
 
 const TOOL_TYPES_FILE = join(root, "dist/tools/index.d.ts");
-const METHOD_TYPES_FILE = join(root, "dist/workspace/workspace.d.ts");
+const METHOD_TYPES_FILE = join(root, "dist/workspace/types.d.ts");
 
 /** Returns a name in camel case: `readFile` for `read_file`. */
 const toCamelCase = (name) => name.replaceAll(/_([a-z])/gu, (_, letter) => letter.toUpperCase());

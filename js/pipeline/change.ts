@@ -7,7 +7,6 @@
  * content is written. See `review.ts`.
  */
 import type { Location } from "../policy/index.ts";
-import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
 import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { debug } from "../engine/debug.ts";
@@ -23,6 +22,7 @@ import { approverToAsk, planWithApprovalToReveal, refreshApprovals, type RuleRes
 import {
   assertStateUnchanged,
   type ApprovalEvidence,
+  realPathOf,
   type ReviewableChange,
   type ReviewedPlan,
   reviewUntilApproved,
@@ -189,7 +189,7 @@ export async function lockKeysOf(
   for (const [index, use] of uses.entries()) {
     await yielder.yieldIfDue();
     const { path } = call.locations[index] as Location;
-    const real = await (use.entry === true ? entryPathVia : realpathVia)(call.fs, path);
+    const real = use.belowReplaced === true ? path : await realPathOf(call.fs, path, use.entry === true);
     const other = byPath.get(real);
     // A tool that transfers a tree names its source first.
     const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
@@ -198,6 +198,7 @@ export async function lockKeysOf(
       path: real,
       tree: use.tree === true || other?.tree === true,
       write: use.intent === "write" || other?.write === true,
+      ...(use.belowReplaced === true ? { belowReplaced: true } : {}),
     });
     if (use.intent !== "write") continue;
     // The directory is locked as well, so that two calls cannot complete a repository together.
@@ -260,8 +261,9 @@ async function acquireLocks(
     } else if (call.fs.lock !== undefined) {
       // A free lock is acquired without waiting, so a thousand of them would block the event loop.
       const yielder = new Yielder({ signal: call.signal });
-      for (const { path, write } of keys) {
-        if (!write) continue; // A path that is only read needs no lock here: its writers keep it consistent.
+      for (const { path, write, belowReplaced } of keys) {
+        // A path that is only read needs no lock here: its writers keep it consistent.
+        if (!write || belowReplaced === true) continue;
         await yielder.yieldIfDue();
         const handle = await call.fs.lock(path, { ...wait, resolved: true, optimistic });
         if (handle.skipped === true) release.skipped = true;

@@ -62,12 +62,15 @@ export async function realPathsOf(
   { fs, locations }: Pick<Call, "fs" | "locations">,
 ): Promise<readonly string[]> {
   const places: string[] = [];
-  for (const [index, { entry = false }] of uses.entries())
-    places.push(await realPathOf(fs, (locations[index] as Location).path, entry));
+  for (const [index, { entry = false, belowReplaced }] of uses.entries()) {
+    const { path } = locations[index] as Location;
+    places.push(belowReplaced === true ? path : await realPathOf(fs, path, entry));
+  }
   return places;
 }
 
-function realPathOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
+/** Returns the real path of an entry itself, or of what a path leads to. */
+export function realPathOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
   return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
 }
 
@@ -78,7 +81,8 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
 ): Promise<ChangeQuestion> {
   const places = await realPathsOf(uses, call);
   const paths: string[] = [];
-  for (const { path } of call.locations) paths.push(await realpathVia(call.fs, path));
+  for (const [index, { path }] of call.locations.entries())
+    paths.push(uses[index]?.belowReplaced === true ? path : await realpathVia(call.fs, path));
   const preview = await tool.preview(plan, args, call);
   const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
   const changes = preview.changes.map((one) => ({ ...one, path: placeOfPath.get(one.path) ?? one.path }));

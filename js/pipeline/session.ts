@@ -11,6 +11,7 @@ import type { Journal } from "../journal/index.ts";
 import type { GuardLevel } from "../presets/index.ts";
 import type { Readers } from "../readers/index.ts";
 import type { CallStage } from "../storage/staged/stage.ts";
+import type { Storage } from "../storage/storage.ts";
 import type { Limits } from "../tools/lib/limits.ts";
 import type { AccessSummary, EditDefaults } from "../tools/lib/tool.ts";
 import type { Budget, BudgetStore } from "./scheduling/budget.ts";
@@ -157,4 +158,8 @@ export interface Session {
   readonly ignoreFiles: readonly string[];
   /** The readers of files that are not plain text. */
   readonly readers: Readers;
+  /** The storage below the files, when it makes and merges forks itself. */
+  readonly storage: (Storage & Required<Pick<Storage, "fork" | "merge">>) | undefined;
+  /** The number of forks above this one; 0 for a workspace that is none. */
+  readonly forkDepth: number;
 }

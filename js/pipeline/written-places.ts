@@ -30,6 +30,8 @@ export interface PlaceToApprove {
 /** One real path of a call. */
 export type WrittenPath = LockKey & {
   readonly write: boolean;
+  /** True when nothing can be there yet, because an entry above it is replaced by a directory, which is locked. */
+  readonly belowReplaced?: boolean | undefined;
   /** The real path of the entry that is copied or moved to this destination. */
   readonly from?: string | undefined;
 };

@@ -7,10 +7,10 @@ import { equalBytes } from "../engine/wire/bytes.ts";
 import { compareCodePoints, parentOf } from "../backends/paths.ts";
 import type { Op } from "./commit.ts";
 import type { Entry } from "./entry.ts";
-import type { MergeOfForkOptions, PathConflict, PathConflictKind } from "./merged.ts";
+import type { MergeOfForkOptions, MergeStates, PathConflict, PathConflictKind } from "./merged.ts";
 
 /** The reads of one state. */
-interface MergeSide {
+export interface MergeSide {
   /** Returns the entries of these paths in their order; null for nothing. */
   entries(paths: readonly string[]): Promise<readonly (Entry | null)[]>;
   /** Returns the contents of these files in their order. */
@@ -32,14 +32,8 @@ export interface MergePlan {
   readonly ops: readonly Op[];
   readonly seen: readonly (readonly [path: string, entry: Entry | null])[];
   readonly conflicts: readonly PathConflict[];
-}
-
-/** The three states of one path. */
-interface States {
-  readonly path: string;
-  readonly base: Entry | null;
-  readonly ours: Entry | null;
-  readonly theirs: Entry | null;
+  /** The paths that `theirs` has in another state than `base`. */
+  readonly states: readonly MergeStates[];
 }
 
 /** Text beyond this size is merged as one content: the engine's comparison takes memory by lines. */
@@ -63,11 +57,12 @@ export async function planMerge(
     ours: ours[index] ?? null,
     theirs: theirs[index] ?? null,
   }));
+  const differing = states.filter((state) => !isSame(state.base, state.theirs));
   const conflicts: PathConflict[] = [];
-  const taken = new Map<string, States>();
+  const taken = new Map<string, MergeStates>();
   const puts: Op[] = [];
-  for (const state of states) {
-    if (isSame(state.base, state.theirs) || isSame(state.ours, state.theirs)) continue;
+  for (const state of differing) {
+    if (isSame(state.ours, state.theirs)) continue;
     if (isSame(state.base, state.ours)) {
       taken.set(state.path, state);
       continue;
@@ -80,11 +75,23 @@ export async function planMerge(
   const kept = await removeUnfit(taken, sides, conflicts);
   conflicts.sort((a, b) => compareCodePoints(a.path, b.path));
   const seen = states.map(({ path, ours: entry }) => [path, entry] as const);
-  return { ops: [...opsOf(kept), ...puts], seen, conflicts };
+  return { ops: [...opsOf(kept), ...puts], seen, conflicts, states: differing };
+}
+
+/** Returns true when a planned merge is to be made: it has no conflicts, and the caller's review accepts it. */
+export async function isAccepted(
+  { states, ops, conflicts }: MergePlan,
+  sides: MergeSides,
+  { review }: MergeOfForkOptions,
+): Promise<boolean> {
+  const accepted =
+    review === undefined ||
+    (await review({ states, ops, conflicts, bodies: (side, paths) => sides[side].bodies(paths) }));
+  return accepted && conflicts.length === 0;
 }
 
 /** Merges one path that both sides changed in different ways; returns the change, or the conflict. */
-async function mergePath(state: States, sides: MergeSides): Promise<Op | PathConflict> {
+async function mergePath(state: MergeStates, sides: MergeSides): Promise<Op | PathConflict> {
   const { path, base, ours, theirs } = state;
   const conflict = (kind: PathConflictKind, text?: string): PathConflict =>
     Object.freeze({ ...state, kind, ...(text === undefined ? {} : { text }) });
@@ -135,11 +142,11 @@ function textOf(bytes: Uint8Array): string | undefined {
  * use, is a conflict.
  */
 async function removeUnfit(
-  taken: ReadonlyMap<string, States>,
+  taken: ReadonlyMap<string, MergeStates>,
   { ours }: MergeSides,
   conflicts: PathConflict[],
-): Promise<readonly States[]> {
-  const kept: States[] = [];
+): Promise<readonly MergeStates[]> {
+  const kept: MergeStates[] = [];
   const removed = new Set<string>();
   // Deepest first, so that a directory is judged when what lies below it is known.
   const ordered = [...taken.values()].sort((a, b) => compareCodePoints(b.path, a.path));
@@ -179,7 +186,7 @@ function above(path: string): readonly string[] {
 }
 
 /** Returns the changes that take these paths from the fork: removals from the leaves, then what is made. */
-function opsOf(states: readonly States[]): readonly Op[] {
+function opsOf(states: readonly MergeStates[]): readonly Op[] {
   const down = [...states].sort((a, b) => compareCodePoints(b.path, a.path));
   const removals = down.flatMap(({ path, ours, theirs }): readonly Op[] => {
     const replaced = theirs?.type !== ours?.type || theirs?.type === "symlink";

@@ -29,7 +29,14 @@ export type {
   StoredType,
   Version,
 } from "./entry.ts";
-export type { Merged, MergeOfForkOptions, PathConflict, PathConflictKind } from "./merged.ts";
+export type {
+  Merged,
+  MergeOfForkOptions,
+  MergeStates,
+  PathConflict,
+  PathConflictKind,
+  PlannedMerge,
+} from "./merged.ts";
 export type {
   LockAllOptions,
   LockedPaths,
@@ -198,6 +205,11 @@ export interface Storage {
    * @throws INVALID_ARGUMENT for a storage that is neither a fork of this one nor its parent
    */
   merge?(from: Storage, options?: MergeOfForkOptions): Promise<Merged>;
+  /**
+   * Removes this workspace from the engine and closes the storage; its name is free at once. What its forks read
+   * from it stays as long as they do.
+   */
+  drop?(options?: StorageCall): Promise<void>;
   /** Returns past commits, newest first; with their changes where `version` or `key` names one. */
   history?(request: PastRequest): Promise<readonly Past[]>;
   /** Small records shared by the replicas of a server: approvals, budgets, reads, sessions, leases. */

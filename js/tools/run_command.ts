@@ -1,7 +1,7 @@
 /** `run_command`: runs a program in the sandbox of the workspace. Offered only where the workspace has one. */
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, integer, path, text, texts } from "./lib/shared.ts";
-import type { SandboxStatus } from "../backends/sandbox/sandbox.ts";
+import type { SandboxProvider, SandboxStatus } from "../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool } from "./lib/tool.ts";
@@ -83,6 +83,24 @@ const outputSchema = object(
 const TOOL_DESCRIPTION = `Gives the exit code, the output and the errors; a failing program is no failure of this tool.
 Give the program and its arguments as a list. For pipes, globs and variables use shell: true with one string.`;
 
+/** The errors of the providers that refuse every command. */
+const refusals = new WeakMap<SandboxProvider, () => FilewrightError>();
+
+/** Returns a provider with the status of another one that refuses every command, before anybody is asked about it. */
+export function refusingCommands(
+  { status }: SandboxProvider,
+  refusal: () => FilewrightError,
+): SandboxProvider {
+  const provider: SandboxProvider = Object.freeze({
+    status,
+    run: async () => {
+      throw refusal();
+    },
+  });
+  refusals.set(provider, refusal);
+  return provider;
+}
+
 /** Returns the tool with a description that states what this sandbox guarantees. */
 export function runCommandToolFor(status: SandboxStatus): typeof runCommand {
   return Object.freeze({ ...runCommand, description: `${sandboxDescription(status)} ${TOOL_DESCRIPTION}` });
@@ -116,7 +134,12 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   parse: compileArgumentCheck("run_command", inputSchema),
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write" }],
-  plan: (args) => ({ todo: argvOf(args), base: [] }),
+  plan(args, { commands }) {
+    const todo = argvOf(args);
+    const refusal = commands === undefined ? undefined : refusals.get(commands);
+    if (refusal !== undefined) throw refusal();
+    return { todo, base: [] };
+  },
   preview: (plan, _args) => ({
     title: `Run ${plan.todo.join(" ")}`,
     location: 0,

@@ -24,6 +24,19 @@ export {
 } from "../pipeline/scheduling/budget.ts";
 export type { CallOptions } from "../pipeline/enter.ts";
 export type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
+export type {
+  ForkChange,
+  ForkConflict,
+  ForkDiff,
+  ForkState,
+  MergedChange,
+} from "./forks/changes.ts";
+export type {
+  ForkDiffOptions,
+  ForkMerge,
+  ForkMergeOptions,
+  ForkWorkspaceOptions,
+} from "./forks/forks.ts";
 export { openWorkspace } from "./open.ts";
 export type { PassedDirectory, StateDirectory } from "../backends/state-directory.ts";
 export type { LocalFacts } from "./host.ts";
@@ -39,19 +52,20 @@ export type { PermissionOptions } from "./permissions.ts";
 export { makeReads, type Reads, type ReadStore } from "../pipeline/past/reads.ts";
 export type { ErrorData, Failure, Meta, MetaApproval, Success, ToolResult } from "../pipeline/result.ts";
 export type { ToolDefinition } from "./preset-tools.ts";
-export {
-  type AgentWorkspace,
-  type CallArgs,
-  type CallData,
-  type Capabilities,
-  type SharedPlaces,
-  type WorkspaceLockOptions,
-  type UndoOptions,
-  type Workspace,
-  type WorkspaceApprovals,
-  type WorkspaceGrants,
-  type ToolMethods,
-  toolsFor,
-} from "./workspace.ts";
+export type {
+  AgentWorkspace,
+  CallArgs,
+  CallData,
+  Capabilities,
+  ForkWorkspace,
+  SharedPlaces,
+  WorkspaceLockOptions,
+  UndoOptions,
+  Workspace,
+  WorkspaceApprovals,
+  WorkspaceGrants,
+  ToolMethods,
+} from "./types.ts";
+export { toolsFor } from "./workspace.ts";
 export type { CallLocation, CallOutline, ToolIcon } from "../pipeline/outline.ts";
 export type * from "../tools/types.ts";

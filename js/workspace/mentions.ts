@@ -10,7 +10,8 @@ import { CALL_OPTION_ROWS } from "../pipeline/call-options.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
-import { toolsFor, type Workspace } from "./workspace.ts";
+import type { Workspace } from "./types.ts";
+import { toolsFor } from "./workspace.ts";
 
 /** One mention and its content. */
 export interface Mention {

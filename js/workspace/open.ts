@@ -2,12 +2,11 @@
  * Opens a workspace: options become a policy, a confined backend and the shared state of calls;
  * tools become methods.
  */
-import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../policy/index.ts";
+import { compileRules, createResolver, type Resolver, type SandboxPolicy } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { usedCapabilities } from "../backends/confined/used.ts";
 import { outputBoundOf } from "../backends/policy.ts";
 import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
-import { realpathVia } from "../backends/fallback/fallback.ts";
 import { isWithin, literalGlob } from "../backends/paths.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import { pathForStorage } from "../backends/windows-paths.ts";
@@ -31,6 +30,8 @@ import { statOrNull } from "../tools/lib/contents.ts";
 import { commandSandboxOf } from "./commands.ts";
 import { readGitExcludes } from "../pipeline/paths/git-excludes.ts";
 import { recoverSession } from "../pipeline/past/history.ts";
+import { makeConfine } from "./confine.ts";
+import { isForking } from "./forks/files.ts";
 import { confinementOf, isLocalDisk, requireLocalHost, lockerOfBackend } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
@@ -45,7 +46,9 @@ import { makeViews, type Views } from "../pipeline/views.ts";
 import { sharedStoresOf } from "./shared/stores.ts";
 import type { Storage } from "../storage/storage.ts";
 import { openSearches, openStorage, stagesOf } from "./storage.ts";
-import { type Capabilities, makeWorkspace, type Workspace } from "./workspace.ts";
+import { nextWorkspaceNumber } from "./number.ts";
+import type { Capabilities, Workspace } from "./types.ts";
+import { makeWorkspace } from "./workspace.ts";
 
 /**
  * Opens a workspace: everything a model may do with files below the roots.
@@ -165,26 +168,16 @@ export async function openWorkspace(
     observers,
     hashes: observers.some(({ hashes }) => hashes === true),
     access: accessSummaryOf(resolver, told, sandbox(commands), running),
-    async confine(wanted: SandboxPolicy, within: SandboxPolicy) {
-      // Links are followed before the comparison, because access depends on real paths.
-      const real = (path: string): Promise<string> => realpathVia(storage, path);
-      const own = (await createResolver(wanted, real)).policy;
-      const both = await createResolver(SandboxPolicy.intersect(within, own), real);
-      const there = confine(both.policy);
-      made.add(there);
-      const ownViews = makeViews(there, (globs) =>
-        confine({ ...both.policy, deny: [...both.policy.deny, ...globs] }),
-      );
-      const release = async (): Promise<void> => {
-        made.delete(there);
-        await ownViews.close();
-        await there.close?.();
-      };
-      const ran = commandsFor(both.policy, rules);
-      const access = accessSummaryOf(both, [...told, ...wanted.deny], sandbox(ran), running);
-      const moments = momentsFor(both.policy, there, ownViews);
-      return { fs: there, resolver: both, views: ownViews, moments, access, release };
-    },
+    confine: makeConfine({
+      files: storage,
+      made,
+      rules,
+      commandsFor,
+      confine,
+      momentsFor,
+      summarize: (both, wanted, ran) =>
+        accessSummaryOf(both, [...told, ...wanted.deny], sandbox(ran), running),
+    }),
     permissions,
     prompting,
     budget: undefined,
@@ -208,6 +201,8 @@ export async function openWorkspace(
     journal: ownJournal,
     ignoreFiles: Object.freeze([...(given.ignoreFiles ?? IGNORE_FILES)]),
     readers: readersFor({ readers: given.readers }),
+    storage: isForking(given.storage) ? given.storage : undefined,
+    forkDepth: 0,
   });
   const recovery = await recoverSession(session);
   const journal =
@@ -231,14 +226,6 @@ export async function openWorkspace(
     ...(state === undefined ? {} : { state }),
     sandbox: session.access.sandbox,
   });
-}
-
-let openedWorkspaceCount = 0;
-
-/** Returns the number of a new workspace, unique in this process. */
-function nextWorkspaceNumber(): number {
-  openedWorkspaceCount += 1;
-  return openedWorkspaceCount;
 }
 
 /**

@@ -99,3 +99,24 @@ interface StageJournals {
   /** True when the history is kept by `journal`, whatever the storage keeps. */
   readonly keepsOwn: boolean;
 }
+
+/** The backend of a fork, and its searches. */
+interface OpenedFork {
+  readonly backend: FsBackend;
+  readonly searches: MomentSource;
+}
+
+/** Opens a fork that an opened storage has made. Its engine is the one that was probed. */
+export function openForkStorage(parent: Storage, fork: Storage): OpenedFork {
+  const { backend, searches } = openBackend(fork);
+  const facts = openedStorages.get(parent)?.then((opened) => opened.facts);
+  if (facts !== undefined)
+    openedStorages.set(
+      fork,
+      facts.then((known) => ({ backend, searches, facts: known })),
+    );
+  return {
+    backend,
+    searches: { moment: (signal) => searches.moment({ signal }), versionOf: versionOfMoment },
+  };
+}

@@ -45,7 +45,7 @@ async function contract(name, server) {
     },
     {
       test: (title, run) => cases.push({ title, run }),
-      requires: ["statMany", "snapshot", "fork", "merge", "history", "records"],
+      requires: ["statMany", "snapshot", "fork", "merge", "drop", "history", "records"],
     },
   );
   const failures = [];

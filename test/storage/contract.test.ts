@@ -8,7 +8,7 @@ import { BROKEN } from "./broken.ts";
 describe("memoryStorage", () => {
   storageContract(() => ({ storage: memoryStorage() }), {
     test,
-    requires: ["statMany", "lockAll", "snapshot", "fork", "merge", "history", "records"],
+    requires: ["statMany", "lockAll", "snapshot", "fork", "merge", "drop", "history", "records"],
   });
 });
 

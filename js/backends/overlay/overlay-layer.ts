@@ -7,7 +7,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { EntryType, FsBackend, FsEntry, FsStat, ListOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { lstatOrNull, lstatVia } from "../fallback/fallback.ts";
+import { lstatOrNull, lstatVia, readVersioned } from "../fallback/fallback.ts";
 import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { checkPath, childOf, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
@@ -23,6 +23,23 @@ export type ChangedNode =
     }
   | { readonly type: "dir"; readonly stat: FsStat }
   | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
+
+/** What a path was in the lower backend when it was first changed here. */
+export interface Origin {
+  readonly stat: FsStat;
+  /** The version of a file; see {@link OverlayLayer.versionBelow}. */
+  readonly version: string;
+  /** `sha256:` of the content of a file. */
+  readonly hash?: string;
+  /** The content of a file of at most {@link MAX_ORIGIN_BYTES}. */
+  readonly bytes?: Uint8Array;
+}
+
+/** The largest file of which the content at its first change is kept in memory. */
+const MAX_ORIGIN_BYTES = 16 * 1024 * 1024;
+
+/** The largest file of which a copy in a fork is read at once. */
+const MAX_EAGER_COPY_BYTES = 1024 * 1024;
 
 /** The text that stands for the version of a directory, which has none. */
 export const DIRECTORY_VERSION = "dir";
@@ -56,10 +73,26 @@ export class OverlayLayer {
   readonly gone: Map<string, ReadonlyMap<string, string>> = new Map();
   /** The permission bits that directories were given, of this layer or the lower backend. */
   readonly modes: Map<string, number> = new Map();
+  /** The origin of each changed path, null for one that did not exist; undefined where origins are not kept. */
+  readonly origins: Map<string, Origin | null> | undefined;
+  /** The directories below each removed directory, where origins are kept. */
+  readonly goneDirectories: Map<string, readonly string[]> = new Map();
+  /** The permission bits that directories had before they were given others. */
+  readonly modesBefore: Map<string, number | undefined> = new Map();
   #writes = 0;
+  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(lower: FsBackend) {
+  /** @param keepsOrigins true to keep the content of a file when it is first changed, for a three-way merge */
+  constructor(lower: FsBackend, keepsOrigins = false) {
     this.lower = lower;
+    this.origins = keepsOrigins ? new Map() : undefined;
+  }
+
+  /** Runs changes one after another, so that each sees the one before. */
+  inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(run, run);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
   }
 
   /** Returns true when the path or any of its parents was changed. */
@@ -82,31 +115,76 @@ export class OverlayLayer {
     this.upper.set(path, node);
   }
 
+  /** Records the permission bits of a directory. `before` are those that it has. */
+  setMode(path: string, mode: number, before: number | undefined): void {
+    if (!this.modesBefore.has(path)) this.modesBefore.set(path, before);
+    this.modes.set(path, mode);
+  }
+
   /** Removes a path, with everything below it. */
   async remove(path: string): Promise<void> {
     await this.#remember(path);
     for (const at of this.upper.keys()) if (isWithin(at, path)) this.upper.delete(at);
-    for (const at of this.modes.keys()) if (isWithin(at, path)) this.modes.delete(at);
+    for (const at of this.modes.keys()) {
+      if (!isWithin(at, path)) continue;
+      this.modes.delete(at);
+      this.modesBefore.delete(at);
+    }
     this.upper.set(path, null);
   }
 
+  /** Records what a path is below, before its first change. */
   async #remember(path: string): Promise<void> {
     if (this.base.has(path)) return;
-    const version = await this.versionBelow(path);
+    const { origins } = this;
+    const origin = origins === undefined ? undefined : await this.#originOf(path);
+    origins?.set(path, origin ?? null);
+    const version = origins === undefined ? await this.versionBelow(path) : (origin?.version ?? null);
     this.base.set(path, version);
-    if (version === DIRECTORY_VERSION) this.gone.set(path, await this.filesBelow(path));
+    if (version !== DIRECTORY_VERSION) return;
+    const { files, directories } = await this.#treeBelow(path);
+    this.gone.set(path, files);
+    if (origins !== undefined) this.goneDirectories.set(path, directories);
+  }
+
+  async #originOf(path: string): Promise<Origin | null> {
+    const stat = await this.below(path);
+    if (stat === null) return null;
+    if (stat.type !== "file") {
+      const version = await this.versionBelow(path);
+      return version === null ? null : { stat, version };
+    }
+    if (stat.size > MAX_ORIGIN_BYTES && this.lower.hash !== undefined) {
+      const { hash, version } = await this.lower.hash(path);
+      return { stat, version, hash };
+    }
+    const found = await readVersioned(this.lower, path);
+    const { bytes, version } = found as NonNullable<typeof found>;
+    const kept = bytes.length > MAX_ORIGIN_BYTES ? {} : { bytes };
+    return { stat, version, hash: engine().sha256(bytes), ...kept };
   }
 
   /** Returns the files of a lower directory, each with its size and time. */
   async filesBelow(path: string): Promise<ReadonlyMap<string, string>> {
+    return (await this.#treeBelow(path)).files;
+  }
+
+  async #treeBelow(path: string): Promise<{
+    readonly files: ReadonlyMap<string, string>;
+    readonly directories: readonly string[];
+  }> {
     const files = new Map<string, string>();
+    const directories: string[] = [];
     for await (const entry of walkTree(this.lower, path)) {
-      if (entry.isDir) continue;
+      if (entry.isDir) {
+        directories.push(entry.path);
+        continue;
+      }
       const known = entry.size !== undefined && entry.mtime !== undefined;
       const { size, mtime } = known ? entry : await lstatVia(this.lower, entry.path);
       files.set(entry.path, `${size}:${mtime}`);
     }
-    return files;
+    return { files, directories };
   }
 
   /**
@@ -162,12 +240,23 @@ export class OverlayLayer {
     return this.content(node);
   }
 
+  /**
+   * Returns true when a copy reads its source at once: a fork keeps the content, because its parent may change the
+   * source. The copy of a large file, and of any file in another overlay, is read when it is needed.
+   */
+  copiesEagerly({ size }: FsStat): boolean {
+    return this.origins !== undefined && size <= MAX_EAGER_COPY_BYTES;
+  }
+
   /** Forgets every change. */
   clear(): void {
     this.upper.clear();
     this.base.clear();
     this.gone.clear();
     this.modes.clear();
+    this.origins?.clear();
+    this.goneDirectories.clear();
+    this.modesBefore.clear();
   }
 
   /**
@@ -284,6 +373,9 @@ export class OverlayLayer {
   async content(node: ChangedNode & { readonly type: "file" }): Promise<Uint8Array> {
     if (node.bytes !== null) return node.bytes;
     const { path, version } = node.from as FsStat;
+    // A file of which only the mode was changed here keeps the content that it had then.
+    const origin = path === node.stat.path ? this.origins?.get(path)?.bytes : undefined;
+    if (origin !== undefined) return origin;
     const bytes = await this.lower.readBytes(path);
     if (version !== undefined && (await this.versionBelow(path)) !== version)
       throw backendError("CONFLICT", path, "what was copied has changed since");

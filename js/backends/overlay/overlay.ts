@@ -44,7 +44,6 @@ const checkLower = optionChecker("OverlayBackend", BACKEND_OPTIONS);
  */
 export class OverlayBackend implements FsBackend {
   readonly #layer: OverlayLayer;
-  #turn: Promise<unknown> = Promise.resolve();
 
   declare readonly grep?: NonNullable<FsBackend["grep"]>;
   declare readonly find?: NonNullable<FsBackend["find"]>;
@@ -54,9 +53,11 @@ export class OverlayBackend implements FsBackend {
   declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
 
   /** @throws FilewrightError INVALID_ARGUMENT for a value that is no backend */
-  constructor(lower: FsBackend) {
+  constructor(lower: FsBackend);
+  // The second argument is no part of the type: `forkOverlay` gives a layer that keeps more.
+  constructor(lower: FsBackend, layer?: unknown) {
     checkLower(lower);
-    this.#layer = new OverlayLayer(lower);
+    this.#layer = layer instanceof OverlayLayer ? layer : new OverlayLayer(lower);
     markPathsLike(lower, this);
     const { readBytes, listDir } = OverlayBackend.prototype;
     const own = () => this.readBytes === readBytes && this.listDir === listDir;
@@ -249,7 +250,11 @@ export class OverlayBackend implements FsBackend {
       if (there === null) await this.#parents(real, to, false);
       const node = layer.upper.get(source);
       const kept =
-        node?.type === "file" ? { bytes: node.bytes, from: node.from } : { bytes: null, from: facts };
+        node?.type === "file"
+          ? { bytes: node.bytes, from: node.from }
+          : layer.copiesEagerly(facts)
+            ? { bytes: await layer.lower.readBytes(source), from: null }
+            : { bytes: null, from: facts };
       const stat = layer.facts(real, "file", facts.size, facts.mode ?? 0o644);
       await layer.set(real, { type: "file", ...kept, stat });
     });
@@ -270,7 +275,7 @@ export class OverlayBackend implements FsBackend {
     if (node !== undefined && node !== null) this.#layer.upper.set(real, { ...node, stat: changed });
     else if (stat.isFile)
       await this.#layer.set(real, { type: "file", bytes: null, from: stat, stat: changed });
-    if (stat.isDir) this.#layer.modes.set(real, mode);
+    if (stat.isDir) this.#layer.setMode(real, mode, stat.mode);
   }
   removeTree(path: string, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<TreeCounts> {
     return this.#inTurn(async () => {
@@ -318,12 +323,19 @@ export class OverlayBackend implements FsBackend {
     for (const directory of missing) await this.#layer.set(directory, this.#layer.directory(directory));
   }
 
-  /** Runs changes one after another, so that each sees the one before. */
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(run, run);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
+    return this.#layer.inTurn(run);
   }
+}
+
+/** Makes an overlay whose layer keeps what a three-way merge needs, with that layer. */
+export function forkOverlay(lower: FsBackend): {
+  readonly overlay: OverlayBackend;
+  readonly layer: OverlayLayer;
+} {
+  const layer = new OverlayLayer(lower, true);
+  const Overlay = OverlayBackend as new (lower: FsBackend, layer: OverlayLayer) => OverlayBackend;
+  return { overlay: new Overlay(lower, layer), layer };
 }
 
 function statWithPath(stat: FsStat, path: string): FsStat {

@@ -3,6 +3,9 @@
  * unfinished changes of dead processes. The journal records the steps; this file applies the policy
  * and the locks to them, shows each caller its own changes, and describes a recovery in one line.
  */
+import type { FsBackend } from "../../backends/backend.ts";
+import { lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { isBelowAny, parentOf } from "../../backends/paths.ts";
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type HistoryRecord, newCallId, type Recovery } from "../../journal/index.ts";
@@ -76,7 +79,12 @@ export async function undoCall(
     throwIfCancelled(signal);
     const { paths } = await journal.record(undone);
     const shown = paths.map(resolver.display);
-    uses.push(...shown.map(wholeTreeUse));
+    const files = await changedNonDirectories(fs, paths);
+    for (const [index, path] of paths.entries())
+      uses.push({
+        ...wholeTreeUse(shown[index] as string),
+        ...(isBelowAny(path, files) ? { belowReplaced: true } : {}),
+      });
     // The record only names the paths, so the current policy is applied to them again.
     for (const path of paths) locations.push(resolver.resolve(path, "write"));
     const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });
@@ -102,6 +110,20 @@ export async function undoCall(
     });
     throw worded.error;
   }
+}
+
+/** Returns the paths that are no directories now and have others among them below: these become directories again. */
+async function changedNonDirectories(fs: FsBackend, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const all = new Set(paths);
+  const above = new Set<string>();
+  for (const path of paths)
+    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) if (all.has(at)) above.add(at);
+  const found = new Set<string>();
+  for (const path of above) {
+    const type = (await lstatOrNull(fs, path).catch(() => null))?.type;
+    if (type !== undefined && type !== "dir") found.add(path);
+  }
+  return found;
 }
 
 /** Returns the use of a path whose whole tree changes. */

@@ -98,7 +98,8 @@ export class BackendFiles {
       case "remove":
         if (there === null) throw backendError("NOT_FOUND", path);
         if (op.tree === true) await removeTreeVia(this.#backend, this.real(path));
-        else await deleteVia(this.#backend, this.real(path), versionOption(path, expect));
+        // A backend has versions of files alone.
+        else await deleteVia(this.#backend, this.real(path), there.isFile ? versionOption(path, expect) : {});
         return [path];
       case "move": {
         if (there === null || !(await this.#hasPlainParents(path))) throw backendError("NOT_FOUND", path);

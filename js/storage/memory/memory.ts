@@ -9,7 +9,7 @@ import { compareCodePoints, isWithin } from "../../backends/paths.ts";
 import { callback, integer, optionChecker, type Options, options as described } from "../../schema/option.ts";
 import { checkCommitOptions, checkLimit, checkOps, checkStoredPath } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
-import { planMerge } from "../merge.ts";
+import { isAccepted, planMerge } from "../merge.ts";
 import { probeStorage } from "../probe.ts";
 import type {
   ChangePage,
@@ -128,7 +128,9 @@ export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage
 
 /** A storage in memory: every optional method of the contract but `search`. */
 export type MemoryStorage = Storage &
-  Required<Pick<Storage, "statMany" | "lockAll" | "snapshot" | "fork" | "merge" | "history" | "records">>;
+  Required<
+    Pick<Storage, "statMany" | "lockAll" | "snapshot" | "fork" | "merge" | "drop" | "history" | "records">
+  >;
 
 class MemoryStorageEngine implements MemoryStorage {
   readonly #family: Family;
@@ -298,8 +300,10 @@ class MemoryStorageEngine implements MemoryStorage {
         ours: { ...sideOf(ours), children: async (path: string) => childrenOf(ours, path) },
         theirs: sideOf(theirs),
       };
-      const { ops, seen, conflicts } = await planMerge(changed, sides, options.favour);
-      if (conflicts.length > 0) return { version: this.#log.head, entries: [], conflicts };
+      const plan = await planMerge(changed, sides, options.favour);
+      const { ops, seen, conflicts } = plan;
+      if (!(await isAccepted(plan, sides, options)))
+        return { version: this.#log.head, entries: [], conflicts };
       const expect = seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
       try {
         const { key, actor, signal } = options;
@@ -311,6 +315,15 @@ class MemoryStorageEngine implements MemoryStorage {
         if (!isStale || attempt === MAX_MERGE_PLANS) throw error;
       }
     }
+  }
+
+  async drop(options: StorageCall = {}): Promise<void> {
+    this.#check(options);
+    // Its forks share its nodes, which the garbage collector frees with the last of them.
+    await this.close();
+    for (const relative of this.#merged.keys())
+      if (relative instanceof MemoryStorageEngine) relative.#merged.delete(this);
+    this.#merged.clear();
   }
 
   async history(request: PastRequest): Promise<readonly Past[]> {

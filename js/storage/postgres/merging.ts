@@ -1,18 +1,37 @@
-/** The merge of a fork on Postgres: the shared plan over reads that fetch entries and contents together. */
+/** The merge of a fork on Postgres: one round trip reads what the shared plan needs, another one commits. */
 import { FilewrightError } from "../../engine/errors.ts";
-import { planMerge, type MergeSides } from "../merge.ts";
-import type { Entry, Merged, MergeOfForkOptions, ReadManyOptions, Storage, Version } from "../storage.ts";
+import { isAccepted, type MergeSide, type MergeSides, planMerge } from "../merge.ts";
+import type {
+  Committed,
+  CommitOptions,
+  Entry,
+  Merged,
+  MergeOfForkOptions,
+  Op,
+  ReadManyOptions,
+  Storage,
+  Version,
+} from "../storage.ts";
+import { bytesOf } from "./client.ts";
 import type { WorkspacePlace } from "./place.ts";
+import { toEntry } from "./rows.ts";
 
 /** How often a merge is computed again when another writer was faster. */
 const MAX_MERGE_PLANS = 8;
-/** The contents that are read with the entries, because most of what both sides changed is text to merge. */
+/** The contents that are read with the entries: those of files that both sides changed. */
 const MAX_EAGER_BYTES = 8 * 1024 * 1024;
 const LIST_PAGE = 1000;
 
 /** One side of a merge. */
-export type MergedStorage = Storage &
-  Required<Pick<Storage, "snapshot">> & { readonly place: WorkspacePlace };
+export interface MergedStorage extends Storage {
+  readonly place: WorkspacePlace;
+  /** Commits, and records the version of the other side that the commit brought in. */
+  commitMerge(
+    ops: readonly Op[],
+    options: CommitOptions,
+    from: { readonly id: string; readonly version: Version },
+  ): Promise<Committed>;
+}
 
 /** Brings the changes of one storage into another of the same family. */
 export async function mergeInto(
@@ -21,74 +40,132 @@ export async function mergeInto(
   options: MergeOfForkOptions,
 ): Promise<Merged> {
   const { key, actor, signal, favour } = options;
-  const { database, tenant, id } = into.place;
-  const repeated = key === undefined ? undefined : await repeatedMerge(into, key, options);
-  if (repeated !== undefined) return repeated;
   for (let attempt = 1; ; attempt++) {
-    const rows = await database.read("merge_base", [tenant, id, from.place.id], signal);
-    const base = rows.find((row) => row["base"] !== null)?.["base"];
-    if (base === undefined)
-      throw new FilewrightError("INVALID_ARGUMENT", "this is neither a fork of the storage nor its parent");
-    const changed = rows.flatMap((row) => (row["path"] === null ? [] : [String(row["path"])]));
-    const theirs = await from.snapshot({ signal });
     try {
-      const sides = {
-        base: sideOf(from, { at: String(base), signal }),
-        ours: { ...sideOf(into, { signal }), children: (path: string) => childrenOf(into, path, signal) },
-        theirs: sideOf(from, { at: theirs.at, signal }),
+      const read = await readSides(into, from, options);
+      if (read === undefined) return await repeatedMerge(into, key as string, options);
+      const { head, sides, changed } = read;
+      const plan = await planMerge(changed, sides, favour);
+      if (!(await isAccepted(plan, sides, options)))
+        return { version: head, entries: [], conflicts: plan.conflicts };
+      const expect = plan.seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
+      const source = { id: from.place.id, version: read.theirs };
+      return {
+        ...(await into.commitMerge(plan.ops, { expect, key, actor, signal }, source)),
+        conflicts: [],
       };
-      const { ops, seen, conflicts } = await planMerge(changed, sides, favour);
-      if (conflicts.length > 0) return { version: await headOf(into), entries: [], conflicts };
-      const expect = seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
-      const answer = await into.commit(ops, { expect, key, actor, signal });
-      await database.change("merge_done", [tenant, id, from.place.id, theirs.at]);
-      return { ...answer, conflicts: [] };
     } catch (error) {
       const isStale = error instanceof FilewrightError && error.code === "CONFLICT";
       if (!isStale || attempt === MAX_MERGE_PLANS) throw error;
-    } finally {
-      await theirs.release();
     }
   }
 }
 
-/** Returns the answer of a merge whose key is known, by a commit of nothing under a condition that never holds. */
-async function repeatedMerge(
-  into: Storage,
-  key: string,
-  { signal }: MergeOfForkOptions,
-): Promise<Merged | undefined> {
-  try {
-    const answer = await into.commit([], { key, signal, expect: [{ path: "/", type: "gone" }] });
-    return { ...answer, conflicts: [] };
-  } catch (error) {
-    if (error instanceof FilewrightError && error.code === "CONFLICT") return undefined;
-    throw error;
+/** What one round trip reads for a merge. */
+interface ReadSides {
+  /** The version of the storage that receives the changes. */
+  readonly head: Version;
+  /** The version of the other storage that is merged. */
+  readonly theirs: Version;
+  readonly changed: readonly string[];
+  readonly sides: MergeSides;
+}
+
+/** Reads the three states of what the other side changed; undefined when the key of the merge is known. */
+async function readSides(
+  into: MergedStorage,
+  from: MergedStorage,
+  { key, signal }: MergeOfForkOptions,
+): Promise<ReadSides | undefined> {
+  const { database, tenant, id } = into.place;
+  const values = [tenant, id, from.place.id, key ?? null, MAX_EAGER_BYTES];
+  const rows = await database.read("merge_read", values, signal);
+  let versions: { readonly head: Version; readonly base: Version; readonly theirs: Version } | undefined;
+  const changed: string[] = [];
+  const found = { base: new KnownStates(), ours: new KnownStates(), theirs: new KnownStates() };
+  const above: Entry[] = [];
+  for (const row of rows) {
+    const side = String(row["side"]);
+    if (side === "key") return undefined;
+    if (side === "head")
+      versions = {
+        head: String(row["version"]),
+        base: String(row["hash"]),
+        theirs: String(row["target"]),
+      };
+    else if (side === "path") changed.push(String(row["path"]));
+    else if (side === "up") above.push(toEntry(row));
+    else found[side as keyof typeof found].add(toEntry(row), row["body"]);
+  }
+  if (versions === undefined)
+    throw new FilewrightError("INVALID_ARGUMENT", "this is neither a fork of the storage nor its parent");
+  for (const states of Object.values(found)) states.complete(changed);
+  for (const entry of above) found.ours.add(entry, null);
+  const { head, base, theirs } = versions;
+  return {
+    head,
+    theirs,
+    changed,
+    sides: {
+      base: found.base.side(from, { at: base, signal }),
+      ours: {
+        ...found.ours.side(into, { signal }),
+        children: (path: string) => childrenOf(into, path, signal),
+      },
+      theirs: found.theirs.side(from, { at: theirs, signal }),
+    },
+  };
+}
+
+/** The states of one side that were read already. */
+class KnownStates {
+  readonly #entries = new Map<string, Entry | null>();
+  readonly #bodies = new Map<string, Uint8Array>();
+
+  add(entry: Entry, body: unknown): void {
+    this.#entries.set(entry.path, entry);
+    if (body !== null) this.#bodies.set(entry.path, bytesOf(body));
+  }
+
+  /** Of these paths, those without an entry have none. */
+  complete(paths: readonly string[]): void {
+    for (const path of paths) if (!this.#entries.has(path)) this.#entries.set(path, null);
+  }
+
+  /** Returns the reads of the side: what is not known is read from the storage. */
+  side(storage: Storage, options: ReadManyOptions): MergeSide {
+    const read = async (paths: readonly string[], bodies: boolean): Promise<void> => {
+      if (paths.length === 0) return;
+      const { results } = await storage.readMany(paths, { ...options, bodies });
+      for (const [index, one] of results.entries()) {
+        if (one instanceof FilewrightError) throw one;
+        const path = paths[index] as string;
+        this.#entries.set(path, one?.entry ?? null);
+        if (one?.body !== undefined) this.#bodies.set(path, one.body);
+      }
+    };
+    return {
+      entries: async (paths) => {
+        await read(
+          paths.filter((path) => !this.#entries.has(path)),
+          false,
+        );
+        return paths.map((path) => this.#entries.get(path) ?? null);
+      },
+      bodies: async (paths) => {
+        await read(
+          paths.filter((path) => !this.#bodies.has(path)),
+          true,
+        );
+        return paths.map((path) => this.#bodies.get(path) ?? new Uint8Array(0));
+      },
+    };
   }
 }
 
-function sideOf(storage: Storage, options: ReadManyOptions): MergeSides["base"] {
-  const read = new Map<string, Uint8Array>();
-  return {
-    async entries(paths) {
-      const { results } = await storage.readMany(paths, { ...options, maxBytes: MAX_EAGER_BYTES });
-      return results.map((one): Entry | null => {
-        if (one instanceof FilewrightError) throw one;
-        if (one?.body !== undefined) read.set(one.entry.path, one.body);
-        return one?.entry ?? null;
-      });
-    },
-    async bodies(paths) {
-      const missing = paths.filter((path) => !read.has(path));
-      if (missing.length > 0) {
-        for (const one of (await storage.readMany(missing, options)).results) {
-          if (one instanceof FilewrightError) throw one;
-          if (one?.body !== undefined) read.set(one.entry.path, one.body);
-        }
-      }
-      return paths.map((path) => read.get(path) ?? new Uint8Array(0));
-    },
-  };
+/** Returns the answer of a merge whose key is known, by a commit of nothing. */
+async function repeatedMerge(into: Storage, key: string, { signal }: MergeOfForkOptions): Promise<Merged> {
+  return { ...(await into.commit([], { key, signal })), conflicts: [] };
 }
 
 async function childrenOf(
@@ -103,8 +180,4 @@ async function childrenOf(
     if (page.next === undefined) return found;
     after = page.next;
   }
-}
-
-async function headOf(storage: Storage): Promise<Version> {
-  return (await storage.readMany([], { bodies: false })).version;
 }

@@ -40,7 +40,7 @@ import type { Database } from "./database.ts";
 import { decodeCommit, encodeCommit, recordError } from "./encode.ts";
 import { toPast } from "./history.ts";
 import { lockByLease, lockFairly } from "./locks.ts";
-import { mergeInto } from "./merging.ts";
+import { type MergedStorage, mergeInto } from "./merging.ts";
 import { openWorkspaceRow } from "./opening.ts";
 import { nameFault } from "./options.ts";
 import type { WorkspacePlace } from "./place.ts";
@@ -62,10 +62,10 @@ export interface PostgresStorage extends CompleteStorage {
 }
 
 type CompleteStorage = Storage &
-  Required<Pick<Storage, "statMany" | "lockAll" | "snapshot" | "merge" | "history" | "records">>;
+  Required<Pick<Storage, "statMany" | "lockAll" | "snapshot" | "merge" | "drop" | "history" | "records">>;
 
 /** The storage of one workspace. */
-export class PostgresStorageEngine implements PostgresStorage {
+export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
   readonly place: WorkspacePlace;
   readonly records: Records;
   readonly #database: Database;
@@ -191,7 +191,25 @@ export class PostgresStorageEngine implements PostgresStorage {
     return { head, entries, next: `${last?.version}:${last?.path}` };
   }
 
-  async commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
+  commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
+    return this.#commit("commit", [], ops, options);
+  }
+
+  commitMerge(
+    ops: readonly Op[],
+    options: CommitOptions,
+    { id, version }: { readonly id: string; readonly version: Version },
+  ): Promise<Committed> {
+    return this.#commit("merge_commit", [id, numberOf(version)], ops, options);
+  }
+
+  /** Calls a function that commits, with values of its own after the first two. */
+  async #commit(
+    name: string,
+    more: readonly unknown[],
+    ops: readonly Op[],
+    options: CommitOptions,
+  ): Promise<Committed> {
     const values = this.#open(options);
     const { key = null, actor = {}, token, signal } = options;
     checkOps(ops, this.#limits);
@@ -202,9 +220,10 @@ export class PostgresStorageEngine implements PostgresStorage {
     const encoded = encodeCommit(own, bodies, options);
     const { agent = null, tool = null, callId = null, undoOf = null } = actor;
     const rows = await this.#database.change(
-      "commit",
+      name,
       [
         ...values,
+        ...more,
         key,
         agent,
         tool,
@@ -221,6 +240,11 @@ export class PostgresStorageEngine implements PostgresStorage {
       (thrown) => recordError(thrown, options),
     );
     return decodeCommit(rows, options);
+  }
+
+  async drop(options: StorageCall = {}): Promise<void> {
+    await this.#database.change("drop_workspace", [...this.#open(options)], options.signal);
+    await this.close();
   }
 
   async close(): Promise<void> {

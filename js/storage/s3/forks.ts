@@ -3,7 +3,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
 import type { Entry, Version } from "../entry.ts";
 import { unknownVersionError } from "../failure.ts";
-import { type MergePlan, planMerge } from "../merge.ts";
+import { isAccepted, type MergePlan, type MergeSides, planMerge } from "../merge.ts";
 import type { MergeOfForkOptions } from "../merged.ts";
 import { mapParallel } from "./blobs.ts";
 import { randomId, sha256, toJsonBytes } from "./codec.ts";
@@ -134,10 +134,16 @@ export async function mergeWorkspaces(
     const base = await originTable(ours.parts, origin, signal);
     const view = (table: Table): TableView =>
       new TableView(table, ours.parts.keys, ours.parts.objects, signal);
-    const plan = await planTables(ours.parts, view(base), view(root.files), view(other.files), options, () =>
-      theirs.parts.commits.pathsSince(other, origin.version, signal),
+    const { plan, sides } = await planTables(
+      ours.parts,
+      view(base),
+      view(root.files),
+      view(other.files),
+      options,
+      () => theirs.parts.commits.pathsSince(other, origin.version, signal),
     );
-    if (plan.conflicts.length > 0) return { version: root.version, entries: [], conflicts: plan.conflicts };
+    if (!(await isAccepted(plan, sides, options)))
+      return { version: root.version, entries: [], conflicts: plan.conflicts };
     const state = await stateObject(ours.parts, { version: other.version, files: other.files });
     await storeObjects(ours.parts.objects, [state], signal);
     const merged = {
@@ -180,7 +186,7 @@ async function planTables(
   theirs: TableView,
   options: MergeOfForkOptions,
   known: () => Promise<readonly string[] | undefined>,
-): Promise<MergePlan> {
+): Promise<{ readonly plan: MergePlan; readonly sides: MergeSides }> {
   const { keys, objects, blobs } = parts;
   const side = (
     view: TableView,
@@ -213,7 +219,7 @@ async function planTables(
     theirs: side(theirs),
   };
   const changed = (await known()) ?? (await changedPaths(base, theirs));
-  return planMerge(changed, sides, options.favour);
+  return { plan: await planMerge(changed, sides, options.favour), sides };
 }
 
 /** Returns the paths in which two tables differ, for a history that is not kept any more. */

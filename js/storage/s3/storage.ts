@@ -31,11 +31,11 @@ import { S3Records } from "./records.ts";
 import { loadSigner, S3Client } from "./request.ts";
 import { toEntry } from "./root.ts";
 import { RootState } from "./state.ts";
-import { listWorkspaces, type SweepOptions, type Swept, sweepStore } from "./sweep.ts";
+import { listWorkspaces, removeWorkspace, type SweepOptions, type Swept, sweepStore } from "./sweep.ts";
 
 /** A storage in an S3-compatible store. */
 export type S3Storage = Storage &
-  Required<Pick<Storage, "statMany" | "snapshot" | "merge" | "history" | "records">> & {
+  Required<Pick<Storage, "statMany" | "snapshot" | "merge" | "drop" | "history" | "records">> & {
     /** Makes another workspace that begins as this one is, or was. Nothing is copied but the root. */
     fork(name: string, options?: ForkOptions): Promise<S3Storage>;
     /** Tries the store itself and returns its abilities, also those of one that `probe` refuses. */
@@ -216,6 +216,13 @@ class S3StorageEngine implements S3Storage {
       { workspace: from.#workspace, parts: from.#parts },
       options,
     );
+  }
+
+  async drop(options: StorageCall = {}): Promise<void> {
+    this.#check(options);
+    // Pages, logs and contents that only this workspace named go with the next sweep.
+    await removeWorkspace(this.#parts, options.signal);
+    await this.close();
   }
 
   /** Returns true for a storage of the same bucket and prefix. */

@@ -79,6 +79,17 @@ export async function listWorkspaces(
   );
 }
 
+/** Removes the root of a workspace, and what other processes keep of its past states. */
+export async function removeWorkspace(parts: CommitParts, signal: AbortSignal | undefined): Promise<void> {
+  const { keys, objects } = parts;
+  const { objects: states } = await listAll(parts, keys.allStates, signal);
+  // The root first: without it there is no workspace, whatever else is left.
+  await objects.client.send({ method: "DELETE", key: keys.root, accept: [404], signal });
+  await mapParallel(states, ({ key }) =>
+    objects.client.send({ method: "DELETE", key, accept: [404], signal }),
+  );
+}
+
 /** What is named: pages and other immutable objects, logs, and contents. */
 class Named {
   readonly pages = new Set<string>();

@@ -19,6 +19,7 @@ export type StorageCapability =
   | "snapshot"
   | "fork"
   | "merge"
+  | "drop"
   | "history"
   | "records";
 

@@ -36,6 +36,7 @@ const STORAGE_CAPABILITIES: readonly StorageCapability[] = Object.freeze([
   "snapshot",
   "fork",
   "merge",
+  "drop",
   "history",
   "records",
 ]);

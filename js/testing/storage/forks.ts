@@ -1,5 +1,5 @@
 /** Test cases for forks, merges and the history. */
-import type { Op, Storage } from "../../storage/storage.ts";
+import type { Op, PlannedMerge, Storage } from "../../storage/storage.ts";
 import { assertEqual, assertFails, assertTrue } from "../case.ts";
 import { put, type StorageCase, type StorageContext } from "./case.ts";
 
@@ -18,6 +18,8 @@ async function mergeInto({ storage }: StorageContext, fork: Storage, options: ob
 async function pathsOf(storage: Storage): Promise<readonly string[]> {
   return (await storage.list({ limit: 1000 })).entries.map(({ path }) => path);
 }
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 const TEN_LINES = Array.from({ length: 10 }, (_, i) => `line ${i}\n`);
 const textWith = (changes: Readonly<Record<number, string>>): string =>
@@ -201,6 +203,67 @@ export const forkCases: readonly StorageCase[] = [
         [null, "1"],
         "a directory with more in it stays",
       );
+    },
+  },
+  {
+    name: "merge: a review sees what would be done, and nothing is done unless it accepts",
+    needs: ["fork", "merge"],
+    run: async (context) => {
+      const { storage, write, text } = context;
+      await write({ "/t": TEN_LINES.join(""), "/gone": "1", "/both": "1" });
+      const fork = await forkOf(storage, "review");
+      await fork.commit([
+        put("/t", textWith({ 1: "fork\n" })),
+        put("/new", "fork"),
+        put("/both", "fork"),
+        { op: "remove", path: "/gone" },
+      ]);
+      await write({ "/t": textWith({ 8: "parent\n" }), "/both": "parent" });
+      const { version } = await storage.readMany([]);
+      let planned: PlannedMerge | undefined;
+      const texts: string[] = [];
+      const review = async (found: PlannedMerge): Promise<boolean> => {
+        planned = found;
+        for (const side of ["base", "ours", "theirs"] as const)
+          for (const body of await found.bodies(side, ["/both", "/new"])) texts.push(textOf(body));
+        return false;
+      };
+      const refused = await mergeInto(context, fork, { review, favour: "theirs" });
+      assertEqual([refused.entries, refused.version], [[], version], "the refused merge");
+      assertEqual((await storage.readMany([])).version, version, "the version after it");
+      assertEqual(
+        planned?.states.map(({ path }) => path),
+        ["/both", "/gone", "/new", "/t"],
+        "the paths of the review",
+      );
+      assertEqual(planned?.ops.map(({ op }) => op).sort(), ["link", "link", "put", "remove"], "the changes");
+      assertEqual(texts, ["1", "", "parent", "", "fork", "fork"], "the contents of the review");
+      let asked = 0;
+      const accept = async (): Promise<boolean> => {
+        asked++;
+        return true;
+      };
+      const { conflicts } = await mergeInto(context, fork, { review: accept });
+      assertEqual([conflicts.map(({ path }) => path), asked], [["/both"], 1], "accepted, with a conflict");
+      await mergeInto(context, fork, { review: accept, favour: "theirs" });
+      assertEqual([await text("/both"), await text("/new"), asked], ["fork", "fork", 2], "accepted");
+    },
+  },
+  {
+    name: "drop: frees the name, and what a fork reads stays",
+    needs: ["fork", "drop"],
+    run: async ({ storage, write, text }) => {
+      await write({ "/a": "1" });
+      const fork = await forkOf(storage, "dropped");
+      await fork.commit([put("/a", "fork")]);
+      const below = await forkOf(fork, "below");
+      await fork.drop?.();
+      await assertFails(() => fork.readMany(["/a"]), "UNSUPPORTED_OPERATION", "a dropped storage");
+      assertEqual(await text("/a", below), "fork", "a fork of the dropped one");
+      const again = await forkOf(storage, "dropped");
+      assertEqual(await text("/a", again), "1", "a fork of the same name");
+      await again.drop?.();
+      assertEqual(await text("/a"), "1", "the parent");
     },
   },
   {

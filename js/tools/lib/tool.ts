@@ -33,6 +33,11 @@ export interface PathUse {
   readonly tree?: boolean;
   /** True when content is written to the target of an existing link, although `entry` is true. */
   readonly writesThrough?: boolean;
+  /**
+   * True when the call makes a directory of an entry above the path: what is above it now does not count, so the path
+   * is taken as it is.
+   */
+  readonly belowReplaced?: boolean;
   /** True when the call creates the entry, false when the entry must exist; undefined when both are possible. */
   readonly creates?: boolean;
   /**

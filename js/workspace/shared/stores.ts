@@ -8,7 +8,7 @@ import type { ReadStore } from "../../pipeline/past/reads.ts";
 import type { SharedStores } from "../../pipeline/session.ts";
 import type { CheckedOptions } from "../check.ts";
 import { requireLocalHost } from "../host.ts";
-import type { SharedPlaces } from "../workspace.ts";
+import type { SharedPlaces } from "../types.ts";
 import { recordApprovals } from "./approvals.ts";
 import { recordBudgets } from "./budgets.ts";
 import { scopeOf } from "./names.ts";

@@ -6,7 +6,7 @@ import { postgresStorage } from "../../../js/storage/postgres/index.ts";
 import { storageContract } from "../../../js/testing/index.ts";
 import { missingServer, startPostgres, type TestServer } from "./server.mjs";
 
-const ALL = ["statMany", "lockAll", "snapshot", "fork", "merge", "history", "records"] as const;
+const ALL = ["statMany", "lockAll", "snapshot", "fork", "merge", "drop", "history", "records"] as const;
 let workspaces = 0;
 
 describe.skipIf(missingServer() !== undefined)("postgresStorage on a server", () => {

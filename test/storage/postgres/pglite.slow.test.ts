@@ -17,7 +17,7 @@ describe("postgresStorage on PGlite", () => {
     async () => ({ storage: await postgresStorage({ client, workspace: `w${workspaces++}` }) }),
     {
       test,
-      requires: ["statMany", "lockAll", "snapshot", "fork", "merge", "history", "records"],
+      requires: ["statMany", "lockAll", "snapshot", "fork", "merge", "drop", "history", "records"],
     },
   );
 });

@@ -27,7 +27,7 @@ for (const { name, start, lacks } of SERVERS) {
           s3Storage({ endpoint, bucket, credentials, workspace, prefix: `${workspace}/` });
         return { storage: await open(), second: await open() };
       },
-      { test, requires: ["statMany", "snapshot", "fork", "merge", "history", "records"] },
+      { test, requires: ["statMany", "snapshot", "fork", "merge", "drop", "history", "records"] },
     );
   });
 }

@@ -1,5 +1,7 @@
 /** The functions beside the files: workspaces, forks, snapshots, records and locks. */
 
+import { ENTRY_TYPES, entryColumns, NO_ENTRY } from "./columns.ts";
+
 /** Creates these functions in the schema `s`, a quoted identifier. */
 export function sharingFunctions(s: string): string {
   return `${open(s)}${fork(s)}${pins(s)}${merges(s)}${records(s)}${locks(s)}`;
@@ -67,31 +69,81 @@ begin
 end $$;`;
 
 /**
- * The start of a merge: the number of the source that both have in common, and what the source changed since.
- * Rows: the number first, then the paths. No row when the two are not parent and fork.
+ * Everything that a merge reads, in one moment. Rows: \`head\` with the version of the workspace, the number that both
+ * have in common (\`hash\`) and that of the source now (\`target\`); \`path\` for each path that the source changed; its
+ * states as \`base\`, \`ours\` and \`theirs\`, with contents where both sides changed a file; \`up\` for the directories
+ * above them here. \`key\` alone when the key is known; nothing when the two are not parent and fork.
  */
 const merges = (s: string) => `
-create or replace function ${s}.merge_base(t text, w bigint, source_id bigint) returns table (base text, path text)
-language plpgsql stable as $$
-declare start bigint;
+create or replace function ${s}.merge_read(t text, w bigint, source_id bigint, k text, max_bytes float8)
+returns table (side text, i int, ${ENTRY_TYPES}, body bytea) language plpgsql stable as $$
+#variable_conflict use_column
+declare o ${s}.view; f ${s}.view; past bigint[]; start bigint; changed text[]; ups text[];
 begin
-  perform ${s}.chain(t, w, null);
-  perform ${s}.chain(t, source_id, null);
+  o := ${s}.chain(t, w, null);
+  if k is not null and exists (select 1 from ${s}.answer a where a.ws = w and a.key = k) then
+    return query select 'key', 0, ${NO_ENTRY}, null::bytea;
+    return;
+  end if;
+  f := ${s}.chain(t, source_id, null);
+  perform set_config('filewright.workspaces', (o.ids || f.ids)::text, true);
   select m.seq into start from ${s}.merged m where m.ws = w and m.source = source_id;
   if start is null then
     select q.parent_seq into start from ${s}.ws q
       where (q.id = source_id and q.parent = w) or (q.id = w and q.parent = source_id);
   end if;
   if start is null then return; end if;
-  return query select start::text, null::text;
-  return query select distinct null::text, n.path from ${s}.node n where n.ws = source_id and n.seq > start;
+  past := array(select least(u, start) from unnest(f.uptos) u);
+  changed := array(select distinct n.path from ${s}.node n where n.ws = source_id and n.seq > start and n.path <> '/');
+  ups := array(select distinct array_to_string(a.names[1:g.n], '/')
+    from unnest(changed) p(path) cross join lateral (select string_to_array(p.path, '/') names) a
+    cross join lateral generate_series(2, array_length(a.names, 1) - 1) g(n));
+  return query select 'head', 0, null::text, null::text, o.head::text, start::text, null::float8, null::int,
+    null::float8, f.head::text, null::bytea;
+  return query select 'path', 0, p.path, null::text, null::text, null::text, null::float8, null::int,
+    null::float8, null::text, null::bytea from unnest(changed) p(path);
+  return query select 'up', 0, ${entryColumns("l")}, null::bytea
+    from ${s}.look(o.ids, o.uptos, ups) l where l.kind <> 'x';
+  return query
+    with was as materialized (select * from ${s}.look(f.ids, past, changed)),
+    here as materialized (select * from ${s}.look(o.ids, o.uptos, changed)),
+    there as materialized (select * from ${s}.look(f.ids, f.uptos, changed)),
+    merging as (select h.i, sum(h.size + r.size + coalesce(b.size, 0)) over (order by h.i) total
+      from here h join there r on r.i = h.i left join was b on b.i = h.i and b.kind = 'f'
+      where h.kind = 'f' and r.kind = 'f' and h.hash <> r.hash
+        and (b.hash is null or (b.hash <> h.hash and b.hash <> r.hash))),
+    x as (select 'base' side, b.* from was b union all select 'ours', h.* from here h
+      union all select 'theirs', r.* from there r)
+    select x.side, x.i, ${entryColumns("x")}, q.body
+    from x left join merging g on g.i = x.i and g.total <= max_bytes
+    left join ${s}.blob q on g.i is not null and x.kind = 'f' and q.tenant = t and q.hash = x.hash
+    where x.kind <> 'x';
 end $$;
-create or replace function ${s}.merge_done(t text, w bigint, source_id bigint, number bigint) returns void
-language plpgsql as $$
+create or replace function ${s}.merge_commit(t text, w bigint, source_id bigint, number bigint, k text, who text,
+  tool_name text, call_id text, undo text, tok bigint, expects json, groups json, named text[], bodies bytea,
+  records json)
+returns table (what text, i int, got text, ${ENTRY_TYPES}) language plpgsql as $$
+#variable_conflict use_column
+declare x record; made boolean := false;
 begin
-  perform ${s}.chain(t, w, null);
+  for x in select c.* from ${s}.commit(t, w, k, who, tool_name, call_id, undo, tok, expects, groups, named, bodies,
+    records) c loop
+    -- A commit that was refused has no head, and has changed nothing.
+    made := made or x.what = 'head';
+    return query select x.what, x.i, x.got, x.path, x.kind, x.version, x.hash, x.size, x.mode, x.mtime, x.target;
+  end loop;
+  if not made then return; end if;
   insert into ${s}.merged (ws, source, seq) values (w, source_id, number)
     on conflict (ws, source) do update set seq = greatest(merged.seq, excluded.seq);
+end $$;
+create or replace function ${s}.drop_workspace(t text, w bigint) returns void language plpgsql as $$
+begin
+  perform ${s}.chain(t, w, null);
+  update ${s}.ws q set name = null where q.id = w;
+  -- A fork is small. A workspace of its own, and one from which a fork reads, is left to the sweeper.
+  delete from ${s}.ws q where q.id = w and q.parent is not null
+    and not exists (select 1 from ${s}.ws p where p.parent = w);
+exception when foreign_key_violation then null;
 end $$;`;
 
 const records = (s: string) => `

@@ -1,0 +1,47 @@
+/** Confines the files of a workspace further, for an agent: a policy within the one that is in force. */
+import { createResolver, type Resolver, type Rules, SandboxPolicy } from "../policy/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { realpathVia } from "../backends/fallback/fallback.ts";
+import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
+import { makeViews, type Views } from "../pipeline/views.ts";
+import type { CommandSandboxFor, Session } from "../pipeline/session.ts";
+
+/** What a confinement is made of. */
+export interface ConfineParts {
+  /** The files, by which links are followed. */
+  readonly files: FsBackend;
+  /** The backends that the workspace made and closes. */
+  readonly made: Set<FsBackend>;
+  readonly rules: Rules;
+  readonly commandsFor: CommandSandboxFor;
+  /** Returns the files confined to a policy. */
+  confine(policy: SandboxPolicy): FsBackend;
+  /** Returns how calls that walk a tree of a shared storage enter a moment of it. */
+  momentsFor(policy: SandboxPolicy, fs: FsBackend, views: Views): Session["moments"];
+  /** Returns the summary of a policy. `wanted` is the one that was asked for. */
+  summarize(both: Resolver, wanted: SandboxPolicy, commands: SandboxProvider | undefined): Session["access"];
+}
+
+/** Creates the function by which a workspace confines its files to a further policy. */
+export function makeConfine(parts: ConfineParts): Session["confine"] {
+  const { files, made, rules, commandsFor, confine, momentsFor, summarize } = parts;
+  return async (wanted, within) => {
+    // Links are followed before the comparison, because access depends on real paths.
+    const real = (path: string): Promise<string> => realpathVia(files, path);
+    const own = (await createResolver(wanted, real)).policy;
+    const both = await createResolver(SandboxPolicy.intersect(within, own), real);
+    const there = confine(both.policy);
+    made.add(there);
+    const views = makeViews(there, (globs) =>
+      confine({ ...both.policy, deny: [...both.policy.deny, ...globs] }),
+    );
+    const release = async (): Promise<void> => {
+      made.delete(there);
+      await views.close();
+      await there.close?.();
+    };
+    const access = summarize(both, wanted, commandsFor(both.policy, rules));
+    const moments = momentsFor(both.policy, there, views);
+    return { fs: there, resolver: both, views, moments, access, release };
+  };
+}

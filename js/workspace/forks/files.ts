@@ -1,0 +1,140 @@
+/**
+ * The files of a fork, in two kinds with the same calls: a fork that the storage itself makes, and a layer in memory
+ * over the files of the parent, for a disk and for every backend and storage without forks of its own.
+ */
+import type { FsBackend } from "../../backends/backend.ts";
+import { forkOverlay } from "../../backends/overlay/overlay.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { MomentSource } from "../../pipeline/moments.ts";
+import { planMerge } from "../../storage/merge.ts";
+import type { MergeOfForkOptions, PlannedMerge, Storage } from "../../storage/storage.ts";
+import type { Call } from "../../tools/lib/tool.ts";
+import { applyOps } from "./apply.ts";
+import { OverlayState } from "./overlay-state.ts";
+
+/** How a merge is planned. */
+export type PlanOptions = Pick<MergeOfForkOptions, "favour" | "signal">;
+
+/** The files of a fork. */
+export interface ForkFiles {
+  /** The files, confined no further than those of the parent. */
+  readonly fs: FsBackend;
+  /** The storage of the fork, where it is one of its own. */
+  readonly storage?: Storage;
+  /** How the fork of a storage is searched at one moment. */
+  readonly searches?: MomentSource;
+  /** True when a merge is one commit of the storage, which keeps its own history. */
+  readonly isCommit: boolean;
+  /** Computes the merge into the parent. Nothing is changed. */
+  plan(options: PlanOptions): Promise<PlannedMerge>;
+  /** Makes a planned merge. @throws CONFLICT when one side has changed since it was planned */
+  apply(
+    plan: PlannedMerge,
+    options: PlanOptions,
+    call: Pick<Call, "fs" | "callId" | "agent" | "signal" | "durability">,
+  ): Promise<void>;
+  /** Called when the merge is made and cannot be rolled back any more. */
+  merged(plan: PlannedMerge): Promise<void>;
+  /** Ends the use of the files. With `drop` the fork is removed. */
+  close(drop: boolean): Promise<void>;
+}
+
+/** A storage that makes and merges forks itself. */
+export type ForkingStorage = Storage & Required<Pick<Storage, "fork" | "merge">>;
+
+/** Returns true for a storage that makes and merges forks itself. */
+export function isForking(storage: Storage | undefined): storage is ForkingStorage {
+  return storage?.fork !== undefined && storage.merge !== undefined;
+}
+
+/** Returns the files of a fork that a storage has made. */
+export function storageFiles(
+  parent: ForkingStorage,
+  fork: Storage,
+  { backend: fs, searches }: { readonly backend: FsBackend; readonly searches: MomentSource },
+): ForkFiles {
+  const unmade = (): FilewrightError =>
+    new FilewrightError("INTERNAL", "the storage merges without asking for a review");
+  return {
+    fs,
+    storage: fork,
+    searches,
+    isCommit: true,
+    async plan(options) {
+      let planned: PlannedMerge | undefined;
+      const review = (found: PlannedMerge): boolean => {
+        planned = found;
+        return false;
+      };
+      await parent.merge(fork, { ...options, review });
+      if (planned === undefined) throw unmade();
+      return planned;
+    },
+    async apply(plan, options, { callId, agent, signal }) {
+      let made = false;
+      // What was approved is what is merged: both sides are as they were.
+      const review = (found: PlannedMerge): boolean => {
+        made = isSamePlan(plan, found);
+        return made;
+      };
+      const actor = { agent, tool: "merge", callId };
+      await parent.merge(fork, { ...options, key: callId, actor, signal, review });
+      if (!made) throw changedError();
+    },
+    merged: async () => {},
+    async close(drop) {
+      if (drop && fork.drop !== undefined) await fork.drop();
+      else await fork.close();
+    },
+  };
+}
+
+/** Returns the files of a fork in memory over those of its parent, as the parent sees them. */
+export function layerFiles(parent: FsBackend): ForkFiles {
+  const { overlay, layer } = forkOverlay(parent);
+  /** The state of the overlay of which each plan is the merge. */
+  const merging = new WeakMap<PlannedMerge, OverlayState>();
+  return {
+    fs: overlay,
+    isCommit: false,
+    async plan({ favour }) {
+      // The state between two changes: what is changed later is no part of this merge.
+      const state = await layer.inTurn(async () => new OverlayState(layer));
+      const sides = state.sides();
+      const { ops, conflicts, states } = await planMerge(state.paths, sides, favour);
+      const plan: PlannedMerge = {
+        states,
+        ops,
+        conflicts,
+        bodies: (side, paths) => sides[side].bodies(paths),
+      };
+      merging.set(plan, state);
+      return plan;
+    },
+    apply: (plan, _options, call) => applyOps(plan, call),
+    merged: (plan) => layer.inTurn(async () => merging.get(plan)?.forget()),
+    close: async () => layer.inTurn(async () => layer.clear()),
+  };
+}
+
+/** The error of a merge one side of which changed after it was planned. */
+export function changedError(): FilewrightError {
+  return new FilewrightError("CONFLICT", "The fork or its parent has changed since the merge was planned.", {
+    complete: true,
+    hint: "merge again",
+  });
+}
+
+function isSamePlan(a: PlannedMerge, b: PlannedMerge): boolean {
+  return (
+    a.states.length === b.states.length &&
+    a.states.every(({ path, ours, theirs }, index) => {
+      const other = b.states[index];
+      return (
+        path === other?.path &&
+        ours?.version === other.ours?.version &&
+        theirs?.version === other.theirs?.version
+      );
+    })
+  );
+}

@@ -1,0 +1,279 @@
+/** The forks of a workspace: how they are named and made, and what they can do besides the calls of a workspace. */
+import { checkAborted, FilewrightError, makeError } from "../../engine/errors.ts";
+import { runCall } from "../../pipeline/call.ts";
+import type { Session } from "../../pipeline/session.ts";
+import {
+  choice,
+  flag,
+  integer,
+  optionChecker,
+  type Options,
+  options,
+  signalOption,
+  text,
+} from "../../schema/option.ts";
+import type { Tool } from "../../tools/lib/tool.ts";
+import { nextWorkspaceNumber } from "../number.ts";
+import { openForkStorage } from "../storage.ts";
+import {
+  diffOf,
+  type ForkConflict,
+  type ForkDiff,
+  type MergedChange,
+  mergedChangesOf,
+  toForkConflict,
+} from "./changes.ts";
+import { type ForkFiles, layerFiles, storageFiles } from "./files.ts";
+import { mergeTool, type MergeOutcome } from "./merge-tool.ts";
+import { makeForkSession } from "./session.ts";
+
+/** The options of `ws.fork`. */
+export interface ForkWorkspaceOptions {
+  /** Ends the making of the fork, with CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The options of `fork.diff`. */
+export interface ForkDiffOptions {
+  /** True to get the changes as one diff in the format of git, too. Default false. */
+  readonly text?: boolean | undefined;
+  /** The number of unchanged lines around each change. Default 3. */
+  readonly context?: number | undefined;
+  /** Ends the comparison, with CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The options of `fork.merge`. */
+export interface ForkMergeOptions {
+  /**
+   * The side whose state a path in conflict gets: `ours` is the parent, `theirs` the fork. Texts are merged first; the
+   * side counts for what is in conflict after that. Default: conflicts are returned, and nothing is changed.
+   */
+  readonly favour?: "ours" | "theirs" | undefined;
+  /** True to return what the merge would do, without doing it. Default false. */
+  readonly dryRun?: boolean | undefined;
+  /** Ends the wait for locks and reviewers, with CANCELLED. What has begun to write is rolled back or finished. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The result of `fork.merge`. */
+export interface ForkMerge {
+  /** True when the parent was changed. False for a dry run, with conflicts, and when there was nothing to merge. */
+  readonly merged: boolean;
+  /** The id by which the parent can undo the merge. Present when the parent was changed. */
+  readonly callId?: string;
+  /** What the merge did to the parent, or would do. */
+  readonly changes: readonly MergedChange[];
+  /** The paths in conflict, sorted. When there are any, the parent is as it was. */
+  readonly conflicts: readonly ForkConflict[];
+}
+
+/**
+ * The options of `ws.fork`.
+ *
+ * @printed
+ */
+export const FORK_WORKSPACE_OPTIONS: Options<ForkWorkspaceOptions> = options("ForkWorkspaceOptions", {
+  signal: signalOption,
+});
+
+/**
+ * The options of `fork.diff`.
+ *
+ * @printed
+ */
+export const FORK_DIFF_OPTIONS: Options<ForkDiffOptions> = options("ForkDiffOptions", {
+  text: flag(),
+  context: integer(0),
+  signal: signalOption,
+});
+
+/**
+ * The options of `fork.merge`.
+ *
+ * @printed
+ */
+export const FORK_MERGE_OPTIONS: Options<ForkMergeOptions> = options("ForkMergeOptions", {
+  favour: choice("ours", "theirs"),
+  dryRun: flag(),
+  signal: signalOption,
+});
+
+const NAME_FORM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u;
+/** The largest number of forks above each other. Reads go through all of them. */
+const MAX_FORK_DEPTH = 8;
+/** The largest number of open forks of one workspace. */
+const MAX_OPEN_FORKS = 10_000;
+
+const checkName = optionChecker(
+  "fork",
+  text({
+    noun: "a name of 1 to 64 letters, digits and . _ -, beginning with a letter or digit",
+    test: (name) =>
+      NAME_FORM.test(name)
+        ? undefined
+        : "must be a name of 1 to 64 letters, digits and . _ -, beginning with a letter or digit",
+  }),
+);
+const checkForkOptions = optionChecker("fork", FORK_WORKSPACE_OPTIONS);
+const checkDiffOptions = optionChecker("diff", FORK_DIFF_OPTIONS);
+const checkMergeOptions = optionChecker("merge", FORK_MERGE_OPTIONS);
+
+/** A fork, without the methods of a workspace. */
+export interface OpenedFork {
+  readonly name: string;
+  readonly session: Session;
+  diff(options?: ForkDiffOptions): Promise<ForkDiff>;
+  merge(options?: ForkMergeOptions): Promise<ForkMerge>;
+  /** Called when the fork is to be removed, before it is closed. */
+  markDropped(): void;
+}
+
+/** The forks of one workspace. */
+export interface Forks {
+  open(name: string | undefined, options: ForkWorkspaceOptions | undefined): Promise<OpenedFork>;
+}
+
+/** What a workspace gives to its forks. */
+interface ForkParent {
+  readonly session: Session;
+  /** Throws when the workspace accepts no more calls. */
+  assertOpen(): void;
+  /** Counts a call of the workspace while it runs. */
+  run<T>(call: () => Promise<T>): Promise<T>;
+}
+
+/** Makes the forks of a workspace. */
+export function makeForks(parent: ForkParent): Forks {
+  const { session } = parent;
+  const names = new Set<string>();
+  return {
+    async open(given, options = {}) {
+      parent.assertOpen();
+      const name = given === undefined ? `fork-${crypto.randomUUID()}` : checkName(given);
+      const { signal } = checkForkOptions(options);
+      if (session.forkDepth >= MAX_FORK_DEPTH)
+        throw new FilewrightError("LIMIT_EXCEEDED", `There are ${MAX_FORK_DEPTH} forks above each other.`, {
+          complete: true,
+          hint: "merge one of them first",
+        });
+      if (names.size >= MAX_OPEN_FORKS)
+        throw new FilewrightError("LIMIT_EXCEEDED", `${MAX_OPEN_FORKS} forks are open.`, {
+          complete: true,
+          hint: "drop or close some of them",
+        });
+      if (names.has(name)) throw existsError(name);
+      names.add(name);
+      try {
+        const files = await makeFiles(session, name, signal);
+        return openFork(parent, name, files, given === undefined, () => names.delete(name));
+      } catch (error) {
+        names.delete(name);
+        throw error;
+      }
+    },
+  };
+}
+
+function existsError(name: string): FilewrightError {
+  return new FilewrightError("ALREADY_EXISTS", `There is a fork '${name}'.`, {
+    complete: true,
+    hint: "give another name, or none",
+  });
+}
+
+async function makeFiles(
+  { storage, fs }: Session,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<ForkFiles> {
+  checkAborted(signal);
+  if (storage === undefined) return layerFiles(fs);
+  try {
+    const fork = await storage.fork(name, { signal });
+    return storageFiles(storage, fork, openForkStorage(storage, fork));
+  } catch (error) {
+    if (error instanceof FilewrightError && error.code === "ALREADY_EXISTS") throw existsError(name);
+    throw error;
+  }
+}
+
+function openFork(
+  parent: ForkParent,
+  name: string,
+  files: ForkFiles,
+  isUnnamed: boolean,
+  forget: () => void,
+): OpenedFork {
+  const { resolver } = parent.session;
+  // Nobody can ask for a fork without a name of its own again.
+  let isDropped = isUnnamed;
+  const session = makeForkSession(parent.session, files, nextWorkspaceNumber(), async () => {
+    forget();
+    await files.close(isDropped);
+  });
+  const assertOpen = (): void => {
+    if (session.running.closed)
+      throw new FilewrightError("UNSUPPORTED_OPERATION", "The workspace is closed.", { complete: true });
+  };
+  /** Merges run one after the other. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const merge = async (options: ForkMergeOptions): Promise<ForkMerge> => {
+    const { dryRun, favour, signal } = checkMergeOptions(options);
+    assertOpen();
+    parent.assertOpen();
+    if (parent.session.access.readOnly)
+      throw new FilewrightError("READ_ONLY", "The workspace of this fork is read-only.", { complete: true });
+    const planning = { favour, signal };
+    const outcome: MergeOutcome = { plan: await files.plan(planning) };
+    let callId: string | undefined;
+    if (dryRun !== true && outcome.plan.conflicts.length === 0 && outcome.plan.ops.length > 0)
+      callId = await runMerge(parent, name, files, planning, outcome);
+    const { plan } = outcome;
+    const conflicts = plan.conflicts.map((one) => toForkConflict(one, resolver.display));
+    return Object.freeze({
+      merged: callId !== undefined,
+      ...(callId === undefined ? {} : { callId }),
+      changes: conflicts.length > 0 ? [] : mergedChangesOf(plan, resolver.display),
+      conflicts: Object.freeze(conflicts),
+    });
+  };
+  return {
+    name,
+    session,
+    async diff(options = {}) {
+      const { signal, ...wanted } = checkDiffOptions(options);
+      assertOpen();
+      return diffOf(await files.plan({ signal }), resolver.display, wanted);
+    },
+    merge(options = {}) {
+      const mine = turn.then(() => merge(options));
+      turn = mine.catch(() => undefined);
+      return mine;
+    },
+    markDropped: () => {
+      isDropped = true;
+    },
+  };
+}
+
+/** Makes a planned merge as a call of the parent. Returns the id of the call; undefined when nothing was changed. */
+async function runMerge(
+  { session, run }: ForkParent,
+  name: string,
+  files: ForkFiles,
+  planning: Pick<ForkMergeOptions, "favour" | "signal">,
+  outcome: MergeOutcome,
+): Promise<string | undefined> {
+  const { tool, args } = mergeTool(name, files, planning, outcome, session.resolver.display);
+  const { signal } = planning;
+  const result = await run(() => runCall(session, tool as unknown as Tool, args, { signal }));
+  if (!result.ok) {
+    const { code, message, ...rest } = result.error;
+    throw makeError(code, message, rest);
+  }
+  const { plan } = outcome;
+  if (plan.conflicts.length > 0 || plan.ops.length === 0) return undefined;
+  await files.merged(plan);
+  return result.meta.call_id;
+}

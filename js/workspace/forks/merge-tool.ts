@@ -1,0 +1,192 @@
+/**
+ * The merge of a fork as a changing call, so that the policy, rules, hooks, approvals, locks, observers and the
+ * history of the parent apply to it as to any other change of these paths. It is no tool for models.
+ */
+import { isBelowAny } from "../../backends/paths.ts";
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import type { PlannedMerge } from "../../storage/storage.ts";
+import { currentVersionsOf, hashOfAll, previewDiff, textIfDecodable } from "../../tools/render/preview.ts";
+import { object } from "../../tools/lib/schema.ts";
+import { text, texts } from "../../tools/lib/shared.ts";
+import type { Call, ChangingTool, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
+import { changedError, type ForkFiles, type PlanOptions } from "./files.ts";
+
+/** The arguments of the call, which hooks see. */
+interface MergeArgs {
+  readonly fork: string;
+  readonly paths: readonly string[];
+}
+
+interface MergeData {
+  readonly paths: readonly string[];
+}
+
+/** What the call did: the plan that was made, or one with conflicts. */
+export interface MergeOutcome {
+  plan: PlannedMerge;
+}
+
+/** The largest contents whose diff a reviewer sees. */
+const MAX_PREVIEW_BYTES = 2 * 1024 * 1024;
+
+const inputSchema = object(
+  { fork: text("The name of the fork."), paths: texts("The paths that the merge changes.") },
+  ["fork", "paths"],
+);
+const outputSchema = object({ paths: texts("The paths that were changed.") }, ["paths"]);
+
+/** Makes the call of one merge. `outcome` has the plan that was computed before, and gets the one that was made. */
+export function mergeTool(
+  name: string,
+  files: ForkFiles,
+  options: PlanOptions,
+  outcome: MergeOutcome,
+  display: (path: string) => string,
+): { readonly tool: ChangingTool<MergeArgs, MergeData, PlannedMerge>; readonly args: MergeArgs } {
+  const approved = new Set(pathsOf(outcome.plan));
+  const args: MergeArgs = { fork: name, paths: [...approved].map(display) };
+  let planned: PlannedMerge | undefined = outcome.plan;
+  const tool: ChangingTool<MergeArgs, MergeData, PlannedMerge> = {
+    kind: "change",
+    name: "merge",
+    title: "Merge fork",
+    description: "Brings the changes of a fork into its workspace.",
+    inputSchema,
+    outputSchema,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    several: true,
+    ...(files.isCommit ? { recordsItself: true } : {}),
+    parse(given) {
+      // A hook may refuse the merge. It cannot make another one of it.
+      if (JSON.stringify(given) === JSON.stringify(args)) return args;
+      throw new FilewrightError("INVALID_ARGUMENT", "The arguments of a merge cannot be changed.", {
+        complete: true,
+      });
+    },
+    paths: () => usesOf(outcome.plan, display),
+    async plan(_args, call) {
+      const plan = planned ?? (await files.plan({ ...options, signal: call.signal }));
+      planned = undefined;
+      outcome.plan = plan;
+      if (plan.conflicts.length > 0 || plan.ops.length === 0)
+        return { todo: plan, base: [], settled: { data: { paths: [] } } };
+      // The fork went on while it was merged: rules and approvals were applied to other paths.
+      if (pathsOf(plan).some((path) => !approved.has(path))) throw changedError();
+      return { todo: plan, base: [] };
+    },
+    async preview({ todo }, _args, call) {
+      const { diff, changes, contents } = await previewOf(todo, call);
+      const first = todo.ops[0];
+      const at = call.locations.findIndex(({ path }) => first !== undefined && path === pathOf(first));
+      const isRemoving = todo.ops.some(({ op }) => op === "remove");
+      return {
+        title: `Merge ${changes.length} ${changes.length === 1 ? "path" : "paths"} of the fork ${name}`,
+        location: Math.max(at, 0),
+        diff,
+        originalContent: null,
+        newContent: null,
+        risk: isRemoving ? "medium" : "low",
+        hash: hashOfAll(contents),
+        base: await currentVersionsOf(call.fs, [...new Set(pathsOf(todo))]),
+        changes,
+      };
+    },
+    async apply({ todo }, _args, call) {
+      await files.apply(todo, options, call);
+      return { data: { paths: [...new Set(pathsOf(todo))].map(call.display) } };
+    },
+    render: ({ paths }) => `Merged ${paths.length} ${paths.length === 1 ? "path" : "paths"} of ${name}`,
+  };
+  return { tool, args };
+}
+
+type MergeOp = PlannedMerge["ops"][number];
+
+function pathOf(op: MergeOp): string {
+  return op.op === "move" ? op.to : op.path;
+}
+
+function pathsOf({ ops }: PlannedMerge): readonly string[] {
+  return ops.map(pathOf);
+}
+
+/** Returns the paths of the call. What is removed counts as deleted for the rules, too. */
+function usesOf(plan: PlannedMerge, display: (path: string) => string): readonly PathUse[] {
+  const made = new Set(plan.ops.filter(({ op }) => op !== "remove").map(pathOf));
+  const replaced = new Set(
+    plan.states.flatMap(({ path, ours, theirs }) =>
+      ours !== null && ours.type !== "dir" && theirs?.type === "dir" ? [path] : [],
+    ),
+  );
+  return [...new Set(pathsOf(plan))].map((path) => {
+    const typed = display(path);
+    const args = { path: typed, recursive: false, missing_ok: false };
+    return {
+      argument: "paths",
+      typed,
+      intent: "write",
+      entry: true,
+      ...(isBelowAny(path, replaced) ? { belowReplaced: true } : {}),
+      effects: made.has(path) ? [] : [{ tool: "delete", args }],
+    };
+  });
+}
+
+/** Returns what a reviewer sees of a merge. */
+async function previewOf(
+  plan: PlannedMerge,
+  call: Call,
+): Promise<{
+  readonly diff: string;
+  readonly changes: readonly PreviewChange[];
+  readonly contents: readonly (Uint8Array | null)[];
+}> {
+  const states = new Map(plan.states.map((state) => [state.path, state]));
+  const made = new Set(plan.ops.filter(({ op }) => op !== "remove").map(pathOf));
+  const changes: PreviewChange[] = [];
+  const contents: (Uint8Array | null)[] = [];
+  const parts: string[] = [];
+  for (const op of plan.ops) {
+    const path = pathOf(op);
+    const { ours, theirs } = states.get(path) ?? { ours: null, theirs: null };
+    const entry = theirs ?? ours;
+    const type = entry === null || entry.type === "gone" ? "other" : entry.type;
+    if (op.op === "remove") {
+      if (made.has(path)) continue; // It is replaced by an entry of another kind.
+      changes.push({ path, kind: "delete", type });
+      contents.push(null);
+      parts.push(`removes ${call.display(path)}\n`);
+      continue;
+    }
+    const kind = ours === null ? "create" : "edit";
+    const bits = "mode" in op && op.mode !== undefined && op.mode !== ours?.mode ? op.mode : undefined;
+    const mode = bits === undefined ? {} : { mode: bits.toString(8).padStart(4, "0") };
+    if (op.op !== "put" && op.op !== "link") {
+      changes.push({ path, kind, type, ...mode });
+      const target = op.op === "symlink" ? ` -> ${op.target}` : "";
+      parts.push(`${kind === "create" ? "makes" : "changes"} ${call.display(path)}${target}\n`);
+      continue;
+    }
+    const after =
+      op.op === "put" ? op.body : await bodyOf(plan, op.hash === ours?.hash ? "ours" : "theirs", path);
+    const before = ours?.type === "file" ? await bodyOf(plan, "ours", path) : null;
+    changes.push({ path, kind, type: "file", hash: engine().sha256(after), ...mode });
+    contents.push(after);
+    parts.push(contentPart(before, after, call.display(path)));
+  }
+  return { diff: parts.join(""), changes, contents };
+}
+
+async function bodyOf(plan: PlannedMerge, side: "ours" | "theirs", path: string): Promise<Uint8Array> {
+  return (await plan.bodies(side, [path]))[0] ?? EMPTY_BYTES;
+}
+
+function contentPart(before: Uint8Array | null, after: Uint8Array, name: string): string {
+  const isSmall = Math.max(before?.length ?? 0, after.length) <= MAX_PREVIEW_BYTES;
+  const isText =
+    isSmall && textIfDecodable(before ?? EMPTY_BYTES) !== null && textIfDecodable(after) !== null;
+  if (isText) return previewDiff(before, after, name);
+  return `writes ${after.length} bytes to ${name}\n`;
+}

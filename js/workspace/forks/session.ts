@@ -1,0 +1,145 @@
+/** The shared state of a fork's calls: that of its parent, on the files of the fork. */
+import type { FsBackend } from "../../backends/backend.ts";
+import { SandboxedBackend } from "../../backends/confined/sandboxed.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { makeApprovals } from "../../hooks/approvals.ts";
+import { makeJournal, MemoryJournal } from "../../journal/index.ts";
+import type { SandboxPolicy } from "../../policy/index.ts";
+import { makeReads } from "../../pipeline/past/reads.ts";
+import { makeRepositories, type Repositories } from "../../pipeline/paths/repositories.ts";
+import { RunningCalls } from "../../pipeline/scheduling/running.ts";
+import type { CommandSandboxFor, Session } from "../../pipeline/session.ts";
+import { makeMoments } from "../../pipeline/moments.ts";
+import { makeViews, type Views } from "../../pipeline/views.ts";
+import { refusingCommands } from "../../tools/run_command.ts";
+import { type ConfineParts, makeConfine } from "../confine.ts";
+import { lockerOfBackend } from "../host.ts";
+import { stagesOf } from "../storage.ts";
+import { isForking, type ForkFiles } from "./files.ts";
+
+/** Returns the shared state of the calls of a fork. `workspace` is its number. */
+export function makeForkSession(
+  parent: Session,
+  files: ForkFiles,
+  workspace: number,
+  close: () => Promise<void>,
+): Session {
+  const inner = files.fs;
+  const { policy } = parent.resolver;
+  const made = new Set<FsBackend>();
+  const confine = (within: SandboxPolicy): FsBackend => new SandboxedBackend(inner, within);
+  const fs = confine(policy);
+  made.add(fs);
+  const own = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
+  // The files of a layer are read through those of the parent, which has to allow the same secrets.
+  const views: Views = {
+    of: own.of,
+    over: own.over,
+    get granted() {
+      return own.granted;
+    },
+    grantSecrets(paths) {
+      if (!files.isCommit) parent.views.grantSecrets(paths);
+      own.grantSecrets(paths);
+    },
+    on: own.on,
+    close: own.close,
+  };
+  const { searches } = files;
+  const momentsFor: ConfineParts["momentsFor"] = (within, at, its) =>
+    searches && { of: at, enter: makeMoments(searches, within, its) };
+  const commandsFor = forkCommandsOf(parent.commandsFor);
+  const reads = makeReads(undefined);
+  const access = Object.freeze({ ...parent.access, confinement: "checked" as const });
+  const journal = makeJournal({
+    store: new MemoryJournal(),
+    cwd: policy.cwd,
+    keep: true,
+    durable: false,
+  });
+  const { storage } = files;
+  const isMine = parent.resolver.mayWrite;
+  return Object.freeze({
+    ...parent,
+    workspace,
+    running: new RunningCalls(parent.running),
+    async release() {
+      await views.close();
+      for (const backend of made) await backend.close?.();
+      made.clear();
+      await reads.close();
+      await close();
+    },
+    fs,
+    views,
+    moments: momentsFor(policy, fs, views),
+    repositories: repositoriesOf(parent, inner, policy),
+    reads,
+    access,
+    confine: makeConfine({
+      files: inner,
+      made,
+      rules: parent.rules,
+      commandsFor,
+      confine,
+      momentsFor,
+      summarize: (both, wanted) =>
+        Object.freeze({
+          ...access,
+          cwd: both.policy.cwd,
+          readRoots: both.policy.read,
+          writeRoots: both.policy.write,
+          deny: Object.freeze([...new Set([...access.deny, ...wanted.deny])]),
+          readOnly: both.policy.readOnly,
+        }),
+    }),
+    approvals: makeApprovals(),
+    // An approval that lasts is for the files of the parent. What is spent in a fork is spent.
+    stores: Object.freeze({ ...parent.stores, approvals: undefined }),
+    locker: lockerOfBackend(inner, false),
+    commands: commandsFor(policy, parent.rules),
+    commandsFor,
+    stages: storage && stagesOf(storage, inner, { journal, isMine, keepsOwn: false }),
+    stage: undefined,
+    unstaged: undefined,
+    journal,
+    storage: isForking(storage) ? storage : undefined,
+    forkDepth: parent.forkDepth + 1,
+  });
+}
+
+/** Both the repositories of the parent, which knows the configuration of the user, and those of the fork count. */
+function repositoriesOf(
+  { repositories: above }: Session,
+  inner: FsBackend,
+  policy: SandboxPolicy,
+): Repositories | undefined {
+  if (above === undefined) return undefined;
+  const own = makeRepositories(inner, policy.write, undefined);
+  const both = async (
+    one: Promise<readonly string[]>,
+    other: Promise<readonly string[]>,
+  ): Promise<readonly string[]> => [...new Set((await Promise.all([one, other])).flat())];
+  const withOwn = (of: Repositories): Repositories => ({
+    placesFor: (real, looked) => both(above.placesFor(real), of.placesFor(real, looked)),
+    placesOf: (directory) => both(above.placesOf(directory), of.placesOf(directory)),
+    on: (fs) => withOwn(of.on(fs)),
+  });
+  return withOwn(own);
+}
+
+/** A command would see the files of the parent, so it is refused. */
+function forkCommandsOf(commandsFor: CommandSandboxFor): CommandSandboxFor {
+  return (policy, rules) => {
+    const provider = commandsFor(policy, rules);
+    return provider === undefined ? undefined : refusingCommands(provider, forkCommandError);
+  };
+}
+
+function forkCommandError(): FilewrightError {
+  return new FilewrightError(
+    "UNSUPPORTED_OPERATION",
+    "Commands do not run in a fork: they would see the files without its changes.",
+    { complete: true, hint: "merge the fork first, and run the command in the workspace" },
+  );
+}

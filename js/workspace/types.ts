@@ -1,0 +1,269 @@
+/** The types of a workspace: what it offers, and what it says about itself. */
+import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
+import type { StateDirectory } from "../backends/state-directory.ts";
+import type { EngineInfo } from "../engine/engine.ts";
+import type { Approval } from "../hooks/approvals.ts";
+import type { Recovery } from "../journal/index.ts";
+import type { CallOptions } from "../pipeline/enter.ts";
+import type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
+import type { ToolResult } from "../pipeline/result.ts";
+import type { Spent } from "../pipeline/scheduling/budget.ts";
+import type { Grant } from "../policy/index.ts";
+import type { StorageFacts } from "../storage/storage.ts";
+import type { GrepArgs, GrepData, GrepOutput, ToolArgs, ToolData, ToolName } from "../tools/index.ts";
+import type { AccessSummary } from "../tools/lib/tool.ts";
+import type { AgentOptions } from "./agents.ts";
+import type { ForkDiff } from "./forks/changes.ts";
+import type { ForkDiffOptions, ForkMerge, ForkMergeOptions, ForkWorkspaceOptions } from "./forks/forks.ts";
+import type { LocalFacts } from "./host.ts";
+import type { ToolDefinition } from "./preset-tools.ts";
+
+/** What the workspace runs on: engine, capabilities of the backend, confinement, journal, and what recovery found. */
+export interface Capabilities {
+  /** The loaded engine, and the reason why no other was loaded. */
+  readonly engine: EngineInfo;
+  /** The optional capabilities of the backend that the workspace uses. */
+  readonly backend: readonly Capability[];
+  /** `native`: the backend resolves and opens in one step. `checked`: paths are checked before they are used. */
+  readonly confinement: "native" | "checked";
+  /**
+   * How a local disk resolves paths, the restrictions that the kernel enforces on the threads that touch
+   * files, and why they are not stronger.
+   */
+  readonly resolver?: LocalFacts;
+  /** What the engine of a storage does, as its probe found; absent without the option `storage`. */
+  readonly storage?: StorageFacts;
+  /** The interrupted changes that opening found. */
+  readonly recovery: Recovery;
+  /**
+   * The place where changes are recorded before they are made. With `memory`, a process that dies during a
+   * change leaves it half made; a backend other than `LocalBackend` needs the option `backendId` for
+   * `disk`. `host`: in the store of the option `journal`. `storage`: each change is one commit of the storage, whose
+   * history is that of every replica.
+   */
+  readonly journal: "disk" | "memory" | "host" | "storage";
+  /** The places of what replicas have to share to answer alike. */
+  readonly shared: SharedPlaces;
+  /**
+   * The directory of locks and history, and why it is not in a better place; absent for a workspace that keeps
+   * nothing on the disk.
+   */
+  readonly state?: StateDirectory;
+  /** The confinement of the threads that touch files, and of commands. */
+  readonly sandbox: AccessSummary["sandbox"];
+}
+
+/**
+ * Where a workspace keeps what its replicas have to share. `memory` is that of this process, so another one knows
+ * nothing of it; `storage`: the records of the option `storage`; `host`: the store that an option named; `disk`:
+ * below the state directory, for the processes of one machine.
+ */
+export interface SharedPlaces {
+  /** Approvals that last beyond their call. */
+  readonly approvals: "memory" | "storage" | "host";
+  /** What agents have spent of their budgets. */
+  readonly budgets: "memory" | "storage" | "host";
+  /** What each agent has read, for the guard. `none` where the guard is off. */
+  readonly reads: "memory" | "storage" | "host" | "disk" | "none";
+}
+
+/** The grants of a workspace. They have an effect only with `permissions.mode: "prompt"`. */
+export interface WorkspaceGrants {
+  /** Returns the grants in force. */
+  list(): Promise<readonly Grant[]>;
+  /** Grants a directory without a question. Paths that the policy refuses stay refused. */
+  add(grant: Omit<Grant, "granted_at">): Promise<void>;
+  /** Revokes the grants of exactly this directory for later calls. Returns false when it had none. */
+  revoke(dir: string): Promise<boolean>;
+}
+
+/** The approvals of a workspace that last beyond one call. */
+export interface WorkspaceApprovals {
+  /** Returns the approvals in force. */
+  list(): Promise<readonly Approval[]>;
+  /** Revokes an approval by its id, for calls that begin from now on. Returns false if there is none. */
+  revoke(id: string): Promise<boolean>;
+}
+
+/** The options of `ws.lock(path)`, which locks one path. */
+export interface WorkspaceLockOptions {
+  /** Ends the wait for the lock, with CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The options of `ws.undo`. */
+export interface UndoOptions {
+  /** Ends the wait for locks, with CANCELLED. What has begun to write finishes. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The arguments of a call. One type serves canonical tools and others, because editors complete nothing
+ * when they must first choose between two overloads. A preset may have a tool of the same name with
+ * other arguments, so those are accepted as well.
+ */
+export type CallArgs<Name extends string> = Name extends ToolName
+  ? ToolArgs[Name] | { readonly [argument: string]: unknown }
+  : unknown;
+
+/** The data of a call's result; unknown for a tool that is not canonical. */
+export type CallData<Name extends string> = Name extends ToolName ? ToolData[Name] : unknown;
+
+/** The tools for files below the roots, as methods and as definitions for models, and functions for hosts. */
+export interface Workspace extends ToolMethods, AsyncDisposable {
+  /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
+  call<Output extends GrepOutput = "content">(
+    tool: "grep",
+    args: GrepArgs<Output>,
+    options?: CallOptions,
+  ): Promise<ToolResult<GrepData<Output>>>;
+  /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
+  call<Name extends ToolName | (string & {})>(
+    tool: Name,
+    args: CallArgs<Name>,
+    options?: CallOptions,
+  ): Promise<ToolResult<CallData<Name>>>;
+  /** The definitions of the tools, for models. */
+  readonly tools: readonly ToolDefinition[];
+  /** The storage, confined to the policy of the workspace. Rules and hooks do not apply to it. */
+  readonly fs: FsBackend;
+  /** Returns the engine, confinement and journal in use. */
+  capabilities(): Capabilities;
+  /** The interrupted changes that opening found; the same as in {@link Capabilities}. */
+  readonly recovery: Recovery;
+  /** The granted directories: the host can list, add and revoke them. */
+  readonly grants: WorkspaceGrants;
+  /** The approvals that last beyond their call. */
+  readonly approvals: WorkspaceApprovals;
+  /** Acquires the lock that a changing call on the path acquires. @throws FilewrightError LOCK_TIMEOUT */
+  lock(path: string, options?: WorkspaceLockOptions): Promise<LockHandle>;
+  /** Returns the changing calls that can be undone, by all callers with the same journal, the newest first. */
+  history(): Promise<readonly HistoryEntry[]>;
+  /**
+   * Restores the state before a call. An undo can be undone.
+   * @throws FilewrightError NOT_FOUND, CONFLICT when a path has changed since, and as any change does
+   */
+  undo(callId: string, options?: UndoOptions): Promise<Undone>;
+  /**
+   * Returns the workspace of one agent. Its reads, grants, approvals and budget are its own; files,
+   * locks, hooks and history are shared. Its access is that of the workspace, or less. It ends with the
+   * workspace.
+   *
+   * @example
+   * const reviewer = await ws.agent("reviewer", { access: { readOnly: true }, budget: { calls: 200 } });
+   * const tools = toolsFor(reviewer, "claude");
+   *
+   * @throws FilewrightError INVALID_ARGUMENT for invalid options
+   */
+  agent(name: string, options?: AgentOptions): Promise<AgentWorkspace>;
+  /**
+   * Makes a fork: a workspace with the same options that begins with the files as they are, and whose changes stay
+   * in it until they are merged. Nothing is copied, so several agents can each try a change at the same time. On a
+   * storage with forks, the fork is a workspace of that storage under this name; otherwise its changes are in memory,
+   * and what it has not changed is read from this workspace. It ends with this workspace.
+   *
+   * @example
+   * const fork = await ws.fork("attempt-1");
+   * await fork.call("edit_file", { path: "src/a.ts", old_text: "1", new_text: "2" });
+   * const { conflicts } = await fork.merge();
+   * await fork.drop();
+   *
+   * @param name 1 to 64 letters, digits and `.`, `_`, `-`; default: a new one, and the fork is dropped when it is closed
+   * @throws FilewrightError ALREADY_EXISTS for a name in use, LIMIT_EXCEEDED for more than eight forks above each other
+   */
+  fork(name?: string, options?: ForkWorkspaceOptions): Promise<ForkWorkspace>;
+  /**
+   * Shuts the workspace down in order: running calls finish, new ones are refused as CANCELLED with
+   * `details.reason: "shutting_down"`. Resolves when no call is running; call `close` then. On an
+   * agent's workspace it affects the calls of that agent only.
+   */
+  drain(): Promise<void>;
+  /**
+   * Ends the workspace and releases its descriptors, watches, threads and indexes. Later calls fail
+   * with UNSUPPORTED_OPERATION. Running calls that read, wait or ask are cancelled (CANCELLED); those
+   * that write finish first. Waits for all of them, at most ten seconds.
+   */
+  close(): Promise<void>;
+}
+
+/** The workspace of one of several agents. `close` ends it for this agent only. */
+export interface AgentWorkspace extends Workspace {
+  /** Returns the used part of the agent's budget; undefined without a budget. */
+  spent(): Promise<Spent | undefined>;
+}
+
+/**
+ * A fork of a workspace. Rules, hooks, approvals and limits are those of its parent; what was read, the history and
+ * lasting approvals are its own. Commands do not run in it.
+ */
+export interface ForkWorkspace extends Workspace {
+  /** The name of the fork. */
+  readonly name: string;
+  /**
+   * Returns what the fork changed since it began, or was last merged. The parent need not be as it was then.
+   *
+   * @example
+   * const { changes, text } = await fork.diff({ text: true });
+   */
+  diff(options?: ForkDiffOptions): Promise<ForkDiff>;
+  diff(args: ToolArgs["diff"], options?: CallOptions): Promise<ToolData["diff"]>;
+  /**
+   * Brings the changes into the parent as one change of it, three-way: what both changed is merged line by line. The
+   * parent's rules, hooks and approvals apply to the merge as a call of `merge` with these paths, and it can be
+   * undone there. With conflicts nothing is changed. Afterwards the fork goes on, and can be merged again.
+   * @throws FilewrightError as any change of these paths does; CONFLICT when a side changes all the time
+   */
+  merge(options?: ForkMergeOptions): Promise<ForkMerge>;
+  /** Closes the fork and removes its changes. Forks of it are closed as well. */
+  drop(): Promise<void>;
+}
+
+/**
+ * Every tool as a method: it returns the data, or throws the failure. The doc comments of the methods and of
+ * their arguments are the descriptions for models: `scripts/describe-types.mjs` adds them to the declarations.
+ */
+export interface ToolMethods {
+  readFile(args: ToolArgs["read_file"], options?: CallOptions): Promise<ToolData["read_file"]>;
+  readManyFiles(
+    args: ToolArgs["read_many_files"],
+    options?: CallOptions,
+  ): Promise<ToolData["read_many_files"]>;
+  writeFile(args: ToolArgs["write_file"], options?: CallOptions): Promise<ToolData["write_file"]>;
+  editFile(args: ToolArgs["edit_file"], options?: CallOptions): Promise<ToolData["edit_file"]>;
+  applyPatch(args: ToolArgs["apply_patch"], options?: CallOptions): Promise<ToolData["apply_patch"]>;
+  diff(args: ToolArgs["diff"], options?: CallOptions): Promise<ToolData["diff"]>;
+  listDirectory(args: ToolArgs["list_directory"], options?: CallOptions): Promise<ToolData["list_directory"]>;
+  glob(args: ToolArgs["glob"], options?: CallOptions): Promise<ToolData["glob"]>;
+  findFiles(args: ToolArgs["find_files"], options?: CallOptions): Promise<ToolData["find_files"]>;
+  grep<Output extends GrepOutput = "content">(
+    args: GrepArgs<Output>,
+    options?: CallOptions,
+  ): Promise<GrepData<Output>>;
+  stat(args: ToolArgs["stat"], options?: CallOptions): Promise<ToolData["stat"]>;
+  copy(args: ToolArgs["copy"], options?: CallOptions): Promise<ToolData["copy"]>;
+  move(args: ToolArgs["move"], options?: CallOptions): Promise<ToolData["move"]>;
+  delete(args: ToolArgs["delete"], options?: CallOptions): Promise<ToolData["delete"]>;
+  mkdir(args: ToolArgs["mkdir"], options?: CallOptions): Promise<ToolData["mkdir"]>;
+  batch(args: ToolArgs["batch"], options?: CallOptions): Promise<ToolData["batch"]>;
+  accessInfo(args: ToolArgs["access_info"], options?: CallOptions): Promise<ToolData["access_info"]>;
+}
+
+/** Converts a name: `read_file` → `readFile`. */
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/** The type of any method, for code that handles all of them. */
+type MethodOfTool<Name extends ToolName> = (
+  args: ToolArgs[Name],
+  options?: CallOptions,
+) => Promise<ToolData[Name]>;
+
+/** Fails to compile when a tool has no method, or a method does not fit its tool. */
+type MethodsComplete<
+  _Methods extends { readonly [Name in ToolName as CamelCase<Name>]: MethodOfTool<Name> },
+> = true;
+/** True when each tool has a method, and there are no others. */
+type ToolMethodsAreComplete = MethodsComplete<ToolMethods> &
+  ([Exclude<keyof ToolMethods, CamelCase<ToolName>>] extends [never] ? true : never);
+true satisfies ToolMethodsAreComplete;

@@ -1,0 +1,43 @@
+/** Forks over Postgres, PGlite and an S3-compatible store. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe } from "vitest";
+import type pg from "pg";
+import { openWorkspace } from "../../../js/index.node.ts";
+import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import { s3Storage } from "../../../js/storage/s3/index.node.ts";
+import { missingServer, startPostgres, type TestServer } from "../../storage/postgres/server.mjs";
+import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "../../storage/s3/versitygw.mjs";
+import { forkCases } from "./cases.ts";
+import type { OpenSubject } from "./subject.ts";
+
+describe.skipIf(missingServer() !== undefined)("forks on Postgres", () => {
+  let server: TestServer;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = server.pool();
+  });
+  afterAll(() => server.stop());
+  const open: OpenSubject = async (options = {}) => {
+    const storage = await postgresStorage({ client: pool, workspace: randomUUID(), tenant: randomUUID() });
+    const ws = await openWorkspace({ storage, root: "/repo", ...options });
+    return { ws, dispose: () => ws.close() };
+  };
+  forkCases(open);
+});
+
+describe.skipIf(LACKS_VERSITYGW)("forks on versitygw", () => {
+  let server: S3Server;
+  beforeAll(async () => {
+    server = await startVersitygw();
+  });
+  afterAll(() => server.stop());
+  const open: OpenSubject = async (options = {}) => {
+    const { endpoint, bucket, credentials } = server;
+    const prefix = `${randomUUID()}/`;
+    const storage = await s3Storage({ endpoint, bucket, credentials, workspace: "main", prefix });
+    const ws = await openWorkspace({ storage, root: "/repo", ...options });
+    return { ws, dispose: () => ws.close() };
+  };
+  forkCases(open);
+});
