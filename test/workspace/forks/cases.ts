@@ -113,13 +113,11 @@ export function forkCases(open: OpenSubject): void {
       "new/deep/file.txt": "n\n",
     });
     expect(callId).toBeDefined();
-    if (ws.capabilities().storage === undefined) {
-      const after = await treeOf(ws);
-      const { callId: undone } = await ws.undo(callId as string);
-      expect(await treeOf(ws)).toEqual(before);
-      await ws.undo(undone);
-      expect(await treeOf(ws)).toEqual(after);
-    }
+    const after = await treeOf(ws);
+    const { callId: undone } = await ws.undo(callId as string);
+    expect(await treeOf(ws)).toEqual(before);
+    await ws.undo(undone);
+    expect(await treeOf(ws)).toEqual(after);
     // The fork is as its parent now, and a second merge does nothing.
     expect(await treeOf(fork)).toEqual(await treeOf(ws));
     expect((await fork.diff()).changes).toEqual([]);
