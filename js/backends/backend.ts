@@ -294,7 +294,10 @@ export interface FsBackend {
    * paths. It replaces the previous list.
    */
   grantSecrets?(paths: readonly string[]): void;
-  /** Returns a copy of the backend for the own reads of the host, which treats secrets as ordinary files. */
+  /**
+   * Returns a copy of the backend that treats secrets as ordinary files. Filewright uses it for its own work, such as
+   * a rollback, which has to read and restore every file.
+   */
   trusted?(): FsBackend;
   /** Frees caches and their watches. Later calls build them again. */
   dispose?(): void;

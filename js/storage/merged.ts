@@ -2,15 +2,19 @@
 import type { Op } from "./commit.ts";
 import type { Actor, Entry, StorageCall, Version } from "./entry.ts";
 
-/** How the changes of a fork are merged. */
+/**
+ * How the changes of a fork are merged. In these types, this storage is the one that receives the changes, and the
+ * fork is the one that they come from. A parent can be merged into its fork as well: it is then called the fork.
+ */
 export interface MergeOfForkOptions extends StorageCall {
   /** The idempotency key of the commit. */
   readonly key?: string | undefined;
   /** The origin of the commit. */
   readonly actor?: Actor | undefined;
   /**
-   * The side whose state a path in conflict gets: `ours` is this storage, `theirs` is the fork. Texts are merged
-   * first; the side counts for a path that has a conflict after that. Default: conflicts are returned.
+   * The side whose state a path in conflict gets: `ours` is this storage, `theirs` is the fork. A text that both
+   * sides changed gets it only if the three-way merge of its lines has conflicts. A conflict of the kind `tree` is
+   * returned even so. Default: every conflict is returned.
    */
   readonly favour?: "ours" | "theirs" | undefined;
   /**
@@ -45,10 +49,16 @@ export interface PlannedMerge {
 }
 
 /**
- * The reason of a conflict: `content` of two texts changed at the same place, `binary` contents both changed,
- * `type` of different kinds of entries, `removed` on one side and changed on the other, `mode` of different
- * permission bits, `target` of links changed on both sides, `tree` for an entry below a path that the other side
- * removed or made a file.
+ * The reason of a conflict.
+ *
+ * - `content`: both sides changed the same lines of a text.
+ * - `binary`: both sides changed a file that is not UTF-8 text, or that is too large for a merge of its lines.
+ * - `type`: the entries of the two sides are of different types, such as a file and a directory.
+ * - `removed`: one side removed the entry, and the other changed it.
+ * - `mode`: both sides changed the permission bits.
+ * - `target`: both sides changed a symbolic link.
+ * - `tree`: the fork changed an entry below a path that is no directory in this storage, or it replaced a directory
+ *   in which this storage has other entries.
  */
 export type PathConflictKind = "content" | "binary" | "type" | "removed" | "mode" | "target" | "tree";
 
@@ -62,12 +72,12 @@ export interface PathConflict extends MergeStates {
 
 /** The result of a merge. */
 export interface Merged {
-  /** The version of this storage after the merge; its present version when nothing was changed. */
+  /** The version of this storage after the merge. A merge that changes nothing leaves it as it was. */
   readonly version: Version;
-  /** The entries that the merge changed, as of its commit; empty with conflicts. */
+  /** The entries that the merge changed, in their state after its commit; empty when there are conflicts. */
   readonly entries: readonly Entry[];
   /** The paths in conflict, sorted. When there are any, the merge has changed nothing. */
   readonly conflicts: readonly PathConflict[];
-  /** True when the key was known: the merge had happened before. */
+  /** True when a merge with the same key had happened before. This is its answer, and nothing was merged again. */
   readonly repeated?: true;
 }

@@ -1,10 +1,12 @@
-// Installs the tarballs of a release into an empty folder, as npm does for a user of this machine, and tries what was
-// installed: the contract suite and the first uses of a workspace (use-package.mjs).
+// Installs the npm tarballs of a release into an empty folder and runs the contract suite and the first uses of a
+// workspace (use-package.mjs) with the installed package. In contrast to `try-addon.mjs --tarballs`, which unpacks
+// the tarballs for any platform, npm itself installs them, and only for the platform of this machine.
 //
 //   node scripts/release/try-tarballs.mjs TARBALLS
-//     --platform NAME   the platform that this machine must have; default: the one that it has
+//     --platform NAME   fail unless this machine has this platform; default: the platform of this machine
 //
-// Needs Node, npm and a checkout without node_modules, so that it runs in any image with Node.
+// Needs Node, npm and a checkout. The checkout needs no node_modules, so that the script runs in any container image
+// with Node.
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,9 +22,9 @@ import { describeTrial, tryAddon } from "./try-addon.mjs";
  * Installs and tries the tarballs in a folder.
  *
  * @param {string} folder
- * @param {string} platform as scripts/lib/platform.mjs names this machine's
+ * @param {string} platform the platform that this machine must have, in the form of `platformName`
  * @returns {import("./try-addon.mjs").Trial}
- * @throws BuildError if a case fails, or this machine has another platform
+ * @throws BuildError if this machine has another platform, its addon has no tarball, or a case fails
  */
 export function tryTarballs(folder, platform) {
   if (platform !== platformName()) {
@@ -31,14 +33,16 @@ export function tryTarballs(folder, platform) {
   const [target] = releaseTargets([platform]);
   const { main, addons } = findTarballs(folder);
   if (!addons.has(platform)) throw new BuildError(`${folder} has no addon for ${platform}`);
-  const home = realpathSync(mkdtempSync(join(tmpdir(), "filewright-tarballs-")));
+  const installFolder = realpathSync(mkdtempSync(join(tmpdir(), "filewright-tarballs-")));
   try {
-    writeFileSync(join(home, "package.json"), '{ "private": true }\n');
-    const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-    runAndWait("npm", ["install", "--prefix", home, ...quiet, main, addons.get(platform)]);
-    return tryAddon(target, { installed: join(home, "node_modules/filewright") });
+    writeFileSync(join(installFolder, "package.json"), '{ "private": true }\n');
+    // Without install scripts, the trial also shows that no package needs one.
+    const npmFlags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    // The addon is named as well: npm would look for this optional dependency in the registry, which may not have it.
+    runAndWait("npm", ["install", "--prefix", installFolder, ...npmFlags, main, addons.get(platform)]);
+    return tryAddon(target, { installed: join(installFolder, "node_modules/filewright") });
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    rmSync(installFolder, { recursive: true, force: true });
   }
 }
 

@@ -130,7 +130,7 @@ export class LocalBackend implements FsBackend {
     this.#roots.grantSecrets([...paths]);
   }
 
-  /** A copy of the backend for the host's own reads, which treats secrets as ordinary files. */
+  /** A copy of the backend that treats secrets as ordinary files, for Filewright's own work, such as a rollback. */
   trusted(): LocalBackend {
     if (this.#options.policy?.secrets !== "grant") return this;
     this.#trusted ??= new LocalBackend(this.#options, this.#roots.withoutSecretFilter());

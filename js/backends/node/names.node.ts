@@ -1,4 +1,7 @@
-/** How names of a held directory change: without replacing anything, and with a second name for the old file. */
+/**
+ * Changes of the names in pinned directories: renames that replace nothing, and hard links that keep a file which is
+ * about to be replaced. `node:fs` has no rename that fails if the new name exists (`RENAME_NOREPLACE`).
+ */
 import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import { constants } from "node:fs";
@@ -6,7 +9,12 @@ import { noAside, pathChanged, systemErrorName } from "./errors.node.ts";
 import { isSameEntry, isSameState } from "./facts.node.ts";
 import { factsIn, type PinnedDirectory } from "./pinned.node.ts";
 
-/** Gives a file that is about to be replaced a second name, under which it survives. */
+/**
+ * Keeps a file that is about to be replaced: makes a hard link to it with the name `aside` in the same directory.
+ *
+ * @throws CONFLICT of `pathChanged` if the file no longer has the state `expected`; UNSUPPORTED_OPERATION of `noAside`
+ * if the file cannot have a hard link; the exceptions ENOSPC and EDQUOT of `node:fs`
+ */
 export function linkAside(
   path: string,
   directory: PinnedDirectory,
@@ -21,13 +29,20 @@ export function linkAside(
     if (code === "ENOENT") throw pathChanged(path);
     throw code === "ENOSPC" || code === "EDQUOT" ? error : noAside(path);
   }
-  const kept = factsIn(directory, aside);
-  if (kept !== undefined && isSameState(kept, expected)) return;
+  // The link may be to another file, which has replaced the expected one before the link was made.
+  const linked = factsIn(directory, aside);
+  if (linked !== undefined && isSameState(linked, expected)) return;
   fs.unlinkSync(directory.at(aside));
   throw pathChanged(path);
 }
 
-/** Renames an entry unless the new name exists. @throws the exception EEXIST of `node:fs` */
+/**
+ * Renames an entry unless the new name exists. A file is linked and unlinked, because a link never replaces anything.
+ * Directories, symbolic links and files without hard links are renamed after a check: an entry that another process
+ * creates between the check and the rename can be replaced.
+ *
+ * @throws the exceptions of `node:fs`, EEXIST if the new name exists
+ */
 export function moveUnlessExists(
   from: PinnedDirectory,
   name: string,
@@ -42,7 +57,8 @@ export function moveUnlessExists(
       linked = true;
     } catch (error) {
       const code = systemErrorName(error);
-      // Other errors mean that the file system has no hard links, or that this file may have none.
+      // Any other error means that the file system has no hard links, or that this file may have none.
+      // The file is then renamed below.
       if (
         code === "EEXIST" ||
         code === "ENOENT" ||
@@ -62,7 +78,7 @@ export function moveUnlessExists(
   fs.renameSync(from.at(name), to.at(newName));
 }
 
-/** Removes the old name of a file that has a new one. If that fails, the new name is removed again. */
+/** Removes the old name of a file after its new name was linked. If that fails, the new name is removed instead. */
 function removeOldName(
   from: PinnedDirectory,
   name: string,
@@ -77,13 +93,13 @@ function removeOldName(
       const linked = factsIn(to, newName);
       if (linked !== undefined && isSameEntry(linked, facts)) fs.unlinkSync(to.at(newName));
     } catch {
-      // The first error is the one that tells why the file was not moved.
+      // The error of the first removal is thrown, because it says why the file was not moved.
     }
     throw error;
   }
 }
 
-/** Waits until the names of a directory are on the disk, where it may be read. */
+/** Flushes the names of a directory to the disk. Does nothing if the directory cannot be opened for reading. */
 export function syncDirectory(directory: PinnedDirectory): void {
   let fd: number;
   try {
@@ -94,7 +110,7 @@ export function syncDirectory(directory: PinnedDirectory): void {
   try {
     fs.fsyncSync(fd);
   } catch (error) {
-    // Windows does not flush directories.
+    // Windows and some file systems cannot flush a directory, and answer with one of these errors.
     if (!["EPERM", "EINVAL", "EISDIR", "EBADF"].includes(systemErrorName(error) ?? "")) throw error;
   } finally {
     fs.closeSync(fd);

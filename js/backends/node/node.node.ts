@@ -1,8 +1,8 @@
 /**
  * The local disk without the native addon, over `node:fs`.
  *
- * Paths are resolved and judged by the policy in TypeScript (`../confined`); `exact.node.ts` then opens exactly the
- * path that was judged, or refuses. A path that another program has changed in between is resolved again.
+ * Paths are resolved and checked against the policy in TypeScript (`../confined`). `exact.node.ts` then opens exactly
+ * the path that was checked, or fails if another program has changed the path in between. The call is then repeated.
  */
 import { optionChecker } from "../../schema/option.ts";
 import type { Signalled } from "../../engine/errors.ts";
@@ -56,7 +56,7 @@ const checkOptions = optionChecker("NodeBackend", NODE_OPTIONS);
 /** The number of attempts when other programs change a path while it is used. */
 const MAX_PATH_ATTEMPTS = 64;
 
-/** The policy of a disk without one: everything is allowed. */
+/** The policy of a backend that was created without one: everything is allowed. */
 const UNRESTRICTED: SandboxPolicy = Object.freeze({
   cwd: "/",
   read: null,
@@ -67,7 +67,7 @@ const UNRESTRICTED: SandboxPolicy = Object.freeze({
   followSymlinks: "any",
 });
 
-/** The confined disk, which has every capability that this file uses. */
+/** The disk with its policy. The omitted methods are implemented in {@link NodeBackend}, or replaced by fallbacks. */
 type ConfinedDisk = FsBackend &
   Required<
     Omit<FsBackend, "confine" | "readLines" | "listPage" | "grep" | "find" | "findFiles" | "listTree">
@@ -91,13 +91,14 @@ export class NodeBackend implements FsBackend {
   #yielder: Yielder | undefined;
   readonly #threads = new DiskThreads();
 
-  /** A copy of the backend that enforces a policy. A confined backend is not confined again. */
+  /** A copy of the backend that enforces a policy. Absent if this one already enforces a policy. */
   declare readonly confine?: (policy: SandboxPolicy) => NodeBackend;
 
-  /** @param disk the confined disk, where the caller has created it */
+  /** @param disk a disk that already enforces the policy, for {@link trusted}; created from the options if omitted */
   constructor(given: NodeOptions = {}, disk?: FsBackend) {
     const options = checkOptions(given);
     this.#options = Object.freeze({ ...options });
+    // Both are registered for this object, so that code which knows only an `FsBackend` can look them up.
     boundOutput(this, options.policy);
     markPathsOfHost(this);
     this.#disk = (disk ??
@@ -116,7 +117,7 @@ export class NodeBackend implements FsBackend {
     this.#disk.grantSecrets(paths);
   }
 
-  /** A copy of the backend for the host's own reads, which treats secrets as ordinary files. */
+  /** A copy of the backend that treats secrets as ordinary files, for Filewright's own work, such as a rollback. */
   trusted(): NodeBackend {
     if (this.#options.policy?.secrets !== "grant") return this;
     this.#trusted ??= new NodeBackend(this.#options, this.#disk.trusted());
@@ -125,14 +126,14 @@ export class NodeBackend implements FsBackend {
 
   /** Returns how the files are protected. */
   capabilities(): NodeCapabilities {
-    const held =
+    const pinning =
       pinMode() === "descriptor"
         ? "directories are held by descriptors of procfs"
         : "procfs is missing: paths are compared before and after each use";
     const reason = "no part of the kernel is in use without the native addon";
     return Object.freeze({
       resolver: "node",
-      reason: held,
+      reason: pinning,
       kernel: Object.freeze({ files: "none", reason }),
     });
   }
@@ -223,7 +224,7 @@ export class NodeBackend implements FsBackend {
   removeTree(path: string, options?: RemoveTreeOptions): Promise<TreeCounts> {
     return this.#run([path], (disk, path) => disk.removeTree(path, CHECK.removeTree(options, path)));
   }
-  /** Returns a new path in the directory of `path`, to which a change renames the entry it replaces or deletes. */
+  /** Returns a new path in the directory of `path`, where a change keeps the entry that it replaces or deletes. */
   asidePath(path: string): string {
     checkAbsolute(path);
     return childOf(parentOf(normalise(canonicalHostPath(path)).path), newAsideName());
@@ -261,8 +262,8 @@ export class NodeBackend implements FsBackend {
   }
 
   /**
-   * Runs a call with its paths in their one spelling, by which the policy judges them. Runs it again when another
-   * program has changed a path between its check and its use.
+   * Runs a call with canonical paths: a name that is not UTF-8 has several escaped spellings, and the rules of the
+   * policy compare text. Repeats the call when another program has changed a path between its check and its use.
    */
   async #run<T>(
     given: readonly string[],
@@ -271,7 +272,7 @@ export class NodeBackend implements FsBackend {
     if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", given[0] ?? "/", "the backend is closed");
     for (const path of given) checkAbsolute(path);
     const paths = given.map(canonicalHostPath);
-    // Most calls wait for no thread, so a loop over them would leave the event loop no turn.
+    // Most calls use synchronous functions of `node:fs`. Without a pause, a loop of calls would block the event loop.
     this.#yielder ??= new Yielder({});
     await this.#yielder.yieldIfDue();
     for (let attempt = 1; ; attempt++) {
@@ -284,7 +285,7 @@ export class NodeBackend implements FsBackend {
   }
 }
 
-/** @throws INVALID_ARGUMENT for a path that is not absolute, or that no text can be */
+/** @throws INVALID_ARGUMENT for a path that is not absolute, or that cannot name a file; NAME_TOO_LONG */
 function checkAbsolute(path: string): void {
   checkPath(path);
   if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "path is not absolute");

@@ -1,6 +1,7 @@
 /**
- * A storage in memory: the complete reference of the contract, for tests, demos and development. It belongs to one
- * process and ends with it. A commit runs without interruption, so no reader sees half of it.
+ * A storage in memory: the reference implementation of the contract `Storage`, for tests, demos and development. Only
+ * its own process can use it, and its content is lost when the process ends. A commit runs without interruption, so
+ * no reader sees half of it.
  */
 import { engine } from "../../engine/current.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
@@ -77,9 +78,9 @@ const checkOptions = optionChecker("memoryStorage", MEMORY_STORAGE_OPTIONS);
 
 const DEFAULT_KEPT_COMMITS = 10_000;
 const ROOT_MODE = 0o755;
-/** The time for which an idempotency key is known. */
+/** The time in milliseconds for which the answer to an idempotency key is kept. */
 const KEY_MS = 24 * 60 * 60 * 1000;
-/** How often a merge is computed again when another writer was faster. */
+/** The maximum number of times that a merge is computed: again whenever another writer has changed its paths. */
 const MAX_MERGE_PLANS = 8;
 /** The size in bytes from which a content is hashed on another thread. */
 const MIN_ASYNC_HASH_BYTES = 64 * 1024;
@@ -103,9 +104,10 @@ const FACTS: StorageFacts = Object.freeze({
   }),
 });
 
-/** What the forks of one storage share. */
+/** The data that a storage and all of its forks share. */
 interface Family {
   readonly contents: Contents;
+  /** The names of the open forks. The first storage has no name. */
   readonly names: Set<string>;
   readonly now: () => number;
   readonly keep: number;
@@ -139,7 +141,10 @@ class MemoryStorageEngine implements MemoryStorage {
   readonly #snapshots = new Map<Version, { readonly root: StoredDir; holders: number }>();
   readonly #keys = new Map<string, { readonly answer: Committed; readonly until: number }>();
   readonly #name: string | undefined;
-  /** The forks of this storage and its parent, each with its state when it was forked or last merged. */
+  /**
+   * The base of the next three-way merge from each fork of this storage and from its parent: the state at the fork,
+   * later the state of the other storage when it was last merged into this one.
+   */
   readonly #merged = new Map<Storage, StoredDir>();
   #root: StoredDir;
   #closed = false;
@@ -164,7 +169,7 @@ class MemoryStorageEngine implements MemoryStorage {
   async readMany(paths: readonly string[], options: ReadManyOptions = {}): Promise<ReadMany> {
     this.#check(options);
     const root = this.#at(options.at);
-    let left = options.maxBytes ?? Number.POSITIVE_INFINITY;
+    let remainingBytes = options.maxBytes ?? Number.POSITIVE_INFINITY;
     const results = paths.map((path): ReadEntry | FilewrightError | null => {
       try {
         checkStoredPath(path);
@@ -175,11 +180,12 @@ class MemoryStorageEngine implements MemoryStorage {
       if (node === undefined) return null;
       const { entry } = node;
       if (options.bodies === false || !isFileNode(node)) return { entry };
-      if (node.body.length > left) {
-        left = -1;
+      if (node.body.length > remainingBytes) {
+        // Every later file is left out as well, even an empty one.
+        remainingBytes = -1;
         return { entry, left: true };
       }
-      left -= node.body.length;
+      remainingBytes -= node.body.length;
       return { entry, body: new Uint8Array(node.body) };
     });
     return { version: options.at ?? this.#log.head, results };
@@ -200,11 +206,11 @@ class MemoryStorageEngine implements MemoryStorage {
     const node = nodeAt(this.#at(request.at), prefix);
     const version = request.at ?? this.#log.head;
     const entries: Entry[] = [];
-    const most = Math.min(limit, FACTS.limits.listPage);
+    const pageSize = Math.min(limit, FACTS.limits.listPage);
     let next: string | undefined;
     if (isDirNode(node)) {
       for (const entry of entriesByPath(node, depth, after)) {
-        if (entries.length === most) {
+        if (entries.length === pageSize) {
           next = entries.at(-1)?.path;
           break;
         }
@@ -225,9 +231,9 @@ class MemoryStorageEngine implements MemoryStorage {
     checkOps(ops, FACTS.limits);
     checkCommitOptions(options);
     const ready: ReadyOp[] = [];
-    for (const op of ops) ready.push(await this.#ready(op));
+    for (const op of ops) ready.push(await this.#prepare(op));
     this.#check(options);
-    // From here on nothing is awaited: no other call comes between the conditions and the changes.
+    // From here on nothing is awaited, so no other call runs between the check of the conditions and the changes.
     return this.#commit(ready, options);
   }
 
@@ -289,7 +295,7 @@ class MemoryStorageEngine implements MemoryStorage {
     const origin = this.#merged.get(from);
     if (origin === undefined || !(from instanceof MemoryStorageEngine))
       throw new FilewrightError("INVALID_ARGUMENT", "this is neither a fork of the storage nor its parent");
-    const repeated = options.key === undefined ? undefined : this.#answered(options.key);
+    const repeated = options.key === undefined ? undefined : this.#earlierAnswer(options.key);
     if (repeated !== undefined) return { ...repeated, conflicts: [] };
     const theirs = from.#root;
     const changed = changedPaths(origin, theirs);
@@ -297,7 +303,7 @@ class MemoryStorageEngine implements MemoryStorage {
       const ours = this.#root;
       const sides = {
         base: sideOf(origin),
-        ours: { ...sideOf(ours), children: async (path: string) => childrenOf(ours, path) },
+        ours: { ...sideOf(ours), children: async (path: string) => childPaths(ours, path) },
         theirs: sideOf(theirs),
       };
       const plan = await planMerge(changed, sides, options.favour);
@@ -337,7 +343,7 @@ class MemoryStorageEngine implements MemoryStorage {
     checkAborted(options.signal);
   }
 
-  /** Returns the state of a snapshot, or the present one. */
+  /** Returns the tree of a snapshot; without a version, the present tree. */
   #at(version: Version | undefined): StoredDir {
     if (version === undefined) return this.#root;
     const kept = this.#snapshots.get(version);
@@ -345,9 +351,10 @@ class MemoryStorageEngine implements MemoryStorage {
     return kept.root;
   }
 
-  /** Returns a change with its content and hash. */
-  async #ready(op: Op): Promise<ReadyOp> {
+  /** Prepares an operation for a {@link Draft}: finds or copies its content and computes the hash. */
+  async #prepare(op: Op): Promise<ReadyOp> {
     const { contents } = this.#family;
+    // `link` names a known content by its hash. It makes no symbolic link.
     if (op.op === "link") {
       const body = contents.get(op.hash);
       if (body === undefined || body.length !== op.size)
@@ -355,6 +362,7 @@ class MemoryStorageEngine implements MemoryStorage {
       return { op: "put", path: op.path, body, hash: op.hash, mode: op.mode };
     }
     if (op.op !== "put") return op;
+    // The caller may change its array while a large content is hashed, and after the commit.
     const own = new Uint8Array(op.body);
     const hash = own.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(own) : await engine().sha256Async(own);
     if (op.hash !== undefined && op.hash !== hash)
@@ -364,7 +372,7 @@ class MemoryStorageEngine implements MemoryStorage {
 
   #commit(ops: readonly ReadyOp[], options: CommitOptions): Committed {
     const { key, expect = [], token, records = [], actor } = options;
-    const repeated = key === undefined ? undefined : this.#answered(key);
+    const repeated = key === undefined ? undefined : this.#earlierAnswer(key);
     if (repeated !== undefined) return repeated;
     if (token !== undefined) this.#locks.check(token);
     const unmet = [...expect.flatMap((one) => this.#unmet(one) ?? []), ...this.records.unmet(records)];
@@ -379,25 +387,27 @@ class MemoryStorageEngine implements MemoryStorage {
       this.#log.add({ at: now, key, actor, changes });
     }
     const answer = Object.freeze({ version: this.#log.head, entries: Object.freeze(draft.entries()) });
-    if (key !== undefined) this.#keep(key, answer, now);
+    if (key !== undefined) this.#saveAnswer(key, answer, now);
     return answer;
   }
 
-  #answered(key: string): Committed | undefined {
+  /** Returns the answer to an earlier commit with this idempotency key, unless the key has expired. */
+  #earlierAnswer(key: string): Committed | undefined {
     const known = this.#keys.get(key);
     if (known === undefined || known.until <= this.#family.now()) return undefined;
     return { ...known.answer, repeated: true };
   }
 
-  #keep(key: string, answer: Committed, now: number): void {
+  #saveAnswer(key: string, answer: Committed, now: number): void {
     this.#keys.set(key, { answer, until: now + KEY_MS });
-    // Keys are in the order of their times, so those that are over come first.
+    // A map yields its keys in the order in which they were added, so the expired ones come first.
     for (const [old, { until }] of this.#keys) {
       if (until > now) break;
       this.#keys.delete(old);
     }
   }
 
+  /** Returns the condition with what was found instead; undefined if it holds. */
   #unmet(expect: Expect): UnmetExpect | undefined {
     const { path } = expect;
     const entry = nodeAt(this.#root, path)?.entry;
@@ -409,11 +419,13 @@ class MemoryStorageEngine implements MemoryStorage {
       const found = entry?.type ?? "gone";
       return found === expect.type ? undefined : { path, expected: expect.type, found };
     }
+    // `expect.tree` is a version of the workspace, after which nothing at or below the path may have changed.
     const found = this.#log.lastChange(expect.tree, (changed) => isWithin(changed, path));
     return found === undefined ? undefined : { path, expected: expect.tree, found };
   }
 }
 
+/** Returns the functions by which `planMerge` reads one of the three states of a merge. */
 function sideOf(root: StoredDir): {
   entries(paths: readonly string[]): Promise<readonly (Entry | null)[]>;
   bodies(paths: readonly string[]): Promise<readonly Uint8Array[]>;
@@ -426,7 +438,8 @@ function sideOf(root: StoredDir): {
   };
 }
 
-function childrenOf(root: StoredDir, path: string): readonly string[] {
+/** Returns the sorted paths directly below a directory; none for any other path. */
+function childPaths(root: StoredDir, path: string): readonly string[] {
   const node = nodeAt(root, path);
   if (!isDirNode(node)) return [];
   return [...node.children.values()].map(({ entry }) => entry.path).sort(compareCodePoints);

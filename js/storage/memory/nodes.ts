@@ -1,6 +1,6 @@
 /**
- * The tree of a storage in memory. Nodes never change: a commit makes new ones for what it changes and for the
- * directories above, so that a fork, a snapshot and the history share everything else.
+ * The immutable tree of a storage in memory. A commit makes new nodes for the entries that it changes and for the
+ * directories above them. Forks, snapshots and the history share all other nodes.
  */
 import { compareCodePoints } from "../../backends/paths.ts";
 import type { Entry } from "../entry.ts";
@@ -35,7 +35,7 @@ export function isFileNode(node: StoredNode | undefined): node is StoredFile {
   return node !== undefined && "body" in node;
 }
 
-/** Returns the node at a path; undefined when there is none, also below a file or a link. */
+/** Returns the node at a path, or undefined. No link is followed, so nothing is below a file or a link. */
 export function nodeAt(root: StoredDir, path: string): StoredNode | undefined {
   let node: StoredNode | undefined = root;
   if (path === "/") return node;
@@ -56,29 +56,34 @@ export function* nodesOf(node: StoredNode): Generator<StoredNode> {
 }
 
 /**
- * Yields the entries below a directory by the code points of their whole paths, those after `after`. `/a-b` comes
- * between `/a` and `/a/x`, so each directory has two places among its siblings: its own and that of its content.
+ * Yields the entries below a directory whose paths are greater than `after`, sorted by the code points of the whole
+ * path. `-` comes before `/`, so `/a-b` comes between `/a` and `/a/x`. A directory therefore has two items in the order
+ * of its siblings: its own entry, with the key `/a`, and its content, with the key `/a/`.
  */
 export function* entriesByPath(dir: StoredDir, depth: number, after: string): Generator<Entry> {
   const { path } = dir.entry;
-  const before = path === "/" ? "/" : `${path}/`;
-  const places: { readonly at: string; readonly node: StoredNode; readonly content: boolean }[] = [];
+  const prefix = path === "/" ? "/" : `${path}/`;
+  const items: { readonly sortKey: string; readonly node: StoredNode; readonly isContent: boolean }[] = [];
   for (const [name, node] of dir.children) {
-    const at = before + name;
-    if (compareCodePoints(at, after) > 0) places.push({ at, node, content: false });
+    const childPath = prefix + name;
+    if (compareCodePoints(childPath, after) > 0) items.push({ sortKey: childPath, node, isContent: false });
     if (depth <= 1 || !isDirNode(node)) continue;
-    const inside = `${at}/`;
-    if (after.startsWith(inside) || compareCodePoints(inside, after) > 0)
-      places.push({ at: inside, node, content: true });
+    const contentPrefix = `${childPath}/`;
+    // The content is needed if `after` is one of its paths, or comes before all of them.
+    if (after.startsWith(contentPrefix) || compareCodePoints(contentPrefix, after) > 0)
+      items.push({ sortKey: contentPrefix, node, isContent: true });
   }
-  places.sort((a, b) => compareCodePoints(a.at, b.at));
-  for (const { node, content } of places) {
-    if (content) yield* entriesByPath(node as StoredDir, depth - 1, after);
+  items.sort((a, b) => compareCodePoints(a.sortKey, b.sortKey));
+  for (const { node, isContent } of items) {
+    if (isContent) yield* entriesByPath(node as StoredDir, depth - 1, after);
     else yield node.entry;
   }
 }
 
-/** Returns the paths whose entries differ in two trees. What both share is not visited. */
+/**
+ * Returns the paths at which two trees have different entry objects, also when a later commit wrote the same content
+ * again. Nodes that both trees share are not visited.
+ */
 export function changedPaths(before: StoredDir, after: StoredDir): readonly string[] {
   const found: string[] = [];
   const compare = (a: StoredNode | undefined, b: StoredNode | undefined): void => {

@@ -1,4 +1,4 @@
-/** The shared records of a storage in memory. */
+/** The shared records of a storage in memory: small JSON values and counters, which can expire. */
 import { FilewrightError, checkAborted } from "../../engine/errors.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
 import { checkLimit, checkRecordName, jsonOfRecord } from "../check.ts";
@@ -8,11 +8,11 @@ import type { RecordOp, Records, SharedRecord } from "../shared.ts";
 interface StoredRecord {
   readonly json: string;
   readonly rev: string;
-  /** The time at which the record is over. */
+  /** The time in milliseconds at which the record expires; infinite for one that does not. */
   readonly until: number;
 }
 
-/** Records in memory. Values are kept as JSON, so that nothing is shared with the caller. */
+/** Records in memory. Values are stored as JSON text, so that the caller cannot change them through its objects. */
 export class MemoryRecords implements Records {
   readonly #byKind = new Map<string, Map<string, StoredRecord>>();
   readonly #now: () => number;
@@ -55,12 +55,12 @@ export class MemoryRecords implements Records {
     checkAborted(options.signal);
     checkRecordName(kind, id);
     const before = this.#counter(kind, id);
-    const now = before + amount;
-    if (!Number.isSafeInteger(now))
+    const sum = before + amount;
+    if (!Number.isSafeInteger(sum))
       throw new FilewrightError("INVALID_ARGUMENT", "a counter is a whole number");
-    if (most !== undefined && now > most) return { ok: false, now: before };
-    this.#set(kind, id, now, this.#untilOfCounter(kind, id, options.forMs));
-    return { ok: true, now };
+    if (most !== undefined && sum > most) return { ok: false, now: before };
+    this.#set(kind, id, sum, this.#untilOfCounter(kind, id, options.forMs));
+    return { ok: true, now: sum };
   }
 
   async list(
@@ -86,17 +86,21 @@ export class MemoryRecords implements Records {
     this.#byKind.get(kind)?.delete(id);
   }
 
-  /** Returns the revisions that changes expect and that are not there. @throws LIMIT_EXCEEDED for a counter */
+  /**
+   * Returns the conditions on revisions that do not hold. Changes nothing.
+   * @throws LIMIT_EXCEEDED if the sum of a counter would exceed the `most` of a change
+   */
   unmet(ops: readonly RecordOp[]): readonly UnmetRecord[] {
     const unmet: UnmetRecord[] = [];
     const sums = new Map<string, number>();
     for (const op of ops) {
       const { kind, id } = op;
       if ("add" in op) {
-        const name = JSON.stringify([kind, id]);
-        const sum = (sums.get(name) ?? this.#counter(kind, id)) + op.add;
+        // One commit may add to the same counter several times, so each change is checked against the sum so far.
+        const key = JSON.stringify([kind, id]);
+        const sum = (sums.get(key) ?? this.#counter(kind, id)) + op.add;
         if (op.most !== undefined && sum > op.most) throw counterError({ kind, id }, sum - op.add, op.most);
-        sums.set(name, sum);
+        sums.set(key, sum);
         continue;
       }
       const found = this.#find(kind, id)?.rev ?? null;
@@ -106,7 +110,7 @@ export class MemoryRecords implements Records {
     return unmet;
   }
 
-  /** Makes changes whose revisions were compared before. */
+  /** Makes all changes without a check of their conditions: the caller has called `unmet`. */
   apply(ops: readonly RecordOp[]): void {
     for (const op of ops) {
       const { kind, id } = op;
@@ -123,6 +127,7 @@ export class MemoryRecords implements Records {
     this.apply(ops);
   }
 
+  /** Returns a record that has not expired. An expired one is deleted. */
   #find(kind: string, id: string): StoredRecord | undefined {
     const found = this.#byKind.get(kind)?.get(id);
     if (found === undefined || found.until > this.#now()) return found;
@@ -130,6 +135,7 @@ export class MemoryRecords implements Records {
     return undefined;
   }
 
+  /** Returns the value of a counter; 0 for one that does not exist. */
   #counter(kind: string, id: string): number {
     const found = this.#find(kind, id);
     if (found === undefined) return 0;
@@ -143,7 +149,10 @@ export class MemoryRecords implements Records {
     return forMs === undefined ? Number.POSITIVE_INFINITY : this.#now() + forMs;
   }
 
-  /** Returns the end of a counter's time: it begins with the first number, so that a window of time ends. */
+  /**
+   * Returns when a counter expires. The first addition sets the time and later ones do not extend it, so that a counter
+   * covers a fixed window of time, such as the requests of one minute.
+   */
   #untilOfCounter(kind: string, id: string, forMs?: number): number {
     return this.#find(kind, id)?.until ?? this.#until(forMs);
   }

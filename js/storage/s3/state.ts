@@ -1,9 +1,11 @@
 /**
- * Reads and replaces the root of a workspace.
+ * Reads and replaces the root of a workspace: the one object that says which state is the present one. It is not the
+ * directory `/`.
  *
- * A change is planned on the root as this process last saw it, and the store compares: if somebody was faster, it is
- * planned again on the root that is there now. The plan that fails on an old root is tried on the present one before
- * its error counts.
+ * Changes use optimistic concurrency. A change is planned on the root that this process has cached, and the store
+ * replaces the root only if its entity tag is still the same. If another process has replaced it, the change is planned
+ * again on the present root. A plan that fails on a cached root is also repeated on the present one, because only an
+ * error on the present root says that the change cannot be made.
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import { randomId, sha256, toJsonBytes } from "./codec.ts";
@@ -23,28 +25,30 @@ export interface Plan<T> {
   readonly answer: T;
   /** The root after the change. Absent when nothing has to be written. */
   readonly root?: Root;
-  /** Stores what the new root names. */
+  /** Stores the objects to which the new root refers. Called before the root is replaced. */
   store?(): Promise<unknown>;
 }
 
-/** The number of plans after which a change gives up when others are always faster. */
+/** The number of plans after which a change fails, because another process replaced the root each time. */
 const MAX_PLANS = 40;
+/** The number of marks in a root. A writer can recognise its own write until this many others have followed. */
 const MAX_MARKS = 64;
 
 /** The root of one workspace. */
 export class RootState {
   readonly #key: string;
   readonly #objects: Objects;
+  /** The cached root, as this process last read or wrote it. */
   #held: HeldRoot | undefined;
-  /** The end of the line of changes of this process, which do not race with each other. */
-  #line: Promise<unknown> = Promise.resolve();
+  /** Settles when the last queued change of this process has ended. Changes run one after the other. */
+  #queueTail: Promise<unknown> = Promise.resolve();
 
   constructor(keys: Keys, objects: Objects) {
     this.#key = keys.root;
     this.#objects = objects;
   }
 
-  /** Returns the present root. */
+  /** Returns the present root. The store sends it only if it is not the cached one. */
   async current(signal?: AbortSignal): Promise<HeldRoot> {
     const held = this.#held;
     const etag = held?.etag;
@@ -67,19 +71,23 @@ export class RootState {
     return held;
   }
 
-  /** Makes a change, planned on the present root, in its turn. */
+  /**
+   * Makes a change after all earlier changes of this process. `plan` is called first with the cached root, and again
+   * with the present root until the change is made or has failed on the present root.
+   */
   change<T>(plan: (root: Root) => Promise<Plan<T>>, signal: AbortSignal | undefined): Promise<T> {
-    const turn = this.#line.then(() => this.#change(plan, signal));
-    this.#line = turn.catch(() => {});
-    return turn;
+    const result = this.#queueTail.then(() => this.#change(plan, signal));
+    this.#queueTail = result.catch(() => {});
+    return result;
   }
 
   async #change<T>(plan: (root: Root) => Promise<Plan<T>>, signal: AbortSignal | undefined): Promise<T> {
-    // One name for all attempts: whichever of them arrived, it is this change.
+    // All attempts write the same mark. A root that contains it has this change, even if the answer was lost.
     const mark = randomId();
     let isFresh = this.#held === undefined;
     let held = this.#held ?? (await this.current(signal));
-    let lost: unknown;
+    /** The error of the last write whose answer was lost. */
+    let lostAnswer: unknown;
     for (let attempt = 1; ; attempt += 1) {
       let planned: Plan<T>;
       try {
@@ -97,21 +105,24 @@ export class RootState {
       if (planned.root !== undefined) {
         const result = await this.#replace(planned.root, mark, held.etag, signal);
         if (result === true) return planned.answer;
-        lost = result || lost;
+        if (result !== false) lostAnswer = result;
       }
       try {
         held = await this.current(signal);
       } catch (error) {
-        throw lost ?? error;
+        throw lostAnswer ?? error;
       }
       isFresh = true;
       if (held.root.marks.includes(mark)) return planned.answer;
-      if (attempt >= MAX_PLANS) throw lost ?? contentionError();
+      if (attempt >= MAX_PLANS) throw lostAnswer ?? contentionError();
       if (attempt > 1) await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
     }
   }
 
-  /** Replaces the root. Returns true, false when the condition did not hold, or the error of a lost answer. */
+  /**
+   * Replaces the root if it still has this entity tag; with null, if it does not exist. Returns true if it was
+   * replaced, false if the condition did not hold, and the error if the answer was lost: then both are possible.
+   */
   async #replace(
     next: Root,
     mark: string,
@@ -130,13 +141,15 @@ export class RootState {
         accept: [404, 409, 412],
         signal,
       });
-      // An absent object is a condition that does not hold, on some stores with another status.
+      // 412 is the answer to a condition that does not hold, and 409 to a concurrent write. Some stores answer 404 to
+      // `if-match` when the object does not exist.
       if (status === 404 || status === 409 || status === 412) return false;
       const given = headers.get("etag");
       this.#held = given === null ? undefined : { root, etag: given };
       return true;
     } catch (error) {
       this.#held = undefined;
+      // A cancelled call fails at once, without a read that finds out whether its write was made.
       if (isUnknown(error) && (error as FilewrightError).code !== "CANCELLED")
         return error as FilewrightError;
       throw error;
@@ -155,7 +168,7 @@ export class RootState {
   }
 }
 
-/** The error of a change that others were always faster than. */
+/** The error of a change whose root another process has replaced {@link MAX_PLANS} times. */
 const contentionError = (): FilewrightError =>
   new FilewrightError("LOCK_TIMEOUT", "other writers of this workspace were always faster", {
     hint: "try again; a workspace in one object is made for few writers",
