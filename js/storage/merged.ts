@@ -1,4 +1,4 @@
-/** The result of bringing the changes of a fork into its parent. */
+/** The options and the result of a merge: of a fork into its parent, or of a parent into its fork. */
 import type { Op } from "./commit.ts";
 import type { Actor, Entry, StorageCall, Version } from "./entry.ts";
 
@@ -18,8 +18,9 @@ export interface MergeOfForkOptions extends StorageCall {
    */
   readonly favour?: "ours" | "theirs" | undefined;
   /**
-   * Called with what the merge would do, before anything is changed: with false, or with conflicts, nothing is. It
-   * is called again when another writer was faster and the merge is computed anew. Default: nobody is asked.
+   * Called with the computed merge before anything is changed. When it returns false, or when there are conflicts, the
+   * merge changes nothing. It is called again when the merge is computed again, because another writer has changed one
+   * of its paths. Default: the merge is made without a review.
    */
   readonly review?: ((planned: PlannedMerge) => boolean | Promise<boolean>) | undefined;
 }
@@ -36,7 +37,7 @@ export interface MergeStates {
   readonly theirs: Entry | null;
 }
 
-/** A merge that was computed and not made. */
+/** A merge that was computed and is not made yet. */
 export interface PlannedMerge {
   /** Every path that differs between the fork and the state that both sides began with, sorted. */
   readonly states: readonly MergeStates[];
