@@ -23,7 +23,7 @@ const COMMON_OPTIONS = {
   metafile: true,
   logLevel: "warning",
   // Optional packages, which are imported at run time if the user has installed them.
-  external: ["sharp", "unpdf", "yaml", "@opentelemetry/api", "diff"],
+  external: ["sharp", "unpdf", "yaml", "@opentelemetry/api", "diff", "aws4fetch", "pg", "prom-client"],
   // Replaces the JSON Schema validator of the MCP SDK, a third of its size: Filewright checks the
   // answers of clients itself, and the SDK's is never called.
   plugins: [

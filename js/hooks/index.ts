@@ -13,6 +13,14 @@ export * from "./events.ts";
 export * from "./foreign.ts";
 export * from "./headless.ts";
 export * from "./hook.ts";
+export {
+  type GaugeName,
+  type InstrumentOptions,
+  type MeterLike,
+  type Meters,
+  meters,
+  type MetricAttributes,
+} from "./meters.ts";
 export type { ShownQuestion } from "./question.ts";
 export * from "./observer.ts";
 export * from "./telemetry.ts";

@@ -37,6 +37,8 @@ export interface CallEnd extends CallBegin {
   readonly changes: boolean;
   /** The changed files; only if an observer requests hashes and files were changed. */
   readonly effects?: readonly CallEffect[];
+  /** The time for which a change waited for the locks of its paths, in milliseconds; absent where it took none. */
+  readonly lock_wait_ms?: number;
   /** The answer of the reviewer; absent if nobody was asked. */
   readonly approval?: { readonly outcome: string; readonly hash?: string; readonly by?: string };
   /** The UTF-16 length of the answer's text. */
@@ -52,6 +54,11 @@ export interface Observer {
   begin?(call: CallBegin): ((end: CallEnd) => void) | undefined;
   /** Called when a call has ended. */
   end?(call: CallEnd): void;
+  /**
+   * Runs a call in a context of the observer, such as that of a span: it calls `run` once and at once, and whatever the
+   * call does happens in the context in which `run` was called. Called after `begin`.
+   */
+  within?(call: CallBegin, run: () => void): void;
   /** Called when the workspace is closed. */
   close?(): void | Promise<void>;
 }
@@ -60,7 +67,7 @@ export interface Observer {
 export const OBSERVER: Options<Observer> = instance<Observer>(
   "Observer",
   "an observer",
-  { hashes: flag(), begin: callback(), end: callback(), close: callback() },
+  { hashes: flag(), begin: callback(), end: callback(), within: callback(), close: callback() },
   {
     test: ({ begin, end }) =>
       begin === undefined && end === undefined ? "has neither 'begin' nor 'end'" : undefined,

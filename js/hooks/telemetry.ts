@@ -1,7 +1,6 @@
 /**
- * OpenTelemetry spans, one for each call, through the host's tracer. The API package is an
- * optional peer: without it `openTelemetry` throws, and `spans` with a given tracer works without
- * it.
+ * OpenTelemetry spans, one for each call and for each call of a storage, through the host's tracer. The API package
+ * is an optional peer: without it `openTelemetry` throws, and `spans` with a given tracer works without it.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import {
@@ -13,6 +12,7 @@ import {
   options,
   required,
 } from "../schema/option.ts";
+import type { StorageObserver, StorageTrip, StorageTripEnd } from "../storage/observe.ts";
 import type { CallBegin, CallEnd, Observer } from "./observer.ts";
 
 /** The members of an OpenTelemetry span that are used. */
@@ -25,7 +25,19 @@ export interface SpanLike {
 /** The members of an OpenTelemetry tracer that are used. */
 export interface TracerLike {
   startSpan(name: string, options?: { attributes?: Record<string, string | number | boolean> }): SpanLike;
+  /**
+   * Runs a function while the new span is the active one. A tracer without it makes spans of storage calls that are
+   * not below those of their calls.
+   */
+  startActiveSpan?<T>(
+    name: string,
+    options: { attributes?: Record<string, string | number | boolean> },
+    run: (span: SpanLike) => T,
+  ): T;
 }
+
+/** Spans of calls, and of the calls of a storage that `observeStorage` is given. */
+export interface SpanObserver extends Observer, StorageObserver {}
 
 /** Optional attributes of spans. */
 export interface SpanOptions {
@@ -48,35 +60,65 @@ const SPAN_STATUS_ERROR = 2;
 
 /**
  * Creates one span for each call, as child of the span that is active when the call begins. Paths
- * are included only with `paths`, because they may be private.
+ * are included only with `paths`, because they may be private. Given to `observeStorage` as well, it creates one span
+ * for each call of the storage, below that of the call, with its operation, number of paths and bytes.
  *
  * @example
  * const ws = await openWorkspace({ root: "/repo", observers: [spans(trace.getTracer("agent"))] });
  */
-export function spans(tracer: TracerLike, given: SpanOptions = {}): Observer {
+export function spans(tracer: TracerLike, given: SpanOptions = {}): SpanObserver {
   checkTracer(tracer);
   const { paths = false } = checkOptions(given);
+  const running = new Map<string, SpanLike>();
   return Object.freeze({
-    begin(call: CallBegin): (end: CallEnd) => void {
-      const span = tracer.startSpan(`execute_tool ${call.called_as ?? call.tool}`, {
+    within(call: CallBegin, run: () => void): void {
+      const name = `execute_tool ${call.called_as ?? call.tool}`;
+      const attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": call.called_as ?? call.tool,
+        "gen_ai.tool.call.id": call.id,
+        "filewright.tool": call.tool,
+        ...(call.agent === undefined ? {} : { "gen_ai.agent.id": call.agent }),
+      };
+      if (tracer.startActiveSpan === undefined) {
+        running.set(call.id, tracer.startSpan(name, { attributes }));
+        run();
+        return;
+      }
+      tracer.startActiveSpan(name, { attributes }, (span) => {
+        running.set(call.id, span);
+        run();
+      });
+    },
+    end(end: CallEnd): void {
+      const span = running.get(end.id);
+      if (span === undefined) return;
+      running.delete(end.id);
+      span.setAttributes({
+        "filewright.ok": end.ok,
+        "filewright.text_chars": end.text_chars,
+        "filewright.truncated": end.truncated,
+        ...(end.code === undefined ? {} : { "error.type": end.code }),
+        ...(end.approval === undefined ? {} : { "filewright.approval": end.approval.outcome }),
+        ...(paths ? { "filewright.paths": end.paths.join("\n") } : {}),
+      });
+      if (!end.ok) span.setStatus({ code: SPAN_STATUS_ERROR, message: end.code ?? "failed" });
+      span.end();
+    },
+    trip({ operation, paths: count, sent_bytes: sent }: StorageTrip): (end: StorageTripEnd) => void {
+      const span = tracer.startSpan(`storage ${operation}`, {
         attributes: {
-          "gen_ai.operation.name": "execute_tool",
-          "gen_ai.tool.name": call.called_as ?? call.tool,
-          "gen_ai.tool.call.id": call.id,
-          "filewright.tool": call.tool,
-          ...(call.agent === undefined ? {} : { "gen_ai.agent.id": call.agent }),
+          "db.operation.name": operation,
+          "filewright.paths.count": count,
+          "filewright.sent_bytes": sent,
         },
       });
-      return (end) => {
+      return ({ ok, code, received_bytes: received }) => {
         span.setAttributes({
-          "filewright.ok": end.ok,
-          "filewright.text_chars": end.text_chars,
-          "filewright.truncated": end.truncated,
-          ...(end.code === undefined ? {} : { "error.type": end.code }),
-          ...(end.approval === undefined ? {} : { "filewright.approval": end.approval.outcome }),
-          ...(paths ? { "filewright.paths": end.paths.join("\n") } : {}),
+          "filewright.received_bytes": received,
+          ...(code === undefined ? {} : { "error.type": code }),
         });
-        if (!end.ok) span.setStatus({ code: SPAN_STATUS_ERROR, message: end.code ?? "failed" });
+        if (!ok) span.setStatus({ code: SPAN_STATUS_ERROR, message: code ?? "failed" });
         span.end();
       };
     },
@@ -91,7 +133,7 @@ const OPEN_TELEMETRY_PACKAGE = "@opentelemetry/api";
  *
  * @throws FilewrightError UNSUPPORTED_OPERATION when the package is not installed
  */
-export async function openTelemetry(given: SpanOptions = {}): Promise<Observer> {
+export async function openTelemetry(given: SpanOptions = {}): Promise<SpanObserver> {
   const options = checkOpenTelemetryOptions(given);
   try {
     const { trace } = (await import(/* @vite-ignore */ OPEN_TELEMETRY_PACKAGE)) as {

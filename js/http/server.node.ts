@@ -20,6 +20,11 @@ export interface HttpServerOptions extends Partial<AllowedOrigins> {
   readonly host: string;
   /** The port; 0 means any free one. */
   readonly port: number;
+  /**
+   * Paths that are answered under any Host and Origin header and beyond the limit of requests, such as those of probes,
+   * which know only an address. Their answers must be the same for everybody. Default: none.
+   */
+  readonly unguarded?: readonly string[] | undefined;
   /** Limits that replace those of {@link HTTP_LIMITS}. */
   readonly limits?: Partial<HttpLimits> | undefined;
   /** Creates the answer to a request that is refused. Default: the message as plain text. */
@@ -46,7 +51,7 @@ export interface HttpServer {
  * The time in milliseconds for which a server that shuts down still accepts connections, because the kernel
  * may already have accepted some. After it, the server waits until no connection has come for `QUIET_MS`.
  */
-const MIN_LINGER_MS = 500;
+export const MIN_LINGER_MS = 500;
 const QUIET_MS = 100;
 const MAX_LINGER_MS = 5000;
 /** The interval in milliseconds at which Node looks for requests that are too slow. */
@@ -60,6 +65,7 @@ export async function startHttpServer(
 ): Promise<HttpServer> {
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
   const guard = originGuard({ hosts: options.hosts ?? [], origins: options.origins ?? [] });
+  const unguarded = new Set(options.unguarded ?? []);
   const bodies = makeBodyLimiter(limits);
   const refuse = options.refuse ?? ((status, message) => new Response(`${message}\n`, { status }));
   const settled = new Set<() => void>();
@@ -70,12 +76,14 @@ export async function startHttpServer(
 
   /** Returns the answer to a request that is refused; undefined for a valid one. */
   const refusalOf = (incoming: IncomingMessage, headers: Headers): Response | undefined => {
-    const foreign = guard.refusal(headers);
+    const isGuarded = !unguarded.has((incoming.url ?? "").replace(/\?.*$/su, ""));
+    const foreign = isGuarded ? guard.refusal(headers) : undefined;
     if (foreign !== undefined) return refuse(403, foreign);
     // A target such as `//host/path`, or a complete URL, would name another server than this one.
     if (!/^\/(?!\/)/u.test(incoming.url ?? "")) return refuse(400, "the request target must be a path");
     if (!ALLOWED_METHODS.includes(incoming.method ?? "")) return refuse(405, "this method is not served");
-    if (running > limits.requests) return busyResponse(refuse, "too many requests are being answered");
+    if (isGuarded && running > limits.requests)
+      return busyResponse(refuse, "too many requests are being answered");
     const length = Number(headers.get("content-length") ?? 0);
     const status = bodies.refusedWith(length);
     return status === undefined ? undefined : tooLargeResponse(refuse, status, limits);

@@ -4,6 +4,7 @@
  * The engine is loaded only then, because clients start all of their servers and use few of them.
  */
 import type { Confirm } from "../hooks/confirm.ts";
+import type { Observer } from "../hooks/observer.ts";
 import type { PresetName } from "../presets/index.ts";
 import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/index.ts";
 import { missingAddonInstruction } from "../engine/native/addon-notice.node.ts";
@@ -38,6 +39,8 @@ export interface HostedWorkspaceOptions {
   readonly strictSchemas?: boolean | undefined;
   /** The path of the audit log. */
   readonly audit?: string | undefined;
+  /** Observers of all calls, in addition to those of the workspace's options. */
+  readonly observers?: readonly Observer[] | undefined;
   /** Called with each workspace that is opened. */
   readonly onOpen?: ((served: ServedWorkspace) => void) | undefined;
   readonly readOnly?: boolean | undefined;
@@ -149,19 +152,23 @@ async function openServedWorkspace(
   restoreHeapGrowth();
   const { openWorkspace } = await import("../workspace/index.node.ts");
   const { describeRecovery } = await import("../pipeline/past/history.ts");
-  const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit } = options;
+  const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit, observers: given = [] } = options;
   const log =
     audit === undefined ? undefined : await (await import("../hooks/audit-file.node.ts")).auditFile(audit);
-  // Calls that the server itself makes while it opens the workspace are not written to the audit log, because
-  // no client made them.
+  // Calls that the server itself makes while it opens the workspace are neither written to the audit log nor counted,
+  // because no client made them.
   let isServing = false;
+  const observers = [
+    ...(workspace.observers ?? []),
+    ...[...given, ...(log === undefined ? [] : [log])].map((one) => whileServing(one, () => isServing)),
+  ];
   const ws = await openWorkspace({
     ...workspace,
     ...commonWorkspaceOptions(options),
     roots: dirs.map((path) => ({ path, access: readOnlyDirs.includes(path) ? "read" : "write" })),
     ...(confirm === undefined ? {} : { confirm, requireApproval: true }),
     ...(stateDir === undefined ? {} : { stateDir }),
-    ...(log === undefined ? {} : { observers: [{ ...log, end: (call) => isServing && log.end?.(call) }] }),
+    ...(observers.length === 0 ? {} : { observers }),
   });
   const recovered = describeRecovery(ws.recovery);
   // Standard output carries only protocol messages.
@@ -171,6 +178,21 @@ async function openServedWorkspace(
   isServing = true;
   options.onOpen?.(served);
   return served;
+}
+
+/** Returns an observer that is told only of calls that begin while `isServing` returns true. */
+function whileServing(observer: Observer, isServing: () => boolean): Observer {
+  const { begin, end, within } = observer;
+  return {
+    ...observer,
+    ...(begin === undefined
+      ? {}
+      : { begin: (call) => (isServing() ? begin.call(observer, call) : undefined) }),
+    ...(end === undefined ? {} : { end: (call) => void (isServing() && end.call(observer, call)) }),
+    ...(within === undefined
+      ? {}
+      : { within: (call, run) => (isServing() ? within.call(observer, call, run) : run()) }),
+  };
 }
 
 /** Returns the tools that can be called on a workspace, and the tools that are listed. */

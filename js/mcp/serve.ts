@@ -1,23 +1,22 @@
 /** `filewright serve`: runs an MCP server over HTTP, from its options to its shutdown. */
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { FilewrightError } from "../engine/errors.ts";
 import { tokensAreEqual } from "../http/access.ts";
 import { fulfilledWithin } from "../http/limits.ts";
 import { approvalQueue } from "../hooks/approval-queue.ts";
-import { elicitApprovals } from "./protocol/approvals.ts";
-import { makeMcpHandler } from "./transport/handler.ts";
+import { type HttpServer, MIN_LINGER_MS } from "../http/server.node.ts";
 import { DEFAULT_PORT } from "./command.ts";
-import { localWorkspaceHost } from "./host.ts";
+import { makeProbeAnswers } from "./monitoring/health.ts";
+import type { MetricsPlace, ServerMetrics } from "./monitoring/metrics.ts";
+import type { ServerTraces } from "./monitoring/tracing.ts";
+import { directoryService, type ServiceParts } from "./service.ts";
+import type { ServedStorage } from "./tenants/service.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
 import { assertStartable } from "./start.ts";
 import { MCP_PATH, serveMcpOverHttp } from "./transport/http.ts";
 import { isLoopback, type OauthOptions, oauthVerifier } from "./auth/oauth.ts";
-import {
-  MAX_ROLLBACK_WAIT_MS,
-  greetingLine,
-  hostDirectoriesAndOptions,
-  type ServeOptions,
-} from "./transport/stdio.ts";
+import { MAX_ROLLBACK_WAIT_MS, greetingLine, type ServeOptions } from "./transport/stdio.ts";
 import {
   checkToken,
   newToken,
@@ -40,6 +39,12 @@ export interface HttpServeOptions extends ServeOptions {
   readonly oauth?: OauthOptions | undefined;
   /** True when each change waits for an answer at `/approvals`. */
   readonly approve: boolean;
+  /** The storage that is served instead of directories. */
+  readonly storage?: ServedStorage | undefined;
+  /** Where metrics are read; undefined for nowhere. */
+  readonly metrics?: MetricsPlace | undefined;
+  /** True to make spans through the tracer that the process has registered. */
+  readonly traces?: boolean | undefined;
 }
 
 /** A running server. */
@@ -76,31 +81,56 @@ export async function startMcpHttpServer(
   if (client !== undefined && approver !== undefined && tokensAreEqual(client, approver))
     throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
   const queue = approver === undefined ? undefined : approvalQueue({ token: approver });
-  const approvals = options.ask ? elicitApprovals({ lasting: false }) : undefined;
+  const metrics = options.metrics === undefined ? undefined : await loadMetrics();
+  const traces = options.traces ? await loadTraces() : undefined;
   // The facts about the workspace are told once the server listens, so that a failure is told alone.
   const facts: Parameters<WriteLogLine>[] = [];
   let isListening = false;
+  let isDraining = false;
   const tell: WriteLogLine = (...line) => (isListening ? log(...line) : void facts.push(line));
   await assertStartable(options);
-  const found = hostDirectoriesAndOptions(options, tell, queue?.confirm ?? approvals?.confirm);
-  const { dirs } = found;
-  const { structured, version } = options;
-  const host = localWorkspaceHost(dirs, found.host);
-  await host.workspace();
   const ending = new AbortController();
   const logError = (error: unknown): void =>
     log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error");
-  const handler = makeMcpHandler({ host, structured, approvals, version, ending: ending.signal }, logError);
-  const server = await serveMcpOverHttp(handler, {
-    host: options.host,
-    port: options.port,
-    hosts: isLoopback(options.host) ? options.allowHosts : [options.host, ...options.allowHosts],
-    origins: options.allowOrigins,
-    token: client,
-    verifier,
-    approvals: queue?.handle,
-    onerror: logError,
-  });
+  const parts: ServiceParts = {
+    tell,
+    logError,
+    confirm: queue?.confirm,
+    ending: ending.signal,
+    observers: [metrics?.meters, traces?.spans].filter((one) => one !== undefined),
+  };
+  const service = await (options.storage === undefined
+    ? directoryService(options, parts)
+    : (await import("./tenants/service.ts")).storageService(options.storage, options, parts));
+  const { handler } = service;
+  metrics?.meters.gauge("draining", () => (isDraining ? 1 : 0));
+  const place = options.metrics;
+  let metricsServer: HttpServer | undefined;
+  let server: HttpServer;
+  try {
+    if (metrics !== undefined && place !== undefined && "host" in place)
+      metricsServer = await (await import("./monitoring/metrics.ts")).listenForMetrics(place, metrics);
+    server = await serveMcpOverHttp(handler, {
+      host: options.host,
+      port: options.port,
+      hosts: isLoopback(options.host) ? options.allowHosts : [options.host, ...options.allowHosts],
+      origins: options.allowOrigins,
+      token: client,
+      verifier,
+      approvals: queue?.handle,
+      probes: makeProbeAnswers({ isDraining: () => isDraining, ping: service.ping?.bind(service) }),
+      metrics:
+        metrics !== undefined && place !== undefined && "path" in place
+          ? { path: place.path, answer: metrics.answer }
+          : undefined,
+      within: traces?.within,
+      onerror: logError,
+    });
+  } catch (error) {
+    await metricsServer?.close();
+    await service.close();
+    throw error;
+  }
   isListening = true;
   for (const line of facts) log(...line);
   try {
@@ -116,28 +146,41 @@ export async function startMcpHttpServer(
       );
   } catch (error) {
     await server.close();
+    await metricsServer?.close();
+    await service.close();
     throw error;
   }
   if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for", "warning");
-  log(`${greetingLine(options, dirs)} at ${server.url}${MCP_PATH}`, "notice");
+  if (metricsServer !== undefined) log(`Metrics are at ${metricsServer.url}/metrics`, "notice");
+  log(`${greetingLine(options, service.served)} at ${server.url}${MCP_PATH}`, "notice");
   if (queue !== undefined) log(`Changes wait for: ${approveCommandLine(options, server.url)}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {
-      const ended = host.drain();
+      isDraining = true;
       // Open questions can no longer be answered, so the calls that wait for them are refused.
       queue?.close();
       handler.drain();
+      // Whoever sends requests here learns of the shutdown by `/ready`. Calls that arrive until then are made.
+      const drained = delay(MIN_LINGER_MS).then(() => service.drainCalls());
       if (!(await server.drain(options.graceMs))) {
         ending.abort();
         await server.drain(MAX_ROLLBACK_WAIT_MS);
       }
-      await handler.close();
       await server.close();
-      await fulfilledWithin(ended, MAX_ROLLBACK_WAIT_MS);
-      await host.close();
+      await fulfilledWithin(drained, MAX_ROLLBACK_WAIT_MS);
+      await fulfilledWithin(service.close(), MAX_ROLLBACK_WAIT_MS);
+      await metricsServer?.close();
     },
   };
+}
+
+async function loadMetrics(): Promise<ServerMetrics> {
+  return (await import("./monitoring/metrics.ts")).prometheusMetrics();
+}
+
+async function loadTraces(): Promise<ServerTraces> {
+  return (await import("./monitoring/tracing.ts")).serverTraces();
 }
 
 /** Returns the command line with which a person answers the questions of this server. */
@@ -154,11 +197,20 @@ function checkOptionCombination({
   ask,
   approve,
   allowHosts,
+  storage,
+  metrics,
 }: HttpServeOptions): void {
   const fail = (message: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", message);
   };
-  if (roots.length === 0) fail("name the directories to serve");
+  if (storage !== undefined && roots.length > 0) fail("name directories or --storage, not both");
+  if (storage === undefined && roots.length === 0) fail("name the directories to serve, or --storage");
+  if (storage !== undefined && approve)
+    fail("--approve is for directories: the questions of one replica are not known to the others; use --ask");
+  if (storage?.choice.tenantClaim !== undefined && oauth === undefined)
+    fail("--tenant-claim needs --oauth-issuer, whose tokens have claims");
+  if (metrics !== undefined && "path" in metrics && oauth !== undefined)
+    fail("--metrics takes HOST:PORT with --oauth-issuer, because every client could read a path");
   if (!Number.isInteger(port) || port < 0 || port > 65_535) fail("--port takes a number from 0 to 65535");
   if (open && oauth !== undefined) fail("--no-token and --oauth-issuer exclude each other");
   if (open && !isLoopback(host))

@@ -22,17 +22,26 @@ interface ServerToStart {
   readonly roots: readonly { readonly access: "read" | "write" }[];
   readonly readOnly: boolean;
   readonly audit: string | undefined;
+  /** The storage of the files, which needs no state directory on this machine. */
+  readonly storage?: object | undefined;
 }
 
 /** Checks that an engine, the state directory and the audit log can be used. @throws FilewrightError */
-export async function assertStartable({ workspace, roots, readOnly, audit }: ServerToStart): Promise<void> {
+export async function assertStartable({
+  workspace,
+  roots,
+  readOnly,
+  audit,
+  storage,
+}: ServerToStart): Promise<void> {
   await assertEngine();
-  const changesNothing =
+  const needsNoState =
+    storage !== undefined ||
     readOnly ||
     workspace.readOnly === true ||
     workspace.access?.readOnly === true ||
     (roots.length > 0 && roots.every(({ access }) => access === "read"));
-  if (!changesNothing) assertWritableStateDirectory(workspace.stateDir);
+  if (!needsNoState) assertWritableStateDirectory(workspace.stateDir);
   if (audit !== undefined) assertAuditFile(audit);
 }
 

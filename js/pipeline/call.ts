@@ -40,7 +40,7 @@ import { runObserved, type ObservedCall } from "./observe.ts";
 import { LoopTurns, CallSlots } from "./scheduling/admission.ts";
 import { sessionAtMoment } from "./moments.ts";
 import { historyForCaller } from "./past/history.ts";
-import { scanQueue } from "./scheduling/scans.ts";
+import { type ScanClient, scanQueue } from "./scheduling/scans.ts";
 import type { Session } from "./session.ts";
 import { decideStep, decisionSourcesOf } from "./sources.ts";
 import { isWrongAssumption, withStage } from "./staged.ts";
@@ -252,7 +252,10 @@ async function runThroughPipeline(
     } else {
       changed = await runChange(asking, tool, args, uses, call, rules);
     }
-    if (trace !== undefined) trace.effects ??= changed.effects;
+    if (trace !== undefined) {
+      trace.effects ??= changed.effects;
+      trace.lockWaitMs ??= changed.lockWaitMs;
+    }
     if (session.hooks.length > 0) hooked = { tool, args, uses, call, fixedText: meant?.fixedText === true };
     const text = meant?.text ?? tool.render;
     const isJson = meant?.json === true || (args as { readonly format?: unknown }).format === "json";
@@ -353,8 +356,8 @@ function timeoutMsOf(args: object): number | undefined {
 }
 
 /** Returns the client for the queue of walks: one agent of one workspace. */
-function scanClientOf(session: Session, { agent = session.agent }: CallOptions): string {
-  return `${session.workspace} ${agent ?? ""}`;
+function scanClientOf(session: Session, { agent = session.agent }: CallOptions): ScanClient {
+  return { name: `${session.workspace} ${agent ?? ""}`, tenant: session.tenant };
 }
 
 function hookCallFactsOf(tool: string, calledAs: string | undefined, options: CallOptions): HookCallFacts {

@@ -43,6 +43,8 @@ export interface AppliedChange<Data> {
   readonly approval?: MetaApproval | undefined;
   /** The contents before and after, when an observer requests them. */
   readonly effects?: readonly CallEffect[] | undefined;
+  /** The time for which the change waited for locks, in milliseconds. */
+  readonly lockWaitMs?: number | undefined;
 }
 
 /** Runs one changing call from its plan to its answer. `ruled` and `isKept` are the results of the rules. */
@@ -83,6 +85,7 @@ export async function runChange<Args extends object, Data, Todo>(
   const held = asked ? await lockKeysOf(uses, call) : await keys;
   if (asked) await checkWrittenPlaces(session, held, call);
   let unlock = await acquireLocks(session, held, call, !asked);
+  let lockWaitMs = unlock.waitedMs ?? 0;
   // What was read before the question, or while another call had the lock, may be outdated.
   if (asked || unlock.taken === true || session.stage?.isOutdated() === true) session.stage?.refresh();
   try {
@@ -96,7 +99,7 @@ export async function runChange<Args extends object, Data, Todo>(
           hashes === undefined ? undefined : effectsByHashes(hashes, await hashesByPath(uses, call));
         const warnings = confirm === undefined && !isDryRun(args) ? unaskedPlaceWarnings(places) : [];
         const all = [...(answer.warnings ?? []), ...warnings];
-        return { answer: { ...answer, warnings: all }, modifiedByUser, approval, effects };
+        return { answer: { ...answer, warnings: all }, modifiedByUser, approval, effects, lockWaitMs };
       } catch (error) {
         if (
           asked ||
@@ -113,6 +116,7 @@ export async function runChange<Args extends object, Data, Todo>(
         await unlock();
         unlock = RELEASED;
         unlock = await acquireLocks(session, held, call, true);
+        lockWaitMs += unlock.waitedMs ?? 0;
       }
       session.stage?.refresh();
       plan = await tool.plan(args, call);
@@ -224,9 +228,9 @@ export async function withLocks<T>(
 
 /**
  * Releases the locks of a call. `skipped` is true when the backend left one of them out, `taken` when it took one for
- * all processes.
+ * all processes; `waitedMs` is the time for which the call waited for them.
  */
-type Unlock = (() => Promise<void>) & { skipped?: boolean; taken?: boolean };
+type Unlock = (() => Promise<void>) & { skipped?: boolean; taken?: boolean; waitedMs?: number };
 
 const RELEASED: Unlock = async () => {};
 
@@ -242,7 +246,7 @@ async function acquireLocks(
     return withLocks(acquireLocks(session, trees, { fs: session.fs, signal: undefined }), action);
   });
   const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
-  const asked = debug.lock === undefined ? 0 : performance.now();
+  const asked = performance.now();
   const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
   const release: Unlock = async () => {
     const yielder = new Yielder({});
@@ -271,7 +275,8 @@ async function acquireLocks(
         held.push(() => handle.release());
       }
     }
-    debug.lock?.(`${keys.length} paths after ${(performance.now() - asked).toFixed(1)} ms`);
+    release.waitedMs = performance.now() - asked;
+    debug.lock?.(`${keys.length} paths after ${release.waitedMs.toFixed(1)} ms`);
     return release;
   } catch (error) {
     await release();

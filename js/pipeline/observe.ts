@@ -12,6 +12,8 @@ export interface ObservedCall {
   changes: boolean;
   locations: readonly Location[];
   effects: readonly CallEffect[] | undefined;
+  /** The time for which the call waited for locks, in milliseconds; undefined where it took none. */
+  lockWaitMs: number | undefined;
 }
 
 /** The maximum number of files of one call whose hashes are reported. Further files are left out. */
@@ -37,15 +39,36 @@ export async function runObserved(
     ignoringErrors(() => observer.begin?.(begin)),
     observer.end?.bind(observer),
   ]);
-  const trace: ObservedCall = { tool: about.tool, changes: false, locations: [], effects: undefined };
+  const trace: ObservedCall = {
+    tool: about.tool,
+    changes: false,
+    locations: [],
+    effects: undefined,
+    lockWaitMs: undefined,
+  };
   let result: ToolResult | undefined;
   try {
-    result = await run(trace);
+    result = await runWithin(observers, begin, () => run(trace));
     return result;
   } finally {
     const end = Object.freeze(callEndOf(begin, trace, result, performance.now() - started));
     for (const told of ends) ignoringErrors(() => told?.(end));
   }
+}
+
+/** Runs a call in the contexts of the observers, the first one outermost, and exactly once whatever they do. */
+function runWithin<T>(observers: readonly Observer[], begin: CallBegin, run: () => Promise<T>): Promise<T> {
+  let running: Promise<T> | undefined;
+  let inner = (): void => {
+    running ??= run();
+  };
+  for (const observer of observers.toReversed()) {
+    if (observer.within === undefined) continue;
+    const enter = inner;
+    inner = () => ignoringErrors(() => observer.within?.(begin, enter));
+  }
+  inner();
+  return running ?? run();
 }
 
 function callEndOf(
@@ -54,7 +77,7 @@ function callEndOf(
   result: ToolResult | undefined,
   duration: number,
 ): CallEnd {
-  const { tool, changes, effects } = trace;
+  const { tool, changes, effects, lockWaitMs } = trace;
   const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
   const approval = result?.meta.approval;
   return {
@@ -66,6 +89,7 @@ function callEndOf(
     paths: trace.locations.map(({ path }) => path),
     changes,
     ...(effects === undefined ? {} : { effects }),
+    ...(lockWaitMs === undefined ? {} : { lock_wait_ms: lockWaitMs }),
     ...(approval === undefined ? {} : { approval }),
     text_chars: result?.text.length ?? 0,
     truncated: result?.meta.truncated ?? false,

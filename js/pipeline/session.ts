@@ -79,6 +79,8 @@ export interface Stages {
 export interface Session {
   /** The number of the workspace, unique in this process. */
   readonly workspace: number;
+  /** The tenant whose turns the walking calls use; undefined where the workspace has its own. */
+  readonly tenant: string | undefined;
   /** The running calls. */
   readonly running: RunningCalls;
   /** Releases the descriptors, threads, watches and memory of the storage, once no call uses it. */

@@ -41,7 +41,18 @@ const NON_EMPTY_OPTIONS: readonly string[] = [
   "agent",
   "state-dir",
   "read-only-root",
+  "storage",
+  "workspace",
+  "tenant-claim",
+  "workspace-claim",
+  "metrics",
 ];
+
+/** The place of metrics for `--metrics` without a value: the port that exporters for Prometheus have by default. */
+export const DEFAULT_METRICS_PLACE = "127.0.0.1:9464";
+
+/** The values of options that may stand without one. A value then follows after `=` alone. */
+const VALUES_IF_ALONE: Readonly<Record<string, string>> = { metrics: DEFAULT_METRICS_PLACE };
 
 /** Aliases of options, and the option that each means. */
 export type Aliases = Readonly<Record<string, string>>;
@@ -58,7 +69,7 @@ export function parseCommandLine(
   });
   try {
     const { values: given, positionals } = parseArgs({
-      args: [...argv],
+      args: withValuesIfAlone(argv, options),
       options: { ...options, ...Object.fromEntries(spelt) },
       allowPositionals: true,
       strict: true,
@@ -78,6 +89,20 @@ export function parseCommandLine(
     if (error instanceof UsageError) throw error;
     throw new UsageError(usageMessage(error, argv, options));
   }
+}
+
+/** Adds the values of options that stand without one. */
+function withValuesIfAlone(argv: readonly string[], options: OptionTable): string[] {
+  const end = argv.indexOf("--");
+  return argv.map((arg, index) => {
+    const name = arg.slice(2);
+    const isAlone =
+      arg.startsWith("--") &&
+      Object.hasOwn(VALUES_IF_ALONE, name) &&
+      name in options &&
+      (end < 0 || index < end);
+    return isAlone ? `${arg}=${VALUES_IF_ALONE[name]}` : arg;
+  });
 }
 
 /** Returns the message for an error of `parseArgs`, with the option that was probably meant. */

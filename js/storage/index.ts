@@ -6,3 +6,9 @@ export { memoryStorage, type MemoryStorage, type MemoryStorageOptions } from "./
 export { probeStorage, type ProbeStorageOptions } from "./probe.ts";
 export { type StorageBackend, toBackend } from "./backend/to-backend.ts";
 export { fromBackend, type FromBackendOptions } from "./backend/from-backend.ts";
+export {
+  observeStorage,
+  type StorageObserver,
+  type StorageTrip,
+  type StorageTripEnd,
+} from "./observe.ts";

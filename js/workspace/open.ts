@@ -144,6 +144,7 @@ export async function openWorkspace(
   const observers = Object.freeze([...(given.observers ?? [])]);
   const session: Session = Object.freeze({
     workspace: nextWorkspaceNumber(),
+    tenant: given.tenant,
     running: new RunningCalls(),
     async release() {
       await views.close();

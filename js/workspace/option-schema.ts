@@ -112,6 +112,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     engine: choice("auto", "native"),
     index: choice("auto", "off", "anywhere", "strict"),
     concurrency: integer(1),
+    tenant: text(),
     findFiles: flag(),
     commands: either(either(exactly(true), SANDBOX_PROVIDER), COMMAND_OPTIONS),
     history: flag(),

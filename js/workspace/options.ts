@@ -170,6 +170,12 @@ export interface WorkspaceOptions {
    */
   readonly concurrency?: number | undefined;
   /**
+   * The tenant of the workspace, in a process with workspaces of several: calls that walk a tree get their turns by
+   * tenant first, so that a tenant with many agents or workspaces does not delay the others. Default: none; each agent
+   * has turns of its own.
+   */
+  readonly tenant?: string | undefined;
+  /**
    * With true, models are offered `find_files` in addition to `glob` and `grep`. Calls by name work in any
    * case; each tool that is offered costs tokens in every request. Default false.
    */

@@ -50,7 +50,7 @@ describe("the published package", () => {
     const commands = readdirSync(`${root}/dist/bin`).filter((file) => file.endsWith(".js"));
     const specifiers = commands.flatMap((file) => imported(readFileSync(`${root}/dist/bin/${file}`, "utf8")));
     const foreign = specifiers.filter((name) => !/^(\.|node:)/.test(name) && !builtinModules.includes(name));
-    const optional = ["sharp", "unpdf", "yaml", "@opentelemetry/api"];
+    const optional = ["sharp", "unpdf", "yaml", "@opentelemetry/api", "aws4fetch"];
     expect(foreign.filter((name) => !optional.includes(name))).toEqual([]);
     expect(readFileSync(`${root}/dist/THIRD-PARTY.txt`, "utf8")).toMatch(
       /@modelcontextprotocol\/server .*[\s\S]*zod /u,

@@ -6,9 +6,15 @@ import { ScanQueue } from "../../js/pipeline/scheduling/scans.ts";
 const never = (): AbortSignal => new AbortController().signal;
 
 /** Asks for a turn, and notes when it comes. */
-function ask(queue: ScanQueue, client: string, log: string[], signal = never()): Promise<() => void> {
-  return Promise.resolve(queue.admit(client, signal)).then((end) => {
-    log.push(client);
+function ask(
+  queue: ScanQueue,
+  name: string,
+  log: string[],
+  signal = never(),
+  tenant?: string,
+): Promise<() => void> {
+  return Promise.resolve(queue.admit({ name, tenant }, signal)).then((end) => {
+    log.push(name);
     return end;
   });
 }
@@ -35,6 +41,36 @@ describe("the queue of scans", () => {
     for (let call = 0; call < 100; call++) void ask(queue, "greedy", log);
     await ask(queue, "other", log);
     expect(log).toEqual(["greedy", "greedy", "greedy", "greedy", "other"]);
+  });
+
+  it("gives tenants their turns first, and then the clients of each", async () => {
+    const queue = new ScanQueue();
+    const log: string[] = [];
+    const busy = [];
+    for (const client of ["x", "y"]) {
+      for (let call = 0; call < 4; call++) busy.push(await ask(queue, client, []));
+    }
+    const waiting = [];
+    for (let client = 0; client < 20; client++)
+      waiting.push(ask(queue, `many ${client}`, log, never(), "many"));
+    waiting.push(ask(queue, "few 0", log, never(), "few"), ask(queue, "few 1", log, never(), "few"));
+    for (const end of busy) {
+      end();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await expect.poll(() => log.length).toBe(8);
+    expect(log.slice(0, 4)).toEqual(["many 0", "few 0", "many 1", "few 1"]);
+    for (const end of await Promise.race([Promise.all(waiting.slice(0, 6))])) end();
+    await expect.poll(() => log.length).toBeGreaterThan(8);
+  });
+
+  it("leaves places for other tenants when the clients of one ask for all", async () => {
+    const queue = new ScanQueue();
+    const log: string[] = [];
+    for (let client = 0; client < 50; client++) void ask(queue, "one of many", log, never(), "many");
+    for (let client = 0; client < 50; client++) void ask(queue, `${client}`, log, never(), "many");
+    await ask(queue, "other", log, never(), "other");
+    expect(log.filter((name) => name !== "other")).toHaveLength(6);
   });
 
   it("forgets a call that is cancelled while it waits", async () => {

@@ -14,9 +14,11 @@ import {
 import { makeStderrLog } from "../../mcp/protocol/log.ts";
 import type { HttpServeOptions, RunningHttpServer } from "../../mcp/serve.ts";
 import { startFailureOf } from "../../mcp/start.ts";
+import type { ServedStorage } from "../../mcp/tenants/service.ts";
 import { type Command, FLAG_OPTION, type OptionHelp, VALUE_OPTION, REPEATABLE_OPTION } from "../command.ts";
 import { printError } from "../streams.ts";
 import {
+  DEFAULT_METRICS_PLACE,
   valuesOfRepeatedOption,
   type OptionTable,
   type ParsedCommandLine,
@@ -73,9 +75,23 @@ const SERVE_OPTIONS: OptionTable = {
   "oauth-scope": REPEATABLE_OPTION,
   "oauth-at-jwt": FLAG_OPTION,
   approve: FLAG_OPTION,
+  storage: VALUE_OPTION,
+  workspace: VALUE_OPTION,
+  "tenant-claim": VALUE_OPTION,
+  "workspace-claim": VALUE_OPTION,
+  "calls-per-minute": VALUE_OPTION,
+  metrics: VALUE_OPTION,
+  traces: FLAG_OPTION,
 };
 
 const MAX_PORT = 65_535;
+/** The workspace of a storage where neither the command line nor a token names one. */
+const DEFAULT_WORKSPACE = "main";
+/** The environment variable that can hold the URL of the storage, which the command line would show to every user. */
+const STORAGE_VARIABLE = "FILEWRIGHT_STORAGE";
+const MAX_CALLS_PER_MINUTE = 1_000_000;
+/** The time in milliseconds in which a process ends by itself after its server has ended. */
+const MAX_EXIT_WAIT_MS = 500;
 
 /** Returns the port that a command line names, or the default. @throws UsageError */
 function portOf(given: unknown): number {
@@ -117,10 +133,10 @@ export const SERVER_COMMANDS: readonly Command[] = [
   },
   {
     name: "serve",
-    summary: "serve directories to MCP clients over HTTP",
-    usage: "filewright serve DIR... [--port N] [--token-file FILE | --no-token] [options]",
+    summary: "serve directories, or a storage that several servers share, to MCP clients over HTTP",
+    usage: "filewright serve DIR... | --storage URL [--port N] [--token-file FILE | --no-token] [options]",
     about:
-      "Streamable HTTP at /mcp, without sessions, on this machine only unless --host is given. Host and Origin headers are checked. Every request needs a token: that of --token-file or FILEWRIGHT_TOKEN, otherwise a new one in a file that only you can read. On SIGTERM running calls finish and new ones are refused. With --oauth-issuer, tokens of that authorization server are accepted if they were issued for --oauth-resource.",
+      "Streamable HTTP at /mcp, without sessions, on this machine only unless --host is given. Host and Origin headers are checked. Every request needs a token: that of --token-file or FILEWRIGHT_TOKEN, otherwise a new one in a file that only you can read. On SIGTERM running calls finish and new ones are refused. With --oauth-issuer, tokens of that authorization server are accepted if they were issued for --oauth-resource. With --storage the files are in Postgres (postgres://USER@HOST/DATABASE, password in PGPASSWORD) or in an S3-compatible store (s3+https://HOST/BUCKET/PREFIX, keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), and any of several servers answers any request; FILEWRIGHT_STORAGE can hold the URL instead. /health and /ready answer probes without a token.",
     options: SERVE_OPTIONS,
     help: [
       ["--port N", `the port (${DEFAULT_PORT}); 0 takes any free one`],
@@ -137,6 +153,16 @@ export const SERVER_COMMANDS: readonly Command[] = [
       ["--oauth-jwks URL", "the issuer's keys, if its metadata does not name them"],
       ["--oauth-scope SCOPE", "a scope that a token must have (repeatable)"],
       ["--oauth-at-jwt", "accept only tokens whose header says that they are access tokens (RFC 9068)"],
+      ["--storage URL", "serve the workspace of a storage instead of directories"],
+      ["--workspace NAME", `the workspace of the storage (${DEFAULT_WORKSPACE})`],
+      ["--tenant-claim CLAIM", "the claim of a token that names its tenant; a token without it is refused"],
+      ["--workspace-claim CLAIM", "the claim of a token that names its workspace among those of its tenant"],
+      ["--calls-per-minute N", "the number of requests of a workspace in a minute, on all servers together"],
+      [
+        "--metrics[=PLACE]",
+        `metrics for Prometheus at HOST:PORT (${DEFAULT_METRICS_PLACE}), or at a path of the server`,
+      ],
+      ["--traces", "make spans through the tracer of OpenTelemetry that the process has registered"],
       ["--approve", "changes wait for an answer by filewright approve, which has its own token"],
       ...SERVER_HELP,
     ],
@@ -146,6 +172,10 @@ export const SERVER_COMMANDS: readonly Command[] = [
         "filewright serve /srv/data --read-only --host 0.0.0.0 --allow-host files.example",
         "for other machines, read-only",
       ],
+      [
+        "filewright serve --storage postgres://app@db.example/agents --host 0.0.0.0 --allow-host files.example",
+        "one of several servers of one workspace",
+      ],
     ],
     takes: [0, MAX_SERVED_DIRECTORIES],
     own: true,
@@ -154,6 +184,8 @@ export const SERVER_COMMANDS: readonly Command[] = [
 ];
 
 async function runServe({ positionals, values: given }: ParsedCommandLine): Promise<number> {
+  const storage = await servedStorageOf(given, positionals.length > 0);
+  const metrics = textOrUndefined(given["metrics"]);
   const options = await serveOptionsOf(positionals, given, FILEWRIGHT_DEFAULTS, SERVE_OPTIONS);
   // The module is loaded for this command only: loading the protocol's SDK takes longer than most commands
   // run.
@@ -169,6 +201,12 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
       open: given["no-token"] === true,
       oauth: oauthOptionsOf(given),
       approve: given["approve"] === true,
+      storage,
+      metrics:
+        metrics === undefined
+          ? undefined
+          : (await import("../../mcp/monitoring/metrics.ts")).parseMetricsPlace(metrics),
+      traces: given["traces"] === true,
     },
     makeStderrLog(options.logLevel),
   );
@@ -185,7 +223,45 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
     process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
   });
   await served.drain();
+  // The connection to an engine that does not answer cannot be closed in order.
+  setTimeout(() => process.exit(0), MAX_EXIT_WAIT_MS).unref();
   return 0;
+}
+
+/** Returns the storage of a command line or of the environment; undefined where directories are served. */
+async function servedStorageOf(
+  given: ParsedCommandLine["values"],
+  hasDirectories: boolean,
+): Promise<ServedStorage | undefined> {
+  const inEnvironment = hasDirectories ? undefined : process.env[STORAGE_VARIABLE];
+  const url = textOrUndefined(given["storage"]) ?? (inEnvironment === "" ? undefined : inEnvironment);
+  const [workspace, tenantClaim, workspaceClaim] = ["workspace", "tenant-claim", "workspace-claim"].map(
+    (name) => textOrUndefined(given[name]),
+  );
+  const calls = parseIntegerOption(given["calls-per-minute"], "calls-per-minute");
+  if (url === undefined) {
+    for (const name of ["workspace", "tenant-claim", "workspace-claim", "calls-per-minute"])
+      if (given[name] !== undefined) throw new UsageError(`--${name} needs --storage`);
+    return undefined;
+  }
+  if (hasDirectories) throw new UsageError("name directories or --storage, not both");
+  if (workspace !== undefined && workspaceClaim !== undefined)
+    throw new UsageError("--workspace and --workspace-claim exclude each other");
+  if (workspaceClaim !== undefined && tenantClaim === undefined)
+    throw new UsageError("--workspace-claim needs --tenant-claim");
+  if (calls !== undefined && (calls < 1 || calls > MAX_CALLS_PER_MINUTE))
+    throw new UsageError(`--calls-per-minute must be from 1 to ${MAX_CALLS_PER_MINUTE}, not ${calls}`);
+  const [{ parseStorageUrl }, { nameFault }] = await Promise.all([
+    import("../../mcp/storage/url.ts"),
+    import("../../mcp/tenants/claims.ts"),
+  ]);
+  const fault = workspace === undefined ? undefined : nameFault(workspace);
+  if (fault !== undefined) throw new UsageError(`--workspace ${fault}`);
+  return {
+    target: parseStorageUrl(url),
+    choice: { workspace: workspace ?? DEFAULT_WORKSPACE, tenantClaim, workspaceClaim },
+    callsPerMinute: calls,
+  };
 }
 
 function oauthOptionsOf(given: ParsedCommandLine["values"]): HttpServeOptions["oauth"] {

@@ -23,6 +23,8 @@ export interface TokenFacts {
   /** The time at which the token expires, in seconds since 1970. */
   readonly expiresAt: number;
   readonly subject?: string | undefined;
+  /** All claims of the token. Undefined for a fixed token, which has none. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Verifies tokens, and holds the document that tells clients where to get one. */
@@ -209,7 +211,7 @@ function tokenFactsOf(token: string, claims: JWTPayload): TokenFacts {
   const scopes = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
   const subject = typeof sub === "string" ? sub : undefined;
   const clientId = [client, azp, subject].find((one) => typeof one === "string") ?? "";
-  return { token, clientId: String(clientId), scopes, expiresAt: exp as number, subject };
+  return { token, clientId: String(clientId), scopes, expiresAt: exp as number, subject, claims };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Answers `tools/list` and `tools/call`, and reports the progress of calls. */
 import { singleTypes } from "../../presets/strict.ts";
 import { UnknownToolError } from "../../rpc/handler.ts";
-import { shuttingDownFailure } from "../../pipeline/scheduling/admission.ts";
+import { abandonedFailure, shuttingDownFailure } from "../../pipeline/scheduling/admission.ts";
 import type { ToolResult, CallOptions } from "../../workspace/index.ts";
 import type { ElicitedApprovals, ApprovalRound } from "./approvals.ts";
 import { type ClientLog, logCall, makeClientLog, type SendNotification, type LogLevel } from "./log.ts";
@@ -110,11 +110,12 @@ export async function callTool(
   const report = makeProgressReporter(meta?.progressToken, notify);
   try {
     const given = await resolveRelative(tool, args);
-    const result = await tool.execute(given, {
+    const running = tool.execute(given, {
       signal,
       ...(report === undefined ? {} : { onProgress: report.onProgress }),
       ...(serving.agent === undefined ? {} : { agent: serving.agent }),
     });
+    const result = await resultBeforeEnd(running, serving.ending);
     const asked = await pendingQuestionOrRefusal(round, result);
     if (asked !== undefined) return asked;
     if (log !== undefined) logCall(log, name, result);
@@ -124,6 +125,34 @@ export async function callTool(
   } finally {
     report?.end();
   }
+}
+
+/** The time in milliseconds for which a cancelled call may roll back before it is answered without its result. */
+const MAX_WAIT_AFTER_CANCEL_MS = 3000;
+
+/**
+ * Returns the result of a call. A server that shuts down has cancelled it; one that does not end then, because the
+ * engine of its files does not answer, is answered all the same.
+ */
+async function resultBeforeEnd(
+  running: Promise<ToolResult>,
+  ending: AbortSignal | undefined,
+): Promise<ToolResult> {
+  if (ending === undefined) return running;
+  let stop = (): void => {};
+  const abandoned = new Promise<ToolResult>((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const wait = (): void => {
+      timer = setTimeout(() => resolve(abandonedFailure()), MAX_WAIT_AFTER_CANCEL_MS);
+    };
+    stop = () => {
+      ending.removeEventListener("abort", wait);
+      clearTimeout(timer);
+    };
+    if (ending.aborted) wait();
+    else ending.addEventListener("abort", wait, { once: true });
+  });
+  return Promise.race([running, abandoned]).finally(stop);
 }
 
 /** Returns the log for a request: one with the level that the request states, or the log of the connection. */

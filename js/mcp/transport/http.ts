@@ -2,6 +2,7 @@
 import { HTTP_LIMITS, type HttpLimits } from "../../http/limits.ts";
 import { type HttpServer, startHttpServer } from "../../http/server.node.ts";
 import { type TokenCheckOptions, makeTokenCheck, refusalResponse } from "../auth/gate.ts";
+import { type AnswerProbe, PROBE_PATHS } from "../monitoring/health.ts";
 import type { McpHandler } from "./handler.ts";
 
 /** The address of a server, and which clients may reach it. */
@@ -18,6 +19,12 @@ export interface McpHttpOptions extends TokenCheckOptions {
    * there.
    */
   readonly approvals?: ((request: Request) => Promise<Response>) | undefined;
+  /** Answers probes, which send no token; undefined for another path. */
+  readonly probes?: AnswerProbe | undefined;
+  /** A path with its answer, for clients with the fixed token alone; undefined for none. */
+  readonly metrics?: { readonly path: string; answer(): Promise<Response> } | undefined;
+  /** Answers a request in a context of its own, such as that of a trace. Default: in the present one. */
+  readonly within?: (<T>(request: Request, run: () => T) => T) | undefined;
   readonly limits?: Partial<HttpLimits> | undefined;
   readonly onerror?: ((error: unknown) => void) | undefined;
 }
@@ -40,11 +47,15 @@ export function serveMcpOverHttp(handler: McpHandler, options: McpHttpOptions): 
     if (request.method === "OPTIONS") return new Response(null, { status: 204 });
     const isMetadata = metadata !== undefined && (pathname === metadata.path || pathname === METADATA_PATH);
     if (isMetadata) return Response.json(metadata.document, { headers: { "cache-control": "max-age=3600" } });
-    const { approvals } = options;
+    const probed = options.probes?.(request);
+    if (probed !== undefined) return probed;
+    const { approvals, metrics } = options;
     if (approvals !== undefined && (pathname === APPROVALS_PATH || pathname.startsWith(`${APPROVALS_PATH}/`)))
       return approvals(request);
     const admission = await admit(request);
     if ("refusal" in admission) return admission.refusal;
+    if (metrics !== undefined && pathname === metrics.path && request.method === "GET")
+      return metrics.answer();
     if (pathname !== MCP_PATH)
       return refusalResponse(404, `there is nothing here; the server is at ${MCP_PATH}`);
     if (calls >= mostCalls)
@@ -60,8 +71,15 @@ export function serveMcpOverHttp(handler: McpHandler, options: McpHttpOptions): 
     // A call counts as running until its whole answer is sent, or the client disconnects.
     request.signal.addEventListener("abort", end, { once: true });
     if (request.signal.aborted) end();
-    return handler.fetch(request, admission.facts);
+    const { facts } = admission;
+    return options.within === undefined
+      ? handler.fetch(request, facts)
+      : options.within(request, () => handler.fetch(request, facts));
   };
   const { host, port, hosts, origins, limits, onerror } = options;
-  return startHttpServer(answer, { host, port, hosts, origins, limits, onerror, refuse: refusalResponse });
+  return startHttpServer(answer, {
+    ...{ host, port, hosts, origins, limits, onerror },
+    refuse: refusalResponse,
+    unguarded: options.probes === undefined ? [] : PROBE_PATHS,
+  });
 }

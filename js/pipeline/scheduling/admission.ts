@@ -108,6 +108,13 @@ export function shuttingDownFailure(): Failure {
   return refusedFailure("CANCELLED", message, { reason: "shutting_down" });
 }
 
+/** Returns the failure of a call whose end a server that shuts down has not waited for. */
+export function abandonedFailure(): Failure {
+  const message =
+    "The server shut down before this call had ended. Look whether its change was made before you repeat it.";
+  return refusedFailure("CANCELLED", message, { outcome: "unknown" });
+}
+
 /**
  * Creates the counter of a workspace.
  * @param above that of the parent workspace, which also counts and refuses the calls

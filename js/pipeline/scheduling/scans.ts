@@ -3,7 +3,8 @@
  *
  * A few run at once, and the others wait in one queue for each client (an agent of a workspace). A
  * free slot is given to the clients in turn, so that many calls of one client delay its own calls and
- * not those of others. The process has one queue, because it has one disk.
+ * not those of others. Clients of one tenant share the turns of their tenant, so that a tenant with many clients does
+ * not delay the others either. The process has one queue, because it has one disk.
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import { LoopTurns } from "./admission.ts";
@@ -15,14 +16,21 @@ const MAX_RUNNING_SCANS = 8;
  * clients start soon.
  */
 const MAX_RUNNING_SCANS_OF_CLIENT = 4;
+/** The maximum number of walking calls of one tenant, for the same reason. */
+const MAX_RUNNING_SCANS_OF_TENANT = 6;
 /**
  * The maximum number of calls that begin in one turn of the event loop, because a search that uses an
  * index takes less time than its answer.
  */
 const MAX_SCAN_STARTS_PER_TURN = 8;
 
-/** A client, compared by its value. */
-export type ScanClient = string;
+/** A client, compared by its values. */
+export interface ScanClient {
+  /** The name of a client, unique in this process. */
+  readonly name: string;
+  /** The tenant of the client. Default: the client has no other clients beside it. */
+  readonly tenant?: string | undefined;
+}
 
 interface WaitingScan {
   start(): void;
@@ -30,9 +38,10 @@ interface WaitingScan {
 
 /** Starts the calls of clients in turn. */
 export class ScanQueue {
-  readonly #running = new Map<ScanClient, number>();
-  /** The waiting calls, in the order in which the clients have their turns. */
-  readonly #waiting = new Map<ScanClient, WaitingScan[]>();
+  /** The numbers of running calls, by client and by tenant. */
+  readonly #running = new Map<string, number>();
+  /** The waiting calls by tenant and client, both in the order in which they have their turns. */
+  readonly #waiting = new Map<string, Map<string, WaitingScan[]>>();
   readonly #turns = new LoopTurns(MAX_SCAN_STARTS_PER_TURN);
   /** True when the waiting calls are checked in the next turn of the event loop. */
   #resumes = false;
@@ -42,61 +51,77 @@ export class ScanQueue {
    * Waits for a turn. Returns the function that ends it.
    * @throws FilewrightError CANCELLED when the signal is aborted first
    */
-  admit(client: ScanClient, signal: AbortSignal): (() => void) | Promise<() => void> {
-    if (this.#mayStart(client) && !this.#waiting.has(client) && this.#turns.take())
-      return this.#started(client);
+  admit(given: ScanClient, signal: AbortSignal): (() => void) | Promise<() => void> {
+    const client = `client ${given.name}`;
+    // A client without a tenant is alone in its group.
+    const tenant = given.tenant === undefined ? client : `tenant ${given.tenant}`;
+    const isNext = this.#waiting.get(tenant)?.has(client) !== true;
+    if (this.#mayStart(tenant, client) && isNext && this.#turns.take()) return this.#started(tenant, client);
     return new Promise((resolve, reject) => {
       const waiting: WaitingScan = {
         start: () => {
           signal.removeEventListener("abort", abort);
-          resolve(this.#started(client));
+          resolve(this.#started(tenant, client));
         },
       };
       const abort = (): void => {
-        this.#leave(client, waiting);
+        this.#leave(tenant, client, waiting);
         reject(new FilewrightError("CANCELLED", "cancelled while it waited for its turn"));
       };
       if (signal.aborted) return abort();
       signal.addEventListener("abort", abort, { once: true });
-      const queue = this.#waiting.get(client);
-      if (queue === undefined) this.#waiting.set(client, [waiting]);
+      const clients = this.#waiting.get(tenant) ?? new Map<string, WaitingScan[]>();
+      this.#waiting.set(tenant, clients);
+      const queue = clients.get(client);
+      if (queue === undefined) clients.set(client, [waiting]);
       else queue.push(waiting);
-      if (this.#mayStart(client)) this.#resume();
+      if (this.#mayStart(tenant, client)) this.#resume();
     });
   }
 
-  #mayStart(client: ScanClient): boolean {
-    return this.#total < MAX_RUNNING_SCANS && (this.#running.get(client) ?? 0) < MAX_RUNNING_SCANS_OF_CLIENT;
+  #mayStart(tenant: string, client: string): boolean {
+    return (
+      this.#total < MAX_RUNNING_SCANS &&
+      (this.#running.get(client) ?? 0) < MAX_RUNNING_SCANS_OF_CLIENT &&
+      (this.#running.get(tenant) ?? 0) < MAX_RUNNING_SCANS_OF_TENANT
+    );
   }
 
-  #started(client: ScanClient): () => void {
+  #started(tenant: string, client: string): () => void {
+    const counted = new Set([tenant, client]);
     this.#total += 1;
-    this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
+    for (const name of counted) this.#running.set(name, (this.#running.get(name) ?? 0) + 1);
     let ended = false;
     return () => {
       if (ended) return;
       ended = true;
       this.#total -= 1;
-      const left = (this.#running.get(client) ?? 1) - 1;
-      if (left === 0) this.#running.delete(client);
-      else this.#running.set(client, left);
+      for (const name of counted) {
+        const left = (this.#running.get(name) ?? 1) - 1;
+        if (left === 0) this.#running.delete(name);
+        else this.#running.set(name, left);
+      }
       this.#next();
     };
   }
 
   /** Starts the waiting calls that may run now. */
   #next(): void {
-    for (const [client, queue] of this.#waiting) {
+    for (const [tenant, clients] of this.#waiting) {
       if (this.#total >= MAX_RUNNING_SCANS) return;
-      if (!this.#mayStart(client)) continue;
+      const client = [...clients.keys()].find((name) => this.#mayStart(tenant, name));
+      if (client === undefined) continue;
       if (!this.#turns.take()) {
         this.#resume();
         return;
       }
-      // The client moves to the end, so that the others have their turns first.
-      this.#waiting.delete(client);
+      // Client and tenant move to the end, so that the others have their turns first.
+      const queue = clients.get(client) ?? [];
+      this.#waiting.delete(tenant);
+      clients.delete(client);
       const next = queue.shift();
-      if (queue.length > 0) this.#waiting.set(client, queue);
+      if (queue.length > 0) clients.set(client, queue);
+      if (clients.size > 0) this.#waiting.set(tenant, clients);
       next?.start();
     }
   }
@@ -111,12 +136,13 @@ export class ScanQueue {
     });
   }
 
-  #leave(client: ScanClient, waiting: WaitingScan): void {
-    const queue = this.#waiting.get(client);
-    if (queue === undefined) return;
-    const left = queue.filter((one) => one !== waiting);
-    if (left.length > 0) this.#waiting.set(client, left);
-    else this.#waiting.delete(client);
+  #leave(tenant: string, client: string, waiting: WaitingScan): void {
+    const clients = this.#waiting.get(tenant);
+    const left = clients?.get(client)?.filter((one) => one !== waiting);
+    if (clients === undefined || left === undefined) return;
+    if (left.length > 0) clients.set(client, left);
+    else clients.delete(client);
+    if (clients.size === 0) this.#waiting.delete(tenant);
   }
 }
 

@@ -15,7 +15,7 @@ const HOME = join(ROOT, ".cache/peers-lowest");
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "filewright-peers-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test("text of a PDF, a value of YAML, a smaller image, spans, a signed request and a file in a database", async ({
+test("text of a PDF, a value of YAML, a smaller image, spans, metrics, a signed request and a file in a database", async ({
   skip,
 }) => {
   const why = missingServer() ?? installed(join(import.meta.dirname, "lowest.json"), HOME);
@@ -41,6 +41,7 @@ test("text of a PDF, a value of YAML, a smaller image, spans, a signed request a
   const said = execFileSync(process.execPath, args, { encoding: "utf8" });
   expect(JSON.parse(said)).toMatchObject({
     sameBytes: true,
+    metrics: expect.stringContaining("filewright_draining 0"),
     signature: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=access\//u),
     pdf: expect.stringContaining("First page"),
     yaml: expect.stringContaining("8080"),

@@ -1,5 +1,6 @@
 // Uses each optional package through an installed Filewright, on files that the test has made. Runs in
 // the folder where the packages are installed, and prints what came out as JSON.
+import { spawn } from "node:child_process";
 import { trace } from "@opentelemetry/api";
 import { openWorkspace } from "filewright";
 import { openTelemetry } from "filewright/hooks";
@@ -43,8 +44,25 @@ const storage = await s3Storage({
   },
 });
 await storage.readMany(["/a.txt"]);
+
+const command = new URL("node_modules/filewright/dist/bin/filewright.js", import.meta.url).pathname;
+const options = ["--no-token", "--port", "0", "--metrics=127.0.0.1:0"];
+const server = spawn(process.execPath, [command, "serve", process.argv[2], ...options]);
+const at = await new Promise((resolve, reject) => {
+  let said = "";
+  server.stderr.on("data", (bytes) => {
+    said += bytes;
+    const found = /Metrics are at (\S+)/u.exec(said)?.[1];
+    if (found !== undefined) resolve(found);
+  });
+  server.once("exit", () => reject(new Error(said)));
+});
+const metrics = await (await fetch(at)).text();
+server.kill("SIGKILL");
+
 console.log(
   JSON.stringify({
+    metrics,
     sameBytes,
     signature,
     pdf: pdf.content,

@@ -1,0 +1,23 @@
+/** The engine behind `--storage`, and the names of its workspaces. */
+import type { Storage } from "../../storage/storage.ts";
+
+/** The name of a workspace in an engine. */
+export interface WorkspaceName {
+  /** The tenant; undefined where the engine has one tenant. */
+  readonly tenant: string | undefined;
+  readonly workspace: string;
+}
+
+/** An engine that was tried. */
+export interface StorageEngine {
+  /** The address of the engine without user and password. */
+  readonly shown: string;
+  /** Opens the storage of a workspace, which is made when it is missing. */
+  open(name: WorkspaceName): Promise<Storage>;
+  /** Makes one round trip. Rejects when the engine does not answer. */
+  ping(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The environment variables that hold keys. */
+export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,0 +1,82 @@
+/** The engine of `--storage postgres://…`: one pool of connections for all workspaces of the process. */
+import { FilewrightError } from "../../engine/errors.ts";
+import { postgresStorage, type PostgresClient } from "../../storage/postgres/index.ts";
+import type { StorageEngine } from "./engine.ts";
+import type { PostgresTarget } from "./url.ts";
+
+/** The parts of the package `pg` that are used. */
+interface PgModule {
+  readonly Pool: new (options: {
+    readonly connectionString: string;
+    readonly max: number;
+    readonly connectionTimeoutMillis: number;
+    readonly keepAlive: boolean;
+    readonly application_name?: string;
+  }) => Pool;
+}
+
+interface Pool extends PostgresClient {
+  on(event: "error", listener: () => void): unknown;
+  end(): Promise<void>;
+}
+
+/** The name of the optional package. It is a variable so that no bundler includes the package. */
+const PG_PACKAGE = "pg";
+/** The maximum time in milliseconds to wait for a connection. */
+const MAX_CONNECT_MS = 10_000;
+
+/** Makes the pool. No connection is opened yet. @throws FilewrightError UNSUPPORTED_OPERATION without the package */
+export async function postgresEngine({
+  connection,
+  schema,
+  pool: max,
+  shown,
+}: PostgresTarget): Promise<StorageEngine> {
+  const { Pool } = await loadPg();
+  const client = new Pool({
+    connectionString: connection,
+    max,
+    connectionTimeoutMillis: MAX_CONNECT_MS,
+    keepAlive: true,
+    ...(connection.includes("application_name=") ? {} : { application_name: "filewright" }),
+  });
+  // Without a listener, the end of an idle connection would end the process.
+  client.on("error", () => undefined);
+  return {
+    shown,
+    open: ({ tenant, workspace }) =>
+      postgresStorage({
+        client,
+        workspace,
+        ...(tenant === undefined ? {} : { tenant }),
+        ...(schema === undefined ? {} : { schema }),
+      }),
+    async ping(signal) {
+      let stop = (): void => undefined;
+      const late = new Promise<never>((_, reject) => {
+        stop = () => reject(new FilewrightError("TIMEOUT", "the database did not answer in time"));
+        signal.addEventListener("abort", stop, { once: true });
+      });
+      try {
+        await Promise.race([client.query({ text: "select 1" }), late]);
+      } finally {
+        signal.removeEventListener("abort", stop);
+      }
+    },
+    close: () => client.end(),
+  };
+}
+
+async function loadPg(): Promise<PgModule> {
+  try {
+    const loaded = (await import(/* @vite-ignore */ PG_PACKAGE)) as PgModule & {
+      readonly default?: PgModule;
+    };
+    return loaded.default ?? loaded;
+  } catch (cause) {
+    throw new FilewrightError("UNSUPPORTED_OPERATION", "the package pg is not installed", {
+      hint: "npm install pg",
+      cause,
+    });
+  }
+}

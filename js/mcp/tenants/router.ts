@@ -1,0 +1,131 @@
+/**
+ * Passes each request to the workspace that its token names. Every workspace has a handler of its own, so that nothing
+ * of a client, such as a subscription, a log level or an approval, is shared with the clients of another workspace.
+ */
+import { FilewrightError } from "../../engine/errors.ts";
+import { refusalResponse } from "../auth/gate.ts";
+import type { TokenFacts } from "../auth/oauth.ts";
+import type { McpHandler } from "../transport/handler.ts";
+import type { CallQuota } from "./call-quota.ts";
+import { type OpenWorkspaceLimits, OpenWorkspaces } from "./open-workspaces.ts";
+
+/** A workspace that answers requests. */
+export interface ServedTenant {
+  readonly handler: McpHandler;
+  /** Counts requests; undefined where their number is not limited. */
+  readonly quota?: CallQuota | undefined;
+  /** Refuses further calls. Resolves when no call is running. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How requests find their workspace. */
+export interface RouterOptions<N> {
+  /** Returns the workspace of a request, or the answer to a request that has none. */
+  name(facts: TokenFacts | undefined): N | Response;
+  /** Returns a text that is the same for the same workspace alone. */
+  key(name: N): string;
+  open(name: N): Promise<ServedTenant>;
+  readonly limits: OpenWorkspaceLimits;
+  /** Called with the error of a workspace that could not be opened. */
+  onerror(error: unknown): void;
+}
+
+/** A handler for several workspaces. */
+export interface WorkspaceRouter<N> extends McpHandler {
+  /** Opens a workspace before its first request. Rejects when it cannot be opened. */
+  warm(name: N): Promise<void>;
+  /** Refuses further calls in all workspaces. Resolves when no call is running. */
+  drainCalls(): Promise<void>;
+}
+
+/** Creates the handler. */
+export function routeToWorkspaces<N>({
+  name,
+  key,
+  open,
+  limits,
+  onerror,
+}: RouterOptions<N>): WorkspaceRouter<N> {
+  const workspaces = new OpenWorkspaces<ServedTenant>(limits);
+  let isDraining = false;
+  return {
+    async warm(first) {
+      const lease = await workspaces.lease(key(first), () => open(first));
+      if (isLease(lease)) lease.release();
+    },
+    async fetch(request, facts) {
+      const named = name(facts);
+      if (named instanceof Response) return named;
+      if (isDraining) return unavailable("the server is shutting down");
+      const lease = await workspaces.lease(key(named), () => open(named)).catch((error: unknown) => error);
+      if (typeof lease === "string") return unavailable(lease);
+      if (!isLease(lease)) {
+        onerror(lease);
+        return lease instanceof FilewrightError && lease.code === "INVALID_ARGUMENT"
+          ? refusalResponse(403, "the token names no workspace of this server")
+          : unavailable("the storage cannot be used now");
+      }
+      const { opened, release } = lease;
+      try {
+        if (opened.quota !== undefined && !(await opened.quota.take(request.signal))) {
+          release();
+          return refusalResponse(429, "this workspace has made its calls of this minute", {
+            "retry-after": "10",
+          });
+        }
+        return releasedAtEnd(await opened.handler.fetch(request, facts), request.signal, release);
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    drain() {
+      void workspaces.each(({ handler }) => handler.drain());
+    },
+    drainCalls() {
+      isDraining = true;
+      return workspaces.each((opened) => opened.drain());
+    },
+    async close() {
+      await workspaces.each(({ handler }) => handler.close());
+      await workspaces.close();
+    },
+  };
+}
+
+interface TakenLease {
+  readonly opened: ServedTenant;
+  release(): void;
+}
+
+function isLease(value: unknown): value is TakenLease {
+  return typeof (value as Partial<TakenLease> | null)?.release === "function";
+}
+
+function unavailable(why: string): Response {
+  return refusalResponse(503, `${why}; try again in a second`, { "retry-after": "1" });
+}
+
+/**
+ * Releases a workspace at the end of an answer. A stream ends later than its response begins: with its last event, or
+ * when its client disconnects.
+ */
+function releasedAtEnd(response: Response, signal: AbortSignal, release: () => void): Response {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (response.body === null || !isStream || signal.aborted) {
+    release();
+    return response;
+  }
+  signal.addEventListener("abort", release, { once: true });
+  const body = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      flush: () => {
+        signal.removeEventListener("abort", release);
+        release();
+      },
+    }),
+  );
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
+}
