@@ -38,6 +38,7 @@ describe("the guides' examples", () => {
       "hooks.md",
       "migrating.md",
       "presets.md",
+      "scale.md",
       "security.md",
       "undo-and-audit.md",
     ]);

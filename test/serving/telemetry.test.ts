@@ -13,9 +13,10 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
+import prometheus from "prom-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { meters, openWorkspace, spans } from "../../js/index.node.ts";
-import { parseMetricsPlace } from "../../js/mcp/monitoring/metrics.ts";
+import { parseMetricsPlace, promMeter } from "../../js/mcp/monitoring/metrics.ts";
 import { parseTraceparent } from "../../js/mcp/monitoring/tracing.ts";
 import { memoryStorage, observeStorage, type Op, type Storage } from "../../js/storage/index.ts";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";
@@ -174,6 +175,24 @@ describe("spans", () => {
     expect(read.length + written.length + 2).toBe(all.length);
     expect(JSON.stringify(all.map(({ attributes }) => attributes))).not.toContain(".txt");
     await ws.close();
+  });
+});
+
+describe("a registry of Prometheus", () => {
+  test("has every metric with its labels and bounds, in the form that Prometheus reads", async () => {
+    const registry = new prometheus.Registry();
+    const metrics = meters(promMeter(prometheus as never, registry));
+    metrics.end?.({
+      ...{ id: "1", tool: "read_file", at: 0, ok: true, duration_ms: 7, paths: ["/a"], changes: false },
+      ...{ text_chars: 0, truncated: false, lock_wait_ms: 30 },
+    });
+    metrics.gauge("mirror_lag_versions", () => 3);
+    const text = await registry.metrics();
+    expect(text).toContain('filewright_call_seconds_bucket{le="0.005",tool="read_file"} 0');
+    expect(text).toContain('filewright_call_seconds_bucket{le="0.01",tool="read_file"} 1');
+    expect(text).toContain('filewright_lock_wait_seconds_bucket{le="0.05"} 1');
+    expect(text).toMatch(/^filewright_mirror_lag_versions 3$/mu);
+    expect(text).toMatch(/^# HELP filewright_conflicts_total \S/mu);
   });
 });
 
