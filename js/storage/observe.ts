@@ -60,7 +60,7 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
     call: () => Promise<T>,
     received: (result: T) => number = () => 0,
   ): Promise<T> => runTrip(observers, { operation, ...about }, call, received);
-  const { statMany, lockAll, snapshot, fork, merge, history, search, records } = storage;
+  const { statMany, lockAll, snapshot, fork, drop, merge, history, search, records } = storage;
   const observed: Storage = {
     probe: (options) => run("probe", none, () => storage.probe(options)),
     readMany: (paths, options) =>
@@ -93,6 +93,9 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
             return observeStorage(made, ...observers);
           },
         }),
+    ...(drop === undefined
+      ? {}
+      : { drop: (options) => run("drop", none, () => drop.call(storage, options)) }),
     ...(merge === undefined
       ? {}
       : {

@@ -123,7 +123,7 @@ describe("observeStorage", () => {
     const inner = memoryStorage();
     const storage: Storage = observeStorage(inner, observer);
     const names = (one: object): string[] =>
-      ["statMany", "lockAll", "snapshot", "fork", "merge", "history", "search", "records"].filter(
+      ["statMany", "lockAll", "snapshot", "fork", "drop", "merge", "history", "search", "records"].filter(
         (name) => (one as Record<string, unknown>)[name] !== undefined,
       );
     expect(names(storage)).toEqual(names(inner));

@@ -2,8 +2,8 @@
  * Serves the workspaces of a storage. Nothing that another replica needs is kept in this process, so any of several
  * replicas answers any request.
  */
-import { createHmac } from "node:crypto";
 import process from "node:process";
+import type { MaybePromise } from "../../backends/backend.ts";
 import { observeStorage } from "../../storage/observe.ts";
 import type { Storage } from "../../storage/storage.ts";
 import {
@@ -137,13 +137,11 @@ async function openServed(
 }
 
 /** Returns the state of approvals of one workspace: an answer to a question of another workspace is not valid in it. */
-async function approvalStateOf(
+function approvalStateOf(
   { tenant = "", workspace }: WorkspaceName,
   { records }: Storage,
-): Promise<ApprovalState> {
-  const options = { stateDir: undefined, key: process.env[SIGNING_KEY_VARIABLE] };
-  const state =
-    records === undefined ? openApprovalState(options) : await openSharedApprovalState(records, options);
-  const own = JSON.stringify([tenant, workspace]);
-  return { ...state, keys: state.keys.map((key) => createHmac("sha256", key).update(own).digest()) };
+): MaybePromise<ApprovalState> {
+  const about = JSON.stringify([tenant, workspace]);
+  const options = { stateDir: undefined, key: process.env[SIGNING_KEY_VARIABLE], about };
+  return records === undefined ? openApprovalState(options) : openSharedApprovalState(records, options);
 }
