@@ -130,7 +130,7 @@ export class NodeBackend implements FsBackend {
       pinMode() === "descriptor"
         ? "directories are held by descriptors of procfs"
         : "procfs is missing: paths are compared before and after each use";
-    const reason = "no part of the kernel is in use without the native addon";
+    const reason = "the kernel confines nothing without the native addon";
     return Object.freeze({
       resolver: "node",
       reason: pinning,
@@ -190,12 +190,10 @@ export class NodeBackend implements FsBackend {
     path: string,
     options: ListPageOptions,
   ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string }> {
-    const { listDir } = this.#disk;
-    return this.#run([path], (_disk, path) =>
-      listPageVia({ listDir } as FsBackend, path, CHECK.listPage(options, path)),
-    );
+    return this.#run([path], (disk, path) => listPageVia(disk, path, CHECK.listPage(options, path)));
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
+    this.#assertOpen(root);
     checkAbsolute(root);
     yield* this.#disk.iterFiles(canonicalHostPath(root));
   }
@@ -255,6 +253,10 @@ export class NodeBackend implements FsBackend {
     this.#threads.close();
   }
 
+  #assertOpen(path: string): void {
+    if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", path, "the backend is closed");
+  }
+
   /** Returns true while no caller has replaced a method through which files are searched. */
   #isIntact(): boolean {
     const { read, listDir } = NodeBackend.prototype;
@@ -269,7 +271,7 @@ export class NodeBackend implements FsBackend {
     given: readonly string[],
     call: (disk: ConfinedDisk, ...paths: string[]) => MaybePromise<T>,
   ): Promise<T> {
-    if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", given[0] ?? "/", "the backend is closed");
+    this.#assertOpen(given[0] ?? "/");
     for (const path of given) checkAbsolute(path);
     const paths = given.map(canonicalHostPath);
     // Most calls use synchronous functions of `node:fs`. Without a pause, a loop of calls would block the event loop.

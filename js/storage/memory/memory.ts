@@ -399,6 +399,7 @@ class MemoryStorageEngine implements MemoryStorage {
   }
 
   #saveAnswer(key: string, answer: Committed, now: number): void {
+    this.#keys.delete(key);
     this.#keys.set(key, { answer, until: now + KEY_MS });
     // A map yields its keys in the order in which they were added, so the expired ones come first.
     for (const [old, { until }] of this.#keys) {

@@ -47,7 +47,7 @@ export interface ForkDiffOptions {
 export interface ForkMergeOptions {
   /**
    * The side whose state a path in conflict gets: `ours` is the parent, `theirs` the fork. Texts are merged first; the
-   * side counts for what is in conflict after that. Default: conflicts are returned, and nothing is changed.
+   * side counts for what is in conflict after that, but for `tree` conflicts, which remain. Default: conflicts are returned, and nothing is changed.
    */
   readonly favour?: "ours" | "theirs" | undefined;
   /** True to return what the merge would do, without doing it. Default false. */
