@@ -94,14 +94,14 @@ export class DiskCopy {
     return this.#kept.keys();
   }
 
+  /** The paths of the directories, parents first. */
+  get directories(): Iterable<string> {
+    return this.#directories;
+  }
+
   /** Returns true when a file has the content of an entry. */
   holds({ path, hash }: Entry): boolean {
     return this.#kept.get(path)?.hash === hash;
-  }
-
-  /** Returns true when this disk cannot hold a path. */
-  isRest(path: string): boolean {
-    return this.rest.has(path);
   }
 
   /** Returns the content of a file that has exactly the content of an entry; undefined for any other. */
@@ -142,7 +142,30 @@ export class DiskCopy {
     return true;
   }
 
-  /** Removes a file, if there is one. Directories stay. */
+  /** Makes a directory: searches count those that ignore files exclude, also empty ones. */
+  addDirectory(path: string): void {
+    this.rest.delete(path);
+    if (this.#directories.has(path)) return;
+    if (byteLength(this.files + path) > MAX_DISK_PATH_BYTES || !this.#claim(path)) {
+      this.rest.add(path);
+      return;
+    }
+    try {
+      this.#makeDirectory(path);
+    } catch (error) {
+      if (!NAME_ERRORS.has(String((error as NodeJS.ErrnoException).code))) throw error;
+      this.rest.add(path);
+    }
+  }
+
+  /** Removes a directory with everything in it, which the storage no longer has. */
+  dropDirectory(path: string): void {
+    if (path === "/" || !this.#directories.has(path)) return;
+    for (const file of this.#kept.keys()) if (file.startsWith(`${path}/`)) this.remove(file);
+    this.#removeDirectory(path);
+  }
+
+  /** Removes a file, if there is one. Its directory stays. */
   remove(path: string): void {
     this.rest.delete(path);
     const kept = this.#kept.get(path);

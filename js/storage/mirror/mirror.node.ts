@@ -4,6 +4,7 @@
  * It is filled when the storage is first searched, and then follows the trees that searches ask for. While it is not
  * there yet, or where it cannot answer, searches walk the storage: their answers are the same, and slower.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { debug } from "../../engine/debug.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -15,11 +16,10 @@ import type { SandboxPolicy } from "../../backends/policy.ts";
 import { IGNORE_FILES } from "../../backends/walk/ignore-files.ts";
 import type { Entry, ReadEntry } from "../entry.ts";
 import { changedPaths, isDirNode, nodeAt, nodesOf, type StoredDir } from "../memory/nodes.ts";
-import { endOfBatch } from "../search/contents.ts";
+import { endOfBatch, type TreeContents } from "../search/contents.ts";
 import type { MirrorSearch, StorageMirror } from "../search/mirrored.ts";
 import type { Moment } from "../search/moment.ts";
 import type { StorageTree } from "../search/tree.ts";
-import type { Storage } from "../storage.ts";
 import { DiskCopy } from "./disk-copy.node.ts";
 import { Gate } from "./gate.ts";
 import type { MirrorPlace } from "./places.node.ts";
@@ -31,6 +31,8 @@ const [MAX_AWAITED_FILES, MAX_AWAITED_BYTES] = [500, 4 << 20];
 const BYTES_PER_SAVE = 64 << 20;
 /** The time after which a copy that could not be filled is tried again, and after which a change is recorded. */
 const [RETRY_MS, SAVE_MS] = [5000, 1000];
+/** The time that a search waits for a copy of an earlier process. */
+const MAX_OPENING_MS = 1000;
 /** The number of policies for which the copy is open. */
 const MAX_POLICIES = 16;
 /** How often a copy is brought to another tree because the storage has gone on. */
@@ -42,7 +44,8 @@ const QUERY_ERRORS: ReadonlySet<string> = new Set([
 
 /** What a copy consists of. */
 export interface DiskMirrorParts {
-  readonly storage: Pick<Storage, "readMany">;
+  /** Reads the files, together with the searches that read them meanwhile. */
+  readonly contents: Pick<TreeContents, "read">;
   /** Returns the present tree of the storage. */
   readonly fresh: () => Promise<StorageTree>;
   readonly place: MirrorPlace;
@@ -52,7 +55,7 @@ export interface DiskMirrorParts {
 
 /** The copy of one workspace of a storage. */
 export class DiskMirror implements StorageMirror {
-  readonly #storage: Pick<Storage, "readMany">;
+  readonly #contents: Pick<TreeContents, "read">;
   readonly #fresh: () => Promise<StorageTree>;
   readonly #place: MirrorPlace;
   readonly #maxBytes: number;
@@ -72,8 +75,8 @@ export class DiskMirror implements StorageMirror {
   /** The copy as each policy and its granted secrets allow it; undefined where the policy cannot be applied. */
   readonly #disks = new Map<string, LocalBackend | undefined>();
 
-  constructor({ storage, fresh, place, maxBytes }: DiskMirrorParts) {
-    this.#storage = storage;
+  constructor({ contents, fresh, place, maxBytes }: DiskMirrorParts) {
+    this.#contents = contents;
     this.#fresh = fresh;
     this.#place = place;
     this.#maxBytes = maxBytes;
@@ -150,8 +153,11 @@ export class DiskMirror implements StorageMirror {
   async #reach(tree: StorageTree): Promise<boolean> {
     const at = this.#at;
     if (at === undefined) {
-      void this.follow(tree);
-      return false;
+      const following = this.follow(tree);
+      // A copy that was there before is mostly ready sooner than a walk that reads its files.
+      if (this.#place.known)
+        await Promise.race([following, sleep(MAX_OPENING_MS, undefined, { ref: false })]);
+      return this.#isAt(tree);
     }
     if (at.serial >= tree.serial) return true;
     const changed = changedPaths(at.root, tree.root);
@@ -159,7 +165,11 @@ export class DiskMirror implements StorageMirror {
     const following = this.follow(tree);
     if (!isSmall(files)) return false;
     await following;
-    return (this.#at?.serial ?? 0) >= tree.serial;
+    return this.#isAt(tree);
+  }
+
+  #isAt({ serial }: StorageTree): boolean {
+    return (this.#at?.serial ?? 0) >= serial;
   }
 
   async #followAll(): Promise<void> {
@@ -184,24 +194,31 @@ export class DiskMirror implements StorageMirror {
   /** Brings the files to a tree. Returns false where a file has changed in the storage meanwhile. */
   async #bringTo(copy: DiskCopy, tree: StorageTree): Promise<boolean> {
     const before = this.#at;
-    const touched = before === undefined ? undefined : changedPaths(before.root, tree.root);
-    const files = (
+    const touched = before && changedPaths(before.root, tree.root);
+    const entries =
       touched === undefined
         ? [...nodesOf(tree.root)].map(({ entry }) => entry)
-        : touched.map((path) => nodeAt(tree.root, path)?.entry)
-    ).filter(isFile);
+        : touched.map((path) => nodeAt(tree.root, path)?.entry);
+    const files = entries.filter(isFile);
     const stale = files.filter((entry) => !copy.holds(entry));
     const bytes = stale.reduce((sum, { size = 0 }) => sum + size, copy.bytes);
     if (stale.length > 0 && !this.#place.makeRoom(bytes, this.#maxBytes))
       throw new FilewrightError("NO_SPACE", "the storage is larger than the copies on this machine may be");
-    const gone = [...(touched ?? copy.paths), ...copy.rest].filter((path) => !isFileIn(tree, path));
+    /** Removes what the tree has no longer, and makes its directories. */
+    const shape = (): void => {
+      const paths = [...(touched ?? copy.paths), ...copy.rest];
+      for (const path of paths) if (typeIn(tree, path) !== "file") copy.remove(path);
+      for (const path of touched ?? [...copy.directories])
+        if (typeIn(tree, path) !== "dir") copy.dropDirectory(path);
+      for (const entry of entries) if (entry?.type === "dir") copy.addDirectory(entry.path);
+    };
     if (before !== undefined && isSmall(stale)) {
       const found = await this.#read(stale);
       if (found === undefined) return false;
       await this.#gate.write(async () => {
         // A change that fails halfway leaves files of two trees.
         this.#at = undefined;
-        for (const path of gone) copy.remove(path);
+        shape();
         for (const one of found) await writeChecked(copy, one);
         this.#at = tree;
       });
@@ -211,7 +228,7 @@ export class DiskMirror implements StorageMirror {
     await this.#gate.write(async () => {
       this.#at = undefined;
     });
-    for (const path of gone) copy.remove(path);
+    shape();
     let unsaved = 0;
     const places = stale.map((entry) => ({ entry }));
     let next = this.#read(stale.slice(0, endOfBatch(places, 0)));
@@ -242,7 +259,7 @@ export class DiskMirror implements StorageMirror {
   /** Reads files with their contents; undefined where one has changed since. */
   async #read(entries: readonly Entry[]): Promise<readonly ReadEntry[] | undefined> {
     if (entries.length === 0) return [];
-    const { results } = await this.#storage.readMany(entries.map(({ path }) => path));
+    const results = await this.#contents.read(entries);
     const found: ReadEntry[] = [];
     for (const [index, wanted] of entries.entries()) {
       const one = results[index] ?? null;
@@ -400,6 +417,7 @@ function isFile(entry: Entry | undefined): entry is Entry {
   return entry?.type === "file";
 }
 
-function isFileIn(tree: StorageTree, path: string): boolean {
-  return nodeAt(tree.root, path)?.entry.type === "file";
+/** Returns the type of an entry of a tree; undefined where there is none. */
+function typeIn(tree: StorageTree, path: string): Entry["type"] | undefined {
+  return nodeAt(tree.root, path)?.entry.type;
 }

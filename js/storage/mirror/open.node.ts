@@ -76,7 +76,7 @@ async function makeMirror(
   let mirror: DiskMirror | undefined;
   const place = takePlace(stateDir, identity, () => mirror?.evict() ?? false);
   const fresh = () => searches.trees.fresh();
-  mirror = new DiskMirror({ storage, fresh, place, maxBytes });
+  mirror = new DiskMirror({ contents: searches.contents, fresh, place, maxBytes });
   return mirror;
 }
 

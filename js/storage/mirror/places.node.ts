@@ -24,6 +24,8 @@ export interface MirrorPlace {
   readonly directory: string;
   /** True for a directory that is removed when it is released. */
   readonly passing: boolean;
+  /** True when an earlier process has left a copy. */
+  readonly known: boolean;
   /** Notes the size of the copy, and that it is in use. */
   note(bytes: number): void;
   /** Removes other copies until there is room. Returns false where a copy of so many bytes is too large. */
@@ -67,6 +69,7 @@ function openPlace(
   return {
     directory,
     passing,
+    known: sizeOf(directory).bytes > 0,
     note: (bytes) => writeFileSync(join(directory, SIZE_FILE), String(bytes), { mode: 0o600 }),
     makeRoom: (bytes, maxBytes) => bytes <= maxBytes && evictOthers(stateDir, name, maxBytes - bytes),
     release: () => {

@@ -16,6 +16,27 @@ const MAX_KEPT_BYTES = 32 << 20;
 /** The largest content that is read together with others of its name, and the bytes of all of them. */
 const [NAMESAKE_BYTES, NAMESAKES_BYTES] = [256 << 10, 8 << 20];
 
+/** The number of copies on this machine that are read at once. */
+const NEAR_READS = 16;
+
+type Found = ReadMany["results"][number];
+
+interface PlacedEntry {
+  readonly entry: Entry;
+  /** The place of the entry among those that are read. */
+  readonly at: number;
+}
+
+/** A round trip under way, and the place of a file in its answer. */
+interface Flight {
+  readonly reading: Promise<readonly Found[]>;
+  readonly index: number;
+}
+
+function flightKeyOf({ path, hash }: Entry): string {
+  return `${hash} ${path}`;
+}
+
 /** Where a copy of a content may be, nearer than the storage. */
 export interface NearContents {
   /** Returns the content of a file in exactly the state of its entry; undefined where there is no copy. */
@@ -27,6 +48,8 @@ export class TreeContents {
   readonly #storage: Pick<Storage, "readMany">;
   readonly #kept = new Map<string, Uint8Array>();
   #keptBytes = 0;
+  /** The contents that are on their way, by path and hash. */
+  readonly #flights = new Map<string, Flight>();
   /** The copy on this machine. */
   copy: NearContents | undefined;
 
@@ -41,7 +64,7 @@ export class TreeContents {
   async read(entries: readonly Entry[], options: ReadManyOptions = {}): Promise<ReadMany["results"]> {
     const { maxBytes = Number.POSITIVE_INFINITY, signal } = options;
     const results: ReadMany["results"][number][] = [];
-    const missing: { readonly entry: Entry; readonly at: number }[] = [];
+    const files: PlacedEntry[] = [];
     let left = maxBytes;
     for (const [at, entry] of entries.entries()) {
       results.push({ entry });
@@ -52,26 +75,65 @@ export class TreeContents {
         continue;
       }
       left -= entry.size ?? 0;
-      const body = await this.#near(entry);
-      if (body === undefined) missing.push({ entry, at });
-      else results[at] = { entry, body };
+      files.push({ entry, at });
     }
-    for (let from = 0; from < missing.length; ) {
-      const to = endOfBatch(missing, from);
-      const batch = missing.slice(from, to);
-      const asked = { signal, ...(options.maxBytes === undefined ? {} : { maxBytes }) };
-      const answer = await this.#storage.readMany(
-        batch.map(({ entry }) => entry.path),
-        asked,
+    const missing: PlacedEntry[] = [];
+    for (let from = 0; from < files.length; from += NEAR_READS)
+      await Promise.all(
+        files.slice(from, from + NEAR_READS).map(async ({ entry, at }) => {
+          const body = await this.#near(entry);
+          if (body === undefined) missing.push({ entry, at });
+          else results[at] = { entry, body };
+        }),
       );
-      for (const [index, { at }] of batch.entries()) {
-        const found = answer.results[index] ?? null;
-        results[at] = found;
-        if (found !== null && !(found instanceof FilewrightError)) this.#keep(found);
-      }
-      from = to;
+    missing.sort((a, b) => a.at - b.at);
+    const own: PlacedEntry[] = [];
+    const others: (PlacedEntry & { readonly flight: Flight })[] = [];
+    for (const one of missing) {
+      const flight = this.#flights.get(flightKeyOf(one.entry));
+      if (flight === undefined) own.push(one);
+      else others.push({ ...one, flight });
     }
+    const fetch = async (wanted: readonly PlacedEntry[]): Promise<void> => {
+      for (let from = 0; from < wanted.length; ) {
+        const to = endOfBatch(wanted, from);
+        const batch = wanted.slice(from, to);
+        const found = await this.#fetch(batch, signal);
+        for (const [index, { at }] of batch.entries()) results[at] = found[index] ?? null;
+        from = to;
+      }
+    };
+    await fetch(own);
+    const lost: PlacedEntry[] = [];
+    for (const { entry, at, flight } of others) {
+      const found = await flight.reading.catch(() => undefined);
+      if (found === undefined) lost.push({ entry, at });
+      else results[at] = found[flight.index] ?? null;
+    }
+    // A reader whose call is not cancelled must not fail because another one is.
+    await fetch(lost);
     return results;
+  }
+
+  /** Reads files of one batch. Another reader that wants one of them meanwhile waits for this one. */
+  async #fetch(batch: readonly PlacedEntry[], signal: AbortSignal | undefined): Promise<readonly Found[]> {
+    const reading = this.#storage
+      .readMany(
+        batch.map(({ entry }) => entry.path),
+        { signal },
+      )
+      .then(({ results }) => results);
+    reading.catch(() => undefined);
+    for (const [index, { entry }] of batch.entries())
+      this.#flights.set(flightKeyOf(entry), { reading, index });
+    try {
+      const results = await reading;
+      for (const found of results)
+        if (found !== null && !(found instanceof FilewrightError)) this.#keep(found);
+      return results;
+    } finally {
+      for (const { entry } of batch) this.#flights.delete(flightKeyOf(entry));
+    }
   }
 
   /** Reads contents ahead of a search, so that its reads cost no round trip of their own. */

@@ -1,6 +1,6 @@
 /** The searches and listings of a backend over a storage: each is answered from one moment of the storage. */
 import type { SearchResult } from "../../engine/search-types.ts";
-import type { FsBackend } from "../../backends/backend.ts";
+import type { FsBackend, FsEntry } from "../../backends/backend.ts";
 import { listPageVia } from "../../backends/fallback/fallback.ts";
 import { walkedTree } from "../../backends/fallback/tree-page.ts";
 import { childOf, normalise } from "../../backends/paths.ts";
@@ -14,6 +14,8 @@ import type { Storage } from "../storage.ts";
 import { TreeContents } from "./contents.ts";
 import { Moment } from "./moment.ts";
 import { StorageTrees } from "./trees.ts";
+import type { StorageTree } from "./tree.ts";
+import { isDirNode, nodeAt, type StoredDir } from "../memory/nodes.ts";
 import type { StorageMirror } from "./mirrored.ts";
 
 /** The calls of a storage by which it is searched. */
@@ -27,21 +29,21 @@ export type SearchMethods = Required<
 /** The searches of one storage. */
 export class StorageSearches {
   readonly trees: StorageTrees;
-  readonly #contents: TreeContents;
+  readonly contents: TreeContents;
   readonly #backendOf: (view: StorageView) => FsBackend;
   #last: { readonly moment: Moment; readonly backend: FsBackend } | undefined;
   #mirror: StorageMirror | undefined;
 
   constructor(storage: SearchedStorage, backendOf: (view: StorageView) => FsBackend) {
     this.trees = new StorageTrees(storage);
-    this.#contents = new TreeContents(storage);
+    this.contents = new TreeContents(storage);
     this.#backendOf = backendOf;
   }
 
   /** Searches from now on with a copy of the files on this machine. */
   use(mirror: StorageMirror | undefined): void {
     this.#mirror = mirror;
-    this.#contents.copy = mirror;
+    this.contents.copy = mirror;
     this.#last = undefined;
   }
 
@@ -49,14 +51,14 @@ export class StorageSearches {
   async moment(options: MomentOptions = {}): Promise<FsBackend> {
     const tree = await this.trees.fresh(options);
     if (this.#last?.moment.tree === tree) return this.#last.backend;
-    const moment = new Moment(tree, this.#contents);
-    const backend = this.#backendOf(moment);
+    const moment = new Moment(tree, this.contents);
+    const backend = withKnownListings(this.#backendOf(moment), tree);
     versions.set(backend, tree.version);
     provideReadAhead(backend, async (root) => {
       const real = (await backend.realpath?.(root)) ?? normalise(root).path;
       return async (paths, signal) => {
         const entries = paths.map((path) => moment.entry(childOf(real, path)));
-        await this.#contents.prefetch(entries.filter(isFile), signal);
+        await this.contents.prefetch(entries.filter(isFile), signal);
       };
     });
     const mirror = this.#mirror;
@@ -101,6 +103,26 @@ const versions = new WeakMap<FsBackend, Version>();
 /** Returns the version of the storage that a moment shows; undefined for any other backend. */
 export function versionOfMoment(moment: FsBackend): Version | undefined {
   return versions.get(moment);
+}
+
+/** The entries of directories that two trees share are the same. */
+const listings = new WeakMap<StoredDir, readonly FsEntry[]>();
+
+/** Returns a backend that keeps the listings of the directories of a tree: every walk asks for them again. */
+function withKnownListings(backend: FsBackend, tree: StorageTree): FsBackend {
+  const { listDir } = backend;
+  backend.listDir = async (path, options) => {
+    const node = nodeAt(tree.root, path);
+    // A path with links or in another form leads to a directory by a way of its own.
+    if (!isDirNode(node) || node.entry.path !== path) return listDir.call(backend, path, options);
+    let known = listings.get(node);
+    if (known === undefined) {
+      known = await listDir.call(backend, path, options);
+      listings.set(node, known);
+    }
+    return known;
+  };
+  return backend;
 }
 
 async function grepMoment(
