@@ -33,15 +33,21 @@ export async function postgresEngine({
   shown,
 }: PostgresTarget): Promise<StorageEngine> {
   const { Pool } = await loadPg();
-  const client = new Pool({
-    connectionString: connection,
-    max,
-    connectionTimeoutMillis: MAX_CONNECT_MS,
-    keepAlive: true,
-    ...(connection.includes("application_name=") ? {} : { application_name: "filewright" }),
-  });
-  // Without a listener, the end of an idle connection would end the process.
-  client.on("error", () => undefined);
+  const connect = (connections: number): Pool => {
+    const made = new Pool({
+      connectionString: connection,
+      max: connections,
+      connectionTimeoutMillis: MAX_CONNECT_MS,
+      keepAlive: true,
+      ...(connection.includes("application_name=") ? {} : { application_name: "filewright" }),
+    });
+    // Without a listener, the end of an idle connection would end the process.
+    made.on("error", () => undefined);
+    return made;
+  };
+  const client = connect(max);
+  // Probes have a connection of their own: a server whose connections are all at work takes calls all the same.
+  const probing = connect(1);
   return {
     shown,
     open: ({ tenant, workspace }) =>
@@ -58,12 +64,14 @@ export async function postgresEngine({
         signal.addEventListener("abort", stop, { once: true });
       });
       try {
-        await Promise.race([client.query({ text: "select 1" }), late]);
+        await Promise.race([probing.query({ text: "select 1" }), late]);
       } finally {
         signal.removeEventListener("abort", stop);
       }
     },
-    close: () => client.end(),
+    async close() {
+      await Promise.all([client.end(), probing.end()]);
+    },
   };
 }
 

@@ -58,7 +58,11 @@ export function fromPostgres(thrown: unknown, changes: boolean): FilewrightError
   if (typeof code === "string" && code.startsWith("FW")) return fromRaised(code, about, thrown);
   const known = typeof code === "string" ? (ENGINE_CODES[code] ?? ENGINE_CODES[code.slice(0, 2)]) : undefined;
   if (known !== undefined)
-    return makeError(known[0], known[1], { cause: thrown, details: { sqlstate: code } });
+    return makeError(known[0], known[1], {
+      cause: thrown,
+      // The server itself says so, and with its error it has taken back all of the statement.
+      details: { sqlstate: code, ...(changes ? { outcome: "none" } : {}) },
+    });
   const unknown = changes && isCut(thrown);
   return new FilewrightError("IO_ERROR", `the database could not be used: ${messageOf(thrown)}`, {
     cause: thrown,
