@@ -6,6 +6,7 @@
  * (`recovery.ts`); when it succeeds, the record stays for `undo`. The caller holds the locks of
  * the paths.
  */
+import type { RecordOp } from "../storage/storage.ts";
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { backendError } from "../backends/failure.ts";
@@ -63,6 +64,11 @@ export interface ChangeFacts {
    * the old entries are removed from the disk.
    */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Returns the shared records that change in the same moment. Called once the change is complete, where it is one
+   * commit of a storage; otherwise not at all.
+   */
+  readonly records?: (() => readonly RecordOp[]) | undefined;
 }
 
 /** One change in the history. */

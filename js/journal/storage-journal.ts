@@ -115,8 +115,9 @@ function commitOf({
   agent,
   undoOf,
   signal,
+  records,
 }: ChangeFacts): Parameters<CallStage["commitDraft"]>[0] {
-  return { key: callId, actor: { agent, tool, callId, undoOf }, signal };
+  return { key: callId, actor: { agent, tool, callId, undoOf }, signal, records: records?.() };
 }
 
 /** Returns a past commit as a record of the history; undefined for one that no call made. */

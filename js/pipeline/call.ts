@@ -43,6 +43,7 @@ import { historyForCaller } from "./past/history.ts";
 import { type ScanClient, scanQueue } from "./scheduling/scans.ts";
 import type { Session } from "./session.ts";
 import { decideStep, decisionSourcesOf } from "./sources.ts";
+import type { RecordOp } from "../storage/storage.ts";
 import { isWrongAssumption, withStage } from "./staged.ts";
 
 /** A call under the names of a preset. */
@@ -94,21 +95,54 @@ async function runWithinBudget(
   options: CallOptions,
   presetCall: PresetCall | undefined,
 ): Promise<ToolResult> {
-  let refusal: Failure | undefined;
-  try {
-    const begun = budget.begin(given);
-    // A store in memory answers at once, and nothing waits.
-    refusal = begun instanceof Promise ? await begun : begun;
-  } catch (error) {
-    if (!(error instanceof FilewrightError)) throw error;
-    refusal = refusedFailure(error.code, `The budget of this agent cannot be read: ${error.message}.`);
-  }
+  const ops = session.stages === undefined || known.kind !== "change" ? undefined : budget.inCommit(given);
+  if (ops !== undefined) return runAndChargeByCommit(session, budget, ops, known, given, options, presetCall);
+  const refusal = await chargedNow(budget, given);
   if (refusal !== undefined) return refusal;
   const limits = budget.limits(session.limits);
   const result = await runCall({ ...session, limits, budget: undefined }, known, given, options, presetCall);
   const ended = budget.end(result);
   if (ended !== undefined) await ended;
   return result;
+}
+
+/**
+ * Runs a change whose commit charges the budget. A call without a commit, such as one that fails, is charged after
+ * it; if the budget is spent by then, its answer is not given.
+ */
+async function runAndChargeByCommit(
+  session: Session,
+  budget: Budget,
+  ops: readonly RecordOp[],
+  known: Tool,
+  given: unknown,
+  options: CallOptions,
+  presetCall: PresetCall | undefined,
+): Promise<ToolResult> {
+  let isCharged = false;
+  const committed = (): void => {
+    isCharged = true;
+  };
+  const charged = { ...session, budget: undefined, charge: { ops, committed } };
+  const result = await runCall(charged, known, given, options, presetCall);
+  if (!isCharged) {
+    const refusal =
+      (result.ok ? undefined : budget.refusal(result.error)) ?? (await chargedNow(budget, given));
+    if (refusal !== undefined) return refusal;
+  }
+  const ended = budget.end(result);
+  if (ended !== undefined) await ended;
+  return result;
+}
+
+/** Charges a budget. Returns the failure of a call that it does not allow. */
+async function chargedNow(budget: Budget, args: unknown): Promise<Failure | undefined> {
+  try {
+    return await budget.begin(args);
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    return refusedFailure(error.code, `The budget of this agent cannot be read: ${error.message}.`);
+  }
 }
 
 async function runThroughPipeline(

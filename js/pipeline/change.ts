@@ -27,6 +27,7 @@ import {
   type ReviewedPlan,
   reviewUntilApproved,
 } from "./review.ts";
+import type { NotesInCommit } from "./past/reads.ts";
 import type { Session } from "./session.ts";
 import { isWrongAssumption } from "./staged.ts";
 import { isDryRun, checkWrittenPlaces, unaskedPlaceWarnings, type WrittenPath } from "./written-places.ts";
@@ -135,19 +136,24 @@ function applyPlan<Args extends object, Data, Todo>(
   plan: Plan<Data, Todo>,
   shown: ApprovalEvidence | undefined,
 ): Promise<Answer<Data>> {
+  // What the call notes as seen counts once its changes are committed.
+  const held = session.stage === undefined ? undefined : holdSeen(call.seen);
+  let noted: NotesInCommit | undefined;
   const about: About = {
     callId: call.callId,
     tool: tool.name,
     agent: call.agent,
     rollback: tool.several === true ? "always" : "try",
     signal: call.signal,
+    records: () => {
+      noted = held === undefined ? undefined : session.reads.inCommit(call.agent, held.notes());
+      return noted?.ops ?? [];
+    },
   };
   if (tool.recordsItself === true) {
     const compared = shown === undefined ? Promise.resolve() : assertStateUnchanged(shown, { uses, call });
     return compared.then(() => tool.apply(plan, args, call));
   }
-  // What the call notes as seen counts once its changes are committed.
-  const held = session.stage === undefined ? undefined : holdSeen(call.seen);
   const applied = session.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };
     if (shown !== undefined) await assertStateUnchanged(shown, { uses, call: own });
@@ -156,6 +162,7 @@ function applyPlan<Args extends object, Data, Todo>(
   if (held === undefined) return applied;
   return applied.then((answer) => {
     held.release((version) => session.stage?.committedVersion(version));
+    noted?.committed();
     return answer;
   });
 }

@@ -10,7 +10,7 @@ import type { Observer } from "../hooks/observer.ts";
 import type { Journal } from "../journal/index.ts";
 import type { GuardLevel } from "../presets/index.ts";
 import type { Readers } from "../readers/index.ts";
-import type { CallStage } from "../storage/staged/stage.ts";
+import type { CallStage, StagedRecords } from "../storage/staged/stage.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Limits } from "../tools/lib/limits.ts";
 import type { AccessSummary, EditDefaults } from "../tools/lib/tool.ts";
@@ -150,6 +150,8 @@ export interface Session {
   readonly commandsFor: CommandSandboxFor;
   /** Begins the stages of calls; undefined for a backend whose changes are made one by one. */
   readonly stages: Stages | undefined;
+  /** What the commit of the call charges; undefined when there is nothing to charge with it. */
+  readonly charge?: StagedRecords | undefined;
   /** The stage of the call; undefined before it begins, and where there are none. */
   readonly stage: CallStage | undefined;
   /** The workspace without the stage of a call, for calls inside it that are made one by one. */

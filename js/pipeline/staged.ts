@@ -31,6 +31,7 @@ export function withStage(session: Session, mayAssume = true): Session {
   const { stages } = session;
   if (stages === undefined || session.stage !== undefined) return session;
   const stage = stages.begin(mayAssume);
+  if (session.charge !== undefined) stage.record(session.charge);
   const storage = stageEntryOf(stages.storage)?.(stage) ?? stages.storage;
   return {
     ...session,

@@ -47,6 +47,22 @@ describe.skipIf(missingServer() !== undefined)("two replicas over Postgres", () 
     opened.push(...all);
     return all;
   }
+  /** Returns a storage that tells the name of each round trip. */
+  function countTrips(storage: Storage, tell: (trip: string) => void): Storage {
+    const counted = <T extends object>(object: T): T =>
+      new Proxy(object, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name, target);
+          if (name === "records") return counted(value as object);
+          if (typeof value !== "function") return value;
+          return (...args: unknown[]) => {
+            if (name !== "probe") tell(String(name));
+            return value.apply(target, args);
+          };
+        },
+      });
+    return counted(storage);
+  }
   const codeOf = (result: { ok: boolean; error?: { code: string } | undefined }): string =>
     result.ok ? "ok" : (result.error?.code ?? "");
 
@@ -182,6 +198,64 @@ describe.skipIf(missingServer() !== undefined)("two replicas over Postgres", () 
     const { text: now } = await one.call("read_file", { path: "f.txt", line_numbers: "none" });
     expect(now.split("\n").indexOf("other")).toBe(4);
     expect((await two.call("edit_file", edit)).ok).toBe(false);
+  });
+
+  test("a change charges its budget and notes what it has written in its commit", async () => {
+    const [counted, plain] = (await storages({ "f.txt": "one\n" })) as [Storage, Storage];
+    let trips: string[] = [];
+    const storage = countTrips(counted, (trip) => trips.push(trip));
+    const [ws, other] = [
+      await openWorkspace({ storage, root: "/repo", guard: "refuse" }),
+      await openWorkspace({ storage: plain, root: "/repo", guard: "refuse" }),
+    ];
+    opened.push(ws, other);
+    const agent = await ws.agent("worker", { budget: { calls: 3 } });
+    const tripsOf = async (tool: string, args: object): Promise<readonly string[]> => {
+      trips = [];
+      expect(codeOf(await agent.call(tool as "stat", args as never))).toBe("ok");
+      return trips;
+    };
+    expect(await tripsOf("read_file", { path: "f.txt" })).toEqual(["add", "readMany", "commit"]);
+    const edit = { path: "f.txt", old_text: "one", new_text: "two" };
+    expect(await tripsOf("edit_file", edit)).toEqual(["readMany", "commit"]);
+    expect(await agent.spent()).toMatchObject({ calls: 2 });
+    const there = await other.agent("worker", { budget: { calls: 3 } });
+    expect(codeOf(await there.call("edit_file", { ...edit, old_text: "two", new_text: "three" }))).toBe("ok");
+    const spent = await agent.call("edit_file", { ...edit, old_text: "three", new_text: "four" });
+    expect(spent.text).toMatch(/^Error: The budget of this agent is spent: 3 of 3 calls/u);
+    expect((await other.call("read_file", { path: "f.txt", line_numbers: "none" })).text).toContain("three");
+  });
+
+  test("a call that commits nothing is charged all the same", async () => {
+    const [one, two] = (await replicas({ "f.txt": "one\n" })) as [Workspace, Workspace];
+    const budget = { calls: 3 };
+    const agents = [await one.agent("worker", { budget }), await two.agent("worker", { budget })];
+    const fails = { path: "f.txt", old_text: "none", new_text: "x" };
+    for (const index of [0, 1, 0])
+      expect(codeOf((await agents[index]?.call("edit_file", fails))!)).toBe("MATCH_NOT_FOUND");
+    expect(codeOf((await agents[1]?.call("edit_file", fails))!)).toBe("LIMIT_EXCEEDED");
+    expect(await agents[0]?.spent()).toMatchObject({ calls: 3 });
+  });
+
+  test("a budget of five by nine changes at once is five changes", async () => {
+    const both = await replicas({});
+    const agents = await Promise.all(both.map((ws) => ws.agent("worker", { budget: { calls: 5 } })));
+    const results = await Promise.all(
+      Array.from({ length: 9 }, (_, n) =>
+        agents[n % 2]?.call("write_file", { path: `${n}.txt`, content: "x" }),
+      ),
+    );
+    expect(results.filter((one) => one?.ok === true)).toHaveLength(5);
+    expect(results.filter((one) => one?.error?.code === "LIMIT_EXCEEDED")).toHaveLength(4);
+    const { text } = (await both[0]?.call("glob", { pattern: "*.txt" })) ?? {};
+    expect(text?.trim().split("\n")).toHaveLength(5);
+  });
+
+  test("a change of one replica is undone at the other", async () => {
+    const [one, two] = (await replicas({ "f.txt": "one\n" })) as [Workspace, Workspace];
+    const { meta } = await one.call("edit_file", { path: "f.txt", old_text: "one", new_text: "two" });
+    expect((await two.undo(meta.call_id ?? "")).paths).toEqual(["f.txt"]);
+    expect((await one.call("read_file", { path: "f.txt", line_numbers: "none" })).text).toContain("one");
   });
 
   test("a page goes on at the other replica", async () => {

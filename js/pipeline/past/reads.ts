@@ -3,7 +3,8 @@
  * answers about outdated content refer to its own reads. With a store the records survive a restart.
  */
 import { callback, optionChecker, instance, type Options, required } from "../../schema/option.ts";
-import { makeSeenFiles, type SeenFiles, type SeenFile } from "../../tools/lib/seen.ts";
+import type { RecordOp } from "../../storage/storage.ts";
+import { type HeldNote, makeSeenFiles, type SeenFiles, type SeenFile } from "../../tools/lib/seen.ts";
 
 /** A store that keeps records beyond the life of a process. */
 export interface ReadStore {
@@ -18,6 +19,11 @@ export interface ReadStore {
   recall?(agent: string, path: string): Promise<SeenFile | undefined>;
   /** Returns the present entries at and below a path. Required with `recall`. */
   recallBelow?(agent: string, path: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
+  /**
+   * Returns the changes of records that note what a change has seen, for a store in the records of the storage that
+   * commits it: they are part of that commit. Absent: the entries are noted once the change is made.
+   */
+  inCommit?(agent: string, notes: readonly HeldNote[]): NotesInCommit;
   /** Resolves when other processes can recall all noted entries: a call is answered then. Absent: nothing waits. */
   settled?(): Promise<void> | undefined;
   /** Writes pending entries and closes the store. */
@@ -33,6 +39,7 @@ export const READ_STORE: Options<ReadStore> = instance<ReadStore>(
     note: required(callback()),
     recall: callback(),
     recallBelow: callback(),
+    inCommit: callback(),
     settled: callback(),
     close: required(callback()),
   },
@@ -46,10 +53,19 @@ export const READ_STORE: Options<ReadStore> = instance<ReadStore>(
 
 const checkStore = optionChecker("makeReads", READ_STORE);
 
+/** What a change has seen, as a part of its commit. */
+export interface NotesInCommit {
+  readonly ops: readonly RecordOp[];
+  /** To be called when the commit is made, and its entries were noted. */
+  committed(): void;
+}
+
 /** The records of the files that each agent of a workspace has read. */
 export interface Reads {
   /** Returns the record of an agent; a promise only when it must be loaded first. */
   of(agent: string | undefined): SeenFiles | Promise<SeenFiles>;
+  /** Returns the notes of a change as a part of its commit; undefined where they are no records of its storage. */
+  inCommit(agent: string | undefined, notes: readonly HeldNote[]): NotesInCommit | undefined;
   /** Resolves when other processes can see what was noted; undefined when there is nothing to wait for. */
   settled(): Promise<void> | undefined;
   close(): Promise<void>;
@@ -98,6 +114,7 @@ export function makeReads(store?: ReadStore): Reads {
       }
       return pending;
     },
+    inCommit: (agent = NAMELESS_AGENT, notes: readonly HeldNote[]) => store?.inCommit?.(agent, notes),
     settled: () => store?.settled?.(),
     close: async () => store?.close(),
   });

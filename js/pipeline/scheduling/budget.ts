@@ -1,9 +1,10 @@
 /** The budget of an agent: counts its calls and output, and refuses calls when it is spent. */
 import type { MaybePromise } from "../../backends/backend.ts";
+import type { RecordOp } from "../../storage/storage.ts";
 import { callback, instance, type Options, required } from "../../schema/option.ts";
 import { utf8Length } from "../../tools/lib/text.ts";
 import type { Limits } from "../../tools/lib/limits.ts";
-import { type Failure, refusedFailure, type ToolResult } from "../result.ts";
+import { type ErrorData, type Failure, refusedFailure, type ToolResult } from "../result.ts";
 
 /** The limits of an agent. An omitted limit does not apply. */
 export interface BudgetOptions {
@@ -49,7 +50,12 @@ export interface BudgetStore {
     calls: number,
     limits: BudgetLimits,
   ): MaybePromise<{ readonly ok: boolean; readonly spent: Spent }>;
-  /** Counts the bytes of an answer. */
+  /**
+   * Returns the changes of records that count calls, for a store in the records of the storage that commits a change
+   * of files: they are part of that commit. Undefined where that is not possible.
+   */
+  inCommit?(budget: string, calls: number, limits: BudgetLimits): readonly RecordOp[] | undefined;
+  /** Counts the bytes of an answer. Without a limit for them they may be counted later. */
   end(budget: string, outputBytes: number, limits: BudgetLimits): MaybePromise<void>;
   /** Returns what was spent. */
   spent(budget: string): MaybePromise<Spent>;
@@ -58,6 +64,7 @@ export interface BudgetStore {
 /** The description of a store of budgets: any object with these methods. */
 export const BUDGET_STORE: Options<BudgetStore> = instance<BudgetStore>("BudgetStore", "a store of budgets", {
   begin: required(callback()),
+  inCommit: callback(),
   end: required(callback()),
   spent: required(callback()),
 });
@@ -108,6 +115,13 @@ export interface Budget {
   readonly name: string;
   /** Counts a call that begins. Returns a failure when the budget is spent; then the call must not run. */
   begin(args: unknown): MaybePromise<Failure | undefined>;
+  /**
+   * Returns the changes of records that count a call with the commit of its change, instead of `begin`; undefined
+   * where it has to be counted before.
+   */
+  inCommit(args: unknown): readonly RecordOp[] | undefined;
+  /** Returns the failure of a call whose commit was refused because of such a change; undefined for another error. */
+  refusal(error: ErrorData): Failure | undefined;
   /** Returns the limits of a call that begins now. */
   limits(limits: Limits): Limits;
   /** Counts an answer. */
@@ -147,6 +161,21 @@ export function makeBudget(
     begin(args: unknown) {
       const count = countedCalls(args);
       return after(store.begin(name, count, limits), (answer) => begun(args, answer, count));
+    },
+    inCommit(args: unknown) {
+      const count = countedCalls(args);
+      // One that was spent is asked before the call, so that nobody is asked about a change that it refuses.
+      if (!isWithinLimits(known, count, limits)) return undefined;
+      const own = store.inCommit?.(name, count, limits);
+      const others = outer === undefined ? [] : outer.inCommit(args);
+      return own === undefined || others === undefined ? undefined : [...own, ...others];
+    },
+    refusal({ code, details = {} }: ErrorData) {
+      const { record, now, most } = details;
+      if (code !== "LIMIT_EXCEEDED" || record === undefined) return undefined;
+      const spent = { calls: Number(now), outputBytes: known.outputBytes };
+      if (most === limits.calls) known = spent;
+      return spentFailure(spent, 1, { calls: Number(most) });
     },
     limits(given: Limits): Limits {
       const all = outer?.limits(given) ?? given;

@@ -49,6 +49,13 @@ export interface StageCommit {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Changes of shared records that wait for the commit of a call. */
+export interface StagedRecords {
+  readonly ops: readonly RecordOp[];
+  /** Called when they are made. */
+  committed(): void;
+}
+
 /** What the stages of a storage share in a process, and how one of them begins. */
 export interface StageOptions {
   readonly contention: Contention;
@@ -70,7 +77,7 @@ export class CallStage implements Stage, StorageView {
   /** The versions that a commit gave to drafted files. */
   readonly #given = new Map<string, Version>();
   /** Shared records that the commit of the call changes with its files. */
-  readonly #records: RecordOp[] = [];
+  #records: readonly StagedRecords[] = [];
   #isDrafting = false;
   #isEnded = false;
   #hasAssumed = false;
@@ -128,9 +135,9 @@ export class CallStage implements Stage, StorageView {
     this.#draft.clear();
   }
 
-  /** Adds changes of shared records to the commit of the call, such as an approval that it uses up. */
-  record(...records: readonly RecordOp[]): void {
-    this.#records.push(...records);
+  /** Adds changes of shared records to the commit of the call, such as a budget that it spends. */
+  record(records: StagedRecords): void {
+    this.#records = [...this.#records, records];
   }
 
   /** Returns the version of a file once it is committed, for the version that it had as a draft. */
@@ -176,7 +183,7 @@ export class CallStage implements Stage, StorageView {
    */
   async commitDraft({ key, actor, records = [], expect = [], signal }: StageCommit): Promise<void> {
     const { ops } = this.#draft;
-    const allRecords = [...this.#records, ...records];
+    const allRecords = [...this.#records.flatMap((one) => one.ops), ...records];
     if (ops.length === 0 && allRecords.length === 0) return;
     const conditions = [...this.#reads.conditions(), ...expect];
     let answer: Committed;
@@ -191,7 +198,8 @@ export class CallStage implements Stage, StorageView {
     } catch (error) {
       throw this.#commitError(error);
     }
-    this.#records.length = 0;
+    for (const { committed } of this.#records) committed();
+    this.#records = [];
     this.#noteCommit(answer);
   }
 

@@ -220,9 +220,20 @@ export function forkForTrial(base: SeenFiles): SeenFiles {
   });
 }
 
+/** What a call has noted of one path. */
+export interface HeldNote {
+  readonly path: string;
+  /** The entry, whose version is one of a draft; undefined for one that was removed. */
+  readonly file: SeenFile | undefined;
+  /** True when the entry replaces an earlier one, instead of adding lines to it. */
+  readonly replaces: boolean;
+}
+
 /** A record whose changes are held back until they are released. */
 export interface HeldSeenFiles {
   readonly seen: SeenFiles;
+  /** Returns what was noted, each path once with its last entry. */
+  notes(): readonly HeldNote[];
   /** Makes the changes in the record itself. `committed` returns the version that a drafted one has become. */
   release(committed: (version: string | undefined) => string | undefined): void;
 }
@@ -239,6 +250,13 @@ export function holdSeen(base: SeenFiles): HeldSeenFiles {
         notes.push(note);
       },
     }),
+    notes() {
+      const replaced = new Set(notes.filter(([, version]) => version === undefined).map(([path]) => path));
+      return [...new Set(notes.map(([path]) => path))].map((path) => {
+        const file = trial.recall(path);
+        return { path, file, replaces: file?.lines === undefined || replaced.has(path) };
+      });
+    },
     release(committed) {
       for (const [path, version, hash, lines] of notes) base.note(path, committed(version), hash, lines);
     },

@@ -4,8 +4,8 @@
  * guard holds across replicas, and a call at the replica that served the last one reads nothing.
  */
 import type { LineRange } from "../../tools/lib/line-ranges.ts";
-import { mergedSeenFile, type SeenFile } from "../../tools/lib/seen.ts";
-import type { ReadStore } from "../../pipeline/past/reads.ts";
+import { type HeldNote, mergedSeenFile, type SeenFile } from "../../tools/lib/seen.ts";
+import type { NotesInCommit, ReadStore } from "../../pipeline/past/reads.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { RecordOp, Records, Storage } from "../../storage/storage.ts";
@@ -89,6 +89,31 @@ class RecordReads implements ReadStore {
       }
     }
     return found;
+  }
+
+  inCommit(agent: string, notes: readonly HeldNote[]): NotesInCommit {
+    const kind = this.#kindOf(agent);
+    const ops: RecordOp[] = [];
+    const paths: string[] = [];
+    for (const { path, file, replaces } of notes) {
+      const id = namePart(path);
+      // The version is not known before the commit, so an entry without a hash is written after it.
+      if (file === undefined) ops.push({ kind, id, remove: true });
+      else if (!replaces || file.hash === undefined) continue;
+      else ops.push({ kind, id, put: toStored(path, { ...file, version: undefined }), forMs: READ_LASTS_MS });
+      paths.push(path);
+    }
+    const committed = (): void => {
+      const entries = this.#pending.get(agent)?.entries;
+      for (const path of paths) {
+        const noted = entries?.get(path);
+        if (noted === undefined) continue;
+        entries?.delete(path);
+        this.#written.set(`${kind}\0${path}`, JSON.stringify(noted.file ?? null));
+      }
+      if (entries?.size === 0) this.#pending.delete(agent);
+    };
+    return { ops, committed };
   }
 
   settled(): Promise<void> | undefined {
