@@ -28,6 +28,7 @@ const ROW_GROUPS = [
   "disk",
   "node-disk",
   "overlay",
+  "mirror",
   "sandbox",
   "mcp",
   "wasm",

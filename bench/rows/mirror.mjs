@@ -16,7 +16,9 @@ const FILES_PER_COMMIT = 500;
 const [GOAL_RATIO, GOAL_COLD_MS, GOAL_AGAIN_MS] = [3, 8000, 500];
 const [RUNS, TRIES] = [41, 600];
 
-const WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho".split(" ");
+const WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho".split(
+  " ",
+);
 
 export async function* rows({ load }) {
   const problem = missingServer();
@@ -135,7 +137,10 @@ async function fill(tree, storage) {
   };
   let ops = [];
   for (let at = 0; at < FILES; at++) {
-    const [directory, file] = [`d${Math.floor(at / FILES_PER_DIRECTORY)}`, `f${at % FILES_PER_DIRECTORY}.txt`];
+    const [directory, file] = [
+      `d${Math.floor(at / FILES_PER_DIRECTORY)}`,
+      `f${at % FILES_PER_DIRECTORY}.txt`,
+    ];
     let text = `value${at}x\n`;
     while (text.length < FILE_BYTES) {
       for (let word = 0; word < 10; word++) text += `${WORDS[Math.floor(random() * WORDS.length)]} `;

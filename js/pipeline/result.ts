@@ -21,7 +21,10 @@ export interface Meta {
   readonly modified_by_hook?: true;
   /** True when the reviewer changed the content. */
   readonly modified_by_user?: true;
-  /** The version of the shared storage that was searched or listed; absent for every other call and storage. */
+  /**
+   * The version of the shared storage that was searched or listed: the answer has every commit up to it, and may have
+   * later ones. Absent for every other call and storage.
+   */
   readonly version?: string;
   /** Present when a reviewer approved the call. */
   readonly approval?: MetaApproval;

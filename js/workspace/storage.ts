@@ -11,6 +11,7 @@ import { DEFAULT_MIRROR_BYTES } from "../storage/mirror/options.ts";
 import { type StorageSearches, versionOfMoment } from "../storage/search/searches.ts";
 import type { Storage, StorageFacts } from "../storage/storage.ts";
 import type { MomentSource } from "../pipeline/moments.ts";
+import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mirrorsOfHost, requireLocalHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
@@ -62,10 +63,15 @@ export async function openSearches(
       hint: "use mirror: false",
     });
   const isMirrored = mirror !== false && stateDir !== undefined && problem === undefined;
-  const held =
-    isMirrored && storage !== undefined
-      ? await host?.open(storage, searches, requireLocalHost().stateDir(stateDir).path, maxBytes)
-      : undefined;
+  let held: { release(): Promise<void> } | undefined;
+  try {
+    if (isMirrored && storage !== undefined)
+      held = await host?.open(storage, searches, requireLocalHost().stateDir(stateDir).path, maxBytes);
+  } catch (error) {
+    // A copy that nobody asked for must not keep a workspace from opening: searches do without it.
+    if (mirror !== undefined) throw error;
+    debug.search?.(`no copy of the storage: ${error instanceof Error ? error.message : error}`);
+  }
   return {
     moment: (signal) => searches.moment({ signal, maxAgeMs: freshness.maxAgeMs }),
     versionOf: versionOfMoment,

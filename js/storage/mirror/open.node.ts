@@ -5,7 +5,7 @@ import { loadNative } from "../../engine/load.node.ts";
 import type { StorageSearches } from "../search/searches.ts";
 import type { Storage } from "../storage.ts";
 import { DiskMirror } from "./mirror.node.ts";
-import { takePlace } from "./places.node.ts";
+import { type MirrorPlace, takePlace } from "./places.node.ts";
 
 /** A copy that a workspace uses. */
 export interface HeldMirror {
@@ -74,7 +74,15 @@ async function makeMirror(
 ): Promise<DiskMirror> {
   const identity = await identityOf(storage);
   let mirror: DiskMirror | undefined;
-  const place = takePlace(stateDir, identity, () => mirror?.evict() ?? false);
+  let place: MirrorPlace;
+  try {
+    place = takePlace(stateDir, identity, () => mirror?.evict() ?? false);
+  } catch (cause) {
+    if (cause instanceof FilewrightError) throw cause;
+    throw new FilewrightError("IO_ERROR", "no directory for the mirror can be made in the stateDir", {
+      cause,
+    });
+  }
   const fresh = () => searches.trees.fresh();
   mirror = new DiskMirror({ contents: searches.contents, fresh, place, maxBytes });
   return mirror;
