@@ -94,7 +94,7 @@ describe("a mirror whose process ends", () => {
         expect(readFileSync(join(files, path)).equals(found.body ?? new Uint8Array(0))).toBe(true);
     }
     expect(countFiles(files)).toBe(FILES);
-  }, 60_000);
+  }, 120_000);
 
   it("leaves its place to another process while it runs, and takes it again afterwards", async () => {
     const stateDir = temporaryDirectory();
@@ -112,5 +112,5 @@ describe("a mirror whose process ends", () => {
     const third = await open({ storage: again, stateDir });
     await untilWarm(third);
     expect(copies(stateDir).length).toBe(2);
-  }, 60_000);
+  }, 120_000);
 });

@@ -129,6 +129,28 @@ describe("the mirror of a storage", () => {
     expect((await grepFiles(ws, "needle", { max_results: 1000 })).files.length).toBe(300);
   });
 
+  it("finds every change that was made before a search, while others write and search", async () => {
+    const inner = memoryStorage();
+    const stateDir = temporaryDirectory();
+    await inner.commit(Array.from({ length: 50 }, (_, n) => put(`/ws/old${n}`, "hay")));
+    const ws = await open({ storage: inner, stateDir });
+    await warm(ws, stateDir);
+    const writer = async (name: string): Promise<void> => {
+      for (let round = 0; round < 25; round++) {
+        const text = `needle ${name} ${round}.`;
+        await inner.commit([put(`/ws/${name}/f${round % 5}`, text)]);
+        const { files, files_searched } = await grepFiles(ws, `needle ${name} ${round}\\.`);
+        expect(files).toEqual([`${name}/f${round % 5}`]);
+        expect(files_searched).toBeGreaterThanOrEqual(50);
+        if (round % 7 !== 0) continue;
+        await inner.commit([{ op: "remove", path: `/ws/${name}`, tree: true }]);
+        expect((await grepFiles(ws, `needle ${name}`)).files).toEqual([]);
+      }
+    };
+    await Promise.all(["a", "b", "c", "d"].map(writer));
+    expect((await grepFiles(ws, "hay", { max_results: 1000 })).files.length).toBe(50);
+  });
+
   it("never shows, counts or follows what is denied, secret or a link", async () => {
     const inner = memoryStorage();
     const outside = temporaryDirectory();
