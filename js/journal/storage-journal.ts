@@ -25,6 +25,8 @@ import {
 const MAX_SHOWN_COMMITS = 200;
 /** The maximum number of paths of a change that can be undone. */
 const MAX_UNDONE_PATHS = 5000;
+/** The number of pairs of paths beyond which a commit is not searched for moves. */
+const MAX_COMPARED_PAIRS = 1_000_000;
 
 /** Where the history of a storage is, and what of it a workspace may see. */
 interface StorageHistory {
@@ -73,9 +75,16 @@ export function makeStorageJournal({ history, isMine }: StorageHistory, stage: C
     },
     async found(callId) {
       const { changes = [] } = await pastOf(callId);
-      return changes.map(
-        ({ path, before, after }): StateBefore => ({ path, image: toImage(before), after: toImage(after) }),
-      );
+      const moves = movedPaths(changes);
+      return changes.map(({ path, before, after }): StateBefore => {
+        const from = moves.get(path);
+        return {
+          path,
+          image: toImage(before),
+          after: toImage(after),
+          ...(from === undefined ? {} : { from }),
+        };
+      });
     },
     async undo(fs, undone, as) {
       const { changes = [] } = await pastOf(undone);
@@ -144,6 +153,48 @@ function changedPaths(changes: readonly PastChange[]): readonly string[] {
   return changes
     .filter(({ path, after }) => after !== null || !removed.has(parentOf(path)))
     .map(({ path }) => path);
+}
+
+/**
+ * Returns where each path that a commit removed has gone, if the commit moved it. A storage notes only what is there
+ * before and after, so a move is found by what it moved: one removed tree that equals one new tree.
+ */
+function movedPaths(changes: readonly PastChange[]): ReadonlyMap<string, string> {
+  const removed = changes.filter(({ before, after }) => before !== null && after === null);
+  const made = changes.filter(({ before, after }) => before === null && after !== null);
+  const isTop = (list: readonly PastChange[]): ((one: PastChange) => boolean) => {
+    const paths = new Set(list.map(({ path }) => path));
+    return ({ path }) => !paths.has(parentOf(path));
+  };
+  const moves = new Map<string, string>();
+  if ((removed.length + made.length) * made.length > MAX_COMPARED_PAIRS) return moves;
+  // A move may have made the directories above what it moved, so every new path can be the one.
+  const places = new Map<string, string[]>();
+  for (const { path } of made) {
+    const form = formsBelow(made, path, ({ after }) => after);
+    places.set(form, [...(places.get(form) ?? []), path]);
+  }
+  for (const { path } of removed.filter(isTop(removed))) {
+    const to = places.get(formsBelow(removed, path, ({ before }) => before))?.shift();
+    if (to !== undefined) moves.set(path, to);
+  }
+  return moves;
+}
+
+/** Returns the entries at and below a path in a form that is equal for equal trees. */
+function formsBelow(
+  changes: readonly PastChange[],
+  top: string,
+  entryOf: (change: PastChange) => Entry | null,
+): string {
+  const forms: string[] = [];
+  for (const change of changes) {
+    const { path } = change;
+    if (path !== top && !path.startsWith(`${top}/`)) continue;
+    const entry = entryOf(change);
+    forms.push(`${path.slice(top.length)} ${entry?.type} ${entry?.hash ?? entry?.target ?? ""}`);
+  }
+  return forms.join("\0");
 }
 
 function toImage(entry: Entry | null): PreImage | null {

@@ -175,17 +175,12 @@ describe.each(KINDS)("what a reviewer is shown on %s", (kind) => {
     const { ws, root } = await place(kind, seed, { confirm });
     await ws.call("write_file", { path: "f", content: "" });
     await ws.call("delete", { path: "f" });
+    const until = kind === "storage" ? "for 24 hours, at every replica" : "until this workspace is closed";
     expect(shown[0]!.scopes).toEqual([
       { outcome: "proceed_once", label: "this call only" },
-      { outcome: "proceed_always", label: `write_file below ${root}, until this workspace is closed` },
-      {
-        outcome: "proceed_always_tool",
-        label: "write_file on every path of this workspace, until this workspace is closed",
-      },
-      {
-        outcome: "proceed_always_server",
-        label: "every tool on every path of this workspace, until this workspace is closed",
-      },
+      { outcome: "proceed_always", label: `write_file below ${root}, ${until}` },
+      { outcome: "proceed_always_tool", label: `write_file on every path of this workspace, ${until}` },
+      { outcome: "proceed_always_server", label: `every tool on every path of this workspace, ${until}` },
       { outcome: "modify_with_editor", label: "change the content first" },
       { outcome: "cancel", label: "refuse" },
     ]);

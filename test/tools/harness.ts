@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, readlink, realpath, rm, symlink, writeFile } 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
+import { memoryStorage, type Op } from "../../js/storage/index.ts";
 import { afterThisTest } from "../support/cleanups.ts";
 
 /** Paths relative to the workspace: content, `null` for a directory, `{ link }` for a symbolic link. */
@@ -25,8 +26,8 @@ export interface Fixture {
 }
 
 /** Kinds of storage. */
-export type Kind = "memory" | "local";
-export const KINDS: readonly Kind[] = ["memory", "local"];
+export type Kind = "memory" | "local" | "storage";
+export const KINDS: readonly Kind[] = ["memory", "local", "storage"];
 
 /** Opens a workspace on a kind of storage. A seed path that begins with `../out/` lies outside. */
 export async function place(
@@ -36,7 +37,45 @@ export async function place(
 ): Promise<Fixture> {
   // What was read before is the matter of the tests of the guard.
   const given = { guard: "off" as const, ...options };
+  if (kind === "storage") return inStorage(seed, given);
   return kind === "memory" ? inMemory(seed, given) : onDisk(seed, given);
+}
+
+/** A storage in memory: every call is one read and one commit, and the journal is the history of the storage. */
+async function inStorage(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Fixture> {
+  const [root, outside] = ["/base/ws", "/base/out"];
+  const at = (path: string): string =>
+    path.startsWith("../out/") ? `${outside}/${path.slice(7)}` : join(root, path);
+  const storage = memoryStorage();
+  const ops = Object.entries(seed).map(([path, value]): Op => {
+    if (value === null) return { op: "mkdir", path: at(path) };
+    if (typeof value === "object" && "link" in value)
+      return {
+        op: "symlink",
+        path: at(path),
+        target: value.link.replace("$O", outside).replace("$W", root),
+      };
+    return { op: "put", path: at(path), body: toBytes(value) };
+  });
+  await storage.commit([{ op: "mkdir", path: root }, { op: "mkdir", path: outside }, ...ops]);
+  const ws = await openWorkspace({ ...options, root, storage });
+  afterThisTest(() => ws.close());
+  const found = async (path: string) => {
+    const [one] = (await storage.readMany([at(path)])).results;
+    return one instanceof Error ? undefined : (one ?? undefined);
+  };
+  const bytes = async (path: string): Promise<Uint8Array | undefined> => (await found(path))?.body;
+  return {
+    ws,
+    root,
+    outside,
+    bytes,
+    text: async (path) => toText(await bytes(path)),
+    target: async (path) => (await found(path))?.entry.target,
+    foreign: async (path, content) => {
+      await storage.commit([{ op: "put", path: at(path), body: toBytes(content) }]);
+    },
+  };
 }
 
 async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Fixture> {

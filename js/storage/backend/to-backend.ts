@@ -88,8 +88,9 @@ export function openBackend(storage: BackedStorage): {
     const stage = entered as CallStage;
     const staged = over(stage);
     provideStage(staged, stage);
-    // What the call has changed is no moment of the storage.
-    provideMoments(staged, async (options) => (stage.isChanged ? staged : searches.moment(options)));
+    // What the call has changed is no moment of the storage: it is walked.
+    const changed = over(stage);
+    provideMoments(staged, async (options) => (stage.isChanged ? changed : searches.moment(options)));
     return staged;
   });
   return { backend, searches };

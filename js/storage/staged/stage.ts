@@ -72,8 +72,10 @@ export class CallStage implements Stage, StorageView {
   readonly #lock: LockPaths | undefined;
   readonly #reads: StagedReads;
   readonly #draft = new StagedDraft();
-  /** The path at which each content was seen, for copies that are read before they are committed. */
+  /** The stored path at which each content was seen, for copies that are read before they are committed. */
   readonly #placeOfHash = new Map<string, string>();
+  /** The contents that the call writes, by their hashes. */
+  readonly #written = new Map<string, Uint8Array>();
   /** The versions that a commit gave to drafted files. */
   readonly #given = new Map<string, Version>();
   /** Shared records that the commit of the call changes with its files. */
@@ -174,6 +176,7 @@ export class CallStage implements Stage, StorageView {
     } finally {
       this.#isDrafting = false;
       this.#draft.clear();
+      this.#written.clear();
     }
   }
 
@@ -219,7 +222,8 @@ export class CallStage implements Stage, StorageView {
         results.push(found);
         continue;
       }
-      this.#notePlace(found.entry);
+      const { hash = "" } = found.entry;
+      if ("stored" in place && !this.#placeOfHash.has(hash)) this.#placeOfHash.set(hash, place.stored);
       if (!bodies) {
         results.push({ entry: found.entry });
         continue;
@@ -271,10 +275,12 @@ export class CallStage implements Stage, StorageView {
 
   /** Returns a change with the hash of its content, and refuses to remove a directory in which something was made. */
   async #ready(op: Op): Promise<Op> {
-    if (op.op === "put" && op.hash === undefined) {
+    if (op.op === "put") {
       const { body } = op;
       const isLarge = body.length >= MIN_ASYNC_HASH_BYTES;
-      return { ...op, hash: isLarge ? await engine().sha256Async(body) : engine().sha256(body) };
+      const hash = op.hash ?? (isLarge ? await engine().sha256Async(body) : engine().sha256(body));
+      this.#written.set(hash, body);
+      return { ...op, hash };
     }
     // What is stored in a directory is the commit's to find.
     if (op.op === "remove" && op.tree !== true && this.#draft.holdsMade(op.path))
@@ -295,14 +301,10 @@ export class CallStage implements Stage, StorageView {
     if (unmet.length > 0) throw conflictError(unmet);
   }
 
-  #notePlace({ hash, path }: Entry): void {
-    if (hash !== undefined && !this.#placeOfHash.has(hash)) this.#placeOfHash.set(hash, path);
-  }
-
   /** Returns the content of a drafted copy: that of the file that it was copied from. */
   async #bodyOf({ hash = "", path }: Entry, signal: AbortSignal | undefined): Promise<Uint8Array> {
-    for (const { found } of this.#draft.nodes.values())
-      if (found?.entry.hash === hash && found.body !== undefined) return found.body;
+    const written = this.#written.get(hash);
+    if (written !== undefined) return written;
     const place = this.#placeOfHash.get(hash);
     const [source = null] =
       place === undefined ? [] : await this.#reads.read([place], { bodies: true, signal });

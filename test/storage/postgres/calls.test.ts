@@ -1,0 +1,146 @@
+/** Tool calls over Postgres: the round trips of the protocol, and what replicas with connections of their own do to one file. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openWorkspace, type Workspace } from "../../../js/index.node.ts";
+import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import type { Storage } from "../../../js/storage/index.ts";
+import { afterThisTest } from "../../support/cleanups.ts";
+import { startProxy } from "./proxy.ts";
+import { missingServer, startPostgres, type TestServer } from "./server.mjs";
+
+const FILES = 60;
+let server: TestServer;
+let workspaces = 0;
+
+const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function seeded(workspace: string): Promise<Storage> {
+  const direct = await postgresStorage({ client: server.pool(), workspace });
+  await direct.commit(
+    Array.from({ length: FILES }, (_, i) => ({
+      op: "put",
+      path: `/repo/src/f${i}.ts`,
+      body: encoded(`const n = ${i};\n`),
+    })),
+  );
+  return direct;
+}
+
+async function textAt(storage: Storage, path: string): Promise<string> {
+  const [found] = (await storage.readMany([path])).results;
+  return found === null || found === undefined || found instanceof Error
+    ? ""
+    : new TextDecoder().decode(found.body);
+}
+
+function patchOf(count: number, from: string, to: string): string {
+  const files = Array.from(
+    { length: count },
+    (_, i) => `*** Update File: src/f${i}.ts\n@@\n-const n = ${from}${i};\n+const n = ${to}${i};\n`,
+  );
+  return `*** Begin Patch\n${files.join("")}*** End Patch`;
+}
+
+describe.skipIf(missingServer() !== undefined)("tool calls over Postgres", () => {
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+
+  it("take one round trip for a read and two for a change, counted on the wire", async () => {
+    const workspace = `calls${workspaces++}`;
+    const direct = await seeded(workspace);
+    const proxy = await startProxy(server.host);
+    afterThisTest(() => proxy.close());
+    const pool = server.pool({ host: "127.0.0.1", port: proxy.port, max: 1 });
+    const storage = await postgresStorage({ client: pool, workspace });
+    const ws = await openWorkspace({ storage, root: "/repo", agent: "ann" });
+    await ws.call("stat", { path: "." });
+    const trips: Record<string, number> = {};
+    const count = async (name: string, run: () => Promise<unknown>): Promise<void> => {
+      const before = proxy.trips();
+      await run();
+      trips[name] = proxy.trips() - before;
+    };
+    const call = async (tool: string, args: object): Promise<string> => {
+      const result = await ws.call(tool as "stat", args as never);
+      expect([tool, result.ok ? "" : result.text]).toEqual([tool, ""]);
+      return result.meta.call_id ?? "";
+    };
+    const path = "src/f1.ts";
+    await count("read", () => call("read_file", { path }));
+    await count("new file", () => call("write_file", { path: "new/a.ts", content: "a\n" }));
+    await count("edit", () => call("edit_file", { path, old_text: "= 1", new_text: "= 2" }));
+    await call("edit_file", { path, old_text: "= 2", new_text: "= 1" });
+    let id = "";
+    await count("patch of 20", async () => {
+      id = await call("apply_patch", { patch: patchOf(20, "", "1") });
+    });
+    await count("undo of 20", () => ws.undo(id));
+    const operations = [
+      { tool: "write_file", args: { path: "new/b.ts", content: "b\n" } },
+      { tool: "edit_file", args: { path, old_text: "= 1", new_text: "= 3" } },
+      { tool: "move", args: { source: "new/a.ts", destination: "new/c.ts" } },
+    ];
+    await count("batch of 3", () => call("batch", { operations }));
+    const paths = Array.from({ length: FILES }, (_, i) => `src/f${i}.ts`);
+    await count("read_many of 60", () => call("read_many_files", { paths }));
+    await count("stat", () => call("stat", { path }));
+    expect(trips).toEqual({
+      read: 1,
+      "new file": 2,
+      edit: 2,
+      "patch of 20": 2,
+      "undo of 20": 2,
+      "batch of 3": 2,
+      "read_many of 60": 1,
+      stat: 1,
+    });
+    expect(await textAt(direct, "/repo/src/f0.ts")).toBe("const n = 0;\n");
+    await ws.close();
+  });
+
+  it("lose no edit of one file through four replicas", async () => {
+    const workspace = `calls${workspaces++}`;
+    const direct = await seeded(workspace);
+    const [agents, edits] = [16, 3];
+    const marks = Array.from({ length: agents }, (_, i) => `agent ${i}: .\n`);
+    await direct.commit([{ op: "put", path: "/repo/one.txt", body: encoded(marks.join("")) }]);
+    const replicas: Workspace[] = [];
+    for (let i = 0; i < 4; i++) {
+      const storage = await postgresStorage({ client: server.pool({ max: 4 }), workspace });
+      replicas.push(await openWorkspace({ storage, root: "/repo" }));
+    }
+    const work = marks.map(async (mark, i) => {
+      for (let n = 0; n < edits; n++) {
+        const head = mark.slice(0, -2);
+        const old = head + "x".repeat(n);
+        const args = { path: "one.txt", old_text: `${old}.\n`, new_text: `${old}x.\n` };
+        const result = await replicas[i % 4]?.call("edit_file", args, { agent: `agent ${i}` });
+        expect(result?.ok ? "" : result?.text).toBe("");
+      }
+    });
+    await Promise.all(work);
+    const expected = marks.map((mark) => `${mark.slice(0, -2)}${"x".repeat(edits)}.\n`).join("");
+    expect(await textAt(direct, "/repo/one.txt")).toBe(expected);
+    for (const ws of replicas) await ws.close();
+  }, 60_000);
+
+  it("change nothing when the process is killed before the commit", async () => {
+    const workspace = `calls${workspaces++}`;
+    const direct = await seeded(workspace);
+    const { head } = await direct.changes(null, { limit: 0 });
+    const script = join(import.meta.dirname, "killed-call.mjs");
+    const child = spawn(process.execPath, [script, server.host, workspace, patchOf(20, "", "1")], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+    expect((await direct.changes(null, { limit: 0 })).head).toBe(head);
+    expect(await textAt(direct, "/repo/src/f0.ts")).toBe("const n = 0;\n");
+    const ws = await openWorkspace({ storage: direct, root: "/repo" });
+    expect([ws.recovery.rolledBack, await ws.history()]).toEqual([0, []]);
+    await ws.close();
+  });
+});
