@@ -63,6 +63,7 @@ export function randomSession(seed) {
     () => paged("glob", { pattern: "**/*", limit: 4 }),
     () => paged("grep", { pattern: "line [0-3] ", max_results: 5 }),
     () => [{ tool: "access_info", args: {} }],
+    () => [{ tool: "undo", args: {} }],
   ];
   const calls = [];
   while (calls.length < CALLS_PER_SESSION) calls.push(...random.pick(kinds)());
@@ -90,5 +91,8 @@ export async function runSession(calls, pick) {
 }
 
 function withoutTimes(text) {
-  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/gu, "TIME").replaceAll(/cursor=\S+/gu, "CURSOR");
+  return text
+    .replaceAll(/\b[0-9a-z]{6,20}-[0-9a-z]{4,40}\b/gu, "CALL")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/gu, "TIME")
+    .replaceAll(/cursor=\S+/gu, "CURSOR");
 }
