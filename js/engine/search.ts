@@ -177,6 +177,13 @@ export interface SearchEngine {
   heldIndex(): HeldIndex;
 }
 
+/** The globs that no pattern limits. */
+const ALL_PATHS: PathGlobs = Object.freeze({
+  matches: () => true,
+  excluded: () => false,
+  mayContain: () => true,
+});
+
 /** Returns the functions of the engine for searches, globs and ignore rules, which call the given binding. */
 export function makeSearchEngine(binding: SearchBinding): SearchEngine {
   const raws = new WeakMap<CompiledQuery, RawQuery>();
@@ -223,6 +230,9 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
   return {
     glob(patterns, options = {}) {
       const { exclude, caseSensitive } = options;
+      // Without a pattern every path matches, and no call of the engine for each need say so.
+      if (Array.isArray(patterns) && patterns.length === 0 && (exclude === undefined || exclude.length === 0))
+        return ALL_PATHS;
       const json = JSON.stringify({ patterns, exclude, caseSensitive });
       const raw = withTranslatedErrors(() => new binding.PathGlobs(json));
       return {

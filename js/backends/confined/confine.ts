@@ -185,8 +185,20 @@ function confineWith(
         const isDirectory = target !== undefined && (await lstatOrNull(inner, target))?.isDir === true;
         if (!isDirectory || options?.existOk === false) throw backendError("ALREADY_EXISTS", path);
       }),
-    listDir: (path, options) =>
-      at(path, "read", "follow", (real, resolver) => visibleEntries(inner, real, path, resolver, options)),
+    listDir: async (path, options) => {
+      const resolver = await opened;
+      const real = resolver.withoutLooking(path, "read");
+      if (real !== undefined) {
+        try {
+          return await visibleEntries(inner, real, path, resolver, options);
+        } catch {
+          // The path has a link, or cannot be listed. What follows resolves it, or finds the reason again.
+        }
+      }
+      return at(path, "read", "follow", (real, resolver) =>
+        visibleEntries(inner, real, path, resolver, options),
+      );
+    },
     iterFiles: files,
     glob: async (pattern, options) => {
       const asked = options?.root ?? policy.cwd;
@@ -304,9 +316,10 @@ function confineWith(
     const named = resolver.nameOf(root);
     const { rules } = resolver;
     const judge = (path: string): FileVerdict => {
-      if (named !== real && rules.check(childOf(named, path)).denied) return "ask";
+      // Each file is judged once, so its verdict is not kept.
+      if (named !== real && rules.checkOnce(childOf(named, path)).denied) return "ask";
       const place = childOf(real, path);
-      const verdict = rules.check(place);
+      const verdict = rules.checkOnce(place);
       if (verdict.denied) return "ask";
       if (policy.secrets !== "grant" || verdict.opened || granted.paths.some((one) => isWithin(place, one)))
         return "read";

@@ -26,6 +26,11 @@ export interface PathResolver {
   readonly rules: BackendPathRules;
   /** Returns the real path of an allowed path. @throws READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH, LOOP */
   resolve(path: string, intent: Intent, last: FinalSymlink): Promise<string>;
+  /**
+   * Returns an allowed path without looking whether a name of it is a link, for a storage that refuses such a path
+   * itself. Undefined where {@link PathResolver.resolve} has to look, or refuses.
+   */
+  withoutLooking(path: string, intent: Intent): string | undefined;
   /** Returns {@link PathResolver.resolve} for an operation that removes the whole entry, which must not be a root. */
   resolveForRemoval(path: string): Promise<string>;
   /** Returns a path as the rules see its names: beneath the real path of its root, with its links. */
@@ -38,6 +43,15 @@ export interface PathResolver {
   /** Returns the same resolver for the same files through another object, such as that of a stage. */
   over(inner: FsBackend): PathResolver;
 }
+
+const linkRefusers = new WeakSet<object>();
+
+/** Marks a storage that refuses every path of which a name is a link, or is spelt in another way than stored. */
+export function markRefusesLinks(storage: object): void {
+  linkRefusers.add(storage);
+}
+
+const refusesLinks = (storage: object): boolean => linkRefusers.has(storage);
 
 /** Resolves the roots and compiles the rules. */
 export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): Promise<PathResolver> {
@@ -97,6 +111,12 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
     }
     return resolved;
   };
+  const withoutLookingIn = (inner: FsBackend, path: string, intent: Intent): string | undefined => {
+    if (!refusesLinks(inner)) return undefined;
+    const named = namedPath(path);
+    const isAllowed = roots[intent].some((root) => isWithin(named, root)) && !rules.check(named).denied;
+    return isAllowed ? named : undefined;
+  };
   const enterWholeOn = async (inner: FsBackend, path: string): Promise<string> => {
     const resolved = await enterOn(inner, path, "write", "keep");
     const everyRoot = [...(pinned.read ?? []), ...pinned.write];
@@ -115,6 +135,7 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
   const over = (other: FsBackend): PathResolver => ({
     rules,
     resolve: (path, intent, last) => enterOn(other, path, intent, last),
+    withoutLooking: (path, intent) => withoutLookingIn(other, path, intent),
     resolveForRemoval: (path) => enterWholeOn(other, path),
     nameOf: namedPath,
     checkLinkTarget: leads,

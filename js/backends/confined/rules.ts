@@ -15,6 +15,8 @@ export interface BackendPathRules {
   readonly protects: boolean;
   /** Returns the rules that apply to a path. */
   check(path: string): PathVerdict;
+  /** Does the same for one of many paths, none of which is checked again soon. */
+  checkOnce(path: string): PathVerdict;
   /** Returns the entries of a directory that are not denied. The directory itself is not. */
   visible(directory: string, entries: readonly FsEntry[]): readonly FsEntry[];
 }
@@ -35,6 +37,7 @@ const NO_RULES: BackendPathRules = {
   any: false,
   protects: false,
   check: () => UNRESTRICTED_VERDICT,
+  checkOnce: () => UNRESTRICTED_VERDICT,
   visible: (_, entries) => entries,
 };
 
@@ -65,6 +68,7 @@ export function compilePathRules(policy: SandboxPolicy): BackendPathRules {
     any: true,
     protects: protect,
     check: (path) => rules.check(path),
+    checkOnce: (path) => rules.checkOnce(path),
     visible: deny.length === 0 ? NO_RULES.visible : visible,
   };
 }
@@ -81,11 +85,15 @@ const SECRET_FIRST_BYTES: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42,
 /** The cached answers whether a content is a secret, for contents that are never changed in place. */
 const cachedAnswers = new WeakMap<Uint8Array, boolean>();
 
-/** Returns true when a file that begins with these bytes could be a secret by content. */
-export function mayHoldSecret(head: Uint8Array): boolean {
-  let at = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
-  while (at < head.length && isWhitespaceByte(head[at] as number)) at++;
-  return at < head.length ? SECRET_FIRST_BYTES.has(head[at] as number) : head.length > 0;
+/**
+ * Returns true when a file that begins with the bytes from `start` to `end` could be a secret by content. Default: all
+ * bytes.
+ */
+export function mayHoldSecret(head: Uint8Array, start: number = 0, end: number = head.length): boolean {
+  let at = start;
+  if (head[at] === 0xef && head[at + 1] === 0xbb && head[at + 2] === 0xbf) at += 3;
+  while (at < end && isWhitespaceByte(head[at] as number)) at++;
+  return at < end ? SECRET_FIRST_BYTES.has(head[at] as number) : end > start;
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Binding } from "../../engine/engine.ts";
 import type { TextQuery } from "../../engine/search-types.ts";
 import type { Packed } from "../../engine/wire/unpack.ts";
 import { hasNameEscape } from "../name-escapes.ts";
-import { holdsSecret } from "../confined/rules.ts";
+import { holdsSecret, mayHoldSecret } from "../confined/rules.ts";
 import { childOf } from "../paths.ts";
 import {
   ASK_BACKEND,
@@ -27,6 +27,8 @@ import { CHECK_AND_SEARCH_FILE, type SearchRequest, SKIP_FILE } from "./search-r
 
 /** The size of the block of contents that are searched at once. It fits into the cache of a processor. */
 const BLOCK_BYTES = 256 * 1024;
+/** The last byte of the block, which is kept for the line feed after a content. */
+const LAST_BYTE = BLOCK_BYTES - 1;
 /** The room in the block below which it is searched before the next file: most files are smaller. */
 const MIN_ROOM_BYTES = 64 * 1024;
 /** The size of the buffer for larger contents from which it is not kept for the next. */
@@ -159,16 +161,25 @@ class RequestedSearch {
       this.#readAlone(fd, place);
       return;
     }
-    if (this.#used > BLOCK_BYTES - MIN_ROOM_BYTES) this.#searchBlock();
-    const start = this.#used;
-    // The last byte is for the line feed after the content.
-    const room = BLOCK_BYTES - 1 - start;
-    const count = fs.readSync(fd, block, start, room, 0);
-    if (count === 0 || count === room || count > this.#request.maxFileBytes) {
+    if (this.#used > LAST_BYTE - MIN_ROOM_BYTES) this.#searchBlock();
+    let start = this.#used;
+    let end = start + fs.readSync(fd, block, start, LAST_BYTE - start, 0);
+    if (end === LAST_BYTE) {
+      // The file has no end within the block: the files before it are searched, and it begins the next block.
+      this.#searchBlock();
+      block.copyWithin(0, start, end);
+      end = readUpTo(fd, block, end - start, LAST_BYTE, 0);
+      start = 0;
+      if (end === LAST_BYTE) {
+        this.#searchParts(fd, place);
+        return;
+      }
+    }
+    const count = end - start;
+    if (count === 0 || count > this.#request.maxFileBytes) {
       this.#readAlone(fd, place);
       return;
     }
-    const end = start + count;
     if (this.#isSecret(place, block, start, end)) return;
     // Of these, the end or the beginning means something else within the block.
     if (block[end - 1] === CR || beginsWithMark(block[start] as number)) {
@@ -178,6 +189,42 @@ class RequestedSearch {
     block[end] = LF;
     this.#used = end + 1;
     this.#joined.push({ place, start, end });
+  }
+
+  /**
+   * Searches a file of which the block has the first part, part by part, each up to the end of a line: a part stays in
+   * the cache of the processor, and most files have no match. A file that has one is read as a whole.
+   */
+  #searchParts(fd: number, place: number): void {
+    const facts = fs.fstatSync(fd);
+    const { size } = facts;
+    const isOrdinary = facts.isFile() && size <= this.#request.maxFileBytes;
+    let partStart = 0;
+    let end = LAST_BYTE;
+    if (isOrdinary && !beginsWithMark(block[0] as number)) {
+      if (this.#isSecret(place, block, 0, end)) return;
+      for (;;) {
+        const isLast = end < LAST_BYTE;
+        // A line that is longer than the block has no end in it.
+        const length = isLast ? end : blockView.lastIndexOf(LF, end - 1) + 1;
+        if (length === 0 && !isLast) break;
+        if (this.#mayMatch(length)) break;
+        if (isLast) {
+          this.#states[place] = WITHOUT_HITS;
+          return;
+        }
+        partStart += length;
+        block.copyWithin(0, length, end);
+        end = readUpTo(fd, block, end - length, LAST_BYTE, partStart);
+      }
+    }
+    this.#readAlone(fd, place);
+  }
+
+  /** Returns true when the first bytes of the block have a match or a NUL, which ends a search. */
+  #mayMatch(length: number): boolean {
+    const part = block.subarray(0, length);
+    return blockView.subarray(0, length).includes(0) || this.#search(part, ONLY_WHETHER).nums[TOTAL] !== 0;
   }
 
   #readAlone(fd: number, place: number): void {
@@ -191,28 +238,22 @@ class RequestedSearch {
     const buffer = bufferOf(size);
     // A file that reports no size may have a content that the system makes as it is read.
     if (size === 0 && fs.readSync(fd, buffer, 0, 1, 0) > 0) return;
-    let end = 0;
-    while (end < size) {
-      const count = fs.readSync(fd, buffer, end, size - end, end);
-      if (count === 0) break;
-      end += count;
-    }
+    const end = readUpTo(fd, buffer, 0, size, 0);
     if (!this.#isSecret(place, buffer, 0, end)) this.#searchAlone(buffer.subarray(0, end), place);
   }
 
   #isSecret(place: number, buffer: Uint8Array, start: number, end: number): boolean {
-    return this.#request.asked[place] === CHECK_AND_SEARCH_FILE && holdsSecret(buffer.subarray(start, end));
+    if (this.#request.asked[place] !== CHECK_AND_SEARCH_FILE) return false;
+    // Most contents cannot be one, and a view of each would take longer than the look at its first byte.
+    return mayHoldSecret(buffer, start, end) && holdsSecret(buffer.subarray(start, end));
   }
 
   /** Searches the contents of the block at once and, where something matches, one by one. */
   #searchBlock(): void {
     const files = this.#joined;
     if (files.length > 0) {
-      const content = block.subarray(0, this.#used);
       // A NUL ends the search of the content in which it is, and must not end that of others.
-      const plain = blockView.subarray(0, this.#used).indexOf(0) < 0;
-      if (plain && this.#search(content, ONLY_WHETHER).nums[TOTAL] === 0)
-        for (const { place } of files) this.#states[place] = WITHOUT_HITS;
+      if (!this.#mayMatch(this.#used)) for (const { place } of files) this.#states[place] = WITHOUT_HITS;
       else {
         let matching = 0;
         for (const { place, start, end } of files) {
@@ -258,6 +299,18 @@ function commonStart(directory: PinnedDirectory, names: readonly string[]): stri
   const path = directory.at(first);
   if (typeof path !== "string" || names.some(hasNameEscape)) return undefined;
   return path.slice(0, path.length - first.length);
+}
+
+/**
+ * Reads an open file into a buffer from `start` up to `end`, or to the end of the file. The buffer has the bytes of the
+ * file from `offset` on. Returns where the bytes in the buffer end.
+ */
+function readUpTo(fd: number, buffer: Uint8Array, start: number, end: number, offset: number): number {
+  for (let at = start; ; ) {
+    const count = at < end ? fs.readSync(fd, buffer, at, end - at, offset + at) : 0;
+    if (count === 0) return at;
+    at += count;
+  }
 }
 
 /** Returns a buffer for a content of this size. */

@@ -5,6 +5,7 @@
 import * as fs from "node:fs";
 import type { FsBackend, FsStat, WriteOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
+import { markRefusesLinks } from "../confined/path-resolver.ts";
 import { resolveLinks } from "../fallback/links.ts";
 import { lockPath } from "../local/lock.node.ts";
 import { childOf, parentOf } from "../paths.ts";
@@ -94,6 +95,7 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     lock: (path, how) => lockPath(options.stateDir, path, path, how),
   });
   markPathsOfHost(disk);
+  markRefusesLinks(disk);
   return disk;
 }
 

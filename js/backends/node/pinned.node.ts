@@ -11,6 +11,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import * as fs from "node:fs";
 import process from "node:process";
+import { hasNameEscape } from "../name-escapes.ts";
 import { nameOf, parentOf } from "../paths.ts";
 import { notRegular, osError, pathChanged, systemErrorName } from "./errors.node.ts";
 import { isSameEntry } from "./facts.node.ts";
@@ -83,11 +84,18 @@ function pathOfDescriptor(fd: number): string {
   return pathOfHostBytes(fs.readlinkSync(`${DESCRIPTORS}/${fd}`, { encoding: "buffer" }));
 }
 
+/** Returns true when the kernel knows a descriptor under this path. */
+function isPathOfDescriptor(fd: number, path: string): boolean {
+  // A text without this character has been read without loss, and most paths are such.
+  const text = fs.readlinkSync(`${DESCRIPTORS}/${fd}`);
+  return (text === path && !text.includes("\ufffd") && !hasNameEscape(text)) || pathOfDescriptor(fd) === path;
+}
+
 /** A held directory. */
 export interface PinnedDirectory {
   /** The real path of the directory. */
   readonly path: string;
-  /** The identity of the directory. */
+  /** The facts about the directory, by which it is told from others. They are read while it is held. */
   readonly facts: BigIntStats;
   /** Returns the path under which the system reaches an entry of the directory. */
   at(name: string): HostPath;
@@ -125,12 +133,16 @@ function pinByDescriptor(path: string, place: HostPath, compare: boolean): Pinne
     throw directoryError(error, place, path);
   }
   try {
-    if (compare && pathOfDescriptor(fd) !== path) throw pathChanged(path);
-    const facts = fs.fstatSync(fd, { bigint: true });
+    if (compare && !isPathOfDescriptor(fd, path)) throw pathChanged(path);
     const base = `${DESCRIPTORS}/${fd}/`;
+    let facts: BigIntStats | undefined;
     return {
       path,
-      facts,
+      // Few callers need them, and each call of the system counts where thousands of directories are held in turn.
+      get facts() {
+        facts ??= fs.fstatSync(fd, { bigint: true });
+        return facts;
+      },
       at: (name) => hostPath(base + name),
       verify: () => undefined,
       close: () => fs.closeSync(fd),

@@ -20,8 +20,8 @@ import {
 
 /** The call of the worker, which is the name of the built file that answers it. */
 const CALL = "backends/node/answer-search.node.js";
-/** The number of requests that a worker has at once, so that it need not wait for the next one. */
-const REQUESTS_PER_WORKER = 2;
+/** The number of requests that a worker has at once, so that it need not wait for the next one: at first, and at most. */
+const [REQUESTS_PER_WORKER, MAX_REQUESTS_PER_WORKER] = [2, 8];
 
 /** Searches the files of one disk in workers. */
 export class DiskThreads {
@@ -40,10 +40,11 @@ export class DiskThreads {
     const { real, judge } = judged;
     return {
       requests: pool.size * REQUESTS_PER_WORKER,
+      maxRequests: pool.size * MAX_REQUESTS_PER_WORKER,
       run(paths, query, signal) {
         const asked = new Uint8Array(paths.length);
-        for (const [place, path] of paths.entries()) {
-          const verdict = judge(path);
+        for (let place = 0; place < paths.length; place++) {
+          const verdict = judge(paths[place] as string);
           asked[place] =
             verdict === "ask" ? SKIP_FILE : verdict === "check" ? CHECK_AND_SEARCH_FILE : SEARCH_FILE;
         }
@@ -56,7 +57,7 @@ export class DiskThreads {
         };
         // Without workers every file is left to the caller.
         const none = (): SearchedFiles => ({ states: new Uint8Array(paths.length), hits: [] });
-        return pool.run(CALL, [request], none, { signal, ahead: REQUESTS_PER_WORKER - 1 });
+        return pool.run(CALL, [request], none, { signal, ahead: MAX_REQUESTS_PER_WORKER - 1 });
       },
     };
   }
@@ -72,13 +73,19 @@ export class DiskThreads {
 /** Returns the files of a request by their directories. */
 function directoriesOf(root: string, paths: readonly string[]): readonly DirectoryRequest[] {
   const found = new Map<string, { readonly names: string[]; readonly places: number[] }>();
-  for (const [place, path] of paths.entries()) {
+  let before = "";
+  let files: { readonly names: string[]; readonly places: number[] } | undefined;
+  for (let place = 0; place < paths.length; place++) {
+    const path = paths[place] as string;
     const cut = path.lastIndexOf("/");
-    const directory = cut < 0 ? "" : path.slice(0, cut);
-    let files = found.get(directory);
-    if (files === undefined) {
-      files = { names: [], places: [] };
-      found.set(directory, files);
+    // Files of the same directory mostly follow each other.
+    if (files === undefined || before.length !== Math.max(cut, 0) || !path.startsWith(before)) {
+      before = path.slice(0, Math.max(cut, 0));
+      files = found.get(before);
+      if (files === undefined) {
+        files = { names: [], places: [] };
+        found.set(before, files);
+      }
     }
     files.names.push(path.slice(cut + 1));
     files.places.push(place);

@@ -58,8 +58,10 @@ export interface ThreadQuery {
 
 /** A search by threads. */
 export interface ThreadSearch {
-  /** The number of requests that keep all threads at work. */
+  /** The number of requests that keep all threads at work while the caller is not delayed. */
   readonly requests: number;
+  /** The number of requests that keep them at work although other programs delay the caller. */
+  readonly maxRequests: number;
   /** Searches files, given by their paths relative to the root of the search. @throws CANCELLED, INTERNAL */
   run(paths: readonly string[], query: ThreadQuery, signal: AbortSignal | undefined): Promise<SearchedFiles>;
 }

@@ -3,6 +3,7 @@
  * taken in its order, so the answers are those of a search without threads.
  */
 import type { FsBackend } from "../backend.ts";
+import { childOf } from "../paths.ts";
 import type { WalkCounts } from "../walk/walk.ts";
 import {
   ASK_BACKEND,
@@ -12,10 +13,10 @@ import {
   type ThreadSearch,
   WITH_HITS,
 } from "./file-searcher.ts";
-import { searchOne, searchFiles } from "./search-files.ts";
+import { type SearchedFile, searchOne, searchFiles } from "./search-files.ts";
 import type { GrepSearch } from "./search-grep.ts";
 import { WALK_AHEAD_FILES } from "./search-held.ts";
-import type { SearchWalk, WalkEntry } from "./search-walk.ts";
+import type { SearchWalk } from "./search-walk.ts";
 
 /** The number of files up to which a tree is searched without threads. */
 const MAX_FILES_WITHOUT_THREADS = 128;
@@ -30,63 +31,73 @@ type Counts = Pick<WalkCounts, "ignored" | "unreadable">;
 /** What a search by threads needs. */
 export interface ThreadSearchPlace {
   readonly backend: FsBackend;
+  /** The directory that is searched. */
+  readonly root: string;
   readonly walk: SearchWalk;
   readonly top: string | undefined;
   readonly threads: ThreadSearch;
 }
 
-interface WalkedFile {
-  readonly file: WalkEntry;
-  readonly counts: Counts;
+/**
+ * Walked files: the path of each, and the counts of the walk when it was met. Nothing else of an entry is kept, so that
+ * what a walk makes for each entry is gone before it costs a collection of garbage.
+ */
+interface WalkedFiles {
+  readonly paths: string[];
+  readonly counts: Counts[];
 }
 
-interface Request {
-  readonly files: readonly WalkedFile[];
+interface Request extends WalkedFiles {
   readonly found: Promise<SearchedFiles | Error>;
 }
 
 /** Searches the files of a walk and returns its counts. @throws CANCELLED */
 export async function searchByThreads(search: GrepSearch, place: ThreadSearchPlace): Promise<Counts> {
-  const { backend, walk, top, threads } = place;
+  const { walk, top, threads } = place;
   const walked = countedFiles(walk, top);
-  const ahead: WalkedFile[] = [];
+  const ahead: WalkedFiles = { paths: [], counts: [] };
   const requests: Request[] = [];
   let size = FIRST_REQUEST_FILES;
+  let answered = 0;
   let isWalking = true;
   const more = async (): Promise<boolean> => {
     const next = isWalking ? await walked.next() : { done: true as const };
     if (next.done === true) isWalking = false;
-    else for (const file of next.value.run) ahead.push({ file, counts: next.value.counts });
+    else {
+      for (const { path } of next.value.run) {
+        ahead.paths.push(path);
+        ahead.counts.push(next.value.counts);
+      }
+    }
     return isWalking;
   };
-  while (ahead.length < MAX_FILES_WITHOUT_THREADS && (await more()));
+  while (ahead.paths.length < MAX_FILES_WITHOUT_THREADS && (await more()));
   if (!isWalking) {
-    await searchFiles(
-      search,
-      backend,
-      ahead.map(({ file }) => file),
-    );
+    const files = ahead.paths.map((path) => fileAt(place, path));
+    await searchFiles(search, place.backend, files);
     return walk.counts;
   }
-  while (isWalking || ahead.length > 0 || requests.length > 0) {
-    while (requests.length < threads.requests && (isWalking || ahead.length > 0)) {
-      while (ahead.length < size && (await more()));
-      const files = ahead.splice(0, size);
-      if (files.length === 0) break;
-      const paths = files.map(({ file }) => file.path);
+  while (isWalking || ahead.paths.length > 0 || requests.length > 0) {
+    // A search that may end at once has little work ahead; a long one so much that the threads never wait.
+    const most = Math.min(Math.max(threads.requests, answered), threads.maxRequests);
+    while (requests.length < most && (isWalking || ahead.paths.length > 0)) {
+      while (ahead.paths.length < size && (await more()));
+      const [paths, counts] = [ahead.paths.splice(0, size), ahead.counts.splice(0, size)];
+      if (paths.length === 0) break;
       const found = threads.run(paths, search.threadQuery(), search.signal);
-      requests.push({ files, found: found.catch((error: Error) => error) });
+      requests.push({ paths, counts, found: found.catch((error: Error) => error) });
       size = Math.min(2 * size, MAX_REQUEST_FILES);
     }
     const first = requests.shift();
     if (first === undefined) break;
-    const stopped = await takeFiles(search, backend, first);
+    answered++;
+    const stopped = await takeFiles(search, place, first);
     if (stopped === undefined) continue;
     // The counts of a result include the walk up to a few files after the last one.
-    const asked = [...first.files.slice(stopped), ...requests.flatMap(({ files }) => files)];
-    while (asked.length + ahead.length < WALK_AHEAD_FILES && (await more()));
+    const asked = [...first.counts.slice(stopped), ...requests.flatMap(({ counts }) => counts)];
+    while (asked.length + ahead.counts.length < WALK_AHEAD_FILES && (await more()));
     await walked.return(undefined);
-    return [...asked, ...ahead][WALK_AHEAD_FILES - 1]?.counts ?? walk.counts;
+    return [...asked, ...ahead.counts][WALK_AHEAD_FILES - 1] ?? walk.counts;
   }
   return walk.counts;
 }
@@ -95,7 +106,7 @@ export async function searchByThreads(search: GrepSearch, place: ThreadSearchPla
 async function* countedFiles(
   walk: SearchWalk,
   top: string | undefined,
-): AsyncGenerator<{ readonly run: readonly WalkEntry[]; readonly counts: Counts }> {
+): AsyncGenerator<{ readonly run: readonly { readonly path: string }[]; readonly counts: Counts }> {
   let counts: Counts = { ignored: 0, unreadable: 0 };
   for await (const run of walk.runs(top)) {
     const { ignored, unreadable } = walk.counts;
@@ -104,23 +115,28 @@ async function* countedFiles(
   }
 }
 
+/** Returns a walked file whose content the caller reads itself. */
+function fileAt({ root }: ThreadSearchPlace, path: string): SearchedFile {
+  return { path, entry: { path: childOf(root, path) } };
+}
+
 /** Takes the results of a request, file by file. Returns the place of the file at which the search has ended. */
 async function takeFiles(
   search: GrepSearch,
-  backend: FsBackend,
-  { files, found }: Request,
+  searched: ThreadSearchPlace,
+  { paths, found }: Request,
 ): Promise<number | undefined> {
   const answer = await found;
   if (answer instanceof Error) throw answer;
   const { states, hits } = answer;
   let hit = 0;
-  for (const [place, { file }] of files.entries()) {
-    const { path } = file;
+  for (let place = 0; place < paths.length; place++) {
+    const path = paths[place] as string;
     const packed = states[place] === WITH_HITS ? hits[hit++] : undefined;
     // The first lines of the file at a cursor are left out, which threads do not do.
     const state = search.continuesIn(path) ? ASK_BACKEND : states[place];
     if (state === ASK_BACKEND) {
-      if (!(await searchOne(search, backend, file))) return place;
+      if (!(await searchOne(search, searched.backend, fileAt(searched, path)))) return place;
       continue;
     }
     if (place % FILES_PER_CLOCK_CHECK === 0 && (await search.isOver(path))) return place;

@@ -68,7 +68,9 @@ export async function grepBackend(
     await searchFiles(search, backend, read);
     return search.result(walked.counts);
   }
-  return search.result(await searchByThreads(search, { backend, walk: walked, top: place.top, threads }));
+  return search.result(
+    await searchByThreads(search, { backend, root, walk: walked, top: place.top, threads }),
+  );
 }
 
 /** The files that a query searches, by their paths. */

@@ -74,6 +74,8 @@ interface AccessRules {
    * a call is allowed is decided elsewhere.
    */
   check(path: string): PathVerdict;
+  /** Does the same without a cache, for one of many paths, none of which is checked again soon. */
+  checkOnce(path: string): PathVerdict;
   /**
    * Returns for each name of a directory whether the path is denied: 1 or 0, in the order of `names`. The
    * directory itself must not be denied. All names take one native call.
@@ -186,8 +188,10 @@ export function makeAccessEngine(binding: FileExports): AccessEngine {
       const raw = asEngineCall(
         () => new binding.AccessRules(cwd, [...roots], [...deny], protect, secrets, [...places], foldCase),
       );
+      const checkOnce = (path: string): PathVerdict => verdictOfFlags(raw.judge(path) >>> 0);
       return {
-        check: withVerdictCache((path) => verdictOfFlags(raw.judge(path) >>> 0)),
+        check: withVerdictCache(checkOnce),
+        checkOnce,
         deniedNames: (directory, names) => raw.deniedNames(directory, names.join("/")),
       };
     },
