@@ -8,6 +8,7 @@
 mod block_index;
 mod blocks;
 mod engine;
+mod folded_finder;
 mod gram_extractor;
 mod gram_query;
 mod grams;

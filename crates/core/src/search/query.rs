@@ -12,6 +12,7 @@ use regex_syntax::hir::{Look, translate::TranslatorBuilder};
 
 use super::blocks::CHUNK_OVERLAP_BYTES;
 use super::engine::{MatchEngine, first_candidate_line};
+use super::folded_finder::FoldedFinder;
 use super::gram_query::GramQuery;
 use crate::error::{Code, Error, Result};
 use crate::options::{Options, invalid};
@@ -104,6 +105,8 @@ pub struct Query {
     /// True if the pattern names the carriage return, so that the CR of a CRLF can be part of a
     /// match.
     pub(super) names_cr: bool,
+    /// Finds the lines that may match, where that is faster than the automaton.
+    pub(super) folded: Option<Arc<FoldedFinder>>,
     plan: Arc<GramQuery>,
     key: Arc<str>,
     /// The maximum length of a match in bytes; `None` if it is unlimited.
@@ -159,7 +162,9 @@ impl Query {
         let (plan, key) = (Arc::new(plan), options.key());
         let names_cr = traits.names_cr;
         let parts = Vec::new();
-        let whole = |matcher, way| Self { matcher, way, names_cr, plan, key, max_match_len, parts };
+        let folded = None;
+        let whole =
+            |matcher, way| Self { matcher, way, names_cr, folded, plan, key, max_match_len, parts };
         if options.is_text() && !options.word && !pattern.contains('\n') {
             return Ok(whole(MatchEngine::of_text(pattern), ScanStrategy::Buffer));
         }
@@ -189,7 +194,13 @@ impl Query {
         }
         let matcher = MatchEngine::Regex(builder.build(pattern).map_err(pattern_build_error)?);
         let way = if traits.text_anchors { ScanStrategy::EachLine } else { ScanStrategy::Buffer };
-        Ok(whole(matcher, way))
+        let query = whole(matcher, way);
+        Ok(if cfg!(target_family = "wasm") { query.with_folded_finder(options) } else { query })
+    }
+
+    /// Adds the finder of lines that may match, if the options have one.
+    pub(super) fn with_folded_finder(self, options: &QueryOptions<'_>) -> Self {
+        Self { folded: FoldedFinder::of(options).map(Arc::new), ..self }
     }
 
     /// Returns a text that identifies the query: queries with equal keys match the same.

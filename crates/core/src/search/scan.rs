@@ -138,6 +138,9 @@ impl<'a> TextScan<'a> {
     /// Returns a byte offset in the first line that matches, or may match.
     fn next_line(&mut self, text: &[u8]) -> Option<(usize, LineMatch)> {
         let matcher = &self.query.matcher;
+        if let Some(folded) = self.query.folded.as_deref().filter(|_| !self.direct) {
+            return Some((folded.find(text)?, LineMatch::Candidate));
+        }
         let Some(lines) = matcher.line_matcher().filter(|_| !self.direct) else {
             let found = matcher.find(text)?;
             return Some((found.start, LineMatch::Match(found)));
