@@ -110,8 +110,18 @@ async function writeTree(storage: Storage, to: string): Promise<void> {
 async function answer(ws: Workspace, args: Readonly<Record<string, unknown>>): Promise<unknown> {
   const { ok, data, error } = await ws.call("grep", args);
   if (!ok) return { code: error?.code };
-  const { fresh: _, ...rest } = data as { readonly fresh: string };
-  return rest;
+  const { fresh: _, ...rest } = data as { readonly fresh: string; readonly complete: boolean };
+  if (rest.complete) return rest;
+  // How far ahead of its end a search has counted is a matter of its threads.
+  const counts = [
+    "files_searched",
+    "files_with_matches",
+    "total_matches",
+    "skipped_binary",
+    "unreadable",
+    "warnings",
+  ];
+  return Object.fromEntries(Object.entries(rest).filter(([key]) => !counts.includes(key)));
 }
 
 async function untilWarm(ws: Workspace): Promise<void> {
