@@ -64,6 +64,8 @@ class RecordReads implements ReadStore {
   }
 
   async recall(agent: string, path: string): Promise<SeenFile | undefined> {
+    // What another call of this process has noted meanwhile counts.
+    await this.settled();
     const found = await this.#storage.records.get(this.#kindOf(agent), namePart(path));
     return found === null ? undefined : (found.value as StoredRead);
   }
