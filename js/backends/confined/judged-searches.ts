@@ -1,5 +1,6 @@
 /** The searches and listings of a confined backend whose storage has its own. */
 import { findBackend, grepBackend } from "../search/search.ts";
+import { answersOnlyAllowed } from "../search/allowed-answers.ts";
 import { momentSearchOf } from "../search/moments.ts";
 import type { FsBackend } from "../backend.ts";
 import { walkedTree } from "../fallback/tree-page.ts";
@@ -27,6 +28,9 @@ export function judgedSearches(
     const real = await resolver.resolve(root, "read", "follow");
     return { inner, resolver, policy, real, asked: normalise(root).path };
   };
+  // A place that is named by a link is judged by both names.
+  const isAllowed = ({ real, resolver }: JudgedPlace, root: string): boolean =>
+    resolver.nameOf(root) === real && answersOnlyAllowed(inner, policy);
   const methods: { -readonly [K in "grep" | "find" | "listTree"]?: FsBackend[K] } = {};
   const copy = momentSearchOf(inner);
   if (copy !== undefined) {
@@ -44,6 +48,7 @@ export function judgedSearches(
       const walk = () => grepBackend(walked, root, query);
       // A single file is read here: its content can be a secret.
       if (!(await walked.stat(root)).isDir) return walk();
+      if (isAllowed(place, root)) return (inner.grep as NonNullable<FsBackend["grep"]>)(place.real, query);
       return askOrWalk("grep", () => judgedGrep(place, walked, query), walk);
     };
   }
@@ -51,6 +56,7 @@ export function judgedSearches(
     methods.find = async (root, query) => {
       const place = await placeOf(root);
       const walk = () => findBackend(walked, root, query);
+      if (isAllowed(place, root)) return (inner.find as NonNullable<FsBackend["find"]>)(place.real, query);
       // The order by time needs the time of each entry, which the lists of a walk have and `find` does not tell.
       if ((query.sort ?? "path") !== "path") return walk();
       return askOrWalk("find", () => judgedFind(place, query), walk);

@@ -29,7 +29,7 @@ export interface Origin {
   readonly stat: FsStat;
   /** The version of a file; see {@link OverlayLayer.versionBelow}. */
   readonly version: string;
-  /** `sha256:` of the content of a file. */
+  /** `sha256:` of the content of a file; of one that may not be read, a text that stands for its version. */
   readonly hash?: string;
   /** The content of a file of at most {@link MAX_ORIGIN_BYTES}. */
   readonly bytes?: Uint8Array;
@@ -158,8 +158,13 @@ export class OverlayLayer {
       const { hash, version } = await this.lower.hash(path);
       return { stat, version, hash };
     }
-    const found = await readVersioned(this.lower, path);
-    const { bytes, version } = found as NonNullable<typeof found>;
+    const found = await readVersioned(this.lower, path).catch(nullIfKept);
+    if (found === null) {
+      // A secret may be replaced and not read: its version stands for its content.
+      const version = (await this.versionBelow(path)) ?? "";
+      return { stat, version, hash: `unread ${version}` };
+    }
+    const { bytes, version } = found;
     const kept = bytes.length > MAX_ORIGIN_BYTES ? {} : { bytes };
     return { stat, version, hash: engine().sha256(bytes), ...kept };
   }
@@ -382,6 +387,14 @@ export class OverlayLayer {
     return bytes;
   }
 }
+
+/** Returns null for the error of a file that may not be read without a grant, and throws any other. */
+export function nullIfKept(error: unknown): null {
+  if (error instanceof FilewrightError && UNREADABLE.has(error.code)) return null;
+  throw error;
+}
+
+const UNREADABLE: ReadonlySet<string> = new Set(["GRANT_DENIED", "PERMISSION_DENIED", "OUTSIDE_ALLOWED"]);
 
 /** Returns an entry of a directory from the facts about it. */
 export function entryOfStat(stat: FsStat): FsEntry {

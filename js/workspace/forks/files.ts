@@ -4,11 +4,14 @@
  */
 import type { FsBackend } from "../../backends/backend.ts";
 import { forkOverlay } from "../../backends/overlay/overlay.ts";
+import { provideAllowedAnswers } from "../../backends/search/allowed-answers.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { MomentSource } from "../../pipeline/moments.ts";
 import { planMerge } from "../../storage/merge.ts";
 import type { MergeOfForkOptions, PlannedMerge, Storage } from "../../storage/storage.ts";
 import type { Call } from "../../tools/lib/tool.ts";
+import type { Resolver } from "../../policy/index.ts";
+import { allowsChanges } from "./allowed.ts";
 import { applyOps } from "./apply.ts";
 import { OverlayState } from "./overlay-state.ts";
 
@@ -89,9 +92,11 @@ export function storageFiles(
   };
 }
 
-/** Returns the files of a fork in memory over those of its parent, as the parent sees them. */
-export function layerFiles(parent: FsBackend): ForkFiles {
+/** Returns the files of a fork in memory over those of its parent, as the parent sees them by its policy. */
+export function layerFiles(parent: FsBackend, resolver: Resolver): ForkFiles {
   const { overlay, layer } = forkOverlay(parent);
+  const isAllowed = allowsChanges(layer, resolver);
+  provideAllowedAnswers(overlay, (policy) => policy === resolver.policy && isAllowed());
   /** The state of the overlay of which each plan is the merge. */
   const merging = new WeakMap<PlannedMerge, OverlayState>();
   return {

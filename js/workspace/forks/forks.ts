@@ -183,12 +183,12 @@ function existsError(name: string): FilewrightError {
 }
 
 async function makeFiles(
-  { storage, fs }: Session,
+  { storage, fs, resolver }: Session,
   name: string,
   signal: AbortSignal | undefined,
 ): Promise<ForkFiles> {
   checkAborted(signal);
-  if (storage === undefined) return layerFiles(fs);
+  if (storage === undefined) return layerFiles(fs, resolver);
   try {
     const fork = await storage.fork(name, { signal });
     return storageFiles(storage, fork, openForkStorage(storage, fork));

@@ -4,7 +4,12 @@
  */
 import type { FsStat } from "../../backends/backend.ts";
 import { lstatOrNull, readVersioned } from "../../backends/fallback/fallback.ts";
-import type { ChangedNode, Origin, OverlayLayer } from "../../backends/overlay/overlay-layer.ts";
+import {
+  type ChangedNode,
+  nullIfKept,
+  type Origin,
+  type OverlayLayer,
+} from "../../backends/overlay/overlay-layer.ts";
 import { parentOf } from "../../backends/paths.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -13,6 +18,8 @@ import type { MergeSides } from "../../storage/merge.ts";
 import type { Entry } from "../../storage/storage.ts";
 
 const MODE_MASK = 0o7777;
+/** Stands for a content that may not be read: it is no text. */
+const UNREADABLE_BYTES: Uint8Array = new Uint8Array(1);
 
 /** What an overlay had changed at one moment. Later changes of the overlay do not show in it. */
 export class OverlayState {
@@ -61,7 +68,12 @@ export class OverlayState {
       },
       ours: {
         entries: (paths) => mapInOrder(paths, (path) => this.#ours(path)),
-        bodies: (paths) => mapInOrder(paths, async (path) => this.#layer.lower.readBytes(path)),
+        bodies: (paths) =>
+          mapInOrder(paths, async (path) => {
+            const found = await readVersioned(this.#layer.lower, path).catch(nullIfKept);
+            // What may not be read is merged as one content.
+            return found?.bytes ?? UNREADABLE_BYTES;
+          }),
         children: async (path) => (await this.#layer.lower.listDir(path)).map((entry) => entry.path),
       },
       theirs: {
@@ -138,9 +150,9 @@ export class OverlayState {
     const version = await this.#layer.versionBelow(path);
     if (origin?.stat.type === "file" && version === origin.version)
       return this.#entry(path, stat, version, origin.hash);
-    const found = await readVersioned(this.#layer.lower, path);
-    const { bytes, version: read } = found as NonNullable<typeof found>;
-    return this.#entry(path, stat, read, engine().sha256(bytes));
+    const found = await readVersioned(this.#layer.lower, path).catch(nullIfKept);
+    if (found === null) return this.#entry(path, stat, version ?? "", `unread ${version}`);
+    return this.#entry(path, stat, found.version, engine().sha256(found.bytes));
   }
 
   async #theirs(path: string): Promise<Entry | null> {

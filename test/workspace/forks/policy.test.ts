@@ -72,6 +72,25 @@ describe.each(KINDS)("a fork of %s", (_kind, open) => {
       { "a.txt": "needle\n" },
     ));
 
+  it("searches find no secret that the fork wrote, and no link of it leads a search out", () =>
+    withFork({ access: { deny: ["*.hidden"] } }, async (ws, fork) => {
+      const texts = { "a.txt": "needle\n", ".env": "KEY=needle\n" };
+      for (const one of [ws, fork]) await write(one, texts);
+      const key = `-----BEGIN ${"PRIVATE KEY"}-----\nneedle\n-----END ${"PRIVATE KEY"}-----\n`;
+      // The notes say how many files were left out, which kinds of files count in different ways.
+      const search = async (one: Workspace, output = "content"): Promise<string> =>
+        (await ok(one, "grep", { pattern: "needle", hidden: true, output })).replace(/\n\[.*\]$/u, "");
+      const before = [await search(ws), await search(fork)];
+      expect(before[1]).toBe(before[0]);
+      for (const one of [ws, fork]) await write(one, { "notes.txt": key });
+      expect(await search(fork)).toBe(await search(ws));
+      expect(await search(fork, "files")).toBe(await search(ws, "files"));
+      expect(await search(fork)).not.toContain("notes.txt");
+      expect(await ok(fork, "glob", { pattern: "**/*" })).toBe(await ok(ws, "glob", { pattern: "**/*" }));
+      await fork.fs.symlink?.("a.txt", absolute(fork, "link.txt"));
+      expect(await search(fork)).toBe(await search(ws));
+    }));
+
   it("applies the rules of its parent to its calls, and to the merge", async () => {
     const { ws, dispose } = await open({
       rules: [
