@@ -19,6 +19,13 @@ const SAYS: Readonly<Record<string, readonly string[]>> = {
     "the bytes that nobody named are as they were",
     "Error: oldText occurs 2 times",
   ],
+  "forks.mjs": [
+    "the project meanwhile: export const sum = (list) => 0;",
+    "best: reduce, changes sum.mjs",
+    "merged: true; the project: export const sum = (list) => list.reduce(",
+    "loop: sum.mjs content",
+    "after the undo: export const sum = (list) => 0;",
+  ],
   "in-memory.mjs": ["+const retries = 5;", "back to the snapshot"],
   "mcp-client.mjs": ["offers 13 tools", "What lies outside is refused."],
   "object-storage.mjs": [

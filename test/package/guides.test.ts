@@ -34,6 +34,7 @@ describe("the guides' examples", () => {
       "ci.md",
       "deployment.md",
       "fleets.md",
+      "forks.md",
       "getting-started.md",
       "hooks.md",
       "migrating.md",

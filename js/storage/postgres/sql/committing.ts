@@ -289,6 +289,8 @@ begin
     select u.path from (select distinct json_array_elements_text(e.value->'u') path from json_array_elements(groups) e) u
     join ${s}.node q on q.ws = w and q.path = u.path and q.seq = s and q.kind = 'd') a order by 1);
   if k is not null then insert into ${s}.answer (ws, key, seq, paths) values (w, k, s, kept); end if;
+  -- A merge asks for it.
+  perform set_config('filewright.committed', s::text, true);
   return query select 'head', 0, null::text, null::text, null::text, s::text, null::text, null::float8, null::int,
     null::float8, null::text;
   return query select 'entry', p.i::int, null::text, p.path, coalesce(l.kind, 'x')::text, coalesce(l.seq, s)::text,

@@ -124,15 +124,11 @@ create or replace function ${s}.merge_commit(t text, w bigint, source_id bigint,
   records json)
 returns table (what text, i int, got text, ${ENTRY_TYPES}) language plpgsql as $$
 #variable_conflict use_column
-declare x record; made boolean := false;
 begin
-  for x in select c.* from ${s}.commit(t, w, k, who, tool_name, call_id, undo, tok, expects, groups, named, bodies,
-    records) c loop
-    -- A commit that was refused has no head, and has changed nothing.
-    made := made or x.what = 'head';
-    return query select x.what, x.i, x.got, x.path, x.kind, x.version, x.hash, x.size, x.mode, x.mtime, x.target;
-  end loop;
-  if not made then return; end if;
+  perform set_config('filewright.committed', '', true);
+  return query select * from ${s}.commit(t, w, k, who, tool_name, call_id, undo, tok, expects, groups, named, bodies,
+    records);
+  if current_setting('filewright.committed', true) = '' then return; end if;
   insert into ${s}.merged (ws, source, seq) values (w, source_id, number)
     on conflict (ws, source) do update set seq = greatest(merged.seq, excluded.seq);
 end $$;
