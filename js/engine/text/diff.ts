@@ -48,9 +48,13 @@ export type { Algorithm as DiffAlgorithm } from "../generated/records.ts";
 
 /** One hunk. Lines count from 1. A side without lines has the number of the line before it. */
 export interface DiffHunk {
+  /** The first line of the hunk in the old text, from 1. */
   readonly oldStart: number;
+  /** The number of lines of the hunk in the old text. */
   readonly oldLines: number;
+  /** The first line of the hunk in the new text, from 1. */
   readonly newStart: number;
+  /** The number of lines of the hunk in the new text. */
   readonly newLines: number;
   /** The hunk's lines with their markers (` `, `-`, `+`, `\`), without line endings. */
   readonly lines: readonly string[];
