@@ -184,6 +184,7 @@ describe("an editor", () => {
         "drain",
         "editFile",
         "findFiles",
+        "fork",
         "fs",
         "glob",
         "grants",
