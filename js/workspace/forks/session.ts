@@ -7,6 +7,7 @@ import { makeJournal, MemoryJournal } from "../../journal/index.ts";
 import type { SandboxPolicy } from "../../policy/index.ts";
 import { makeReads } from "../../pipeline/past/reads.ts";
 import { makeRepositories, type Repositories } from "../../pipeline/paths/repositories.ts";
+import type { BudgetStore } from "../../pipeline/scheduling/budget.ts";
 import { RunningCalls } from "../../pipeline/scheduling/running.ts";
 import type { CommandSandboxFor, Session } from "../../pipeline/session.ts";
 import { makeMoments } from "../../pipeline/moments.ts";
@@ -94,8 +95,9 @@ export function makeForkSession(
         }),
     }),
     approvals: makeApprovals(),
-    // An approval that lasts is for the files of the parent. What is spent in a fork is spent.
-    stores: Object.freeze({ ...parent.stores, approvals: undefined }),
+    // An approval that lasts is for the files of the parent. What is spent in a fork is spent in the parent's records.
+    stores: Object.freeze({ approvals: undefined, budgets: beforeCalls(parent.stores.budgets) }),
+    budget: parent.budget && { ...parent.budget, inCommit: () => undefined },
     locker: lockerOfBackend(inner, false),
     commands: commandsFor(policy, parent.rules),
     commandsFor,
@@ -106,6 +108,17 @@ export function makeForkSession(
     storage: isForking(storage) ? storage : undefined,
     forkDepth: parent.forkDepth + 1,
   });
+}
+
+/** Returns a store that counts before the call: a commit of the fork does not change the records of its parent. */
+function beforeCalls(store: BudgetStore | undefined): BudgetStore | undefined {
+  return (
+    store && {
+      begin: (...args) => store.begin(...args),
+      end: (...args) => store.end(...args),
+      spent: (...args) => store.spent(...args),
+    }
+  );
 }
 
 /** Both the repositories of the parent, which knows the configuration of the user, and those of the fork count. */

@@ -212,6 +212,20 @@ describe.each(KINDS)("a fork of %s", (_kind, open) => {
     await dispose();
   });
 
+  it("spends the budget of its agent: forks are no way to more calls", async () => {
+    const { ws, dispose } = await open({});
+    const agent = await ws.agent("worker", { budget: { calls: 3 } });
+    const first = await agent.fork();
+    await ok(first, "write_file", { path: "a.txt", content: "1" });
+    const second = await (await ws.fork()).agent("worker", { budget: { calls: 3 } });
+    await ok(second, "write_file", { path: "b.txt", content: "1" });
+    await ok(first, "write_file", { path: "c.txt", content: "1" });
+    expect((await agent.spent())?.calls).toBeGreaterThanOrEqual(2);
+    await ok(agent, "write_file", { path: "d.txt", content: "1" }).catch(() => undefined);
+    expect(await codeOf(first, "write_file", { path: "e.txt", content: "1" })).toBe("LIMIT_EXCEEDED");
+    await dispose();
+  });
+
   it("has its own reads: a change of what was read in the parent alone is refused by the guard", async () => {
     const { ws, dispose } = await open({ guard: "refuse" });
     const { cwd } = await ws.accessInfo({});
