@@ -41,6 +41,7 @@ export { openWorkspace } from "./open.ts";
 export type { PassedDirectory, StateDirectory } from "../backends/state-directory.ts";
 export type { LocalFacts } from "./host.ts";
 export type { AccessOptions, GuardOptions, RootOptions, RootSpec, WorkspaceOptions } from "./options.ts";
+export type { MirrorOptions } from "../storage/mirror/options.ts";
 export {
   type Mention,
   type MentionOptions,

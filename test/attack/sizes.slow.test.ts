@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { openWorkspace, type Workspace } from "../../js/index.node.ts";
 import { BASE } from "./race.ts";
 import { type Arm, ARMS, diskOf, type World, world } from "./world.ts";
+import { ROOMS } from "../acceptance/rooms.mjs";
 
 const ENTRY = resolve(import.meta.dirname, "../../dist/index.node.js");
 /** Without the addon a file is read as a whole, as over any other storage. */
@@ -76,7 +77,7 @@ test("with few descriptors calls end, in success or in words, and none is lost",
   const at = await world(disks[0]!);
   for (let n = 0; n < 200; n += 1) at.put(`t/d${n % 10}/f${n}`, "needle\n");
   const script = `
-    for (const room of ["engine/index.node", "backends/index.node", "readers/index", "tools/index"])
+    for (const room of ${JSON.stringify(ROOMS)})
       await import(${JSON.stringify(resolve(ENTRY, ".."))} + "/" + room + ".js");
     const { LocalBackend, openWorkspace } = await import(${JSON.stringify(ENTRY)});
     const { readdirSync, readlinkSync } = await import("node:fs");
