@@ -28,7 +28,7 @@ const MAX_UNDONE_PATHS = 5000;
 /** The number of pairs of paths beyond which a commit is not searched for moves. */
 const MAX_COMPARED_PAIRS = 1_000_000;
 
-/** Where the history of a storage is, and what of it a workspace may see. */
+/** The history of a storage, and the part of it that a workspace may see and undo. */
 interface StorageHistory {
   readonly history: NonNullable<Storage["history"]>;
   /** Returns true for a path that the workspace may change. */
@@ -37,7 +37,8 @@ interface StorageHistory {
 
 /** Creates the journal of one call, whose changes are in its stage. */
 export function makeStorageJournal({ history, isMine }: StorageHistory, stage: CallStage): Journal {
-  const found = new Map<string, Promise<Past>>();
+  const pastByCall = new Map<string, Promise<Past>>();
+  /** Reads the commit of a call. A call that changed a path which the workspace may not change is unknown to it. */
   const read = async (callId: string): Promise<Past> => {
     const [past] = isCallId(callId) ? await history({ key: callId, limit: 1 }) : [];
     if (past?.changes === undefined || !past.changes.every(({ path }) => isMine(path)))
@@ -46,8 +47,8 @@ export function makeStorageJournal({ history, isMine }: StorageHistory, stage: C
     return past;
   };
   const pastOf = (callId: string): Promise<Past> => {
-    const known = found.get(callId) ?? read(callId);
-    found.set(callId, known);
+    const known = pastByCall.get(callId) ?? read(callId);
+    pastByCall.set(callId, known);
     return known;
   };
   const change: Journal["change"] = (fs, about, run) =>
@@ -77,12 +78,13 @@ export function makeStorageJournal({ history, isMine }: StorageHistory, stage: C
       const { changes = [] } = await pastOf(callId);
       const moves = movedPaths(changes);
       return changes.map(({ path, before, after }): StateBefore => {
-        const from = moves.get(path);
+        const movedTo = moves.get(path);
         return {
           path,
           image: toImage(before),
           after: toImage(after),
-          ...(from === undefined ? {} : { from }),
+          // An undo moves the entry back from there.
+          ...(movedTo === undefined ? {} : { from: movedTo }),
         };
       });
     },
@@ -147,7 +149,7 @@ function toRecord({ at, actor, changes = [], count }: Past): HistoryRecord | und
   };
 }
 
-/** Returns the paths that a commit changed. What went with its directory is left out. */
+/** Returns the paths that a commit changed, without the entries that were removed together with their directory. */
 function changedPaths(changes: readonly PastChange[]): readonly string[] {
   const removed = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
   return changes
@@ -156,8 +158,8 @@ function changedPaths(changes: readonly PastChange[]): readonly string[] {
 }
 
 /**
- * Returns where each path that a commit removed has gone, if the commit moved it. A storage notes only what is there
- * before and after, so a move is found by what it moved: one removed tree that equals one new tree.
+ * Returns the new path of each path that a commit moved. The history of a storage has only the states before and after,
+ * so a move is recognised by its content: a removed tree and a new tree that are equal are taken for a move.
  */
 function movedPaths(changes: readonly PastChange[]): ReadonlyMap<string, string> {
   const removed = changes.filter(({ before, after }) => before !== null && after === null);
@@ -168,21 +170,21 @@ function movedPaths(changes: readonly PastChange[]): ReadonlyMap<string, string>
   };
   const moves = new Map<string, string>();
   if ((removed.length + made.length) * made.length > MAX_COMPARED_PAIRS) return moves;
-  // A move may have made the directories above what it moved, so every new path can be the one.
-  const places = new Map<string, string[]>();
+  // A move may have made the parents of its destination, so the destination can be any new path and not only a top one.
+  const madeByForm = new Map<string, string[]>();
   for (const { path } of made) {
-    const form = formsBelow(made, path, ({ after }) => after);
-    places.set(form, [...(places.get(form) ?? []), path]);
+    const form = formOfTree(made, path, ({ after }) => after);
+    madeByForm.set(form, [...(madeByForm.get(form) ?? []), path]);
   }
   for (const { path } of removed.filter(isTop(removed))) {
-    const to = places.get(formsBelow(removed, path, ({ before }) => before))?.shift();
+    const to = madeByForm.get(formOfTree(removed, path, ({ before }) => before))?.shift();
     if (to !== undefined) moves.set(path, to);
   }
   return moves;
 }
 
 /** Returns the entries at and below a path in a form that is equal for equal trees. */
-function formsBelow(
+function formOfTree(
   changes: readonly PastChange[],
   top: string,
   entryOf: (change: PastChange) => Entry | null,
@@ -211,8 +213,9 @@ function toImage(entry: Entry | null): PreImage | null {
 }
 
 /**
- * Yields what is there if nothing has changed since a commit: what it left, below plain directories that are no
- * repositories. The conditions of the undo's commit say whether that is so, which saves a read.
+ * Yields the states that an undo assumes instead of reading them: the paths of the commit are as it left them, their
+ * parents are directories, and none of these is a git repository. The commit of the undo has these states as
+ * conditions, so it fails with CONFLICT if one of them is wrong, and the undo begins again with a read.
  */
 function* statesAfter(
   changes: readonly PastChange[],
@@ -239,7 +242,7 @@ function* statesAfter(
   }
 }
 
-/** Restores the states before a commit. @throws CONFLICT naming a path that is not as the commit left it */
+/** Restores the states before a commit. @throws CONFLICT with a path that has changed since the commit */
 async function restore(
   fs: FsBackend,
   changes: readonly PastChange[],
@@ -254,10 +257,12 @@ async function restore(
       });
     }
   }
-  const isReplaced = ({ before, after }: PastChange): boolean =>
+  // These have to be deleted first: what the commit created, entries of another type, and links, which no write
+  // replaces.
+  const mustDelete = ({ before, after }: PastChange): boolean =>
     after !== null && (before?.type !== after.type || after.type === "symlink");
   const byPath = [...changes].sort((a, b) => compareCodePoints(a.path, b.path));
-  for (const { path } of byPath.filter(isReplaced).reverse()) {
+  for (const { path } of byPath.filter(mustDelete).reverse()) {
     await yielder.yieldIfDue();
     await fs.delete(path);
   }
@@ -271,16 +276,19 @@ async function restore(
     else if (type === "file")
       await fs.writeBytes(path, storedContent(hash, size), { mode, hash, createDirs: true });
     else {
-      if (after === null || isReplaced(one)) await fs.mkdir(path, { parents: true, existOk: true });
+      if (after === null || mustDelete(one)) await fs.mkdir(path, { parents: true, existOk: true });
       if (mode !== undefined) modes.push([path, mode]);
     }
   }
-  // The modes of directories come last, because one may be read-only.
+  // The modes of directories are set last, because nothing can be restored in a read-only directory.
   for (const [path, mode] of modes.reverse())
     if ((await lstatOrNull(fs, path))?.mode !== mode) await fs.chmod?.(path, mode);
 }
 
-/** Returns true when a path is as a commit left it: the same content, whatever its version is by now. */
+/**
+ * Returns true when a path is as a commit left it. Content is compared and not the version, so a file that was
+ * changed and changed back is as it was left.
+ */
 async function isAsLeft(fs: FsBackend, path: string, left: Entry | null): Promise<boolean> {
   const stat = await lstatOrNull(fs, path);
   if (stat === null || left === null) return stat === null && left === null;

@@ -1,6 +1,6 @@
 /**
- * Calls that walk a tree of a shared storage: each of them sees the storage at one moment, which takes one round trip
- * for all that it looks up, lists and searches.
+ * Calls that walk a tree of a shared storage. Each of them works on one moment, a snapshot of all entries in memory.
+ * So all its lookups, listings and searches together take one round trip, besides those for contents.
  */
 import type { FsBackend } from "../backends/backend.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
@@ -10,15 +10,18 @@ import type { EnterMoment, MomentSession, Session } from "./session.ts";
 import { namesFilesOnly } from "./staged.ts";
 import { makeViews, type Views } from "./views.ts";
 
-/** A storage that is seen at one moment. */
+/** A storage of which snapshots can be taken. */
 export interface MomentSource {
-  /** Returns the storage as it is, or was a short time ago. */
+  /** Returns a backend for the storage as it is now, or as it was within the age that the workspace allows. */
   moment(signal: AbortSignal | undefined): Promise<FsBackend>;
   /** Returns the version of the storage that a moment shows. */
   versionOf(moment: FsBackend): string | undefined;
 }
 
-/** Returns how the calls of a session enter a moment. `views` are those of the session, whose grants count. */
+/**
+ * Returns the function by which a call enters a moment. `views` are those of the session: secrets that were granted
+ * there can be read in the moment too, and the other way round.
+ */
 export function makeMoments(source: MomentSource, policy: SandboxPolicy, views: Views): EnterMoment {
   const known = new WeakMap<FsBackend, MomentSession>();
   return async (signal) => {
@@ -47,8 +50,8 @@ export function makeMoments(source: MomentSource, policy: SandboxPolicy, views: 
 }
 
 /**
- * Returns the session for a call of a tool, at one moment where the tool walks a tree of a shared storage, and the
- * version of the storage that the call then sees.
+ * Returns the session for a call of a tool. If the tool walks a tree of a shared storage, that is a session at one
+ * moment, with the version of the storage that it shows. For every other call it is the given session.
  */
 export async function sessionAtMoment(
   session: Session,
@@ -57,10 +60,10 @@ export async function sessionAtMoment(
   signal: AbortSignal | undefined,
 ): Promise<{ readonly session: Session; readonly version?: string }> {
   const { moments, unstaged = session } = session;
-  // The operations of a batch see what it has changed so far, which is no moment of the storage.
+  // A session with another `fs` may show changes that are not committed yet. A moment shows committed states only.
   if (moments === undefined || moments.of !== unstaged.fs || tool.kind !== "read" || tool.searches !== true)
     return { session };
-  // Files that are named are read by the stage of the call, in one round trip without a tree.
+  // For files that are named one by one, no snapshot is needed: the stage of the call reads them in one round trip.
   if (tool.name === "read_many_files" && namesFilesOnly(args)) return { session };
   const { version, ...parts } = await moments.enter(signal);
   return { session: { ...session, ...parts }, ...(version === undefined ? {} : { version }) };

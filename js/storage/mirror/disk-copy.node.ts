@@ -1,9 +1,10 @@
 /**
- * The regular files of a storage in a directory of this machine, and the record of what each of them holds.
+ * The regular files and directories of a storage, copied into a directory of this machine, and a record file
+ * (`record.json`) with the hash, size and stamp of each file.
  *
- * A file is written first and recorded afterwards, so a file that is not as its record says is one that a crash or
- * another program has left: it is removed when the copy is opened, and read from the storage again. There are no links
- * in a copy, so no path of it leads out.
+ * A file is written first and recorded afterwards. So a file that differs from the record was left by a crash or
+ * changed by another program: it is removed when the copy is opened, and read from the storage again. A copy contains
+ * no symbolic links, so no path in it can lead to a place outside.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -30,34 +31,37 @@ import { makePrivateDirectory } from "../../backends/private-directory.node.ts";
 import { byteLength, parentOf } from "../../backends/paths.ts";
 import type { Entry } from "../entry.ts";
 
-/** The format of the record. A record of another format is as good as none. */
+/** The format of the record file. A record of another format is ignored. */
 const FORMAT = 1;
-/** The longest path of a file on the disk, in bytes, with the byte that ends it. */
+/** The maximum length of a path on the disk, in bytes: PATH_MAX of Linux without the terminating NUL. */
 const MAX_DISK_PATH_BYTES = 4095;
 /** The errors of names that this disk cannot hold. */
 const NAME_ERRORS: ReadonlySet<string> = new Set(["ENAMETOOLONG", "EINVAL", "EILSEQ"]);
 
-/** A file of the copy: the content that was written, and what the disk then said about it. */
+/** A file of the copy: the content that was written, and the state of the file after the write. */
 interface KeptFile {
   readonly hash: string;
   readonly size: number;
-  /** Inode and times; any change of the file changes one of them. */
+  /** The inode number, mtime and ctime after the write. Any later change of the file changes one of them. */
   readonly stamp: string;
 }
 
 type RecordedFile = readonly [path: string, hash: string, size: number, stamp: string];
 
-/** The files of a storage on the disk. */
+/** The files of a storage on the disk. Whether a file has a content is decided by the record, without reading it. */
 export class DiskCopy {
   /** The directory of the files: the file at `/a/b` of the storage is at `/a/b` below it. */
   readonly files: string;
-  /** Files that this disk cannot hold, because of their names. */
+  /**
+   * The paths of the storage that are missing here because the disk cannot hold their names: too long, invalid, or
+   * equal to another name but for letter case.
+   */
   readonly rest: Set<string> = new Set();
   readonly #directory: string;
   readonly #kept = new Map<string, KeptFile>();
-  /** The directories that exist. */
+  /** The paths of the directories of the copy. */
   readonly #directories = new Set<string>(["/"]);
-  /** On a disk that folds letter case: the spelling of each name that is taken. */
+  /** On a disk that ignores letter case: the path that is in use, by its folded form. Undefined on other disks. */
   readonly #spellings: Map<string, string> | undefined;
   #bytes = 0;
   #unsaved = false;
@@ -70,8 +74,9 @@ export class DiskCopy {
   }
 
   /**
-   * Opens the copy in a directory, and checks every file of it. What is not as it was recorded is removed; after a
-   * restart of the machine the contents are compared with their hashes, too.
+   * Opens the copy in a directory, and removes every file that differs from the record. Sizes and stamps are compared.
+   * After a restart of the machine the hashes of the contents are compared as well, because a file may have lost data
+   * that was not flushed.
    */
   static async open(directory: string): Promise<DiskCopy> {
     makePrivateDirectory(directory);
@@ -99,16 +104,17 @@ export class DiskCopy {
     return this.#directories;
   }
 
-  /** Returns true when a file has the content of an entry. */
+  /** Returns true when the file at the path of an entry was written with its content. */
   holds({ path, hash }: Entry): boolean {
     return this.#kept.get(path)?.hash === hash;
   }
 
-  /** Returns the content of a file that has exactly the content of an entry; undefined for any other. */
+  /** Reads the content of an entry; undefined when the copy has no file with this content. */
   async read(entry: Entry): Promise<Uint8Array | undefined> {
     if (!this.holds(entry)) return undefined;
     try {
       const bytes = new Uint8Array(await readFile(this.files + entry.path));
+      // The file may have been replaced during the read.
       return bytes.length === entry.size && this.holds(entry) ? bytes : undefined;
     } catch {
       return undefined;
@@ -116,7 +122,7 @@ export class DiskCopy {
   }
 
   /**
-   * Writes the content of a file whose directory may be missing. Returns false for a name that this disk cannot hold.
+   * Writes a file, and makes its missing directories. Returns false for a name that this disk cannot hold.
    * @throws a system error, such as that of a full disk
    */
   write(path: string, hash: string, body: Uint8Array): boolean {
@@ -142,7 +148,7 @@ export class DiskCopy {
     return true;
   }
 
-  /** Makes a directory: searches count those that ignore files exclude, also empty ones. */
+  /** Makes a directory. Empty ones are needed too, because a search counts the ignored directories that it skips. */
   addDirectory(path: string): void {
     this.rest.delete(path);
     if (this.#directories.has(path)) return;
@@ -158,7 +164,7 @@ export class DiskCopy {
     }
   }
 
-  /** Removes a directory with everything in it, which the storage no longer has. */
+  /** Removes a directory that the storage no longer has, with everything in it. */
   dropDirectory(path: string): void {
     if (path === "/" || !this.#directories.has(path)) return;
     for (const file of this.#kept.keys()) if (file.startsWith(`${path}/`)) this.remove(file);
@@ -177,7 +183,10 @@ export class DiskCopy {
     this.#unsaved = true;
   }
 
-  /** Records what the files hold, in one step. A crash before it costs a read of what was written since. */
+  /**
+   * Replaces the record file atomically. After a crash, files that were written since the last call are read from the
+   * storage again.
+   */
   save(): void {
     if (!this.#unsaved) return;
     const files: RecordedFile[] = [];
@@ -203,7 +212,7 @@ export class DiskCopy {
     this.#unsaved = false;
   }
 
-  /** Compares a directory with the record and removes what is not in it. */
+  /** Takes over the files below a directory that are as recorded, and removes all others. */
   async #check(
     directory: string,
     known: ReadonlyMap<string, RecordedFile>,
@@ -213,6 +222,7 @@ export class DiskCopy {
     for (const found of readdirSync(this.files + directory, { withFileTypes: true })) {
       await yielder.yieldIfDue();
       const path = directory === "/" ? `/${found.name}` : `${directory}/${found.name}`;
+      // Directories have no record. The caller removes those that the storage no longer has.
       if (found.isDirectory()) {
         this.#directories.add(path);
         this.#spellings?.set(foldName(path), path);
@@ -249,7 +259,7 @@ export class DiskCopy {
     this.#directories.add(path);
   }
 
-  /** Makes room for a file where a directory was, whose files are gone. */
+  /** Removes a directory. The caller has removed the files below it from the records in memory. */
   #removeDirectory(path: string): void {
     rmSync(this.files + path, { recursive: true, force: true });
     for (const one of this.#directories)
@@ -259,12 +269,16 @@ export class DiskCopy {
       }
   }
 
+  /** Notes a path that this disk cannot hold. */
   #leave(path: string): false {
     this.rest.add(path);
     return false;
   }
 
-  /** Takes the names of a path on a disk that folds letter case. Returns false when another spelling has one of them. */
+  /**
+   * Reserves the spelling of a path and of its parents on a disk that ignores letter case. Returns false when one of
+   * them is in use in another spelling.
+   */
   #claim(path: string): boolean {
     const spellings = this.#spellings;
     if (spellings === undefined) return true;
@@ -277,7 +291,7 @@ export class DiskCopy {
 }
 
 const RECORD = "record.json";
-/** The files that a process leaves when it ends in the middle of a step. */
+/** The temporary files that remain when a process ends during `save` or `foldsCase`. */
 const DRAFTS = /^(?:record|probe)-[0-9a-f]{12}$/u;
 
 interface CopyRecord {
@@ -329,7 +343,7 @@ function foldsCase(directory: string): boolean {
   }
 }
 
-/** Returns the form under which a folding disk takes two names for one. */
+/** Returns a form that is equal for names that a disk without letter case takes for the same. */
 function foldName(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }

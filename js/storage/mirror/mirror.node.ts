@@ -1,8 +1,9 @@
 /**
  * A copy of the files of a storage on the disk of this machine, searched by the native engine and its index.
  *
- * It is filled when the storage is first searched, and then follows the trees that searches ask for. While it is not
- * there yet, or where it cannot answer, searches walk the storage: their answers are the same, and slower.
+ * A tree (`StorageTree`) is the list of all entries at one version. The copy is filled when the storage is first
+ * searched, and is then brought to the tree of each later search. While it is being filled, and for searches that it
+ * cannot answer, searches walk the storage: their answers are the same, but slower.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { debug } from "../../engine/debug.ts";
@@ -25,31 +26,34 @@ import { Gate } from "./gate.ts";
 import type { MirrorPlace } from "./places.node.ts";
 import { policyBelow } from "./policy.ts";
 
-/** The number of changed files, and their bytes, that a search waits for. More are written beside it. */
+/**
+ * The maximum number of changed files, and of their bytes, that a search waits for. When more have changed, the search
+ * walks the storage while the copy is updated.
+ */
 const [MAX_AWAITED_FILES, MAX_AWAITED_BYTES] = [500, 4 << 20];
-/** The bytes after which the record of a copy that is being filled is saved. */
+/** The number of bytes between two saves of the record while a copy is being filled. */
 const BYTES_PER_SAVE = 64 << 20;
-/** The time after which a copy that could not be filled is tried again, and after which a change is recorded. */
+/** The time until a failed or emptied copy is filled again, and the time until the record is saved after a change. */
 const [RETRY_MS, SAVE_MS] = [5000, 1000];
-/** The time that a search waits for a copy of an earlier process. */
+/** The maximum time that a search waits until the copy of an earlier process is opened and brought up to date. */
 const MAX_OPENING_MS = 1000;
-/** The number of policies for which the copy is open. */
+/** The maximum number of policies for which a backend over the copy is open. */
 const MAX_POLICIES = 16;
-/** How often a copy is brought to another tree because the storage has gone on. */
+/** The maximum number of attempts to fill a copy while other writers change the storage. */
 const MAX_TRIES = 4;
-/** Errors of a query, which a walk would have, too. */
+/** Errors that the query itself causes, so that a walk would fail with them as well. */
 const QUERY_ERRORS: ReadonlySet<string> = new Set([
   ...["INVALID_ARGUMENT", "INVALID_REGEX", "INVALID_GLOB", "LIMIT_EXCEEDED", "CANCELLED"],
 ]);
 
-/** What a copy consists of. */
+/** What a copy needs from its storage and its machine. */
 export interface DiskMirrorParts {
-  /** Reads the files, together with the searches that read them meanwhile. */
+  /** Reads contents from the storage. A file that a search is reading at the same time is read once for both. */
   readonly contents: Pick<TreeContents, "read">;
   /** Returns the present tree of the storage. */
   readonly fresh: () => Promise<StorageTree>;
   readonly place: MirrorPlace;
-  /** The bytes of all copies below the state directory. */
+  /** The maximum number of bytes of all copies below the state directory. */
   readonly maxBytes: number;
 }
 
@@ -60,7 +64,7 @@ export class DiskMirror implements StorageMirror {
   readonly #place: MirrorPlace;
   readonly #maxBytes: number;
   readonly #gate = new Gate();
-  /** The tree whose files the copy has, exactly; undefined while it is not filled. */
+  /** The tree whose files the copy has, exactly; undefined while it is being filled or updated. */
   #at: StorageTree | undefined;
   /** The newest tree that was asked for. */
   #wanted: StorageTree | undefined;
@@ -70,9 +74,15 @@ export class DiskMirror implements StorageMirror {
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
   #notedAt = 0;
   #closed = false;
-  /** What the searches were allowed to see that came before the copy was there, by keys. */
+  /**
+   * The policies and granted secrets of the searches that came before the copy was filled, by `keyOf`. Their indexes
+   * are built once it is.
+   */
   readonly #asked = new Map<string, Allowed>();
-  /** The copy as each policy and its granted secrets allow it; undefined where the policy cannot be applied. */
+  /**
+   * The backends over the copy, one for each policy and its granted secrets, by `keyOf`, the least recently used first;
+   * undefined for a policy that cannot be applied to the copy.
+   */
   readonly #disks = new Map<string, LocalBackend | undefined>();
 
   constructor({ contents, fresh, place, maxBytes }: DiskMirrorParts) {
@@ -82,12 +92,12 @@ export class DiskMirror implements StorageMirror {
     this.#maxBytes = maxBytes;
   }
 
-  /** The tree whose files the copy has; undefined while it is filled. */
+  /** The tree whose files the copy has; undefined while it is being filled or updated. */
   get at(): StorageTree | undefined {
     return this.#at;
   }
 
-  /** Begins to bring the copy to a tree, and returns a promise that it was tried. */
+  /** Begins to bring the copy to a tree. The promise resolves when the attempt has ended, also when it failed. */
   follow(tree: StorageTree): Promise<void> {
     if (this.#wanted === undefined || tree.serial > this.#wanted.serial) this.#wanted = tree;
     if (this.#closed || performance.now() < this.#retryAt) return Promise.resolve();
@@ -124,7 +134,7 @@ export class DiskMirror implements StorageMirror {
     });
   }
 
-  /** Ends the use of the copy, which stays for the next process unless it is a passing one. */
+  /** Ends the use of the copy. It stays on the disk for the next process unless its place is temporary (`passing`). */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -137,7 +147,7 @@ export class DiskMirror implements StorageMirror {
     });
   }
 
-  /** Empties the copy for others, unless it is at work. */
+  /** Empties the copy to make room for other copies. Returns false, and does nothing, while the copy is in use. */
   evict(): boolean {
     if (this.#following !== undefined || this.#copy === undefined || !this.#gate.isIdle) return false;
     this.#at = undefined;
@@ -149,12 +159,12 @@ export class DiskMirror implements StorageMirror {
     return true;
   }
 
-  /** Brings the copy to a tree, or to a later one. Returns false where that is not awaited. */
+  /** Brings the copy to a tree or a later one. Returns false where the search must not wait until that is done. */
   async #reach(tree: StorageTree): Promise<boolean> {
     const at = this.#at;
     if (at === undefined) {
       const following = this.follow(tree);
-      // A copy that was there before is mostly ready sooner than a walk that reads its files.
+      // Opening the copy of an earlier process is usually faster than a walk that reads the same files.
       if (this.#place.known)
         await Promise.race([following, sleep(MAX_OPENING_MS, undefined, { ref: false })]);
       return this.#isAt(tree);
@@ -179,7 +189,7 @@ export class DiskMirror implements StorageMirror {
       for (let next = this.#wanted; next !== undefined && next !== this.#at; next = this.#wanted) {
         if (this.#closed) return;
         if (await this.#bringTo(this.#copy, next)) continue;
-        // The storage has gone on: only its present state can be read.
+        // A file was changed in the storage after the tree was made. Only the present state of a storage can be read.
         if (++tries === MAX_TRIES) return;
         this.#wanted = await this.#fresh();
       }
@@ -191,7 +201,7 @@ export class DiskMirror implements StorageMirror {
     }
   }
 
-  /** Brings the files to a tree. Returns false where a file has changed in the storage meanwhile. */
+  /** Makes the files of the copy those of a tree. Returns false when a file in the storage no longer has that state. */
   async #bringTo(copy: DiskCopy, tree: StorageTree): Promise<boolean> {
     const before = this.#at;
     const touched = before && changedPaths(before.root, tree.root);
@@ -204,8 +214,8 @@ export class DiskMirror implements StorageMirror {
     const bytes = stale.reduce((sum, { size = 0 }) => sum + size, copy.bytes);
     if (stale.length > 0 && !this.#place.makeRoom(bytes, this.#maxBytes))
       throw new FilewrightError("NO_SPACE", "the storage is larger than the copies on this machine may be");
-    /** Removes what the tree has no longer, and makes its directories. */
-    const shape = (): void => {
+    /** Removes files and directories that the tree does not have, and makes its missing directories. */
+    const matchStructure = (): void => {
       const paths = [...(touched ?? copy.paths), ...copy.rest];
       for (const path of paths) if (typeIn(tree, path) !== "file") copy.remove(path);
       for (const path of touched ?? [...copy.directories])
@@ -216,29 +226,30 @@ export class DiskMirror implements StorageMirror {
       const found = await this.#read(stale);
       if (found === undefined) return false;
       await this.#gate.write(async () => {
-        // A change that fails halfway leaves files of two trees.
+        // If a step fails, the files belong to two trees, so the copy is of none until all steps are done.
         this.#at = undefined;
-        shape();
+        matchStructure();
         for (const one of found) await writeChecked(copy, one);
         this.#at = tree;
       });
       this.#saveSoon();
       return true;
     }
+    // No search may use the copy from now on: once the running ones have ended, the files change without the gate.
     await this.#gate.write(async () => {
       this.#at = undefined;
     });
-    shape();
+    matchStructure();
     let unsaved = 0;
-    const places = stale.map((entry) => ({ entry }));
-    let next = this.#read(stale.slice(0, endOfBatch(places, 0)));
+    const toBatch = stale.map((entry) => ({ entry }));
+    let next = this.#read(stale.slice(0, endOfBatch(toBatch, 0)));
     const yielder = new Yielder({});
     for (let from = 0; from < stale.length; ) {
       const found = await next;
-      from = endOfBatch(places, from);
+      from = endOfBatch(toBatch, from);
       if (found === undefined || this.#closed) return false;
-      // The next batch is on its way while this one is written.
-      next = this.#read(stale.slice(from, endOfBatch(places, from)));
+      // The next batch is read from the storage while this one is written.
+      next = this.#read(stale.slice(from, endOfBatch(toBatch, from)));
       next.catch(() => undefined);
       for (const one of found) {
         unsaved += await writeChecked(copy, one);
@@ -256,7 +267,7 @@ export class DiskMirror implements StorageMirror {
     return true;
   }
 
-  /** Reads files with their contents; undefined where one has changed since. */
+  /** Reads files with their contents; undefined when one of them is no longer in the state of its entry. */
   async #read(entries: readonly Entry[]): Promise<readonly ReadEntry[] | undefined> {
     if (entries.length === 0) return [];
     const results = await this.#contents.read(entries);
@@ -270,7 +281,7 @@ export class DiskMirror implements StorageMirror {
     return found;
   }
 
-  /** Returns the copy as a search may see it; undefined where the policy cannot be applied to it. */
+  /** Returns the backend over the copy for what a search may see; undefined where the policy cannot be applied. */
   #diskFor(allowed: Allowed, copy: DiskCopy): LocalBackend | undefined {
     const key = keyOf(allowed);
     const known = this.#disks.get(key);
@@ -295,7 +306,7 @@ export class DiskMirror implements StorageMirror {
     return disk;
   }
 
-  /** Builds the index for a policy, or takes it from the disk. Searches do not wait for it. */
+  /** Builds the index for a policy, or loads the one that an earlier process saved. Searches do not wait for it. */
   async #warm(disk: LocalBackend, { read }: SandboxPolicy): Promise<void> {
     try {
       for (const root of read ?? []) if ((await disk.exists(root)) === true) await disk.warm(root);
@@ -318,7 +329,7 @@ export class DiskMirror implements StorageMirror {
     if (this.#saveTimer !== undefined || this.#closed) return;
     this.#saveTimer = setTimeout(() => {
       this.#saveTimer = undefined;
-      // A record that is not saved costs reads after a crash, and nothing else.
+      // A failure is harmless: after a crash, the files since the last save are read from the storage again.
       try {
         this.#save();
       } catch (error) {
@@ -330,6 +341,7 @@ export class DiskMirror implements StorageMirror {
     this.#saveTimer.unref();
   }
 
+  /** Notes once a minute that the copy is in use, so that another one is evicted first. */
   #noteUse(): void {
     const now = performance.now();
     if (now - this.#notedAt < 60_000 || this.#copy === undefined) return;
@@ -338,7 +350,7 @@ export class DiskMirror implements StorageMirror {
   }
 }
 
-/** Returns true for changes that a search waits for. */
+/** Returns true for changes that are small enough for a search to wait for. */
 function isSmall(files: readonly Entry[]): boolean {
   const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0);
   return files.length <= MAX_AWAITED_FILES && bytes <= MAX_AWAITED_BYTES;
@@ -347,7 +359,7 @@ function isSmall(files: readonly Entry[]): boolean {
 /** What a search may see. */
 type Allowed = Pick<MirrorSearch, "policy" | "granted">;
 
-/** The keys of policies, which are frozen. */
+/** The JSON of each policy. A policy is frozen, so its JSON is computed once. */
 const policyKeys = new WeakMap<SandboxPolicy, string>();
 
 /** Returns a text that is equal for searches that may see the same. */
@@ -360,7 +372,10 @@ function keyOf({ policy, granted }: Allowed): string {
   return granted.length === 0 ? key : `${key} ${JSON.stringify(granted)}`;
 }
 
-/** Writes a content that the storage has given, if it is that of its hash. Returns its bytes. @throws IO_ERROR */
+/**
+ * Writes a content that the storage returned, and returns its number of bytes.
+ * @throws IO_ERROR when the content does not have the hash of its entry
+ */
 async function writeChecked(copy: DiskCopy, { entry, body }: ReadEntry): Promise<number> {
   const { path, hash = "" } = entry;
   const bytes = body ?? new Uint8Array(0);
@@ -372,16 +387,19 @@ async function writeChecked(copy: DiskCopy, { entry, body }: ReadEntry): Promise
   return bytes.length;
 }
 
-/** The size in bytes from which a content is hashed on another thread. */
+/** The minimum size in bytes of a content that is hashed on another thread. */
 const MIN_ASYNC_HASH_BYTES = 256 * 1024;
 
-/** Returns true where a search of the copy has the answer of a walk of the storage. */
+/** Returns true when a search of the copy gives the same answer as a walk of the storage. */
 function canAnswer(tree: StorageTree, copy: DiskCopy, { root, policy, query }: MirrorSearch): boolean {
   for (const path of copy.rest) if (isWithin(path, root)) return false;
-  // A link named `.git` is the border of a repository, and there are no links in the copy.
+  // To a walk, a link named `.git` marks the top of a repository. The copy has no links, so its searches would miss it.
   if (hasGitLink(tree.root)) return false;
   if (policy !== undefined && policy.read !== null && !policy.read.includes("/")) return true;
-  // Below `/`, ignore files count up to the top of a repository, and below any other root all of them do.
+  // The two differ in the ignore files above the searched directory. A walk of the storage whose root is `/` uses
+  // them only up to the top of the repository, and none without a repository. A search of the copy, whose root is not
+  // the `/` of this machine, uses all of them. So the copy must not answer where one of them is outside any
+  // repository.
   const names = query.respectIgnore === false ? [] : (query.ignoreFiles ?? IGNORE_FILES);
   let isIgnoring = false;
   for (let at = root; at !== "/"; ) {
@@ -396,7 +414,9 @@ function canAnswer(tree: StorageTree, copy: DiskCopy, { root, policy, query }: M
 
 const gitLinks = new WeakMap<StoredDir, boolean>();
 
-/** Returns true for a tree with a link named `.git`. What two trees share is looked at once. */
+/**
+ * Returns true for a tree with a link named `.git`. The answer is kept for each directory, because trees share them.
+ */
 function hasGitLink(dir: StoredDir): boolean {
   const known = gitLinks.get(dir);
   if (known !== undefined) return known;
@@ -409,6 +429,7 @@ function hasGitLink(dir: StoredDir): boolean {
   return found;
 }
 
+/** Returns the path on the disk for a path of the storage. */
 function below({ files }: DiskCopy, path: string): string {
   return path === "/" ? files : files + path;
 }

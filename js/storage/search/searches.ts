@@ -1,4 +1,7 @@
-/** The searches and listings of a backend over a storage: each is answered from one moment of the storage. */
+/**
+ * The searches and listings of a backend over a storage. Each is answered from one moment: a snapshot of all entries,
+ * kept in memory, that does not change while a search runs.
+ */
 import type { SearchResult } from "../../engine/search-types.ts";
 import type { FsBackend, FsEntry } from "../../backends/backend.ts";
 import { listPageVia } from "../../backends/fallback/fallback.ts";
@@ -18,7 +21,7 @@ import type { StorageTree } from "./tree.ts";
 import { isDirNode, nodeAt, type StoredDir } from "../memory/nodes.ts";
 import type { StorageMirror } from "./mirrored.ts";
 
-/** The calls of a storage by which it is searched. */
+/** The methods of a storage that searches use. */
 export type SearchedStorage = StorageView & Partial<Pick<Storage, "changes">>;
 
 /** The methods of a backend that searches and lists. */
@@ -40,14 +43,17 @@ export class StorageSearches {
     this.#backendOf = backendOf;
   }
 
-  /** Searches from now on with a copy of the files on this machine. */
+  /** Sets the copy of the files on this machine that later searches use; undefined for none. */
   use(mirror: StorageMirror | undefined): void {
     this.#mirror = mirror;
     this.contents.copy = mirror;
     this.#last = undefined;
   }
 
-  /** Returns a backend for the storage as it is now, or was within `maxAgeMs`. At most one round trip, mostly. */
+  /**
+   * Returns a backend for the storage as it is now, or as it was at most `maxAgeMs` ago. This usually takes one round
+   * trip, and none when the known tree is recent enough.
+   */
   async moment(options: MomentOptions = {}): Promise<FsBackend> {
     const tree = await this.trees.fresh(options);
     if (this.#last?.moment.tree === tree) return this.#last.backend;
@@ -70,7 +76,7 @@ export class StorageSearches {
     return backend;
   }
 
-  /** Returns the methods of a backend that are answered from a moment of their own. */
+  /** Returns the search methods of a backend. Each call enters a new moment. */
   methods(): SearchMethods {
     const moment = (signal: AbortSignal | undefined) => this.moment({ signal });
     return {
@@ -82,7 +88,10 @@ export class StorageSearches {
     };
   }
 
-  /** Returns the storage, whose commits the next search takes into account however old a moment it may use. */
+  /**
+   * Returns the storage with commits that are noted here: the search after one asks the storage, although its
+   * `maxAgeMs` would allow an older moment.
+   */
   noting(storage: StorageView): StorageView {
     return {
       readMany: (paths, options) => storage.readMany(paths, options),
@@ -105,15 +114,15 @@ export function versionOfMoment(moment: FsBackend): Version | undefined {
   return versions.get(moment);
 }
 
-/** The entries of directories that two trees share are the same. */
+/** The listings of directories, by their nodes. A node never changes, and trees share the nodes that are equal. */
 const listings = new WeakMap<StoredDir, readonly FsEntry[]>();
 
-/** Returns a backend that keeps the listings of the directories of a tree: every walk asks for them again. */
+/** Changes a backend so that it keeps the listings of a tree's directories, because every walk asks for them again. */
 function withKnownListings(backend: FsBackend, tree: StorageTree): FsBackend {
   const { listDir } = backend;
   backend.listDir = async (path, options) => {
     const node = nodeAt(tree.root, path);
-    // A path with links or in another form leads to a directory by a way of its own.
+    // A path through links, or one that is not normalised, has to be resolved by the backend.
     if (!isDirNode(node) || node.entry.path !== path) return listDir.call(backend, path, options);
     let known = listings.get(node);
     if (known === undefined) {
@@ -125,6 +134,7 @@ function withKnownListings(backend: FsBackend, tree: StorageTree): FsBackend {
   return backend;
 }
 
+/** Searches contents in the copy where it can answer, and by a walk otherwise. */
 async function grepMoment(
   moment: FsBackend,
   root: string,

@@ -1,4 +1,7 @@
-/** Makes the changes of a merge on the files of the parent, each under the condition of the state it was planned on. */
+/**
+ * Makes the changes of a planned merge on the files of the parent. A write, or the removal of a file whose version is
+ * known, fails with CONFLICT if the file is no longer in the state for which the merge was planned.
+ */
 import type { FsBackend, WriteOptions } from "../../backends/backend.ts";
 import { chmodVia, symlinkVia, writeVia } from "../../backends/fallback/fallback.ts";
 import { deleteVia } from "../../backends/fallback/fallback-tree.ts";
@@ -19,18 +22,22 @@ export async function applyOps(
   for (const op of plan.ops) {
     throwIfCancelled(signal);
     const path = op.op === "move" ? op.from : op.path;
-    const there = removed.has(path) ? null : (states.get(path)?.ours ?? null);
+    // The entry that must be there now: the planned state of the parent, or nothing once this merge has removed it.
+    const expected = removed.has(path) ? null : (states.get(path)?.ours ?? null);
     if (op.op === "remove") {
-      await removeEntry(fs, path, there);
+      await removeEntry(fs, path, expected);
       removed.add(path);
     } else if (op.op === "put" || op.op === "link") {
       const content = await contentOf(plan, op, states.get(path)?.ours?.hash);
-      await putFile(fs, op, content, there, { durability, signal });
+      await putFile(fs, op, content, expected, { durability, signal });
     } else await makeEntry(fs, op);
   }
 }
 
-/** Returns the content that is written; undefined where only the mode differs, so that the content stays. */
+/**
+ * Returns the content to write; undefined where only the mode differs, so that the content stays. A `link` names a
+ * content by its hash: it is that of one of the two sides. `present` is the hash of the file in the parent.
+ */
 async function contentOf(
   plan: PlannedMerge,
   op: Extract<Op, { op: "put" | "link" }>,
@@ -45,14 +52,14 @@ async function putFile(
   fs: FsBackend,
   { path, mode }: Extract<Op, { op: "put" | "link" }>,
   content: Uint8Array | undefined,
-  there: Entry | null,
+  expected: Entry | null,
   options: WriteOptions,
 ): Promise<void> {
   if (content !== undefined) {
     const bits = mode === undefined || fs.chmod === undefined ? {} : { mode };
     const condition: WriteOptions =
-      there?.type === "file"
-        ? { ...options, ...bits, ifVersion: there.version }
+      expected?.type === "file"
+        ? { ...options, ...bits, ifVersion: expected.version }
         : { ...options, ...bits, ifAbsent: true, createDirs: true };
     try {
       await writeVia(fs, path, content, condition);
@@ -60,15 +67,16 @@ async function putFile(
       throw toConflict(error, condition, true);
     }
   }
-  const isNewMode = mode !== undefined && there?.type === "file" && there.mode !== mode;
+  const isNewMode = mode !== undefined && expected?.type === "file" && expected.mode !== mode;
   if (isNewMode && fs.chmod !== undefined) await chmodVia(fs, path, mode);
 }
 
-async function removeEntry(fs: FsBackend, path: string, there: Entry | null): Promise<void> {
-  // The version of a file in a removed directory is not known: it was compared when the merge was planned.
-  const isKnown = there?.type === "file" && there.hash?.startsWith("sha256:") === true;
+async function removeEntry(fs: FsBackend, path: string, expected: Entry | null): Promise<void> {
+  // A file that the fork removed with its directory was not read. In place of hash and version, its entry has a size
+  // and time that were compared when the merge was planned, and that are no condition for a backend.
+  const hasVersion = expected?.type === "file" && expected.hash?.startsWith("sha256:") === true;
   try {
-    await deleteVia(fs, path, isKnown ? { ifVersion: there.version } : {});
+    await deleteVia(fs, path, hasVersion ? { ifVersion: expected.version } : {});
   } catch (error) {
     const code = error instanceof FilewrightError ? error.code : undefined;
     if (code !== "NOT_EMPTY" && code !== "NOT_FOUND") throw error;

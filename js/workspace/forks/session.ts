@@ -1,4 +1,7 @@
-/** The shared state of a fork's calls: that of its parent, on the files of the fork. */
+/**
+ * The session of a fork. It takes over the settings of the parent's session, and replaces every part that works on
+ * files: a fork has its own files, journal, reads, approvals and locks.
+ */
 import type { FsBackend } from "../../backends/backend.ts";
 import { SandboxedBackend } from "../../backends/confined/sandboxed.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -18,7 +21,7 @@ import { lockerOfBackend } from "../host.ts";
 import { stagesOf } from "../storage.ts";
 import { isForking, type ForkFiles } from "./files.ts";
 
-/** Returns the shared state of the calls of a fork. `workspace` is its number. */
+/** Creates the session of a fork. `workspace` is the number of the fork's workspace, and `close` closes its files. */
 export function makeForkSession(
   parent: Session,
   files: ForkFiles,
@@ -27,12 +30,14 @@ export function makeForkSession(
 ): Session {
   const inner = files.fs;
   const { policy } = parent.resolver;
+  /** The backends to close when the fork is released. */
   const made = new Set<FsBackend>();
   const confine = (within: SandboxPolicy): FsBackend => new SandboxedBackend(inner, within);
   const fs = confine(policy);
   made.add(fs);
   const own = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
-  // The files of a layer are read through those of the parent, which has to allow the same secrets.
+  // A fork that is a layer in memory reads unchanged files through the parent, so a secret that is granted to the fork
+  // has to be granted there as well.
   const views: Views = {
     of: own.of,
     over: own.over,
@@ -95,7 +100,8 @@ export function makeForkSession(
         }),
     }),
     approvals: makeApprovals(),
-    // An approval that lasts is for the files of the parent. What is spent in a fork is spent in the parent's records.
+    // Lasting approvals are given for the files of the parent, so those of a fork are in memory. Calls of a fork are
+    // counted in the budget records of the parent.
     stores: Object.freeze({ approvals: undefined, budgets: beforeCalls(parent.stores.budgets) }),
     budget: parent.budget && { ...parent.budget, inCommit: () => undefined },
     locker: lockerOfBackend(inner, false),
@@ -110,7 +116,10 @@ export function makeForkSession(
   });
 }
 
-/** Returns a store that counts before the call: a commit of the fork does not change the records of its parent. */
+/**
+ * Returns a store without `inCommit`, so that calls are counted before they run: a commit of the fork cannot change the
+ * records of the parent.
+ */
 function beforeCalls(store: BudgetStore | undefined): BudgetStore | undefined {
   return (
     store && {
@@ -121,7 +130,10 @@ function beforeCalls(store: BudgetStore | undefined): BudgetStore | undefined {
   );
 }
 
-/** Both the repositories of the parent, which knows the configuration of the user, and those of the fork count. */
+/**
+ * Returns the protected places of the repositories in the parent together with those in the fork. The parent's include
+ * those of the user's git configuration, and the fork may have changed or added repositories.
+ */
 function repositoriesOf(
   { repositories: above }: Session,
   inner: FsBackend,
@@ -141,7 +153,7 @@ function repositoriesOf(
   return withOwn(own);
 }
 
-/** A command would see the files of the parent, so it is refused. */
+/** Returns sandboxes that refuse every command, because a command would see the files of the parent. */
 function forkCommandsOf(commandsFor: CommandSandboxFor): CommandSandboxFor {
   return (policy, rules) => {
     const provider = commandsFor(policy, rules);

@@ -1,14 +1,20 @@
-/** Lasting approvals as records of a storage, so that an answer holds at every replica until it is revoked. */
+/**
+ * Lasting approvals as shared records of a storage, one record for each approval. So an answer holds at every replica
+ * until it expires or is revoked.
+ */
 import type { Approval, ApprovalStore } from "../../hooks/approvals.ts";
 import type { Records } from "../../storage/storage.ts";
 import { namePart } from "./names.ts";
 
-/** The lifetime of an approval whose reviewer names no end: a record outlives the process that asked. */
+/**
+ * The lifetime of an approval for which the reviewer sets no expiry. An approval in memory ends with its workspace. A
+ * record outlives the process, so it needs an end of its own.
+ */
 const APPROVAL_LASTS_MS = 24 * 60 * 60 * 1000;
 /** The number of records that are read in one round trip. */
 const RECORDS_PER_PAGE = 1000;
 
-/** Returns the approvals of a workspace in the records of its storage. */
+/** Creates the store that keeps the approvals of a workspace in the records of its storage. */
 export function recordApprovals(records: Records, scope: string): ApprovalStore {
   const kindOf = (agent: string): string => `approvals ${scope} ${namePart(agent)}`;
   return Object.freeze({
@@ -26,13 +32,13 @@ export function recordApprovals(records: Records, scope: string): ApprovalStore 
     async add(agent: string, approval: Approval) {
       const { expires } = approval;
       const forMs = expires === undefined ? APPROVAL_LASTS_MS : Date.parse(expires) - Date.now();
-      // One that has ended already covers nothing.
+      // An approval that has expired allows nothing, so it is not stored.
       if (forMs > 0) await records.put(kindOf(agent), approval.id, approval, { forMs });
     },
     async remove(agent: string, id: string) {
-      const there = id !== "" && (await records.get(kindOf(agent), id)) !== null;
-      if (there) await records.remove(kindOf(agent), id);
-      return there;
+      const exists = id !== "" && (await records.get(kindOf(agent), id)) !== null;
+      if (exists) await records.remove(kindOf(agent), id);
+      return exists;
     },
   });
 }

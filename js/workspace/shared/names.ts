@@ -4,7 +4,10 @@ import { engine } from "../../engine/current.ts";
 import type { SandboxPolicy } from "../../policy/index.ts";
 import { encodeUtf8 } from "../../tools/lib/text.ts";
 
-/** The maximum length of a part of a record's name that is kept as it is, in bytes. */
+/**
+ * The maximum length of a part of a record's name that is not hashed, in bytes. A whole name has at most 1024 bytes,
+ * and a kind has other parts before it.
+ */
 const MAX_NAME_BYTES = 700;
 
 /**
@@ -18,8 +21,8 @@ export function scopeOf({ cwd, read, write }: SandboxPolicy): string {
 }
 
 /**
- * Returns a text as a part of a record's name. Texts that are too long, or that an engine may not store, are replaced
- * by their hash.
+ * Returns a text as a part of a record's name. A text is replaced by `#` and its hash if it is empty or too long, if
+ * the storage might not accept its characters, or if it begins with `#` and could be taken for a hash.
  */
 export function namePart(text: string): string {
   const isPlain = text !== "" && !/[\0\p{Surrogate}]/u.test(text) && !text.startsWith("#");

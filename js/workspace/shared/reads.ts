@@ -1,7 +1,10 @@
 /**
- * What each agent has read, as records of a storage: one for each file. They are written before a call is answered,
- * in one commit without changes of files, and read when this process does not know enough to allow a change. So the
- * guard holds across replicas, and a call at the replica that served the last one reads nothing.
+ * The entries of what each agent has read, as shared records of a storage: one record for each agent and file.
+ *
+ * The entries of a call that changes files are part of its commit, as far as they are known by then. All others are
+ * written before the call is answered, in one commit without changes of files. The records are read only when this
+ * process does not know enough to allow a change. So the guard holds across replicas, and a call at the replica that
+ * served the last one reads no records.
  */
 import type { LineRange } from "../../tools/lib/line-ranges.ts";
 import { type HeldNote, mergedSeenFile, type SeenFile } from "../../tools/lib/seen.ts";
@@ -13,16 +16,16 @@ import { namePart } from "./names.ts";
 
 /** The lifetime of an entry. A file that was read longer ago counts as unread. */
 const READ_LASTS_MS = 7 * 24 * 60 * 60 * 1000;
-/** How often an entry is merged again because another replica changed it at the same moment. */
+/** The maximum number of attempts to merge an entry. An attempt fails when another replica changes the record first. */
 const MAX_MERGES = 5;
 const RECORDS_PER_PAGE = 1000;
-/** The maximum number of entries that are remembered as written, so that they are not written again. */
+/** The maximum number of written entries that are remembered. An equal entry is not written again. */
 const MAX_WRITTEN = 10_000;
 
-/** An entry as it is stored. The path is there because the name of the record can be its hash. */
+/** An entry as it is stored, with its path: the name of the record has only the hash of a long path. */
 type StoredRead = SeenFile & { readonly path: string };
 
-/** Returns the record of reads of a workspace in the records of its storage. */
+/** Creates the store that keeps what the agents of a workspace have read in the records of its storage. */
 export function recordReads(storage: RecordStorage, scope: string): ReadStore {
   return new RecordReads(storage, scope);
 }
@@ -32,7 +35,9 @@ export type RecordStorage = Pick<Storage, "commit"> & { readonly records: Record
 
 /** The entries of one agent that are not written yet. */
 interface PendingReads {
+  /** The kind of the agent's records. */
   readonly kind: string;
+  /** The entries by path. With `replaces`, an entry overwrites the stored one; otherwise it is merged into it. */
   readonly entries: Map<string, { readonly file: SeenFile | undefined; readonly replaces: boolean }>;
 }
 
@@ -40,7 +45,7 @@ class RecordReads implements ReadStore {
   readonly #storage: RecordStorage;
   readonly #scope: string;
   readonly #pending = new Map<string, PendingReads>();
-  /** What was written last, by kind and path, as JSON. */
+  /** The entry that this process wrote last, as JSON, by kind and path. */
   readonly #written = new Map<string, string>();
   #flushing: Promise<void> | undefined;
 
@@ -49,6 +54,7 @@ class RecordReads implements ReadStore {
     this.#scope = scope;
   }
 
+  /** Loads nothing: an agent may have read many files, so `recall` reads each entry when it is needed. */
   async load(): Promise<Iterable<readonly [string, SeenFile]>> {
     return [];
   }
@@ -59,12 +65,13 @@ class RecordReads implements ReadStore {
       pending = { kind: this.#kindOf(agent), entries: new Map() };
       this.#pending.set(agent, pending);
     }
+    // What follows a pending removal must not be merged with the stored entry, which the removal was to delete.
     const replaces = file === undefined || pending.entries.get(path)?.replaces === true;
     pending.entries.set(path, { file, replaces });
   }
 
   async recall(agent: string, path: string): Promise<SeenFile | undefined> {
-    // What another call of this process has noted meanwhile counts.
+    // Another call of this process may have pending entries, which have to be in the records first.
     await this.settled();
     const found = await this.#storage.records.get(this.#kindOf(agent), namePart(path));
     return found === null ? undefined : (found.value as StoredRead);
@@ -75,19 +82,20 @@ class RecordReads implements ReadStore {
     const own = await this.recall(agent, path);
     if (own !== undefined) found.push([path, own]);
     const prefix = path === "/" ? "/" : `${path}/`;
-    // Names are sorted by code points, and `0` follows `/`. Long paths, whose names are hashes, come before all.
-    for (const [from, isAmong] of [
+    // The list is sorted by code points, so the names with the prefix follow it without a gap. The names of long paths
+    // are hashes, which do not show what they are below: all of them are listed, and their paths are compared.
+    for (const [from, isInRange] of [
       [prefix, (id: string) => id.startsWith(prefix)],
       [HASH_MARK, (id: string) => id.startsWith(HASH_MARK)],
     ] as const) {
       for (let after: string | undefined = from; after !== undefined; ) {
         const page = await this.#storage.records.list(kind, { after, limit: RECORDS_PER_PAGE });
-        const among = page.filter(({ id }) => isAmong(id));
-        for (const { value } of among) {
+        const inRange = page.filter(({ id }) => isInRange(id));
+        for (const { value } of inRange) {
           const { path: at, ...file } = value as StoredRead;
           if (isWithin(at, path)) found.push([at, file]);
         }
-        after = among.length === RECORDS_PER_PAGE ? among.at(-1)?.id : undefined;
+        after = inRange.length === RECORDS_PER_PAGE ? inRange.at(-1)?.id : undefined;
       }
     }
     return found;
@@ -99,7 +107,8 @@ class RecordReads implements ReadStore {
     const paths: string[] = [];
     for (const { path, file, replaces } of notes) {
       const id = namePart(path);
-      // The version is not known before the commit, so an entry without a hash is written after it.
+      // The commit itself gives the file its version, so an entry is stored here with its hash alone. Entries without a
+      // hash, and entries that have to be merged, stay pending until `settled`.
       if (file === undefined) ops.push({ kind, id, remove: true });
       else if (!replaces || file.hash === undefined) continue;
       else ops.push({ kind, id, put: toStored(path, { ...file, version: undefined }), forMs: READ_LASTS_MS });
@@ -125,9 +134,9 @@ class RecordReads implements ReadStore {
     this.#pending.clear();
     const flushing = (async () => {
       await before;
-      for (const one of pending) await this.#flush(one);
+      for (const ofAgent of pending) await this.#flush(ofAgent);
     })()
-      // An entry that is not stored only makes a file count as unread elsewhere, which is safe.
+      // Without a stored entry, other replicas take the file for unread, which is safe.
       .catch(() => undefined)
       .finally(() => {
         if (this.#flushing === flushing) this.#flushing = undefined;
@@ -146,6 +155,7 @@ class RecordReads implements ReadStore {
     for (const [path, { file, replaces }] of entries) {
       const id = namePart(path);
       const [key, json] = [`${kind}\0${path}`, JSON.stringify(file ?? null)];
+      // A removal has no version, so it is always written: another replica may have stored an entry since.
       if (this.#written.get(key) === json && file?.version !== undefined) continue;
       if (file === undefined) ops.push({ kind, id, remove: true });
       else if (file.lines === undefined || replaces)
@@ -162,15 +172,15 @@ class RecordReads implements ReadStore {
       this.#written.delete(this.#written.keys().next().value as string);
   }
 
-  /** Adds the lines that were read to those that other replicas have noted for the same content. */
+  /** Adds the lines that were read to the stored ones if both are of the same content; otherwise replaces the entry. */
   async #merge(kind: string, id: string, path: string, file: SeenFile): Promise<void> {
     const { records } = this.#storage;
     for (let attempt = 1; ; attempt++) {
-      const there = await records.get(kind, id);
-      const merged = there === null ? file : mergedSeenFile(there.value as SeenFile, file);
+      const stored = await records.get(kind, id);
+      const merged = stored === null ? file : mergedSeenFile(stored.value as SeenFile, file);
       try {
         await records.put(kind, id, toStored(path, merged), {
-          expect: there?.rev ?? null,
+          expect: stored?.rev ?? null,
           forMs: READ_LASTS_MS,
         });
         return;
@@ -186,7 +196,7 @@ class RecordReads implements ReadStore {
   }
 }
 
-/** The first character of a name that is a hash. It sorts before every path. */
+/** The first character of the names that are hashes, as `namePart` makes them. No path begins with it. */
 const HASH_MARK = "#";
 
 function toStored(path: string, { version, hash, lines }: SeenFile): StoredRead {
@@ -197,5 +207,8 @@ function toStored(path: string, { version, hash, lines }: SeenFile): StoredRead 
   return { path, ...read };
 }
 
-/** The maximum number of ranges of lines of an entry, which is a small record. Beyond it no line counts as read. */
+/**
+ * The maximum number of line ranges of a stored entry, because a record has at most 64 KiB. An entry with more ranges
+ * is stored without any, so that no line counts as read.
+ */
 const MAX_STORED_RANGES = 2000;
