@@ -77,7 +77,10 @@ export function makeStorageJournal({ history, isMine }: StorageHistory, stage: C
     async found(callId) {
       const { changes = [] } = await pastOf(callId);
       const moves = movedPaths(changes);
-      return changes.map(({ path, before, after }): StateBefore => {
+      const moved = new Set([...moves.keys(), ...moves.values()]);
+      // What is below a directory that was moved goes back with it.
+      const apart = changes.filter(({ path }) => !isBelowAny(path, moved));
+      return apart.map(({ path, before, after }): StateBefore => {
         const movedTo = moves.get(path);
         return {
           path,
@@ -176,11 +179,26 @@ function movedPaths(changes: readonly PastChange[]): ReadonlyMap<string, string>
     const form = formOfTree(made, path, ({ after }) => after);
     madeByForm.set(form, [...(madeByForm.get(form) ?? []), path]);
   }
-  for (const { path } of removed.filter(isTop(removed))) {
-    const to = madeByForm.get(formOfTree(removed, path, ({ before }) => before))?.shift();
-    if (to !== undefined) moves.set(path, to);
+  const removedTrees = removed.filter(isTop(removed)).map(({ path }) => {
+    const form = formOfTree(removed, path, ({ before }) => before);
+    return { path, form, size: form.split("\0").length };
+  });
+  // The largest tree is matched first, because what is below its destination came with it and is no move of its own.
+  const destinations = new Set<string>();
+  for (const { path, form } of removedTrees.sort((a, b) => b.size - a.size)) {
+    const to = madeByForm.get(form)?.find((one) => !destinations.has(one) && !isBelowAny(one, destinations));
+    if (to === undefined) continue;
+    moves.set(path, to);
+    destinations.add(to);
   }
   return moves;
+}
+
+/** Returns true for a path below one of the directories. */
+function isBelowAny(path: string, directories: ReadonlySet<string>): boolean {
+  if (directories.size === 0) return false;
+  for (let at = parentOf(path); at !== "/"; at = parentOf(at)) if (directories.has(at)) return true;
+  return false;
 }
 
 /** Returns the entries at and below a path in a form that is equal for equal trees. */

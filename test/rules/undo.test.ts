@@ -25,6 +25,26 @@ describe.each(KINDS)("an undo on %s", (kind) => {
     await ws.close();
   });
 
+  const DIRECTORY = { "d/x": "one\n", "d/y": "two\n", "a.txt": "one\n" };
+  const MOVE = { tool: "move", args: { source: "d", destination: "e" } };
+  const REMOVE = { tool: "delete", args: { path: "a.txt" } };
+  test.each([
+    ["deletes nothing below it", [MOVE], { tool: "delete" }, "ok"],
+    // `a.txt` was equal to a file that is now below `e`.
+    ["moves no file out of it", [MOVE, REMOVE], { tool: "move", args: { source: "e/x" } }, "ok"],
+    ["moves it back", [MOVE, REMOVE], { tool: "move", args: { source: "e" } }, "APPROVAL_DENIED"],
+  ])("of a move of a directory %s", async (_, operations, rule, code) => {
+    const { ws, text } = await place(kind, DIRECTORY, { rules: [{ ...rule, decision: "deny" }] });
+    expect((await ws.call("batch", { operations } as never)).ok).toBe(true);
+    const undo = toolsFor(ws, leanPreset()).find(({ name }) => name === "undo");
+    const undone = await undo?.execute({});
+    expect(undone?.ok === false ? undone.error.code : "ok", undone?.text).toBe(code);
+    const names = ["d/x", "d/y", "e/x", "e/y"];
+    const there = await Promise.all(names.map(async (name) => (await text(name)) !== undefined));
+    expect(there).toEqual(code === "ok" ? [true, true, false, false] : [false, false, true, true]);
+    await ws.close();
+  });
+
   test("of an edit and of a deletion is no deletion", async () => {
     const { ws, text } = await place(
       kind,
