@@ -92,6 +92,8 @@ describe.skipIf(missingServer() !== undefined)("two replicas over Postgres", () 
     expect(approval).toMatchObject({ outcome: "proceed_always_tool", tool: "write_file" });
     expect(await two.approvals.revoke(approval?.id ?? "")).toBe(true);
     expect(await one.approvals.revoke(approval?.id ?? "")).toBe(false);
+    for (const id of ["", "a\0b", "\ud800", "#", "a".repeat(1025), undefined])
+      expect(await one.approvals.revoke(id as string)).toBe(false);
     expect(await one.approvals.list()).toEqual([]);
     await one.call("write_file", { path: "last.txt", content: "x" });
     expect(asked).toBe(2);

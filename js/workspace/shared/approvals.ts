@@ -4,7 +4,7 @@
  */
 import type { Approval, ApprovalStore } from "../../hooks/approvals.ts";
 import type { Records } from "../../storage/storage.ts";
-import { namePart } from "./names.ts";
+import { isPlainName, namePart } from "./names.ts";
 
 /**
  * The lifetime of an approval for which the reviewer sets no expiry. An approval in memory ends with its workspace. A
@@ -36,7 +36,9 @@ export function recordApprovals(records: Records, scope: string): ApprovalStore 
       if (forMs > 0) await records.put(kindOf(agent), approval.id, approval, { forMs });
     },
     async remove(agent: string, id: string) {
-      const exists = id !== "" && (await records.get(kindOf(agent), id)) !== null;
+      // The name of a record cannot be any text, so what cannot be the id of an approval is not looked up.
+      const mayExist = typeof id === "string" && isPlainName(id);
+      const exists = mayExist && (await records.get(kindOf(agent), id)) !== null;
       if (exists) await records.remove(kindOf(agent), id);
       return exists;
     },

@@ -25,7 +25,12 @@ export function scopeOf({ cwd, read, write }: SandboxPolicy): string {
  * the storage might not accept its characters, or if it begins with `#` and could be taken for a hash.
  */
 export function namePart(text: string): string {
-  const isPlain = text !== "" && !/[\0\p{Surrogate}]/u.test(text) && !text.startsWith("#");
-  if (isPlain && byteLength(text) <= MAX_NAME_BYTES) return text;
+  if (isPlainName(text)) return text;
   return `#${engine().sha256(encodeUtf8(JSON.stringify(text)))}`;
+}
+
+/** Returns true for a text that every storage accepts as a part of a record's name, and that is not taken for a hash. */
+export function isPlainName(text: string): boolean {
+  const isAccepted = text !== "" && !/[\0\p{Surrogate}]/u.test(text) && !text.startsWith("#");
+  return isAccepted && byteLength(text) <= MAX_NAME_BYTES;
 }
