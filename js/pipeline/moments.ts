@@ -59,12 +59,10 @@ export async function sessionAtMoment(
   args: object,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly session: Session; readonly version?: string }> {
-  const { moments, unstaged = session } = session;
-  // A session with another `fs` may show changes that are not committed yet. A moment shows committed states only.
-  if (moments === undefined || moments.of !== unstaged.fs || tool.kind !== "read" || tool.searches !== true)
-    return { session };
+  const { enterMoment } = session;
+  if (enterMoment === undefined || tool.kind !== "read" || tool.searches !== true) return { session };
   // For files that are named one by one, no snapshot is needed: the stage of the call reads them in one round trip.
   if (tool.name === "read_many_files" && namesFilesOnly(args)) return { session };
-  const { version, ...parts } = await moments.enter(signal);
+  const { version, ...parts } = await enterMoment(signal);
   return { session: { ...session, ...parts }, ...(version === undefined ? {} : { version }) };
 }

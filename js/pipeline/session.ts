@@ -54,7 +54,7 @@ export interface ConfinedStorage {
   /** The views of the storage, one for each set of hidden paths. */
   readonly views: Views;
   /** How calls that walk a tree enter a moment of the storage. */
-  readonly moments: Session["moments"];
+  readonly enterMoment: Session["enterMoment"];
   /** Releases the resources of the storage. */
   release(): Promise<void>;
 }
@@ -90,11 +90,8 @@ export interface Session {
   readonly resolver: Resolver;
   /** The views of the storage: each hides the paths that the rules hide from a call. */
   readonly views: Views;
-  /**
-   * How calls that walk a tree of a shared storage enter a moment of it, and the `fs` that they would have otherwise;
-   * undefined for any other storage.
-   */
-  readonly moments: { readonly of: FsBackend; readonly enter: EnterMoment } | undefined;
+  /** How calls that walk a tree of a shared storage enter a moment of it; undefined for any other storage. */
+  readonly enterMoment: EnterMoment | undefined;
   /** The git repositories below the roots; undefined when protected places are not refused. */
   readonly repositories: Repositories | undefined;
   readonly limits: Limits;

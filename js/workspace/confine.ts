@@ -17,7 +17,7 @@ export interface ConfineParts {
   /** Returns the files confined to a policy. */
   confine(policy: SandboxPolicy): FsBackend;
   /** Returns how calls that walk a tree of a shared storage enter a moment of it. */
-  momentsFor(policy: SandboxPolicy, fs: FsBackend, views: Views): Session["moments"];
+  momentsFor(policy: SandboxPolicy, views: Views): Session["enterMoment"];
   /** Returns the summary of a policy. `wanted` is the one that was asked for. */
   summarize(both: Resolver, wanted: SandboxPolicy, commands: SandboxProvider | undefined): Session["access"];
 }
@@ -41,7 +41,7 @@ export function makeConfine(parts: ConfineParts): Session["confine"] {
       await there.close?.();
     };
     const access = summarize(both, wanted, commandsFor(both.policy, rules));
-    const moments = momentsFor(both.policy, there, views);
-    return { fs: there, resolver: both, views, moments, access, release };
+    const enterMoment = momentsFor(both.policy, views);
+    return { fs: there, resolver: both, views, enterMoment, access, release };
   };
 }

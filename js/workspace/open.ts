@@ -118,8 +118,8 @@ export async function openWorkspace(
     disk?.confine?.(within) ?? new SandboxedBackend(storage, within);
   const views = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
   const searches = shared === undefined ? undefined : await openSearches(given, shared);
-  const momentsFor = (within: SandboxPolicy, at: FsBackend, its: Views): Session["moments"] =>
-    searches && { of: at, enter: makeMoments(searches, within, its) };
+  const momentsFor = (within: SandboxPolicy, its: Views): Session["enterMoment"] =>
+    searches && makeMoments(searches, within, its);
   const facts = confined?.capabilities();
   const sandbox = (provider: SandboxProvider | undefined): Session["access"]["sandbox"] => ({
     fs: facts?.kernel.files ?? "none",
@@ -186,7 +186,7 @@ export async function openWorkspace(
     onHookError: given.onHookError,
     rules,
     views,
-    moments: momentsFor(policy, fs, views),
+    enterMoment: momentsFor(policy, views),
     requireApproval: given.requireApproval === true,
     confirmFor: (tool: string, calledAs?: string) =>
       oneOf(approversFor(given.hooks ?? [], tool, given.confirm, calledAs)),

@@ -52,8 +52,8 @@ export function makeForkSession(
     close: own.close,
   };
   const { searches } = files;
-  const momentsFor: ConfineParts["momentsFor"] = (within, at, its) =>
-    searches && { of: at, enter: makeMoments(searches, within, its) };
+  const momentsFor: ConfineParts["momentsFor"] = (within, its) =>
+    searches && makeMoments(searches, within, its);
   const commandsFor = forkCommandsOf(parent.commandsFor);
   const reads = makeReads(undefined);
   const access = Object.freeze({ ...parent.access, confinement: "checked" as const });
@@ -78,7 +78,7 @@ export function makeForkSession(
     },
     fs,
     views,
-    moments: momentsFor(policy, fs, views),
+    enterMoment: momentsFor(policy, views),
     repositories: repositoriesOf(parent, inner, policy),
     reads,
     access,
