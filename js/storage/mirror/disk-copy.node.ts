@@ -123,7 +123,7 @@ export class DiskCopy {
 
   /**
    * Writes a file, and makes its missing directories. Returns false for a name that this disk cannot hold.
-   * @throws a system error, such as that of a full disk
+   * @throws a system error, such as that of a full disk. The copy then has no file at the path
    */
   write(path: string, hash: string, body: Uint8Array): boolean {
     this.remove(path);
@@ -131,14 +131,8 @@ export class DiskCopy {
     if (byteLength(this.files + path) > MAX_DISK_PATH_BYTES || !this.#claim(path)) return this.#leave(path);
     try {
       this.#makeDirectory(parentOf(path));
-      const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
-      const file = openSync(this.files + path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-      try {
-        for (let at = 0; at < body.length; ) at += writeSync(file, body, at);
-        this.#kept.set(path, { hash, size: body.length, stamp: stampOf(fstatSync(file, { bigint: true })) });
-      } finally {
-        closeSync(file);
-      }
+      const stamp = writeNewFile(this.files + path, body);
+      this.#kept.set(path, { hash, size: body.length, stamp });
     } catch (error) {
       if (NAME_ERRORS.has(String((error as NodeJS.ErrnoException).code))) return this.#leave(path);
       throw error;
@@ -186,6 +180,7 @@ export class DiskCopy {
   /**
    * Replaces the record file atomically. After a crash, files that were written since the last call are read from the
    * storage again.
+   * @throws a system error, such as that of a full disk. The last record is then unchanged
    */
   save(): void {
     if (!this.#unsaved) return;
@@ -193,8 +188,14 @@ export class DiskCopy {
     for (const [path, { hash, size, stamp }] of this.#kept) files.push([path, hash, size, stamp]);
     const record = JSON.stringify({ format: FORMAT, boot: bootTime(), files });
     const draft = join(this.#directory, `record-${randomBytes(6).toString("hex")}`);
-    writeFileSync(draft, record, { mode: 0o600 });
-    renameSync(draft, join(this.#directory, RECORD));
+    try {
+      writeFileSync(draft, record, { mode: 0o600 });
+      renameSync(draft, join(this.#directory, RECORD));
+    } catch (error) {
+      // On a full disk, each further attempt would leave one more draft.
+      unlinkIfThere(draft);
+      throw error;
+    }
     this.#unsaved = false;
   }
 
@@ -315,6 +316,26 @@ function readRecord(directory: string): CopyRecord | undefined {
 /** Returns the time at which this machine was started, in seconds since 1970. */
 function bootTime(): number {
   return Math.round(Date.now() / 1000 - uptime());
+}
+
+/**
+ * Writes a file that does not exist yet, and returns its stamp. A file that was written only in part is removed: it
+ * would make every later write of the path fail, because it has no record by which the copy could remove it.
+ */
+function writeNewFile(path: string, body: Uint8Array): string {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
+  const file = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    try {
+      for (let at = 0; at < body.length; ) at += writeSync(file, body, at);
+      return stampOf(fstatSync(file, { bigint: true }));
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    unlinkIfThere(path);
+    throw error;
+  }
 }
 
 function stampOf({ ino, mtimeNs, ctimeNs }: BigIntStats): string {
