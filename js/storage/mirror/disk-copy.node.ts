@@ -109,6 +109,11 @@ export class DiskCopy {
     return this.#kept.get(path)?.hash === hash;
   }
 
+  /** Returns the bytes that the file at a path takes; 0 where the copy has none. */
+  sizeOf(path: string): number {
+    return this.#kept.get(path)?.size ?? 0;
+  }
+
   /** Reads the content of an entry; undefined when the copy has no file with this content. */
   async read(entry: Entry): Promise<Uint8Array | undefined> {
     if (!this.holds(entry)) return undefined;

@@ -211,13 +211,21 @@ export class DiskMirror implements StorageMirror {
         : touched.map((path) => nodeAt(tree.root, path)?.entry);
     const files = entries.filter(isFile);
     const stale = files.filter((entry) => !copy.holds(entry));
-    const bytes = stale.reduce((sum, { size = 0 }) => sum + size, copy.bytes);
+    const outdated = [...(touched ?? copy.paths)].filter((path) => !holdsFileOf(tree, copy, path));
+    const bytes =
+      copy.bytes +
+      stale.reduce((sum, { size = 0 }) => sum + size, 0) -
+      outdated.reduce((sum, path) => sum + copy.sizeOf(path), 0);
     if (stale.length > 0 && !this.#place.makeRoom(bytes, this.#maxBytes))
       throw new FilewrightError("NO_SPACE", "the storage is larger than the copies on this machine may be");
-    /** Removes files and directories that the tree does not have, and makes its missing directories. */
+    /**
+     * Removes files and directories that the tree does not have, and makes its missing directories. Files that change
+     * are removed as well, so that the copy never takes more bytes than before or afterwards.
+     */
     const matchStructure = (): void => {
-      const paths = [...(touched ?? copy.paths), ...copy.rest];
-      for (const path of paths) if (typeIn(tree, path) !== "file") copy.remove(path);
+      for (const path of outdated) copy.remove(path);
+      // What the tree still has below such a path stays missing, also where this update does not touch it.
+      for (const path of copy.rest) if (!isKept(typeIn(tree, path))) copy.remove(path);
       for (const path of touched ?? [...copy.directories])
         if (typeIn(tree, path) !== "dir") copy.dropDirectory(path);
       for (const entry of entries) if (entry?.type === "dir") copy.addDirectory(entry.path);
@@ -436,6 +444,17 @@ function below({ files }: DiskCopy, path: string): string {
 
 function isFile(entry: Entry | undefined): entry is Entry {
   return entry?.type === "file";
+}
+
+/** Returns true when the copy has the file at a path as it is in a tree. */
+function holdsFileOf(tree: StorageTree, copy: DiskCopy, path: string): boolean {
+  const entry = nodeAt(tree.root, path)?.entry;
+  return isFile(entry) && copy.holds(entry);
+}
+
+/** Returns true for the types of entries that copies have. */
+function isKept(type: Entry["type"] | undefined): boolean {
+  return type === "file" || type === "dir";
 }
 
 /** Returns the type of an entry of a tree; undefined where there is none. */

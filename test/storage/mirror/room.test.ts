@@ -85,6 +85,26 @@ describe("the room for mirrors", () => {
     await untilWarm(now);
   });
 
+  it("counts what a copy will have: files that are replaced or removed take no room beside their successors", async () => {
+    const stateDir = temporaryDirectory();
+    const options = { stateDir, mirror: { maxBytes: 150_000 } };
+    const storage = await sized("one", 100_000);
+    const ws = await openWorkspace({ storage, root: "/ws", ...options });
+    await untilWarm(ws);
+    await storage.commit([put("/ws/one", `needle rewritten\n${"y".repeat(100_000)}`)]);
+    expect(await grep(ws, "needle rewritten")).toMatchObject({ fresh: "watch", total_matches: 1 });
+    await storage.commit([{ op: "remove", path: "/ws/one" }, put("/ws/two", "z".repeat(120_000))]);
+    expect(await grep(ws, "z")).toMatchObject({ fresh: "watch", total_matches: 1 });
+    await ws.close();
+    // The next process finds the old files in its copy.
+    await storage.commit([put("/ws/two", `needle again\n${"w".repeat(110_000)}`)]);
+    const next = await open({ storage, ...options });
+    await untilWarm(next);
+    expect(await grep(next, "needle again")).toMatchObject({ fresh: "watch", total_matches: 1 });
+    await storage.commit([put("/ws/three", "v".repeat(60_000))]);
+    expect(await grep(next, "v")).toMatchObject({ fresh: "scan", total_matches: 1 });
+  });
+
   it("has one copy for all workspaces on a storage, with the rules of each", async () => {
     const stateDir = temporaryDirectory();
     const storage = memoryStorage();
