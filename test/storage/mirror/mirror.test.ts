@@ -16,6 +16,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
+import { openBackend } from "../../../js/storage/backend/to-backend.ts";
+import { openMirror } from "../../../js/storage/mirror/open.node.ts";
 import { memoryStorage, type MemoryStorage, type Op, type Storage } from "../../../js/storage/index.ts";
 import { openWorkspace, type Workspace } from "../../../js/workspace/index.node.ts";
 import type { WorkspaceOptions } from "../../../js/workspace/index.node.ts";
@@ -243,6 +245,34 @@ describe("the mirror of a storage", () => {
     const found = (await grepFiles(ws, "needle")).files;
     expect(found).toEqual((await grepFiles(plain, "needle")).files);
     expect(found.length).toBe(names.length + 1);
+  });
+
+  it("leaves counts to the storage while a directory does not fit on the disk, whatever else changes", async () => {
+    const inner = memoryStorage();
+    // With the directory of the copy before it, its path is longer than a path may be.
+    const deep = `/ws/${Array.from({ length: 15 }, () => "d".repeat(255)).join("/")}/${"e".repeat(210)}/skip`;
+    await inner.commit([put("/ws/.gitignore", "skip/\n"), put("/ws/a", "needle")]);
+    const stateDir = temporaryDirectory();
+    const [copied, plain] = [openBackend(inner), openBackend(inner)];
+    const mirror = await openMirror(inner, copied.searches, stateDir, 1 << 20);
+    afterThisTest(() => mirror.release());
+    const answers = async () => {
+      const [mine, theirs] = await Promise.all(
+        [copied, plain].map(({ backend }) => backend.grep("/ws", { pattern: "needle" })),
+      );
+      return { mine: { ...mine, fresh: "" }, theirs: { ...theirs, fresh: "" }, fresh: mine?.fresh };
+    };
+    await expect.poll(async () => (await answers()).fresh, { timeout: 30_000 }).not.toBe("scan");
+    await inner.commit([{ op: "mkdir", path: deep }]);
+    expect(await answers()).toMatchObject({ mine: { ignored: 1 }, fresh: "scan" });
+    await inner.commit([put("/ws/b", "needle")]);
+    const { mine, theirs } = await answers();
+    expect(theirs).toMatchObject({ ignored: 1, totalMatches: 2 });
+    expect(mine).toEqual(theirs);
+    await inner.commit([{ op: "remove", path: `/ws/${"d".repeat(255)}`, tree: true }]);
+    const after = await answers();
+    expect(after.mine).toEqual(after.theirs);
+    expect(after.fresh).not.toBe("scan");
   });
 
   it("refuses a content that is not that of its hash, and searches go on without a copy", async () => {
