@@ -13,7 +13,8 @@ import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
-import { holdSeen } from "../tools/lib/seen.ts";
+import type { RecordOp } from "../storage/storage.ts";
+import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "./guard.ts";
 import { effectsByHashes, hashesByPath } from "./observe.ts";
@@ -136,19 +137,14 @@ function applyPlan<Args extends object, Data, Todo>(
   plan: Plan<Data, Todo>,
   shown: ApprovalEvidence | undefined,
 ): Promise<Answer<Data>> {
-  // What the call notes as seen counts once its changes are committed.
-  const held = session.stage === undefined ? undefined : holdSeen(call.seen);
-  let noted: NotesInCommit | undefined;
+  const held = holdNotes(session, call);
   const about: About = {
     callId: call.callId,
     tool: tool.name,
     agent: call.agent,
     rollback: tool.several === true ? "always" : "try",
     signal: call.signal,
-    records: () => {
-      noted = held === undefined ? undefined : session.reads.inCommit(call.agent, held.notes());
-      return noted?.ops ?? [];
-    },
+    records: held?.records,
   };
   if (tool.recordsItself === true) {
     const compared = shown === undefined ? Promise.resolve() : assertStateUnchanged(shown, { uses, call });
@@ -161,10 +157,40 @@ function applyPlan<Args extends object, Data, Todo>(
   });
   if (held === undefined) return applied;
   return applied.then((answer) => {
-    held.release((version) => session.stage?.committedVersion(version));
-    noted?.committed();
+    held.committed();
     return answer;
   });
+}
+
+/** What a change notes as seen. It counts once the change is committed. */
+interface HeldNotes {
+  /** The record for the calls of the change. */
+  readonly seen: SeenFiles;
+  /** Returns the notes that can be a part of the commit. */
+  records(): readonly RecordOp[];
+  /** Makes all notes in the record itself. */
+  committed(): void;
+}
+
+/** Holds back what a change notes as seen; undefined for a session without a stage, where it counts at once. */
+export function holdNotes(
+  { stage, reads }: Pick<Session, "stage" | "reads">,
+  { seen, agent }: Pick<Call, "seen" | "agent">,
+): HeldNotes | undefined {
+  if (stage === undefined) return undefined;
+  const held = holdSeen(seen);
+  let noted: NotesInCommit | undefined;
+  return {
+    seen: held.seen,
+    records() {
+      noted = reads.inCommit(agent, held.notes());
+      return noted?.ops ?? [];
+    },
+    committed() {
+      held.release((version) => stage.committedVersion(version));
+      noted?.committed();
+    },
+  };
 }
 
 /** Throws when the call was cancelled. @throws FilewrightError CANCELLED */

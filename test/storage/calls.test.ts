@@ -131,6 +131,32 @@ describe("the round trips of a call", () => {
     await ws.close();
   });
 
+  it("are two for a batch that notes what it reads and writes, which is a part of its commit", async () => {
+    const { ws, inner, took } = await opened({ guard: "refuse" });
+    const [read, made] = ["src/deep/er/f1.ts", "made.ts"];
+    const operations = [
+      { tool: "read_file", args: { path: read } },
+      { tool: "write_file", args: { path: made, content: "a\n" } },
+    ];
+    expect(await took("batch", { operations })).toEqual(["readMany", "commit"]);
+    // Another replica knows of both.
+    const other = await openWorkspace({ storage: inner, root: "/repo", agent: "ann", guard: "refuse" });
+    for (const path of [read, made]) {
+      const result = await other.call("write_file", { path, content: "b\n", overwrite: true });
+      expect([path, codeOf(result)]).toEqual([path, ""]);
+    }
+    for (const one of [ws, other]) await one.close();
+  });
+
+  it("are two for a batch that only reads: the second notes what was read", async () => {
+    const { ws, took, commits } = await opened({ guard: "refuse" });
+    const operations = [{ tool: "read_file", args: { path: "src/deep/er/f1.ts" } }];
+    expect(await took("batch", { operations })).toEqual(["readMany", "commit"]);
+    expect(commits).toEqual([[]]);
+    expect(await ws.history()).toEqual([]);
+    await ws.close();
+  });
+
   it("are two for an undo, of one call or of the last", async () => {
     const { ws, undo, trips, inner } = await opened();
     const id = await idOf(ws, "apply_patch", { patch: patchOf(20, "1") });

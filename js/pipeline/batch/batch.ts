@@ -9,15 +9,16 @@
  */
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import type { About } from "../../journal/index.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
-import { forkForTrial, holdSeen } from "../../tools/lib/seen.ts";
+import { forkForTrial } from "../../tools/lib/seen.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
 import { failureResult } from "../answer.ts";
 import { BatchFailed, type ErrorData, type ToolResult } from "../result.ts";
 import { admitOperation, type Operation, prepareOperations, toolOfOperation } from "./operations.ts";
 import { runAfterHooks, runInOrder, batchOutcomeOf } from "./outcomes.ts";
 import { repeatAsApproved, versionsBeforeBatch, TrialRecorder } from "./trial.ts";
-import { lockPathsOfCall, lockKeysOf, MAX_PLANS_PER_CALL, throwIfCancelled } from "../change.ts";
+import { holdNotes, lockPathsOfCall, lockKeysOf, MAX_PLANS_PER_CALL, throwIfCancelled } from "../change.ts";
 import type { CallOptions } from "../enter.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "../guard.ts";
 import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts";
@@ -149,13 +150,14 @@ async function commitOperations(
     try {
       if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.fs);
       const hashes = session.hashes ? await hashesByPath(uses, { ...call, locations }) : undefined;
-      const { callId, agent } = call;
-      const about = { callId, tool: "batch", agent, rollback: "always", signal: call.signal } as const;
+      const { callId, agent, signal } = call;
       const { stage } = session;
       if (asked || stage?.isOutdated() === true) stage?.refresh();
       for (let attempt = 1; ; attempt++) {
-        // What the operations note as seen counts once their changes are committed.
-        const held = stage === undefined ? undefined : holdSeen(call.seen);
+        const held = holdNotes(session, call);
+        // A batch that only reads makes no commit of its own: its notes have no conditions.
+        const records = changing.length === 0 ? undefined : held?.records;
+        const about: About = { callId, tool: "batch", agent, rollback: "always", signal, records };
         try {
           await session.journal.change(session.fs, about, (fs) =>
             run(async (operation) => {
@@ -167,7 +169,7 @@ async function commitOperations(
               return asked ? repeatAsApproved(operation, own) : repeatOperation(operation, own);
             }),
           );
-          held?.release((version) => stage?.committedVersion(version));
+          held?.committed();
           break;
         } catch (error) {
           const isStale = stage !== undefined && isConflict(error) && !isGuardRefusal(error);
