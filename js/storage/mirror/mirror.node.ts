@@ -12,15 +12,14 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { SearchResult } from "../../engine/search-types.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { LocalBackend } from "../../backends/local/local.node.ts";
-import { isWithin, parentOf } from "../../backends/paths.ts";
 import type { SandboxPolicy } from "../../backends/policy.ts";
-import { IGNORE_FILES } from "../../backends/walk/ignore-files.ts";
 import type { Entry, ReadEntry } from "../entry.ts";
-import { changedPaths, isDirNode, nodeAt, nodesOf, type StoredDir } from "../memory/nodes.ts";
+import { changedPaths, nodeAt, nodesOf } from "../memory/nodes.ts";
 import { endOfBatch, type TreeContents } from "../search/contents.ts";
 import type { MirrorSearch, StorageMirror } from "../search/mirrored.ts";
 import type { Moment } from "../search/moment.ts";
 import type { StorageTree } from "../search/tree.ts";
+import { canAnswer } from "./can-answer.ts";
 import { DiskCopy } from "./disk-copy.node.ts";
 import { Gate } from "./gate.ts";
 import type { MirrorPlace } from "./places.node.ts";
@@ -119,7 +118,7 @@ export class DiskMirror implements StorageMirror {
     return this.#gate.read(async () => {
       const [copy, at] = [this.#copy, this.#at];
       if (copy === undefined || at === undefined || at.serial < tree.serial) return undefined;
-      const disk = canAnswer(at, copy, search) ? this.#diskFor(search, copy) : undefined;
+      const disk = canAnswer(at, copy.rest, search) ? this.#diskFor(search, copy) : undefined;
       if (disk === undefined) return undefined;
       this.#noteUse();
       try {
@@ -397,45 +396,6 @@ async function writeChecked(copy: DiskCopy, { entry, body }: ReadEntry): Promise
 
 /** The minimum size in bytes of a content that is hashed on another thread. */
 const MIN_ASYNC_HASH_BYTES = 256 * 1024;
-
-/** Returns true when a search of the copy gives the same answer as a walk of the storage. */
-function canAnswer(tree: StorageTree, copy: DiskCopy, { root, policy, query }: MirrorSearch): boolean {
-  for (const path of copy.rest) if (isWithin(path, root)) return false;
-  // To a walk, a link named `.git` marks the top of a repository. The copy has no links, so its searches would miss it.
-  if (hasGitLink(tree.root)) return false;
-  if (policy !== undefined && policy.read !== null && !policy.read.includes("/")) return true;
-  // The two differ in the ignore files above the searched directory. A walk of the storage whose root is `/` uses
-  // them only up to the top of the repository, and none without a repository. A search of the copy, whose root is not
-  // the `/` of this machine, uses all of them. So the copy must not answer where one of them is outside any
-  // repository.
-  const names = query.respectIgnore === false ? [] : (query.ignoreFiles ?? IGNORE_FILES);
-  let isIgnoring = false;
-  for (let at = root; at !== "/"; ) {
-    at = parentOf(at);
-    const node = nodeAt(tree.root, at);
-    if (!isDirNode(node)) continue;
-    if (node.children.has(".git")) return true;
-    isIgnoring ||= names.some((name) => node.children.has(name));
-  }
-  return !isIgnoring;
-}
-
-const gitLinks = new WeakMap<StoredDir, boolean>();
-
-/**
- * Returns true for a tree with a link named `.git`. The answer is kept for each directory, because trees share them.
- */
-function hasGitLink(dir: StoredDir): boolean {
-  const known = gitLinks.get(dir);
-  if (known !== undefined) return known;
-  let found = dir.children.get(".git")?.entry.type === "symlink";
-  for (const node of dir.children.values()) {
-    if (found) break;
-    found = isDirNode(node) && hasGitLink(node);
-  }
-  gitLinks.set(dir, found);
-  return found;
-}
 
 /** Returns the path on the disk for a path of the storage. */
 function below({ files }: DiskCopy, path: string): string {
