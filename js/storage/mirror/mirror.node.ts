@@ -217,12 +217,16 @@ export class DiskMirror implements StorageMirror {
       outdated.reduce((sum, path) => sum + copy.sizeOf(path), 0);
     if (stale.length > 0 && !this.#place.makeRoom(bytes, this.#maxBytes))
       throw new FilewrightError("NO_SPACE", "the storage is larger than the copies on this machine may be");
+    const yielder = new Yielder({});
     /**
      * Removes files and directories that the tree does not have, and makes its missing directories. Files that change
      * are removed as well, so that the copy never takes more bytes than before or afterwards.
      */
-    const matchStructure = (): void => {
-      for (const path of outdated) copy.remove(path);
+    const matchStructure = async (): Promise<void> => {
+      for (const path of outdated) {
+        copy.remove(path);
+        await yielder.yieldIfDue();
+      }
       // What the tree still has below such a path stays missing, also where this update does not touch it.
       for (const path of copy.rest) if (!isKept(typeIn(tree, path))) copy.remove(path);
       for (const path of touched ?? [...copy.directories])
@@ -235,7 +239,7 @@ export class DiskMirror implements StorageMirror {
       await this.#gate.write(async () => {
         // If a step fails, the files belong to two trees, so the copy is of none until all steps are done.
         this.#at = undefined;
-        matchStructure();
+        await matchStructure();
         for (const one of found) await writeChecked(copy, one);
         this.#at = tree;
       });
@@ -246,11 +250,10 @@ export class DiskMirror implements StorageMirror {
     await this.#gate.write(async () => {
       this.#at = undefined;
     });
-    matchStructure();
+    await matchStructure();
     let unsaved = 0;
     const toBatch = stale.map((entry) => ({ entry }));
     let next = this.#read(stale.slice(0, endOfBatch(toBatch, 0)));
-    const yielder = new Yielder({});
     for (let from = 0; from < stale.length; ) {
       const found = await next;
       from = endOfBatch(toBatch, from);
