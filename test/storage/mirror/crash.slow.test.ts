@@ -1,24 +1,17 @@
 /** Copies whose processes end, and processes that have copies of the same storage at once. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
 import { memoryStorage, type Storage } from "../../../js/storage/index.ts";
-import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../../js/workspace/index.node.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { FILES, makeStorage } from "./child.mjs";
+import { copies, countFiles, grep, open, temporaryDirectory, untilWarm } from "./support.ts";
 
 const CHILD = fileURLToPath(new URL("child.mjs", import.meta.url));
-
-function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), "fw-mirror-"));
-  afterThisTest(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 function startChild(stateDir: string): ChildProcess {
   const child = spawn(process.execPath, [CHILD, "run", stateDir], { stdio: ["ignore", "pipe", "inherit"] });
@@ -38,34 +31,6 @@ function lineOf(child: ChildProcess, accepts: (line: string) => boolean): Promis
     });
     child.on("exit", () => reject(new Error("the child has ended")));
   });
-}
-
-const copies = (stateDir: string): readonly string[] =>
-  existsSync(join(stateDir, "mirrors")) ? readdirSync(join(stateDir, "mirrors")).sort() : [];
-
-function countFiles(directory: string): number {
-  if (!existsSync(directory)) return 0;
-  return readdirSync(directory, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
-    .length;
-}
-
-async function open(options: WorkspaceOptions): Promise<Workspace> {
-  const ws = await openWorkspace({ root: "/ws", ...options });
-  afterThisTest(() => ws.close());
-  return ws;
-}
-
-async function grep(ws: Workspace, pattern: string): Promise<{ fresh: string; total_matches: number }> {
-  const result = await ws.call("grep", { pattern, output: "count", max_results: 100_000 });
-  expect(result).toMatchObject({ ok: true });
-  return result.data as unknown as { fresh: string; total_matches: number };
-}
-
-async function untilWarm(ws: Workspace): Promise<void> {
-  for (let tries = 0; (await grep(ws, "warm")).fresh === "scan"; tries++) {
-    if (tries > 1000) throw new Error("the copy was not searched");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 describe("a mirror whose process ends", () => {

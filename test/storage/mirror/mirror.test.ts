@@ -2,34 +2,23 @@
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
 import { openBackend } from "../../../js/storage/backend/to-backend.ts";
 import { openMirror } from "../../../js/storage/mirror/open.node.ts";
-import { memoryStorage, type MemoryStorage, type Op, type Storage } from "../../../js/storage/index.ts";
-import { openWorkspace, type Workspace } from "../../../js/workspace/index.node.ts";
-import type { WorkspaceOptions } from "../../../js/workspace/index.node.ts";
+import { memoryStorage, type MemoryStorage, type Storage } from "../../../js/storage/index.ts";
+import type { Workspace } from "../../../js/workspace/index.node.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
-
-const put = (path: string, text: string): Op => ({ op: "put", path, body: new TextEncoder().encode(text) });
-
-function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), "fw-mirror-"));
-  afterThisTest(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
+import { open, put, temporaryDirectory } from "./support.ts";
 
 /** A storage that records its round trips, and can be made slow. */
 function counted(inner: MemoryStorage) {
@@ -45,12 +34,6 @@ function counted(inner: MemoryStorage) {
     },
   });
   return { storage, trips };
-}
-
-async function open(options: WorkspaceOptions): Promise<Workspace> {
-  const ws = await openWorkspace({ root: "/ws", ...options });
-  afterThisTest(() => ws.close());
-  return ws;
 }
 
 interface Found {

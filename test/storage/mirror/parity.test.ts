@@ -10,6 +10,7 @@ import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
 import { memoryStorage, type Op, type Storage } from "../../../js/storage/index.ts";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../../js/workspace/index.node.ts";
+import { untilWarm } from "./support.ts";
 
 const NAMES = ["a", "b", "a-b", "A", "src", "x.ts", "y.log", ".hid", "build", ".env", "ü", "k.pem"];
 const TEXTS = [
@@ -122,15 +123,6 @@ async function answer(ws: Workspace, args: Readonly<Record<string, unknown>>): P
     "warnings",
   ];
   return Object.fromEntries(Object.entries(rest).filter(([key]) => !counts.includes(key)));
-}
-
-async function untilWarm(ws: Workspace): Promise<void> {
-  for (let tries = 0; tries < 1000; tries++) {
-    const { data } = await ws.call("grep", { pattern: "warm" });
-    if ((data as { readonly fresh?: string } | undefined)?.fresh !== "scan") return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error("the copy was not searched");
 }
 
 describe("a search with a mirror", () => {

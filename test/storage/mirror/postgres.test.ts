@@ -1,27 +1,14 @@
-/** Two replicas with copies on a real Postgres server: round trips, versions, and what each finds of the other. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
-import type { Op } from "../../../js/storage/index.ts";
 import { postgresStorage } from "../../../js/storage/postgres/index.ts";
 import { openWorkspace, type Workspace } from "../../../js/workspace/index.node.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { startProxy } from "../postgres/proxy.ts";
 import { missingServer, startPostgres, type TestServer } from "../postgres/server.mjs";
+import { put, temporaryDirectory, untilWarm } from "./support.ts";
 
-const put = (path: string, text: string): Op => ({ op: "put", path, body: new TextEncoder().encode(text) });
 let server: TestServer;
-
-async function untilWarm(ws: Workspace): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    const { data } = await ws.call("grep", { pattern: "warm" });
-    if ((data as { readonly fresh?: string } | undefined)?.fresh !== "scan") return;
-    if (tries > 1000) throw new Error("the copy was not searched");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 describe.skipIf(missingServer() !== undefined)("mirrors of a Postgres storage", () => {
   beforeAll(async () => {
@@ -30,8 +17,7 @@ describe.skipIf(missingServer() !== undefined)("mirrors of a Postgres storage", 
   afterAll(() => server.stop());
 
   it("search in one round trip, and find at once what another replica has committed", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "fw-mirror-"));
-    afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryDirectory();
     const proxy = await startProxy(server.host);
     afterThisTest(() => proxy.close());
     const open = async (name: string): Promise<Workspace> => {

@@ -1,48 +1,9 @@
-/** Several copies: the room for all of them, and one copy for several workspaces. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
-import { memoryStorage, type Op, type Storage } from "../../../js/storage/index.ts";
-import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../../js/workspace/index.node.ts";
-import { afterThisTest } from "../../support/cleanups.ts";
-
-const put = (path: string, text: string): Op => ({ op: "put", path, body: new TextEncoder().encode(text) });
-
-function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), "fw-mirror-"));
-  afterThisTest(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
-const copies = (stateDir: string): readonly string[] =>
-  existsSync(join(stateDir, "mirrors")) ? readdirSync(join(stateDir, "mirrors")).sort() : [];
-
-function countFiles(directory: string): number {
-  if (!existsSync(directory)) return 0;
-  return readdirSync(directory, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
-    .length;
-}
-
-async function open(options: WorkspaceOptions): Promise<Workspace> {
-  const ws = await openWorkspace({ root: "/ws", ...options });
-  afterThisTest(() => ws.close());
-  return ws;
-}
-
-async function grep(ws: Workspace, pattern: string): Promise<{ fresh: string; total_matches: number }> {
-  const result = await ws.call("grep", { pattern, output: "count", max_results: 100_000 });
-  expect(result).toMatchObject({ ok: true });
-  return result.data as unknown as { fresh: string; total_matches: number };
-}
-
-async function untilWarm(ws: Workspace): Promise<void> {
-  for (let tries = 0; (await grep(ws, "warm")).fresh === "scan"; tries++) {
-    if (tries > 1000) throw new Error("the copy was not searched");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
+import { memoryStorage, type Storage } from "../../../js/storage/index.ts";
+import { openWorkspace } from "../../../js/workspace/index.node.ts";
+import { copies, countFiles, grep, open, put, temporaryDirectory, untilWarm } from "./support.ts";
 
 describe("the room for mirrors", () => {
   const sized = async (name: string, bytes: number): Promise<Storage> => {
