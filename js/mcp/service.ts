@@ -8,7 +8,7 @@ import type { WriteLogLine } from "./protocol/log.ts";
 import { type McpHandler, makeMcpHandler } from "./transport/handler.ts";
 import { hostDirectoriesAndOptions, type ServeOptions } from "./transport/stdio.ts";
 
-/** What is served. */
+/** The directories or workspaces that are served. */
 export interface Service {
   readonly handler: McpHandler;
   /** The directories, or the storage, for messages. */

@@ -29,11 +29,11 @@ export interface MergeOfForkOptions extends StorageCall {
 export interface MergeStates {
   /** The path that the fork changed. */
   readonly path: string;
-  /** The state that both sides began with; null for nothing. */
+  /** The state that both sides began with; null where nothing exists. */
   readonly base: Entry | null;
   /** The state in this storage; null for nothing. */
   readonly ours: Entry | null;
-  /** The state in the fork; null for nothing. */
+  /** The state in the fork; null where nothing exists. */
   readonly theirs: Entry | null;
 }
 

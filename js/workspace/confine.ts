@@ -6,7 +6,7 @@ import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { makeViews, type Views } from "../pipeline/views.ts";
 import type { CommandSandboxFor, Session } from "../pipeline/session.ts";
 
-/** What a confinement is made of. */
+/** The parts of a confinement. */
 export interface ConfineParts {
   /** The files, by which links are followed. */
   readonly files: FsBackend;

@@ -221,7 +221,7 @@ export interface WorkspaceOptions {
   readonly approvals?: ApprovalStore | undefined;
   /**
    * The store of what agents have spent of their budgets, for hosts whose processes share one. Default: the records
-   * of the `storage`, else in memory, where each agent begins anew.
+   * of the `storage`, else in memory, where each agent starts at 0 again.
    */
   readonly budgets?: BudgetStore | undefined;
   /** The directory of locks and journals, outside every root. */

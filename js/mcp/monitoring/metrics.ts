@@ -72,7 +72,7 @@ export async function prometheusMetrics(): Promise<ServerMetrics> {
   const client = await loadPromClient();
   const registry = new client.Registry();
   const made = meters(promMeter(client, registry));
-  // Values that nobody measures yet are 0, so that a panel shows them before the first change.
+  // Values that are not measured yet are 0, so that a panel shows them before the first change.
   for (const name of GAUGES) made.gauge(name, () => 0);
   return {
     meters: made,

@@ -20,7 +20,7 @@ export interface PostgresTarget {
   readonly pool: number;
   /** The address without user and password, for messages. */
   readonly shown: string;
-  /** What no message may contain. */
+  /** The texts that no message may contain. */
   readonly secrets: readonly string[];
 }
 

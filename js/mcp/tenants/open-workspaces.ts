@@ -3,7 +3,7 @@
  * and the one that was idle for longest is closed for a new one. A workspace with a running request is never closed.
  */
 
-/** What is open for a workspace. */
+/** The resources that are open for a workspace. */
 export interface Closable {
   close(): Promise<void>;
 }

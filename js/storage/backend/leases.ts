@@ -28,11 +28,11 @@ const MAX_ID_BYTES = 900;
 
 /** The value of the record of a path. */
 interface Line {
-  /** Who holds the lock, or may take it; null when nobody does. */
+  /** The holder of the lock, or the waiter that may take it; null without one. */
   readonly holder: string | null;
   /** True when the holder has taken it. */
   readonly taken: boolean;
-  /** Who waits, the first in line first. */
+  /** The waiters, in the order in which they came. */
   readonly waiting: readonly string[];
 }
 

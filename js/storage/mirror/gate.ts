@@ -3,7 +3,7 @@ export class Gate {
   readonly #readers = new Set<Promise<unknown>>();
   #writer: Promise<unknown> | undefined;
 
-  /** True while nobody reads or writes. */
+  /** True while there is no reader and no writer. */
   get isIdle(): boolean {
     return this.#readers.size === 0 && this.#writer === undefined;
   }

@@ -366,7 +366,7 @@ function isSmall(files: readonly Entry[]): boolean {
   return files.length <= MAX_AWAITED_FILES && bytes <= MAX_AWAITED_BYTES;
 }
 
-/** What a search may see. */
+/** The policy and the granted secrets that limit a search. */
 type Allowed = Pick<MirrorSearch, "policy" | "granted">;
 
 /** The JSON of each policy. A policy is frozen, so its JSON is computed once. */

@@ -10,7 +10,7 @@ export interface MirrorSearch {
   /** The real path of the directory in the storage. */
   readonly root: string;
   readonly query: SearchQuery & Signalled;
-  /** What may be read; undefined for everything. */
+  /** The paths that may be read; undefined for all. */
   readonly policy: SandboxPolicy | undefined;
   /** The real paths of the secrets that may be read. */
   readonly granted: readonly string[];

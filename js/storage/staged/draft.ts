@@ -12,7 +12,7 @@ const PERMISSION_BITS = 0o777;
 
 /** A path that a draft has changed. */
 interface DraftNode {
-  /** What is there now; null for nothing. */
+  /** What is there now; null where nothing exists. */
   readonly found: ReadEntry | null;
   /** For a directory: the stored directory whose content it shows. Absent for one that the draft made. */
   readonly source?: string | undefined;

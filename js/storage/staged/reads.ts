@@ -9,7 +9,7 @@ import type { Entry, EntryPage, Expect, ListRequest, ReadEntry, Storage, Version
 /** The calls of a storage by which it is read. */
 export type ReadableStorage = Pick<Storage, "readMany" | "list">;
 
-/** What was found at a path. */
+/** The result of a read of one path. */
 export type Found = ReadEntry | FilewrightError | null;
 
 /** The contents that are read with the paths that a call names. Larger ones are read when they are asked for. */
@@ -17,7 +17,7 @@ const MAX_NAMED_BYTES = 16 * 1024 * 1024;
 /** The number of entries up to which a tree that a call names is listed at once. */
 const MAX_TREE_ENTRIES = 10_000;
 
-/** What was read of a path. */
+/** The state of one path as it was read. */
 interface KnownPath {
   readonly found: Found;
   /** The version of the workspace that was read. Empty for what is only assumed. */

@@ -23,7 +23,7 @@ export interface ForkState {
 export interface ForkChange {
   /** The path, relative to the working directory if it is inside. */
   readonly path: string;
-  /** What became of the path. */
+  /** The kind of the change of the path. */
   readonly change: "added" | "changed" | "removed";
   /** The state when the fork began, or first changed the path; null when there was nothing. */
   readonly before: ForkState | null;
@@ -33,7 +33,7 @@ export interface ForkChange {
   readonly hunks?: readonly DiffHunk[];
 }
 
-/** What a fork changed. */
+/** The changes of a fork. */
 export interface ForkDiff {
   /** The changed paths, sorted. */
   readonly changes: readonly ForkChange[];
@@ -47,11 +47,11 @@ export interface ForkConflict {
   readonly path: string;
   /** The reason of the conflict, as of the merges of storages. */
   readonly kind: PathConflict["kind"];
-  /** The state that both sides began with; null for nothing. */
+  /** The state that both sides began with; null where nothing exists. */
   readonly base: ForkState | null;
-  /** The state in the parent; null for nothing. */
+  /** The state in the parent; null where nothing exists. */
   readonly ours: ForkState | null;
-  /** The state in the fork; null for nothing. */
+  /** The state in the fork; null where nothing exists. */
   readonly theirs: ForkState | null;
   /** The merged text with conflict markers, for the kind `content`. */
   readonly text?: string;
@@ -61,7 +61,7 @@ export interface ForkConflict {
 export interface MergedChange {
   /** The path, relative to the working directory if it is inside. */
   readonly path: string;
-  /** What the merge did to the path. */
+  /** The result of the merge for the path. */
   readonly change: "added" | "changed" | "removed";
 }
 

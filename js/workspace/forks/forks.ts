@@ -62,7 +62,7 @@ export interface ForkMerge {
   readonly merged: boolean;
   /** The id by which the parent can undo the merge. Present when the parent was changed. */
   readonly callId?: string;
-  /** What the merge did to the parent, or would do. */
+  /** The changes that the merge made in the parent, or would make. */
   readonly changes: readonly MergedChange[];
   /** The paths in conflict, sorted. When there are any, the parent is as it was. */
   readonly conflicts: readonly ForkConflict[];
