@@ -98,7 +98,7 @@ export const PRESET_CHOICE_OPTIONS: Options<Pick<AdapterOptions, "preset">> = op
 
 const checkApprove = optionChecker("approve", APPROVE_OPTION);
 
-/** What the framework passes to a call in addition to its arguments. */
+/** The values that the framework passes to a call in addition to its arguments. */
 export interface CallContext {
   readonly signal?: AbortSignal | null | undefined;
   /** The record of the call in the framework, which is passed to hooks. */

@@ -39,7 +39,7 @@ export interface WriteOptions {
    * gives a new file.
    */
   readonly mode?: number | undefined;
-  /** Whether the written file is also flushed to the disk. Default: the durability of the backend. */
+  /** The durability of the written file; `durable` flushes it to the disk. Default: the durability of the backend. */
   readonly durability?: Durability | undefined;
   /** The signal that cancels the write. The call then fails with CANCELLED. */
   readonly signal?: AbortSignal | undefined;

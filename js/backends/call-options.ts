@@ -56,7 +56,7 @@ export interface ListPageOptions {
 export interface FlushedMoveOptions extends MoveOptions {
   /** The signal that cancels a move or copy. The call then fails with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether the moved or copied file is also flushed to the disk. Default: the durability of the backend. */
+  /** The durability of the new file; `durable` flushes it to the disk. Default: the durability of the backend. */
   readonly durability?: Durability | undefined;
 }
 

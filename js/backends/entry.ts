@@ -1,7 +1,16 @@
-/** What a backend tells about entries: the facts of one, a directory, a page of a tree. */
+/** The answers of a backend about entries: the facts of one, a directory, a page of a tree. */
 import type { Kind } from "../engine/generated/records.ts";
 
 export type { Kind as EntryType } from "../engine/generated/records.ts";
+
+/** The permission bits of a new file whose creator names none. */
+export const DEFAULT_FILE_MODE = 0o644;
+/** The permission bits of a new directory whose creator names none. */
+export const DEFAULT_DIR_MODE = 0o755;
+/** The permission bits of every symbolic link, as Linux reports them. */
+export const LINK_MODE = 0o777;
+/** The mode bits that a storage or a memory backend keeps: read, write and execute, without setuid, setgid and sticky. */
+export const PERMISSION_BITS = 0o777;
 
 /** The facts about one path. Frozen. Times are milliseconds since 1970, UTC. */
 export interface FsStat {

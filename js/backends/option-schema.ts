@@ -59,7 +59,7 @@ export interface CommandOptions {
   /** The resource limits of one command. */
   readonly limits?: CommandLimits | undefined;
   /**
-   * What happens if the requested sandbox for commands is missing. `refuse`, the default, fails; `allow` uses
+   * The reaction to a missing sandbox for commands. `refuse`, the default, fails; `allow` uses
    * a weaker sandbox, or none, even if it does not enforce the policy, and the status reports it.
    */
   readonly degrade?: "refuse" | "allow" | undefined;

@@ -1,4 +1,4 @@
-/** Whether files of the state directory belong to this user alone, as their owner and mode say. */
+/** Checks by owner and mode that files of the state directory belong to this user alone. */
 import process from "node:process";
 
 /**

@@ -147,7 +147,7 @@ interface Problem {
   readonly reason: string;
   /** True when the next process meets it, too. */
   readonly lasts: boolean;
-  /** What to do about it; undefined where the error says it. */
+  /** The remedy; undefined where the error says it. */
   readonly remedy?: string;
   readonly error?: unknown;
 }
@@ -256,7 +256,7 @@ export function stateDirectoryError(path: string, thrown: unknown): FilewrightEr
   return makeError("IO_ERROR", message, { ...factsOf(path, thrown), hint });
 }
 
-/** What to do about an error in the state directory. The locks refuse one in which others may write as INVALID_ARGUMENT. */
+/** The remedy for an error in this directory. The locks refuse one in which others may write as INVALID_ARGUMENT. */
 const REMEDY_BY_CODE: Partial<Readonly<Record<Code, string>>> = {
   NO_SPACE: "free space there",
   INVALID_ARGUMENT: "make it yours, without write access for others (chmod go-w)",

@@ -1,4 +1,4 @@
-/** What is known about the directory of private files: where it is, and why it is not in a better place. */
+/** The facts about the directory of private files: where it is, and why it is not in a better place. */
 import { escapeControls } from "../engine/escape.ts";
 
 /** A directory that was not taken as the state directory. */

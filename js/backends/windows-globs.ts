@@ -116,7 +116,7 @@ function ambiguousError(glob: string, char: string): Error {
 /** A drive with its colon: a letter, or a wildcard, class or braces that stand for some. */
 const DRIVE = /^(?:[A-Za-z]|\*|\?|\[[^\]/\\]+\]|\{[A-Za-z](?:,[A-Za-z])*\}):$/u;
 
-/** What an absolute glob of Windows begins with. */
+/** The beginning of an absolute glob of Windows. */
 const BEGINNING = /^(!?)([^/:]+:)(?=\/|$)/u;
 
 function withInnerDrive(glob: string): string {

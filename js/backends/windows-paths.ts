@@ -2,9 +2,9 @@
  * Paths of a Windows disk. Their internal form is `/C:/repo/a.ts`, so that everything between a typed path and the
  * disk is the same code on every system. `C:\repo\a.ts` and `C:/repo/a.ts` are accepted; the first is shown.
  *
- * What a caller writes is converted or refused by `crates/core/src/text/windows_paths.rs`, before any rule judges
- * it. {@link pathConverterOf} calls that and words its refusals. The other functions convert without rules; of them
- * only {@link windowsHostPath} refuses a path. This file also knows which storages have such paths.
+ * A path as a caller writes it is converted or refused by `crates/core/src/text/windows_paths.rs`, before any rule
+ * judges it. {@link pathConverterOf} calls that and words its refusals. The other functions convert without rules; of
+ * them only {@link windowsHostPath} refuses a path. This file also knows which storages have such paths.
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";

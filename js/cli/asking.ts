@@ -10,7 +10,7 @@ import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 import type { Command } from "./command.ts";
 import { grantsFilePath } from "./commands/grants.ts";
 
-/** What a question needs of the running command. */
+/** The parts of the running command that a question needs. */
 export interface QuestionHost {
   /** Runs a question while nothing else is written to the terminal, and returns its result. */
   quietly<T>(ask: () => Promise<T>): Promise<T>;

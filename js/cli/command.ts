@@ -17,7 +17,7 @@ export interface ToolCall {
   readonly args: unknown;
 }
 
-/** What a command prints that makes no tool call: as text, and as data for `--json`. */
+/** The output of a command that makes no tool call: as text, and as data for `--json`. */
 export interface CommandReport {
   readonly text: string;
   readonly data: unknown;
@@ -48,7 +48,7 @@ export interface SeveralPaths {
   ) => Promise<readonly PathResult[]>;
 }
 
-/** What a search found. `unknown`: it ended early, without a match up to there. */
+/** The outcome of a search. `unknown`: it ended early, without a match up to there. */
 export type SearchOutcome = "found" | "nothing" | "unknown";
 
 /** One line about an option in the help. */

@@ -86,7 +86,7 @@ export function diffArrays<T, O extends ArrayOptions<T> | Callback<ChangeObject<
 
 /** How values are converted to JSON before they are compared. */
 export interface JsonOptions<T = ChangeObject[]> extends TokenOptions<T> {
-  /** What is written in place of an undefined value. */
+  /** The text in place of an undefined value. */
   readonly undefinedReplacement?: unknown;
   /** Returns what is written in place of a value. If it is given, `undefinedReplacement` is ignored. */
   readonly stringifyReplacer?: ((key: string, value: unknown) => unknown) | undefined;

@@ -12,7 +12,7 @@ import { type EngineInfo, makeTextEngine, type TextBinding, type TextEngine } fr
 
 export type { EngineInfo };
 
-/** What both bindings export, and what only some have. */
+/** The exports of both bindings, and those that only some have. */
 export interface Binding extends TextBinding, SearchBinding {}
 
 /** The functions of the core. They are pure: they compute values from bytes and text, and access no file. */

@@ -25,7 +25,7 @@ export type Code = (typeof CODES)[number];
 export interface ErrorInit {
   /** The path as the caller typed it. */
   readonly path?: string | undefined;
-  /** What the caller can do about it, as one clause. */
+  /** The remedy for the caller, as one clause. */
   readonly hint?: string | undefined;
   /** Data for programs, with `snake_case` keys. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
@@ -48,7 +48,7 @@ export class FilewrightError extends Error {
   readonly code: Code;
   /** The path concerned, as the caller wrote it. */
   readonly path: string | undefined;
-  /** What the caller can do about it. */
+  /** The remedy for the caller. */
   readonly hint: string | undefined;
   /** Data for programs; its keys depend on the code. */
   readonly details: Readonly<Record<string, unknown>> | undefined;

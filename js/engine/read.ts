@@ -19,7 +19,7 @@ import { unpackerOf } from "./wire/unpack.ts";
 
 export type { DecodedText, Eol, FileKind, Inspection, LongLine } from "./generated/records.ts";
 
-/** What is known about the bytes to inspect. */
+/** The facts about the bytes to inspect. */
 export interface InspectOptions {
   /** The name or path of the file: its extension tells which kind of text the bytes are. */
   readonly name?: string | undefined;

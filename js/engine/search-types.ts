@@ -82,7 +82,7 @@ export interface SearchQuery extends TextQuery, TextLimits, WalkQuery {
   readonly glob?: string | readonly string[] | undefined;
   /** Types of the files that are searched: names such as `rust`, or extensions. */
   readonly fileTypes?: readonly string[] | undefined;
-  /** What the search returns: matching lines, paths of files, or counts of matches. Default `content`. */
+  /** The form of the result: matching lines, paths of files, or counts of matches. Default `content`. */
   readonly output?: "content" | "files" | "count" | undefined;
   /** The maximum number of hits, or of files when `output` is not `content`. Default: no limit. */
   readonly maxResults?: number | undefined;
@@ -174,7 +174,7 @@ export interface FuzzyQuery extends RankOptions {
   readonly respectIgnore?: boolean | undefined;
   /** The names of ignore files, lowest precedence first. Default `.gitignore .ignore .agentignore`. */
   readonly ignoreFiles?: readonly string[] | undefined;
-  /** Whether the search uses an index. Default `auto`. */
+  /** The use of an index. Default `auto`. */
   readonly index?: IndexUse | undefined;
 }
 

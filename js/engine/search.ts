@@ -133,7 +133,7 @@ export interface IgnoreFile {
   readonly content: Uint8Array;
 }
 
-/** What searches need of a binding. */
+/** The exports of a binding that searches need. */
 export interface SearchBinding extends FileExports {
   /** The class of tokens that cancel a call on another thread; exists only in the native engine. */
   readonly CancelToken?: new () => CancelToken;

@@ -57,7 +57,7 @@ export interface WorkspaceHost {
   readonly strictSchemas: boolean;
   /** True when a client's roots replace the directories. */
   readonly followsRoots: boolean;
-  /** What a model is told about the disk besides; undefined for nothing. */
+  /** A further sentence about the disk for the model; undefined for none. */
   notice?(): string | undefined;
   dirs(): readonly string[];
   /** Returns the workspace; undefined when no directory is allowed. */

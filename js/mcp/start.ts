@@ -1,5 +1,5 @@
 /**
- * What a server checks before it answers its first message, and how it says in one line why it does not start.
+ * The checks of a server before it answers its first message, and the line that says why it does not start.
  *
  * A client shows a server as connected once it has answered, so nobody sees a later failure. The checks take
  * few milliseconds: the workspace is not opened for them.
@@ -16,7 +16,7 @@ import { loadNative } from "../engine/load.node.ts";
 import { UsageError } from "../schema/command-line.node.ts";
 import type { WorkspaceOptions } from "../workspace/options.ts";
 
-/** What the checks need to know about a server. */
+/** The facts about a server that the checks need. */
 interface ServerToStart {
   readonly workspace: WorkspaceOptions;
   readonly roots: readonly { readonly access: "read" | "write" }[];

@@ -15,7 +15,7 @@ import type { Session } from "./session.ts";
 import { decisionSourcesOf } from "./sources.ts";
 import type { PlaceToApprove } from "./written-places.ts";
 
-/** What the policy and the rules decided about a call. */
+/** The decision of the policy and the rules about a call. */
 export interface RuleResult {
   /** The sources that decide about the call, in their order. */
   readonly sources: readonly DecisionSource[];

@@ -147,7 +147,7 @@ export interface Session {
   readonly commandsFor: CommandSandboxFor;
   /** Begins the stages of calls; undefined for a backend whose changes are made one by one. */
   readonly stages: Stages | undefined;
-  /** What the commit of the call charges; undefined when there is nothing to charge with it. */
+  /** The charges in the commit of the call; undefined for none. */
   readonly charge?: StagedRecords | undefined;
   /** The stage of the call; undefined before it begins, and where there are none. */
   readonly stage: CallStage | undefined;

@@ -50,7 +50,7 @@ export interface Param {
   readonly keys?: Readonly<Record<string, string>>;
 }
 
-/** What a function gets that creates the text of an answer. */
+/** The arguments of a function that creates the text of an answer. */
 export interface RenderInput<Args = object, Data = unknown> {
   readonly data: Data;
   /** The checked canonical arguments. */
@@ -62,7 +62,7 @@ export interface RenderInput<Args = object, Data = unknown> {
   plain(): string;
 }
 
-/** What a function gets that creates the text of an error. */
+/** The arguments of a function that creates the text of an error. */
 export interface Refused {
   readonly code: Code;
   readonly error: FilewrightError;
@@ -177,7 +177,7 @@ export interface PresetTool {
   readonly outputSchema: ObjectSchema;
   /** Hints for hosts, as in the Model Context Protocol. */
   readonly annotations: Annotations;
-  /** What its calls do: read, change files, or run other tools. */
+  /** The effect of its calls: read, change files, or run other tools. */
   readonly kind: "read" | "change" | "batch";
   /** The canonical tool of its calls, except of those that are routed to another one. */
   readonly tool: Tool;

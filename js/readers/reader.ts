@@ -41,7 +41,7 @@ export interface ReaderLimits {
   readonly outputBytes: number;
 }
 
-/** What is returned for files that are not text. */
+/** The form of the answer for files that are not text. */
 export type NonText = "block" | "media" | "error";
 
 /** The arguments of a read that readers use. */
@@ -54,7 +54,7 @@ export interface ReaderOptions {
   /** The value of a structured file to read, as a JSON Pointer (RFC 6901). */
   readonly jsonPointer?: string | undefined;
   /**
-   * What is returned for a file that is not text. `block` (default): images as blocks, documents as text.
+   * The form of the answer for a file that is not text. `block` (default): images as blocks, documents as text.
    * `media`: as `block`, but PDF files as blocks, too, unless `pages` requests their text. `error`: only
    * text; everything else is refused.
    */

@@ -55,7 +55,7 @@ export interface ReadManyOptions extends StorageCall {
   readonly at?: Version | undefined;
 }
 
-/** What was found at a path. */
+/** The state that was found at a path. */
 export interface ReadEntry {
   /** The state of the path that was read. */
   readonly entry: Entry;

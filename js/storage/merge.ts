@@ -2,6 +2,7 @@
  * The three-way merge of a fork, for every storage: it compares three states of the changed paths and computes
  * one commit, or the conflicts. The states are read by functions, so that an engine decides how.
  */
+import { DEFAULT_DIR_MODE } from "../backends/entry.ts";
 import { engine } from "../engine/current.ts";
 import { equalBytes } from "../engine/wire/bytes.ts";
 import { compareCodePoints, parentOf } from "../backends/paths.ts";
@@ -101,7 +102,7 @@ async function mergePath(state: MergeStates, sides: MergeSides): Promise<Op | Pa
   const origin = base?.type === ours.type ? base : null;
   const mode = pick(origin?.mode, ours.mode, theirs.mode);
   if (mode === null) return conflict("mode");
-  if (ours.type === "dir") return { op: "chmod", path, mode: mode ?? 0o755 };
+  if (ours.type === "dir") return { op: "chmod", path, mode: mode ?? DEFAULT_DIR_MODE };
   const hash = pick(origin?.hash, ours.hash, theirs.hash);
   const modeOption = mode === undefined ? {} : { mode };
   if (typeof hash === "string") {

@@ -16,7 +16,7 @@ export interface ContractSubject {
   dispose?(): MaybePromise<void>;
 }
 
-/** What a case works with. */
+/** The objects that a case works with. */
 export interface Context {
   readonly backend: FsBackend;
   readonly root: string;

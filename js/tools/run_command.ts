@@ -15,7 +15,7 @@ export interface RunCommandArgs {
   readonly max_output_bytes?: number;
 }
 
-/** What a command returned. */
+/** The result of a command. */
 export interface RunCommandData {
   readonly exit_code: number | null;
   readonly signal: number | null;

@@ -17,7 +17,7 @@ export interface UndoArgs {
 /** The arguments, with the call that will be undone. */
 interface ChosenUndo extends UndoArgs {
   readonly chosen?: PastCall;
-  /** What restoring does to each path, as calls of other tools, so that rules for those tools apply. */
+  /** The effect of restoring on each path, as calls of other tools, so that rules for those tools apply. */
   readonly effects?: ReadonlyMap<string, readonly PathEffect[]>;
 }
 

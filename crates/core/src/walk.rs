@@ -49,7 +49,7 @@ pub enum WalkedKind {
     Special,
 }
 
-/// What a walk does with an entry. An entry that it neither selects nor enters has no decision.
+/// The decision of a walk about an entry. An entry that it neither selects nor enters has no decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryDecision {
     /// True if the entry is one of those that are asked for. If it is ignored too, it is only

@@ -164,7 +164,7 @@ fn spellings(place: &str) -> BTreeSet<String> {
     all
 }
 
-/// What the rules have against a path, without the rows that say it.
+/// The objections of the rules to a path, without the rows that say it.
 fn restrictions(rules: &PathRules, inner: &str) -> u32 {
     rules.flags(inner.trim_end_matches('/').as_bytes()) & 0b10_1011
 }

@@ -45,7 +45,7 @@ unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
-/// What the thread of an environment knows about its promises.
+/// The promises of an environment, kept by its thread.
 struct EnvState {
     env: sys::napi_env,
     queue: Arc<SettleQueue>,

@@ -18,7 +18,7 @@ import { pathConverterOf, withPathsOf } from "../windows-paths.ts";
 import { isRepositoryPart } from "./repository.ts";
 import { compilePathRules, type BackendPathRules } from "./rules.ts";
 
-/** What is done with a link that is the last name of a path: `follow` it, or `keep` it as the entry that is meant. */
+/** The treatment of a link that is the last name of a path: `follow` it, or `keep` it as the entry that is meant. */
 export type FinalSymlink = "follow" | "keep";
 
 /** Resolves paths for one inner backend and one policy. */

@@ -10,7 +10,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { list, type Options, options, text } from "../../schema/option.ts";
 
-/** What a row of the table decides about the places that it names. */
+/** The decision of a row of the table about the places that it names. */
 export type PlaceDecision =
   /** Tools never write it: a program runs or obeys it without a further action of the user. */
   | "refuse"

@@ -35,7 +35,7 @@ export interface LocalOptions {
    * `require` throws where it cannot. Without a policy there is nothing to enforce.
    */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
-  /** Whether searches that do not say so themselves use an index. Default `auto`. */
+  /** The use of an index by searches that do not name one themselves. Default `auto`. */
   readonly index?: IndexUse | undefined;
   /**
    * How the native code resolves paths. `walk`, for tests, resolves them step by step even where the kernel

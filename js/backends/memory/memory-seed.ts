@@ -2,6 +2,7 @@
  * A memory backend's content as plain data: the map that seeds it, and the dump it returns, which
  * can seed another one.
  */
+import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE } from "../entry.ts";
 import { fromBase64, toBase64 } from "../../engine/wire/bytes.ts";
 import { backendError } from "../failure.ts";
 import type { MemoryStore } from "./memory-store.ts";
@@ -22,8 +23,6 @@ export type Dump = Readonly<Record<string, DumpEntry>>;
  */
 export type MemorySeed = Readonly<Record<string, string | Uint8Array | DumpEntry>>;
 
-const DEFAULT_FILE_MODE = 0o644;
-const DEFAULT_DIR_MODE = 0o755;
 const encoder = new TextEncoder();
 
 /** Writes a seed into a store. */

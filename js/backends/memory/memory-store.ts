@@ -2,6 +2,7 @@
  * The synchronous operations of a memory backend on its tree. They behave as POSIX defines, on every platform.
  * `memory.ts` adds promises, text and globs.
  */
+import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, LINK_MODE, PERMISSION_BITS } from "../entry.ts";
 import { equalBytes } from "../../engine/wire/bytes.ts";
 import type {
   ByteRange,
@@ -42,10 +43,6 @@ import {
 import type { Yielder } from "../../engine/yielder.ts";
 import { checkPath, checkTarget, normalise, type NormalPath } from "../paths.ts";
 
-const FILE_MODE = 0o644;
-const DIR_MODE = 0o755;
-const LINK_MODE = 0o777;
-const PERMISSION_BITS = 0o777;
 /** The number of entries from which a directory is listed in parts, so that the event loop can run. */
 const MIN_LARGE_DIRECTORY_ENTRIES = 1024;
 
@@ -64,7 +61,7 @@ export class MemoryStore {
 
   constructor(now: () => number) {
     this.#now = now;
-    this.#root = newDir(now(), DIR_MODE);
+    this.#root = newDir(now(), DEFAULT_DIR_MODE);
   }
 
   get root(): DirNode {
@@ -184,7 +181,7 @@ export class MemoryStore {
     if (node === undefined) {
       if (found.beyond.at(-1) === "") throw backendError("NOT_FOUND", path, "the directory does not exist");
       const dir = options.createDirs === true ? this.#makeDirs(found, path) : this.#present(found, path);
-      const mode = (options.mode ?? FILE_MODE) & PERMISSION_BITS;
+      const mode = (options.mode ?? DEFAULT_FILE_MODE) & PERMISSION_BITS;
       const made: FileNode = {
         type: "file",
         bytes: new Uint8Array(content),
@@ -232,7 +229,7 @@ export class MemoryStore {
     }
     const now = this.#now();
     const dir = parents ? this.#makeDirs(found, path) : this.#present(found, path);
-    this.#link(dir, lastNameOf(found), newDir(now, DIR_MODE), now);
+    this.#link(dir, lastNameOf(found), newDir(now, DEFAULT_DIR_MODE), now);
   }
 
   list(path: string): readonly FsEntry[] {
@@ -411,7 +408,7 @@ export class MemoryStore {
     const now = this.#now();
     let dir = parentDirectory(found);
     for (const name of names) {
-      const made = newDir(now, DIR_MODE);
+      const made = newDir(now, DEFAULT_DIR_MODE);
       this.#link(dir, name, made, now);
       dir = made;
     }

@@ -17,7 +17,7 @@ export type WriteContent = (fd: number) => void | Promise<void>;
 /** The maximum size in bytes of a file that is rewritten in place, because its old content is held in memory. */
 const MAX_BACKUP_BYTES = 64n << 20n;
 
-/** What is written in place. */
+/** The content to write in place. */
 export interface Rewrite {
   readonly content: WriteContent;
   /** Called with the descriptor after the content. */

@@ -22,7 +22,7 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_NOCTTY = 0, O_DIRECTORY = 0 
 /** The flag of Linux that opens an entry without access to its content. `node:fs` does not name it. */
 const O_PATH = 0o10000000;
 const DESCRIPTORS = descriptorFolder();
-/** What procfs adds to the path of an entry that has been removed. */
+/** The suffix that procfs adds to the path of an entry that has been removed. */
 const DELETED = " (deleted)";
 
 /** The flags for the content of a file: never a link, never waiting for the other end of a FIFO. */

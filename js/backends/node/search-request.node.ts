@@ -1,8 +1,8 @@
-/** What `thread-search.node.ts` asks of a worker, and `answer-search.node.ts` answers. */
+/** The request of `thread-search.node.ts` to a worker, which `answer-search.node.ts` answers. */
 import type { ThreadQuery } from "../search/file-searcher.ts";
 import type { PinMode } from "./pinned.node.ts";
 
-/** What is asked of a worker about one file. */
+/** The request to a worker about one file. */
 export const SKIP_FILE = 0;
 /** The file is searched. */
 export const SEARCH_FILE = 1;
@@ -24,7 +24,7 @@ export interface SearchRequest extends ThreadQuery {
   /** How directories are held. */
   readonly mode: PinMode;
   readonly directories: readonly DirectoryRequest[];
-  /** What is asked about each file. */
+  /** The request about each file. */
   readonly asked: Uint8Array;
   /** The length of each path in bytes, where limits count it. */
   readonly pathBytes: Uint32Array;

@@ -29,7 +29,7 @@ import { isOwnAsideName, newTempName, sweepSometimes } from "./temp.node.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
 
-/** What is written, and under which conditions. */
+/** The content of a write and its conditions. */
 export interface FileWrite {
   readonly content: WriteContent;
   readonly ifVersion?: string | undefined;

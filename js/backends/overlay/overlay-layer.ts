@@ -3,6 +3,7 @@
  * both. Where links may exist they are followed name by name, since links of both layers lead
  * through each other.
  */
+import { DEFAULT_DIR_MODE } from "../entry.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { EntryType, FsBackend, FsEntry, FsStat, ListOptions } from "../backend.ts";
@@ -24,7 +25,7 @@ export type ChangedNode =
   | { readonly type: "dir"; readonly stat: FsStat }
   | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
 
-/** What a path was in the lower backend when it was first changed here. */
+/** The state of a path in the lower backend when it was first changed here. */
 export interface Origin {
   readonly stat: FsStat;
   /** The version of a file; see {@link OverlayLayer.versionBelow}. */
@@ -368,7 +369,7 @@ export class OverlayLayer {
 
   /** Returns a new directory. */
   directory(path: string): ChangedNode {
-    return { type: "dir", stat: this.facts(path, "dir", 0, 0o755) };
+    return { type: "dir", stat: this.facts(path, "dir", 0, DEFAULT_DIR_MODE) };
   }
 
   /**

@@ -6,6 +6,7 @@
  * It offers links and modes where the lower backend has them. Permissions beyond a missing write
  * bit are checked only by the commit.
  */
+import { DEFAULT_FILE_MODE, LINK_MODE } from "../entry.ts";
 import { engine } from "../../engine/current.ts";
 import type {
   FsBackend,
@@ -182,7 +183,7 @@ export class OverlayBackend implements FsBackend {
     if (normalise(path).directory)
       throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
     if (there === null) await this.#parents(real, path, options.createDirs === true);
-    const stat = layer.facts(real, "file", bytes.length, options.mode ?? there?.mode ?? 0o644);
+    const stat = layer.facts(real, "file", bytes.length, options.mode ?? there?.mode ?? DEFAULT_FILE_MODE);
     await layer.set(real, { type: "file", bytes, from: null, stat });
     return Object.freeze({ version: stat.version as string });
   }
@@ -255,7 +256,7 @@ export class OverlayBackend implements FsBackend {
           : layer.copiesEagerly(facts)
             ? { bytes: await layer.lower.readBytes(source), from: null }
             : { bytes: null, from: facts };
-      const stat = layer.facts(real, "file", facts.size, facts.mode ?? 0o644);
+      const stat = layer.facts(real, "file", facts.size, facts.mode ?? DEFAULT_FILE_MODE);
       await layer.set(real, { type: "file", ...kept, stat });
     });
   }
@@ -264,7 +265,7 @@ export class OverlayBackend implements FsBackend {
     const real = await this.#layer.real(path, false);
     if ((await this.#layer.at(real)) !== null) throw backendError("ALREADY_EXISTS", path);
     await this.#parents(real, path, false);
-    const stat = this.#layer.facts(real, "symlink", byteLength(target), 0o777, target);
+    const stat = this.#layer.facts(real, "symlink", byteLength(target), LINK_MODE, target);
     await this.#layer.set(real, { type: "symlink", target, stat });
   }
   async #chmod(path: string, mode: number): Promise<void> {

@@ -65,7 +65,7 @@ export interface SandboxOptions {
   /** The resource limits of a command. On macOS only time and output are bounded. */
   readonly limits?: CommandLimits | undefined;
   /**
-   * What happens if the requested sandbox is not available: `allow` uses a weaker one, or none. Default
+   * The reaction to a requested sandbox that is not available: `allow` uses a weaker one, or none. Default
    * `refuse`.
    */
   readonly degrade?: "refuse" | "allow" | undefined;

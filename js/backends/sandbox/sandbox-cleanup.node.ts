@@ -20,7 +20,7 @@ import {
   type ScanResult,
 } from "./sandbox-native.node.ts";
 
-/** What the cleanup after a command removed or changed, as absolute paths. */
+/** The entries that the cleanup after a command removed or changed, as absolute paths. */
 export interface Cleanup {
   readonly removed: readonly string[];
   readonly repositories: readonly string[];

@@ -8,7 +8,7 @@ import { commonDirectories, realPathOrNone } from "./sandbox-places.node.ts";
 import { runProcess } from "./sandbox-process.node.ts";
 import type { CommandPolicy, SandboxProvider, SandboxStatus } from "./sandbox.ts";
 
-/** What a command is confined to. Paths are absolute and real. */
+/** The limits of a command. Paths are absolute and real. */
 export interface SeatbeltOptions extends Pick<SandboxProvider, "degrade"> {
   readonly writableRoots: readonly string[];
   /** Paths that commands may read; null, the default, for everything. */

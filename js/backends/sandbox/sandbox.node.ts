@@ -217,7 +217,7 @@ function readPathsOf({ readRoots = null, policy, extraRead }: FastOptions): read
   return readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots;
 }
 
-/** What commands may do, as flags in the form of other systems. */
+/** The permissions of commands, as flags in the form of other systems. */
 export interface SandboxFlags {
   /** With true, commands may use the network. Default false. */
   readonly fullNetworkAccess?: boolean | undefined;

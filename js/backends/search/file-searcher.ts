@@ -8,7 +8,7 @@ import type { Packed } from "../../engine/wire/unpack.ts";
 import type { FsBackend } from "../backend.ts";
 
 /**
- * What a policy says about a file that a walk has found: `read` it; `check` that its content is no secret; or `ask` the
+ * The decision of a policy about a found file: `read` it; `check` that its content is no secret; or `ask` the
  * backend itself, which may refuse it.
  */
 export type FileVerdict = "read" | "check" | "ask";
@@ -24,7 +24,7 @@ interface FileJudge {
 /** Returns the judgement of the files below a directory. @throws as `readBytes` for the directory */
 type JudgeFiles = (root: string) => Promise<FileJudge>;
 
-/** What a thread has found in a file. Zero, so that it is the state of files that were not reached: ask the backend. */
+/** The result of a thread for a file. Zero, so that it is the state of files that were not reached: ask the backend. */
 export const ASK_BACKEND = 0;
 /** The state of a file without matches. */
 export const WITHOUT_HITS = 1;

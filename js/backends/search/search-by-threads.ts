@@ -28,7 +28,7 @@ const FILES_PER_CLOCK_CHECK = 64;
 /** The counts of a walk that belong to a result. */
 type Counts = Pick<WalkCounts, "ignored" | "unreadable">;
 
-/** What a search by threads needs. */
+/** The dependencies of a search by threads. */
 export interface ThreadSearchPlace {
   readonly backend: FsBackend;
   /** The directory that is searched. */

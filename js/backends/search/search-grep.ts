@@ -28,7 +28,7 @@ export interface Signalled {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a walk counts besides its files: entries that could not be read, and ignored ones. */
+/** The counts of a walk besides its files: entries that could not be read, and ignored ones. */
 export interface SearchCounts {
   readonly unreadable: number;
   readonly ignored: number;

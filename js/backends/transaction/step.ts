@@ -8,7 +8,7 @@
  */
 import type { PreImage } from "./pre-image.ts";
 
-/** What a step does to its path. */
+/** The effect of a step on its path. */
 export type PathStepKind = "write" | "create" | "delete" | "mkdir" | "symlink" | "chmod";
 
 /** A change of one path. */
@@ -60,7 +60,7 @@ export interface StepResult {
   readonly fileId?: string;
 }
 
-/** What became known about steps after they were recorded. */
+/** The facts about steps that became known after they were recorded. */
 export interface StepNotes {
   readonly done: readonly (readonly [id: number, given: StepResult])[];
   /** The ids of the steps that never happened, or have been rolled back. */

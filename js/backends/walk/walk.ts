@@ -28,7 +28,7 @@ export type WalkedEntry = Pick<FsEntry, "name" | "path" | "type">;
 /** The options of a walk. Without any, it selects every entry at any depth. */
 export interface WalkRequest<E extends WalkedEntry> {
   /**
-   * What happens at a directory that cannot be read. `throw` is for whoever needs the whole tree, such as a removal
+   * The reaction to a directory that cannot be read. `throw` is for callers of the whole tree, such as a removal
    * or a check; then no depth is too deep either. `count` goes on, and counts it and every directory that is deeper
    * than {@link WALK_LIMITS}.maxDepth.
    */
@@ -75,7 +75,7 @@ export interface WalkCounts {
 }
 
 /**
- * What the walk needs next, or has found. Whoever drives it stores the answer in the step and resumes the walk, or
+ * The next request of the walk, or its finding. Its driver stores the answer in the step and resumes the walk, or
  * throws into it.
  */
 export type WalkStep<E extends WalkedEntry> =

@@ -10,7 +10,7 @@ import { type Command, globalOptionsOf, optionHelpOf } from "../command.ts";
 import { printText } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
-/** What a script knows about one command. */
+/** The facts about one command for a completion script. */
 interface CompletedCommand {
   readonly name: string;
   readonly summary: string;

@@ -5,12 +5,12 @@ export type CheckStatus = "ok" | "absent" | "warning" | "broken";
 
 /** The result of one check. */
 export interface Check {
-  /** What was checked, in one word. */
+  /** The name of the check, in one word. */
   readonly name: string;
   readonly status: CheckStatus;
-  /** What was found, as a clause. */
+  /** The finding, as a clause. */
   readonly message: string;
-  /** What to do about it, as a clause; a command where one helps. */
+  /** The remedy, as a clause; a command where one helps. */
   readonly remedy?: string | undefined;
 }
 

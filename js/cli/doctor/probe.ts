@@ -7,7 +7,7 @@ import process from "node:process";
 import type { AddonFailure } from "../../engine/native/addon-failure.node.ts";
 import type { Capabilities } from "../../workspace/index.ts";
 
-/** What the process has found. */
+/** The findings of the process. */
 export interface Probe {
   /** The native addon: undefined when it loads. */
   readonly addon?: { readonly failure?: AddonFailure };

@@ -97,7 +97,7 @@ export function decodeApplied(from: Unpacker): Applied {
   };
 }
 
-/** What is known about applied edits besides the new text. */
+/** The facts about applied edits besides the new text. */
 export interface PlanFacts {
   /** The number of replaced positions of all edits together. */
   readonly replacements: number;
@@ -291,7 +291,7 @@ export function decodeLongLine(from: Unpacker): LongLine {
 export const IGNORE_LIMITS = {
   /** The maximum size of an ignore file, in bytes. A larger one is not applied. */
   maxFileBytes: 1048576,
-  /** What stands for `.git/info/exclude` in place of the index of an ignore file's name. */
+  /** The number that stands for `.git/info/exclude` in place of the index of an ignore file's name. */
   gitExcludePlace: 4294967295,
 } as const;
 

@@ -21,9 +21,9 @@ type AddonFailureCode = "disabled" | "setting" | "missing" | "unsupported" | "ve
 /** Why the native addon is not in use. */
 export interface AddonFailure {
   readonly code: AddonFailureCode;
-  /** What is wrong, as a clause. */
+  /** The problem, as a clause. */
   readonly message: string;
-  /** What to do about it, as a clause. */
+  /** The remedy, as a clause. */
   readonly remedy: string;
 }
 

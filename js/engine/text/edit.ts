@@ -58,7 +58,7 @@ export interface EditOptions {
    */
   readonly threshold?: number | undefined;
   /**
-   * What happens when an old text occurs several times: `error` refuses the edit, `first` replaces the first
+   * The treatment of an old text that occurs several times: `error` refuses the edit, `first` replaces the first
    * occurrence. Default `error`.
    */
   readonly onMultiple?: "error" | "first" | undefined;
@@ -112,7 +112,7 @@ export type BytesPlan =
     })
   | PlanRefusal;
 
-/** What edits need of a binding. */
+/** The exports of a binding that edits need. */
 export interface EditBinding extends TextExports {
   /** Like `planEditsAsync`, and begins to hash the new content with the part before the first edit. */
   planEditsHashed?(text: Uint8Array, call: string): Promise<PackedPlan>;

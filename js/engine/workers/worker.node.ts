@@ -11,7 +11,7 @@ import { builtFilePath, loadWasm } from "../load.node.ts";
 import type { WorkerMessage } from "./pool.ts";
 import { makeCallAnswerer } from "./worker-calls.ts";
 
-/** What a built file exports whose name is that of a call. */
+/** The exports of a built file whose name is that of a call. */
 interface WorkerModule {
   answerInWorker(binding: Binding, ...args: unknown[]): unknown;
 }

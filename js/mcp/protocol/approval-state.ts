@@ -60,7 +60,7 @@ export interface ApprovalStateOptions {
   /** The value of `FILEWRIGHT_KEY`: one key, or several with a comma between two. */
   readonly key: string | undefined;
   /**
-   * What the questions are about, such as the name of a workspace among several with one key: an answer to a question
+   * The subject of the questions, such as the name of a workspace among several with one key: an answer to a question
    * about another one is not valid. Default: nothing in particular.
    */
   readonly about?: string | undefined;

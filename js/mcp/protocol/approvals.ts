@@ -23,7 +23,7 @@ import {
 import { createRequestStateCodec, inputRequired, inputResponse, type ServerContext } from "./sdk.ts";
 
 /**
- * What the server must remember until the answer comes. The client keeps it and sends it back, so it is
+ * The state that the server must remember until the answer comes. The client keeps it and sends it back, so it is
  * signed.
  */
 interface SignedState {

@@ -17,7 +17,7 @@ import type { WorkspaceHost } from "../host.ts";
 import { resolveRelative } from "./paths.ts";
 import type { inputRequired } from "./sdk.ts";
 
-/** What all requests of a server share. */
+/** The state that all requests of a server share. */
 export interface SharedRequestParts {
   readonly host: WorkspaceHost;
   readonly structured: StructuredLevel;

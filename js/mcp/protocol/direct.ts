@@ -42,7 +42,7 @@ export function directMethods(parts: DirectParts): AnsweredMethods {
   };
 }
 
-/** What the answer to `initialize` says about the server. A model reads `instructions`. */
+/** The facts about the server in the answer to `initialize`. A model reads `instructions`. */
 export interface ServerDescription {
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly capabilities: {

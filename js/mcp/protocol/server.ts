@@ -10,7 +10,7 @@ import type { ServedWorkspace } from "../host.ts";
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "./sdk.ts";
 import type { ResourceWatch } from "./watch.ts";
 
-/** What a server needs for one connection or one request. */
+/** The dependencies of a server for one connection or one request. */
 export interface ServerParts extends SharedRequestParts {
   readonly version: string;
   /** Watches resources to which the client has subscribed; undefined when it cannot subscribe. */

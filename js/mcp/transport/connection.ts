@@ -12,7 +12,7 @@ import { subscribedUris, type ResourceWatch, makeResourceWatch } from "../protoc
 import type { JsonObject } from "../../rpc/message.ts";
 import type { JsonLinesWire } from "./wire.ts";
 
-/** What a connection needs. */
+/** The dependencies of a connection. */
 export interface ConnectionParts extends SharedRequestParts {
   readonly wire: JsonLinesWire;
   readonly version: string;

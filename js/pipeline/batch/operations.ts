@@ -26,7 +26,7 @@ import { decideStep, decisionSourcesOf } from "../sources.ts";
 import { nameCallPaths } from "../staged.ts";
 import { TOOLS } from "../../tools/index.ts";
 
-/** What the trial of a batch on the overlay recorded about one operation, so that it can be repeated as approved. */
+/** The record of the trial of a batch on the overlay about one operation, so that it can be repeated as approved. */
 export interface OperationTrial {
   /** The real path of each path of the operation. */
   readonly places: readonly string[];

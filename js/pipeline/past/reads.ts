@@ -53,7 +53,7 @@ export const READ_STORE: Options<ReadStore> = instance<ReadStore>(
 
 const checkStore = optionChecker("makeReads", READ_STORE);
 
-/** What a change has seen, as a part of its commit. */
+/** The notes of a change about what it has seen, as a part of its commit. */
 export interface NotesInCommit {
   readonly ops: readonly RecordOp[];
   /** To be called when the commit is made, and its entries were noted. */

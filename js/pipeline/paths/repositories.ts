@@ -252,7 +252,7 @@ export function makeRepositories(
   return repositoriesOn(fs, { roots, home, known: new Map() });
 }
 
-/** What is known of the repositories, however the storage is accessed. */
+/** The facts about the repositories, however the storage is accessed. */
 interface KnownRepositories {
   readonly roots: readonly string[];
   readonly home: string | undefined;

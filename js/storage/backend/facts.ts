@@ -1,9 +1,15 @@
 /** Converts entries of a storage to the facts and listings of a backend. */
+import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, LINK_MODE } from "../../backends/entry.ts";
 import type { FsEntry, FsStat, WriteResult } from "../../backends/backend.ts";
 import { byteLength, nameOf } from "../../backends/paths.ts";
 import type { Entry } from "../storage.ts";
 
-const DEFAULT_MODES = { file: 0o644, dir: 0o755, symlink: 0o777, gone: 0 } as const;
+const DEFAULT_MODES = {
+  file: DEFAULT_FILE_MODE,
+  dir: DEFAULT_DIR_MODE,
+  symlink: LINK_MODE,
+  gone: 0,
+} as const;
 
 function sizeOf({ type, size, target }: Entry): number {
   if (type === "symlink") return byteLength(target ?? "");

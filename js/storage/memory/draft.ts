@@ -1,13 +1,10 @@
 /** A commit in the making: changes are applied to a copy of the tree, which replaces the tree when all succeed. */
+import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../../backends/entry.ts";
 import { backendError } from "../../backends/failure.ts";
 import { nameOf, parentOf, sortCodePoints } from "../../backends/paths.ts";
 import type { Op } from "../commit.ts";
 import type { Entry, Version } from "../entry.ts";
 import { isDirNode, nodeAt, nodesOf, type StoredDir, type StoredFile, type StoredNode } from "./nodes.ts";
-
-const FILE_MODE = 0o644;
-const DIR_MODE = 0o755;
-const PERMISSION_BITS = 0o777;
 
 /** A change whose content is ready: the engine has its bytes and its hash. */
 export type ReadyOp =
@@ -78,7 +75,7 @@ export class Draft {
         const there = nodeAt(this.#root, op.path);
         if (isDirNode(there)) throw backendError("IS_DIRECTORY", op.path);
         const kept = there?.entry.type === "file" ? there.entry.mode : undefined;
-        const mode = (op.mode ?? kept ?? FILE_MODE) & PERMISSION_BITS;
+        const mode = (op.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS;
         const facts = { type: "file" as const, hash: op.hash, size: op.body.length, mode };
         this.#set(op.path, { entry: this.#entry(op.path, facts), body: op.body } satisfies StoredFile);
         return;
@@ -161,7 +158,7 @@ export class Draft {
         dir = child as DraftDir;
         continue;
       }
-      const entry = this.#entry(at, { type: "dir", mode: DIR_MODE });
+      const entry = this.#entry(at, { type: "dir", mode: DEFAULT_DIR_MODE });
       if (child === undefined) this.#mark(at);
       const next = this.#copy(child ?? { entry, children: new Map() });
       dir.children.set(name, next);
@@ -170,7 +167,7 @@ export class Draft {
     return dir;
   }
 
-  #makeDir(path: string, mode = DIR_MODE): void {
+  #makeDir(path: string, mode = DEFAULT_DIR_MODE): void {
     const own = this.#ownDir(path);
     own.entry = Object.freeze({ ...own.entry, mode: mode & PERMISSION_BITS });
     this.#mark(path);

@@ -3,6 +3,7 @@
  * its own process can use it, and its content is lost when the process ends. A commit runs without interruption, so
  * no reader sees half of it.
  */
+import { DEFAULT_DIR_MODE } from "../../backends/entry.ts";
 import { engine } from "../../engine/current.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
@@ -77,7 +78,6 @@ export const MEMORY_STORAGE_OPTIONS: Options<MemoryStorageOptions> = described("
 const checkOptions = optionChecker("memoryStorage", MEMORY_STORAGE_OPTIONS);
 
 const DEFAULT_KEPT_COMMITS = 10_000;
-const ROOT_MODE = 0o755;
 /** The time in milliseconds for which the answer to an idempotency key is kept. */
 const KEY_MS = 24 * 60 * 60 * 1000;
 /** The maximum number of times that a merge is computed: again whenever another writer has changed its paths. */
@@ -122,7 +122,13 @@ interface Family {
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage {
   const { now = Date.now, keep = DEFAULT_KEPT_COMMITS } = checkOptions(options);
-  const entry: Entry = Object.freeze({ path: "/", type: "dir", version: "0", mode: ROOT_MODE, mtime: now() });
+  const entry: Entry = Object.freeze({
+    path: "/",
+    type: "dir",
+    version: "0",
+    mode: DEFAULT_DIR_MODE,
+    mtime: now(),
+  });
   const root: StoredDir = { entry, children: new Map() };
   const family = { contents: new Contents(), names: new Set<string>(), now, keep };
   return new MemoryStorageEngine(family, root, new CommitLog(keep));

@@ -1,4 +1,5 @@
 /** A commit as the arguments of the function `commit`, and its answer as a result or an error. */
+import { PERMISSION_BITS } from "../../backends/entry.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 import { parentOf } from "../../backends/paths.ts";
 import { conflictError, counterError, fencedError, type UnmetRecord } from "../failure.ts";
@@ -6,9 +7,6 @@ import type { Committed, CommitOptions, Entry, Expect, Op, RecordOp, UnmetExpect
 import { codeOf } from "./errors.ts";
 import type { Row } from "./client.ts";
 import { kindOf, numberOf, toEntry, typeOf } from "./rows.ts";
-
-/** The mode bits that are kept. */
-const PERMISSION_BITS = 0o777;
 
 /** The content of a put: where it goes, and its hash in hexadecimal digits. */
 export interface ReadyBody {

@@ -1,12 +1,11 @@
 /** A commit in the making: changes are applied beside the table of files. */
+import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../../backends/entry.ts";
 import { backendError } from "../../backends/failure.ts";
 import { compareCodePoints, isWithin, parentOf } from "../../backends/paths.ts";
 import type { Op } from "../commit.ts";
 import type { Version } from "../entry.ts";
 import type { Row, TableView } from "./manifest.ts";
-import { changedRow, type CommitLog, DIR_MODE, FILE_MODE, fileRow, rowMode, TOP_ROW } from "./root.ts";
-
-const PERMISSION_BITS = 0o777;
+import { changedRow, type CommitLog, fileRow, rowMode, TOP_ROW } from "./root.ts";
 
 /** A change whose content is stored, or on its way. */
 export type ReadyOp =
@@ -92,7 +91,7 @@ export class Draft {
       if (row !== undefined) break;
       missing.push(at);
     }
-    for (const at of missing.reverse()) this.#set([at, "d", this.#version, this.#now, DIR_MODE]);
+    for (const at of missing.reverse()) this.#set([at, "d", this.#version, this.#now, DEFAULT_DIR_MODE]);
   }
 
   /** Returns the rows below a path, as they are now. */
@@ -122,7 +121,7 @@ export class Draft {
         if (there?.[1] === "d") throw backendError("IS_DIRECTORY", op.path);
         await this.#makeParents(op.path);
         const kept = there?.[1] === "f" ? rowMode(there) : undefined;
-        const mode = (op.mode ?? kept ?? FILE_MODE) & PERMISSION_BITS;
+        const mode = (op.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS;
         this.#set(fileRow(op.path, version, now, mode, op.hex, op.size));
         return;
       }
@@ -132,7 +131,7 @@ export class Draft {
         else if (there !== undefined) throw backendError("ALREADY_EXISTS", op.path);
         else {
           await this.#makeParents(op.path);
-          this.#set([op.path, "d", version, now, (op.mode ?? DIR_MODE) & PERMISSION_BITS]);
+          this.#set([op.path, "d", version, now, (op.mode ?? DEFAULT_DIR_MODE) & PERMISSION_BITS]);
         }
         return;
       }

@@ -4,10 +4,10 @@
  */
 import { type Code, FilewrightError } from "../../engine/errors.ts";
 
-/** Whether a change happened: `none` means that it did not, `unknown` that the answer was lost. */
+/** The outcome of a change that failed: `none` means that it did not, `unknown` that the answer was lost. */
 type Outcome = "none" | "unknown";
 
-/** What an error of the store is made of. */
+/** The parts of an error of the store. */
 export interface Failure {
   readonly status: number;
   /** The store's own code, such as `SlowDown`; undefined when the answer has none. */

@@ -86,7 +86,7 @@ export class Keys {
     return `${this.#prefix}log/`;
   }
 
-  /** What a commit changed. A fork has the commits of its parent, so logs belong to no workspace. */
+  /** The log of a commit. A fork has the commits of its parent, so logs belong to no workspace. */
   log(id: string): string {
     return `${this.logs}${id}`;
   }

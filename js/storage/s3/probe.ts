@@ -7,7 +7,7 @@ import { randomId, sha256, toJsonBytes } from "./codec.ts";
 import type { CommitParts } from "./commit.ts";
 import type { S3Reply } from "./request.ts";
 
-/** What a store does with conditions, as it was found. Snake case: they are printed. */
+/** The abilities of a store with conditions, as they were found. Snake case: they are printed. */
 export interface S3Abilities {
   /** True when an object is created only where none is (`If-None-Match: *`). */
   readonly if_none_match: boolean;

@@ -15,7 +15,7 @@ import type { Plan } from "./state.ts";
 /** The row of a record: its key, `r`, its revision, the end of its time or 0, and its value as JSON. */
 type RecordRow = readonly [key: string, kind: string, rev: string, until: number, json: string];
 
-/** What the records need of their storage. */
+/** The parts of the storage that the records need. */
 export interface RecordsHost {
   /** Returns the time of the store in milliseconds since 1970. */
   now(): number;

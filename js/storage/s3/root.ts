@@ -1,4 +1,5 @@
 /** The root of a workspace: the one object that is replaced under a condition, and so decides every commit. */
+import { DEFAULT_DIR_MODE } from "../../backends/entry.ts";
 import type { Actor, Entry, Version } from "../entry.ts";
 import { damageError } from "./failure.ts";
 import { EMPTY_TABLE, type Row, type Table } from "./manifest.ts";
@@ -22,7 +23,7 @@ export interface PastPage {
   readonly before: string | null;
 }
 
-/** What a commit changed, in the object of its own. */
+/** The changes of a commit, in an object of their own. */
 export interface CommitLog {
   readonly id: string;
   /** The states of every changed path before and after, sorted by path; null for nothing. */
@@ -72,10 +73,6 @@ export const EMPTY_ROOT: Root = {
   merged: {},
 };
 
-/** The permission bits of the root directory of a workspace, of new directories and of new files. */
-export const DIR_MODE = 0o755;
-export const FILE_MODE = 0o644;
-
 /** Returns the root in a parsed object, and refuses a format that another version wrote. */
 export function checkRoot(key: string, value: unknown): Root {
   const root = value as Root;
@@ -114,7 +111,7 @@ export function changedRow(row: Row, path: string, version: Version, mode?: numb
 }
 
 /** The row of `/` of a workspace in which it was never changed. */
-export const TOP_ROW: Row = ["/", "d", FIRST_VERSION, 0, DIR_MODE];
+export const TOP_ROW: Row = ["/", "d", FIRST_VERSION, 0, DEFAULT_DIR_MODE];
 
 /** Returns the entry of a row. */
 export function toEntry(row: Row): Entry {

@@ -292,7 +292,7 @@ class S3StorageEngine implements S3Storage {
 /** The age of a commit up to which what it names is safe from a sweep for as long as an answer is used. */
 const MAX_YOUNG_MS = 30 * 60 * 1000;
 
-/** What the storage can and cannot do. It has no locks of its own: writers meet at the root. */
+/** The abilities and limits of the storage. It has no locks of its own: writers meet at the root. */
 function factsOf(bodyBytes: number): StorageFacts {
   return Object.freeze({
     cas: true,

@@ -24,7 +24,7 @@ export interface SweepOptions extends StorageCall {
   readonly olderThanMs?: number | undefined;
 }
 
-/** What a sweep did. */
+/** The result of a sweep. */
 export interface Swept {
   /** The number of removed objects. */
   readonly removed: number;
@@ -90,7 +90,7 @@ export async function removeWorkspace(parts: CommitParts, signal: AbortSignal | 
   );
 }
 
-/** What is named: pages and other immutable objects, logs, and contents. */
+/** The objects that are named: pages and other immutable objects, logs, and contents. */
 class Named {
   readonly pages = new Set<string>();
   readonly logs = new Set<string>();

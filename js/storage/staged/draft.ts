@@ -2,13 +2,10 @@
  * The changes of one call before they are committed: what each path is once all of them are made. Only what they
  * touch is kept; everything else is what the storage has.
  */
+import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../../backends/entry.ts";
 import { backendError } from "../../backends/failure.ts";
 import { childOf, parentOf } from "../../backends/paths.ts";
 import type { Entry, Op, ReadEntry } from "../storage.ts";
-
-const FILE_MODE = 0o644;
-const DIR_MODE = 0o755;
-const PERMISSION_BITS = 0o777;
 
 /** A path that a draft has changed. */
 interface DraftNode {
@@ -131,7 +128,7 @@ export class StagedDraft {
         await this.#makeParents(path, look, set);
         const kept = there?.entry.type === "file" ? there.entry.mode : undefined;
         const size = op.op === "put" ? op.body.length : op.size;
-        const facts = { hash: op.hash, size, mode: (op.mode ?? kept ?? FILE_MODE) & PERMISSION_BITS };
+        const facts = { hash: op.hash, size, mode: (op.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS };
         const entry = this.#entry(path, "file", facts as Partial<Entry>);
         set(path, op.op === "put" ? { entry, body: op.body } : { entry });
         break;
@@ -140,7 +137,9 @@ export class StagedDraft {
         if (there !== null && there.entry.type !== "dir") throw backendError("ALREADY_EXISTS", path);
         if (there !== null) return [there.entry];
         await this.#makeParents(path, look, set);
-        set(path, { entry: this.#entry(path, "dir", { mode: (op.mode ?? DIR_MODE) & PERMISSION_BITS }) });
+        set(path, {
+          entry: this.#entry(path, "dir", { mode: (op.mode ?? DEFAULT_DIR_MODE) & PERMISSION_BITS }),
+        });
         break;
       case "symlink":
         if (there !== null) throw backendError("ALREADY_EXISTS", path);
@@ -192,7 +191,8 @@ export class StagedDraft {
       if (there.entry.type !== "dir") throw backendError("NOT_DIRECTORY", at);
       break;
     }
-    for (const at of missing.reverse()) set(at, { entry: this.#entry(at, "dir", { mode: DIR_MODE }) });
+    for (const at of missing.reverse())
+      set(at, { entry: this.#entry(at, "dir", { mode: DEFAULT_DIR_MODE }) });
   }
 
   #drop(top: string): void {

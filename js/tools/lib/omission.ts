@@ -229,7 +229,7 @@ function omissionsAmongSuspects(
   return omissions;
 }
 
-/** What a page appends to a line that it truncated. A model that copies the page may write it. */
+/** The mark that a page appends to a line that it truncated. A model that copies the page may write it. */
 const TRUNCATED_LINE_END = "... [truncated]";
 
 function splitLines(text: string): readonly string[] {

@@ -220,7 +220,7 @@ export function forkForTrial(base: SeenFiles): SeenFiles {
   });
 }
 
-/** What a call has noted of one path. */
+/** The notes of a call about one path. */
 export interface HeldNote {
   readonly path: string;
   /** The entry, whose version is one of a draft; undefined for one that was removed. */

@@ -41,7 +41,7 @@ export interface PathUse {
   /** True when the call creates the entry, false when the entry must exist; undefined when both are possible. */
   readonly creates?: boolean;
   /**
-   * What the call does to this path in addition, as calls of other tools, so that the rules for those tools
+   * The further effects of the call on this path, as calls of other tools, so that the rules for those tools
    * apply, too.
    */
   readonly effects?: readonly PathEffect[];
@@ -92,7 +92,7 @@ export interface EditDefaults {
   readonly match: MatchMode;
 }
 
-/** What a tool gets in addition to its arguments: facts about the call, and functions of the workspace. */
+/** The context of a tool in addition to its arguments: facts about the call, and functions of the workspace. */
 export interface Call {
   /** Runs commands; undefined when the host has configured no sandbox for them. */
   readonly commands?: SandboxProvider | undefined;
@@ -201,7 +201,7 @@ export interface Answer<Data> {
 }
 
 /**
- * What a reviewer sees of a change before it is made. Contents are text; null stands for a missing file, and
+ * The view of a reviewer on a change before it is made. Contents are text; null stands for a missing file, and
  * for content that is not text.
  */
 export interface Preview {
@@ -228,7 +228,7 @@ export interface Preview {
   readonly incomplete?: string;
 }
 
-/** What a change does to one path. */
+/** The effect of a change on one path. */
 export interface PreviewChange {
   /** Absolute. */
   readonly path: string;
@@ -249,7 +249,7 @@ export interface Plan<Data, Todo> {
    * absent when it must write.
    */
   readonly settled?: Answer<Data>;
-  /** What `apply` needs in order to make the change. */
+  /** The data that `apply` needs in order to make the change. */
   readonly todo: Todo;
   /**
    * The versions of the entries from which the plan was computed; null for a missing entry. If one has

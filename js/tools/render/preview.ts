@@ -76,7 +76,7 @@ export function encodeLikeShown(text: string, shown: Uint8Array): Uint8Array {
   return engine().encodeText(text, encoding, { bom: bom && !text.startsWith("\ufeff") });
 }
 
-/** What is at and below a path, and the versions that must be unchanged when the approved change is made. */
+/** The entries at and below a path, and the versions that must be unchanged when the approved change is made. */
 export interface TreeFacts {
   readonly files: number;
   /** The number of directories, including the top one. */

@@ -81,7 +81,7 @@ function renderingCacheOf(readers: Readers): RenderingCache {
   return found;
 }
 
-/** What is known about a file before it is read. */
+/** The facts about a file before it is read. */
 export interface KnownFile {
   readonly mime: string;
   /** The size in bytes. */

@@ -34,7 +34,7 @@ pub enum Strictness {
     Fuzzy,
 }
 
-/// What is done with an edit whose old text matches at several positions.
+/// The treatment of an edit whose old text matches at several positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnMultiple {
     /// The edit is refused, with the lines of all positions.
@@ -49,7 +49,7 @@ pub enum OnMultiple {
 pub struct EditOptions {
     /// The loosest tier that is allowed.
     pub strictness: Strictness,
-    /// What is done with an edit whose old text matches at several positions.
+    /// The treatment of an edit whose old text matches at several positions.
     pub on_multiple: OnMultiple,
     /// The path as shown in messages and in the diff.
     pub label: String,
@@ -116,7 +116,7 @@ crate::wire! {
 }
 
 crate::wire! {
-    /// What is known about applied edits besides the new text.
+    /// The facts about applied edits besides the new text.
     pub struct PlanFacts {
         /// The number of replaced positions of all edits together.
         pub replacements: u64,

@@ -28,7 +28,7 @@ struct DrivePath {
     names: Vec<String>,
 }
 
-/// What a path begins with.
+/// The beginning of a path.
 enum PathStart {
     Drive(char),
     Relative,

@@ -46,7 +46,7 @@ pub struct TransferOptions {
     pub create_dirs: bool,
     /// How far the change is flushed.
     pub durability: Durability,
-    /// What to do if owner, attributes or other hard links of the moved or replaced entry cannot be
+    /// The action if owner, attributes or other hard links of the moved or replaced entry cannot be
     /// preserved.
     pub preserve: Preserve,
 }

@@ -51,7 +51,7 @@ pub const MAX_DEPTH: usize = WalkLimits::MAX_DEPTH as usize;
 /// The maximum number of entries that one walk visits in ignored directories.
 const MAX_IGNORED_ENTRIES: u64 = WalkLimits::MAX_IGNORED_ENTRIES as u64;
 
-/// What a walk does with the entries that it finds.
+/// The visitor of the entries that a walk finds.
 pub trait Visitor: Sync {
     /// The state of each thread.
     type Local: Send;

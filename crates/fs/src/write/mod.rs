@@ -115,7 +115,7 @@ pub struct WriteOptions {
     pub mode: Option<u32>,
     /// How far the write is flushed.
     pub durability: Durability,
-    /// What to do if owner, attributes or other hard links cannot be preserved.
+    /// The action if owner, attributes or other hard links cannot be preserved.
     pub preserve: Preserve,
     /// The name from [`crate::write::aside::aside_name`] under which a replaced file stays in its
     /// directory. `UNSUPPORTED_OPERATION` with the reason `aside` if that is impossible.

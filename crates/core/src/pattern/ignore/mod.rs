@@ -22,7 +22,7 @@ crate::wire! {
     pub constants IgnoreLimits {
         /// The maximum size of an ignore file, in bytes. A larger one is not applied.
         MAX_FILE_BYTES = 1048576,
-        /// What stands for `.git/info/exclude` in place of the index of an ignore file's name.
+        /// The number that stands for `.git/info/exclude` in place of the index of an ignore file's name.
         GIT_EXCLUDE_PLACE = 4294967295,
     }
 }
