@@ -1,17 +1,35 @@
 /**
- * Serves an approval queue over HTTP: its questions as plain data, requests, answers and authentication.
- * `approval-queue.ts` manages the waiting questions.
+ * Serves an approval queue over HTTP: requests, answers, event streams and authentication. `approval-queue.ts` manages
+ * the waiting questions.
  */
 import { bearerTokenOf, tokensAreEqual } from "../http/access.ts";
-import type { GrantAccess } from "../policy/index.ts";
-import type { PlainDetails } from "./notebook.ts";
+import type { EventLog, QueueEvent, QueueState } from "./queue/event-log.ts";
+import { changeContentsOf, type PendingApproval } from "./queue/summary.ts";
+
+/** What became of an answer. Only `answered` ends the wait of the question. */
+export type AnswerResult =
+  | { readonly result: "answered" }
+  /** It is not one of the answers that were offered. */
+  | { readonly result: "invalid" }
+  /** It is for another content than that of the question, or the content has changed since. */
+  | { readonly result: "stale"; readonly digest: string }
+  /** Another answer came first. */
+  | { readonly result: "taken"; readonly outcome: string; readonly by?: string }
+  /** The question was withdrawn. */
+  | { readonly result: "withdrawn"; readonly why: string }
+  /** There never was such a question, or it was long ago. */
+  | { readonly result: "unknown" };
 
 /** The members of an approval queue that its HTTP interface uses. */
 export interface ServedQueue {
   readonly token: string;
-  pending(): readonly PendingApproval[];
-  answer(id: string, reply: unknown): boolean;
-  watch(listener: (event: QueueEvent) => void): () => void;
+  readonly log: EventLog;
+  /** Returns the waiting questions and the number of the last event. */
+  state(): QueueState;
+  /** Returns a waiting question; undefined when it does not wait. */
+  find(id: string): PendingApproval | undefined;
+  /** Answers a question. */
+  take(id: string, reply: unknown): Promise<AnswerResult>;
   /** Aborted when the queue is closed, which ends its event streams. */
   readonly closed: AbortSignal;
 }
@@ -20,35 +38,79 @@ export interface ServedQueue {
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** The maximum length of the body of an answer, in UTF-16 units. */
 const MAX_ANSWER_BODY_LENGTH = 32 * 1024 * 1024;
+/** The interval of the comment lines by which proxies and clients see that an event stream lives. */
+const COMMENT_INTERVAL_MS = 15_000;
 
 /** Returns the response to one HTTP request. */
 export async function handleQueueRequest(request: Request, queue: ServedQueue): Promise<Response> {
   if (!tokensAreEqual(bearerTokenOf(request) ?? "", queue.token))
     return jsonResponse(401, { error: "the token is missing or wrong" });
-  const [, place] = /\/approvals(?:\/([^/]+))?\/?$/u.exec(new URL(request.url).pathname) ?? [null, null];
-  if (place === null) return jsonResponse(404, { error: "there is nothing here" });
-  if (request.method === "GET" && place === undefined) return jsonResponse(200, { pending: queue.pending() });
-  if (request.method === "GET" && place === "events") return eventStreamResponse(queue, request.signal);
-  if (request.method !== "POST" || place === undefined || place === "events")
+  const { pathname } = new URL(request.url);
+  const found = /\/approvals(?:\/([^/]+)(?:\/changes\/(\d{1,9}))?)?\/?$/u.exec(pathname);
+  if (found === null) return jsonResponse(404, { error: "there is nothing here" });
+  const [, place, number] = found;
+  if (request.method === "GET") {
+    if (place === undefined) {
+      const { seq, pending } = queue.state();
+      return jsonResponse(200, { seq, pending });
+    }
+    if (place === "events" && number === undefined) return eventStreamResponse(queue, request);
+    const question = queue.find(place);
+    if (question === undefined) return notWaitingResponse();
+    return number === undefined
+      ? jsonResponse(200, question)
+      : changeResponse(request, question, Number(number));
+  }
+  if (request.method !== "POST" || place === undefined || place === "events" || number !== undefined)
     return jsonResponse(405, { error: "not this way" });
   const text = await request.text();
   const reply = text.length > MAX_ANSWER_BODY_LENGTH ? undefined : parseJsonObject(text);
   if (reply === undefined) return jsonResponse(400, { error: "the answer is not a JSON object" });
-  if (!queue.pending().some(({ id }) => id === place))
-    return jsonResponse(404, { error: "nothing like that waits" });
-  return queue.answer(place, reply)
-    ? jsonResponse(200, { answered: true })
-    : jsonResponse(400, { error: "the answer is not one of those offered" });
+  return answerResponse(await queue.take(place, reply));
+}
+
+function notWaitingResponse(): Response {
+  return jsonResponse(404, { error: "nothing like that waits" });
+}
+
+/** Returns the response that tells what became of an answer. */
+function answerResponse(result: AnswerResult): Response {
+  switch (result.result) {
+    case "answered":
+      return jsonResponse(200, { answered: true });
+    case "invalid":
+      return jsonResponse(400, { error: "the answer is not one of those offered" });
+    case "stale":
+      return jsonResponse(409, { error: "the content has changed since it was shown", ...result });
+    case "taken":
+      return jsonResponse(409, { error: "another answer came first", ...result });
+    case "withdrawn":
+      return jsonResponse(410, { error: "the question was withdrawn", ...result });
+    case "unknown":
+      return notWaitingResponse();
+  }
+}
+
+/** Returns the contents of one path of a question, or that the client has them already. */
+function changeResponse(request: Request, question: PendingApproval, index: number): Response {
+  const found = changeContentsOf(question, index);
+  if (found === undefined) return jsonResponse(404, { error: "the question has no such change" });
+  const etag = `"${found.tag}"`;
+  const known = request.headers.get("if-none-match");
+  if (known?.split(",").some((tag) => tag.trim() === etag) === true)
+    return new Response(null, { status: 304, headers: { etag, "cache-control": "private, no-cache" } });
+  const response = jsonResponse(200, found.change);
+  response.headers.set("etag", etag);
+  response.headers.set("cache-control", "private, no-cache");
+  return response;
 }
 
 /**
- * Returns a response that streams the waiting questions and the later events as server-sent events, until the
- * client disconnects or the queue is closed.
+ * Returns a response that streams events as server-sent events, until the client disconnects or the queue is closed.
+ * It begins with what the client has missed since its `Last-Event-ID`, or with the state of the queue.
  */
-function eventStreamResponse(
-  queue: Pick<ServedQueue, "pending" | "watch" | "closed">,
-  signal: AbortSignal,
-): Response {
+function eventStreamResponse({ log, state, closed }: ServedQueue, request: Request): Response {
+  const { signal, headers } = request;
   const encoder = new TextEncoder();
   let stop = (): void => {};
   const body = new ReadableStream<Uint8Array>(
@@ -58,22 +120,27 @@ function eventStreamResponse(
           stop();
           controller.close();
         };
-        const send = (event: QueueEvent): void =>
-          controller.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
-        const stopWatching = queue.watch((event) => {
-          // When the client connects again, it gets all waiting questions, so it misses none.
-          if ((controller.desiredSize ?? 0) > 0) send(event);
-          else end();
-        });
+        const hasRoom = (): boolean => (controller.desiredSize ?? 0) > 0;
+        const write = (text: string): void => controller.enqueue(encoder.encode(text));
+        const send = (event: QueueEvent | QueueState): void =>
+          write(`id: ${log.idOf(event.seq)}\ndata: ${JSON.stringify(event)}\n\n`);
+        // A client that reads too slowly connects again and goes on after the last event that it got.
+        const stopWatching = log.watch((event) => (hasRoom() ? send(event) : end()));
+        const timer = setInterval(() => (hasRoom() ? write(":\n\n") : end()), COMMENT_INTERVAL_MS);
+        (timer as { unref?(): void }).unref?.();
         stop = () => {
           stopWatching();
+          clearInterval(timer);
           signal.removeEventListener("abort", stop);
-          queue.closed.removeEventListener("abort", end);
+          closed.removeEventListener("abort", end);
         };
         signal.addEventListener("abort", stop, { once: true });
-        queue.closed.addEventListener("abort", end, { once: true });
-        if (queue.closed.aborted) return end();
-        for (const question of queue.pending()) send({ type: "asked", question });
+        closed.addEventListener("abort", end, { once: true });
+        if (closed.aborted) return end();
+        const last = headers.get("last-event-id");
+        const missed = last === null ? undefined : log.after(last);
+        if (missed === undefined) send(state());
+        else for (const event of missed) send(event);
       },
       cancel: () => stop(),
     },
@@ -102,25 +169,3 @@ export function parseJsonObject(text: string): Readonly<Record<string, unknown>>
     return undefined;
   }
 }
-
-/** A waiting question. Plain data. */
-export type PendingApproval = {
-  readonly id: string;
-  /** When it was asked, in ISO 8601. */
-  readonly asked_at: string;
-} & (
-  | { readonly kind: "change"; readonly details: PlainDetails }
-  | {
-      readonly kind: "directory";
-      readonly question: string;
-      readonly dir: string;
-      readonly access: GrantAccess;
-      readonly tool: string;
-    }
-);
-
-/** An event of the approval queue. */
-export type QueueEvent =
-  | { readonly type: "asked"; readonly question: PendingApproval }
-  /** The question does not wait any more: it was answered or withdrawn. */
-  | { readonly type: "gone"; readonly id: string };

@@ -9,14 +9,11 @@
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
 import { MIN_TOKEN_CHARS, tokensAreEqual } from "../http/access.ts";
-import {
-  parseJsonObject,
-  handleQueueRequest,
-  type QueueEvent,
-  type PendingApproval,
-} from "./approval-queue-http.ts";
+import { type AnswerResult, parseJsonObject, handleQueueRequest } from "./approval-queue-http.ts";
 import { type Approver, CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { plainDetails } from "./notebook.ts";
+import { makeEventLog, type QueueEvent, type QueueState, type WithdrawalReason } from "./queue/event-log.ts";
+import { type PendingApproval, summaryOf } from "./queue/summary.ts";
 
 /** One end of a WebSocket, or of another text channel. */
 export interface QueueSocket {
@@ -34,15 +31,19 @@ export interface ApprovalQueue extends Approver {
   /** Calls `listener` with each later event. Returns a function that ends it. */
   watch(listener: (event: QueueEvent) => void): () => void;
   /**
-   * Serves `GET …/approvals` (waiting questions), `GET …/approvals/events` (events, as server-sent
-   * events) and `POST …/approvals/ID` (an answer, as JSON), all with `Authorization: Bearer
-   * TOKEN`.
+   * Serves, all with `Authorization: Bearer TOKEN`:
+   * - `GET …/approvals`: the waiting questions in summary, and the number of the last event;
+   * - `GET …/approvals/events`: the state and then events, or those after the `Last-Event-ID`, as server-sent events;
+   * - `GET …/approvals/ID`: a whole question;
+   * - `GET …/approvals/ID/changes/N`: the contents of its path N, from 0, with an ETag;
+   * - `POST …/approvals/ID`: an answer, as JSON. 409: another came first, or it is for another content; 410: the
+   *   question was withdrawn.
    */
   handle(request: Request): Promise<Response>;
   /**
-   * Serves a socket. Its first message must be `{"token": …}`; then it is sent waiting questions
-   * and events, and answers with `{"id": …, "reply": …}`. Pass it the socket's messages, and close
-   * it with the socket.
+   * Serves a socket. Its first message must be `{"token": …}`, with `"after": EVENT_ID` where it was connected before;
+   * then it is sent the state and events, each with its `event_id`. It asks for a whole question with `{"get": ID}`, and answers
+   * with `{"id": …, "reply": …}`. Pass it the socket's messages, and close it with the socket.
    */
   attach(socket: QueueSocket): { receive(text: string): void; close(): void };
   /** Refuses all waiting and future questions, and ends the event streams. */
@@ -70,11 +71,19 @@ const readGrantReply = optionReader(GRANT_REPLY);
 /** A question with the functions that end its wait. */
 interface WaitingQuestion {
   readonly question: PendingApproval;
-  /** Ends the wait with a valid answer. Returns false for an invalid one, and the question keeps waiting. */
-  take(reply: unknown): boolean;
+  /** Ends the wait with a valid answer; the question keeps waiting after any other. */
+  take(reply: unknown): AnswerResult;
   /** Ends the wait with a refusal. */
-  refuse(): void;
+  withdraw(why: WithdrawalReason): void;
 }
+
+/** An answer as a question reads it: its value and how it is told, or why it is none. */
+type ReadAnswer<T> =
+  | { readonly value: T; readonly outcome: string; readonly by: string | undefined }
+  | Exclude<AnswerResult, { readonly result: "answered" }>;
+
+/** The number of ended questions whose end is remembered, for answers that come late. */
+const MAX_ENDED_QUESTIONS = 10_000;
 
 /**
  * Creates an approval queue.
@@ -87,101 +96,122 @@ interface WaitingQuestion {
 export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
   const token = checkOptions(given).token ?? randomHex(32);
   const waiting = new Map<string, WaitingQuestion>();
-  const listeners = new Set<(event: QueueEvent) => void>();
+  const ended = new Map<string, AnswerResult>();
+  const log = makeEventLog(randomHex(8));
   const closing = new AbortController();
 
-  const tellAll = (event: QueueEvent): void => {
-    for (const listener of listeners) {
-      try {
-        listener(event);
-      } catch {
-        listeners.delete(listener); // The watcher's socket is gone.
-      }
-    }
-  };
   const pending = (): readonly PendingApproval[] => [...waiting.values()].map(({ question }) => question);
+  const state = (): QueueState => ({ type: "state", seq: log.seq, pending: pending().map(summaryOf) });
 
   const put = <T>(
     about: DistributiveOmit<PendingApproval, "id" | "asked_at">,
     refusal: T,
-    read: (reply: unknown) => T | undefined,
+    read: (reply: unknown) => ReadAnswer<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> => {
     if (closing.signal.aborted || signal?.aborted === true) return Promise.resolve(refusal);
     const id = randomHex(16);
     const question = { id, asked_at: new Date().toISOString(), ...about } as PendingApproval;
     return new Promise<T>((resolve) => {
-      const settle = (value: T): void => {
-        if (!waiting.delete(id)) return;
-        signal?.removeEventListener("abort", withdraw);
+      const settle = (value: T, how: AnswerResult): void => {
+        waiting.delete(id);
+        ended.set(id, how);
+        if (ended.size > MAX_ENDED_QUESTIONS) ended.delete(ended.keys().next().value as string);
+        signal?.removeEventListener("abort", onAbort);
         resolve(value);
-        tellAll({ type: "gone", id });
       };
-      const withdraw = (): void => settle(refusal);
-      signal?.addEventListener("abort", withdraw, { once: true });
+      const withdraw = (why: WithdrawalReason): void => {
+        if (!waiting.has(id)) return;
+        settle(refusal, { result: "withdrawn", why });
+        log.append({ type: "withdrawn", id, why });
+      };
+      const onAbort = (): void => withdraw("cancelled");
+      signal?.addEventListener("abort", onAbort, { once: true });
       waiting.set(id, {
         question,
         take(reply) {
-          const value = read(reply);
-          if (value === undefined) return false;
-          settle(value);
-          return true;
+          const answer = read(reply);
+          if (!("value" in answer)) return answer;
+          const { value, outcome, by } = answer;
+          const told = { outcome, ...(by === undefined ? {} : { by }) };
+          settle(value, { result: "taken", ...told });
+          log.append({ type: "answered", id, ...told });
+          return { result: "answered" };
         },
-        refuse: withdraw,
+        withdraw,
       });
-      tellAll({ type: "asked", question });
+      log.append({ type: "asked", question: summaryOf(question) });
     });
   };
 
-  const answer = (id: string, reply: unknown): boolean => waiting.get(id)?.take(reply) ?? false;
-  const watch = (listener: (event: QueueEvent) => void): (() => void) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  };
+  const take = (id: string, reply: unknown): AnswerResult =>
+    waiting.get(id)?.take(reply) ?? ended.get(id) ?? { result: "unknown" };
+  const answer = (id: string, reply: unknown): boolean => take(id, reply).result === "answered";
+  const find = (id: string): PendingApproval | undefined => waiting.get(id)?.question;
 
   return Object.freeze({
     token,
     pending,
     answer,
-    watch,
+    watch: log.watch,
     confirm: (details: Confirmation) =>
       put<ConfirmReply>(
         { kind: "change", details: plainDetails(details) },
         { outcome: "cancel" },
-        (reply) => checkConfirmReply(reply, details),
+        (reply) => readChangeAnswer(reply, details),
         details.signal,
       ),
     ask: (question: string, _options: readonly string[], about: GrantQuestion) =>
       put<GrantReply>(
         { kind: "directory", question, dir: about.dir, access: about.access, tool: about.tool },
         { answer: "no" },
-        checkGrantReply,
+        readDirectoryAnswer,
         about.signal,
       ),
     handle: (request: Request) =>
-      handleQueueRequest(request, { token, pending, answer, watch, closed: closing.signal }),
+      handleQueueRequest(request, {
+        token,
+        log,
+        state,
+        find,
+        take: async (id, reply) => take(id, reply),
+        closed: closing.signal,
+      }),
     attach(socket: QueueSocket) {
       let stop: (() => void) | undefined;
       const send = (message: unknown): void => socket.send(JSON.stringify(message));
+      const sendEvent = (event: QueueEvent | QueueState): void =>
+        send({ event_id: log.idOf(event.seq), ...event });
       return {
         receive(text: string): void {
           const message = parseJsonObject(text);
           if (stop === undefined) {
-            if (!tokensAreEqual(String(message?.["token"] ?? ""), token)) send({ type: "refused" });
-            else {
-              stop = watch(send);
-              for (const question of pending()) send({ type: "asked", question });
+            if (!tokensAreEqual(String(message?.["token"] ?? ""), token)) {
+              send({ type: "refused" });
+              return;
             }
+            stop = log.watch(sendEvent);
+            const missed = log.after(String(message?.["after"] ?? ""));
+            if (missed === undefined) sendEvent(state());
+            else for (const event of missed) sendEvent(event);
+          } else if (typeof message?.["get"] === "string") {
+            const question = find(message["get"]);
+            send(
+              question === undefined
+                ? { type: "refused", id: message["get"] }
+                : { type: "question", question },
+            );
           } else {
             const id = String(message?.["id"] ?? "");
-            if (!answer(id, message?.["reply"])) send({ type: "refused", id });
+            const { result, ...more } = take(id, message?.["reply"]);
+            if (result !== "answered") send({ type: "refused", id, why: result, ...more });
           }
         },
         close: () => stop?.(),
       };
     },
     close(): void {
-      for (const one of [...waiting.values()]) one.refuse();
+      for (const one of [...waiting.values()]) one.withdraw("closed");
       closing.abort();
     },
   });
@@ -190,23 +220,26 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
 /** `Omit` for each member of a union. */
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** Returns a valid answer about a change; undefined for an invalid outcome or one that was not offered. */
-function checkConfirmReply(given: unknown, { scopes, digest }: Confirmation): ConfirmReply | undefined {
+/** Reads an answer about a change. */
+function readChangeAnswer(given: unknown, { scopes, digest }: Confirmation): ReadAnswer<ConfirmReply> {
   const { payload } = { ...(given as { readonly payload?: unknown } | null) };
   const reply = readConfirmReply(
     payload === undefined ? given : { ...(given as object), payload: withExpiryDate(payload) },
   );
-  if (reply === undefined || !scopes.some(({ outcome }) => outcome === reply.outcome)) return undefined;
-  const answered = reply.payload?.digest;
+  if (reply === undefined) return { result: "invalid" };
   // An answer with a digest applies only to the question with that digest.
-  if (answered !== undefined && answered !== digest) return undefined;
-  if (reply.outcome === "modify_with_editor" && reply.payload?.newContent === undefined) return undefined;
-  return reply;
+  const answered = reply.payload?.digest;
+  if (answered !== undefined && answered !== digest) return { result: "stale", digest };
+  if (!scopes.some(({ outcome }) => outcome === reply.outcome)) return { result: "invalid" };
+  if (reply.outcome === "modify_with_editor" && reply.payload?.newContent === undefined)
+    return { result: "invalid" };
+  return { value: reply, outcome: reply.outcome, by: reply.payload?.by };
 }
 
-/** Returns a valid answer about a directory; undefined for an invalid one. */
-function checkGrantReply(given: unknown): GrantReply | undefined {
-  return readGrantReply(withExpiryDate(given));
+/** Reads an answer about a directory. */
+function readDirectoryAnswer(given: unknown): ReadAnswer<GrantReply> {
+  const value = readGrantReply(withExpiryDate(given));
+  return value === undefined ? { result: "invalid" } : { value, outcome: value.answer, by: value.by };
 }
 
 /** Returns an answer with its `expires` as a date, which JSON has as text. */

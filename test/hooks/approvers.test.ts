@@ -520,7 +520,10 @@ describe("at a queue", () => {
     queue.close();
     expect(await second).toEqual({ answer: "no" });
     expect(await queue.confirm(details())).toEqual({ outcome: "cancel" });
-    expect(events.map(({ type }) => type)).toEqual(["asked", "gone"]);
+    expect(events).toMatchObject([
+      { seq: 1, type: "asked" },
+      { seq: 2, type: "withdrawn", why: "cancelled" },
+    ]);
     expect(() => approvalQueue({ token: "" })).toThrow("must not be empty");
   });
 
@@ -540,7 +543,9 @@ describe("at a queue", () => {
       const id = pending[0]!.id;
       const stream = (await call("/events")).body!.getReader();
       const { value } = await stream.read();
-      expect(new TextDecoder().decode(value)).toMatch(/^data: \{"type":"asked"/u);
+      expect(new TextDecoder().decode(value)).toMatch(
+        /^id: \w+-1\ndata: \{"type":"state","seq":1,"pending":\[\{"id"/u,
+      );
       const post = (path: string, body: string) => call(path, { method: "POST", body });
       expect((await post("", "{}")).status).toBe(405);
       expect((await post("/none", '{"outcome":"cancel"}')).status).toBe(404);
@@ -552,7 +557,7 @@ describe("at a queue", () => {
         meta: { approval: { outcome: "proceed_once", by: "Ann" } },
       });
       expect(await text("f")).toBe("b\n");
-      expect(new TextDecoder().decode((await stream.read()).value)).toContain('"gone"');
+      expect(new TextDecoder().decode((await stream.read()).value)).toContain('"type":"answered"');
       await stream.cancel();
     } finally {
       await server.close();
@@ -568,11 +573,13 @@ describe("at a queue", () => {
     socket.receive('{"token":"wrong"}');
     expect(sent.splice(0)).toEqual([{ type: "refused" }, { type: "refused" }]);
     socket.receive('{"token":"0123456789abcdef"}');
-    const id = (sent[0]!["question"] as { id: string }).id;
+    const { id } = (sent[0]!["pending"] as { id: string }[])[0]!;
+    socket.receive(JSON.stringify({ get: id }));
+    expect(sent.pop()).toMatchObject({ type: "question", question: { id, details: { newContent: "b\n" } } });
     socket.receive(JSON.stringify({ id, reply: { outcome: "sure" } }));
     socket.receive(JSON.stringify({ id, reply: { outcome: "proceed_once" } }));
     expect((await answered)?.outcome).toBe("proceed_once");
-    expect(sent.map(({ type }) => type)).toEqual(["asked", "refused", "gone"]);
+    expect(sent.map(({ type }) => type)).toEqual(["state", "refused", "answered"]);
     socket.close();
     void queue.confirm(details());
     expect(sent).toHaveLength(3);

@@ -321,6 +321,7 @@ describe("the approval queue over HTTP", () => {
       const headers = { authorization: `Bearer ${queue.token}` };
       const { body } = await fetch(`${served.url}/events`, { headers });
       const reader = body?.getReader();
+      expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"state"');
       queue.close();
       expect(await reader?.read()).toMatchObject({ done: true });
     } finally {

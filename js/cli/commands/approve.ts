@@ -3,8 +3,8 @@ import process from "node:process";
 import { createInterface, type Interface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
 import { escapeControls } from "../../engine/escape.ts";
-import { FilewrightError } from "../../engine/errors.ts";
-import type { PendingApproval } from "../../hooks/approval-queue-http.ts";
+import { type Code, FilewrightError } from "../../engine/errors.ts";
+import type { ApprovalSummary, PendingApproval } from "../../hooks/queue/summary.ts";
 import { escapeForPrinting, questionLines } from "../../hooks/question.ts";
 import { DEFAULT_PORT } from "../../mcp/command.ts";
 import { checkToken, readToken, tokenFilePath } from "../../mcp/auth/token-file.ts";
@@ -57,16 +57,19 @@ async function runApprove({ positionals, values }: ParsedCommandLine): Promise<n
     await watchQuestions(at, headers, values["json"] === true);
     return EXIT_STATUS.ok;
   }
-  const { pending } = (await requestJson(at, { headers })) as {
-    readonly pending: readonly PendingApproval[];
-  };
+  const waiting = await requestWaiting(at, headers);
   const wanted = positionals[0];
+  const load = async (some: readonly ApprovalSummary[]): Promise<readonly PendingApproval[]> => {
+    const found = await Promise.all(some.map(({ id }) => requestQuestion(id, at, headers)));
+    return found.filter((question) => question !== undefined);
+  };
   if (wanted === undefined) {
+    const pending = await load(waiting);
     if (values["json"] === true) printJson(pending);
     else printText(pending.map(formatQuestion).join("\n\n") || "Nothing waits.");
     return 0;
   }
-  const chosen = wanted === "all" ? pending : pending.filter(({ id }) => id.startsWith(wanted));
+  const chosen = wanted === "all" ? waiting : waiting.filter(({ id }) => id.startsWith(wanted));
   if (chosen.length === 0 && wanted !== "all") {
     const message = `Nothing waits whose id begins with '${escapeControls(wanted)}'.`;
     throw new FilewrightError("NOT_FOUND", message, { complete: true });
@@ -74,12 +77,34 @@ async function runApprove({ positionals, values }: ParsedCommandLine): Promise<n
   if (chosen.length > 1 && wanted !== "all")
     throw new UsageError(`several ids begin with '${wanted}'; give more of it`);
   const refuse = values["refuse"] === true;
-  for (const question of chosen) {
+  for (const question of await load(chosen)) {
     const body = JSON.stringify(replyToQuestion(question, refuse, values["reason"]));
     await requestJson(new URL(`/approvals/${question.id}`, base), { method: "POST", headers, body });
     printText(`${refuse ? "Refused" : "Allowed"} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
   }
   return 0;
+}
+
+/** Returns the summaries of the waiting questions. */
+async function requestWaiting(at: URL, headers: Record<string, string>): Promise<readonly ApprovalSummary[]> {
+  const { pending } = (await requestJson(at, { headers })) as {
+    readonly pending: readonly ApprovalSummary[];
+  };
+  return pending;
+}
+
+/** Returns a whole question; undefined when it does not wait any more. */
+async function requestQuestion(
+  id: string,
+  at: URL,
+  headers: Record<string, string>,
+): Promise<PendingApproval | undefined> {
+  try {
+    return (await requestJson(new URL(`/approvals/${id}`, at), { headers })) as PendingApproval;
+  } catch (error) {
+    if (error instanceof FilewrightError && error.code === "NOT_FOUND") return undefined;
+    throw error;
+  }
 }
 
 /** The interval in milliseconds at which the server is asked for new questions. */
@@ -99,16 +124,16 @@ async function watchQuestions(at: URL, headers: Record<string, string>, json: bo
   const seen = new Set<string>();
   try {
     while (!stop.signal.aborted) {
-      const { pending } = (await requestJson(at, { headers })) as {
-        readonly pending: readonly PendingApproval[];
-      };
-      for (const question of pending) {
-        if (seen.has(question.id)) continue;
-        seen.add(question.id);
+      for (const { id } of await requestWaiting(at, headers)) {
+        if (seen.has(id)) continue;
+        seen.add(id);
+        const question = await requestQuestion(id, at, headers);
+        if (question === undefined) continue;
         // Rings the terminal's bell for a person who looks at another window.
         if (lines !== undefined) process.stderr.write("\u0007");
         printText(json ? JSON.stringify(question) : formatQuestion(question));
-        if (lines !== undefined) await askAndAnswer(question, lines, at, headers, stop.signal);
+        if (lines !== undefined)
+          await askAndAnswer(question, lines, at, headers, stop.signal).catch(printIfLate);
       }
       await setTimeout(POLL_INTERVAL_MS, undefined, { signal: stop.signal });
     }
@@ -117,6 +142,13 @@ async function watchQuestions(at: URL, headers: Record<string, string>, json: bo
   } finally {
     lines?.close();
   }
+}
+
+/** Prints that an answer came too late, which does not end the watch. @throws any other error */
+function printIfLate(error: unknown): void {
+  if (!(error instanceof FilewrightError) || (error.code !== "CONFLICT" && error.code !== "NOT_FOUND"))
+    throw error;
+  printText(error.message);
 }
 
 /** Asks the person at the terminal for the answer to a question, and sends it to the server. */
@@ -196,9 +228,17 @@ async function requestJson(url: URL, init: RequestInit): Promise<unknown> {
     throw new FilewrightError("IO_ERROR", `Cannot reach ${url.origin}: ${why}.`, { complete: true });
   });
   if (response.ok) return response.json();
-  const message =
-    response.status === 401
-      ? "The token is not the one for this server's approvals."
-      : `The server answered ${response.status}.`;
-  throw new FilewrightError("PERMISSION_DENIED", message, { complete: true });
+  const [code, message] = FAILURE_BY_STATUS[response.status] ?? [
+    "PERMISSION_DENIED",
+    `The server answered ${response.status}.`,
+  ];
+  throw new FilewrightError(code, message, { complete: true });
 }
+
+/** What the statuses of a server mean for the person. */
+const FAILURE_BY_STATUS: Readonly<Record<number, readonly [code: Code, message: string]>> = {
+  401: ["PERMISSION_DENIED", "The token is not the one for this server's approvals."],
+  404: ["NOT_FOUND", "The question does not wait any more."],
+  409: ["CONFLICT", "Another answer came first, or the content has changed since it was shown."],
+  410: ["NOT_FOUND", "The question was withdrawn."],
+};

@@ -1,0 +1,142 @@
+/**
+ * Summaries of the questions of an approval queue: what lists and events say of a question. Contents are left out,
+ * because an event goes to every watcher and a change may be large.
+ */
+import { HUNK_NUMBERS } from "../../diff/parse.ts";
+import type { GrantAccess } from "../../policy/index.ts";
+import type { Confirmation, Risk, Scope } from "../confirm.ts";
+import type { PlainDetails } from "../notebook.ts";
+import type { ConfirmedChange } from "../question.ts";
+
+/** A waiting question. Plain data. */
+export type PendingApproval = {
+  readonly id: string;
+  /** When it was asked, in ISO 8601. */
+  readonly asked_at: string;
+} & ({ readonly kind: "change"; readonly details: PlainDetails } | DirectoryQuestion);
+
+/** A question about the grant of a directory. */
+interface DirectoryQuestion {
+  readonly kind: "directory";
+  readonly question: string;
+  readonly dir: string;
+  readonly access: GrantAccess;
+  readonly tool: string;
+}
+
+/** One path of a summary; its contents are served by its number. */
+export type ChangeSummary = Pick<ConfirmedChange, "path" | "kind" | "type" | "from" | "hash" | "mode">;
+
+/** A waiting question without its contents. Plain data. */
+export type ApprovalSummary = {
+  readonly id: string;
+  /** When it was asked, in ISO 8601. */
+  readonly asked_at: string;
+} & (
+  | ({
+      readonly kind: "change";
+      readonly type: Confirmation["type"];
+      readonly title: string;
+      readonly tool: string;
+      readonly risk: Risk;
+      /** The digest that an answer must repeat. */
+      readonly digest: string;
+      readonly complete: boolean;
+      /** The absolute real path of the (first) changed file. */
+      readonly path: string;
+      /** The first paths of the change, in its order. */
+      readonly changes: readonly ChangeSummary[];
+      /** The number of all paths of the change. */
+      readonly change_count: number;
+      /** The lines that the diff adds and removes; absent without a diff. */
+      readonly lines?: { readonly added: number; readonly removed: number };
+      readonly scopes: readonly Scope[];
+    } & Pick<Confirmation, "agent" | "hash" | "callId" | "isModifying">)
+  | DirectoryQuestion
+);
+
+/** The number of paths that a summary names. */
+const MAX_SUMMARY_CHANGES = 50;
+
+/** Returns the summary of a question. */
+export function summaryOf(question: PendingApproval): ApprovalSummary {
+  if (question.kind === "directory") return question;
+  const { id, asked_at, kind, details } = question;
+  const { type, title, tool, risk, digest, complete, path, changes, scopes, fileDiff } = details;
+  const { agent, hash, callId, isModifying } = details;
+  return Object.freeze({
+    id,
+    asked_at,
+    kind,
+    type,
+    title,
+    tool,
+    risk,
+    digest,
+    complete,
+    path,
+    changes: changes.slice(0, MAX_SUMMARY_CHANGES).map(changeSummaryOf),
+    change_count: changes.length,
+    ...(fileDiff === "" ? {} : { lines: changedLinesOf(fileDiff) }),
+    scopes,
+    ...(agent === undefined ? {} : { agent }),
+    ...(hash === undefined ? {} : { hash }),
+    ...(callId === undefined ? {} : { callId }),
+    ...(isModifying === undefined ? {} : { isModifying }),
+  });
+}
+
+function changeSummaryOf({ path, kind, type, from, hash, mode }: ConfirmedChange): ChangeSummary {
+  return {
+    path,
+    kind,
+    type,
+    ...(from === undefined ? {} : { from }),
+    ...(hash === undefined ? {} : { hash }),
+    ...(mode === undefined ? {} : { mode }),
+  };
+}
+
+/** Counts the added and removed lines of a unified diff. Only lines inside hunks count. */
+function changedLinesOf(diff: string): { readonly added: number; readonly removed: number } {
+  let [added, removed, left] = [0, 0, 0];
+  for (const line of diff.split("\n")) {
+    const header = left > 0 ? null : HUNK_NUMBERS.exec(line);
+    if (header !== null) {
+      left = Number(header[2] ?? "1") + Number(header[4] ?? "1");
+      continue;
+    }
+    if (left <= 0 || line.startsWith("\\")) continue;
+    if (line.startsWith("+")) added++;
+    else if (line.startsWith("-")) removed++;
+    left -= /^[+-]/u.test(line) ? 1 : 2;
+  }
+  return { added, removed };
+}
+
+/** The content of one path of a question. */
+export interface ChangeContents {
+  /** The change, with its contents. */
+  readonly change: ConfirmedChange & {
+    /** The text before the change; null for a new file and where the content is not text. */
+    readonly before?: string | null;
+    /** The text after the change; null for a removed file and where the content is not text. */
+    readonly after?: string | null;
+  };
+  /** A text that differs when the contents differ. */
+  readonly tag: string;
+}
+
+/** Returns the contents of the path with this number; undefined where the question has no such path. */
+export function changeContentsOf(question: PendingApproval, index: number): ChangeContents | undefined {
+  if (question.kind === "directory") return undefined;
+  const { changes, digest, path, originalContent, newContent } = question.details;
+  const change = changes[index];
+  if (change === undefined) return undefined;
+  // The question itself has the texts of its first file.
+  const own = change.path === path && !("before" in change);
+  return {
+    change: own ? { ...change, before: originalContent, after: newContent } : change,
+    tag: change.hash ?? `${digest}/${index}`,
+  };
+}
