@@ -64,7 +64,7 @@ export async function bundleDependencies() {
  *
  * @param {string} path below dist, with `/`
  */
-export const losesComments = (path) => path.endsWith(".js") && !/^(?:bin|wasm|native|mcp|cli)\//u.test(path);
+export const losesComments = (path) => path.endsWith(".js") && !/^(?:bin|wasm|native|cli)\//u.test(path);
 
 /**
  * Returns the code of a module without its comments, except those that bundlers read, in `import()`.

@@ -35,6 +35,7 @@ const OPTION_TABLES = [
   ["headlessApprover", "hooks/headless.js", "HEADLESS_OPTIONS"],
   ["terminalApprover", "hooks/terminal.node.js", "TERMINAL_OPTIONS"],
   ["approvalQueue", "hooks/approval-queue.js", "APPROVAL_QUEUE_OPTIONS"],
+  ["serveMcp", "mcp/serve-mcp.js", "SERVE_MCP_OPTIONS"],
   ["serveApprovals", "hooks/approval-server.node.js", "APPROVAL_SERVER_OPTIONS"],
   ["notebookApprover", "hooks/notebook.js", "NOTEBOOK_HOST"],
   ["withHooks", "hooks/foreign.js", "WITH_HOOKS_OPTIONS"],

@@ -5,7 +5,6 @@
  */
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Observer } from "../hooks/observer.ts";
-import type { PresetName } from "../presets/index.ts";
 import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/index.ts";
 import { missingAddonInstruction } from "../engine/native/addon-notice.node.ts";
 import { restoreHeapGrowth } from "./lean.ts";
@@ -124,20 +123,19 @@ export function localWorkspaceHost(first: readonly string[], options: HostedWork
   };
 }
 
-/** Creates a host for a workspace that the caller has opened and will close. */
-export function hostOfOpenWorkspace(
-  ws: Workspace,
-  preset: PresetName,
-  tools: readonly ToolDefinition[],
-): WorkspaceHost {
-  const served = servedWorkspaceOf(ws, tools, tools);
+/** Creates a host for a workspace that the caller has opened and will close. Its tools are those of the preset. */
+export async function hostOfOpenWorkspace(ws: Workspace, preset: ServedPreset): Promise<WorkspaceHost> {
+  const { toolsFor } = await import("../workspace/workspace.ts");
+  const own = preset === "lean" ? ws.tools : toolsFor(ws, preset);
+  const { answered, listed } = await answeredAndListedTools(ws, { preset }, own);
+  const served = servedWorkspaceOf(ws, answered, listed);
   return {
     preset,
     strictSchemas: false,
     followsRoots: false,
     dirs: () => [],
     workspace: () => served,
-    tools: async () => tools,
+    tools: async () => listed,
     replace: () => {},
     isDraining: () => false,
     drain: () => ws.drain(),
@@ -195,12 +193,16 @@ function whileServing(observer: Observer, isServing: () => boolean): Observer {
   };
 }
 
-/** Returns the tools that can be called on a workspace, and the tools that are listed. */
+/**
+ * Returns the tools that can be called on a workspace, and the tools that are listed. `own` are all tools of the preset,
+ * unless it is `lean`.
+ */
 async function answeredAndListedTools(
   ws: Workspace,
   { preset, tools }: HostedWorkspaceOptions,
+  own: readonly ToolDefinition[] = ws.tools,
 ): Promise<Record<"answered" | "listed", readonly ToolDefinition[]>> {
-  if (preset !== "lean" && tools === undefined) return { answered: ws.tools, listed: ws.tools };
+  if (preset !== "lean" && tools === undefined) return { answered: own, listed: own };
   const {
     UNLISTED_CALLABLE_NAMES: ANSWERED_NAMES,
     chosenTools,
@@ -208,8 +210,8 @@ async function answeredAndListedTools(
     leanPreset,
   } = await import("./served-tools.ts");
   if (preset !== "lean") {
-    const usual = ws.tools.map(({ name }) => name);
-    const listed = chosenTools(ws.tools, tools, usual);
+    const usual = own.map(({ name }) => name);
+    const listed = chosenTools(own, tools, usual);
     return { answered: listed, listed };
   }
   const { toolsFor } = await import("../workspace/workspace.ts");

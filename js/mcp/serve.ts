@@ -1,22 +1,21 @@
 /** `filewright serve`: runs an MCP server over HTTP, from its options to its shutdown. */
 import process from "node:process";
-import { setTimeout as delay } from "node:timers/promises";
 import { FilewrightError } from "../engine/errors.ts";
 import { tokensAreEqual } from "../http/access.ts";
-import { fulfilledWithin } from "../http/limits.ts";
 import { approvalQueue } from "../hooks/approval-queue.ts";
-import { type HttpServer, MIN_LINGER_MS } from "../http/server.node.ts";
+import type { HttpServer } from "../http/server.node.ts";
 import { DEFAULT_PORT } from "./command.ts";
 import { makeProbeAnswers } from "./monitoring/health.ts";
 import type { MetricsPlace, ServerMetrics } from "./monitoring/metrics.ts";
 import type { ServerTraces } from "./monitoring/tracing.ts";
 import { directoryService, type ServiceParts } from "./service.ts";
+import { drainInOrder, type RunningHttpServer } from "./shutdown.ts";
 import type { ServedStorage } from "./tenants/service.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
 import { assertStartable } from "./start.ts";
 import { MCP_PATH, serveMcpOverHttp } from "./transport/http.ts";
-import { isLoopback, type OauthOptions, oauthVerifier } from "./auth/oauth.ts";
-import { MAX_ROLLBACK_WAIT_MS, greetingLine, type ServeOptions } from "./transport/stdio.ts";
+import { checkedVerifier, isLoopback, type OauthOptions } from "./auth/oauth.ts";
+import { greetingLine, type ServeOptions } from "./transport/stdio.ts";
 import {
   checkToken,
   newToken,
@@ -47,18 +46,6 @@ export interface HttpServeOptions extends ServeOptions {
   readonly traces?: boolean | undefined;
 }
 
-/** A running server. */
-export interface RunningHttpServer {
-  /** The URL of the server, such as `http://127.0.0.1:34567/mcp`. */
-  readonly url: string;
-  /**
-   * Shuts down in order: running calls may finish, and new ones fail with CANCELLED, whose `details.reason`
-   * is `shutting_down`. After `graceMs` milliseconds the remaining calls are cancelled and roll back their
-   * changes.
-   */
-  drain(): Promise<void>;
-}
-
 /** The environment variables that can contain a token instead of a file. */
 const TOKEN_VARIABLE_BY_KIND: Readonly<Record<TokenKind, string>> = {
   client: "FILEWRIGHT_TOKEN",
@@ -74,7 +61,7 @@ export async function startMcpHttpServer(
   log: WriteLogLine,
 ): Promise<RunningHttpServer> {
   checkOptionCombination(options);
-  const verifier = options.oauth === undefined ? undefined : tokenVerifierOf(options.oauth);
+  const verifier = options.oauth === undefined ? undefined : checkedVerifier(options.oauth);
   const needsToken = !options.open && options.oauth === undefined;
   const client = tokenOfOperator("client", options.tokenFile) ?? (needsToken ? newToken() : undefined);
   const approver = options.approve ? (tokenOfOperator("approver") ?? newToken()) : undefined;
@@ -160,16 +147,11 @@ export async function startMcpHttpServer(
       isDraining = true;
       // Open questions can no longer be answered, so the calls that wait for them are refused.
       queue?.close();
-      handler.drain();
-      // Whoever sends requests here learns of the shutdown by `/ready`. Calls that arrive until then are made.
-      const drained = delay(MIN_LINGER_MS).then(() => service.drainCalls());
-      if (!(await server.drain(options.graceMs))) {
-        ending.abort();
-        await server.drain(MAX_ROLLBACK_WAIT_MS);
-      }
-      await server.close();
-      await fulfilledWithin(drained, MAX_ROLLBACK_WAIT_MS);
-      await fulfilledWithin(service.close(), MAX_ROLLBACK_WAIT_MS);
+      await drainInOrder({
+        ...{ server, handler, ending, graceMs: options.graceMs },
+        drainCalls: () => service.drainCalls(),
+        close: () => service.close(),
+      });
       await metricsServer?.close();
     },
   };
@@ -219,18 +201,6 @@ function checkOptionCombination({
   if (ask && approve) fail("--ask and --approve exclude each other");
   if ((host === "0.0.0.0" || host === "::") && allowHosts.length === 0)
     fail("say with --allow-host under which names the server is reached");
-}
-
-/**
- * Creates the verifier of access tokens.
- * @throws FilewrightError INVALID_ARGUMENT for invalid URLs and for URLs without TLS
- */
-function tokenVerifierOf(options: OauthOptions): ReturnType<typeof oauthVerifier> {
-  try {
-    return oauthVerifier(options);
-  } catch (error) {
-    throw new FilewrightError("INVALID_ARGUMENT", (error as Error).message);
-  }
 }
 
 /**

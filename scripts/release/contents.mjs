@@ -6,7 +6,7 @@ import { WORKER_MODULES } from "./modules.mjs";
 
 /** The forms of the paths of everything that may be in the tarball. */
 const ALLOWED =
-  /^(?:dist\/(?!(?:native|cli|mcp)\/).*\.(?:js|cjs|d\.ts)|dist\/wasm\/filewright(?:_edit)?_bg\.wasm|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/u;
+  /^(?:dist\/(?!(?:native|cli)\/).*\.(?:js|cjs|d\.ts)|dist\/wasm\/filewright(?:_edit)?_bg\.wasm|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/u;
 
 /** What is in it besides what the manifest names: files that are found by their paths. */
 const REQUIRED = [

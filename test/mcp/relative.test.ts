@@ -1,6 +1,6 @@
 /** Relative paths of a server over several directories: a path that a rule or a missing grant keeps from a call reads as absent. */
 import { describe, expect, test } from "vitest";
-import { MemoryBackend, openWorkspace, toolsFor, type WorkspaceOptions } from "../../js/index.node.ts";
+import { MemoryBackend, openWorkspace, type WorkspaceOptions } from "../../js/index.node.ts";
 import { callTool } from "../../js/mcp/protocol/call.ts";
 import { hostOfOpenWorkspace } from "../../js/mcp/host.ts";
 
@@ -10,7 +10,7 @@ const CALLER = { mcpReq: { signal: new AbortController().signal, notify: () => P
 async function serve(files: Readonly<Record<string, string>>, options: WorkspaceOptions = {}) {
   const backend = new MemoryBackend({ "/one/a.txt": "first\n", ...files });
   const ws = await openWorkspace({ backend, roots: ["/one", "/two"], guard: "off", ...options });
-  const host = hostOfOpenWorkspace(ws, "mcp", toolsFor(ws, "mcp"));
+  const host = await hostOfOpenWorkspace(ws, "mcp");
   return {
     backend,
     call: async (name: string, args: Readonly<Record<string, unknown>>): Promise<string> => {

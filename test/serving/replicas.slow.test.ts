@@ -7,7 +7,8 @@ import type { Storage } from "../../js/storage/index.ts";
 import { callOver, serve } from "../mcp/serving.ts";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";
 import { afterThisTest } from "../support/cleanups.ts";
-import { startRoundRobin, startStallingProxy } from "./replicas.ts";
+import { startStallingProxy } from "./stalling-proxy.ts";
+import { startRoundRobin } from "./round-robin.mjs";
 import { postgresUrl } from "./server.ts";
 
 const CLIENTS = 8;

@@ -8,7 +8,7 @@ import { OpenWorkspaces } from "../../js/mcp/tenants/open-workspaces.ts";
 import { LACKS_VERSITYGW, startVersitygw } from "../storage/s3/versitygw.mjs";
 import { missingServer, startPostgres } from "../storage/postgres/server.mjs";
 import { afterThisTest } from "../support/cleanups.ts";
-import { type Issuer, RESOURCE, startIssuer } from "./issuer.ts";
+import { type Issuer, RESOURCE, startIssuer } from "./issuer.mjs";
 import { call, postgresUrl, type Served, type ServingOptions, startServing, TOKEN } from "./server.ts";
 
 const CHOICE = { workspace: "main", tenantClaim: "org", workspaceClaim: "repo" };
@@ -27,13 +27,14 @@ describe("the name of a tenant or a workspace", () => {
 });
 
 describe("open workspaces", () => {
+  const TIMES = { openMs: 60_000, idleMs: Number.POSITIVE_INFINITY };
   const open = (name: string, log: string[]) => async () => ({
     close: async () => void log.push(`close ${name}`),
   });
 
   test("the one that was idle for longest is closed for a new one, and never one in use", async () => {
     const log: string[] = [];
-    const workspaces = new OpenWorkspaces({ workspaces: 2, requests: 9 });
+    const workspaces = new OpenWorkspaces({ workspaces: 2, requests: 9, ...TIMES });
     const take = async (name: string): Promise<() => void> => {
       const lease = await workspaces.lease(name, open(name, log));
       if (typeof lease === "string") throw new Error(lease);
@@ -55,7 +56,7 @@ describe("open workspaces", () => {
   });
 
   test("one that could not be opened is opened again by the next request, and its requests are limited", async () => {
-    const workspaces = new OpenWorkspaces({ workspaces: 2, requests: 2 });
+    const workspaces = new OpenWorkspaces({ workspaces: 2, requests: 2, ...TIMES });
     const broken = (): Promise<never> => Promise.reject(new Error("away"));
     await expect(workspaces.lease("a", broken)).rejects.toThrow("away");
     expect(typeof (await workspaces.lease("a", open("a", [])))).toBe("object");

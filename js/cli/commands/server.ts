@@ -12,7 +12,8 @@ import {
   serveOptionsOf,
 } from "../../mcp/command.ts";
 import { makeStderrLog } from "../../mcp/protocol/log.ts";
-import type { HttpServeOptions, RunningHttpServer } from "../../mcp/serve.ts";
+import type { HttpServeOptions } from "../../mcp/serve.ts";
+import type { RunningHttpServer } from "../../mcp/shutdown.ts";
 import { startFailureOf } from "../../mcp/start.ts";
 import type { ServedStorage } from "../../mcp/tenants/service.ts";
 import { type Command, FLAG_OPTION, type OptionHelp, VALUE_OPTION, REPEATABLE_OPTION } from "../command.ts";

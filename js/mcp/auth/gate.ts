@@ -2,6 +2,7 @@
  * Checks the token that a client of the MCP server must send: one fixed token, or tokens of an authorization
  * server. A refusal says nothing about the served directories.
  */
+import type { Code } from "../../engine/errors.ts";
 import { bearerTokenOf, tokensAreEqual } from "../../http/access.ts";
 import type { TokenFacts, TokenVerifier } from "./oauth.ts";
 
@@ -46,15 +47,17 @@ export function makeTokenCheck({ token, verifier }: TokenCheckOptions): TokenChe
 
 /**
  * Returns the answer that refuses a request, as a JSON-RPC error. Its id is null, because the message of the
- * request has not been parsed.
+ * request has not been parsed. `code` is the reason for programs.
  */
 export function refusalResponse(
   status: number,
   message: string,
   headers: Record<string, string> = {},
+  code?: Code,
 ): Response {
+  const data = code === undefined ? {} : { data: { code } };
   return Response.json(
-    { jsonrpc: "2.0", id: null, error: { code: -32_000, message } },
+    { jsonrpc: "2.0", id: null, error: { code: -32_000, message, ...data } },
     { status, headers: { "cache-control": "no-store", ...headers } },
   );
 }

@@ -14,6 +14,8 @@ import {
   jwtVerify,
 } from "./jose.ts";
 import { isIP } from "node:net";
+import { FilewrightError } from "../../engine/errors.ts";
+import { flag, list, type Options, options, required, text } from "../../schema/option.ts";
 
 /** The facts of a token that has been verified. */
 export interface TokenFacts {
@@ -51,14 +53,23 @@ export interface OauthOptions {
   readonly resource: string;
   /** The URL of the issuer's keys; default: the URL in the issuer's metadata. */
   readonly jwks?: string | undefined;
-  /** The scopes that a token must have. */
-  readonly scopes: readonly string[];
+  /** The scopes that a token must have. Default: none. */
+  readonly scopes?: readonly string[] | undefined;
   /**
    * True to accept only tokens with `typ: at+jwt` in the header (RFC 9068). Default false, because many
    * servers do not set it.
    */
   readonly requireAccessTokenType?: boolean | undefined;
 }
+
+/** The table of {@link OauthOptions}. */
+export const OAUTH_OPTIONS: Options<OauthOptions> = options("OauthOptions", {
+  issuer: required(text()),
+  resource: required(text()),
+  jwks: text(),
+  scopes: list(text()),
+  requireAccessTokenType: flag(),
+});
 
 /**
  * Public-key signature algorithms. jose refuses RSA keys below 2,048 bits and curves that do not belong to
@@ -89,11 +100,23 @@ const MAX_KEYS = 100;
 const FETCH_FAILURE_COOLDOWN_MS = 2000;
 
 /**
+ * Creates the verifier of options that a user has given.
+ * @throws FilewrightError INVALID_ARGUMENT for invalid URLs and for URLs without TLS
+ */
+export function checkedVerifier(given: OauthOptions): TokenVerifier {
+  try {
+    return oauthVerifier(given);
+  } catch (error) {
+    throw new FilewrightError("INVALID_ARGUMENT", (error as Error).message);
+  }
+}
+
+/**
  * Creates the verifier.
  * @throws TypeError for invalid URLs, RangeError for URLs without TLS
  */
-export function oauthVerifier(options: OauthOptions): TokenVerifier {
-  const { issuer, resource, jwks, scopes, requireAccessTokenType = false } = options;
+export function oauthVerifier(given: OauthOptions): TokenVerifier {
+  const { issuer, resource, jwks, scopes = [], requireAccessTokenType = false } = given;
   const url = new URL(resource);
   checkUsesTls(issuer, "the issuer");
   if (jwks !== undefined) checkUsesTls(jwks, "the URL of the keys");

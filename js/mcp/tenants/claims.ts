@@ -36,11 +36,30 @@ export function workspaceOfToken(
   facts: TokenFacts | undefined,
 ): WorkspaceName | Response {
   if (tenantClaim === undefined) return { tenant: undefined, workspace };
-  const tenant = nameInClaim(facts, tenantClaim);
-  const named = workspaceClaim === undefined ? workspace : nameInClaim(facts, workspaceClaim);
-  if (tenant !== undefined && named !== undefined) return { tenant, workspace: named };
-  // Which claim is missing is not said: the token's owner does not choose it, and the operator knows it.
-  return refusalResponse(403, "the token names no workspace of this server");
+  const claims = {
+    tenant: tenantClaim,
+    ...(workspaceClaim === undefined ? {} : { workspace: workspaceClaim }),
+  };
+  const named = factsOfToken<{ readonly tenant: string; readonly workspace?: string }>(claims, facts);
+  return named instanceof Response ? named : { workspace, ...named };
+}
+
+/**
+ * Returns the names in these claims of a token, by the names that they have in `claims`; the answer to the request
+ * where one of them is missing or not valid.
+ */
+export function factsOfToken<T extends object = Readonly<Record<string, string>>>(
+  claims: { readonly [K in keyof T]: string },
+  facts: TokenFacts | undefined,
+): T | Response {
+  const named: [string, string][] = [];
+  for (const [name, claim] of Object.entries<string>(claims)) {
+    const value = nameInClaim(facts, claim);
+    // Which claim is missing is not said: the token's owner does not choose it, and the operator knows it.
+    if (value === undefined) return refusalResponse(403, "the token names no workspace of this server");
+    named.push([name, value]);
+  }
+  return Object.freeze(Object.fromEntries(named)) as T;
 }
 
 /** Returns the name in a claim; undefined where there is none or it is not valid. */

@@ -1,7 +1,9 @@
 /**
  * The open workspaces of a server, by their names: each is opened at its first request, at most a fixed number is open,
- * and the one that was idle for longest is closed for a new one. A workspace with a running request is never closed.
+ * and the one that was idle for longest is closed for a new one. A workspace with a running request is never closed,
+ * and one without requests is closed after a while.
  */
+import { FilewrightError } from "../../engine/errors.ts";
 
 /** The resources that are open for a workspace. */
 export interface Closable {
@@ -21,6 +23,8 @@ export type LeaseRefusal = "too many workspaces" | "too many requests";
 interface Entry<T> {
   readonly opening: Promise<T>;
   users: number;
+  /** Closes the workspace when it fires; undefined while there are users. */
+  idle?: NodeJS.Timeout | undefined;
 }
 
 /** The limits of {@link OpenWorkspaces}. */
@@ -29,7 +33,14 @@ export interface OpenWorkspaceLimits {
   readonly workspaces: number;
   /** The maximum number of requests at once in one workspace. */
   readonly requests: number;
+  /** The maximum time in milliseconds to wait until a workspace is open. */
+  readonly openMs: number;
+  /** The time in milliseconds after which a workspace without requests is closed; `Infinity` for never. */
+  readonly idleMs: number;
 }
+
+/** Opens a workspace. The signal is aborted when nobody waits for it any more. */
+export type OpenWorkspace<T> = (signal: AbortSignal) => Promise<T>;
 
 /** Opens workspaces and closes those that are not used. */
 export class OpenWorkspaces<T extends Closable> {
@@ -42,24 +53,30 @@ export class OpenWorkspaces<T extends Closable> {
     this.#limits = limits;
   }
 
-  /** Returns the workspace with this key, which `open` opens where it is not open. Rejects as `open` does. */
-  async lease(key: string, open: () => Promise<T>): Promise<Lease<T> | LeaseRefusal> {
+  /**
+   * Returns the workspace with this key, which `open` opens where it is not open. Rejects as `open` does, and with
+   * TIMEOUT where it takes too long; the next request opens the workspace again.
+   */
+  async lease(key: string, open: OpenWorkspace<T>): Promise<Lease<T> | LeaseRefusal> {
     const entry = this.#entries.get(key) ?? this.#begin(open);
     if (entry === undefined) return "too many workspaces";
     if (entry.users >= this.#limits.requests) return "too many requests";
     this.#entries.delete(key);
     this.#entries.set(key, entry);
+    clearTimeout(entry.idle);
     entry.users += 1;
     let isHeld = true;
     const release = (): void => {
-      if (isHeld) entry.users -= 1;
+      if (!isHeld) return;
       isHeld = false;
+      entry.users -= 1;
+      if (entry.users === 0) this.#closeLater(key, entry);
     };
     try {
       return { opened: await entry.opening, release };
     } catch (error) {
-      release();
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
+      release();
       throw error;
     }
   }
@@ -71,28 +88,53 @@ export class OpenWorkspaces<T extends Closable> {
 
   /** Closes all workspaces, and waits for those that are being closed. */
   async close(): Promise<void> {
-    for (const { opening } of this.#entries.values()) this.#close(opening);
-    this.#entries.clear();
+    for (const [key, entry] of this.#entries) this.#closeEntry(key, entry);
     await Promise.all(this.#closing);
   }
 
-  #begin(open: () => Promise<T>): Entry<T> | undefined {
+  #begin(open: OpenWorkspace<T>): Entry<T> | undefined {
     if (this.#entries.size >= this.#limits.workspaces && !this.#closeIdle()) return undefined;
-    return { opening: open(), users: 0 };
+    return { opening: this.#openInTime(open), users: 0 };
+  }
+
+  async #openInTime(open: OpenWorkspace<T>): Promise<T> {
+    const ending = new AbortController();
+    const opening = (async () => open(ending.signal))();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        ending.abort();
+        // Nobody uses a workspace that is opened after all.
+        opening.then((opened) => opened.close()).catch(() => undefined);
+        reject(new FilewrightError("TIMEOUT", "the workspace was not opened in time"));
+      }, this.#limits.openMs);
+    });
+    try {
+      return await Promise.race([opening, late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Closes the workspace that was idle for longest. Returns false when there is none. */
   #closeIdle(): boolean {
-    for (const [key, { users, opening }] of this.#entries) {
-      if (users > 0) continue;
-      this.#entries.delete(key);
-      this.#close(opening);
+    for (const [key, entry] of this.#entries) {
+      if (entry.users > 0) continue;
+      this.#closeEntry(key, entry);
       return true;
     }
     return false;
   }
 
-  #close(opening: Promise<T>): void {
+  #closeLater(key: string, entry: Entry<T>): void {
+    const { idleMs } = this.#limits;
+    if (this.#entries.get(key) !== entry || !Number.isFinite(idleMs)) return;
+    entry.idle = setTimeout(() => this.#closeEntry(key, entry), idleMs).unref();
+  }
+
+  #closeEntry(key: string, { opening, idle }: Entry<T>): void {
+    clearTimeout(idle);
+    this.#entries.delete(key);
     const closing: Promise<void> = opening
       .then((opened) => opened.close())
       .catch(() => undefined)

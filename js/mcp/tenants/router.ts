@@ -2,12 +2,21 @@
  * Passes each request to the workspace that its token names. Every workspace has a handler of its own, so that nothing
  * of a client, such as a subscription, a log level or an approval, is shared with the clients of another workspace.
  */
-import { FilewrightError } from "../../engine/errors.ts";
+import { type Code, FilewrightError } from "../../engine/errors.ts";
 import { refusalResponse } from "../auth/gate.ts";
 import type { TokenFacts } from "../auth/oauth.ts";
 import type { McpHandler } from "../transport/handler.ts";
 import type { CallQuota } from "./call-quota.ts";
 import { type OpenWorkspaceLimits, OpenWorkspaces } from "./open-workspaces.ts";
+
+/** The maximum number of open workspaces. A workspace that is closed is opened again by its next request. */
+export const MAX_OPEN_WORKSPACES = 256;
+/** The maximum number of requests at once in one workspace of several: half of those that a server answers at once. */
+export const MAX_REQUESTS_OF_WORKSPACE = 128;
+/** The maximum time in milliseconds to wait until a workspace is open. */
+export const MAX_OPEN_MS = 30_000;
+/** The time in milliseconds after which one of several workspaces is closed when it has had no request. */
+export const MAX_IDLE_MS = 600_000;
 
 /** A workspace that answers requests. */
 export interface ServedTenant {
@@ -25,7 +34,10 @@ export interface RouterOptions<N> {
   name(facts: TokenFacts | undefined): N | Response;
   /** Returns a text that is the same for the same workspace alone. */
   key(name: N): string;
-  open(name: N): Promise<ServedTenant>;
+  /** Opens a workspace. The signal is aborted when nobody waits for it any more. */
+  open(name: N, signal: AbortSignal): Promise<ServedTenant>;
+  /** The error codes of `open` for a workspace that does not exist. Further ones mean that it cannot be opened now. */
+  readonly refusals: ReadonlySet<Code>;
   readonly limits: OpenWorkspaceLimits;
   /** Called with the error of a workspace that could not be opened. */
   onerror(error: unknown): void;
@@ -44,29 +56,33 @@ export function routeToWorkspaces<N>({
   name,
   key,
   open,
+  refusals,
   limits,
   onerror,
 }: RouterOptions<N>): WorkspaceRouter<N> {
   const workspaces = new OpenWorkspaces<ServedTenant>(limits);
   let isDraining = false;
+  const lease = (named: N): ReturnType<typeof workspaces.lease> =>
+    workspaces.lease(key(named), (signal) => open(named, signal));
   return {
     async warm(first) {
-      const lease = await workspaces.lease(key(first), () => open(first));
-      if (isLease(lease)) lease.release();
+      const taken = await lease(first);
+      if (isLease(taken)) taken.release();
     },
     async fetch(request, facts) {
       const named = name(facts);
       if (named instanceof Response) return named;
       if (isDraining) return unavailable("the server is shutting down");
-      const lease = await workspaces.lease(key(named), () => open(named)).catch((error: unknown) => error);
-      if (typeof lease === "string") return unavailable(lease);
-      if (!isLease(lease)) {
-        onerror(lease);
-        return lease instanceof FilewrightError && lease.code === "INVALID_ARGUMENT"
-          ? refusalResponse(403, "the token names no workspace of this server")
-          : unavailable("the storage cannot be used now");
+      const taken = await lease(named).catch((error: unknown) => error);
+      if (typeof taken === "string") return unavailable(taken);
+      if (!isLease(taken)) {
+        onerror(taken);
+        const { code } = taken instanceof FilewrightError ? taken : { code: "INTERNAL" as const };
+        return refusals.has(code)
+          ? refusalResponse(403, "the token names no workspace of this server", {}, code)
+          : unavailable("the workspace cannot be opened now", code);
       }
-      const { opened, release } = lease;
+      const { opened, release } = taken;
       try {
         if (opened.quota !== undefined && !(await opened.quota.take(request.signal))) {
           release();
@@ -103,8 +119,8 @@ function isLease(value: unknown): value is TakenLease {
   return typeof (value as Partial<TakenLease> | null)?.release === "function";
 }
 
-function unavailable(why: string): Response {
-  return refusalResponse(503, `${why}; try again in a second`, { "retry-after": "1" });
+function unavailable(why: string, code?: Code): Response {
+  return refusalResponse(503, `${why}; try again in a second`, { "retry-after": "1" }, code);
 }
 
 /**

@@ -22,7 +22,14 @@ import { makeMcpHandler } from "../transport/handler.ts";
 import { hostDirectoriesAndOptions, type ServeOptions } from "../transport/stdio.ts";
 import { makeCallQuota } from "./call-quota.ts";
 import { type WorkspaceChoice, workspaceOfToken } from "./claims.ts";
-import { routeToWorkspaces, type ServedTenant } from "./router.ts";
+import {
+  MAX_IDLE_MS,
+  MAX_OPEN_MS,
+  MAX_OPEN_WORKSPACES,
+  MAX_REQUESTS_OF_WORKSPACE,
+  routeToWorkspaces,
+  type ServedTenant,
+} from "./router.ts";
 
 /** The storage of a server. */
 export interface ServedStorage {
@@ -32,10 +39,6 @@ export interface ServedStorage {
   readonly callsPerMinute: number | undefined;
 }
 
-/** The maximum number of open workspaces. A workspace that is closed is opened again by its next request. */
-const MAX_OPEN_WORKSPACES = 256;
-/** The maximum number of requests at once in one workspace of several: half of those that a server answers at once. */
-const MAX_REQUESTS_OF_WORKSPACE = 128;
 /** The directory of a storage that is served. */
 const ROOT = "/";
 
@@ -53,11 +56,15 @@ export async function storageService(
   const limits = {
     workspaces: hasTenants ? MAX_OPEN_WORKSPACES : 1,
     requests: hasTenants ? MAX_REQUESTS_OF_WORKSPACE : Number.POSITIVE_INFINITY,
+    openMs: MAX_OPEN_MS,
+    idleMs: hasTenants ? MAX_IDLE_MS : Number.POSITIVE_INFINITY,
   };
   const router = routeToWorkspaces<WorkspaceName>({
     name: (facts) => workspaceOfToken(choice, facts),
     key: ({ tenant = "", workspace }) => JSON.stringify([tenant, workspace]),
     open,
+    // The engine's own rules for names.
+    refusals: new Set(["INVALID_ARGUMENT"]),
     limits,
     onerror: parts.logError,
   });

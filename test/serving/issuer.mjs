@@ -1,23 +1,23 @@
 /** An authorization server on loopback: its metadata, its keys, and tokens with any claims. */
 import { generateKeyPairSync, sign } from "node:crypto";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 
 /** The URL for which the tokens are issued. */
 export const RESOURCE = "https://files.example/mcp";
 
-/** A running authorization server. */
-export interface Issuer {
-  readonly url: string;
-  /** Returns a token with these claims besides the required ones. */
-  token(claims: object): string;
-  close(): void;
-}
+/**
+ * A running authorization server. `token` returns a token with claims besides the required ones.
+ * @typedef {{ readonly url: string, token(claims: object): string, close(): void }} Issuer
+ */
 
-const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+/** @param {object} value */
+const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Starts an authorization server with one key. */
-export async function startIssuer(): Promise<Issuer> {
+/**
+ * Starts an authorization server with one key.
+ * @returns {Promise<Issuer>}
+ */
+export async function startIssuer() {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const server = createServer((incoming, outgoing) => {
     outgoing.setHeader("content-type", "application/json");
@@ -25,8 +25,9 @@ export async function startIssuer(): Promise<Issuer> {
     const keys = [{ ...publicKey.export({ format: "jwk" }), kid: "es", use: "sig" }];
     outgoing.end(JSON.stringify(isAbout ? { issuer: url, jwks_uri: `${url}/keys` } : { keys }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const url = `http://127.0.0.1:${port}`;
   return {
     url,
     token(claims) {
@@ -34,7 +35,7 @@ export async function startIssuer(): Promise<Issuer> {
       const all = {
         iss: url,
         aud: RESOURCE,
-        exp: now + 600,
+        exp: now + 3600,
         iat: now,
         sub: "ann",
         client_id: "app",
