@@ -60,7 +60,7 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
     call: () => Promise<T>,
     received: (result: T) => number = () => 0,
   ): Promise<T> => runTrip(observers, { operation, ...about }, call, received);
-  const { statMany, lockAll, snapshot, fork, drop, merge, history, search, records } = storage;
+  const { statMany, lockAll, snapshot, fork, drop, merge, history, search, records, forkedAt } = storage;
   const observed: Storage = {
     probe: (options) => run("probe", none, () => storage.probe(options)),
     readMany: (paths, options) =>
@@ -109,6 +109,7 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
       ? {}
       : { search: (query) => run("search", named(1), () => search.call(storage, query)) }),
     ...(records === undefined ? {} : { records: observeRecords(records, run) }),
+    ...(forkedAt === undefined ? {} : { forkedAt }),
   };
   observedStorages.set(observed, storage);
   return observed;

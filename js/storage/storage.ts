@@ -212,6 +212,12 @@ export interface Storage {
   drop?(options?: StorageCall): Promise<void>;
   /** Returns past commits, newest first; with their changes where `version` or `key` names one. */
   history?(request: PastRequest): Promise<readonly Past[]>;
+  /**
+   * In a storage that `fork` has returned: the version at which it began, which the storage it was forked from had
+   * too. `changes` of either, since this version, names every path that it has changed since the fork. Searches of a
+   * fork then begin with what is known of its parent. Default: a fork is listed as a whole.
+   */
+  readonly forkedAt?: Version;
   /** Small records shared by the replicas of a server: approvals, budgets, reads, sessions, leases. */
   readonly records?: Records;
   /** Searches contents where the data is. */

@@ -113,14 +113,14 @@ interface OpenedFork {
 }
 
 /** Opens a fork that an opened storage has made. Its engine is the one that was probed. */
-export function openForkStorage(parent: Storage, fork: Storage): OpenedFork {
-  const { backend, searches } = openBackend(fork);
-  const facts = openedStorages.get(parent)?.then((opened) => opened.facts);
-  if (facts !== undefined)
-    openedStorages.set(
-      fork,
-      facts.then((known) => ({ backend, searches, facts: known })),
-    );
+export async function openForkStorage(parent: Storage, fork: Storage): Promise<OpenedFork> {
+  const opened = await openedStorages.get(parent);
+  const { forkedAt } = fork;
+  const origin =
+    opened === undefined || forkedAt === undefined ? undefined : { parent: opened.searches, at: forkedAt };
+  const { backend, searches } = openBackend(fork, origin);
+  if (opened !== undefined)
+    openedStorages.set(fork, Promise.resolve({ backend, searches, facts: opened.facts }));
   return {
     backend,
     searches: { moment: (signal) => searches.moment({ signal }), versionOf: versionOfMoment },

@@ -53,9 +53,24 @@ interface GrantedSecrets {
   changes: number;
 }
 
-/** Confines a backend to a policy. */
-export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBackend {
-  return confineWith(inner, policy, makePathResolver(inner, policy), { paths: [], changes: 0 });
+/** The resolver of each confined backend, with its policy. */
+const resolvers = new WeakMap<
+  FsBackend,
+  { readonly policy: SandboxPolicy; readonly opened: Promise<PathResolver> }
+>();
+
+/**
+ * Confines a backend to a policy. `like` is a backend that {@link confineBackend} has confined to the same policy and
+ * whose files the inner one began with, as those of a fork: the roots are then where they are there, and no call looks
+ * for them.
+ */
+export function confineBackend(inner: FsBackend, policy: SandboxPolicy, like?: FsBackend): FsBackend {
+  const known = like && resolvers.get(like);
+  const opened =
+    known?.policy === policy
+      ? known.opened.then((resolver) => resolver.over(inner))
+      : makePathResolver(inner, policy);
+  return confineWith(inner, policy, opened, { paths: [], changes: 0 });
 }
 
 function confineWith(
@@ -352,6 +367,7 @@ function confineWith(
     moment === undefined
       ? judgedSearches(inner, policy, opened, walked, secrets)
       : momentSearches(moment, (at) => confineBackend(at, policy), secrets);
+  resolvers.set(backend, { policy, opened });
   return Object.freeze(Object.assign(backend, searches));
 }
 

@@ -38,7 +38,7 @@ export function judgedSearches(
       const { real, resolver } = await placeOf(root);
       // A place that is named by a link is judged by both names, and a single file by its content.
       const isPlain = resolver.nameOf(root) === real && (await walked.stat(root)).isDir;
-      const found = isPlain ? await copy.grep(real, query, policy, granted()) : undefined;
+      const found = isPlain ? await copy.grep(real, query, policy, granted(), walked) : undefined;
       return found ?? grepBackend(walked, root, query);
     };
   }

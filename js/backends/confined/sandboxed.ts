@@ -63,9 +63,12 @@ export class SandboxedBackend implements FsBackend {
   declare readonly close?: NonNullable<FsBackend["close"]>;
   declare readonly lock?: NonNullable<FsBackend["lock"]>;
 
-  constructor(inner: FsBackend, policy: SandboxPolicy) {
+  constructor(inner: FsBackend, policy: SandboxPolicy);
+  // The third argument is no part of the type: see `sandboxFork`.
+  constructor(inner: FsBackend, policy: SandboxPolicy, parent?: unknown) {
     checkPolicy(policy);
-    const confined = inner.confine?.(policy) ?? confineBackend(inner, policy);
+    const like = parent instanceof SandboxedBackend ? parent.#confined : undefined;
+    const confined = inner.confine?.(policy) ?? confineBackend(inner, policy, like);
     this.#confined = confined;
     boundOutput(this, policy, inner);
     markPathsLike(inner, this);
@@ -127,4 +130,17 @@ export class SandboxedBackend implements FsBackend {
   glob(pattern: string, options?: { readonly root?: string }): MaybePromise<readonly string[]> {
     return this.#confined.glob(pattern, options);
   }
+}
+
+/**
+ * Confines the files of a fork to a policy. Where that is the policy of `parent`, the confined files that were forked,
+ * the roots are not looked for again.
+ */
+export function sandboxFork(parent: FsBackend, inner: FsBackend, policy: SandboxPolicy): SandboxedBackend {
+  const Sandboxed = SandboxedBackend as new (
+    inner: FsBackend,
+    policy: SandboxPolicy,
+    parent: FsBackend,
+  ) => SandboxedBackend;
+  return new Sandboxed(inner, policy, parent);
 }

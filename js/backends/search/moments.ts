@@ -11,13 +11,15 @@ import type { Signalled } from "./search-grep.ts";
 export interface MomentSearch {
   /**
    * Searches the contents below a real directory as the policy allows, with the real paths of the granted secrets.
-   * Returns undefined where the moment has to be walked.
+   * `walked` are the files of the moment as the caller may see them, without searches. Returns undefined where the
+   * moment has to be walked.
    */
   grep(
     root: string,
     query: SearchQuery & Signalled,
     policy: SandboxPolicy | undefined,
     granted: readonly string[],
+    walked: FsBackend,
   ): Promise<SearchResult | undefined>;
 }
 

@@ -4,9 +4,9 @@
  */
 import type { PathGlobs, WalkQuery } from "../../engine/search.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import type { FsBackend, FsEntry } from "../backend.ts";
+import type { FsEntry } from "../backend.ts";
 import { walkRuns } from "../walk/drive.ts";
-import { IGNORE_FILES, readIgnoreFiles, rulesAbove } from "../walk/ignore-files.ts";
+import { IGNORE_FILES, type IgnoreSource, readIgnoreFiles, rulesAbove } from "../walk/ignore-files.ts";
 import { TreeWalk, type WalkCounts } from "../walk/walk.ts";
 import type { DirectoriesAbove, WalkCache, WalkItem } from "../walk/walk-memo.ts";
 
@@ -41,12 +41,12 @@ export type WalkEntry = Pick<WalkItem, "path" | "entry" | "slot">;
 export class SearchWalk {
   /** The counts so far. */
   counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredSeen: 0 };
-  readonly #backend: FsBackend;
+  readonly #backend: IgnoreSource;
   readonly #root: string;
   readonly #request: SearchWalkRequest;
   readonly #names: readonly string[] | undefined;
 
-  constructor(backend: FsBackend, root: string, request: SearchWalkRequest) {
+  constructor(backend: IgnoreSource, root: string, request: SearchWalkRequest) {
     this.#backend = backend;
     this.#root = root;
     this.#request = request;

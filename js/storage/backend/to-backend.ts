@@ -26,7 +26,12 @@ import { provideMoments } from "../../backends/search/moments.ts";
 import { normalise } from "../../backends/paths.ts";
 import { provideStage, provideStageEntry } from "../../backends/transaction/stage.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
-import { type SearchMethods, type SearchedStorage, StorageSearches } from "../search/searches.ts";
+import {
+  type ForkSearchOrigin,
+  type SearchMethods,
+  type SearchedStorage,
+  StorageSearches,
+} from "../search/searches.ts";
 import { CallStage } from "../staged/stage.ts";
 import type { Storage } from "../storage.ts";
 import { StorageChanges } from "./changes.ts";
@@ -66,15 +71,18 @@ export function toBackend(storage: BackedStorage): StorageBackend {
   return openBackend(storage).backend;
 }
 
-/** Returns a backend over a storage, and its searches. */
-export function openBackend(storage: BackedStorage): {
+/** Returns a backend over a storage, and its searches. `origin` says where a fork comes from. */
+export function openBackend(
+  storage: BackedStorage,
+  origin?: ForkSearchOrigin,
+): {
   readonly backend: StorageBackend;
   readonly searches: StorageSearches;
 } {
   const lock = locksOf(storage);
   const contention = new Contention();
   const over = (view: StorageView): BackendOfStorage => new BackendOfStorage(view, contention);
-  const searches = new StorageSearches(storage, over);
+  const searches = new StorageSearches(storage, over, origin);
   const noting = searches.noting(storage);
   const backend = Object.assign(over(noting), searches.methods());
   provideMoments(backend, (options) => searches.moment(options));

@@ -147,6 +147,7 @@ class MemoryStorageEngine implements MemoryStorage {
   readonly #snapshots = new Map<Version, { readonly root: StoredDir; holders: number }>();
   readonly #keys = new Map<string, { readonly answer: Committed; readonly until: number }>();
   readonly #name: string | undefined;
+  declare readonly forkedAt?: Version;
   /**
    * The base of the next three-way merge from each fork of this storage and from its parent: the state at the fork,
    * later the state of the other storage when it was last merged into this one.
@@ -157,6 +158,7 @@ class MemoryStorageEngine implements MemoryStorage {
   readonly records: MemoryRecords;
 
   constructor(family: Family, root: StoredDir, log: CommitLog, name?: string) {
+    if (name !== undefined) this.forkedAt = log.head;
     this.#family = family;
     this.#root = root;
     this.#log = log;

@@ -103,3 +103,27 @@ const NO_CHILDREN: ReadonlyMap<string, StoredNode> = new Map();
 function childrenOf(node: StoredNode | undefined): ReadonlyMap<string, StoredNode> {
   return isDirNode(node) ? node.children : NO_CHILDREN;
 }
+
+/**
+ * Returns the paths at which a search finds something else in two trees: another type, content or target. A directory
+ * that both have does not differ itself. Nodes that both trees share are not visited.
+ */
+export function differingPaths(before: StoredDir, after: StoredDir): readonly string[] {
+  const found: string[] = [];
+  const compare = (a: StoredNode | undefined, b: StoredNode | undefined): void => {
+    if (a === b) return;
+    if (a === undefined || b === undefined || !isSameContent(a.entry, b.entry))
+      found.push(((b ?? a) as StoredNode).entry.path);
+    const [inA, inB] = [childrenOf(a), childrenOf(b)];
+    for (const [name, node] of inA) compare(node, inB.get(name));
+    for (const [name, node] of inB) if (!inA.has(name)) compare(undefined, node);
+  };
+  compare(before, after);
+  return found;
+}
+
+function isSameContent(a: Entry, b: Entry): boolean {
+  if (a === b) return true;
+  if (a.type !== b.type || a.target !== b.target) return false;
+  return a.type !== "file" || (a.hash !== undefined && a.hash === b.hash && a.size === b.size);
+}

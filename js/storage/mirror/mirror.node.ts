@@ -11,19 +11,19 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { SearchResult } from "../../engine/search-types.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import { LocalBackend } from "../../backends/local/local.node.ts";
-import type { SandboxPolicy } from "../../backends/policy.ts";
+import type { LocalBackend } from "../../backends/local/local.node.ts";
 import type { Entry, ReadEntry } from "../entry.ts";
 import { changedPaths, nodeAt, nodesOf } from "../memory/nodes.ts";
 import { endOfBatch, type TreeContents } from "../search/contents.ts";
 import type { MirrorSearch, StorageMirror } from "../search/mirrored.ts";
 import type { Moment } from "../search/moment.ts";
 import type { StorageTree } from "../search/tree.ts";
+import { divideBeside, searchBeside } from "./beside.ts";
 import { canAnswer } from "./can-answer.ts";
+import { below, CopyDisks } from "./copy-disks.node.ts";
 import { DiskCopy } from "./disk-copy.node.ts";
 import { Gate } from "./gate.ts";
 import type { MirrorPlace } from "./places.node.ts";
-import { policyBelow } from "./policy.ts";
 
 /**
  * The maximum number of changed files, and of their bytes, that a search waits for. When more have changed, the search
@@ -36,8 +36,6 @@ const BYTES_PER_SAVE = 64 << 20;
 const [RETRY_MS, SAVE_MS] = [5000, 1000];
 /** The maximum time that a search waits until the copy of an earlier process is opened and brought up to date. */
 const MAX_OPENING_MS = 1000;
-/** The maximum number of policies for which a backend over the copy is open. */
-const MAX_POLICIES = 16;
 /** The maximum number of attempts to fill a copy while other writers change the storage. */
 const MAX_TRIES = 4;
 /** Errors that the query itself causes, so that a walk would fail with them as well. */
@@ -73,22 +71,14 @@ export class DiskMirror implements StorageMirror {
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
   #notedAt = 0;
   #closed = false;
-  /**
-   * The policies and granted secrets of the searches that came before the copy was filled, by `keyOf`. Their indexes
-   * are built once it is.
-   */
-  readonly #asked = new Map<string, Allowed>();
-  /**
-   * The backends over the copy, one for each policy and its granted secrets, by `keyOf`, the least recently used first;
-   * undefined for a policy that cannot be applied to the copy.
-   */
-  readonly #disks = new Map<string, LocalBackend | undefined>();
+  readonly #disks: CopyDisks;
 
   constructor({ contents, fresh, place, maxBytes }: DiskMirrorParts) {
     this.#contents = contents;
     this.#fresh = fresh;
     this.#place = place;
     this.#maxBytes = maxBytes;
+    this.#disks = new CopyDisks(place.directory);
   }
 
   /** The tree whose files the copy has; undefined while it is being filled or updated. */
@@ -110,19 +100,44 @@ export class DiskMirror implements StorageMirror {
     return this.#copy?.read(entry) ?? Promise.resolve(undefined);
   }
 
-  async grep(moment: Moment, search: MirrorSearch): Promise<SearchResult | undefined> {
-    const { tree } = moment;
+  async grep({ tree }: Moment, search: MirrorSearch): Promise<SearchResult | undefined> {
     if (this.#closed) return undefined;
-    if (this.#at === undefined && this.#asked.size < MAX_POLICIES) this.#asked.set(keyOf(search), search);
+    if (this.#at === undefined) this.#disks.ask(search);
     if (!(await this.#reach(tree))) return undefined;
+    return this.#search(search, ({ at, disk, files }) =>
+      at.serial < tree.serial ? undefined : disk.grep(below(files, search.root), search.query),
+    );
+  }
+
+  async grepFork({ tree }: Moment, search: MirrorSearch): Promise<SearchResult | undefined> {
+    if (this.#closed) return undefined;
+    if (this.#at === undefined) {
+      this.#disks.ask(search);
+      await this.#soon(this.#following ?? this.#followNewest());
+    }
+    return this.#search(search, ({ at, disk, files }) => {
+      const parts = divideBeside(at, tree, search);
+      if (parts !== undefined)
+        return searchBeside(parts, search, (query) => disk.grep(below(files, search.root), query));
+      // The fork differs in too much. It may be nearer to the present state of its parent.
+      if (this.#following === undefined) void this.#followNewest();
+      return undefined;
+    });
+  }
+
+  /** Searches the copy in one state. Returns undefined where the copy cannot answer. */
+  #search(
+    search: MirrorSearch,
+    run: (copy: SearchedCopy) => Promise<SearchResult> | undefined,
+  ): Promise<SearchResult | undefined> {
     return this.#gate.read(async () => {
       const [copy, at] = [this.#copy, this.#at];
-      if (copy === undefined || at === undefined || at.serial < tree.serial) return undefined;
-      const disk = canAnswer(at, copy.rest, search) ? this.#diskFor(search, copy) : undefined;
+      if (copy === undefined || at === undefined) return undefined;
+      const disk = canAnswer(at, copy.rest, search) ? this.#disks.for(search, copy.files) : undefined;
       if (disk === undefined) return undefined;
       this.#noteUse();
       try {
-        return await disk.grep(below(copy, search.root), search.query);
+        return await run({ at, disk, files: copy.files });
       } catch (error) {
         if (!(error instanceof FilewrightError)) throw error;
         if (QUERY_ERRORS.has(error.code) && error.path === undefined) throw error;
@@ -141,7 +156,7 @@ export class DiskMirror implements StorageMirror {
     await this.#following?.catch(() => undefined);
     await this.#gate.write(async () => {
       if (!this.#place.passing) this.#save();
-      this.#closeDisks();
+      this.#disks.close();
       this.#place.release();
     });
   }
@@ -151,7 +166,7 @@ export class DiskMirror implements StorageMirror {
     if (this.#following !== undefined || this.#copy === undefined || !this.#gate.isIdle) return false;
     this.#at = undefined;
     this.#wanted = undefined;
-    this.#closeDisks();
+    this.#disks.close();
     this.#copy.clear();
     this.#place.note(0);
     this.#retryAt = performance.now() + RETRY_MS;
@@ -162,10 +177,7 @@ export class DiskMirror implements StorageMirror {
   async #reach(tree: StorageTree): Promise<boolean> {
     const at = this.#at;
     if (at === undefined) {
-      const following = this.follow(tree);
-      // Opening the copy of an earlier process is usually faster than a walk that reads the same files.
-      if (this.#place.known)
-        await Promise.race([following, sleep(MAX_OPENING_MS, undefined, { ref: false })]);
+      await this.#soon(this.follow(tree));
       return this.#isAt(tree);
     }
     if (at.serial >= tree.serial) return true;
@@ -175,6 +187,20 @@ export class DiskMirror implements StorageMirror {
     if (!isSmall(files)) return false;
     await following;
     return this.#isAt(tree);
+  }
+
+  /** Waits until the copy of an earlier process is opened: usually, a walk that reads the same files is slower. */
+  async #soon(following: Promise<void>): Promise<void> {
+    if (this.#place.known) await Promise.race([following, sleep(MAX_OPENING_MS, undefined, { ref: false })]);
+  }
+
+  /** Brings the copy to the present state of the storage. The promise resolves also when that failed. */
+  async #followNewest(): Promise<void> {
+    try {
+      await this.follow(await this.#fresh());
+    } catch (error) {
+      debug.search?.(`the copy on the disk was not filled: ${reasonOf(error)}`);
+    }
   }
 
   #isAt({ serial }: StorageTree): boolean {
@@ -194,9 +220,7 @@ export class DiskMirror implements StorageMirror {
       }
     } catch (error) {
       this.#retryAt = performance.now() + RETRY_MS;
-      debug.search?.(
-        `the copy on the disk was not filled: ${error instanceof Error ? error.message : error}`,
-      );
+      debug.search?.(`the copy on the disk was not filled: ${reasonOf(error)}`);
     }
   }
 
@@ -272,8 +296,7 @@ export class DiskMirror implements StorageMirror {
     }
     this.#at = tree;
     this.#save();
-    for (const allowed of this.#asked.values()) this.#diskFor(allowed, copy);
-    this.#asked.clear();
+    this.#disks.openAsked(copy.files);
     return true;
   }
 
@@ -291,45 +314,6 @@ export class DiskMirror implements StorageMirror {
     return found;
   }
 
-  /** Returns the backend over the copy for what a search may see; undefined where the policy cannot be applied. */
-  #diskFor(allowed: Allowed, copy: DiskCopy): LocalBackend | undefined {
-    const key = keyOf(allowed);
-    const known = this.#disks.get(key);
-    if (known !== undefined || this.#disks.has(key)) {
-      this.#disks.delete(key);
-      this.#disks.set(key, known);
-      return known;
-    }
-    for (const [oldest, disk] of this.#disks) {
-      if (this.#disks.size < MAX_POLICIES) break;
-      disk?.close();
-      this.#disks.delete(oldest);
-    }
-    const policy = policyBelow(allowed.policy, copy.files);
-    const options = { stateDir: this.#place.directory, index: "anywhere", kernel: "off" } as const;
-    const disk = policy && new LocalBackend({ policy, ...options });
-    this.#disks.set(key, disk);
-    if (policy !== undefined && disk !== undefined) {
-      disk.grantSecrets(allowed.granted.map((path) => below(copy, path)));
-      void this.#warm(disk, policy);
-    }
-    return disk;
-  }
-
-  /** Builds the index for a policy, or loads the one that an earlier process saved. Searches do not wait for it. */
-  async #warm(disk: LocalBackend, { read }: SandboxPolicy): Promise<void> {
-    try {
-      for (const root of read ?? []) if ((await disk.exists(root)) === true) await disk.warm(root);
-    } catch (error) {
-      debug.search?.(`no index of the copy: ${error instanceof Error ? error.message : error}`);
-    }
-  }
-
-  #closeDisks(): void {
-    for (const disk of this.#disks.values()) disk?.close();
-    this.#disks.clear();
-  }
-
   #save(): void {
     this.#copy?.save();
     if (this.#copy !== undefined) this.#place.note(this.#copy.bytes);
@@ -343,9 +327,7 @@ export class DiskMirror implements StorageMirror {
       try {
         this.#save();
       } catch (error) {
-        debug.search?.(
-          `the record of the copy was not saved: ${error instanceof Error ? error.message : error}`,
-        );
+        debug.search?.(`the record of the copy was not saved: ${reasonOf(error)}`);
       }
     }, SAVE_MS);
     this.#saveTimer.unref();
@@ -366,20 +348,14 @@ function isSmall(files: readonly Entry[]): boolean {
   return files.length <= MAX_AWAITED_FILES && bytes <= MAX_AWAITED_BYTES;
 }
 
-/** The policy and the granted secrets that limit a search. */
-type Allowed = Pick<MirrorSearch, "policy" | "granted">;
-
-/** The JSON of each policy. A policy is frozen, so its JSON is computed once. */
-const policyKeys = new WeakMap<SandboxPolicy, string>();
-
-/** Returns a text that is equal for searches that may see the same. */
-function keyOf({ policy, granted }: Allowed): string {
-  let key = policy === undefined ? "" : policyKeys.get(policy);
-  if (key === undefined) {
-    key = JSON.stringify(policy);
-    policyKeys.set(policy as SandboxPolicy, key);
-  }
-  return granted.length === 0 ? key : `${key} ${JSON.stringify(granted)}`;
+/** The copy in one state, as a search uses it. */
+interface SearchedCopy {
+  /** The tree whose files the copy has. */
+  readonly at: StorageTree;
+  /** The files of the copy that the search may see. */
+  readonly disk: LocalBackend;
+  /** The directory of the files. */
+  readonly files: string;
 }
 
 /**
@@ -400,11 +376,6 @@ async function writeChecked(copy: DiskCopy, { entry, body }: ReadEntry): Promise
 /** The minimum size in bytes of a content that is hashed on another thread. */
 const MIN_ASYNC_HASH_BYTES = 256 * 1024;
 
-/** Returns the path on the disk for a path of the storage. */
-function below({ files }: DiskCopy, path: string): string {
-  return path === "/" ? files : files + path;
-}
-
 function isFile(entry: Entry | undefined): entry is Entry {
   return entry?.type === "file";
 }
@@ -423,4 +394,8 @@ function isKept(type: Entry["type"] | undefined): boolean {
 /** Returns the type of an entry of a tree; undefined where there is none. */
 function typeIn(tree: StorageTree, path: string): Entry["type"] | undefined {
   return nodeAt(tree.root, path)?.entry.type;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

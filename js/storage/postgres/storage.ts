@@ -70,10 +70,12 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
   readonly records: Records;
   readonly #database: Database;
   readonly #contents: TenantContents;
+  declare readonly forkedAt?: Version;
   #fairLocks: boolean | undefined;
   #closed = false;
 
-  constructor(place: WorkspacePlace, fairLocks?: boolean) {
+  constructor(place: WorkspacePlace, fairLocks?: boolean, forkedAt?: Version) {
+    if (forkedAt !== undefined) this.forkedAt = forkedAt;
     this.place = place;
     this.#database = place.database;
     this.#contents = new TenantContents(place.database, place.tenant, place.blobs);
@@ -282,7 +284,8 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
     checkWorkspaceName(name);
     const values = [...this.#open(options), name, this.#at(options.at)];
     const [row] = await this.#database.change("fork", values, options.signal);
-    return new PostgresStorageEngine({ ...this.place, id: String(row?.["id"]) }, this.#fairLocks);
+    const place = { ...this.place, id: String(row?.["id"]) };
+    return new PostgresStorageEngine(place, this.#fairLocks, String(row?.["base"]));
   }
 
   async merge(from: Storage, options: MergeOfForkOptions = {}): Promise<Merged> {

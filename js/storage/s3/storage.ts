@@ -73,6 +73,7 @@ class S3StorageEngine implements S3Storage {
   /** The states that this process keeps, by their versions. */
   readonly #kept = new Map<Version, { readonly state: KeptState; readonly keys: string[] }>();
   readonly records: Records;
+  declare forkedAt?: Version;
   #closed = false;
 
   constructor(options: S3StorageOptions, objects: Objects, workspace: string) {
@@ -204,6 +205,7 @@ class S3StorageEngine implements S3Storage {
     await storeObjects(this.#parts.objects, [begin.state], signal);
     if (!(await fork.#parts.state.create(begin.root, signal)))
       throw new FilewrightError("ALREADY_EXISTS", `there is a workspace '${name}'`);
+    fork.forkedAt = state.version;
     return fork;
   }
 

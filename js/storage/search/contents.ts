@@ -50,11 +50,12 @@ export class TreeContents {
   #keptBytes = 0;
   /** The contents that are on their way, by path and hash. */
   readonly #flights = new Map<string, Flight>();
-  /** The copy on this machine. */
-  copy: NearContents | undefined;
+  readonly #copy: () => NearContents | undefined;
 
-  constructor(storage: Pick<Storage, "readMany">) {
+  /** `copy` returns the copy on this machine; undefined where there is none. */
+  constructor(storage: Pick<Storage, "readMany">, copy: () => NearContents | undefined) {
     this.#storage = storage;
+    this.#copy = copy;
   }
 
   /**
@@ -172,7 +173,7 @@ export class TreeContents {
       this.#kept.set(hash, kept);
       return kept;
     }
-    const body = await this.copy?.near(entry);
+    const body = await this.#copy()?.near(entry);
     if (body !== undefined) this.#keep({ entry, body });
     return body;
   }

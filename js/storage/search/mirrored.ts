@@ -1,5 +1,6 @@
 /** A copy of the files of a storage on this machine, as the searches of the storage see it. */
 import type { SearchQuery, SearchResult } from "../../engine/search-types.ts";
+import type { FsBackend } from "../../backends/backend.ts";
 import type { SandboxPolicy } from "../../backends/policy.ts";
 import type { Signalled } from "../../backends/search/search-grep.ts";
 import type { NearContents } from "./contents.ts";
@@ -14,6 +15,8 @@ export interface MirrorSearch {
   readonly policy: SandboxPolicy | undefined;
   /** The real paths of the secrets that may be read. */
   readonly granted: readonly string[];
+  /** The files of the moment as the caller may see them, without searches. */
+  readonly walked: FsBackend;
 }
 
 /** A copy of the files of a storage. */
@@ -23,4 +26,9 @@ export interface StorageMirror extends NearContents {
    * there yet or cannot answer: the moment is walked instead.
    */
   grep(moment: Moment, search: MirrorSearch): Promise<SearchResult | undefined>;
+  /**
+   * Searches a moment of a fork of the storage, or of a fork of one: the copy, without what differs there, and that
+   * by a walk. Returns undefined where the whole moment has to be walked.
+   */
+  grepFork(moment: Moment, search: MirrorSearch): Promise<SearchResult | undefined>;
 }

@@ -29,25 +29,43 @@ export type SearchMethods = Required<
   Pick<FsBackend, "grep" | "find" | "findFiles" | "listTree" | "listPage">
 >;
 
+/** Where a fork comes from, for its searches. */
+export interface ForkSearchOrigin {
+  /** The searches of the storage from which it was forked. */
+  readonly parent: StorageSearches;
+  /** The version of that storage at which the fork began. */
+  readonly at: Version;
+}
+
 /** The searches of one storage. */
 export class StorageSearches {
   readonly trees: StorageTrees;
   readonly contents: TreeContents;
   readonly #backendOf: (view: StorageView) => FsBackend;
+  readonly #parent: StorageSearches | undefined;
   #last: { readonly moment: Moment; readonly backend: FsBackend } | undefined;
   #mirror: StorageMirror | undefined;
 
-  constructor(storage: SearchedStorage, backendOf: (view: StorageView) => FsBackend) {
-    this.trees = new StorageTrees(storage);
-    this.contents = new TreeContents(storage);
+  /** With `origin` the storage is a fork, which shares the trees and the copy of its parent. */
+  constructor(
+    storage: SearchedStorage,
+    backendOf: (view: StorageView) => FsBackend,
+    origin?: ForkSearchOrigin,
+  ) {
+    this.#parent = origin?.parent;
+    this.trees = new StorageTrees(storage, origin && { trees: origin.parent.trees, at: origin.at });
+    this.contents = new TreeContents(storage, () => this.mirror);
     this.#backendOf = backendOf;
+  }
+
+  /** The copy on this machine of the files of this storage, or of the storage that it was forked from. */
+  get mirror(): StorageMirror | undefined {
+    return this.#mirror ?? this.#parent?.mirror;
   }
 
   /** Sets the copy of the files on this machine that later searches use; undefined for none. */
   use(mirror: StorageMirror | undefined): void {
     this.#mirror = mirror;
-    this.contents.copy = mirror;
-    this.#last = undefined;
   }
 
   /**
@@ -67,11 +85,13 @@ export class StorageSearches {
         await this.contents.prefetch(entries.filter(isFile), signal);
       };
     });
-    const mirror = this.#mirror;
-    if (mirror !== undefined)
-      provideMomentSearch(backend, {
-        grep: async (root, query, policy, granted) => mirror.grep(moment, { root, query, policy, granted }),
-      });
+    provideMomentSearch(backend, {
+      grep: async (root, query, policy, granted, walked) => {
+        const search = { root, query, policy, granted, walked };
+        if (this.#mirror !== undefined) return this.#mirror.grep(moment, search);
+        return this.#parent?.mirror?.grepFork(moment, search);
+      },
+    });
     this.#last = { moment, backend };
     return backend;
   }
@@ -142,7 +162,9 @@ async function grepMoment(
 ): Promise<SearchResult> {
   const real = (await moment.realpath?.(root)) ?? root;
   const isDirectory = real === normalise(root).path && (await moment.stat(real)).isDir;
-  const found = isDirectory ? await momentSearchOf(moment)?.grep(real, query, undefined, []) : undefined;
+  const found = isDirectory
+    ? await momentSearchOf(moment)?.grep(real, query, undefined, [], moment)
+    : undefined;
   return found ?? grepBackend(moment, root, query);
 }
 

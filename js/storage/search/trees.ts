@@ -2,13 +2,15 @@
  * The newest tree of a storage, kept in memory: it is listed once, and then asked for what has changed. So a search or
  * a listing costs one round trip, however many directories it reads.
  */
+import { debug } from "../../engine/debug.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import type { Entry, Version } from "../entry.ts";
 import type { Storage } from "../storage.ts";
 import { type StorageTree, TreeDraft } from "./tree.ts";
 
 /** The parts of a storage that its trees are made from. */
-export type ListedStorage = Pick<Storage, "list"> & Partial<Pick<Storage, "changes">>;
+export type ListedStorage = Pick<Storage, "list" | "readMany"> & Partial<Pick<Storage, "changes">>;
 
 /** The number of entries of a page. */
 const PAGE_ENTRIES = 10_000;
@@ -16,6 +18,8 @@ const PAGE_ENTRIES = 10_000;
 const PAGE_CHANGES = 1000;
 /** The number of pages of changes after which listing again costs less. */
 const MAX_CHANGE_PAGES = 20;
+/** The number of entries that are read at once for the first tree of a fork. */
+const ENTRIES_PER_READ = 2000;
 /** The number of gaps in a row after which a storage is listed without being asked for changes first. */
 const MAX_GAPS = 2;
 /** The number of entries that are kept in memory, about 250 bytes each. A larger storage is listed by each search. */
@@ -28,6 +32,14 @@ export interface FreshOptions {
   readonly maxAgeMs?: number | undefined;
 }
 
+/** The beginning of a fork. */
+interface TreeOrigin {
+  /** The trees of the storage from which it was forked. */
+  readonly trees: StorageTrees;
+  /** The version of that storage at which the fork began. */
+  readonly at: Version;
+}
+
 /** The trees of one storage. */
 export class StorageTrees {
   readonly #storage: ListedStorage;
@@ -37,9 +49,12 @@ export class StorageTrees {
   #running: Promise<StorageTree> | undefined;
   #next: Promise<StorageTree> | undefined;
   #gaps = 0;
+  /** The origin of a fork, from which its first tree is made. */
+  readonly #origin: TreeOrigin | undefined;
 
-  constructor(storage: ListedStorage) {
+  constructor(storage: ListedStorage, origin?: TreeOrigin) {
     this.#storage = storage;
+    this.#origin = origin;
   }
 
   /** The tree that was answered last; undefined before the first one. */
@@ -98,23 +113,71 @@ export class StorageTrees {
       }
       this.#gaps++;
     }
-    return this.#list();
+    return (before === undefined ? await this.#derive() : undefined) ?? this.#list();
+  }
+
+  /**
+   * Returns the tree of a fork, made from a tree of its origin: what neither side has changed since the fork is shared.
+   * Undefined where listing is needed or costs less.
+   */
+  async #derive(): Promise<StorageTree | undefined> {
+    if (this.#origin === undefined || this.#storage.changes === undefined) return undefined;
+    const { trees, at } = this.#origin;
+    try {
+      let known = trees.last;
+      // A newer tree is as good: what the origin has changed since the fork is read from the fork.
+      if (known?.version !== at) known = await trees.fresh();
+      const draft = new TreeDraft(known);
+      if (known.version !== at) {
+        const changed = await trees.#changes(at);
+        if (changed === undefined) return undefined;
+        draft.apply(await this.#entriesAt(changed.entries.map(({ path }) => path)));
+      }
+      return await this.#follow(draft.finish(at));
+    } catch (error) {
+      // The origin may be closed.
+      debug.search?.(`no tree of the origin: ${error instanceof Error ? error.message : error}`);
+      return undefined;
+    }
+  }
+
+  /** Returns the entries of some paths, `gone` for what is not there. */
+  async #entriesAt(paths: readonly string[]): Promise<readonly Entry[]> {
+    const found: Entry[] = [];
+    for (let from = 0; from < paths.length; from += ENTRIES_PER_READ) {
+      const wanted = paths.slice(from, from + ENTRIES_PER_READ);
+      const { results } = await this.#storage.readMany(wanted, { bodies: false });
+      for (const [index, path] of wanted.entries()) {
+        const one = results[index] ?? null;
+        if (one instanceof FilewrightError) throw one;
+        found.push(one?.entry ?? { path, type: "gone", version: "" });
+      }
+    }
+    return found;
   }
 
   /** Brings a tree to the present; undefined where listing again is needed or costs less. */
   async #follow(before: StorageTree): Promise<StorageTree | undefined> {
-    const found: Entry[] = [];
-    let since: Version = before.version;
+    const changed = await this.#changes(before.version);
+    if (changed === undefined) return undefined;
+    const { entries, head } = changed;
+    if (entries.length === 0 && head === before.version) return before;
+    const draft = new TreeDraft(before);
+    draft.apply(entries);
+    return draft.finish(head);
+  }
+
+  /** Returns all changes since a version; undefined where it is not kept, or listing costs less. */
+  async #changes(
+    version: Version,
+  ): Promise<{ readonly entries: readonly Entry[]; readonly head: Version } | undefined> {
+    const entries: Entry[] = [];
+    let since = version;
     for (let pages = 0; pages < MAX_CHANGE_PAGES; pages++) {
       const page = await this.#storage.changes?.(since, { limit: PAGE_CHANGES });
       if (page === undefined || page.gap === true) return undefined;
-      found.push(...page.entries);
-      if (page.next === undefined) {
-        if (found.length === 0 && page.head === before.version) return before;
-        const draft = new TreeDraft(before);
-        draft.apply(found);
-        return draft.finish(page.head);
-      }
+      entries.push(...page.entries);
+      if (page.next === undefined) return { entries, head: page.head };
       since = page.next;
     }
     return undefined;

@@ -84,6 +84,31 @@ export const forkCases: readonly StorageCase[] = [
     },
   },
   {
+    name: "fork: forkedAt, where it is given, is a version that both sides know",
+    needs: ["fork"],
+    run: async ({ storage, write }) => {
+      await write({ "/a": "1", "/b": "1" });
+      const fork = await forkOf(storage, "since");
+      const { forkedAt } = fork;
+      if (forkedAt === undefined) return;
+      await write({ "/c": "parent" });
+      await fork.commit([{ op: "remove", path: "/a" }, put("/d", "fork")]);
+      for (const [side, changed] of [
+        [storage, ["/c"]],
+        [fork, ["/a", "/d"]],
+      ] as const) {
+        const { entries, gap } = await side.changes(forkedAt, { limit: 10 });
+        assertEqual([gap, entries.map(({ path }) => path).sort()], [undefined, changed], "what has changed");
+      }
+      const inner = await forkOf(fork, "inner");
+      assertEqual(
+        (await inner.changes(inner.forkedAt ?? null, { limit: 10 })).entries,
+        [],
+        "a fork of a fork",
+      );
+    },
+  },
+  {
     name: "merge: brings in what only the fork changed, as one commit",
     needs: ["fork", "merge"],
     run: async (context) => {

@@ -191,7 +191,7 @@ async function makeFiles(
   if (storage === undefined) return layerFiles(fs, resolver);
   try {
     const fork = await storage.fork(name, { signal });
-    return storageFiles(storage, fork, openForkStorage(storage, fork));
+    return storageFiles(storage, fork, await openForkStorage(storage, fork));
   } catch (error) {
     if (error instanceof FilewrightError && error.code === "ALREADY_EXISTS") throw existsError(name);
     throw error;

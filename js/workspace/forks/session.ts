@@ -3,7 +3,7 @@
  * files: a fork has its own files, journal, reads, approvals and locks.
  */
 import type { FsBackend } from "../../backends/backend.ts";
-import { SandboxedBackend } from "../../backends/confined/sandboxed.ts";
+import { sandboxFork } from "../../backends/confined/sandboxed.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { makeApprovals } from "../../hooks/approvals.ts";
 import { makeJournal, MemoryJournal } from "../../journal/index.ts";
@@ -32,7 +32,7 @@ export function makeForkSession(
   const { policy } = parent.resolver;
   /** The backends to close when the fork is released. */
   const made = new Set<FsBackend>();
-  const confine = (within: SandboxPolicy): FsBackend => new SandboxedBackend(inner, within);
+  const confine = (within: SandboxPolicy): FsBackend => sandboxFork(parent.fs, inner, within);
   const fs = confine(policy);
   made.add(fs);
   const own = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));

@@ -58,4 +58,47 @@ describe.skipIf(missingServer() !== undefined)("mirrors of a Postgres storage", 
       data: { files: [] },
     });
   });
+
+  it("are shared by forks: a fork is one round trip, and its first search one more than it has to read", async () => {
+    const folder = temporaryDirectory();
+    const proxy = await startProxy(server.host);
+    afterThisTest(() => proxy.close());
+    const client = server.pool({ host: "127.0.0.1", port: proxy.port });
+    const storage = await postgresStorage({ client, workspace: "lineage" });
+    await storage.commit(
+      Array.from({ length: 200 }, (_, n) => put(`/ws/d${n % 9}/f${n}.txt`, `needle ${n}\n`)),
+    );
+    const ws = await openWorkspace({ storage, root: "/ws", stateDir: folder });
+    afterThisTest(() => ws.close());
+    await untilWarm(ws);
+    const count = async <T>(trips: number, run: () => Promise<T>): Promise<T> => {
+      const before = proxy.trips();
+      const result = await run();
+      expect(proxy.trips() - before).toBe(trips);
+      return result;
+    };
+    const search = async (on: Workspace, trips: number, files: readonly string[]): Promise<void> => {
+      const { data } = await count(trips, () => on.call("grep", { pattern: "needle 7$", output: "files" }));
+      expect(data).toMatchObject({ files, fresh: "watch" });
+    };
+    const fork = await count(1, () => ws.fork("one"));
+    await search(fork, 1, ["d7/f7.txt"]);
+    await fork.call("write_file", { path: "d7/f7.txt", content: "other\n" });
+    await fork.call("write_file", { path: "new.txt", content: "needle 7\n" });
+    const inner = await count(1, () => fork.fork("two"));
+    // What has changed since the fork, in its parent and in itself, and two contents at once.
+    await search(inner, 3, ["new.txt"]);
+    await search(inner, 1, ["new.txt"]);
+    await search(fork, 2, ["new.txt"]);
+    await ws.call("write_file", { path: "of-the-parent.txt", content: "needle 7\n" });
+    await search(fork, 1, ["new.txt"]);
+    // The parent has changed since this fork: its entries then are read from the fork.
+    const late = await count(1, () => ws.fork("three"));
+    await ws.call("write_file", { path: "later.txt", content: "needle 7\n" });
+    await search(late, 5, ["d7/f7.txt", "of-the-parent.txt"]);
+    await search(late, 1, ["d7/f7.txt", "of-the-parent.txt"]);
+    const { merged } = await fork.merge();
+    expect(merged).toBe(true);
+    await search(ws, 2, ["later.txt", "new.txt", "of-the-parent.txt"]);
+  });
 });

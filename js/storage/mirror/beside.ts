@@ -1,0 +1,92 @@
+/**
+ * The search of a fork beside the copy of its parent's files: the copy searches what both have in common, and what
+ * differs is walked in the fork. Nothing of the fork is copied.
+ */
+import type { SearchResult } from "../../engine/search-types.ts";
+import type { FsBackend } from "../../backends/backend.ts";
+import { isWithin } from "../../backends/paths.ts";
+import {
+  type ChangedEntries,
+  type ChangedRequest,
+  dividedGrep,
+  type DividedGrep,
+  divideSearch,
+  isChangedIn,
+  namesToChanges,
+  type SearchParts,
+} from "../../backends/search/divided-search.ts";
+import { beginReadAhead, inBatches } from "../../backends/search/read-ahead.ts";
+import { SearchWalk } from "../../backends/search/search-walk.ts";
+import { IGNORE_FILES } from "../../backends/walk/ignore-files.ts";
+import { differingPaths } from "../memory/nodes.ts";
+import type { MirrorSearch } from "../search/mirrored.ts";
+import type { StorageTree } from "../search/tree.ts";
+
+/** The paths in which a tree differs from the one that was compared with it last. */
+const differences = new WeakMap<
+  StorageTree,
+  { readonly from: StorageTree; readonly paths: readonly string[] }
+>();
+
+/**
+ * Returns how the search of a tree is divided between the copy of another one and a walk of what differs; undefined
+ * where the tree must be walked as a whole.
+ */
+export function divideBeside(
+  copied: StorageTree,
+  tree: StorageTree,
+  { root, query }: MirrorSearch,
+): SearchParts | undefined {
+  let known = differences.get(tree);
+  if (known?.from !== copied) {
+    known = { from: copied, paths: differingPaths(copied.root, tree.root) };
+    differences.set(tree, known);
+  }
+  return divideSearch(known.paths, root, query);
+}
+
+/** Searches the copy by `below` without what differs, and walks that as the policy of the caller allows. */
+export async function searchBeside(
+  parts: SearchParts,
+  { query, walked }: MirrorSearch,
+  below: DividedGrep["below"],
+): Promise<SearchResult> {
+  if (parts.changed.length === 0) return below(query);
+  return dividedGrep(parts, query, {
+    below,
+    changes: async (request) => changesBeside(parts, walked, request),
+    read: (path) => walked.readBytes(path),
+  });
+}
+
+/** Walks what differs. Of the directories above it, only the entries that lead to it and the ignore files are seen. */
+async function changesBeside(
+  parts: SearchParts,
+  walked: FsBackend,
+  request: ChangedRequest,
+): Promise<ChangedEntries> {
+  const { real } = parts;
+  const isChanged = isChangedIn(parts);
+  const leading = namesToChanges(parts);
+  const { respectIgnore, ignoreFiles = IGNORE_FILES } = request.query;
+  const rules = new Set(respectIgnore === false ? [] : [...ignoreFiles, ".git"]);
+  const listDir: FsBackend["listDir"] = async (directory, options) => {
+    const entries = await walked.listDir(directory, options);
+    if (isChanged(directory) && isWithin(directory, real)) return entries;
+    const names = leading.get(directory);
+    return entries.filter(({ name }) => rules.has(name) || names?.has(name) === true);
+  };
+  const readBytes: FsBackend["readBytes"] = (path) => walked.readBytes(path);
+  const walk = new SearchWalk({ listDir, readBytes }, real, {
+    ...request,
+    wants: (path, entry) => isChanged(entry.path) && request.wants(path, entry),
+    counted: (entry) => isChanged(entry.path),
+  });
+  const ahead = await beginReadAhead(walked, real);
+  const { maxFileBytes = Number.POSITIVE_INFINITY, query } = request;
+  const more = { maxFileBytes, signal: query.signal };
+  return {
+    entries: () => (ahead === undefined ? walk.entries() : inBatches(walk.entries(), ahead, more)),
+    counts: () => walk.counts,
+  };
+}
