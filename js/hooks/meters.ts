@@ -35,7 +35,7 @@ export interface MeterLike {
 export interface Meters extends Observer, StorageObserver {
   /**
    * Registers a value that is read whenever the metrics are: `draining` (1 while a server ends), `mirror_lag_versions`
-   * and `mirror_bytes`. A second function for the same value replaces the first.
+   * and `mirror_bytes` (those of `mirrorUse()` of `filewright/storage`). A second function for the same value replaces the first.
    */
   gauge(name: GaugeName, read: () => number): void;
 }
@@ -80,7 +80,7 @@ export const METRICS: Readonly<
   mirror_lag_versions: {
     name: "filewright_mirror_lag_versions",
     labels: [],
-    description: "Versions by which the copy for searches is behind the storage",
+    description: "Versions by which the copy for searches is behind the newest one that a search has seen",
   },
   mirror_bytes: {
     name: "filewright_mirror_bytes",

@@ -10,6 +10,7 @@ import type { MetricsPlace, ServerMetrics } from "./monitoring/metrics.ts";
 import type { ServerTraces } from "./monitoring/tracing.ts";
 import { directoryService, type ServiceParts } from "./service.ts";
 import { drainInOrder, type RunningHttpServer } from "./shutdown.ts";
+import { mirrorUse } from "../storage/mirror/use.node.ts";
 import type { ServedStorage } from "./tenants/service.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
 import { assertStartable } from "./start.ts";
@@ -91,6 +92,8 @@ export async function startMcpHttpServer(
     : (await import("./tenants/service.ts")).storageService(options.storage, options, parts));
   const { handler } = service;
   metrics?.meters.gauge("draining", () => (isDraining ? 1 : 0));
+  metrics?.meters.gauge("mirror_bytes", () => mirrorUse().bytes);
+  metrics?.meters.gauge("mirror_lag_versions", () => mirrorUse().lagVersions);
   const place = options.metrics;
   let metricsServer: HttpServer | undefined;
   let server: HttpServer;

@@ -2,7 +2,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fulfilledWithin } from "../http/limits.ts";
 import { type HttpServer, MIN_LINGER_MS } from "../http/server.node.ts";
-import type { McpHandler } from "./transport/handler.ts";
 import { MAX_ROLLBACK_WAIT_MS } from "./transport/stdio.ts";
 
 /** A running server. */
@@ -20,7 +19,8 @@ export interface RunningHttpServer {
 /** The parts of a server that end in order. */
 export interface EndingServer {
   readonly server: HttpServer;
-  readonly handler: Pick<McpHandler, "drain">;
+  /** Ends the streams of clients that are subscribed, and refuses new ones. */
+  readonly handler: { drain(): void };
   /** Refuses further calls. Resolves when no call is running. */
   drainCalls(): Promise<void>;
   /** Aborted when the server stops waiting for running calls. */

@@ -6,3 +6,4 @@
 import "../engine/index.node.ts";
 
 export * from "./index.ts";
+export { type MirrorUse, mirrorUse } from "./mirror/use.node.ts";

@@ -1,4 +1,6 @@
-// SIGTERM at a random moment among many batches over MCP HTTP: each is answered, whole or not begun.
+// SIGTERM at a random moment among many batches over MCP HTTP. In one round a server over a directory ends: each batch is
+// answered, whole or not begun. In the next one of two replicas on Postgres behind a proxy ends: every batch of a client
+// that sends again what was refused is made, whole.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -6,6 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { root } from "../../scripts/lib/run.mjs";
+import { startIssuer } from "../serving/issuer.mjs";
+import { startPostgres } from "../storage/postgres/server.mjs";
 
 const TOKEN = "a-token-of-the-deep-check";
 const COMMAND = join(root, "dist/bin/filewright.js");
@@ -88,14 +92,35 @@ function fault(dir, files, result) {
 
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
-  description: "SIGTERM among batches over MCP HTTP: each is answered, whole or not begun",
+  description:
+    "SIGTERM among batches over MCP HTTP, of a server and of one of two replicas: whole or not begun, and none fails",
   count: 10_000,
   share: 400,
   async run({ seed, count, isOver }) {
     const random = seededRandom(seed);
+    const { drainOneOfTwo } = await import("../serving/drained-replicas.mjs");
+    const postgres = await startPostgres();
+    const issuer = await startIssuer();
     const failures = [];
     let cases = 0;
+    const randomBatches = () =>
+      Array.from({ length: BATCHES }, (_, at) =>
+        Array.from({ length: 1 + random.below(MAX_FILES) }, (_, file) => {
+          const content = `${at} ${"x".repeat(random.below(2000))}\n`;
+          return { path: `${random.below(8)}/b${at}-${file}.txt`, content };
+        }),
+      );
     for (let round = 0; cases < count && !isOver(); round++) {
+      if (round % 2 === 1) {
+        const found = await drainOneOfTwo({
+          ...{ server: postgres, issuer, workspace: `round${round}` },
+          batches: randomBatches(),
+          killAfter: random.below(BATCHES / 2),
+        });
+        failures.push(...found.map((fault) => `round ${round}, two replicas: ${fault}`));
+        cases += BATCHES;
+        continue;
+      }
       const base = mkdtempSync(join(tmpdir(), "filewright-drain-"));
       const dir = mkdtempSync(join(base, "root-"));
       const server = await start(dir);
@@ -104,12 +129,7 @@ export default {
       const killAfter = random.below(BATCHES / 2);
       let answered = 0;
       const kill = () => answered++ === killAfter && server.child.kill("SIGTERM");
-      const batches = Array.from({ length: BATCHES }, (_, at) =>
-        Array.from({ length: 1 + random.below(MAX_FILES) }, (_, file) => {
-          const content = `${at} ${"x".repeat(random.below(2000))}\n`;
-          return { path: `${random.below(8)}/b${at}-${file}.txt`, content };
-        }),
-      );
+      const batches = randomBatches();
       const results = await Promise.all(
         batches.map(async (files, at) => {
           const operations = files.map((args) => ({
@@ -131,6 +151,8 @@ export default {
       cases += BATCHES;
       rmSync(base, { recursive: true });
     }
+    issuer.close();
+    await postgres.stop();
     return { cases, failures };
   },
 };

@@ -1,4 +1,7 @@
 /** Metrics and spans of calls and of the storage, through the real SDKs of OpenTelemetry and of Prometheus. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { context, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
@@ -18,7 +21,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { meters, openWorkspace, spans } from "../../js/index.node.ts";
 import { parseMetricsPlace, promMeter } from "../../js/mcp/monitoring/metrics.ts";
 import { parseTraceparent } from "../../js/mcp/monitoring/tracing.ts";
-import { memoryStorage, observeStorage, type Op, type Storage } from "../../js/storage/index.ts";
+import {
+  memoryStorage,
+  mirrorUse,
+  observeStorage,
+  type Op,
+  type Storage,
+} from "../../js/storage/index.node.ts";
+import { postgresStorage } from "../../js/storage/postgres/index.ts";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";
 import { afterThisTest } from "../support/cleanups.ts";
 import { call, postgresUrl, startServing, TOKEN } from "./server.ts";
@@ -251,12 +261,44 @@ describe.skipIf(missingServer() !== undefined)("a server over Postgres", () => {
     expect(text).toContain('filewright_call_seconds_count{tool="write_file"} 1');
     expect(text).toMatch(/filewright_storage_trips_total\{operation="commit",code="OK"\} \d/u);
     expect(text).toContain("filewright_lock_wait_seconds_count 1");
+    expect(text).toMatch(/^filewright_conflicts_total 0$/mu);
     expect(text).toMatch(/^filewright_draining 0$/mu);
     expect(text).not.toContain(".txt");
     const ended = served.drain();
     expect(await scrape()).toMatch(/^filewright_draining 1$/mu);
     await ended;
     await expect(scrape()).rejects.toThrow();
+  });
+
+  test("shows the size of the copy for searches, and how far it is behind", async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), "fw-metrics-"));
+    afterThisTest(() => rmSync(stateDir, { recursive: true, force: true }));
+    const choice = { workspace: "mirrored" };
+    const direct = await postgresStorage({ client: server.pool(), ...choice });
+    await direct.commit([put("/a.txt", "needle\n".repeat(100)), put("/b.txt", "1\n")]);
+    const metrics = { host: "127.0.0.1", port: 0 };
+    const served = await startServing(postgresUrl(server.host), { choice, metrics, workspace: { stateDir } });
+    const at = /Metrics are at (\S+)/u.exec(served.lines.join("\n"))?.[1] as string;
+    const gauges = async (): Promise<readonly number[]> => {
+      const text = await (await fetch(at)).text();
+      return ["mirror_bytes", "mirror_lag_versions"].map((name) =>
+        Number(new RegExp(`^filewright_${name} (\\d+)$`, "mu").exec(text)?.[1]),
+      );
+    };
+    expect(await gauges()).toEqual([0, 0]);
+    const grep = async (pattern: string): Promise<string> =>
+      (await call(served.url, "grep", { pattern, path: "/" })).text;
+    expect(await grep("needle")).toContain("a.txt");
+    await expect.poll(gauges).toEqual([702, 0]);
+    await direct.commit([put("/b.txt", "12345\n")]);
+    await direct.commit([put("/c.txt", "6\n")]);
+    // A listing sees the new versions and does not read contents, so the copy stays behind until the next search.
+    expect((await call(served.url, "glob", { pattern: "c.*" })).text).toContain("c.txt");
+    expect(await gauges()).toEqual([702, 2]);
+    expect(await grep("12345")).toContain("b.txt");
+    await expect.poll(gauges).toEqual([708, 0]);
+    await served.drain();
+    expect(mirrorUse()).toEqual({ bytes: 0, lagVersions: 0 });
   });
 
   test("shows metrics at a path of its own only with the token", async () => {

@@ -3,14 +3,7 @@
  * and the place where they are read.
  */
 import { FilewrightError } from "../../engine/errors.ts";
-import {
-  type GaugeName,
-  type MeterLike,
-  type Meters,
-  METRICS,
-  meters,
-  SECONDS_BOUNDS,
-} from "../../hooks/meters.ts";
+import { type MeterLike, type Meters, METRICS, meters, SECONDS_BOUNDS } from "../../hooks/meters.ts";
 import { type HttpServer, startHttpServer } from "../../http/server.node.ts";
 import { UsageError } from "../../schema/command-line.node.ts";
 
@@ -72,8 +65,6 @@ export async function prometheusMetrics(): Promise<ServerMetrics> {
   const client = await loadPromClient();
   const registry = new client.Registry();
   const made = meters(promMeter(client, registry));
-  // Values that are not measured yet are 0, so that a panel shows them before the first change.
-  for (const name of GAUGES) made.gauge(name, () => 0);
   return {
     meters: made,
     answer: async () =>
@@ -82,8 +73,6 @@ export async function prometheusMetrics(): Promise<ServerMetrics> {
       }),
   };
 }
-
-const GAUGES: readonly GaugeName[] = ["draining"];
 
 /** Serves metrics at an address of their own, without a token. */
 export function listenForMetrics(

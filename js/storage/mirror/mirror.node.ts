@@ -24,6 +24,7 @@ import { below, CopyDisks } from "./copy-disks.node.ts";
 import { DiskCopy } from "./disk-copy.node.ts";
 import { Gate } from "./gate.ts";
 import type { MirrorPlace } from "./places.node.ts";
+import { type MirrorUse, openMirrors, versionsBetween } from "./use.node.ts";
 
 /**
  * The maximum number of changed files, and of their bytes, that a search waits for. When more have changed, the search
@@ -49,6 +50,8 @@ export interface DiskMirrorParts {
   readonly contents: Pick<TreeContents, "read">;
   /** Returns the present tree of the storage. */
   readonly fresh: () => Promise<StorageTree>;
+  /** Returns the newest tree that a search has seen; undefined before the first one. */
+  readonly newest: () => StorageTree | undefined;
   readonly place: MirrorPlace;
   /** The maximum number of bytes of all copies below the state directory. */
   readonly maxBytes: number;
@@ -58,6 +61,7 @@ export interface DiskMirrorParts {
 export class DiskMirror implements StorageMirror {
   readonly #contents: Pick<TreeContents, "read">;
   readonly #fresh: () => Promise<StorageTree>;
+  readonly #newest: () => StorageTree | undefined;
   readonly #place: MirrorPlace;
   readonly #maxBytes: number;
   readonly #gate = new Gate();
@@ -73,12 +77,22 @@ export class DiskMirror implements StorageMirror {
   #closed = false;
   readonly #disks: CopyDisks;
 
-  constructor({ contents, fresh, place, maxBytes }: DiskMirrorParts) {
+  constructor({ contents, fresh, newest, place, maxBytes }: DiskMirrorParts) {
     this.#contents = contents;
     this.#fresh = fresh;
+    this.#newest = newest;
     this.#place = place;
     this.#maxBytes = maxBytes;
     this.#disks = new CopyDisks(place.directory);
+    openMirrors.add(this);
+  }
+
+  /** The size of the copy, and how far it is behind. */
+  get use(): MirrorUse {
+    return {
+      bytes: this.#copy?.bytes ?? 0,
+      lagVersions: versionsBetween(this.#at?.version, this.#newest()?.version),
+    };
   }
 
   /** The tree whose files the copy has; undefined while it is being filled or updated. */
@@ -152,6 +166,7 @@ export class DiskMirror implements StorageMirror {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    openMirrors.delete(this);
     clearTimeout(this.#saveTimer);
     await this.#following?.catch(() => undefined);
     await this.#gate.write(async () => {

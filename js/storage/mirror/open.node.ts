@@ -84,7 +84,8 @@ async function makeMirror(
     });
   }
   const fresh = () => searches.trees.fresh();
-  mirror = new DiskMirror({ contents: searches.contents, fresh, place, maxBytes });
+  const newest = () => searches.trees.last;
+  mirror = new DiskMirror({ contents: searches.contents, fresh, newest, place, maxBytes });
   return mirror;
 }
 
