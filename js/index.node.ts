@@ -12,7 +12,8 @@ export {
 } from "./backends/sandbox/sandbox.node.ts";
 export * from "./policy/grants-file.node.ts";
 export * from "./policy/index.ts";
-export * from "./hooks/audit-file.node.ts";
+export * from "./hooks/audit/audit-file.node.ts";
+export * from "./hooks/audit/verify.node.ts";
 export * from "./hooks/approval-server.node.ts";
 export * from "./hooks/index.ts";
 export * from "./hooks/terminal.node.ts";

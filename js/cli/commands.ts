@@ -3,6 +3,7 @@ import { packageVersion } from "../mcp/command.ts";
 import { nearest } from "../schema/nearest.ts";
 import { type Command, parseJsonOption, PRESET_HELP, PRESET_OPTION, VALUE_OPTION } from "./command.ts";
 import { APPROVE_COMMAND } from "./commands/approve.ts";
+import { AUDIT_COMMAND } from "./commands/audit.ts";
 import { BENCH_COMMAND } from "./commands/bench.ts";
 import { CHANGE_COMMANDS } from "./commands/change.ts";
 import { completionCommand } from "./commands/completion.ts";
@@ -94,6 +95,7 @@ export const COMMANDS: readonly Command[] = [
   APPROVE_COMMAND,
   ...HISTORY_COMMANDS,
   GRANTS_COMMAND,
+  AUDIT_COMMAND,
   ...SEARCH_COMMANDS,
   ...FILE_COMMANDS,
   ...CHANGE_COMMANDS,

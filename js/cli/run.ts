@@ -1,7 +1,7 @@
 /** Runs one command, from its command line to its exit status. */
 import { resolve } from "node:path";
 import process from "node:process";
-import { auditFile } from "../hooks/audit-file.node.ts";
+import { auditFile } from "../hooks/audit/audit-file.node.ts";
 import { packageVersion } from "../mcp/command.ts";
 import { startFailureOf } from "../mcp/start.ts";
 import { type ServedRoot, type SettingFlags, effectiveSettingsOf } from "../mcp/settings.ts";

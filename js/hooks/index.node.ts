@@ -7,6 +7,7 @@ import "../engine/index.node.ts";
 
 export type { HttpLimits } from "../http/limits.ts";
 export * from "./approval-server.node.ts";
-export * from "./audit-file.node.ts";
+export * from "./audit/audit-file.node.ts";
+export * from "./audit/verify.node.ts";
 export * from "./index.ts";
 export * from "./terminal.node.ts";

@@ -5,7 +5,7 @@
 export * from "./approval-hook.ts";
 export * from "./approvals.ts";
 export * from "./approvers.ts";
-export * from "./audit.ts";
+export * from "./audit/audit.ts";
 export * from "./confirm.ts";
 export * from "./approval-queue.ts";
 export type { QueueEvent, QueueState, WithdrawalReason } from "./queue/event-log.ts";

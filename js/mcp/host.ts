@@ -152,7 +152,9 @@ async function openServedWorkspace(
   const { describeRecovery } = await import("../pipeline/past/history.ts");
   const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit, observers: given = [] } = options;
   const log =
-    audit === undefined ? undefined : await (await import("../hooks/audit-file.node.ts")).auditFile(audit);
+    audit === undefined
+      ? undefined
+      : await (await import("../hooks/audit/audit-file.node.ts")).auditFile(audit);
   // Calls that the server itself makes while it opens the workspace are neither written to the audit log nor counted,
   // because no client made them.
   let isServing = false;

@@ -1,4 +1,5 @@
 // The entries that take options: for each its table, options that are right, and a call with given options.
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 const dist = (path) => import(new URL(`../../../dist/${path}`, import.meta.url).href);
@@ -11,6 +12,7 @@ export const presetTools = new Set();
  */
 export async function entriesOf(dir) {
   const fw = await dist("index.node.js");
+  await writeFile(join(dir, "audit.jsonl"), "");
   const { POLICY_OPTION } = await dist("backends/option-schema.js");
   const tables = Object.assign(
     {},
@@ -33,7 +35,8 @@ export async function entriesOf(dir) {
         "backends/sandbox/sandbox-choice.node.js",
         "backends/sandbox/sandbox.node.js",
         "hooks/approval-hook.js",
-        "hooks/audit.js",
+        "hooks/audit/audit.js",
+        "hooks/audit/verify.node.js",
         "hooks/confirm.js",
         "hooks/approval-queue.js",
         "hooks/approval-server.node.js",
@@ -364,6 +367,12 @@ export async function entriesOf(dir) {
         table: tables.AUDIT_OPTIONS,
         base: { reads: true, hashes: false },
         call: (options) => void fw.audit({ write: () => undefined }, options),
+      },
+      {
+        name: "verifyAuditFile",
+        table: tables.AUDIT_VERIFY_OPTIONS,
+        base: { extract: true },
+        call: (options) => fw.verifyAuditFile(join(dir, "audit.jsonl"), options),
       },
       {
         name: "spans",

@@ -11,8 +11,8 @@ import {
   type Options,
   options,
   required,
-} from "../schema/option.ts";
-import type { CallEnd, Observer } from "./observer.ts";
+} from "../../schema/option.ts";
+import type { CallEnd, Observer } from "../observer.ts";
 
 /** One line of the log. */
 export interface AuditRecord {
