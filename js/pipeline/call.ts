@@ -44,6 +44,7 @@ import { type ScanClient, scanQueue } from "./scheduling/scans.ts";
 import type { Session } from "./session.ts";
 import { decideStep, decisionSourcesOf } from "./sources.ts";
 import type { RecordOp } from "../storage/storage.ts";
+import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "./path-locks.ts";
 import { isWrongAssumption, withStage } from "./staged.ts";
 
 /** A call under the names of a preset. */
@@ -166,6 +167,17 @@ async function runThroughPipeline(
   let queuedMs = 0;
   let endTurn: (() => void) | undefined;
   let leave: (() => void) | undefined;
+  let early: EarlyLocks | undefined;
+  const takeSlot = async (): Promise<void> => {
+    const place = session.slots.take(limited.signal);
+    if (!(place instanceof Promise)) {
+      leave = place;
+      return;
+    }
+    const before = performance.now();
+    leave = await place;
+    queuedMs = Math.max(1, Math.round(performance.now() - before));
+  };
   const began = session.permissions?.begin() ?? 0;
   // The cast is safe: a tool only receives its own arguments, plans and data.
   let tool = known as unknown as AnyTool;
@@ -234,6 +246,11 @@ async function runThroughPipeline(
     }
     if (tool.kind === "change" && tool.prepare !== undefined)
       args = await tool.prepare(args, historyForCaller(session, options.agent));
+    if (mayLockEarly(session, tool, args)) {
+      // A call with locks must not wait for a slot that another call keeps while it waits for these locks.
+      await takeSlot();
+      early = await lockContendedPaths(session, tool, args, limited.signal);
+    }
     // Approvers that are chosen by tool name may use the preset's name of the tool.
     const moment = await sessionAtMoment(session, tool, args, options.signal);
     version = moment.version;
@@ -255,12 +272,10 @@ async function runThroughPipeline(
     // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
     if (tool.kind === "read") seen = call.fs;
     let changed: AppliedChange<unknown>;
-    const place = session.slots.take(limited.signal);
-    if (place instanceof Promise) {
-      const before = performance.now();
-      leave = await place;
-      queuedMs = Math.max(1, Math.round(performance.now() - before));
-    } else leave = place;
+    if (leave === undefined) {
+      const turn = takeSlot();
+      if (leave === undefined) await turn;
+    }
     if (tool.kind === "read") {
       const scans = tool.scans?.(args) ?? false;
       if (scans !== false) {
@@ -284,7 +299,7 @@ async function runThroughPipeline(
       );
       changed = { answer, modifiedByUser: false };
     } else {
-      changed = await runChange(asking, tool, args, uses, call, rules);
+      changed = await runChange(asking, tool, args, uses, call, rules, early);
     }
     if (trace !== undefined) {
       trace.effects ??= changed.effects;
@@ -304,6 +319,7 @@ async function runThroughPipeline(
     }
     result = await failureResult(session, tool, limited.told(thrown), uses, locations, started, meant, seen);
   } finally {
+    await early?.unlock();
     endTurn?.();
     leave?.();
     limited.end();

@@ -6,10 +6,6 @@
  * reviewer approved the old plan, the call fails with CONFLICT instead, because only approved
  * content is written. See `review.ts`.
  */
-import type { Location } from "../policy/index.ts";
-import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
-import { Yielder } from "../engine/yielder.ts";
-import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
@@ -18,12 +14,12 @@ import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "./guard.ts";
 import { effectsByHashes, hashesByPath } from "./observe.ts";
+import { acquireLocks, type EarlyLocks, lockKeysOf, RELEASED } from "./path-locks.ts";
 import type { MetaApproval } from "./result.ts";
 import { approverToAsk, planWithApprovalToReveal, refreshApprovals, type RuleResult } from "./permit.ts";
 import {
   assertStateUnchanged,
   type ApprovalEvidence,
-  realPathOf,
   type ReviewableChange,
   type ReviewedPlan,
   reviewUntilApproved,
@@ -31,10 +27,8 @@ import {
 import type { NotesInCommit } from "./past/reads.ts";
 import type { Session } from "./session.ts";
 import { isWrongAssumption } from "./staged.ts";
-import { isDryRun, checkWrittenPlaces, unaskedPlaceWarnings, type WrittenPath } from "./written-places.ts";
+import { isDryRun, checkWrittenPlaces, unaskedPlaceWarnings } from "./written-places.ts";
 
-/** The number of locks that are released before the event loop can run. */
-const LOCKS_PER_YIELD_CHECK = 64;
 /** The maximum number of plans for one call; a new one is needed when another writer was faster. */
 export const MAX_PLANS_PER_CALL: number = 8;
 
@@ -49,7 +43,10 @@ export interface AppliedChange<Data> {
   readonly lockWaitMs?: number | undefined;
 }
 
-/** Runs one changing call from its plan to its answer. `ruled` and `isKept` are the results of the rules. */
+/**
+ * Runs one changing call from its plan to its answer. `ruled` and `isKept` are the results of the rules, `early` the
+ * locks that the call has taken already.
+ */
 export async function runChange<Args extends object, Data, Todo>(
   session: Session,
   tool: ChangingTool<Args, Data, Todo>,
@@ -57,6 +54,7 @@ export async function runChange<Args extends object, Data, Todo>(
   uses: readonly PathUse[],
   call: Call,
   { sources, ruled, isKept }: RuleResult,
+  early?: EarlyLocks,
 ): Promise<AppliedChange<Data>> {
   // The real paths are determined while the tool plans, because most plans begin with a read.
   const keys = lockKeysOf(uses, call);
@@ -86,10 +84,15 @@ export async function runChange<Args extends object, Data, Todo>(
   // Links may have changed while the reviewer decided, so the real paths are determined again.
   const held = asked ? await lockKeysOf(uses, call) : await keys;
   if (asked) await checkWrittenPlaces(session, held, call);
-  let unlock = await acquireLocks(session, held, call, !asked);
+  const isLocked = !asked && early?.areFor(held) === true;
+  // The call was read through a link, or a reviewer was asked: these are other locks, or they were held too long.
+  if (!isLocked) await early?.unlock();
+  let unlock = isLocked ? early.unlock : await acquireLocks(session, held, call, !asked);
   let lockWaitMs = unlock.waitedMs ?? 0;
   // What was read before the question, or while another call had the lock, may be outdated.
-  if (asked || unlock.taken === true || session.stage?.isOutdated() === true) session.stage?.refresh();
+  if ((asked && unlock.taken !== true) || session.stage?.isOutdated() === true) session.stage?.refresh();
+  // True once the call was planned on what came with its locks.
+  let isPlannedLocked = isLocked;
   try {
     for (let attempt = 1; ; attempt++) {
       throwIfCancelled(call.signal);
@@ -119,8 +122,10 @@ export async function runChange<Args extends object, Data, Todo>(
         unlock = RELEASED;
         unlock = await acquireLocks(session, held, call, true);
         lockWaitMs += unlock.waitedMs ?? 0;
+        isPlannedLocked = false;
       }
-      session.stage?.refresh();
+      if (unlock.taken !== true || isPlannedLocked) session.stage?.refresh();
+      isPlannedLocked = true;
       plan = await tool.plan(args, call);
       if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser };
     }
@@ -196,123 +201,4 @@ export function holdNotes(
 /** Throws when the call was cancelled. @throws FilewrightError CANCELLED */
 export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
-}
-
-/**
- * Locks every path of the call, in this process and between processes. Returns the release function,
- * which must be awaited where many paths are locked. A call with a stage is optimistic: the conditions of its commit
- * find what another process has changed.
- */
-export async function lockPathsOfCall(
-  session: Session,
-  uses: readonly PathUse[],
-  call: Pick<Call, "fs" | "locations" | "signal">,
-): Promise<() => Promise<void>> {
-  const keys = await lockKeysOf(uses, call);
-  await checkWrittenPlaces(session, keys, call);
-  return acquireLocks(session, keys, call, session.stage !== undefined);
-}
-
-/** The real path that is locked, and how the call uses it. */
-type PathLockKey = WrittenPath;
-
-/** Returns the real paths of a call in the order in which they are locked. */
-export async function lockKeysOf(
-  uses: readonly PathUse[],
-  call: Pick<Call, "fs" | "locations">,
-): Promise<readonly PathLockKey[]> {
-  const byPath = new Map<string, PathLockKey>();
-  const yielder = new Yielder({});
-  for (const [index, use] of uses.entries()) {
-    await yielder.yieldIfDue();
-    const { path } = call.locations[index] as Location;
-    const real = use.belowReplaced === true ? path : await realPathOf(call.fs, path, use.entry === true);
-    const other = byPath.get(real);
-    // A tool that transfers a tree names its source first.
-    const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
-    byPath.set(real, {
-      ...(from === undefined ? {} : { from }),
-      path: real,
-      tree: use.tree === true || other?.tree === true,
-      write: use.intent === "write" || other?.write === true,
-      ...(use.belowReplaced === true ? { belowReplaced: true } : {}),
-    });
-    if (use.intent !== "write") continue;
-    // The directory is locked as well, so that two calls cannot complete a repository together.
-    for (const directory of possibleRepositoriesOn(real)) {
-      if (!byPath.has(directory)) byPath.set(directory, { path: directory, tree: false, write: false });
-    }
-  }
-  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-/** Runs an action while locks are held, and releases them. */
-export async function withLocks<T>(
-  locked: Promise<() => void | Promise<void>>,
-  action: () => Promise<T>,
-): Promise<T> {
-  const unlock = await locked;
-  try {
-    return await action();
-  } finally {
-    await unlock();
-  }
-}
-
-/**
- * Releases the locks of a call. `skipped` is true when the backend left one of them out, `taken` when it took one for
- * all processes; `waitedMs` is the time for which the call waited for them.
- */
-type Unlock = (() => Promise<void>) & { skipped?: boolean; taken?: boolean; waitedMs?: number };
-
-const RELEASED: Unlock = async () => {};
-
-async function acquireLocks(
-  session: Session,
-  keys: readonly PathLockKey[],
-  call: Pick<Call, "fs" | "signal">,
-  optimistic = false,
-): Promise<Unlock> {
-  // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
-  await session.journal.retry(session.fs, keys, (paths, action) => {
-    const trees = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
-    return withLocks(acquireLocks(session, trees, { fs: session.fs, signal: undefined }), action);
-  });
-  const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
-  const asked = performance.now();
-  const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
-  const release: Unlock = async () => {
-    const yielder = new Yielder({});
-    for (let free = held.pop(); free !== undefined; free = held.pop()) {
-      free();
-      if (held.length % LOCKS_PER_YIELD_CHECK === LOCKS_PER_YIELD_CHECK - 1) await yielder.yieldIfDue();
-    }
-  };
-  try {
-    if (session.stage !== undefined) {
-      const written = keys.filter(({ write }) => write).map(({ path }) => path);
-      const handle = await session.stage.lock(written, { ...wait, optimistic });
-      if (handle.skipped === true) release.skipped = true;
-      else release.taken = true;
-      held.push(() => handle.release());
-    } else if (call.fs.lock !== undefined) {
-      // A free lock is acquired without waiting, so a thousand of them would block the event loop.
-      const yielder = new Yielder({ signal: call.signal });
-      for (const { path, write, belowReplaced } of keys) {
-        // A path that is only read needs no lock here: its writers keep it consistent.
-        if (!write || belowReplaced === true) continue;
-        await yielder.yieldIfDue();
-        const handle = await call.fs.lock(path, { ...wait, resolved: true, optimistic });
-        if (handle.skipped === true) release.skipped = true;
-        else release.taken = true;
-        held.push(() => handle.release());
-      }
-    }
-    release.waitedMs = performance.now() - asked;
-    debug.lock?.(`${keys.length} paths after ${release.waitedMs.toFixed(1)} ms`);
-    return release;
-  } catch (error) {
-    await release();
-    throw error;
-  }
 }

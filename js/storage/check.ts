@@ -102,7 +102,8 @@ function checkOp(op: Op, limits: StorageFacts["limits"]): number {
 }
 
 /** Checks the conditions and the key of a commit by themselves. @throws INVALID_ARGUMENT, TOO_LARGE */
-export function checkCommitOptions({ expect = [], key, records = [] }: CommitOptions): void {
+export function checkCommitOptions({ expect = [], key, records = [], token, release }: CommitOptions): void {
+  if (release === true && token === undefined) throw refuse("release needs the token of the locks");
   for (const one of expect) checkExpect(one);
   if (key !== undefined && (typeof key !== "string" || key === "" || byteLength(key) > MAX_KEY_BYTES))
     throw refuse(`key must be a text of 1 to ${MAX_KEY_BYTES} bytes`);

@@ -75,6 +75,11 @@ export interface CommitOptions extends StorageCall {
    * another holder was given one of the locked paths.
    */
   readonly token?: bigint | undefined;
+  /**
+   * True to end the locks of `token` with the commit, in the same round trip where the engine can. A commit that fails
+   * leaves them held. Default false.
+   */
+  readonly release?: boolean | undefined;
   /** Shared records that change in the same moment: an approval used up, a budget charged. */
   readonly records?: readonly RecordOp[] | undefined;
 }

@@ -20,6 +20,8 @@ export interface LockAllOptions extends StorageCall {
   readonly forMs?: number | undefined;
   /** Paths that are read once the locks are held, in the same round trip where the engine can. Default: none. */
   readonly read?: readonly string[] | undefined;
+  /** The maximum bytes of the contents of `read`; what does not fit is left out, as in `readMany`. Default: no maximum. */
+  readonly maxBytes?: number | undefined;
 }
 
 /** The held lock of several paths. */

@@ -13,7 +13,7 @@ import { makeForks } from "./forks/forks.ts";
 import { makeForkWorkspace, type WorkspaceMethods } from "./forks/workspace.ts";
 import { runCall } from "../pipeline/call.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
-import { lockPathsOfCall } from "../pipeline/change.ts";
+import { lockPathsOfCall } from "../pipeline/path-locks.ts";
 import { type CallGate, makeCallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";

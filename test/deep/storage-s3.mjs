@@ -3,13 +3,13 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { s3Storage } from "../../dist/storage/s3/index.node.js";
-import { storageContract } from "../../dist/testing/index.node.js";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { BuildError } from "../../scripts/lib/run.mjs";
 import { VERSITYGW_PROGRAM } from "../../scripts/versitygw.mjs";
 import { runCrashes } from "../storage/s3/crash.mjs";
 import { startSeaweedfs } from "../storage/s3/seaweedfs.mjs";
 import { startVersitygw } from "../storage/s3/versitygw.mjs";
+import { contractFailures } from "./storage/contract.mjs";
 
 const WRITERS = 4;
 /** The part of the commits that SeaweedFS gets, which takes many times as long for each. */
@@ -36,24 +36,12 @@ async function crash(name, server, commits, random) {
 
 /** Runs the contract of storages on a server. @returns one line for each failure */
 async function contract(name, server) {
-  const cases = [];
-  storageContract(
-    async () => {
-      const workspace = randomUUID();
-      const open = () => openAt(server, workspace, `${workspace}/`);
-      return { storage: await open(), second: await open() };
-    },
-    {
-      test: (title, run) => cases.push({ title, run }),
-      requires: ["statMany", "snapshot", "fork", "merge", "drop", "history", "records"],
-    },
-  );
-  const failures = [];
-  for (const { title, run } of cases) {
-    await run().catch((error) => failures.push(`${name}: ${title}: ${error.message}`));
-  }
-  const abilities = await (await openAt(server, "abilities")).abilities();
-  console.log(`${name}: ${cases.length} cases of the contract; ${JSON.stringify(abilities)}`);
+  const { failures } = await contractFailures(name, async () => {
+    const workspace = randomUUID();
+    const open = () => openAt(server, workspace, `${workspace}/`);
+    return { storage: await open(), second: await open() };
+  });
+  console.log(`${name}: ${JSON.stringify(await (await openAt(server, "abilities")).abilities())}`);
   return failures;
 }
 

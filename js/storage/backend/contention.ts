@@ -50,6 +50,17 @@ export class Contention {
     this.#until.set(path, now + CONTENDED_MS);
   }
 
+  /** Notes a path as contended when another process has changed it since the last commit of this one. */
+  found(path: string, version: string | null): void {
+    const last = this.#committed.get(path);
+    if (last !== undefined && last.version !== version) this.note(path);
+  }
+
+  /** True when a path may have met a conflict within the last second. */
+  get isAny(): boolean {
+    return this.#until.size > 0;
+  }
+
   /** Returns true when a path met a conflict within the last second. */
   isContended(path: string): boolean {
     return (this.#until.get(path) ?? 0) > performance.now();

@@ -1,6 +1,6 @@
 /**
- * Locks of paths for all replicas: those of the engine, or leases in its records where it has no locks. One record for each path has its holder and
- * the line of those who wait, so that the first who came is the next to hold it.
+ * Locks of paths for all replicas: those of the engine, or leases in its records where it has no locks. One record for
+ * each path has its holder and the line of those who wait, so that the first who came is the next to hold it.
  *
  * A holder that ends without releasing is found out by those who wait, each by its own clock: they compare durations,
  * never times, so clocks that differ do no harm. A lease is no proof for its holder: one that was passed over because
@@ -11,7 +11,7 @@ import { engine } from "../../engine/current.ts";
 import { byteLength } from "../../backends/paths.ts";
 import type { LockHandle, LockOptions } from "../../backends/backend.ts";
 import type { Records, SharedRecord } from "../shared.ts";
-import type { Storage } from "../storage.ts";
+import type { ReadMany, Storage } from "../storage.ts";
 
 /** The time after which a holder that did not release is passed over, in milliseconds. */
 const LEASE_MS = 30_000;
@@ -38,8 +38,24 @@ interface Line {
 
 const EMPTY_LINE: Line = { holder: null, taken: false, waiting: [] };
 
+/** How paths are locked for all replicas. */
+interface LockPathsOptions extends LockOptions {
+  /** Paths that are read with the locks where the engine can do both in one round trip. */
+  readonly read?: readonly string[] | undefined;
+  /** The maximum bytes of the contents that are read. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** Locks for all replicas. */
+export interface PathsHandle extends LockHandle {
+  /** The token with which a commit can end the locks; undefined for leases in records. */
+  readonly token?: bigint | undefined;
+  /** What was read with the locks; undefined where the engine has not read. */
+  readonly read?: ReadMany | undefined;
+}
+
 /** Waits for paths that are locked for all replicas. @throws FilewrightError LOCK_TIMEOUT, CANCELLED */
-export type LockPaths = (paths: readonly string[], options: LockOptions) => Promise<LockHandle>;
+export type LockPaths = (paths: readonly string[], options: LockPathsOptions) => Promise<PathsHandle>;
 
 /** Returns the function that locks paths for all replicas; undefined where the engine has no way to do it. */
 export function locksOf(storage: Pick<Storage, "lockAll" | "records">): LockPaths | undefined {
@@ -51,14 +67,18 @@ export function locksOf(storage: Pick<Storage, "lockAll" | "records">): LockPath
 async function lockByEngine(
   storage: Pick<Storage, "lockAll">,
   paths: readonly string[],
-  { timeoutMs, signal }: LockOptions,
-): Promise<LockHandle> {
+  { timeoutMs, signal, read, maxBytes }: LockPathsOptions,
+): Promise<PathsHandle> {
   const held = await storage.lockAll?.(
     paths.map((path) => ({ path })),
-    { timeoutMs, signal },
+    { timeoutMs, signal, read, maxBytes },
   );
-  // An engine that cannot be reached frees the lock when its time is over.
-  return { release: () => void held?.release().catch(() => undefined) };
+  return {
+    token: held?.token,
+    read: held?.read,
+    // An engine that cannot be reached frees the lock when its time is over.
+    release: () => void held?.release().catch(() => undefined),
+  };
 }
 
 /** Takes the leases of several paths in one order, so that two holders never wait for each other. */

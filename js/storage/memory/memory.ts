@@ -260,7 +260,7 @@ class MemoryStorageEngine implements MemoryStorage {
     const release = async (): Promise<void> => this.#locks.release(token);
     if (options.read === undefined) return { token, release };
     try {
-      return { token, release, read: await this.readMany(options.read) };
+      return { token, release, read: await this.readMany(options.read, { maxBytes: options.maxBytes }) };
     } catch (error) {
       await release();
       throw error;
@@ -379,7 +379,7 @@ class MemoryStorageEngine implements MemoryStorage {
   }
 
   #commit(ops: readonly ReadyOp[], options: CommitOptions): Committed {
-    const { key, expect = [], token, records = [], actor } = options;
+    const { key, expect = [], token, release, records = [], actor } = options;
     const repeated = key === undefined ? undefined : this.#earlierAnswer(key);
     if (repeated !== undefined) return repeated;
     if (token !== undefined) this.#locks.check(token);
@@ -396,6 +396,7 @@ class MemoryStorageEngine implements MemoryStorage {
     }
     const answer = Object.freeze({ version: this.#log.head, entries: Object.freeze(draft.entries()) });
     if (key !== undefined) this.#saveAnswer(key, answer, now);
+    if (release === true && token !== undefined) this.#locks.release(token);
     return answer;
   }
 

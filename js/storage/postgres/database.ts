@@ -1,6 +1,7 @@
 /** Calls of the functions in one schema: each is one statement, so one round trip. */
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import {
+  abortable,
   type Connection,
   isPglite,
   type PgliteClient,
@@ -75,16 +76,24 @@ export class Database {
     }
   }
 
-  /** Calls a function that changes something. `convert` makes the error of a failure that it knows. */
+  /**
+   * Calls a function that changes something. `convert` makes the error of a failure that it knows; `connection` is the
+   * one to use, by default any.
+   */
   async change(
     name: string,
     values: unknown[],
     signal?: AbortSignal,
     convert?: (thrown: unknown) => FilewrightError | undefined,
+    connection?: Connection,
   ): Promise<readonly Row[]> {
     const text = this.statement(name, values.length);
+    const run = (): Promise<readonly Row[]> =>
+      connection === undefined
+        ? this.#runner.run(text, values, signal)
+        : abortable(signal, () => connection.run(text, values));
     try {
-      return await this.#repeated(() => this.#runner.run(text, values, signal), signal);
+      return await this.#repeated(run, signal);
     } catch (error) {
       throw convert?.(error) ?? fromPostgres(error, true);
     }

@@ -5,7 +5,7 @@
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { checkStoredPath } from "../check.ts";
 import type { LockAllOptions, LockedPaths, LockPath } from "../storage.ts";
-import { abortable, type Connection } from "./client.ts";
+import { abortable, type Connection, type Row } from "./client.ts";
 import type { Database } from "./database.ts";
 import { above } from "./encode.ts";
 import { fromPostgres } from "./errors.ts";
@@ -13,6 +13,26 @@ import { fromPostgres } from "./errors.ts";
 const DEFAULT_HOLD_MS = 60_000;
 /** The longest pause between two attempts to get a lease. */
 const MAX_PAUSE_MS = 100;
+
+/** Locks that a commit can end. */
+export interface EndableLocks extends LockedPaths {
+  /** The connection that holds them; undefined for a lease. */
+  readonly connection: Connection | undefined;
+  /** The locked paths, as the functions of the database take them. */
+  readonly wanted: string;
+  /** The rows of the paths that were read with the locks; undefined where none were. */
+  readonly rows: readonly Row[] | undefined;
+  /** False once they are released, or their time is over. */
+  readonly isHeld: boolean;
+  /** Notes that a commit has ended them. */
+  ended(): void;
+}
+
+/** The paths that are read in the same round trip, as the functions of the database take them. */
+export interface PathsToRead {
+  readonly paths: string;
+  readonly maxBytes: number | null;
+}
 
 /** What a workspace's locks are taken with: its tenant and number. */
 export type WorkspaceValues = readonly [tenant: string, workspace: string];
@@ -26,7 +46,8 @@ export async function lockFairly(
   workspace: WorkspaceValues,
   paths: readonly LockPath[],
   options: LockAllOptions,
-): Promise<LockedPaths> {
+  read?: PathsToRead,
+): Promise<EndableLocks> {
   const wanted = encodePaths(paths);
   const { timeoutMs, forMs = DEFAULT_HOLD_MS, signal } = options;
   checkAborted(signal);
@@ -38,11 +59,15 @@ export async function lockFairly(
   try {
     connection = await database.connect();
     const waiting = connection;
-    const values = [...workspace, wanted, Math.max(0, deadline - performance.now()), forMs];
-    const [row] = await abortable(signal, () =>
-      waiting.run(database.statement("take", values.length), values),
+    const values: unknown[] = [...workspace, wanted, Math.max(0, deadline - performance.now()), forMs];
+    if (read !== undefined) values.push(read.paths, read.maxBytes);
+    const name = read === undefined ? "take" : "take_read";
+    const [row, ...rows] = await abortable(signal, () =>
+      waiting.run(database.statement(name, values.length), values),
     );
-    return hold(database, workspace, connection, BigInt(String(row?.["take"])), forMs, slots);
+    const token = BigInt(String(row?.[read === undefined ? "take" : "version"]));
+    const about = { connection, wanted, token, rows: read === undefined ? undefined : rows };
+    return hold(database, workspace, about, forMs, slots);
   } catch (error) {
     slots.leave();
     if (connection !== undefined) await giveUp(database, connection, signal);
@@ -73,11 +98,11 @@ async function giveUp(
 function hold(
   database: Database,
   workspace: WorkspaceValues,
-  connection: Connection,
-  token: bigint,
+  about: Pick<EndableLocks, "wanted" | "token" | "rows"> & { readonly connection: Connection },
   forMs: number,
   slots: LockSlots,
-): LockedPaths {
+): EndableLocks {
+  const { connection, token } = about;
   let ended: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     clearTimeout(timer);
@@ -99,7 +124,21 @@ function hold(
   (timer as { unref?: () => void }).unref?.();
   // The server has freed the paths then.
   connection.onLost(() => void release());
-  return { token, release };
+  const markEnded = (): void => {
+    if (ended !== undefined) return;
+    ended = Promise.resolve();
+    clearTimeout(timer);
+    connection.release();
+    slots.leave();
+  };
+  return {
+    ...about,
+    release,
+    ended: markEnded,
+    get isHeld() {
+      return ended === undefined;
+    },
+  };
 }
 
 /** Asks for a lease until it is given. There is no line: whoever asks first after the end of another one has it. */
@@ -108,7 +147,7 @@ export async function lockByLease(
   workspace: WorkspaceValues,
   paths: readonly LockPath[],
   { timeoutMs, forMs = DEFAULT_HOLD_MS, signal }: LockAllOptions,
-): Promise<LockedPaths> {
+): Promise<EndableLocks> {
   const values = [...workspace, encodePaths(paths), forMs];
   const deadline = performance.now() + timeoutMs;
   for (let attempt = 1; ; attempt++) {
@@ -122,10 +161,20 @@ export async function lockByLease(
   }
 }
 
-function lease(database: Database, workspace: WorkspaceValues, token: bigint): LockedPaths {
+function lease(database: Database, workspace: WorkspaceValues, token: bigint): EndableLocks {
   let ended: Promise<unknown> | undefined;
   return {
     token,
+    connection: undefined,
+    // Nothing but the record of the lease holds the paths.
+    wanted: "[]",
+    rows: undefined,
+    get isHeld() {
+      return ended === undefined;
+    },
+    ended: () => {
+      ended ??= Promise.resolve();
+    },
     release: async () => {
       ended ??= database.change("end_hold", [...workspace, String(token)]);
       await ended;

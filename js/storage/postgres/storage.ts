@@ -39,7 +39,7 @@ import { TenantContents } from "./contents.ts";
 import type { Database } from "./database.ts";
 import { decodeCommit, encodeCommit, recordError } from "./encode.ts";
 import { toPast } from "./history.ts";
-import { lockByLease, lockFairly } from "./locks.ts";
+import { type EndableLocks, lockByLease, lockFairly } from "./locks.ts";
 import { type MergedStorage, mergeInto } from "./merging.ts";
 import { openWorkspaceRow } from "./opening.ts";
 import { nameFault } from "./options.ts";
@@ -72,6 +72,8 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
   readonly #contents: TenantContents;
   declare readonly forkedAt?: Version;
   #fairLocks: boolean | undefined;
+  /** The locks of this storage by their tokens, so that a commit can end them. */
+  readonly #held = new Map<bigint, EndableLocks>();
   #closed = false;
 
   constructor(place: WorkspacePlace, fairLocks?: boolean, forkedAt?: Version) {
@@ -105,23 +107,20 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
 
   async readMany(paths: readonly string[], options: ReadManyOptions = {}): Promise<ReadMany> {
     const { bodies = true, maxBytes = null, signal } = options;
-    const at = this.#at(options.at);
-    const results: (ReadEntry | FilewrightError | null)[] = [];
-    const asked: number[] = [];
-    for (const [index, path] of paths.entries()) {
-      results.push(null);
-      try {
-        checkStoredPath(path);
-        asked.push(index);
-      } catch (error) {
-        results[index] = error as FilewrightError;
-      }
-    }
-    const wanted = JSON.stringify(asked.map((index) => paths[index]));
-    const values = [...this.#open(options), wanted, bodies, maxBytes, at];
+    const asked = askedPaths(paths);
+    const values = [...this.#open(options), asked.json, bodies, maxBytes, this.#at(options.at)];
     const rows = await this.#database.read("read_many", values, signal);
+    return this.#readMany(asked, rows, signal);
+  }
+
+  /** Makes the answer of a read from its rows. */
+  async #readMany(
+    { indexes, results }: AskedPaths,
+    rows: readonly Row[],
+    signal: AbortSignal | undefined,
+  ): Promise<ReadMany> {
     const outside: number[] = [];
-    const found: (ReadEntry | null)[] = asked.map(() => null);
+    const found: (ReadEntry | null)[] = indexes.map(() => null);
     let version = "";
     for (const row of rows) {
       const index = Number(row["i"]) - 1;
@@ -130,7 +129,7 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
       if (Number(row["place"]) === OUTSIDE) outside.push(index);
     }
     const filled = await this.#contents.fill(found, outside, signal);
-    for (const [index, one] of filled.entries()) results[asked[index] as number] = one;
+    for (const [index, one] of filled.entries()) results[indexes[index] as number] = one;
     return { version, results };
   }
 
@@ -213,7 +212,7 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
     options: CommitOptions,
   ): Promise<Committed> {
     const values = this.#open(options);
-    const { key = null, actor = {}, token, signal } = options;
+    const { key = null, actor = {}, token, release = false, signal } = options;
     checkOps(ops, this.#limits);
     checkCommitOptions(options);
     // Copies: the caller may go on with its buffers.
@@ -221,8 +220,10 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
     const bodies = await this.#contents.prepare(own, this.place.id, signal);
     const encoded = encodeCommit(own, bodies, options);
     const { agent = null, tool = null, callId = null, undoOf = null } = actor;
+    const held = token === undefined || !release ? undefined : this.#held.get(token);
+    const ends = held?.isHeld === true && more.length === 0;
     const rows = await this.#database.change(
-      name,
+      ends ? "commit_release" : name,
       [
         ...values,
         ...more,
@@ -237,11 +238,17 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
         encoded.named,
         encoded.bodies,
         encoded.records,
+        ...(ends ? [held.wanted] : []),
       ],
       signal,
       (thrown) => recordError(thrown, options),
+      ends ? held.connection : undefined,
     );
-    return decodeCommit(rows, options);
+    const answer = decodeCommit(rows, options);
+    // The commit of a known key ends nothing.
+    if (ends && answer.repeated !== true) this.#forget(held).ended();
+    else await held?.release();
+    return answer;
   }
 
   async drop(options: StorageCall = {}): Promise<void> {
@@ -256,15 +263,36 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
   async lockAll(paths: readonly LockPath[], options: LockAllOptions): Promise<LockedPaths> {
     const values = this.#open(options);
     this.#fairLocks ??= await holdsSessions(this.#database);
-    const take = this.#fairLocks ? lockFairly : lockByLease;
-    const held = await take(this.#database, values, paths, options);
-    if (options.read === undefined) return held;
-    try {
-      return { ...held, read: await this.readMany(options.read, { signal: options.signal }) };
-    } catch (error) {
+    const { read, maxBytes, signal } = options;
+    const asked = read === undefined ? undefined : askedPaths(read);
+    const withRead = asked && { paths: asked.json, maxBytes: maxBytes ?? null };
+    const held = this.#fairLocks
+      ? await lockFairly(this.#database, values, paths, options, withRead)
+      : await lockByLease(this.#database, values, paths, options);
+    const { token } = held;
+    this.#held.set(token, held);
+    const release = async (): Promise<void> => {
+      this.#forget(held);
       await held.release();
+    };
+    if (asked === undefined) return { token, release };
+    try {
+      const { rows } = held;
+      const found =
+        rows === undefined
+          ? await this.readMany(read ?? [], { maxBytes, signal })
+          : await this.#readMany(asked, rows, signal);
+      return { token, release, read: found };
+    } catch (error) {
+      await release();
       throw error;
     }
+  }
+
+  /** Forgets locks that are released or about to be. */
+  #forget(held: EndableLocks): EndableLocks {
+    this.#held.delete(held.token);
+    return held;
   }
 
   async snapshot(options: StorageCall = {}): Promise<Snapshot> {
@@ -345,6 +373,30 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
 
 /** The deepest directory that a path of 4,096 bytes can name. */
 const MAX_LEVELS = 2048;
+
+/** The paths of a read that are valid, and the results so far: the errors of the others. */
+interface AskedPaths {
+  /** The valid paths as the functions of the database take them. */
+  readonly json: string;
+  /** The positions of the valid paths among all. */
+  readonly indexes: readonly number[];
+  readonly results: (ReadEntry | FilewrightError | null)[];
+}
+
+function askedPaths(paths: readonly string[]): AskedPaths {
+  const results: (ReadEntry | FilewrightError | null)[] = [];
+  const indexes: number[] = [];
+  for (const [index, path] of paths.entries()) {
+    results.push(null);
+    try {
+      checkStoredPath(path);
+      indexes.push(index);
+    } catch (error) {
+      results[index] = error as FilewrightError;
+    }
+  }
+  return { json: JSON.stringify(indexes.map((index) => paths[index])), indexes, results };
+}
 
 function toReadEntry(row: Row): ReadEntry {
   const entry = toEntry(row);

@@ -4,7 +4,16 @@
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
-import type { Entry, EntryPage, Expect, ListRequest, ReadEntry, Storage, Version } from "../storage.ts";
+import type {
+  Entry,
+  EntryPage,
+  Expect,
+  ListRequest,
+  ReadEntry,
+  ReadMany,
+  Storage,
+  Version,
+} from "../storage.ts";
 
 /** The calls of a storage by which it is read. */
 export type ReadableStorage = Pick<Storage, "readMany" | "list">;
@@ -13,7 +22,7 @@ export type ReadableStorage = Pick<Storage, "readMany" | "list">;
 export type Found = ReadEntry | FilewrightError | null;
 
 /** The contents that are read with the paths that a call names. Larger ones are read when they are asked for. */
-const MAX_NAMED_BYTES = 16 * 1024 * 1024;
+export const MAX_NAMED_BYTES: number = 16 * 1024 * 1024;
 /** The number of entries up to which a tree that a call names is listed at once. */
 const MAX_TREE_ENTRIES = 10_000;
 
@@ -72,6 +81,24 @@ export class StagedReads {
   /** Names directories whose content the call is about: they are listed as a whole, and are conditions. */
   nameTrees(paths: readonly string[]): void {
     this.#trees = [...this.#trees, ...paths];
+  }
+
+  /** Returns what the call has seen and what it names, which a lock reads together. */
+  toRead(): readonly string[] {
+    const paths = new Set(this.#named.keys());
+    for (const [path, { used }] of this.#known) if (used) paths.add(path);
+    return [...paths];
+  }
+
+  /** Replaces everything that was read by the answer of one read of these paths. */
+  replace(paths: readonly string[], { results, version }: ReadMany): void {
+    const at = performance.now();
+    this.refresh();
+    for (const [index, path] of paths.entries()) {
+      const found = results[index] ?? null;
+      this.#known.set(path, { found, version, at, used: false });
+      this.#named.delete(path);
+    }
   }
 
   /** Takes the state of a path as given, without a read. The commit fails if it is another one. */

@@ -12,7 +12,7 @@ import { backendError } from "../../backends/failure.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
 import { commitSurely } from "../backend/changes.ts";
 import type { Contention } from "../backend/contention.ts";
-import type { LockPaths } from "../backend/leases.ts";
+import type { LockPaths, PathsHandle } from "../backend/leases.ts";
 import type { StorageView } from "../backend/look.ts";
 import { conflictError } from "../failure.ts";
 import type {
@@ -32,7 +32,7 @@ import type {
   Version,
 } from "../storage.ts";
 import { StagedDraft, under } from "./draft.ts";
-import { type Found, type PathToRead, StagedReads } from "./reads.ts";
+import { type Found, MAX_NAMED_BYTES, type PathToRead, StagedReads } from "./reads.ts";
 
 /** The size from which a content is hashed on another thread. */
 const MIN_ASYNC_HASH_BYTES = 1024 * 1024;
@@ -80,6 +80,8 @@ export class CallStage implements Stage, StorageView {
   readonly #given = new Map<string, Version>();
   /** Shared records that the commit of the call changes with its files. */
   #records: readonly StagedRecords[] = [];
+  /** The token of the locks that the next commit ends. */
+  #token: bigint | undefined;
   #isDrafting = false;
   #isEnded = false;
   #hasAssumed = false;
@@ -147,15 +149,50 @@ export class CallStage implements Stage, StorageView {
     return version === undefined ? undefined : (this.#given.get(version) ?? version);
   }
 
+  /** False when no path can have to be locked. */
+  get mayHaveToLock(): boolean {
+    return this.#lock !== undefined && this.#contention.isAny;
+  }
+
+  /** Returns true when a path has met a conflict of late and the engine can lock it for all replicas. */
+  mustLock(paths: readonly string[]): boolean {
+    return this.#lock !== undefined && paths.some((path) => this.#contention.isContended(path));
+  }
+
   /**
-   * Locks paths for all replicas, in one round trip where the engine can. An `optimistic` lock is skipped, unless one of the paths has met
-   * a conflict of late. @throws LOCK_TIMEOUT, CANCELLED
+   * Locks paths for all replicas and reads what the call has seen or names, in one round trip where the engine can. The
+   * commit of the call ends the locks. An `optimistic` lock is skipped, unless one of the paths has met a conflict of
+   * late. @throws LOCK_TIMEOUT, CANCELLED
    */
   async lock(paths: readonly string[], options: LockOptions): Promise<LockHandle> {
     const wanted =
       options.optimistic === true ? paths.filter((path) => this.#contention.isContended(path)) : paths;
     if (wanted.length === 0 || this.#lock === undefined) return { skipped: true, release: () => {} };
-    return this.#lock(wanted, options);
+    // States that the call assumes are not read: its commit compares them.
+    const read = this.#hasAssumed ? undefined : this.#reads.toRead();
+    const held = await this.#lock(wanted, { ...options, read, maxBytes: MAX_NAMED_BYTES });
+    this.#token = held.token;
+    if (read !== undefined) this.#takeRead(read, held);
+    return {
+      release: () => {
+        if (this.#token === held.token) this.#token = undefined;
+        held.release();
+      },
+    };
+  }
+
+  /** Takes over what was read with a lock. An engine that has not read with it is read again. */
+  #takeRead(paths: readonly string[], { read }: PathsHandle): void {
+    if (read === undefined) {
+      this.refresh();
+      return;
+    }
+    this.#reads.replace(paths, read);
+    this.#placeOfHash.clear();
+    for (const [index, path] of paths.entries()) {
+      const found = read.results[index] ?? null;
+      if (!(found instanceof FilewrightError)) this.#contention.found(path, found?.entry.version ?? null);
+    }
   }
 
   async nested<T>(run: () => Promise<T>): Promise<T> {
@@ -196,11 +233,13 @@ export class CallStage implements Stage, StorageView {
         key,
         actor,
         ...(allRecords.length === 0 ? {} : { records: allRecords }),
+        ...(this.#token === undefined ? {} : { token: this.#token, release: true }),
         signal,
       });
     } catch (error) {
       throw this.#commitError(error);
     }
+    this.#token = undefined;
     for (const { committed } of this.#records) committed();
     this.#records = [];
     this.#noteCommit(answer);
@@ -368,6 +407,7 @@ export class CallStage implements Stage, StorageView {
     if (!(error instanceof FilewrightError)) return error;
     const { code, message, path, hint, details, cause } = error;
     if (code !== "CONFLICT") return error;
+    if (details?.["reason"] === "fenced") this.#token = undefined;
     const conflicts = (details?.["conflicts"] ?? []) as readonly Partial<UnmetExpect>[];
     const paths = conflicts.flatMap((one) => (one.path === undefined ? [] : [one.path]));
     for (const one of paths) this.#contention.note(one);

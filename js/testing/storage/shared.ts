@@ -85,6 +85,37 @@ export const sharedCases: readonly StorageCase[] = [
     },
   },
   {
+    name: "lockAll: a commit with `release` ends the locks, and leaves them when it fails",
+    needs: ["lockAll"],
+    run: async ({ storage, second, write, text }) => {
+      await write({ "/a": "1", "/b": "1" });
+      const first = await lockOf(storage, ["/a", "/b"], { read: ["/a"] });
+      const ending = { token: first.token, release: true };
+      await assertFails(
+        () => storage.commit([put("/a", "2")], { ...ending, expect: [{ path: "/b", version: null }] }),
+        "CONFLICT",
+        "a condition that does not hold",
+      );
+      await assertFails(() => lockOf(second, ["/a"], { timeoutMs: 50 }), "LOCK_TIMEOUT", "still held");
+      await storage.commit([put("/a", "2")], ending);
+      const next = await lockOf(second, ["/b", "/a"], { read: ["/a"] });
+      const [seen] = next.read?.results ?? [];
+      if (!seen || seen instanceof Error) throw new Error("no entry");
+      assertEqual(new TextDecoder().decode(seen.body), "2", "what the second holder reads");
+      assertTrue(next.token > first.token, "the second token is greater");
+      await first.release();
+      await assertFails(() => lockOf(storage, ["/a"], { timeoutMs: 50 }), "LOCK_TIMEOUT", "the second holds");
+      await second.commit([put("/a", "3")], { token: next.token, release: true, key: "k" });
+      await (await lockOf(storage, ["/a"])).release();
+      await assertFails(
+        () => storage.commit([put("/a", "4")], { release: true }),
+        "INVALID_ARGUMENT",
+        "release without a token",
+      );
+      assertEqual(await text("/a"), "3", "the content");
+    },
+  },
+  {
     name: "fencing: a holder whose time was over cannot write once another has the lock",
     needs: ["lockAll"],
     run: async ({ storage, second, write, text }) => {

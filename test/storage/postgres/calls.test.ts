@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openWorkspace, type Workspace } from "../../../js/index.node.ts";
 import { postgresStorage } from "../../../js/storage/postgres/index.ts";
 import type { Storage } from "../../../js/storage/index.ts";
@@ -99,6 +99,52 @@ describe.skipIf(missingServer() !== undefined)("tool calls over Postgres", () =>
       stat: 1,
     });
     expect(await textAt(direct, "/repo/src/f0.ts")).toBe("const n = 0;\n");
+    await ws.close();
+  });
+
+  it("take two round trips for an edit of a file that another replica changes as well", async () => {
+    // A path stays contended for a second after its last conflict, by this clock, which stands still.
+    vi.useFakeTimers({ toFake: ["performance"] });
+    afterThisTest(() => vi.useRealTimers());
+    const workspace = `calls${workspaces++}`;
+    const direct = await seeded(workspace);
+    const proxy = await startProxy(server.host);
+    afterThisTest(() => proxy.close());
+    const client = server.pool({ host: "127.0.0.1", port: proxy.port, max: 2 });
+    const storage = await postgresStorage({ client, workspace });
+    const commit = storage.commit.bind(storage);
+    let before: (() => Promise<unknown>) | undefined;
+    storage.commit = async (...all) => {
+      const run = before;
+      before = undefined;
+      await run?.();
+      return commit(...all);
+    };
+    const ws = await openWorkspace({ storage, root: "/repo", agent: "ann" });
+    const path = "src/f1.ts";
+    const other = (text: string): Promise<unknown> =>
+      direct.commit([{ op: "put", path: `/repo/${path}`, body: encoded(text) }]);
+    const edit = async (from: string, to: string): Promise<number> => {
+      const trips = proxy.trips();
+      const result = await ws.call("edit_file", { path, old_text: from, new_text: to });
+      expect(result.ok ? "" : result.text).toBe("");
+      return proxy.trips() - trips;
+    };
+    await ws.call("stat", { path });
+    before = () => other("const n = 1; // b1\n");
+    // The read, the commit that meets the other one, the lock with the read, and the commit that ends the lock.
+    expect(await edit("n = 1", "n = 2")).toBe(4);
+    expect(await edit("n = 2", "n = 3")).toBe(2);
+    await other("const n = 3; // b2\n");
+    expect(await edit("n = 3", "n = 4")).toBe(2);
+    expect(await textAt(direct, `/repo/${path}`)).toBe("const n = 4; // b2\n");
+    // The lock is free at once.
+    const held = await direct.lockAll?.([{ path: `/repo/${path}` }], { timeoutMs: 20_000 });
+    // A call that fails leaves no lock behind.
+    await held?.release();
+    const failed = await ws.call("edit_file", { path, old_text: "absent", new_text: "x" });
+    expect(failed.ok).toBe(false);
+    await (await direct.lockAll?.([{ path: `/repo/${path}` }], { timeoutMs: 20_000 }))?.release();
     await ws.close();
   });
 

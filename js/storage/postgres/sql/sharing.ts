@@ -170,6 +170,10 @@ end $$;`;
  * together with others; a tree takes its tree key alone. Keys are taken in their order, so nobody waits in a
  * circle, and each has Postgres' own line of waiters. \`held\` has who was given what last: that is the fence, and
  * the lock itself where sessions cannot hold one.
+ *
+ * Locks are not flushed to the disk. A crash of the engine ends the locks of sessions, and a token whose row was lost
+ * is refused; a later commit flushes the rows before it. Tokens begin with the time, so that none is given twice when
+ * the last numbers of the sequence were lost as well.
  */
 const locks = (s: string) => `
 create or replace function ${s}.overlapping(w bigint, wanted json) returns setof ${s}.held language sql stable as $$
@@ -177,10 +181,21 @@ create or replace function ${s}.overlapping(w bigint, wanted json) returns setof
     select 1 from json_to_recordset(wanted) l(p text, tree boolean) where h.path = l.p
       or (l.tree and (l.p = '/' or starts_with(h.path, l.p || '/')))
       or (h.tree and (h.path = '/' or starts_with(l.p, h.path || '/')))) $$;
+create or replace function ${s}.lock_keys(w bigint, wanted json) returns table (key bigint, alone boolean)
+language sql stable as $$
+  select q.key, bool_or(q.alone) from (
+    select hashtextextended('p' || l.p, w) key, true alone from json_to_recordset(wanted) l(p text, tree boolean)
+      where not coalesce(l.tree, false)
+    union all
+    select hashtextextended('t' || a.up, w), coalesce(l.tree, false) and a.up = l.p
+      from json_to_recordset(wanted) l(p text, tree boolean, ups text[]) cross join lateral unnest(l.ups) a(up)) q
+  group by q.key order by q.key $$;
 create or replace function ${s}.give(w bigint, wanted json, by_lease boolean, for_ms float8) returns bigint
 language plpgsql as $$
-declare tok bigint := nextval('${s}.fence');
+declare
+  tok bigint := floor(extract(epoch from clock_timestamp()) * 1000)::bigint * 1000000 + nextval('${s}.fence') % 1000000;
 begin
+  tok := greatest(tok, (select max(o.token) + 1 from ${s}.overlapping(w, wanted) o));
   delete from ${s}.held h using ${s}.overlapping(w, wanted) o
     where h.ws = w and h.token = o.token and h.path = o.path and h.tree = o.tree;
   insert into ${s}.held (ws, path, tree, token, total, lease, until)
@@ -196,14 +211,8 @@ declare
   ends timestamptz := clock_timestamp() + make_interval(secs => wait_ms / 1000);
 begin
   perform ${s}.chain(t, w, null);
-  for x in
-    select q.key, bool_or(q.alone) alone from (
-      select hashtextextended('p' || l.p, w) key, true alone from json_to_recordset(wanted) l(p text, tree boolean)
-        where not coalesce(l.tree, false)
-      union all
-      select hashtextextended('t' || a.up, w), coalesce(l.tree, false) and a.up = l.p
-        from json_to_recordset(wanted) l(p text, tree boolean, ups text[]) cross join lateral unnest(l.ups) a(up)) q
-    group by q.key order by q.key loop
+  perform set_config('synchronous_commit', 'off', true);
+  for x in select * from ${s}.lock_keys(w, wanted) loop
     rest := extract(epoch from ends - clock_timestamp()) * 1000;
     perform set_config('lock_timeout', greatest(1, ceil(rest))::bigint || 'ms', true);
     if x.alone then perform pg_advisory_lock(x.key); else perform pg_advisory_lock_shared(x.key); end if;
@@ -216,10 +225,35 @@ begin
   end loop;
   return ${s}.give(w, wanted, false, for_ms);
 end $$;
+create or replace function ${s}.take_read(t text, w bigint, wanted json, wait_ms float8, for_ms float8, paths text,
+  max_bytes float8) returns table (i int, ${ENTRY_TYPES}, body bytea, place int) language plpgsql as $$
+begin
+  return query select -1, null::text, 'token', ${s}.take(t, w, wanted, wait_ms, for_ms)::text, null::text, null::float8,
+    null::int, null::float8, null::text, null::bytea, 0;
+  return query select * from ${s}.read_many(t, w, paths, true, max_bytes, null);
+end $$;
+create or replace function ${s}.commit_release(t text, w bigint, k text, who text, tool_name text, call_id text,
+  undo text, tok bigint, expects json, groups json, named text[], bodies bytea, records json, wanted json)
+returns table (what text, i int, got text, ${ENTRY_TYPES}) language plpgsql as $$
+#variable_conflict use_column
+declare x record;
+begin
+  perform set_config('filewright.committed', '', true);
+  return query select * from ${s}.commit(t, w, k, who, tool_name, call_id, undo, tok, expects, groups, named, bodies,
+    records);
+  if current_setting('filewright.committed', true) = '' then return; end if;
+  update ${s}.held h set until = clock_timestamp() where h.ws = w and h.token = tok;
+  -- The transaction holds the paths until the commit is seen: the next holder reads what it made.
+  for x in select * from ${s}.lock_keys(w, wanted) loop
+    if x.alone then perform pg_advisory_xact_lock(x.key); else perform pg_advisory_xact_lock_shared(x.key); end if;
+  end loop;
+  perform pg_advisory_unlock_all();
+end $$;
 create or replace function ${s}.take_lease(t text, w bigint, wanted json, for_ms float8) returns bigint
 language plpgsql as $$
 begin
   perform ${s}.chain(t, w, null);
+  perform set_config('synchronous_commit', 'off', true);
   perform pg_advisory_xact_lock(hashtextextended('lease', w));
   if exists (select 1 from ${s}.overlapping(w, wanted) o where o.until > clock_timestamp()) then return null; end if;
   return ${s}.give(w, wanted, true, for_ms);
@@ -227,6 +261,7 @@ end $$;
 create or replace function ${s}.end_hold(t text, w bigint, tok bigint) returns void language plpgsql as $$
 begin
   perform ${s}.chain(t, w, null);
+  perform set_config('synchronous_commit', 'off', true);
   -- Kept as a fence: the token is good until another holder is given the paths.
   update ${s}.held h set until = clock_timestamp() where h.ws = w and h.token = tok;
   perform pg_advisory_unlock_all();

@@ -1,0 +1,206 @@
+/** The locks of the paths of a call: in this process, and between processes where the storage or the disk has them. */
+import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
+import { debug } from "../engine/debug.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { Yielder } from "../engine/yielder.ts";
+import type { Location } from "../policy/index.ts";
+import type { Call, PathUse, Tool } from "../tools/lib/tool.ts";
+import { realPathOf } from "./review.ts";
+import type { Session } from "./session.ts";
+import { nameCallPaths } from "./staged.ts";
+import { checkWrittenPlaces, type WrittenPath } from "./written-places.ts";
+
+/** The number of locks that are released before the event loop can run. */
+const LOCKS_PER_YIELD_CHECK = 64;
+
+/** The locks that a call took before it read anything. */
+export interface EarlyLocks {
+  readonly unlock: Unlock;
+  /** Returns true when they are the locks of these places. */
+  areFor(keys: readonly PathLockKey[]): boolean;
+}
+
+/**
+ * Locks the paths that a call names before it reads them, where another replica changes one of them as well: what the
+ * call is planned on comes with the locks, and its commit ends them, so that no conflict makes it plan again. Undefined
+ * where no path is contended, or a person or the host may have to decide first.
+ */
+export async function lockContendedPaths(
+  session: Session,
+  tool: Pick<Tool, "name" | "kind" | "paths">,
+  args: object,
+  signal: AbortSignal,
+): Promise<EarlyLocks | undefined> {
+  const uses = tool.paths(args as never);
+  let locations: readonly Location[];
+  try {
+    locations = uses.map(({ typed, intent }) => session.resolver.resolve(typed, intent));
+  } catch (error) {
+    // The call itself reports it.
+    if (error instanceof FilewrightError) return undefined;
+    throw error;
+  }
+  const keys = await keysOf(uses, locations, (path) => path);
+  nameCallPaths(session, tool.name, args, uses, locations);
+  const unlock = await acquireLocks(session, keys, { fs: session.fs, signal }, true);
+  return { unlock, areFor: (others) => isSameKeys(keys, others) };
+}
+
+/** Returns true when a call may lock its paths early, and one of those that it names is contended. */
+export function mayLockEarly(
+  session: Session,
+  tool: Pick<Tool, "name" | "kind" | "paths">,
+  args: object,
+): boolean {
+  const { stage } = session;
+  if (stage === undefined || tool.kind !== "change" || !stage.mayHaveToLock) return false;
+  const waits = session.hooks.length > 0 || session.permissions !== undefined;
+  if (waits || session.confirmFor(tool.name) !== undefined) return false;
+  const written = tool.paths(args as never).filter(({ intent }) => intent === "write");
+  try {
+    return stage.mustLock(written.map(({ typed }) => session.resolver.resolve(typed, "write").path));
+  } catch (error) {
+    if (error instanceof FilewrightError) return false;
+    throw error;
+  }
+}
+
+function isSameKeys(some: readonly PathLockKey[], others: readonly PathLockKey[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ path, tree, write }, index) => {
+      const other = others[index] as PathLockKey;
+      return path === other.path && tree === other.tree && write === other.write;
+    })
+  );
+}
+
+/**
+ * Locks every path of the call, in this process and between processes. Returns the release function,
+ * which must be awaited where many paths are locked. A call with a stage is optimistic: the conditions of its commit
+ * find what another process has changed.
+ */
+export async function lockPathsOfCall(
+  session: Session,
+  uses: readonly PathUse[],
+  call: Pick<Call, "fs" | "locations" | "signal">,
+): Promise<() => Promise<void>> {
+  const keys = await lockKeysOf(uses, call);
+  await checkWrittenPlaces(session, keys, call);
+  return acquireLocks(session, keys, call, session.stage !== undefined);
+}
+
+/** The real path that is locked, and how the call uses it. */
+type PathLockKey = WrittenPath;
+
+/** Returns the real paths of a call in the order in which they are locked. */
+export function lockKeysOf(
+  uses: readonly PathUse[],
+  { fs, locations }: Pick<Call, "fs" | "locations">,
+): Promise<readonly PathLockKey[]> {
+  return keysOf(uses, locations, (path, isEntry) => realPathOf(fs, path, isEntry));
+}
+
+/** Returns the places of the paths of a call in the order in which they are locked. */
+async function keysOf(
+  uses: readonly PathUse[],
+  locations: readonly Location[],
+  placeOf: (path: string, isEntry: boolean) => string | Promise<string>,
+): Promise<readonly PathLockKey[]> {
+  const byPath = new Map<string, PathLockKey>();
+  const yielder = new Yielder({});
+  for (const [index, use] of uses.entries()) {
+    await yielder.yieldIfDue();
+    const { path } = locations[index] as Location;
+    const real = use.belowReplaced === true ? path : await placeOf(path, use.entry === true);
+    const other = byPath.get(real);
+    // A tool that transfers a tree names its source first.
+    const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
+    byPath.set(real, {
+      ...(from === undefined ? {} : { from }),
+      path: real,
+      tree: use.tree === true || other?.tree === true,
+      write: use.intent === "write" || other?.write === true,
+      ...(use.belowReplaced === true ? { belowReplaced: true } : {}),
+    });
+    if (use.intent !== "write") continue;
+    // The directory is locked as well, so that two calls cannot complete a repository together.
+    for (const directory of possibleRepositoriesOn(real)) {
+      if (!byPath.has(directory)) byPath.set(directory, { path: directory, tree: false, write: false });
+    }
+  }
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Runs an action while locks are held, and releases them. */
+export async function withLocks<T>(
+  locked: Promise<() => void | Promise<void>>,
+  action: () => Promise<T>,
+): Promise<T> {
+  const unlock = await locked;
+  try {
+    return await action();
+  } finally {
+    await unlock();
+  }
+}
+
+/**
+ * Releases the locks of a call. `skipped` is true when the backend left one of them out, `taken` when it took one for
+ * all processes; `waitedMs` is the time for which the call waited for them.
+ */
+export type Unlock = (() => Promise<void>) & { skipped?: boolean; taken?: boolean; waitedMs?: number };
+
+/** The locks of a call that holds none. */
+export const RELEASED: Unlock = async () => {};
+
+/** Locks places, in this process and between processes. An `optimistic` call leaves out what met no conflict. */
+export async function acquireLocks(
+  session: Session,
+  keys: readonly PathLockKey[],
+  call: Pick<Call, "fs" | "signal">,
+  optimistic = false,
+): Promise<Unlock> {
+  // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
+  await session.journal.retry(session.fs, keys, (paths, action) => {
+    const trees = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
+    return withLocks(acquireLocks(session, trees, { fs: session.fs, signal: undefined }), action);
+  });
+  const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
+  const asked = performance.now();
+  const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
+  const release: Unlock = async () => {
+    const yielder = new Yielder({});
+    for (let free = held.pop(); free !== undefined; free = held.pop()) {
+      free();
+      if (held.length % LOCKS_PER_YIELD_CHECK === LOCKS_PER_YIELD_CHECK - 1) await yielder.yieldIfDue();
+    }
+  };
+  try {
+    if (session.stage !== undefined) {
+      const written = keys.filter(({ write }) => write).map(({ path }) => path);
+      const handle = await session.stage.lock(written, { ...wait, optimistic });
+      if (handle.skipped === true) release.skipped = true;
+      else release.taken = true;
+      held.push(() => handle.release());
+    } else if (call.fs.lock !== undefined) {
+      // A free lock is acquired without waiting, so a thousand of them would block the event loop.
+      const yielder = new Yielder({ signal: call.signal });
+      for (const { path, write, belowReplaced } of keys) {
+        // A path that is only read needs no lock here: its writers keep it consistent.
+        if (!write || belowReplaced === true) continue;
+        await yielder.yieldIfDue();
+        const handle = await call.fs.lock(path, { ...wait, resolved: true, optimistic });
+        if (handle.skipped === true) release.skipped = true;
+        else release.taken = true;
+        held.push(() => handle.release());
+      }
+    }
+    release.waitedMs = performance.now() - asked;
+    debug.lock?.(`${keys.length} paths after ${release.waitedMs.toFixed(1)} ms`);
+    return release;
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
