@@ -16,7 +16,8 @@ const SERVER_SESSIONS = 4;
 
 /** Starts a pooler before the server with its socket in `host`. `pool` makes a pool of connections to it. */
 export async function startPgbouncer(host) {
-  if (PROGRAM === undefined) throw new BuildError("there is no PgBouncer; on Debian: apt-get install pgbouncer");
+  if (PROGRAM === undefined)
+    throw new BuildError("there is no PgBouncer; on Debian: apt-get install pgbouncer");
   const folder = mkdtempSync(join(tmpdir(), "fw-bouncer-"));
   // It refuses to run as root.
   const user = process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : {};
@@ -39,7 +40,13 @@ max_client_conn = 200
   const child = spawn(PROGRAM, ["--quiet", config], { ...user, cwd: folder, stdio: "inherit" });
   const pools = [];
   const pool = (options = {}) => {
-    const made = new pg.Pool({ host: folder, port: PORT, user: "postgres", database: "postgres", ...options });
+    const made = new pg.Pool({
+      host: folder,
+      port: PORT,
+      user: "postgres",
+      database: "postgres",
+      ...options,
+    });
     made.on("error", () => undefined);
     pools.push(made);
     return made;
