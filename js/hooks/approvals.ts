@@ -1,25 +1,45 @@
 /** The approvals of a session: their scope, their expiry, and their revocation. */
 import type { DecisionSource, Verdict } from "../policy/decide.ts";
+import type { GlobBases } from "../policy/rule-globs.ts";
 import type { MaybePromise } from "../backends/backend.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { callback, instance, integer, type Options, required } from "../schema/option.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { callback, flag, instance, integer, type Options, required } from "../schema/option.ts";
 import { type Confirm, type ConfirmReply, denied, type Outcome, type Scope } from "./confirm.ts";
+import { type CoveredCalls, makeRecentCalls } from "./scope/recent.ts";
+import {
+  type ApprovalScope,
+  compileScope,
+  compileStoredScope,
+  describeScope,
+  endOfScope,
+  globBelow,
+  type OfferedScope,
+  type ScopedCall,
+  type ScopeEnd,
+  type ScopeMatcher,
+  wideningOf,
+} from "./scope/scope.ts";
+import { makeTurns } from "./scope/turns.ts";
+
+/** The outcomes that cover later calls, too. */
+type LastingOutcome = "proceed_always" | "proceed_always_tool" | "proceed_always_server";
 
 /** An approval that lasts beyond its call. */
 export interface Approval {
   /** The id that `revoke` takes. */
   readonly id: string;
   /** The outcome that it allows. */
-  readonly outcome: "proceed_always" | "proceed_always_tool" | "proceed_always_server";
-  /** Absent when it covers every tool. */
-  readonly tool?: string;
-  /** The roots below which it applies; absent when it applies everywhere. */
-  readonly roots?: readonly string[];
+  readonly outcome: LastingOutcome;
+  /** Which calls it covers. */
+  readonly scope: ApprovalScope;
+  /** The turn with which it ends, when its scope says `turn`. */
+  readonly turn?: string;
   /** A description of the scope. */
   readonly label: string;
   /** When it was given, in ISO 8601. */
   readonly granted_at: string;
-  /** When it ends, in ISO 8601; absent when it lasts until the workspace is closed. */
+  /** When it ends, in ISO 8601; absent when no time ends it. */
   readonly expires?: string;
   /** The person who gave it. */
   readonly by?: string;
@@ -35,6 +55,8 @@ export interface ApprovalStore {
    * are told it. Default: when the workspace is closed.
    */
   readonly lastsMs?: number | undefined;
+  /** True when an approval whose scope says `kept` outlives the process. Default: such a scope is refused. */
+  readonly keeps?: boolean | undefined;
   /** Returns the approvals of an agent, the oldest first; those that have ended may be among them. */
   list(agent: string): MaybePromise<readonly Approval[]>;
   /** Stores an approval, and keeps those that other processes have stored meanwhile. */
@@ -49,6 +71,7 @@ export const APPROVAL_STORE: Options<ApprovalStore> = instance<ApprovalStore>(
   "a store of approvals",
   {
     lastsMs: integer(1),
+    keeps: flag(),
     list: required(callback()),
     add: required(callback()),
     remove: required(callback()),
@@ -70,92 +93,213 @@ export function memoryApprovals(): ApprovalStore {
   });
 }
 
+/** A call about which a reviewer would be asked. */
+export interface ApprovableCall extends ScopedCall {
+  /** The turn of the call. */
+  readonly turn: string;
+  /** True when it writes to a place that needs an approval whatever the rules say. */
+  readonly writesAskedPlace?: boolean | undefined;
+}
+
+/** The question whose answer is stored. */
+export interface AskedQuestion {
+  readonly tool: string;
+  /** The roots that contain the paths of the call. */
+  readonly roots: readonly string[];
+  /** The turn of the call. */
+  readonly turn: string;
+}
+
 /** The lasting approvals of an agent, as they were when they were read last. */
 export interface Approvals {
   /** The time at which an approval ends that names none, for the question to a reviewer. */
   readonly until: string;
+  /** Returns the turn of a call that begins now; `named` is the turn that the host gave it. */
+  turn(agent: string | undefined, named: string | undefined): string;
   /**
    * Reads what other processes have approved or revoked. Called before a decision that an approval may change;
    * undefined when no other process can.
    */
   readonly refresh: (() => Promise<void>) | undefined;
-  /** Returns true when a lasting approval covers a tool on paths below these roots. */
-  covers(tool: string, roots: readonly string[]): boolean;
-  /** Stores the approval of an answer that covers later calls too; returns undefined for any other answer. */
-  remember(reply: ConfirmReply, tool: string, roots: readonly string[]): Promise<Approval | undefined>;
+  /** Returns true when a lasting approval covers a call. */
+  covers(call: ApprovableCall): boolean;
+  /** Remembers a call that was asked about or covered, for {@link Approvals.wouldHaveCovered}. */
+  note(call: ScopedCall): void;
+  /**
+   * Returns how many of the last calls that needed an approval a scope would have covered, whatever its time.
+   * @throws FilewrightError for an invalid scope
+   */
+  wouldHaveCovered(scope: ApprovalScope): CoveredCalls;
+  /** Returns every outcome that a reviewer may choose, with its scope. `editable` adds a changed content. */
+  offer(tool: string, roots: readonly string[], editable: boolean): readonly Scope[];
+  /**
+   * Stores the approval of an answer that covers later calls too; returns undefined for any other answer.
+   * @throws FilewrightError APPROVAL_DENIED for a scope that is wider than what was offered, or cannot be stored
+   */
+  remember(reply: ConfirmReply, asked: AskedQuestion): Promise<Approval | undefined>;
   /** Returns the approvals that have not ended. */
   list(): Promise<readonly Approval[]>;
   /** Revokes an approval for later calls. Returns false if there is none with this id. */
   revoke(id: string): Promise<boolean>;
 }
 
-/** The store of the approvals of one agent. */
+/** The places of the approvals of one agent. */
 export interface StoredApprovals {
-  /** The store. */
-  readonly store: ApprovalStore;
+  /** The store of all that last. Default: memory. */
+  readonly store?: ApprovalStore | undefined;
+  /** The store of those whose scope says `kept`, where `store` keeps none. Default: none, so that nothing is kept. */
+  readonly kept?: ApprovalStore | undefined;
   /** The agent whose approvals they are. Default: the workspace itself, `""`. */
   readonly agent?: string | undefined;
+  /** The working directory and the roots to which the paths of scopes are relative. Default: `/`. */
+  readonly bases?: GlobBases | undefined;
 }
+
+/** The narrowest and the widest end of a scope without a store that keeps. */
+const ENDS_IN_MEMORY: readonly ScopeEnd[] = ["turn", "time", "session"];
 
 /**
  * Creates the approvals of an agent: an empty list in memory, or those of a store. `now` returns milliseconds since
  * 1970.
  */
-export function makeApprovals(now: () => number = Date.now, stored?: StoredApprovals): Approvals {
-  const { store = memoryApprovals(), agent = "" } = stored ?? {};
+export function makeApprovals(now: () => number = () => Date.now(), stored: StoredApprovals = {}): Approvals {
+  const { store = memoryApprovals(), agent = "", bases } = stored;
+  const keeper = store.keeps === true ? store : stored.kept;
   const { lastsMs } = store;
   const until =
     lastsMs === undefined
       ? "until this workspace is closed"
       : `for ${phraseOfDuration(lastsMs)}, at every replica`;
-  let kept: readonly Approval[] = [];
-  const inForce = (): readonly Approval[] =>
-    kept.filter(({ expires }) => expires === undefined || Date.parse(expires) > now());
-  const refresh = async (): Promise<void> => {
-    kept = await store.list(agent);
+  const ends: readonly ScopeEnd[] = keeper === undefined ? ENDS_IN_MEMORY : [...ENDS_IN_MEMORY, "kept"];
+  const turns = makeTurns(now);
+  const recent = makeRecentCalls();
+  let known: readonly KnownApproval[] = [];
+  const inForce = (): readonly KnownApproval[] =>
+    known.filter(({ approval: { expires } }) => expires === undefined || Date.parse(expires) > now());
+
+  const load = async (mustRead: boolean): Promise<void> => {
+    const own = await store.list(agent);
+    let kept: readonly Approval[] = [];
+    try {
+      if (keeper !== undefined && keeper !== store) kept = await keeper.list(agent);
+    } catch (error) {
+      // What cannot be read allows nothing, so the reviewer is asked.
+      if (mustRead || !(error instanceof FilewrightError)) throw error;
+    }
+    known = [...own, ...kept].map(
+      (approval) => known.find((one) => one.approval === approval) ?? { approval },
+    );
   };
+  const matches = (one: KnownApproval, call: ScopedCall): boolean => {
+    one.matcher ??= compileStoredScope(one.approval.scope, bases, call.tool) ?? COVERS_NOTHING;
+    return one.matcher(call);
+  };
+  const offerOf = (outcome: LastingOutcome, tool: string, roots: readonly string[]): OfferedScope => {
+    const isLimited = outcome === "proceed_always" && roots.length > 0;
+    return {
+      scope: Object.freeze({
+        tool: outcome === "proceed_always_server" ? "*" : tool,
+        path: isLimited ? globBelow(roots) : "**",
+        until: "session",
+      }),
+      roots: isLimited ? roots : undefined,
+      ends,
+    };
+  };
+
   return Object.freeze({
     until,
-    refresh: stored === undefined ? undefined : refresh,
-    covers: (tool: string, roots: readonly string[]) =>
-      kept.length > 0 &&
-      inForce().some(
-        (one) =>
-          (one.tool === undefined || one.tool === tool) &&
-          (one.roots === undefined || roots.every((root) => one.roots?.includes(root))),
-      ),
-    async remember(
-      { outcome, payload }: ConfirmReply,
-      tool: string,
-      roots: readonly string[],
-    ): Promise<Approval | undefined> {
-      if (outcome === "proceed_once" || outcome === "modify_with_editor" || outcome === "cancel")
-        return undefined;
-      const ends = Math.min(payload?.expires?.getTime() ?? Infinity, now() + (lastsMs ?? Infinity));
+    turn: turns.of,
+    refresh: stored.store === undefined && keeper === undefined ? undefined : () => load(false),
+    covers: (call: ApprovableCall) =>
+      known.length > 0 &&
+      inForce().some((one) => {
+        const { scope, turn } = one.approval;
+        if (scope?.until === "turn" && turn !== call.turn) return false;
+        // As a rule, what is kept cannot override a place that always needs an approval.
+        if (scope?.until === "kept" && call.writesAskedPlace === true) return false;
+        return matches(one, call);
+      }),
+    note: recent.note,
+    wouldHaveCovered: (scope: ApprovalScope) => recent.countCovered(scope, bases),
+    offer: (tool: string, roots: readonly string[], editable: boolean) =>
+      scopesOf(tool, roots, editable, until, (outcome) => offerOf(outcome, tool, roots)),
+    async remember({ outcome, payload }: ConfirmReply, { tool, roots, turn }: AskedQuestion) {
+      if (!isLasting(outcome)) return undefined;
+      const offered = offerOf(outcome, tool, roots);
+      const scope = payload?.scope ?? offered.scope;
+      if (payload?.scope !== undefined) assertOffered(scope, offered, tool, bases);
+      const end = endOfScope(scope);
+      const isKept = end === "kept";
+      const lasts = isKept ? Infinity : now() + (lastsMs ?? Infinity);
+      const stop = end === "time" ? Date.parse(scope.until) : Infinity;
+      const expires = Math.min(payload?.expires?.getTime() ?? Infinity, lasts, stop);
       const approval: Approval = Object.freeze({
         id: `approval-${crypto.randomUUID()}`,
         outcome,
-        ...(outcome === "proceed_always_server" ? {} : { tool }),
-        ...(outcome === "proceed_always" ? { roots: Object.freeze([...roots]) } : {}),
-        label: scopeLabel(outcome, tool, roots, until),
+        scope,
+        ...(end === "turn" ? { turn } : {}),
+        label:
+          payload?.scope === undefined
+            ? scopeLabel(outcome, tool, roots, until)
+            : describeScope(scope, until),
         granted_at: new Date(now()).toISOString(),
-        ...(ends === Infinity ? {} : { expires: new Date(ends).toISOString() }),
+        ...(expires === Infinity ? {} : { expires: new Date(expires).toISOString() }),
         ...(payload?.by === undefined ? {} : { by: payload.by }),
       });
-      await store.add(agent, approval);
-      await refresh();
+      try {
+        await (isKept ? (keeper ?? store) : store).add(agent, approval);
+      } catch (error) {
+        if (!isKept || !(error instanceof FilewrightError)) throw error;
+        throw denied(`The approval cannot be kept: ${error.message}`, error);
+      }
+      await load(false);
       return approval;
     },
     async list() {
-      await refresh();
-      return inForce();
+      await load(true);
+      return inForce().map(({ approval }) => approval);
     },
     async revoke(id: string) {
-      const removed = await store.remove(agent, id);
-      await refresh();
+      const removed =
+        (await store.remove(agent, id)) ||
+        (keeper !== undefined && keeper !== store && (await keeper.remove(agent, id)));
+      await load(false);
       return removed;
     },
   });
+}
+
+/** An approval, with its scope once that was compiled. */
+interface KnownApproval {
+  readonly approval: Approval;
+  matcher?: ScopeMatcher;
+}
+
+const COVERS_NOTHING: ScopeMatcher = () => false;
+
+function isLasting(outcome: Outcome): outcome is LastingOutcome {
+  return (
+    outcome === "proceed_always" || outcome === "proceed_always_tool" || outcome === "proceed_always_server"
+  );
+}
+
+/** @throws FilewrightError APPROVAL_DENIED for a scope that is invalid or wider than the offered one */
+function assertOffered(
+  scope: ApprovalScope,
+  offered: OfferedScope,
+  tool: string,
+  bases: GlobBases | undefined,
+): void {
+  let widening: string | undefined;
+  try {
+    compileScope(scope, bases, [tool]);
+    widening = wideningOf(scope, offered, bases);
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    throw denied("The scope of the reviewer's answer is not understood.", error);
+  }
+  if (widening !== undefined) throw denied(`The reviewer's answer is for ${widening} than what was offered.`);
 }
 
 /** Returns a duration in words, in the largest unit that it has a whole number of. */
@@ -170,17 +314,15 @@ function phraseOfDuration(ms: number): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
-/**
- * Returns every outcome that a reviewer may choose, with a description. `editable` adds a changed content; `until` is
- * that of the {@link Approvals} that would store a lasting one.
- */
-export function scopesOf(
+/** Returns every outcome that a reviewer may choose, with a description, and with its scope where it lasts. */
+function scopesOf(
   tool: string,
   roots: readonly string[],
   editable: boolean,
   until: string,
+  offerOf: (outcome: LastingOutcome) => OfferedScope,
 ): readonly Scope[] {
-  const scopes: Outcome[] = [
+  const outcomes: Outcome[] = [
     "proceed_once",
     "proceed_always",
     "proceed_always_tool",
@@ -188,9 +330,13 @@ export function scopesOf(
     ...(editable ? (["modify_with_editor"] as const) : []),
     "cancel",
   ];
-  return Object.freeze(
-    scopes.map((outcome) => Object.freeze({ outcome, label: scopeLabel(outcome, tool, roots, until) })),
-  );
+  const scopes = outcomes.map((outcome): Scope => {
+    const label = scopeLabel(outcome, tool, roots, until);
+    if (!isLasting(outcome)) return Object.freeze({ outcome, label });
+    const { scope, ends } = offerOf(outcome);
+    return Object.freeze({ outcome, label, scope, ends });
+  });
+  return Object.freeze(scopes);
 }
 
 /** Returns the description of an outcome for a reviewer. */
@@ -213,15 +359,17 @@ function scopeLabel(outcome: Outcome, tool: string, roots: readonly string[], un
 
 /**
  * Creates the source for lasting approvals. It allows a call that would be asked about if an approval covers it.
- * Without `roots` in the facts of the call, no approval covers it.
+ * Without a `caller` in the facts of the call, no approval covers it.
  */
 export function approvalsSource(approvals: Approvals, isInForce = true): DecisionSource {
   const name = "approvals";
   return {
     name,
     isInForce,
-    decide: ({ tool, roots }, before) =>
-      before?.decision === "ask" && roots !== undefined && approvals.covers(tool, roots)
+    decide: ({ tool, places, caller, writesAskedPlace }, before) =>
+      before?.decision === "ask" &&
+      caller !== undefined &&
+      approvals.covers({ tool, places, writesAskedPlace, ...caller })
         ? { decision: "allow", source: name }
         : undefined,
   };

@@ -31,13 +31,22 @@ export function allOf(given: readonly Confirm[]): Confirm {
   const approvers = checkApprovers(given);
   return async (details) => {
     let narrowest: ConfirmReply | undefined;
+    const scopes = new Set<string>();
     for (const approver of approvers) {
       const reply = await askApprover(approver, details);
       if (!isApprovingReply(reply)) return withoutFinalIfSeveral(reply, approvers.length);
+      scopes.add(JSON.stringify(reply.payload?.scope ?? null));
       if (narrowest === undefined || scopeWidthRank(reply) < scopeWidthRank(narrowest)) narrowest = reply;
     }
+    // Which of two scopes as data is the narrower one cannot be told, so that only this call is approved.
+    if (narrowest !== undefined && scopes.size > 1) return onlyThisCall(narrowest);
     return narrowest ?? { outcome: "cancel", payload: { reason: "there is nobody to ask" } };
   };
+}
+
+/** Returns an approval of one call by the same person. */
+function onlyThisCall({ payload: { scope: _, expires: __, ...payload } = {} }: ConfirmReply): ConfirmReply {
+  return { outcome: "proceed_once", payload };
 }
 
 /** Returns one approver that stands for all of them, as {@link allOf} does; undefined for an empty list. */

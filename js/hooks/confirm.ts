@@ -18,6 +18,7 @@ import {
   required,
 } from "../schema/option.ts";
 import type { ConfirmedChange } from "./question.ts";
+import { APPROVAL_SCOPE, type ApprovalScope, type ScopeEnd } from "./scope/scope.ts";
 
 export type { ConfirmedChange } from "./question.ts";
 
@@ -41,6 +42,11 @@ export interface ConfirmPayload {
   readonly newContent?: string;
   /** True to write the text of `modify_with_editor` without asking again. */
   readonly final?: boolean;
+  /**
+   * Which later calls an outcome `proceed_always…` covers, in place of what the outcome says. A scope that is wider
+   * than that of the outcome is a refusal.
+   */
+  readonly scope?: ApprovalScope;
   /** When the approval of later calls ends. Default: when the workspace is closed. */
   readonly expires?: Date;
   /** The person who decided. */
@@ -76,6 +82,7 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
     payload: options<ConfirmPayload>("ConfirmPayload", {
       newContent: anyText(),
       final: flag(),
+      scope: APPROVAL_SCOPE,
       expires: dateOption,
       by: anyText(),
       reason: anyText(),
@@ -84,10 +91,13 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
   },
   {
     // Content that the reviewer wrote must not be ignored in favour of the planned one.
-    test: ({ outcome, payload }) =>
-      payload?.newContent !== undefined && outcome !== "modify_with_editor" && outcome !== "cancel"
-        ? "has a payload.newContent without the outcome modify_with_editor"
-        : undefined,
+    test: ({ outcome, payload }) => {
+      if (payload?.newContent !== undefined && outcome !== "modify_with_editor" && outcome !== "cancel")
+        return "has a payload.newContent without the outcome modify_with_editor";
+      return payload?.scope !== undefined && !outcome.startsWith("proceed_always")
+        ? "has a payload.scope without an outcome that lasts"
+        : undefined;
+    },
   },
 );
 
@@ -102,6 +112,10 @@ export interface Scope {
   readonly outcome: Outcome;
   /** The description of the scope, for a button. */
   readonly label: string;
+  /** The calls that the outcome covers, where it lasts. An answer may name a narrower scope. */
+  readonly scope?: ApprovalScope;
+  /** The ends that a narrower scope may name, where the outcome lasts. */
+  readonly ends?: readonly ScopeEnd[];
 }
 
 /** The question for a reviewer. Contents are text; `originalContent` is null for a new file. */

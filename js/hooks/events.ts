@@ -23,11 +23,20 @@ export type WorkspaceEvent =
   /** A directory was requested, granted, refused or revoked. */
   | GrantEvent
   /** An approval was requested, and the answer. */
-  | { readonly type: "approval_asked"; readonly tool: string; readonly path: string; readonly title: string }
+  | {
+      readonly type: "approval_asked";
+      readonly tool: string;
+      readonly path: string;
+      readonly title: string;
+      /** The id of the call in the history; absent for a call that only reads. */
+      readonly callId?: string;
+    }
   | {
       readonly type: "approval_answered";
       readonly tool: string;
       readonly path: string;
+      /** The id of the call in the history; absent for a call that only reads. */
+      readonly callId?: string;
       readonly outcome: Outcome;
       /** The hash of the approved bytes. */
       readonly hash?: string;
@@ -40,7 +49,14 @@ export type WorkspaceEvent =
   /** A `stateDir` is set, but a change is left half made if the process ends during it. */
   | { readonly type: "journal_in_memory"; readonly message: string }
   /** A call was refused by a rule, by a hook, or without an approval. */
-  | { readonly type: "call_denied"; readonly tool: string; readonly code: string; readonly message: string };
+  | {
+      readonly type: "call_denied";
+      readonly tool: string;
+      readonly code: string;
+      readonly message: string;
+      /** The id that the call would have in the history; absent for one that only reads, or was refused early. */
+      readonly callId?: string;
+    };
 
 /** Receives events. Its errors are ignored. */
 export type Notify = (event: WorkspaceEvent) => void;

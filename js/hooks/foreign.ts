@@ -19,14 +19,7 @@ import {
 } from "../schema/option.ts";
 import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
-import {
-  type Approvals,
-  approvalsSource,
-  approverSource,
-  makeApprovals,
-  mustAsk,
-  scopesOf,
-} from "./approvals.ts";
+import { type Approvals, approvalsSource, approverSource, makeApprovals, mustAsk } from "./approvals.ts";
 import { oneOf } from "./approvers.ts";
 import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";
 import { type Notify, notifySafely } from "./events.ts";
@@ -68,7 +61,11 @@ export interface WithHooksOptions {
 
 const APPROVALS_OPTIONS: Options<Approvals> = instance<Approvals>("Approvals", "a memory of approvals", {
   until: required(text()),
+  turn: required(callback()),
   covers: required(callback()),
+  note: required(callback()),
+  wouldHaveCovered: required(callback()),
+  offer: required(callback()),
   remember: required(callback()),
   list: required(callback()),
   revoke: required(callback()),
@@ -136,7 +133,17 @@ export function withHooks<T extends AnyTool>(
     stopped: CallFacts["stopped"],
   ): Promise<void> => {
     await approvals.refresh?.();
-    const verdict = decide(sources, { tool: name, args, places: [], effects: [], roots: [], stopped });
+    const turn = approvals.turn(undefined, undefined);
+    const verdict = decide(sources, {
+      tool: name,
+      args,
+      places: [],
+      effects: [],
+      caller: { turn },
+      stopped,
+    });
+    if (verdict.decision === "ask" || verdict.source === "approvals")
+      approvals.note({ tool: name, places: [] });
     if (!mustAsk(verdict) || confirm === undefined) return;
     notifySafely(options.notify, { type: "approval_asked", tool: name, path: "", title: name });
     const reply = await askConfirm(
@@ -153,16 +160,14 @@ export function withHooks<T extends AnyTool>(
         paths: [],
         risk: "high",
         args,
-        scopes: scopesOf(name, [], false, approvals.until).filter(
-          ({ outcome }) => outcome !== "proceed_always",
-        ),
+        scopes: approvals.offer(name, [], false).filter(({ outcome }) => outcome !== "proceed_always"),
         changes: [],
         digest: digestOfParts(["filewright tool 1", name, args]),
         complete: true,
       },
       undefined,
     );
-    const approval = await approvals.remember(reply, name, []);
+    const approval = await approvals.remember(reply, { tool: name, roots: [], turn });
     notifySafely(options.notify, {
       type: "approval_answered",
       tool: name,

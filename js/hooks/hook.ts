@@ -35,6 +35,8 @@ export interface HookPreview {
   readonly newContent: string | null;
   /** The damage the change can cause. */
   readonly risk: Risk;
+  /** The id of the call, which a question about it and the history have, too. */
+  readonly callId: string;
 }
 
 /** What a hook knows about a call. `result` and `duration_ms` exist only after the call. */

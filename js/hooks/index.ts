@@ -24,6 +24,8 @@ export {
 } from "./meters.ts";
 export type { ShownQuestion } from "./question.ts";
 export * from "./observer.ts";
+export type { CoveredCalls } from "./scope/recent.ts";
+export type { ApprovalScope, ScopedCall, ScopeEnd } from "./scope/scope.ts";
 export * from "./telemetry.ts";
 export * from "./usage.ts";
 export * from "./notebook.ts";

@@ -13,6 +13,8 @@ export interface CallBegin {
   /** The name of the tool in a preset. */
   readonly called_as?: string;
   readonly agent?: string;
+  /** The id of the call in questions about it and in the history; absent for a call that only reads. */
+  readonly call_id?: string;
   /** The time at which the call began, in milliseconds since 1970. */
   readonly at: number;
 }

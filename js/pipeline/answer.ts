@@ -131,6 +131,7 @@ export async function failureResult(
   started: number,
   meant: CanonicalCall | undefined,
   fs: FsBackend = viewWithoutApprovals(session, tool.name),
+  callId = "",
 ): Promise<Failure> {
   const meta: Meta = { duration_ms: performance.now() - started, truncated: false };
   if (thrown instanceof BatchFailed) {
@@ -158,7 +159,8 @@ export async function failureResult(
   const message = meant?.refuse?.(error, told) ?? told;
   if (REFUSAL_CODES.has(error.code)) {
     const { code, message } = error;
-    notifySafely(session.notify, { type: "call_denied", tool: tool.name, code, message });
+    const id = callId === "" ? {} : { callId };
+    notifySafely(session.notify, { type: "call_denied", tool: tool.name, code, message, ...id });
   }
   const verbatim = error.code === "HOOK_BLOCKED" && error.details?.["verbatim"] === true;
   return {

@@ -23,6 +23,7 @@ export const CALL_OPTION_ROWS: Rows<CallOptions> = {
   onProgress: callback(),
   agent: text(),
   toolCall: anything(),
+  turn: text(),
 };
 
 /**

@@ -31,6 +31,7 @@ import {
   type AnyTool,
   type CallOptions,
   admitCall,
+  beginCall,
   lookAlikeContext,
   previewChange,
 } from "./enter.ts";
@@ -43,6 +44,7 @@ import { historyForCaller } from "./past/history.ts";
 import { type ScanClient, scanQueue } from "./scheduling/scans.ts";
 import type { Session } from "./session.ts";
 import { decideStep, decisionSourcesOf } from "./sources.ts";
+import { newCallId } from "../journal/index.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "./path-locks.ts";
 import { isWrongAssumption, withStage } from "./staged.ts";
@@ -75,6 +77,7 @@ export function runCall(
     tool: known.name,
     ...(presetCall === undefined ? {} : { called_as: presetCall.tool.name }),
     ...(agent === undefined ? {} : { agent }),
+    ...(known.kind === "read" ? {} : { call_id: newCallId() }),
   };
   return runObserved(observers, about, (trace) =>
     runThroughPipeline(session, known, given, options, presetCall, trace),
@@ -192,6 +195,7 @@ async function runThroughPipeline(
   let hooked: HookedCall | undefined;
   let instead: readonly ReplacedPath[] | undefined;
   let wasWrong = false;
+  let callId: string | undefined;
   try {
     while (!callStartsPerTurn.take()) await callStartsPerTurn.next();
     throwIfCancelled(options.signal);
@@ -199,6 +203,9 @@ async function runThroughPipeline(
       meant = presetCall.meaning();
       tool = meant.tool as unknown as AnyTool;
     }
+    const begun = beginCall(session, tool, options, trace?.callId);
+    callId = begun.callId;
+    if (trace !== undefined) trace.callId = callId;
     raw = withCanonicalKeys(tool.name, meant === undefined ? given : meant.args, tool.aliases);
     const isInText = tool.kind === "change" && tool.withPaths !== undefined;
     if (taken !== undefined && !isInText)
@@ -220,7 +227,7 @@ async function runThroughPipeline(
                 tool as AnyChangingTool,
                 withCanonicalNames(current, keys, meant),
                 began,
-                options,
+                begun,
                 meant,
               )
           : undefined;
@@ -264,7 +271,7 @@ async function runThroughPipeline(
       args,
       { uses, locations },
       began,
-      options,
+      begun,
       meant,
     );
     const timeoutMs = SELF_TIMED_TOOLS.has(tool.name) ? undefined : timeoutMsOf(args);
@@ -317,7 +324,17 @@ async function runThroughPipeline(
       const context = lookAlikeContext(session, tool.name, raw);
       instead = await replaceByLookAlikes(tool, uses, locations, context).catch(() => undefined);
     }
-    result = await failureResult(session, tool, limited.told(thrown), uses, locations, started, meant, seen);
+    result = await failureResult(
+      session,
+      tool,
+      limited.told(thrown),
+      uses,
+      locations,
+      started,
+      meant,
+      seen,
+      callId,
+    );
   } finally {
     await early?.unlock();
     endTurn?.();

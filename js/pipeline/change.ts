@@ -16,7 +16,7 @@ import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "./
 import { effectsByHashes, hashesByPath } from "./observe.ts";
 import { acquireLocks, type EarlyLocks, lockKeysOf, RELEASED } from "./path-locks.ts";
 import type { MetaApproval } from "./result.ts";
-import { approverToAsk, planWithApprovalToReveal, refreshApprovals, type RuleResult } from "./permit.ts";
+import { approvalFactsIfNeeded, approverToAsk, planWithApprovalToReveal, type RuleResult } from "./permit.ts";
 import {
   assertStateUnchanged,
   type ApprovalEvidence,
@@ -61,15 +61,14 @@ export async function runChange<Args extends object, Data, Todo>(
   keys.catch(() => {}); // The later await reports the error; the error of a failed plan is more specific.
   const askedPlaces = keys.then((all) => checkWrittenPlaces(session, all, call));
   askedPlaces.catch(() => {});
-  let plan = await planWithApprovalToReveal(session, { tool, args, call, isKept });
+  let plan = await planWithApprovalToReveal(session, { tool, args, uses, call, isKept });
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
 
   const confirm = session.confirmFor(tool.name);
   const places = await askedPlaces;
   const guarding = { guard: session.guard, sources };
-  const refreshed = refreshApprovals(session, tool.name, ruled, places);
-  if (refreshed !== undefined) await refreshed;
-  const approver = approverToAsk(session, sources, tool.name, call.locations, ruled, places);
+  const covering = approvalFactsIfNeeded(session, tool.name, ruled, places, uses, call);
+  const approver = approverToAsk(session, sources, tool.name, ruled, covering && (await covering), places);
   const asked = approver !== undefined;
   let reviewed: ReviewedPlan<Plan<Data, Todo>> | undefined;
   if (approver !== undefined) {

@@ -48,6 +48,32 @@ export interface CallOptions {
   readonly agent?: string | undefined;
   /** The host's own record of the call, handed to hooks. */
   readonly toolCall?: unknown;
+  /**
+   * The turn of the call: the agent's work on one request of its user, with which an approval for a turn ends. Default:
+   * one turn until the caller has made no call for ten minutes.
+   */
+  readonly turn?: string | undefined;
+}
+
+/** The options of a call with what the pipeline adds when the call begins. */
+export interface BegunCallOptions extends CallOptions {
+  /** The id under which the history records the call; empty for one that only reads. */
+  readonly callId: string;
+  readonly turn: string;
+}
+
+/** Returns the options of a call that begins now. `callId` is the id that it already has. */
+export function beginCall(
+  { approvals, agent: own }: Pick<Session, "approvals" | "agent">,
+  { kind }: Pick<AnyTool, "kind">,
+  options: CallOptions,
+  callId?: string,
+): BegunCallOptions {
+  return {
+    ...options,
+    callId: kind === "read" ? "" : callId || newCallId(),
+    turn: approvals.turn(options.agent ?? own, options.turn),
+  };
 }
 
 /** A tool with its own types erased. This is safe, because it only receives values that it created itself. */
@@ -75,7 +101,7 @@ export async function admitCall(
   args: object,
   { uses, locations }: CallPaths,
   began: number,
-  options: CallOptions,
+  options: BegunCallOptions,
   meant?: CanonicalCall,
   storage?: FsBackend,
 ): Promise<AdmittedCall> {
@@ -99,18 +125,22 @@ export async function admitCall(
       await assertGranted(session, sources, tool.name, use, locations[index] as Location, began, options);
   }
   if (tool.kind === "read" && ruled.decision === "ask")
-    await requestApproval(session, tool, locations, options);
+    await requestApproval(session, tool, locations, { ...options, uses });
   const isKept =
     tool.kind === "change" &&
     ruled.decision === "ask" &&
     (await hidesContent(session, { ...ruling, tool: "read_file", args: {} }));
-  if (
+  const mayAsk =
     tool.kind === "read" &&
-    session.approvals.refresh !== undefined &&
-    session.rules.forCall(tool.name, args).mayReach("/", ["ask"])
-  )
-    await session.approvals.refresh();
-  const seeing = pathVisibilityOf(session, sources, tool, args, locations, ruled);
+    ruled.decision !== "ask" &&
+    session.rules.forCall(tool.name, args).mayReach("/", ["ask"]) &&
+    !(await hasLastingApproval(session, sources, tool.name, uses, {
+      fs: storage ?? session.fs,
+      locations,
+      agent: options.agent ?? session.agent,
+      turn: options.turn,
+    }));
+  const seeing = pathVisibilityOf(session, tool, args, locations, mayAsk);
   const view = (other?: FsBackend): FsBackend =>
     other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
   const memory = session.reads.of(options.agent ?? session.agent);
@@ -150,18 +180,12 @@ interface PathVisibility {
  */
 function pathVisibilityOf(
   session: Session,
-  sources: readonly DecisionSource[],
   tool: AnyTool,
   args: object,
   locations: readonly Location[],
-  ruled: Verdict,
+  mayAsk: boolean,
 ): PathVisibility {
   const rules = session.rules.forCall(tool.name, args);
-  const mayAsk =
-    tool.kind === "read" &&
-    ruled.decision !== "ask" &&
-    rules.mayReach("/", ["ask"]) &&
-    !hasLastingApproval(sources, tool.name, locations);
   const approved: string[] = [];
   // A tool that names no paths in advance requests an approval for each path as it finds it.
   const oneByOne = mayAsk && locations.length === 0;
@@ -173,6 +197,7 @@ function pathVisibilityOf(
     },
     leavesOut:
       mayAsk &&
+      tool.kind === "read" &&
       tool.searches === true &&
       (oneByOne || locations.some((at) => rules.mayReach(at.path, ["ask"]))),
     approve: (paths) => {
@@ -190,7 +215,7 @@ export async function previewChange(
   tool: AnyChangingTool,
   raw: Arguments,
   began: number,
-  options: CallOptions,
+  options: BegunCallOptions,
   meant: CanonicalCall | undefined,
   fs?: FsBackend,
 ): Promise<HookPreview> {
@@ -202,10 +227,19 @@ export async function previewChange(
   const path = call.locations[0]?.path ?? "";
   if (plan.settled !== undefined) {
     const title = `${tool.title}: nothing changes`;
-    return { title, path, diff: "", originalContent: null, newContent: null, risk: "low" };
+    return {
+      title,
+      path,
+      diff: "",
+      originalContent: null,
+      newContent: null,
+      risk: "low",
+      callId: call.callId,
+    };
   }
   const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, call);
-  return { title, path: call.locations[location]?.path ?? path, diff, originalContent, newContent, risk };
+  const at = call.locations[location]?.path ?? path;
+  return { title, path: at, diff, originalContent, newContent, risk, callId: call.callId };
 }
 
 /** Resolves a path argument. An error names the argument. */
@@ -229,7 +263,7 @@ interface RuleDecisionInput {
   readonly args: object;
   readonly uses: readonly Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">[];
   readonly locations: readonly Location[];
-  readonly options: CallOptions;
+  readonly options: BegunCallOptions;
   readonly storage: FsBackend | undefined;
 }
 
@@ -286,12 +320,13 @@ function makeCall(
   }: { readonly fs: FsBackend; readonly seeing: PathVisibility; readonly storage: FsBackend | undefined },
   locations: readonly Location[],
   began: number,
-  options: CallOptions,
+  options: BegunCallOptions,
   seen: SeenFiles,
   meant: CanonicalCall | undefined,
 ): Call {
   return {
-    callId: tool.kind === "read" ? "" : newCallId(),
+    callId: tool.kind === "read" ? "" : options.callId || newCallId(),
+    turn: options.turn,
     agent: options.agent ?? session.agent,
     fs,
     limits: session.limits,

@@ -10,6 +10,8 @@ import type { ToolResult } from "./result.ts";
 export interface ObservedCall {
   tool: string;
   changes: boolean;
+  /** The id under which the history records the call; empty for one that only reads. */
+  callId: string;
   locations: readonly Location[];
   effects: readonly CallEffect[] | undefined;
   /** The time for which the call waited for locks, in milliseconds; undefined where it took none. */
@@ -42,6 +44,7 @@ export async function runObserved(
   const trace: ObservedCall = {
     tool: about.tool,
     changes: false,
+    callId: about.call_id ?? "",
     locations: [],
     effects: undefined,
     lockWaitMs: undefined,
@@ -77,11 +80,13 @@ function callEndOf(
   result: ToolResult | undefined,
   duration: number,
 ): CallEnd {
-  const { tool, changes, effects, lockWaitMs } = trace;
+  const { tool, changes, callId, effects, lockWaitMs } = trace;
+  const { call_id: _, ...begun } = begin;
   const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
   const approval = result?.meta.approval;
   return {
-    ...begin,
+    ...begun,
+    ...(callId === "" ? {} : { call_id: callId }),
     tool,
     ok: result?.ok ?? false,
     ...(code === undefined ? {} : { code }),

@@ -9,7 +9,7 @@ import type { CanonicalCall } from "../presets/preset.ts";
 import { withCanonicalKeys } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Tool } from "../tools/lib/tool.ts";
-import { type AnyChangingTool, type AnyTool, type CallOptions, previewChange } from "./enter.ts";
+import { type AnyChangingTool, type AnyTool, beginCall, type CallOptions, previewChange } from "./enter.ts";
 import { type ErrorData, toErrorData } from "./result.ts";
 import type { Session } from "./session.ts";
 
@@ -107,7 +107,7 @@ export async function previewOfCall(
     tool as AnyChangingTool,
     args,
     session.permissions?.begin() ?? 0,
-    options,
+    beginCall(session, tool, options),
     call,
   );
 }

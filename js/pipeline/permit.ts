@@ -2,15 +2,15 @@
  * Requests approvals for reads, and for changes that fail or are only tried, because their answers
  * reveal content.
  */
-import { decide, type DecisionSource, type Location, type Verdict } from "../policy/index.ts";
+import { decide, type DecisionSource, type Location, type PathForms, type Verdict } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { nameOf } from "../backends/paths.ts";
-import { mustAsk, scopesOf } from "../hooks/approvals.ts";
+import { mustAsk } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { digestOfParts } from "../hooks/question.ts";
-import type { Call, ChangingTool, Plan } from "../tools/lib/tool.ts";
-import { rootsContaining } from "./review.ts";
+import type { Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
+import { realPathOf, rootsContaining } from "./review.ts";
 import type { Session } from "./session.ts";
 import { decisionSourcesOf } from "./sources.ts";
 import type { PlaceToApprove } from "./written-places.ts";
@@ -32,6 +32,7 @@ export interface RuleResult {
 export interface PlanInput<Args extends object, Data, Todo> {
   readonly tool: ChangingTool<Args, Data, Todo>;
   readonly args: Args;
+  readonly uses: readonly PathUse[];
   readonly call: Call;
   readonly isKept: boolean;
 }
@@ -43,17 +44,17 @@ export interface PlanInput<Args extends object, Data, Todo> {
  */
 export async function planWithApprovalToReveal<Args extends object, Data, Todo>(
   session: Session,
-  { tool, args, call, isKept }: PlanInput<Args, Data, Todo>,
+  { tool, args, uses, call, isKept }: PlanInput<Args, Data, Todo>,
 ): Promise<Plan<Data, Todo>> {
   if (!isKept) return tool.plan(args, call);
   let plan: Plan<Data, Todo>;
   try {
     plan = await tool.plan(args, call);
   } catch (error) {
-    await requestApproval(session, tool, call.locations, call);
+    await requestApproval(session, tool, call.locations, { ...call, uses });
     throw error;
   }
-  if (plan.settled !== undefined) await requestApproval(session, tool, call.locations, call);
+  if (plan.settled !== undefined) await requestApproval(session, tool, call.locations, { ...call, uses });
   return plan;
 }
 
@@ -64,53 +65,89 @@ const ASK_BY_RULE_VERDICT: Verdict = {
   question: "A rule wants this to be asked about.",
 };
 
+/** The facts of a call by which an approval covers it. */
+export interface ApprovalFacts {
+  /** Each path of the call in its real forms. */
+  readonly places: readonly PathForms[];
+  readonly caller: { readonly agent?: string | undefined; readonly turn: string };
+}
+
 /**
  * Continues the decision about a call after the rules and the grants, and returns the approver to ask; undefined
  * when the call needs no approval.
  * @param sources those of the workspace
  * @param ruled the decision of the policy and the rules
- * @param places the places that the call writes and that need an approval
+ * @param covering the facts by which an approval covers the call; without them none does
+ * @param asked the places that the call writes and that need an approval
  * @throws FilewrightError APPROVAL_DENIED
  */
 export function approverToAsk(
   session: Session,
   sources: readonly DecisionSource[],
   tool: string,
-  locations: readonly Location[],
   ruled: Verdict,
-  places: readonly PlaceToApprove[] = [],
+  covering: ApprovalFacts | undefined,
+  asked: readonly PlaceToApprove[] = [],
 ): Confirm | undefined {
-  const [roots, writesAskedPlace] = [rootsContaining(locations), places.length > 0];
-  const facts = { tool, args: {}, places: [], effects: [], roots, writesAskedPlace };
+  const { places = [], caller } = covering ?? {};
+  const facts = { tool, args: {}, places, effects: [], caller, writesAskedPlace: asked.length > 0 };
   const verdict = decide(sources, facts, { step: "approval", before: ruled });
+  if (caller !== undefined && (verdict.decision === "ask" || verdict.source === "approvals"))
+    session.approvals.note({ tool, places, agent: caller.agent });
   return mustAsk(verdict) ? session.confirmFor(tool) : undefined;
 }
 
 /**
- * Reads the approvals of other processes before a decision that one of them may change; undefined when none can. The
- * parameters are those of {@link approverToAsk}.
+ * Reads the approvals of other processes, and the facts by which an approval covers a call; undefined for a call that
+ * needs none. The parameters are those of {@link approverToAsk}.
  */
-export function refreshApprovals(
+export function approvalFactsIfNeeded(
   session: Session,
   tool: string,
   ruled: Verdict,
-  places: readonly PlaceToApprove[],
-): Promise<void> | undefined {
-  const { refresh } = session.approvals;
-  if (refresh === undefined) return undefined;
+  asked: readonly PlaceToApprove[],
+  uses: readonly PathUse[],
+  call: Pick<Call, "fs" | "locations" | "agent" | "turn">,
+): Promise<ApprovalFacts> | undefined {
   const asksByDefault =
     ruled.source === "none" && (session.requireApproval || session.confirmFor(tool) !== undefined);
-  return ruled.decision === "ask" || places.length > 0 || asksByDefault ? refresh() : undefined;
+  if (ruled.decision !== "ask" && asked.length === 0 && !asksByDefault) return undefined;
+  return approvalFactsOf(session, uses, call);
+}
+
+async function approvalFactsOf(
+  { approvals }: Session,
+  uses: readonly PathUse[],
+  { fs, locations, agent, turn }: Pick<Call, "fs" | "locations" | "agent" | "turn">,
+): Promise<ApprovalFacts> {
+  await approvals.refresh?.();
+  const places: PathForms[] = [];
+  for (const [index, { path }] of locations.entries()) {
+    const { entry = false, belowReplaced, writesThrough = false } = uses[index] ?? {};
+    const real = async (of: boolean): Promise<string> =>
+      belowReplaced === true ? path : realPathOf(fs, path, of).catch(() => path);
+    const own = await real(entry);
+    places.push(writesThrough ? [own, await real(false)] : [own]);
+  }
+  return { places, caller: { agent, turn } };
 }
 
 /** Returns true when a lasting approval already covers a call that the rules would ask about. */
-export function hasLastingApproval(
+export async function hasLastingApproval(
+  session: Session,
   sources: readonly DecisionSource[],
   tool: string,
-  locations: readonly Location[],
-): boolean {
-  const facts = { tool, args: {}, places: [], effects: [], roots: rootsContaining(locations) };
+  uses: readonly PathUse[],
+  call: Pick<Call, "fs" | "locations" | "agent" | "turn">,
+): Promise<boolean> {
+  const { places, caller } = await approvalFactsOf(session, uses, call);
+  const facts = { tool, args: {}, places, effects: [], caller };
   return decide(sources, facts, { step: "approval", before: ASK_BY_RULE_VERDICT }).decision === "allow";
+}
+
+/** The caller of a read that needs an approval, and how the call uses its paths. */
+interface Requester extends Partial<Pick<Call, "signal" | "agent" | "fs">>, Pick<Call, "turn"> {
+  readonly uses?: readonly PathUse[];
 }
 
 /**
@@ -121,18 +158,13 @@ export async function requestApproval(
   session: Session,
   tool: { readonly name: string; readonly title: string },
   locations: readonly Location[],
-  { signal, agent = session.agent }: Partial<Pick<Call, "signal" | "agent">>,
+  { signal, agent = session.agent, turn, fs = session.fs, uses = [] }: Requester,
 ): Promise<void> {
   const { approvals, notify } = session;
   const roots = rootsContaining(locations);
-  await approvals.refresh?.();
-  const confirm = approverToAsk(
-    session,
-    decisionSourcesOf(session, tool.name),
-    tool.name,
-    locations,
-    ASK_BY_RULE_VERDICT,
-  );
+  const covering = await approvalFactsOf(session, uses, { fs, locations, agent, turn });
+  const sources = decisionSourcesOf(session, tool.name);
+  const confirm = approverToAsk(session, sources, tool.name, ASK_BY_RULE_VERDICT, covering);
   if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];
@@ -151,7 +183,7 @@ export async function requestApproval(
       paths: locations.map((one) => one.path),
       risk: "low",
       ...(agent === undefined ? {} : { agent }),
-      scopes: scopesOf(tool.name, roots, false, approvals.until),
+      scopes: approvals.offer(tool.name, roots, false),
       changes: [],
       digest: digestOfParts(["filewright read 1", tool.name, locations.map((one) => one.path)]),
       complete: true,
@@ -159,7 +191,7 @@ export async function requestApproval(
     signal,
   );
   const { outcome } = reply;
-  const approval = await approvals.remember(reply, tool.name, roots);
+  const approval = await approvals.remember(reply, { tool: tool.name, roots, turn });
   const lasting = approval === undefined ? {} : { approval };
   notifySafely(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
   if (outcome === "cancel" || outcome === "modify_with_editor") throw refusedBy(reply);

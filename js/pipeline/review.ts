@@ -13,7 +13,6 @@ import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { toBase64 } from "../engine/wire/bytes.ts";
-import { scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, type Confirmation, denied, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { digestOfParts } from "../hooks/question.ts";
@@ -162,8 +161,13 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
     const { details, base, places, outline } = await changeQuestionOf(reviewable, plan);
     const { path, title, hash, newContent, complete } = details;
     const editable = tool.revise !== undefined && newContent !== null;
-    const scopes = scopesOf(tool.name, roots, editable, approvals.until);
-    notifySafely(notify, { type: "approval_asked", tool: tool.name, path, title });
+    const scopes = approvals.offer(tool.name, roots, editable);
+    const about = {
+      tool: tool.name,
+      path,
+      ...(details.callId === undefined ? {} : { callId: details.callId }),
+    };
+    notifySafely(notify, { type: "approval_asked", ...about, title });
     const reply = await askConfirm(
       confirm,
       {
@@ -174,12 +178,11 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
       call.signal,
     );
     const { outcome, payload } = reply;
-    const approval = await approvals.remember(reply, tool.name, roots);
+    const approval = await approvals.remember(reply, { tool: tool.name, roots, turn: call.turn });
     const by = payload?.by === undefined ? {} : { by: payload.by };
     notifySafely(notify, {
       type: "approval_answered",
-      tool: tool.name,
-      path,
+      ...about,
       outcome,
       ...(hash === undefined ? {} : { hash }),
       ...(approval === undefined ? {} : { approval }),

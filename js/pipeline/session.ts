@@ -62,6 +62,8 @@ export interface ConfinedStorage {
 /** The stores of what the replicas of a workspace share. */
 export interface SharedStores {
   readonly approvals: ApprovalStore | undefined;
+  /** The store of approvals that are kept, where `approvals` keeps none. */
+  readonly kept: ApprovalStore | undefined;
   readonly budgets: BudgetStore | undefined;
 }
 

@@ -94,8 +94,8 @@ export interface CallFacts {
   readonly stopped?: FilewrightError | undefined;
   /** A directory or secret that the call needs; the source `grants` decides about one at a time. */
   readonly grant?: GrantFact;
-  /** The roots that contain the paths of the call. An approval can be limited to a root. */
-  readonly roots?: readonly string[];
+  /** The caller, to whom an approval can be limited. Absent where no approval is to cover the call. */
+  readonly caller?: { readonly agent?: string | undefined; readonly turn: string } | undefined;
   /** True when the call writes to a place whose change always needs an approval. */
   readonly writesAskedPlace?: boolean;
   /** The error of the guard: the change would overwrite content that the agent has not read. */

@@ -5,18 +5,8 @@
  * query checks whether the file has changed, so that a grant which another process revoked ends here too. A file
  * that is invalid, or that other users could have written, is refused and left unchanged.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  type Stats,
-} from "node:fs";
+import { mkdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import process from "node:process";
 import { openDisk } from "../backends/disk.node.ts";
 import { defaultStateDir } from "../backends/state-directory.node.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -31,6 +21,7 @@ import {
   parseGrants,
   withGrant,
 } from "./grants.ts";
+import { readTrustedText, stampOfFile } from "./trusted-file.node.ts";
 
 /** Options of a grants file. */
 export interface GrantsFileOptions {
@@ -87,9 +78,9 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
   let seen: { readonly stamp: string; readonly text: GrantsText } | undefined;
 
   const read = (): GrantsText => {
-    const facts = lstatSync(file, { throwIfNoEntry: false });
-    if (facts === undefined) seen = { stamp: "", text: EMPTY_GRANTS_TEXT };
-    else if (seen?.stamp !== fileStamp(facts)) seen = readTrustedFile(file);
+    const stamp = stampOfFile(file);
+    if (stamp === "") seen = { stamp, text: EMPTY_GRANTS_TEXT };
+    else if (seen?.stamp !== stamp) seen = readTrustedFile(file);
     return seen.text;
   };
 
@@ -137,52 +128,17 @@ function isWriteConflict(error: unknown): boolean {
   return error instanceof FilewrightError && (error.code === "CONFLICT" || error.code === "ALREADY_EXISTS");
 }
 
-/**
- * Opens and reads a file after checking the open file itself, so that it cannot be exchanged in between. @throws
- * FilewrightError INVALID_ARGUMENT for a file that is not trusted
- */
+/** Reads the grants of the file. @throws FilewrightError INVALID_ARGUMENT for a file that is not trusted */
 function readTrustedFile(file: string): { readonly stamp: string; readonly text: GrantsText } {
-  let descriptor: number;
+  const { stamp, text } = readTrustedText(file, MAX_GRANTS_FILE_BYTES, (why, cause) =>
+    untrustedFileError(file, why, cause),
+  );
   try {
-    descriptor = openSync(
-      file,
-      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
-    );
+    return { stamp, text: parseGrants(text) };
   } catch (error) {
-    const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-    throw untrustedFileError(file, isLink ? "it is a symbolic link" : "it cannot be opened", error);
+    if (!(error instanceof FilewrightError)) throw error;
+    throw untrustedFileError(file, error.message, error);
   }
-  try {
-    const facts = fstatSync(descriptor);
-    const why = distrustReason(facts);
-    if (why !== undefined) throw untrustedFileError(file, why);
-    return { stamp: fileStamp(facts), text: parseGrants(readFileSync(descriptor, "utf8")) };
-  } catch (error) {
-    if (error instanceof FilewrightError && error.complete) throw error;
-    throw untrustedFileError(
-      file,
-      error instanceof FilewrightError ? error.message : "it cannot be read",
-      error,
-    );
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/**
- * Returns why a file is not trusted, such as that other users could have written it; undefined for a trusted file.
- */
-function distrustReason(facts: Stats): string | undefined {
-  if (!facts.isFile()) return "it is not a regular file";
-  if (facts.size > MAX_GRANTS_FILE_BYTES) return `it is larger than ${MAX_GRANTS_FILE_BYTES} bytes`;
-  if (process.getuid === undefined) return undefined; // On this platform permissions are not in the mode.
-  if (facts.uid !== process.getuid() && facts.uid !== 0) return "it belongs to another user";
-  return (facts.mode & 0o022) !== 0 ? "others may write it (chmod 600 mends that)" : undefined;
-}
-
-/** Returns a text that differs after every change of the file. */
-function fileStamp({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
-  return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }
 
 function untrustedFileError(file: string, why: string, cause?: unknown): FilewrightError {

@@ -141,7 +141,7 @@ export async function makeAgentSession(
     limits: lowerLimits(session.limits, wanted.limits ?? {}),
     rules,
     key,
-    approvals: agentApprovalsOf(session, key),
+    approvals: agentApprovalsOf(session, key, policy),
     permissions: asks ? agentPermissionsOf(session, wanted) : session.permissions,
     ...(confirm === undefined ? {} : { confirmFor: confirmAfterOthers(session, confirm) }),
     budget:
@@ -151,9 +151,13 @@ export async function makeAgentSession(
   });
 }
 
-/** Returns the approvals of an agent, in the store of the workspace. */
-function agentApprovalsOf({ stores: { approvals: store } }: Session, agent: string): Approvals {
-  return makeApprovals(Date.now, store === undefined ? undefined : { store, agent });
+/** Returns the approvals of an agent, in the stores of the workspace. */
+function agentApprovalsOf(
+  { stores: { approvals: store, kept } }: Session,
+  agent: string,
+  bases: SandboxPolicy,
+): Approvals {
+  return makeApprovals(() => Date.now(), { store, kept, agent, bases });
 }
 
 /** Returns the policy of the agent's own options; the caller intersects it with that of the workspace. */

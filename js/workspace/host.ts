@@ -10,6 +10,7 @@ import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { ApprovalStore } from "../hooks/approvals.ts";
 import type { JournalStore } from "../journal/index.ts";
 import { type Locker, makeLocker } from "../pipeline/scheduling/locks.ts";
 import type { ReadStore } from "../pipeline/past/reads.ts";
@@ -87,6 +88,8 @@ export interface LocalHost {
   environment?(): Readonly<Record<string, string | undefined>>;
   /** Returns a store of reads in a state directory. */
   reads?(stateDir: string): ReadStore;
+  /** Returns the store of the kept approvals of a workspace in a state directory. */
+  approvals?(stateDir: string, name: string): ApprovalStore;
   /** The copies of storages on the disk. */
   readonly mirrors?: MirrorHost;
 }

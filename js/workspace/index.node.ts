@@ -15,6 +15,7 @@ import { openStateDirectory } from "../backends/state-directory.node.ts";
 import { FileJournal } from "../journal/store.node.ts";
 import { mirrorProblem, openMirror } from "../storage/mirror/open.node.ts";
 import { setLocalHost } from "./host.ts";
+import { fileApprovals } from "./shared/approvals-file.node.ts";
 import { fileReadStore } from "../pipeline/past/reads-file.node.ts";
 
 export * from "./index.ts";
@@ -46,5 +47,6 @@ setLocalHost({
   home: homeDirectory,
   environment: () => process.env,
   reads: fileReadStore,
+  approvals: fileApprovals,
   mirrors: { problem: mirrorProblem, open: openMirror },
 });

@@ -98,7 +98,7 @@ export async function openWorkspace(
   const { policy } = resolver;
   await assertDirectory(storage, policy.cwd, given.cwd ?? given.roots?.[0]?.path ?? policy.cwd);
   const guard = guardLevelOf(given.guard, preset);
-  const { stores, reads, places } = sharedStoresOf(given, policy, { guard, local });
+  const { stores, reads, places } = sharedStoresOf(given, policy, { guard, local, state });
   const rules = compileRules(
     given.rules ?? [],
     policy,
@@ -191,7 +191,7 @@ export async function openWorkspace(
     confirmFor: (tool: string, calledAs?: string) =>
       oneOf(approversFor(given.hooks ?? [], tool, given.confirm, calledAs)),
     notify: given.notify,
-    approvals: makeApprovals(Date.now, stores.approvals && { store: stores.approvals }),
+    approvals: makeApprovals(() => Date.now(), { store: stores.approvals, kept: stores.kept, bases: policy }),
     locker: lockerOfBackend(storage, local),
     findFiles: given.findFiles === true,
     slots: new CallSlots(given.concurrency ?? Number.POSITIVE_INFINITY),

@@ -3,6 +3,8 @@ import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import type { Approval } from "../hooks/approvals.ts";
+import type { CoveredCalls } from "../hooks/scope/recent.ts";
+import type { ApprovalScope } from "../hooks/scope/scope.ts";
 import type { Recovery } from "../journal/index.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
@@ -83,6 +85,11 @@ export interface WorkspaceApprovals {
   list(): Promise<readonly Approval[]>;
   /** Revokes an approval by its id, for calls that begin from now on. Returns false if there is none. */
   revoke(id: string): Promise<boolean>;
+  /**
+   * Returns how many of the last 100 calls that needed an approval a scope would have covered, so that a person sees
+   * how wide it is before it is given. @throws FilewrightError for an invalid scope
+   */
+  wouldHaveCovered(scope: ApprovalScope): CoveredCalls;
 }
 
 /** The options of `ws.lock(path)`, which locks one path. */

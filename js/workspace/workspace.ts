@@ -156,7 +156,11 @@ export function makeWorkspace(
     fs: session.fs,
     capabilities: () => capabilities,
     recovery: capabilities.recovery,
-    approvals: Object.freeze({ list: session.approvals.list, revoke: session.approvals.revoke }),
+    approvals: Object.freeze({
+      list: session.approvals.list,
+      revoke: session.approvals.revoke,
+      wouldHaveCovered: session.approvals.wouldHaveCovered,
+    }),
     grants: workspaceGrantsOf(
       session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() }),
       session.resolver.policy.paths,

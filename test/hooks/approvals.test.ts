@@ -176,7 +176,7 @@ describe.each(KINDS)("what a reviewer is shown on %s", (kind) => {
     await ws.call("write_file", { path: "f", content: "" });
     await ws.call("delete", { path: "f" });
     const until = kind === "storage" ? "for 24 hours, at every replica" : "until this workspace is closed";
-    expect(shown[0]!.scopes).toEqual([
+    expect(shown[0]!.scopes.map(({ outcome, label }) => ({ outcome, label }))).toEqual([
       { outcome: "proceed_once", label: "this call only" },
       { outcome: "proceed_always", label: `write_file below ${root}, ${until}` },
       { outcome: "proceed_always_tool", label: `write_file on every path of this workspace, ${until}` },
@@ -321,7 +321,11 @@ describe.each(KINDS)("approvals that last on %s", (kind) => {
     await writes(ws, "1", "2");
     const [approval] = await ws.approvals.list();
     expect(await ws.approvals.list()).toHaveLength(1);
-    expect(approval).toMatchObject({ outcome: "proceed_always_tool", tool: "write_file", by: "Ann" });
+    expect(approval).toMatchObject({
+      outcome: "proceed_always_tool",
+      scope: { tool: "write_file", path: "**", until: "session" },
+      by: "Ann",
+    });
     expect(approval!.label).toBe(shown[0]!.scopes[2]!.label);
     expect(await ws.approvals.revoke(approval!.id)).toBe(true);
     expect(await ws.approvals.revoke(approval!.id)).toBe(false);
@@ -457,7 +461,7 @@ describe.each(KINDS)("hooks that see and are told on %s", (kind) => {
     expect(events[3]).toMatchObject({
       tool: "write_file",
       by: "Ann",
-      approval: { tool: "write_file" },
+      approval: { scope: { tool: "write_file" } },
       hash: expect.stringMatching(/^sha256:/u),
     });
   });

@@ -89,7 +89,7 @@ describe.skipIf(missingServer() !== undefined)("two replicas over Postgres", () 
     expect(asked).toBe(1);
     expect(labels.join("\n")).toContain("for 24 hours, at every replica");
     const [approval] = await two.approvals.list();
-    expect(approval).toMatchObject({ outcome: "proceed_always_tool", tool: "write_file" });
+    expect(approval).toMatchObject({ outcome: "proceed_always_tool", scope: { tool: "write_file" } });
     expect(await two.approvals.revoke(approval?.id ?? "")).toBe(true);
     expect(await one.approvals.revoke(approval?.id ?? "")).toBe(false);
     for (const id of ["", "a\0b", "\ud800", "#", "a".repeat(1025), undefined])

@@ -34,11 +34,23 @@ export interface SharedRequestParts {
 /** The key under which a request of the newer protocol revision states the log level. */
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
+/** The key under which a client names the turn of a call. */
+const TURN_KEY = "filewright/turn";
+/** The maximum length of the name of a turn, in UTF-16 units. A longer one is left out, as if there were none. */
+const MAX_TURN_CHARS = 200;
+
+/** Returns the turn that a client names; undefined for none, and for one that is no short text. */
+function turnOfRequest(turn: unknown): string | undefined {
+  return typeof turn === "string" && turn !== "" && turn.length <= MAX_TURN_CHARS ? turn : undefined;
+}
+
 /** The part of a request that is needed to run a call. */
 export interface CallRequest {
   readonly mcpReq: {
     readonly signal: AbortSignal;
-    readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
+    readonly _meta?:
+      | { readonly progressToken?: string | number | undefined; readonly [TURN_KEY]?: unknown }
+      | undefined;
     /**
      * Facts that a request of the newer protocol revision contains; undefined in the older revisions, where
      * the connection has them.
@@ -108,12 +120,14 @@ export async function callTool(
     throw new UnknownToolError(name, [...served.tools.keys()]);
   }
   const report = makeProgressReporter(meta?.progressToken, notify);
+  const turn = turnOfRequest(meta?.[TURN_KEY]);
   try {
     const given = await resolveRelative(tool, args);
     const running = tool.execute(given, {
       signal,
       ...(report === undefined ? {} : { onProgress: report.onProgress }),
       ...(serving.agent === undefined ? {} : { agent: serving.agent }),
+      ...(turn === undefined ? {} : { turn }),
     });
     const result = await resultBeforeEnd(running, serving.ending);
     const asked = await pendingQuestionOrRefusal(round, result);

@@ -23,7 +23,12 @@ import { lockKeysOf, lockPathsOfCall } from "../path-locks.ts";
 import type { CallOptions } from "../enter.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "../guard.ts";
 import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts";
-import { approverToAsk, requestApproval, planWithApprovalToReveal, refreshApprovals } from "../permit.ts";
+import {
+  approverToAsk,
+  requestApproval,
+  planWithApprovalToReveal,
+  approvalFactsIfNeeded,
+} from "../permit.ts";
 import { assertVersionsUnchanged, type ReviewedPlan, reviewUntilApproved } from "../review.ts";
 import type { Session } from "../session.ts";
 import { type PlaceToApprove, checkWrittenPlaces, unaskedPlaceWarnings } from "../written-places.ts";
@@ -53,16 +58,24 @@ export async function runBatch(
   const mayAsk = !args.dry_run && operations.some(({ tool }) => session.confirmFor(tool.name) !== undefined);
   const unasked: PlaceToApprove[] = [];
   let asked = false;
+  const begun = { ...options, callId: call.callId, turn: call.turn };
   await runInOrder(session, operations, options, async (operation) => {
     const { tool } = operation;
-    const { sources, ruled, isKept } = await admitOperation(session, operation, options, overlay);
+    const { sources, ruled, isKept } = await admitOperation(session, operation, begun, overlay);
     const guarding = { guard: session.guard, sources };
     operation.guarding = guarding;
     const own: Call = { ...(operation.call as Call), seen };
     if (tool.kind === "read") return tool.run(operation.args, own);
     // Later operations of a dry run can read the result of this one, so its approval comes first.
-    if (isKept && args.dry_run) await requestApproval(session, tool, own.locations, own);
-    const planning = { tool, args: operation.args, call: own, isKept: isKept && !args.dry_run };
+    if (isKept && args.dry_run)
+      await requestApproval(session, tool, own.locations, { ...own, uses: operation.uses });
+    const planning = {
+      tool,
+      args: operation.args,
+      uses: operation.uses,
+      call: own,
+      isKept: isKept && !args.dry_run,
+    };
     let plan = await planWithApprovalToReveal(session, planning);
     if (plan.settled !== undefined) {
       if (mayAsk) operation.trial = await trials.settled(operation, own);
@@ -71,10 +84,10 @@ export async function runBatch(
     const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
     const places = await checkWrittenPlaces(session, await lockKeysOf(operation.uses, own), own);
     if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
-    await refreshApprovals(session, tool.name, ruled, places);
+    const covering = await approvalFactsIfNeeded(session, tool.name, ruled, places, operation.uses, own);
     const reviewer = args.dry_run
       ? undefined
-      : approverToAsk(session, sources, tool.name, operation.locations, ruled, places);
+      : approverToAsk(session, sources, tool.name, ruled, covering, places);
     let reviewed: ReviewedPlan<typeof plan> | undefined;
     if (reviewer !== undefined) {
       asked = true;

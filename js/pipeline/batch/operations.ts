@@ -14,7 +14,7 @@ import { BatchFailed, type ToolResult, unknownToolFailure } from "../result.ts";
 import {
   type AnyChangingTool,
   type AnyReadingTool,
-  type CallOptions,
+  type BegunCallOptions,
   admitCall,
   type AdmittedCall,
   previewChange,
@@ -150,7 +150,7 @@ function refuseEarlyAccess(): never {
 export async function admitOperation(
   session: Session,
   operation: Operation,
-  options: CallOptions,
+  options: BegunCallOptions,
   overlay: FsBackend,
 ): Promise<RuleResult> {
   const { tool } = operation;

@@ -98,6 +98,8 @@ export interface Call {
   readonly commands?: SandboxProvider | undefined;
   /** The id under which the history records the call; empty for a tool that only reads. */
   readonly callId: string;
+  /** The turn of the call, with which an approval for a turn ends. */
+  readonly turn: string;
   /** The name of the caller; undefined when it is not known. */
   readonly agent: string | undefined;
   /** The storage within the policy: every path that the policy does not allow is refused. */

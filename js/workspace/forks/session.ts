@@ -99,10 +99,14 @@ export function makeForkSession(
           readOnly: both.policy.readOnly,
         }),
     }),
-    approvals: makeApprovals(),
+    approvals: makeApprovals(() => Date.now(), { bases: policy }),
     // Lasting approvals are given for the files of the parent, so those of a fork are in memory. Calls of a fork are
     // counted in the budget records of the parent.
-    stores: Object.freeze({ approvals: undefined, budgets: beforeCalls(parent.stores.budgets) }),
+    stores: Object.freeze({
+      approvals: undefined,
+      kept: undefined,
+      budgets: beforeCalls(parent.stores.budgets),
+    }),
     budget: parent.budget && { ...parent.budget, inCommit: () => undefined },
     locker: lockerOfBackend(inner, false),
     commands: commandsFor(policy, parent.rules),

@@ -19,6 +19,7 @@ export function recordApprovals(records: Records, scope: string): ApprovalStore 
   const kindOf = (agent: string): string => `approvals ${scope} ${namePart(agent)}`;
   return Object.freeze({
     lastsMs: APPROVAL_LASTS_MS,
+    keeps: true,
     async list(agent: string) {
       const found: Approval[] = [];
       for (let after: string | undefined; ; ) {
@@ -30,7 +31,11 @@ export function recordApprovals(records: Records, scope: string): ApprovalStore 
       return found.sort((a, b) => (a.granted_at < b.granted_at ? -1 : 1));
     },
     async add(agent: string, approval: Approval) {
-      const { expires } = approval;
+      const { expires, scope } = approval;
+      if (expires === undefined && scope.until === "kept") {
+        await records.put(kindOf(agent), approval.id, approval);
+        return;
+      }
       const forMs = expires === undefined ? APPROVAL_LASTS_MS : Date.parse(expires) - Date.now();
       // An approval that has expired allows nothing, so it is not stored.
       if (forMs > 0) await records.put(kindOf(agent), approval.id, approval, { forMs });

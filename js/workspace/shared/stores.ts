@@ -2,12 +2,15 @@
  * Which stores a workspace uses for what its replicas share: that of an option, the records of its storage, or
  * memory.
  */
+import type { StateDirectory } from "../../backends/state-directory.ts";
+import { engine } from "../../engine/current.ts";
 import type { SandboxPolicy } from "../../policy/index.ts";
 import type { GuardLevel } from "../../presets/index.ts";
 import type { ReadStore } from "../../pipeline/past/reads.ts";
 import type { SharedStores } from "../../pipeline/session.ts";
 import type { CheckedOptions } from "../check.ts";
 import { requireLocalHost } from "../host.ts";
+import { encodeUtf8 } from "../../tools/lib/text.ts";
 import type { SharedPlaces } from "../types.ts";
 import { recordApprovals } from "./approvals.ts";
 import { recordBudgets } from "./budgets.ts";
@@ -22,11 +25,20 @@ interface ChosenStores {
   readonly places: SharedPlaces;
 }
 
-/** Chooses the stores of a workspace by its options. `local`: its files are on this machine's disk. */
+/** The facts of a workspace by which its stores are chosen, besides its options. */
+interface StoreChoice {
+  readonly guard: GuardLevel;
+  /** True when its files are on this machine's disk. */
+  readonly local: boolean;
+  /** The state directory; undefined for a workspace that keeps nothing on the disk. */
+  readonly state: StateDirectory | undefined;
+}
+
+/** Chooses the stores of a workspace by its options. */
 export function sharedStoresOf(
   given: CheckedOptions,
   policy: SandboxPolicy,
-  { guard, local }: { readonly guard: GuardLevel; readonly local: boolean },
+  { guard, local, state }: StoreChoice,
 ): ChosenStores {
   const { storage, approvals, budgets } = given;
   const records = storage?.records;
@@ -39,6 +51,10 @@ export function sharedStoresOf(
   return {
     stores: Object.freeze({
       approvals: approvals ?? (shared && recordApprovals(shared.records, scope)),
+      kept:
+        state === undefined
+          ? undefined
+          : requireLocalHost().approvals?.(state.path, nameOfApprovalsFile(given, policy)),
       budgets: budgets ?? (shared && recordBudgets(shared.records, scope)),
     }),
     reads,
@@ -48,6 +64,12 @@ export function sharedStoresOf(
       reads: readsPlace,
     }),
   };
+}
+
+/** Returns the name of the file of kept approvals: another for each storage, and for other roots. */
+function nameOfApprovalsFile({ backendId }: CheckedOptions, policy: SandboxPolicy): string {
+  if (backendId === undefined) return scopeOf(policy);
+  return `${scopeOf(policy)}-${engine().sha256(encodeUtf8(backendId)).slice("sha256:".length, 24)}`;
 }
 
 /** Returns the part of a storage in which records change. */

@@ -1,0 +1,157 @@
+/**
+ * The scope of an approval as data: which later calls it covers. A scope is a rule that allows, compiled by the compiler
+ * of the rules, and limited to an agent and a time. The outcomes `proceed_always…` are scopes in words of this form.
+ */
+import { escapeControls } from "../../engine/escape.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { isWithin, literalGlob } from "../../backends/paths.ts";
+import { type GlobBases, ruleGlobs } from "../../policy/rule-globs.ts";
+import { compileRules, type PathForms } from "../../policy/rules.ts";
+import { type Options, options, optionReader, required, text } from "../../schema/option.ts";
+import { TOOL_NAMES } from "../../schema/tool-names.ts";
+
+/** Which later calls an approval covers. */
+export interface ApprovalScope {
+  /** The canonical name of a tool; `*` for every tool. */
+  readonly tool: string;
+  /**
+   * A glob as in the path of a rule: relative to the working directory, or absolute. A call is covered if the glob
+   * covers each of its paths, as named and in its real form. `**` covers every path of the workspace.
+   */
+  readonly path: string;
+  /** The agent whose calls are covered. Default: every caller that shares these approvals. */
+  readonly agent?: string;
+  /**
+   * When it ends: `turn` with the turn of the call, `session` when the workspace is closed, `kept` when it is revoked;
+   * otherwise a time in ISO 8601.
+   */
+  readonly until: string;
+}
+
+/** The kinds of ends of a scope, from the earliest to the latest. */
+export const SCOPE_ENDS = ["turn", "time", "session", "kept"] as const;
+/** A kind of end of a scope; `time` for one that names a time. */
+export type ScopeEnd = (typeof SCOPE_ENDS)[number];
+
+/** A time in ISO 8601 with its zone, such as `2030-01-31T18:00:00Z`. */
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/u;
+
+/** The valid scopes of an answer. */
+export const APPROVAL_SCOPE: Options<ApprovalScope> = options("ApprovalScope", {
+  tool: required(text()),
+  path: required(text()),
+  agent: text(),
+  until: required(
+    text({
+      test: (until) =>
+        endOfScope({ until }) === undefined ? "must be turn, session, kept or a time in ISO 8601" : undefined,
+    }),
+  ),
+});
+
+const readScope = optionReader(APPROVAL_SCOPE);
+
+/** Returns the kind of end of a scope; undefined for text that names none. */
+export function endOfScope({ until }: Pick<ApprovalScope, "until">): ScopeEnd | undefined {
+  if (until === "turn" || until === "session" || until === "kept") return until;
+  return ISO_TIME.test(until) && Number.isFinite(Date.parse(until)) ? "time" : undefined;
+}
+
+/** The facts of a call by which a scope covers it. */
+export interface ScopedCall {
+  readonly tool: string;
+  /** Each path of the call, as named and in its real form. */
+  readonly places: readonly PathForms[];
+  readonly agent?: string | undefined;
+}
+
+/** Returns true for a call that a scope covers, whatever its time. */
+export type ScopeMatcher = (call: ScopedCall) => boolean;
+
+/** The glob of a scope on every path. */
+const EVERY_PATH = "**";
+
+/**
+ * Compiles a scope. `bases` are the working directory and the roots to which its path is relative, `tools` the names of
+ * tools of other packages. @throws FilewrightError INVALID_ARGUMENT, INVALID_GLOB for one that can cover nothing
+ */
+export function compileScope(
+  { tool, path, agent }: ApprovalScope,
+  bases: GlobBases | undefined,
+  tools: readonly string[] = [],
+): ScopeMatcher {
+  const where = path === EVERY_PATH ? {} : { path };
+  const rules = compileRules(
+    [{ tool, ...where, decision: "allow" }],
+    bases,
+    new Set([...TOOL_NAMES, ...tools]),
+  );
+  return (call) => {
+    if (agent !== undefined && agent !== call.agent) return false;
+    const own = rules.forCall(call.tool);
+    return call.places.length === 0
+      ? own.decide([]) === "allow"
+      : call.places.every((place) => own.decide(place) === "allow");
+  };
+}
+
+/** Compiles a scope that was stored; undefined for one that is invalid, which covers nothing. */
+export function compileStoredScope(
+  given: unknown,
+  bases: GlobBases | undefined,
+  tool: string,
+): ScopeMatcher | undefined {
+  const scope = readScope(given);
+  if (scope === undefined) return undefined;
+  try {
+    return compileScope(scope, bases, [tool]);
+  } catch (error) {
+    if (error instanceof FilewrightError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the glob that covers these roots and everything below them. */
+export function globBelow(roots: readonly string[]): string {
+  const globs = roots.map((root) => `${literalGlob(root)}/**`);
+  return globs.length === 1
+    ? String(globs[0])
+    : `{${globs.map((glob) => glob.replaceAll(",", "\\,")).join(",")}}`;
+}
+
+/** The widest scope that an outcome offers. */
+export interface OfferedScope {
+  readonly scope: ApprovalScope;
+  /** The directories to which it is limited; undefined for every path of the workspace. */
+  readonly roots: readonly string[] | undefined;
+  /** The ends that a narrower scope may name. */
+  readonly ends: readonly ScopeEnd[];
+}
+
+/**
+ * Returns why a scope is wider than the offered one; undefined for one within it. A glob is within the offered
+ * directories if nothing outside them can match it.
+ */
+export function wideningOf(
+  { tool, path, until }: ApprovalScope,
+  { scope: offered, roots, ends }: OfferedScope,
+  bases: GlobBases | undefined,
+): string | undefined {
+  if (offered.tool !== "*" && tool !== offered.tool) return "another tool";
+  const end = endOfScope({ until });
+  if (end === undefined || !ends.includes(end)) return "a longer time";
+  if (roots === undefined) return undefined;
+  if (path === EVERY_PATH) return "more paths";
+  const { prefixes } = ruleGlobs(path, bases ?? { cwd: "/", read: [], write: [] });
+  return prefixes.every((prefix) => roots.some((root) => isWithin(prefix, root))) ? undefined : "more paths";
+}
+
+/** Describes a scope for a person. `until` describes the end of a session. */
+export function describeScope({ tool, path, agent, until }: ApprovalScope, session: string): string {
+  const what = tool === "*" ? "every tool" : escapeControls(tool);
+  const where = path === EVERY_PATH ? "every path of this workspace" : escapeControls(path);
+  const who = agent === undefined ? "" : ` by ${escapeControls(agent)}`;
+  const ends = { turn: "until this turn ends", session, kept: "until it is revoked" };
+  const end = until === "turn" || until === "session" || until === "kept" ? ends[until] : `until ${until}`;
+  return `${what} on ${where}${who}, ${end}`;
+}
