@@ -8,7 +8,13 @@ import { equalBytes } from "../engine/wire/bytes.ts";
 import { compareCodePoints, parentOf } from "../backends/paths.ts";
 import type { Op } from "./commit.ts";
 import type { Entry } from "./entry.ts";
-import type { MergeOfForkOptions, MergeStates, PathConflict, PathConflictKind } from "./merged.ts";
+import type {
+  MergeOfForkOptions,
+  MergeStates,
+  PathConflict,
+  PathConflictKind,
+  PlannedMerge,
+} from "./merged.ts";
 
 /** The reads of one state. */
 export interface MergeSide {
@@ -79,16 +85,15 @@ export async function planMerge(
   return { ops: [...opsOf(kept), ...puts], seen, conflicts, states: differing };
 }
 
+/** Returns a merge as its review sees it. */
+export function toPlanned({ states, ops, conflicts }: MergePlan, sides: MergeSides): PlannedMerge {
+  return { states, ops, conflicts, bodies: (side, paths) => sides[side].bodies(paths) };
+}
+
 /** Returns true when a planned merge is to be made: it has no conflicts, and the caller's review accepts it. */
-export async function isAccepted(
-  { states, ops, conflicts }: MergePlan,
-  sides: MergeSides,
-  { review }: MergeOfForkOptions,
-): Promise<boolean> {
-  const accepted =
-    review === undefined ||
-    (await review({ states, ops, conflicts, bodies: (side, paths) => sides[side].bodies(paths) }));
-  return accepted && conflicts.length === 0;
+export async function isAccepted(planned: PlannedMerge, { review }: MergeOfForkOptions): Promise<boolean> {
+  const accepted = review === undefined || (await review(planned));
+  return accepted && planned.conflicts.length === 0;
 }
 
 /** Merges one path that both sides changed in different ways; returns the change, or the conflict. */

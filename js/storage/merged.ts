@@ -23,6 +23,12 @@ export interface MergeOfForkOptions extends StorageCall {
    * of its paths. Default: the merge is made without a review.
    */
   readonly review?: ((planned: PlannedMerge) => boolean | Promise<boolean>) | undefined;
+  /**
+   * A merge that `review` of an earlier call was given: an engine that still knows what it was computed from makes it
+   * without another computation and review. It brings in the state of the fork at that time, and fails with CONFLICT
+   * when a path of this storage has changed since. Other engines ignore it.
+   */
+  readonly planned?: PlannedMerge | undefined;
 }
 
 /** A path that a fork changed, in the three states of a merge. */

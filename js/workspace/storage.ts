@@ -107,9 +107,11 @@ interface StageJournals {
 }
 
 /** The backend of a fork, and its searches. */
-interface OpenedFork {
+export interface OpenedFork {
   readonly backend: FsBackend;
   readonly searches: MomentSource;
+  /** Called after a merge into the parent: the next search there asks the storage, however old its answer may be. */
+  merged(): void;
 }
 
 /** Opens a fork that an opened storage has made. Its engine is the one that was probed. */
@@ -124,5 +126,6 @@ export async function openForkStorage(parent: Storage, fork: Storage): Promise<O
   return {
     backend,
     searches: { moment: (signal) => searches.moment({ signal }), versionOf: versionOfMoment },
+    merged: () => opened?.searches.trees.changed(),
   };
 }

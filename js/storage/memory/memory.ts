@@ -11,7 +11,7 @@ import { compareCodePoints, isWithin } from "../../backends/paths.ts";
 import { callback, integer, optionChecker, type Options, options as described } from "../../schema/option.ts";
 import { checkCommitOptions, checkLimit, checkOps, checkStoredPath } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
-import { isAccepted, planMerge } from "../merge.ts";
+import { isAccepted, planMerge, toPlanned } from "../merge.ts";
 import { probeStorage } from "../probe.ts";
 import type {
   ChangePage,
@@ -316,7 +316,7 @@ class MemoryStorageEngine implements MemoryStorage {
       };
       const plan = await planMerge(changed, sides, options.favour);
       const { ops, seen, conflicts } = plan;
-      if (!(await isAccepted(plan, sides, options)))
+      if (!(await isAccepted(toPlanned(plan, sides), options)))
         return { version: this.#log.head, entries: [], conflicts };
       const expect = seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
       try {

@@ -1,6 +1,13 @@
 /** The merge of a fork on Postgres: one round trip reads what the shared plan needs, another one commits. */
 import { FilewrightError } from "../../engine/errors.ts";
-import { isAccepted, type MergeSide, type MergeSides, planMerge } from "../merge.ts";
+import {
+  isAccepted,
+  type MergePlan,
+  type MergeSide,
+  type MergeSides,
+  planMerge,
+  toPlanned,
+} from "../merge.ts";
 import type {
   Committed,
   CommitOptions,
@@ -8,6 +15,7 @@ import type {
   Merged,
   MergeOfForkOptions,
   Op,
+  PlannedMerge,
   ReadManyOptions,
   Storage,
   Version,
@@ -33,27 +41,43 @@ export interface MergedStorage extends Storage {
   ): Promise<Committed>;
 }
 
+/** A merge that was computed: everything that its commit needs. */
+interface ReadyMerge {
+  /** The workspace that receives the changes. */
+  readonly into: string;
+  readonly plan: MergePlan;
+  readonly source: { readonly id: string; readonly version: Version };
+}
+
+/** The merges that were computed for a review. */
+const readyMerges = new WeakMap<PlannedMerge, ReadyMerge>();
+
 /** Brings the changes of one storage into another of the same family. */
 export async function mergeInto(
   into: MergedStorage,
   from: MergedStorage,
   options: MergeOfForkOptions,
 ): Promise<Merged> {
-  const { key, actor, signal, favour } = options;
+  const { key, actor, signal, favour, planned } = options;
+  const make = async ({ plan, source }: ReadyMerge): Promise<Merged> => {
+    const expect = plan.seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
+    return { ...(await into.commitMerge(plan.ops, { expect, key, actor, signal }, source)), conflicts: [] };
+  };
+  const known = planned && readyMerges.get(planned);
+  if (known?.into === into.place.id && known.source.id === from.place.id && known.plan.conflicts.length === 0)
+    return make(known);
   for (let attempt = 1; ; attempt++) {
     try {
       const read = await readSides(into, from, options);
       if (read === undefined) return await repeatedMerge(into, key as string, options);
       const { head, sides, changed } = read;
       const plan = await planMerge(changed, sides, favour);
-      if (!(await isAccepted(plan, sides, options)))
+      const ready = { into: into.place.id, plan, source: { id: from.place.id, version: read.theirs } };
+      const shown = toPlanned(plan, sides);
+      readyMerges.set(shown, ready);
+      if (!(await isAccepted(shown, options)))
         return { version: head, entries: [], conflicts: plan.conflicts };
-      const expect = plan.seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
-      const source = { id: from.place.id, version: read.theirs };
-      return {
-        ...(await into.commitMerge(plan.ops, { expect, key, actor, signal }, source)),
-        conflicts: [],
-      };
+      return await make(ready);
     } catch (error) {
       const isStale = error instanceof FilewrightError && error.code === "CONFLICT";
       if (!isStale || attempt === MAX_MERGE_PLANS) throw error;

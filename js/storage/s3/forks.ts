@@ -3,7 +3,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
 import type { Entry, Version } from "../entry.ts";
 import { unknownVersionError } from "../failure.ts";
-import { isAccepted, type MergePlan, type MergeSides, planMerge } from "../merge.ts";
+import { isAccepted, type MergePlan, type MergeSides, planMerge, toPlanned } from "../merge.ts";
 import type { MergeOfForkOptions } from "../merged.ts";
 import { mapParallel } from "./blobs.ts";
 import { randomId, sha256, toJsonBytes } from "./codec.ts";
@@ -142,7 +142,7 @@ export async function mergeWorkspaces(
       options,
       () => theirs.parts.commits.pathsSince(other, origin.version, signal),
     );
-    if (!(await isAccepted(plan, sides, options)))
+    if (!(await isAccepted(toPlanned(plan, sides), options)))
       return { version: root.version, entries: [], conflicts: plan.conflicts };
     const state = await stateObject(ours.parts, { version: other.version, files: other.files });
     await storeObjects(ours.parts.objects, [state], signal);

@@ -11,6 +11,7 @@ import { planMerge } from "../../storage/merge.ts";
 import type { MergeOfForkOptions, PlannedMerge, Storage } from "../../storage/storage.ts";
 import type { Call } from "../../tools/lib/tool.ts";
 import type { Resolver } from "../../policy/index.ts";
+import type { OpenedFork } from "../storage.ts";
 import { allowsChanges } from "./allowed.ts";
 import { applyOps } from "./apply.ts";
 import { OverlayState } from "./overlay-state.ts";
@@ -54,7 +55,7 @@ export function isForking(storage: Storage | undefined): storage is ForkingStora
 export function storageFiles(
   parent: ForkingStorage,
   fork: Storage,
-  { backend: fs, searches }: { readonly backend: FsBackend; readonly searches: MomentSource },
+  { backend: fs, searches, merged }: OpenedFork,
 ): ForkFiles {
   const unmade = (): FilewrightError =>
     new FilewrightError("INTERNAL", "the storage merges without asking for a review");
@@ -74,15 +75,22 @@ export function storageFiles(
       return planned;
     },
     async apply(plan, options, { callId, agent, signal }) {
-      let made = false;
+      let isOther = false;
       // What was approved is what is merged: both sides are as they were.
       const review = (found: PlannedMerge): boolean => {
-        made = isSamePlan(plan, found);
-        return made;
+        isOther = !isSamePlan(plan, found);
+        return !isOther;
       };
       const actor = { agent, tool: "merge", callId };
-      await parent.merge(fork, { ...options, key: callId, actor, signal, review });
-      if (!made) throw changedError();
+      const more = { key: callId, actor, signal, review, planned: plan };
+      try {
+        await parent.merge(fork, { ...options, ...more });
+      } catch (error) {
+        throw error instanceof FilewrightError && error.code === "CONFLICT" ? changedError(error) : error;
+      } finally {
+        merged();
+      }
+      if (isOther) throw changedError();
     },
     merged: async () => {},
     async close(drop) {
@@ -123,10 +131,11 @@ export function layerFiles(parent: FsBackend, resolver: Resolver): ForkFiles {
 }
 
 /** The error of a merge one side of which changed after it was planned. */
-export function changedError(): FilewrightError {
+export function changedError(cause?: unknown): FilewrightError {
   return new FilewrightError("CONFLICT", "The fork or its parent has changed since the merge was planned.", {
     complete: true,
     hint: "merge again",
+    ...(cause === undefined ? {} : { cause }),
   });
 }
 

@@ -105,14 +105,12 @@ const MAX_FORK_DEPTH = 8;
 /** The largest number of open forks of one workspace. */
 const MAX_OPEN_FORKS = 10_000;
 
+const NAME_RULE = "a name of 1 to 64 letters, digits and . _ -, beginning with a letter or digit";
 const checkName = optionChecker(
   "fork",
   text({
-    noun: "a name of 1 to 64 letters, digits and . _ -, beginning with a letter or digit",
-    test: (name) =>
-      NAME_FORM.test(name)
-        ? undefined
-        : "must be a name of 1 to 64 letters, digits and . _ -, beginning with a letter or digit",
+    noun: NAME_RULE,
+    test: (name) => (NAME_FORM.test(name) ? undefined : `must be ${NAME_RULE}`),
   }),
 );
 const checkForkOptions = optionChecker("fork", FORK_WORKSPACE_OPTIONS);

@@ -161,6 +161,19 @@ describe("a search in a fork", () => {
     expect((await filesWith(fork, "needle")).files).toEqual([]);
   });
 
+  it("a search of the parent finds a merge at once, whatever age of an answer it allows", async () => {
+    const storage = memoryStorage();
+    await storage.commit([put("/ws/a", "hay")]);
+    const mirror = { freshness: { maxAgeMs: 60_000 } };
+    const ws = await open({ storage, stateDir: temporaryDirectory(), mirror });
+    await untilWarm(ws);
+    const fork = await ws.fork();
+    await fork.call("write_file", { path: "b", content: "needle" });
+    expect((await filesWith(ws, "needle")).files).toEqual([]);
+    await fork.merge();
+    expect((await filesWith(ws, "needle")).files).toEqual(["b"]);
+  });
+
   it("shows nothing that is denied or secret, of the fork, of its parent and of the copy", async () => {
     const storage = memoryStorage();
     const made = notingForks(storage);

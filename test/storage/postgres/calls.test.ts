@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openWorkspace, type Workspace } from "../../../js/index.node.ts";
 import { postgresStorage } from "../../../js/storage/postgres/index.ts";
-import type { Storage } from "../../../js/storage/index.ts";
+import type { PlannedMerge, Storage } from "../../../js/storage/index.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { startProxy } from "./proxy.ts";
 import { missingServer, startPostgres, type TestServer } from "./server.mjs";
@@ -146,6 +146,56 @@ describe.skipIf(missingServer() !== undefined)("tool calls over Postgres", () =>
     expect(failed.ok).toBe(false);
     await (await direct.lockAll?.([{ path: `/repo/${path}` }], { timeoutMs: 20_000 }))?.release();
     await ws.close();
+  });
+
+  it("take one round trip for a fork, and three for its merge of a hundred paths", async () => {
+    const workspace = `calls${workspaces++}`;
+    const direct = await seeded(workspace);
+    const proxy = await startProxy(server.host);
+    afterThisTest(() => proxy.close());
+    const client = server.pool({ host: "127.0.0.1", port: proxy.port });
+    const ws = await openWorkspace({ storage: await postgresStorage({ client, workspace }), root: "/repo" });
+    const fork = await ws.fork();
+    const operations = Array.from({ length: 100 }, (_, i) => ({
+      tool: "write_file",
+      args: { path: `src/d${i % 7}/f${i}.ts`, content: `fork ${i}\n` },
+    }));
+    expect(await fork.call("batch", { operations })).toMatchObject({ ok: true });
+    const before = proxy.trips();
+    const { merged, changes } = await fork.merge();
+    expect([merged, changes.length, proxy.trips() - before]).toEqual([true, 107, 3]);
+    expect(await textAt(direct, "/repo/src/d3/f3.ts")).toBe("fork 3\n");
+    await ws.close();
+  });
+
+  it("make a planned merge as it was reviewed, or not at all", async () => {
+    const storage = await seeded(`calls${workspaces++}`);
+    const fork = (await storage.fork?.(`fork-of-calls${workspaces}`)) as Storage;
+    const write = (to: Storage, name: string, text: string) =>
+      to.commit([{ op: "put", path: `/repo/src/${name}`, body: encoded(text) }]);
+    const plan = async (): Promise<PlannedMerge> => {
+      let found: PlannedMerge | undefined;
+      const review = (planned: PlannedMerge): boolean => {
+        found = planned;
+        return false;
+      };
+      await storage.merge?.(fork, { review });
+      return found as PlannedMerge;
+    };
+    await write(fork, "f1.ts", "fork\n");
+    const first = await plan();
+    await write(fork, "f2.ts", "later\n");
+    await write(storage, "f3.ts", "parent\n");
+    // What the fork has become since is no part of it, and what else the parent has changed does not matter.
+    const merged = await storage.merge?.(fork, { planned: first, key: "once" });
+    expect(merged?.entries.map(({ path }) => path)).toEqual(["/repo/src/f1.ts"]);
+    expect(await storage.merge?.(fork, { planned: first, key: "once" })).toMatchObject({ repeated: true });
+    expect(await textAt(storage, "/repo/src/f2.ts")).toBe("const n = 2;\n");
+    const second = await plan();
+    await write(storage, "f2.ts", "parent\n");
+    await expect(storage.merge?.(fork, { planned: second })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await textAt(storage, "/repo/src/f2.ts")).toBe("parent\n");
+    expect((await storage.merge?.(fork))?.conflicts).toMatchObject([{ path: "/repo/src/f2.ts" }]);
   });
 
   it("lose no edit of one file through four replicas", async () => {
