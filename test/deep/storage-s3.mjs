@@ -21,11 +21,13 @@ const openAt = ({ endpoint, bucket, credentials }, workspace, prefix = "") =>
 /** Makes commits with crashes on a server. @returns one line for each failure */
 async function crash(name, server, commits, random) {
   const workspace = randomUUID();
-  const plan = { writers: WRITERS, commits, commitsPerKill: 60, serverEvery: 6, random };
+  const all = commits * WRITERS;
+  // Few commits have as many kills, so that the server is one of them as well.
+  const commitsPerKill = Math.max(3, Math.min(60, all / 12));
+  const plan = { writers: WRITERS, commits, commitsPerKill, serverEvery: 6, random };
   const report = await runCrashes(server, workspace, () => openAt(server, workspace), plan);
   console.log(`${name}: ${JSON.stringify(report)}`);
   const { answered, committed, total, lost, twice, torn } = report;
-  const all = commits * WRITERS;
   return [
     ...(answered === all && committed === all && total === all ? [] : [`${name}: not ${all} commits`]),
     ...lost.map((key) => `${name}: ${key} is lost`),

@@ -43,27 +43,35 @@ async function killAndCheck(server, postgresStorage, { seed, count, isOver }) {
     answered: new Map(),
     last: Math.ceil(count / WRITERS),
   }));
+  const seen = { kills: 0, crashes: 0, reads: 0 };
   let stopping = false;
   const total = () => writers.reduce((sum, { answered }) => sum + answered.size, 0);
   const running = writers.map((writer) => keepWriting(server.host, writer, failures, () => stopping));
-  const reading = readUntil(storage, failures, () => stopping);
+  const reading = readUntil(storage, seen, failures, () => stopping);
   let nextKill = COMMITS_PER_KILL;
   let nextCrash = Math.min(COMMITS_PER_CRASH, count / 2);
   while (total() < WRITERS * Math.ceil(count / WRITERS) && !isOver() && failures.length === 0) {
     await sleep(5);
     if (total() >= nextKill) {
       nextKill = total() + 1 + random.below(2 * COMMITS_PER_KILL);
-      random.pick(writers).child?.kill("SIGKILL");
+      if (random.pick(writers).child?.kill("SIGKILL")) seen.kills++;
     }
     if (total() >= nextCrash) {
       nextCrash = total() + COMMITS_PER_CRASH;
       await server.crash();
+      seen.crashes++;
     }
   }
   stopping = true;
   for (const { child } of writers) child?.kill("SIGKILL");
   await Promise.all([...running, reading]);
   await check(storage, writers, failures);
+  console.log(
+    `${total()} commits answered to ${WRITERS} processes, with ${seen.kills} kills of them and ${seen.crashes} of the engine`,
+  );
+  console.log(
+    `${failures.length} were lost, given twice or torn; ${seen.reads} reads of all files of a commit were whole`,
+  );
   return { cases: total(), failures };
 }
 
@@ -87,12 +95,13 @@ async function keepWriting(host, writer, failures, isOver) {
 }
 
 /** Reads the files that every commit writes. All of them must be of one commit. */
-async function readUntil(storage, failures, isOver) {
+async function readUntil(storage, seen, failures, isOver) {
   while (!isOver()) {
     try {
       const { results } = await storage.readMany(FILES);
       const texts = new Set(results.map((one) => (one === null ? null : new TextDecoder().decode(one.body))));
-      if (texts.size > 1) failures.push(`a read saw files of ${[...texts].join(" and ")}`);
+      if (texts.size === 1) seen.reads++;
+      else failures.push(`a read saw files of ${[...texts].join(" and ")}`);
     } catch (error) {
       if (error.code !== "IO_ERROR") failures.push(`a read failed: ${error.message}`);
       await sleep(20);

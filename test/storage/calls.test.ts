@@ -257,6 +257,31 @@ describe("another replica that was faster", () => {
     await ws.close();
   });
 
+  it("wrote a file just before it is deleted or moved away: its content is not lost", async () => {
+    const file = "src/deep/er/f1.ts";
+    const calls: readonly (readonly [string, object])[] = [
+      ["delete", { path: file }],
+      ["apply_patch", { patch: `*** Begin Patch\n*** Delete File: ${file}\n*** End Patch` }],
+      ["batch", { operations: [{ tool: "delete", args: { path: file } }] }],
+      ["move", { source: "src/deep/er/f2.ts", destination: file, overwrite: true }],
+    ];
+    for (const [tool, args] of calls) {
+      // An approval is for the content that was shown.
+      const asked = await opened({ confirm: async () => ({ outcome: "proceed_once" }) });
+      asked.other.before = put(asked.inner, "theirs\n");
+      const refused = await asked.ws.call(tool as "stat", args as never);
+      expect([tool, codeOf(refused)]).toEqual([tool, "CONFLICT"]);
+      expect(await textAt(asked.inner, path)).toBe("theirs\n");
+      await asked.ws.close();
+      // Without one the call is made on what is there by then, which its undo brings back.
+      const { ws, inner, other } = await opened();
+      other.before = put(inner, "theirs\n");
+      await ws.undo(await idOf(ws, tool, args));
+      expect([tool, await textAt(inner, path)]).toEqual([tool, "theirs\n"]);
+      await ws.close();
+    }
+  });
+
   it("moves a link in the path, and the call is refused or goes where the policy allows", async () => {
     const { ws, inner, other } = await opened();
     await inner.commit([

@@ -24,7 +24,7 @@ export interface SweepList {
 const SEEN_MS = 20 * 60 * 1000;
 const MAX_SEEN = 20_000;
 /** The number of requests of one call that run at once. */
-const MAX_PARALLEL = 16;
+const MAX_PARALLEL = 64;
 const SWEEP_POLL_MS = 250;
 const MAX_SWEEP_WAIT_MS = 10_000;
 const HASH_PREFIX = "sha256:";
