@@ -1,14 +1,15 @@
 // An adapter that writes down every answer, so that what two engines said can be
-// compared word for word. FILEWRIGHT_ENGINE says which: native, wasm, or chromium.
+// compared word for word. FILEWRIGHT_ADAPTER says which: native, wasm, storage, or chromium.
 import { appendFileSync } from "node:fs";
 import process from "node:process";
 
 const makers = {
   native: async () => (await import("./adapter.mjs")).create,
   wasm: async () => (await import("./adapter-wasm.mjs")).create,
+  storage: async () => (await import("./adapter-storage.mjs")).create,
   chromium: async () => (await import("./adapter-chromium.mjs")).create,
 };
-const make = await makers[process.env.FILEWRIGHT_ENGINE]();
+const make = await makers[process.env.FILEWRIGHT_ADAPTER]();
 
 /** Replaces everything that depends on the run or the clock. */
 const settled = (text, base) =>

@@ -26,17 +26,22 @@ function minimal(memory, isFsBackend) {
   return backend;
 }
 
-/** `create` of an adapter over an entry of Filewright; `resolve` is Node's, where commands are run. */
-export function createWith(filewright, resolve) {
-  return (given) => create(filewright, resolve, given);
+/**
+ * `create` of an adapter over an entry of Filewright; `resolve` is Node's, where commands are run. With `storages` the
+ * files of a case in memory are in a storage instead of a backend.
+ */
+export function createWith(filewright, resolve, storages) {
+  return (given) => create(filewright, resolve, storages, given);
 }
 
-async function create(filewright, resolve, { config = {}, vars, ask, confirm }) {
+async function create(filewright, resolve, storages, { config = {}, vars, ask, confirm }) {
   const { isFsBackend, linuxSandbox, MemoryBackend, openWorkspace } = filewright;
   const { SandboxedBackend, SandboxPolicy, withHooks } = filewright;
   const limits = config.limits ?? {};
   const roots = config.roots ?? {};
-  const memory = config.backend === undefined ? undefined : new MemoryBackend(config.seed ?? {});
+  const inStorage = storages !== undefined && config.backend === "memory";
+  const storage = inStorage ? await storages.seededStorage(config.seed ?? {}) : undefined;
+  const memory = config.backend === undefined || inStorage ? undefined : new MemoryBackend(config.seed ?? {});
   const cwd = config.cwd ?? vars.W;
   // Without roots of the case's own, the preset says what they are.
   const own = config.preset === "amplifier" && config.roots === undefined ? undefined : [vars.W];
@@ -79,8 +84,9 @@ async function create(filewright, resolve, { config = {}, vars, ask, confirm }) 
       preset: config.preset,
       access: set(access),
       backend,
+      storage,
       commands,
-      stateDir: memory === undefined ? vars.S : undefined,
+      stateDir: config.backend === undefined ? vars.S : undefined,
       // A case that says nothing of permissions is not about them, whatever its preset.
       permissions: {
         mode: config.permissions?.mode ?? "off",
@@ -112,5 +118,6 @@ async function create(filewright, resolve, { config = {}, vars, ask, confirm }) 
       }).execute(args),
     ...(commands === undefined ? {} : { probe: (kind, options) => commands.probe(kind, options) }),
     ...(memory === undefined ? {} : { dump: () => memory.dump() }),
+    ...(storage === undefined ? {} : { dump: () => storages.dumpOf(storage) }),
   };
 }

@@ -1,5 +1,6 @@
 // The kit on a backend in memory, on one engine: native, wasm (in Node, the entry for
-// browsers), or chromium where FILEWRIGHT_BROWSER and FILEWRIGHT_PAGE name one. Every
+// browsers), or chromium where FILEWRIGHT_BROWSER and FILEWRIGHT_PAGE name one. As storage
+// it is on a storage in memory instead of a backend, on the native engine. Every
 // case that `applies.mjs` lets through must pass, and every answer must be word for
 // word what native said, where native has said it into the same directory before.
 //
@@ -19,14 +20,22 @@ export function runInMemory(engine, scratch) {
   const cases = readFileSync(join(here, "public.jsonl"), "utf8").trim().split("\n").map(JSON.parse);
   const applicable = cases.filter((one) => whyNot(one) === undefined);
   const file = join(scratch, "cases.jsonl");
-  const inMemory = (one) => ({ ...one, config: { backend: "memory", ...one.config } });
+  const inMemory = (one) => ({
+    ...(engine === "storage" ? withoutCreated(one) : one),
+    config: { backend: "memory", ...one.config },
+  });
   writeFileSync(file, `${applicable.map((one) => JSON.stringify(inMemory(one))).join("\n")}\n`);
   const report = join(scratch, `${engine}.json`);
   const adapter = join(here, "adapter-recording.mjs");
   const args = [join(here, "runner.mjs"), "--adapter", adapter, "--cases", file, "--json", report];
   // What holds here holds on a machine with other things to do.
   args.push("--time-scale", "3");
-  const env = { ...process.env, FILEWRIGHT_ENGINE: engine, FILEWRIGHT_RECORD: recordOf(scratch, engine) };
+  const env = {
+    ...process.env,
+    FILEWRIGHT_ENGINE: engine === "storage" ? "native" : engine,
+    FILEWRIGHT_ADAPTER: engine,
+    FILEWRIGHT_RECORD: recordOf(scratch, engine),
+  };
   const child = spawnSync(process.execPath, args, { encoding: "utf8", env, maxBuffer: 64 << 20 });
   if (!existsSync(report)) throw new Error(`the runner could not start: ${child.stdout}${child.stderr}`);
   const wrong = JSON.parse(readFileSync(report, "utf8"))
@@ -37,7 +46,7 @@ export function runInMemory(engine, scratch) {
     );
   const said = answers(scratch, engine);
   if (engine !== "native" && existsSync(recordOf(scratch, "native")))
-    wrong.push(...differences(answers(scratch, "native"), said, engine));
+    wrong.push(...differences(answers(scratch, "native").map(WORDING[engine] ?? String), said, engine));
   return {
     cases: applicable.length,
     answers: said.length,
@@ -45,6 +54,19 @@ export function runInMemory(engine, scratch) {
     wrong,
   };
 }
+
+/** A storage keeps no time at which a file was created, so a case that expects one expects the rest. */
+const withoutCreated = (one) =>
+  JSON.parse(JSON.stringify(one, (key, value) => (key === "created" ? undefined : value)));
+
+/** What an environment says instead of what native says. */
+const WORDING = {
+  storage: (line) =>
+    line
+      .replace('"created":"<run>",', "")
+      .replace("created: <time>\\n", "")
+      .replace('"fresh":"watch"', '"fresh":"scan"'),
+};
 
 const recordOf = (scratch, engine) => join(scratch, `${engine}.said`);
 

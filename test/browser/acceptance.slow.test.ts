@@ -1,6 +1,6 @@
 /**
  * The acceptance kit on a backend in memory: on the WebAssembly engine in Node
- * and in Chromium the same results as native, and the same words.
+ * and in Chromium the same results as native, and the same words. So it is on a storage in memory.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -38,7 +38,7 @@ const RIGHT = (engine: string) =>
   new RegExp(`^${engine}: \\d{3} cases, \\d{3} answers, \\d+ inapplicable, 0 wrong\\n$`);
 
 describeChromium("the acceptance kit in memory", () => {
-  it.each(["native", "wasm"])("passes on %s", { timeout: 300_000 }, async (engine) => {
+  it.each(["native", "wasm", "storage"])("passes on %s", { timeout: 300_000 }, async (engine) => {
     expect(await run(engine)).toMatch(RIGHT(engine));
   });
 
