@@ -13,7 +13,7 @@ import { filesBelow, importCircles, withoutComments } from "./lib/circles.mjs";
 const FOLDER_LEVELS = [
   ["engine"],
   ["diff", "http", "readers", "backends", "journal", "rpc", "schema", "storage", "wasm"],
-  ["hooks", "policy", "presets", "testing", "tools"],
+  ["hooks", "policy", "presets", "sandbox", "testing", "tools"],
   ["pipeline"],
   ["workspace"],
   ["adapters"],

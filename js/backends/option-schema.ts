@@ -13,7 +13,12 @@ import {
 } from "../schema/option.ts";
 import { type FsBackend, isFsBackend } from "./backend.ts";
 import type { SandboxPolicy } from "./policy.ts";
-import { COMMAND_LIMITS, type CommandLimits } from "./sandbox/sandbox.ts";
+import {
+  COMMAND_LIMITS,
+  type CommandLimits,
+  SANDBOX_PROVIDER,
+  type SandboxProvider,
+} from "./sandbox/sandbox.ts";
 
 /** The description of a backend: any object with the methods of {@link FsBackend}. */
 export const BACKEND_OPTIONS: Options<FsBackend> = instance<FsBackend>(
@@ -42,6 +47,21 @@ export const POLICY_OPTION: Options<SandboxPolicy> = options("SandboxPolicy", {
 
 /** How a workspace runs commands. */
 export interface CommandOptions {
+  /**
+   * The kind of sandbox. `auto`, the default: the strictest one of this system. `linux`, `seatbelt`: that one, refused
+   * on another system. `remote`: the provider given as `remote`.
+   */
+  readonly provider?: "auto" | "linux" | "seatbelt" | "remote" | undefined;
+  /**
+   * The sandbox in containers or on another machine, for `provider: "remote"` or `fallback: "remote"`. Where neither
+   * is set, it is refused, because it would never be used.
+   */
+  readonly remote?: SandboxProvider | undefined;
+  /**
+   * The sandbox for a system without the requested one. `remote`: the provider given as `remote`, before a weaker
+   * sandbox of this system that `degrade` allows. Default: none; opening fails with SANDBOX_SETUP_FAILED.
+   */
+  readonly fallback?: "remote" | undefined;
   /**
    * The sandbox of commands on Linux. `strict`, the default: bubblewrap, which enforces the denied, protected
    * and secret paths of the workspace in commands, too. `fast`: Landlock and seccomp, which do not enforce
@@ -78,6 +98,9 @@ const absoluteDirectory = text({
 
 /** How a workspace runs commands. */
 export const COMMAND_OPTIONS: Options<CommandOptions> = options<CommandOptions>("CommandOptions", {
+  provider: choice("auto", "linux", "seatbelt", "remote"),
+  remote: SANDBOX_PROVIDER,
+  fallback: choice("remote"),
   tier: choice("strict", "fast"),
   network: flag(),
   read: nullable(list(absoluteDirectory)),

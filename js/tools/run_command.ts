@@ -106,21 +106,27 @@ export function runCommandToolFor(status: SandboxStatus): typeof runCommand {
   return Object.freeze({ ...runCommand, description: `${sandboxDescription(status)} ${TOOL_DESCRIPTION}` });
 }
 
-function sandboxDescription({ files, network, policy, processes }: SandboxStatus): string {
-  const reach =
-    files === "none"
+function sandboxDescription({ files, network, policy, processes, workspaceFiles }: SandboxStatus): string {
+  const isElsewhere = workspaceFiles === "absent";
+  const reach = isElsewhere
+    ? "Runs a program in a sandbox with files of its own: no file of this workspace is there, and what it writes there does not come back."
+    : files === "none"
       ? "Runs a program that nothing keeps inside the workspace."
       : "Runs a program in a sandbox: it can change files only in what this workspace may change.";
   return [
     reach,
-    policy === "enforced"
-      ? "Files that are denied or secret are empty for it, protected places are read-only, and those that it makes are removed afterwards."
-      : "What file tools deny, protect or keep secret is not kept from it: leave that alone.",
+    isElsewhere
+      ? []
+      : policy === "enforced"
+        ? "Files that are denied or secret are empty for it, protected places are read-only, and those that it makes are removed afterwards."
+        : "What file tools deny, protect or keep secret is not kept from it: leave that alone.",
     network === "enforced" ? "It cannot reach the network." : "It may reach the network.",
     processes === "enforced"
       ? "Everything it started ends with it: nothing is left running in the background."
       : "Leave nothing running in the background.",
-  ].join(" ");
+  ]
+    .flat()
+    .join(" ");
 }
 
 /** Runs a program in a sandbox. */

@@ -28,7 +28,7 @@ export function commandSandboxOf(
       places: policy.places,
       stateDir,
     });
-    if (opened === undefined && backend !== undefined) {
+    if (opened === undefined && backend !== undefined && !isRemote(commands)) {
       throw new FilewrightError("SANDBOX_SETUP_FAILED", "Commands run on the local disk alone.", {
         complete: true,
         hint: "leave out commands or backend, or bring a provider that runs them where the files are",
@@ -52,6 +52,11 @@ export function commandSandboxOf(
  */
 const INEXPRESSIBLE_RULES_PHRASE = "deny rules with an exception before them (use access.deny)";
 
+/** Returns true for options whose commands never run on this machine's disk. */
+function isRemote(commands: true | CommandOptions | SandboxProvider): boolean {
+  return commands !== true && "provider" in commands && commands.provider === "remote";
+}
+
 function isSandboxProvider(commands: true | CommandOptions | SandboxProvider): commands is SandboxProvider {
   return commands !== true && "run" in commands;
 }
@@ -61,7 +66,9 @@ function isSandboxProvider(commands: true | CommandOptions | SandboxProvider): c
  * @throws FilewrightError SANDBOX_SETUP_FAILED
  */
 function assertEnforces(provider: SandboxProvider, wants: readonly string[]): SandboxProvider {
-  const { policy = "none", tier } = provider.status;
+  const { policy = "none", tier, workspaceFiles } = provider.status;
+  // Rules about files hold where none of them is.
+  if (workspaceFiles === "absent") return provider;
   const missing = policy === "enforced" ? wants.filter((want) => want === INEXPRESSIBLE_RULES_PHRASE) : wants;
   if (missing.length === 0) return provider;
   if (provider.degrade !== "allow") {

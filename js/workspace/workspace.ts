@@ -215,6 +215,7 @@ export function makeWorkspace(
   const list: ListOfPreset = (other) =>
     other === undefined ? Object.freeze(definitions) : listOf(other).tools;
   Object.defineProperty(ws, toolsByPreset, { value: list });
+  Object.defineProperty(ws, POLICY, { value: session.resolver.policy });
   Object.defineProperty(ws, ROOT_LOOKUP, { value: makeRootLookup(session, "stat") });
   return Object.freeze(ws) as unknown as Workspace;
 }
@@ -241,6 +242,14 @@ export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly T
   const list = (ws as { readonly [toolsByPreset]?: ListOfPreset } | null | undefined)?.[toolsByPreset];
   if (list === undefined) throw new FilewrightError("INVALID_ARGUMENT", "this is no workspace of Filewright");
   return list(presetOf(preset));
+}
+
+/** The key under which a workspace holds its policy, for servers, which tell it to their own clients. */
+const POLICY: unique symbol = Symbol("policy");
+
+/** Returns the policy of a workspace. */
+export function policyOfWorkspace(ws: Workspace): SandboxPolicy {
+  return (ws as unknown as { readonly [POLICY]: SandboxPolicy })[POLICY];
 }
 
 function workspaceGrantsOf(

@@ -4,12 +4,10 @@
  * or directory, or mounted read-only.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { FilewrightError, makeError } from "../../engine/errors.ts";
 import type { NativeBinding } from "../../engine/load.node.ts";
-import { isBelowAny, isWithin } from "../paths.ts";
+import { isWithin } from "../paths.ts";
+import { coverMounts, makeCoverFiles, sortedByPath } from "./sandbox-covers.node.ts";
 import {
   callNative,
   type HiddenEntry,
@@ -68,11 +66,6 @@ interface ResolvedOptions extends Omit<BubblewrapOptions, "readRoots"> {
   readonly readRoots: readonly string[] | null;
 }
 
-/**
- * The maximum number of mounts that cover entries, because bubblewrap makes them one by one. A command with more
- * is refused.
- */
-const MAX_COVER_MOUNTS = 4_096;
 /** The descriptor through which the addon passes the system-call filter. */
 const SECCOMP_FILTER_FD = "9";
 /** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
@@ -175,7 +168,9 @@ async function runCovered(
     const argv = [
       program,
       ...mountArguments(options),
-      ...coverArguments(options, [...before.hidden, ...elsewhere], before, covers),
+      ...coverMounts(options, [...before.hidden, ...elsewhere], before, covers).flatMap(
+        ({ source, target, readOnly }) => [readOnly ? "--ro-bind" : "--bind", source, target],
+      ),
       ...namespaceArguments(network),
       ...(!network || (bare.forbid ?? []).length > 0 ? ["--seccomp", SECCOMP_FILTER_FD] : []),
       ...["--chdir", command.cwd, "--"],
@@ -187,7 +182,7 @@ async function runCovered(
     assertStarted(outcome.exitCode, outcome.stderr, command.argv[0] ?? "");
     return outcome;
   } finally {
-    rmSync(covers.base, { recursive: true, force: true });
+    covers.remove();
   }
 }
 
@@ -243,54 +238,6 @@ async function hiddenOutsideRoots(
   const hidden = found.flatMap((one) => one.hidden).filter(({ path }) => isSeen(path) && outside(path));
   return [...entries, ...hidden];
 }
-
-interface CoverFiles {
-  readonly base: string;
-  readonly file: string;
-  readonly directory: string;
-}
-
-/** Creates an empty file and an empty directory, which are mounted over hidden entries. */
-function makeCoverFiles(): CoverFiles {
-  const base = mkdtempSync(join(tmpdir(), "filewright-cover-"));
-  const [file, directory] = [join(base, "file"), join(base, "directory")];
-  writeFileSync(file, "", { mode: 0o444 });
-  mkdirSync(directory, { mode: 0o555 });
-  return { base, file, directory };
-}
-
-/** Returns mounts over hidden and protected entries, directories before their content. */
-function coverArguments(
-  { readOnlyPaths, policy }: ResolvedOptions,
-  hidden: readonly HiddenEntry[],
-  found: ScanResult,
-  covers: CoverFiles,
-): readonly string[] {
-  const mounts = new Map<string, string>();
-  for (const path of readOnlyPaths) if (entryKind(path) !== "missing") mounts.set(path, path);
-  if (policy?.protect === true) {
-    for (const { path, type } of found.protected) if (type !== "link") mounts.set(path, path);
-    for (const { path, kind } of found.repositories) if (kind === "file") mounts.set(path, path);
-  }
-  for (const { path, directory } of hidden) mounts.set(path, directory ? covers.directory : covers.file);
-  if (mounts.size > MAX_COVER_MOUNTS) {
-    throw makeError(
-      "SANDBOX_SETUP_FAILED",
-      `${mounts.size} secret, denied and protected places are too many to be covered for a command`,
-      { hint: `narrow access.write; at most ${MAX_COVER_MOUNTS} are covered` },
-    );
-  }
-  const hiddenDirectories = new Set(hidden.flatMap((one) => (one.directory ? [one.path] : [])));
-  // A mount point cannot be renamed. Below a cover nothing can be, and it must not be opened.
-  const pinned = new Set(found.pinned.filter((path) => !mounts.has(path) && !isBelowAny(path, mounts)));
-  return sortedByPath([...mounts.keys(), ...pinned])
-    .filter((path) => !isBelowAny(path, hiddenDirectories))
-    .flatMap((path) =>
-      pinned.has(path) ? ["--bind", path, path] : ["--ro-bind", mounts.get(path) ?? path, path],
-    );
-}
-
-const sortedByPath = (paths: readonly string[]): readonly string[] => [...paths].sort();
 
 /** Throws an error of bubblewrap itself, which otherwise would look like an error of the command. */
 function assertStarted(exitCode: number | null, stderr: string, program: string): void {

@@ -13,6 +13,7 @@ import {
   options as described,
   required,
   text,
+  wrongOptionError,
 } from "../../schema/option.ts";
 import process from "node:process";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -35,8 +36,7 @@ import { seatbelt, unavailableProvider } from "./sandbox-seatbelt.node.ts";
 export interface SandboxOptions {
   /**
    * The kind of sandbox for commands. `linux`: Landlock and seccomp, or bubblewrap. `seatbelt`: macOS.
-   * `remote`: the provider given as `remote`. `auto`, the default: what this system has, else `remote` where
-   * it is given.
+   * `remote`: the provider given as `remote`. `auto`, the default: what this system has.
    */
   readonly provider?: "auto" | "linux" | "seatbelt" | "remote" | undefined;
   /**
@@ -69,8 +69,16 @@ export interface SandboxOptions {
    * `refuse`.
    */
   readonly degrade?: "refuse" | "allow" | undefined;
-  /** The provider that runs commands on another machine or in a container. */
+  /**
+   * The provider that runs commands on another machine or in a container, for `provider: "remote"` or
+   * `fallback: "remote"`. Where neither is set, it is refused, because it would never be used.
+   */
   readonly remote?: SandboxProvider | undefined;
+  /**
+   * The sandbox for a system without the requested one. `remote`: the provider given as `remote`, before a weaker
+   * sandbox of this system that `degrade` allows. Default: none; it fails with SANDBOX_SETUP_FAILED.
+   */
+  readonly fallback?: "remote" | undefined;
   /** The name or path of the program bubblewrap. Default `bwrap`. */
   readonly bubblewrap?: string | undefined;
 }
@@ -93,6 +101,7 @@ export const SANDBOX_OPTIONS: Options<SandboxOptions> = described(
     limits: COMMAND_LIMITS,
     degrade: choice("refuse", "allow"),
     remote: SANDBOX_PROVIDER,
+    fallback: choice("remote"),
     bubblewrap: text(),
   },
   { instead: EXTRA_SYSCALLS },
@@ -111,25 +120,55 @@ const checkOptions = optionChecker("sandboxFor", SANDBOX_OPTIONS);
  */
 export function sandboxFor(given: SandboxOptions): SandboxProvider {
   const options = checkOptions(given);
+  return (
+    remoteByName("sandboxFor", options) ??
+    orFallback(
+      options,
+      () => chooseSandbox(options),
+      () => degradedSandbox(options),
+    )
+  );
+}
+
+/** The options that decide whether commands run on this system. */
+type Placement = Pick<SandboxOptions, "provider" | "remote" | "fallback" | "degrade">;
+
+/**
+ * Returns the remote sandbox if it is the requested one.
+ * @throws FilewrightError INVALID_ARGUMENT for options that contradict each other, SANDBOX_SETUP_FAILED where no remote
+ * sandbox is given
+ */
+function remoteByName(entry: string, { provider, remote, fallback }: Placement): SandboxProvider | undefined {
+  if (remote !== undefined && provider !== "remote" && fallback === undefined) {
+    const remedy =
+      'set provider: "remote" to use it, or fallback: "remote" to use it where this system has no sandbox';
+    throw wrongOptionError(entry, "remote", `is never used; ${remedy}`);
+  }
+  if (provider === "remote" && fallback !== undefined)
+    throw wrongOptionError(entry, "fallback", 'is never used with provider: "remote"');
+  if (provider !== "remote" && fallback === undefined) return undefined;
+  if (remote === undefined) throw unavailableProvider("no remote sandbox was given");
+  return provider === "remote" ? remote : undefined;
+}
+
+/** Returns the sandbox of this system; where it is missing, the fallback, or a weaker one if that is allowed. */
+function orFallback(
+  { remote, fallback, degrade }: Placement,
+  local: () => SandboxProvider,
+  weaker: () => SandboxProvider,
+): SandboxProvider {
   try {
-    return chooseSandbox(options);
+    return local();
   } catch (error) {
-    const missing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
-    if (!missing || options.degrade !== "allow") throw error;
-    return degradedSandbox(options);
+    const isMissing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
+    if (isMissing && fallback === "remote" && remote !== undefined) return remote;
+    if (!isMissing || degrade !== "allow") throw error;
+    return weaker();
   }
 }
 
 function chooseSandbox(options: SandboxOptions): SandboxProvider {
-  const { provider = "auto", remote } = options;
-  if (provider === "remote" || (provider === "auto" && !hasPlatformSandbox() && remote !== undefined)) {
-    if (remote === undefined) throw unavailableProvider("no remote sandbox was given");
-    return remote;
-  }
-  const system = provider === "auto" ? process.platform : provider === "linux" ? "linux" : "darwin";
-  if (system !== process.platform || !hasPlatformSandbox()) {
-    throw unavailableProvider(`this system (${process.platform}) has no sandbox of that kind`);
-  }
+  const system = systemOf(options.provider);
   if (system === "darwin") {
     if ((options.forbiddenSyscalls ?? []).length > 0)
       throw unavailableProvider("this system cannot forbid commands single system calls");
@@ -150,7 +189,7 @@ function chooseSandbox(options: SandboxOptions): SandboxProvider {
 /** Returns the next weaker sandbox. Called when the requested one is missing and the host allows a weaker one. */
 function degradedSandbox(options: SandboxOptions): SandboxProvider {
   const { writableRoots, readRoots, readOnlyPaths = [], network, forbiddenSyscalls, limits } = options;
-  if (process.platform === "linux" && (options.provider ?? "auto") !== "remote") {
+  if (process.platform === "linux") {
     const incomplete = options.tier === "strict" || readOnlyPaths.length > 0;
     const allowed = { writableRoots, readRoots, network, forbiddenSyscalls, limits };
     return fastSandbox({ ...allowed, degrade: "allow", incomplete });
@@ -179,20 +218,28 @@ export function openCommands(options: CommandOptions, policy: CommandPolicy): Sa
   const common = { writableRoots: policy.write, network, limits, degrade, extraRead, policy };
   const fast = (incomplete: boolean): SandboxProvider =>
     fastSandbox({ ...common, readRoots: "policy", incomplete });
-  try {
-    if (process.platform === "darwin") {
+  const local = (): SandboxProvider => {
+    if (systemOf(options.provider) === "darwin") {
       const readRoots =
         extraRead === null || policy.read === null ? null : [...policy.read, ...(extraRead ?? [])];
       return seatbelt({ writableRoots: policy.write, readRoots, network, degrade });
     }
-    if (!hasPlatformSandbox()) throw unavailableProvider(`this system (${process.platform}) has none`);
     if (options.tier === "fast") return fast(false);
     return bubblewrapSandbox({ ...common, readRoots: "policy", readOnlyPaths: [], bubblewrap });
-  } catch (error) {
-    const missing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
-    if (!missing || degrade !== "allow") throw error;
-    return process.platform === "linux" ? fast(true) : unconfinedProvider();
-  }
+  };
+  const weaker = (): SandboxProvider => (process.platform === "linux" ? fast(true) : unconfinedProvider());
+  return remoteByName("commands", options) ?? orFallback(options, local, weaker);
 }
 
-const hasPlatformSandbox = (): boolean => process.platform === "linux" || process.platform === "darwin";
+/**
+ * Returns the system whose sandbox is requested. @throws FilewrightError SANDBOX_SETUP_FAILED where it is another one
+ * than this system, or this one has none
+ */
+function systemOf(provider: "auto" | "linux" | "seatbelt" | "remote" = "auto"): "linux" | "darwin" {
+  const { platform } = process;
+  const isPresent = platform === "linux" || platform === "darwin";
+  const wanted = { auto: platform, linux: "linux", seatbelt: "darwin", remote: platform }[provider];
+  if (!isPresent || wanted !== platform)
+    throw unavailableProvider(`this system (${platform}) has no sandbox of that kind`);
+  return platform;
+}

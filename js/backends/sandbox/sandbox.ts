@@ -32,6 +32,11 @@ export interface SandboxStatus {
   readonly processes?: "enforced" | "partial" | "none" | undefined;
   /** How far the resource limits of commands hold. Default `none`. */
   readonly limits?: "enforced" | "partial" | "none" | undefined;
+  /**
+   * Whether commands see the files of the workspace. `absent`: the sandbox has files of its own, and nothing of the
+   * workspace is there. Default `present`.
+   */
+  readonly workspaceFiles?: "present" | "absent" | undefined;
 }
 
 /** The resource limits of a command. A command that exceeds a limit is ended. */
@@ -146,6 +151,7 @@ export const SANDBOX_PROVIDER: Options<SandboxProvider> = instance<SandboxProvid
         policy: choice("enforced", "partial", "none"),
         processes: choice("enforced", "partial", "none"),
         limits: choice("enforced", "partial", "none"),
+        workspaceFiles: choice("present", "absent"),
       }),
     ),
     degrade: choice("refuse", "allow"),

@@ -8,6 +8,7 @@ import { HTTP_LIMITS } from "../../http/limits.ts";
 import { refusalResponse } from "../auth/gate.ts";
 import { makeMessageHandler, PROTOCOL_REVISIONS } from "../../rpc/handler.ts";
 import { INVALID_REQUEST, notJsonReply } from "../../rpc/message.ts";
+import { SANDBOX_PATH } from "../../sandbox/remote/address.ts";
 import { isObjectWithKeys } from "../../schema/check.ts";
 import type { TokenFacts } from "../auth/oauth.ts";
 import { describeServer, directMethods } from "../protocol/direct.ts";
@@ -85,6 +86,11 @@ export function makeMcpHandler(
               scopes: [...facts.scopes],
               expiresAt: facts.expiresAt,
             };
+      if (new URL(request.url).pathname === SANDBOX_PATH) {
+        // Most servers run no commands for other machines, so the module is loaded only on demand.
+        const { answerSandboxRequest } = await import("../protocol/sandbox.ts");
+        return answerSandboxRequest(parts, request, authInfo?.clientId);
+      }
       const options = authInfo === undefined ? {} : { authInfo };
       if (!isSmallPostedMessage(request)) return handler.fetch(request, options);
       const body = await request.text();

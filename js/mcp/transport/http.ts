@@ -2,6 +2,7 @@
 import { HTTP_LIMITS, type HttpLimits } from "../../http/limits.ts";
 import { type HttpServer, startHttpServer } from "../../http/server.node.ts";
 import { type TokenCheckOptions, makeTokenCheck, refusalResponse } from "../auth/gate.ts";
+import { SANDBOX_PATH } from "../../sandbox/remote/address.ts";
 import { type AnswerProbe, PROBE_PATHS } from "../monitoring/health.ts";
 import type { McpHandler } from "./handler.ts";
 
@@ -56,7 +57,7 @@ export function serveMcpOverHttp(handler: McpHandler, options: McpHttpOptions): 
     if ("refusal" in admission) return admission.refusal;
     if (metrics !== undefined && pathname === metrics.path && request.method === "GET")
       return metrics.answer();
-    if (pathname !== MCP_PATH)
+    if (pathname !== MCP_PATH && pathname !== SANDBOX_PATH)
       return refusalResponse(404, `there is nothing here; the server is at ${MCP_PATH}`);
     if (calls >= mostCalls)
       return refusalResponse(503, "too many calls are running; try again in a second", {
