@@ -94,13 +94,68 @@ describe("a provider of the host", () => {
 });
 
 test("commands on another storage than the disk take a provider", async () => {
-  const options = { root: "/w", backend: new MemoryBackend(), commands: true } as const;
-  await expect(openWorkspace(options)).rejects.toEqual(refused(/local disk alone/u));
+  const backend = new MemoryBackend();
+  await backend.mkdir("/w");
+  const options = { root: "/w", backend };
+  for (const commands of [
+    true,
+    { fallback: "remote", remote: elsewhere({}, { policy: "enforced" }) },
+  ] as const)
+    await expect(openWorkspace({ ...options, commands })).rejects.toEqual(refused(/local disk alone/u));
+  const remote = elsewhere({}, { policy: "enforced" });
+  await using ws = await openWorkspace({ ...options, commands: { provider: "remote", remote } });
+  expect((await ws.call("run_command", { command: ["x"] })).data).toMatchObject({ tier: "container" });
+});
+
+describe("a remote sandbox", () => {
+  const remote = elsewhere({}, { policy: "enforced" });
+  const tierOf = async (commands: object): Promise<string | undefined> =>
+    (await world.open({ commands })).capabilities().sandbox.commands?.tier;
+
+  test("is used where it is named, on every system", async () => {
+    expect(await tierOf({ provider: "remote", remote })).toBe("container");
+    await expect(tierOf({ provider: "remote" })).rejects.toEqual(refused(/no remote sandbox was given/u));
+    await expect(tierOf({ provider: "remote", remote: elsewhere() })).rejects.toEqual(
+      refused(/does not hold/u),
+    );
+  });
+
+  test("is never used because it is there: it is the fallback only where that is said", async () => {
+    await expect(tierOf({ remote })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringContaining("'remote': is never used"),
+    });
+    await expect(tierOf({ provider: "remote", remote, fallback: "remote" })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+    await expect(tierOf({ fallback: "remote" })).rejects.toEqual(refused(/no remote sandbox was given/u));
+    // A system without the requested sandbox fails closed, and the fallback is held to the policy, too.
+    const provider = process.platform === "darwin" ? "linux" : "seatbelt";
+    await expect(tierOf({ provider })).rejects.toEqual(refused(/no sandbox of that kind/u));
+    expect(await tierOf({ provider, fallback: "remote", remote })).toBe("container");
+    await expect(tierOf({ provider, fallback: "remote", remote: elsewhere() })).rejects.toEqual(
+      refused(/does not hold/u),
+    );
+  });
+
+  test("takes whatever policy where no file of the workspace is", async () => {
+    const service = elsewhere({}, { workspaceFiles: "absent" });
+    const rules = [
+      { path: "secret/open", decision: "allow" },
+      { path: "secret/**", decision: "deny" },
+    ] as const;
+    const ws = await world.open({ rules, access: { deny: ["x"] }, commands: service });
+    const { description } = ws.tools.find(({ name }) => name === "run_command") ?? {};
+    expect(description).toContain("no file of this workspace is there");
+  });
 });
 
 test("misspelt and wrong options of commands are refused", async () => {
   for (const commands of [
     { teir: "fast" },
+    { provider: "bubblewrap" },
+    { fallback: "local" },
+    { fallback: "remote", remote: {} },
     { tier: "Strict" },
     { limits: { process: 3 } },
     { limits: { processes: 0 } },
@@ -130,6 +185,17 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
       sandbox: { commands: { tier: "landlock+seccomp", files: "partial", policy: "partial" } },
     });
     expect(ws.capabilities().sandbox.commands).toMatchObject({ files: "partial" });
+  });
+
+  test("the strictest sandbox of this system is chosen, and a fallback only where it is missing", async () => {
+    const remote = elsewhere({}, { policy: "enforced" });
+    const tierOf = async (commands: object): Promise<string | undefined> =>
+      (await world.open({ commands })).capabilities().sandbox.commands?.tier;
+    expect(await tierOf({ provider: "auto" })).toBe("bubblewrap");
+    expect(await tierOf({ provider: "linux", fallback: "remote", remote })).toBe("bubblewrap");
+    expect(await tierOf({ ...missing, fallback: "remote", remote })).toBe("container");
+    // The fallback comes before a weaker sandbox of this system.
+    expect(await tierOf({ ...missing, fallback: "remote", remote, degrade: "allow" })).toBe("container");
   });
 
   test("the fast tier is refused beside a policy unless less will do", async () => {

@@ -90,7 +90,11 @@ describe.skipIf(LACKS_PODMAN)("commands in containers of podman", () => {
   test("keep to their limits of memory, processes and size", async () => {
     const ws = await opened({ limits: { memoryBytes: 64 * 1024 * 1024, processes: 20, fileBytes: 100_000 } });
     const memory = await run(ws, "x=aaaaaaaaaaaaaaaa; while true; do x=$x$x; done");
-    expect(memory).toMatchObject({ exit_code: null, exceeded: "memory" });
+    // Podman does not report the reason on every system; the kernel's signal is the exit code then.
+    expect([undefined, "memory"]).toContain(memory.exceeded);
+    expect(memory.exceeded === "memory" ? memory.signal : memory.exit_code).toBe(
+      memory.exceeded === "memory" ? 9 : 137,
+    );
     const processes = await run(
       ws,
       "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22; do sleep 60 & done",
@@ -102,23 +106,24 @@ describe.skipIf(LACKS_PODMAN)("commands in containers of podman", () => {
 
   test("end with everything they started: at their end, at their time, and when they are cancelled", async () => {
     const ws = await opened();
-    const ended = await run(ws, "(sleep 5; echo late > late) & echo begun");
+    const ended = await run(ws, "(sleep 20; echo late > late) & echo begun");
     expect(ended).toMatchObject({ exit_code: 0, stdout: "begun\n" });
     expect(
-      await run(ws, "(sleep 5; echo late > late) & exec sleep 600", { timeout_ms: 2_000 }),
+      await run(ws, "(sleep 20; echo late > late) & exec sleep 600", { timeout_ms: 1_000 }),
     ).toMatchObject({
       timed_out: true,
     });
     const stop = new AbortController();
     const running = ws.call(
       "run_command",
-      { command: "echo begun > begun; sleep 5; echo late > late", shell: true },
+      { command: "trap : TERM; echo begun > begun; sleep 20; echo late > late", shell: true },
       { signal: stop.signal },
     );
     while (!world.has("begun")) await new Promise((resolve) => setTimeout(resolve, 20));
     stop.abort();
     expect(await running).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
-    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    // No process is left that could write it.
+    expect(made.podman("ps", "--all", "--quiet", "--filter", "name=filewright-")).toBe("");
     expect(world.has("late")).toBe(false);
   });
 

@@ -68,6 +68,9 @@ switch (args[0]) {
     if (mode === "garbage" && !load(args.at(-1)).argv.at(-1).includes("trial")) console.log('"running"');
     else console.log(JSON.stringify(load(args.at(-1)).state));
     break;
+  case "kill":
+    if (mode === "no removal") fail("error during connect: EOF");
+    break;
   case "rm":
     if (mode === "no removal") fail("error during connect: EOF");
     if (!existsSync(fileOf(args.at(-1)))) fail(`Error: No such container: ${args.at(-1)}`);

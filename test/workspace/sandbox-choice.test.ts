@@ -44,6 +44,12 @@ const elsewhere: SandboxProvider = {
 
 test("the sandbox is chosen by the system, by name, or somewhere else where that is asked for", async () => {
   expect(() => sandboxFor({ provider: "remote", writableRoots: [root] })).toThrow(refused);
+  expect(() => sandboxFor({ provider: "remote", writableRoots: [root], degrade: "allow" })).toThrow(refused);
+  expect(() => sandboxFor({ remote: elsewhere, writableRoots: [root] })).toThrow(/'remote': is never used/u);
+  const other = process.platform === "darwin" ? "linux" : "seatbelt";
+  expect(() => sandboxFor({ provider: other, writableRoots: [root] })).toThrow(refused);
+  const fallback = { fallback: "remote", remote: elsewhere, writableRoots: [root] } as const;
+  expect(sandboxFor({ ...fallback, provider: other }).status.tier).toBe("container");
   const sandbox = sandboxFor({ provider: "remote", remote: elsewhere, writableRoots: [root] });
   const ws = await openWorkspace({ root, stateDir: join(base, "state"), commands: sandbox });
   const ran = await ws.call("run_command", { command: ["anything"] });

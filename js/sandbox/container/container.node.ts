@@ -49,6 +49,7 @@ import {
   firstLine,
   readState,
   removeContainer,
+  removeEndedContainer,
 } from "./engine.node.ts";
 
 /** How {@link containerSandbox} is made. */
@@ -213,9 +214,9 @@ async function runInContainer(
   const progress = { hasEnded: false };
   const started = startContainer(engine, options, mounts, command, { container, progress });
   const [settled] = await Promise.allSettled([started]);
-  const isRemoved = await removeContainer(engine, container);
+  if (progress.hasEnded) await removeEndedContainer(engine, container);
   // A command that may still run is worse than any other failure.
-  if (!isRemoved && !progress.hasEnded) {
+  else if (!(await removeContainer(engine, container))) {
     throw makeError("IO_ERROR", `the container ${container} could not be ended and may still run`, {
       hint: `end it with ${engine.name} rm --force ${container}`,
     });

@@ -113,12 +113,20 @@ export async function readState(engine: ContainerEngine, container: string): Pro
   };
 }
 
-/** Ends and removes a container. Returns false if it may be left running. */
+/** Ends a container at once and removes it. Returns false if it may be left running. */
 export async function removeContainer(engine: ContainerEngine, container: string): Promise<boolean> {
+  // Podman's removal alone would first ask the command to end, and wait ten seconds for it.
+  await engine.call(["kill", "--signal", "KILL", container]).catch(() => {});
   const { exitCode, stderr } = await engine
     .call(["rm", "--force", "--volumes", container])
     .catch(() => ({ exitCode: null, stderr: "" }));
   return exitCode === 0 || /no such container/iu.test(stderr);
+}
+
+/** Removes a container whose command has ended. */
+export async function removeEndedContainer(engine: ContainerEngine, container: string): Promise<void> {
+  // A container that is left behind runs nothing, so this is no failure of the command.
+  await engine.call(["rm", "--force", "--volumes", container]).catch(() => {});
 }
 
 /** Returns the first line of a text of an engine, bounded, for a message. */
