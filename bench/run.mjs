@@ -29,6 +29,7 @@ const ROW_GROUPS = [
   "node-disk",
   "overlay",
   "mirror",
+  "growth",
   "sandbox",
   "mcp",
   "wasm",

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type pg from "pg";
-import { postgresStorage, type PostgresStorage } from "../../js/storage/postgres/index.ts";
+import { postgresStorage, type PostgresStorage } from "../../js/storage/postgres/index.node.ts";
 import type { Op } from "../../js/storage/index.ts";
 import { startProxy } from "../storage/postgres/proxy.ts";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";
@@ -46,6 +46,26 @@ describe.skipIf(missingServer() !== undefined)("faults of Postgres", () => {
     );
     return async () => void (await client.query("drop trigger disk_full on filewright.node"));
   }
+
+  test("a change beyond the bytes or files of a workspace is NO_SPACE, and one that frees some is made", async () => {
+    const { name, storage } = await workspace();
+    await storage.commit([put("/old.txt", "123456789012345678901234567890")]);
+    const quota = { bytes: 20, files: 2 };
+    const served = await startServing(postgresUrl(server.host), { choice: { workspace: name }, quota });
+    const write = async (path: string, content: string): Promise<string> =>
+      (await call(served.url, "write_file", { path, content, overwrite: true })).text;
+    expect(await write("/new.txt", "1")).toContain("No space left");
+    await call(served.url, "read_file", { path: "/old.txt" });
+    expect(await write("/old.txt", "12345")).not.toContain("No space left");
+    expect(await write("/new.txt", "12345")).not.toContain("No space left");
+    expect(await write("/third.txt", "1")).toContain("No space left");
+    expect(await write("/new.txt", "1234567890123456")).toContain("No space left");
+    expect(await textOf(storage, "/new.txt")).toBe("12345");
+    // A server without the options leaves the limits as they are.
+    const other = await startServing(postgresUrl(server.host), { choice: { workspace: name } });
+    const args = { path: "/third.txt", content: "1" };
+    expect((await call(other.url, "write_file", args)).text).toContain("No space left");
+  });
 
   test("a connection that is cut after a commit has reached the server: the call is answered, and made once", async () => {
     const { name, storage } = await workspace();

@@ -16,6 +16,7 @@ export const postgresUrl = (host: string, parameters = ""): string =>
 export interface ServingOptions extends Partial<Omit<HttpServeOptions, "storage">> {
   readonly choice?: WorkspaceChoice;
   readonly callsPerMinute?: number;
+  readonly quota?: NonNullable<HttpServeOptions["storage"]>["quota"];
 }
 
 /** A running server. */
@@ -30,7 +31,7 @@ export interface Served {
 /** Starts a server that ends with the test. */
 export async function startServing(
   storage: string,
-  { choice = { workspace: "main" }, callsPerMinute, ...more }: ServingOptions = {},
+  { choice = { workspace: "main" }, callsPerMinute, quota, ...more }: ServingOptions = {},
 ): Promise<Served> {
   process.env["FILEWRIGHT_TOKEN"] = TOKEN;
   afterThisTest(() => delete process.env["FILEWRIGHT_TOKEN"]);
@@ -48,7 +49,7 @@ export async function startServing(
       ...{ graceMs: 1000, logLevel: "info", tools: undefined, strictSchemas: false, audit: undefined },
       ...{ workspace: {}, opensAtOnce: true, greeting: undefined, version: "0.0.0" },
       ...{ host: "127.0.0.1", port: 0, allowHosts: [], allowOrigins: [], open: false, approve: false },
-      storage: { target: parseStorageUrl(storage), choice, callsPerMinute },
+      storage: { target: parseStorageUrl(storage), choice, callsPerMinute, quota },
       ...more,
     },
     (line) => void lines.push(line),

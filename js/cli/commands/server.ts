@@ -81,6 +81,8 @@ const SERVE_OPTIONS: OptionTable = {
   "tenant-claim": VALUE_OPTION,
   "workspace-claim": VALUE_OPTION,
   "calls-per-minute": VALUE_OPTION,
+  "max-bytes": VALUE_OPTION,
+  "max-files": VALUE_OPTION,
   metrics: VALUE_OPTION,
   traces: FLAG_OPTION,
 };
@@ -91,6 +93,10 @@ const DEFAULT_WORKSPACE = "main";
 /** The environment variable that can hold the URL of the storage, which the command line would show to every user. */
 const STORAGE_VARIABLE = "FILEWRIGHT_STORAGE";
 const MAX_CALLS_PER_MINUTE = 1_000_000;
+/** The options that need a storage. */
+const STORAGE_OPTIONS: readonly string[] = [
+  ...["workspace", "tenant-claim", "workspace-claim", "calls-per-minute", "max-bytes", "max-files"],
+];
 /** The time in milliseconds in which a process ends by itself after its server has ended. */
 const MAX_EXIT_WAIT_MS = 500;
 
@@ -159,6 +165,11 @@ export const SERVER_COMMANDS: readonly Command[] = [
       ["--tenant-claim CLAIM", "the claim of a token that names its tenant; a token without it is refused"],
       ["--workspace-claim CLAIM", "the claim of a token that names its workspace among those of its tenant"],
       ["--calls-per-minute N", "the number of requests of a workspace in a minute, on all servers together"],
+      [
+        "--max-bytes N",
+        "the number of bytes in the files of a workspace in Postgres; a change beyond it is NO_SPACE",
+      ],
+      ["--max-files N", "the number of files of a workspace in Postgres; a change beyond it is NO_SPACE"],
       [
         "--metrics[=PLACE]",
         `metrics for Prometheus at HOST:PORT (${DEFAULT_METRICS_PLACE}), or at a path of the server`,
@@ -241,7 +252,7 @@ async function servedStorageOf(
   );
   const calls = parseIntegerOption(given["calls-per-minute"], "calls-per-minute");
   if (url === undefined) {
-    for (const name of ["workspace", "tenant-claim", "workspace-claim", "calls-per-minute"])
+    for (const name of STORAGE_OPTIONS)
       if (given[name] !== undefined) throw new UsageError(`--${name} needs --storage`);
     return undefined;
   }
@@ -256,13 +267,29 @@ async function servedStorageOf(
     import("../../mcp/storage/url.ts"),
     import("../../mcp/tenants/claims.ts"),
   ]);
+  const target = parseStorageUrl(url);
+  const quota = quotaOf(given);
+  if (quota !== undefined && target.engine !== "postgres")
+    throw new UsageError("--max-bytes and --max-files need a postgres: storage; limit the bucket itself");
   const fault = workspace === undefined ? undefined : nameFault(workspace);
   if (fault !== undefined) throw new UsageError(`--workspace ${fault}`);
   return {
-    target: parseStorageUrl(url),
+    target,
     choice: { workspace: workspace ?? DEFAULT_WORKSPACE, tenantClaim, workspaceClaim },
     callsPerMinute: calls,
+    quota,
   };
+}
+
+/** Returns the limits of each workspace; undefined where the command line has none. */
+function quotaOf(given: ParsedCommandLine["values"]): ServedStorage["quota"] {
+  const [bytes, files] = (["max-bytes", "max-files"] as const).map((name) => {
+    const most = parseIntegerOption(given[name], name);
+    if (most !== undefined && !(most >= 0 && most <= Number.MAX_SAFE_INTEGER))
+      throw new UsageError(`--${name} must be from 0 to ${Number.MAX_SAFE_INTEGER}`);
+    return most ?? null;
+  }) as [number | null, number | null];
+  return bytes === null && files === null ? undefined : { bytes, files };
 }
 
 function oauthOptionsOf(given: ParsedCommandLine["values"]): HttpServeOptions["oauth"] {

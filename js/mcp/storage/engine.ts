@@ -8,6 +8,14 @@ export interface WorkspaceName {
   readonly workspace: string;
 }
 
+/** The limits of each workspace; null for none. */
+export interface WorkspaceQuota {
+  /** The maximum number of bytes in its files. */
+  readonly bytes: number | null;
+  /** The maximum number of its files. */
+  readonly files: number | null;
+}
+
 /** An engine that was tried. */
 export interface StorageEngine {
   /** The address of the engine without user and password. */

@@ -4,20 +4,22 @@
  * An engine that cannot be used ends the server before it listens, in one line that contains no password.
  */
 import { FilewrightError, makeError } from "../../engine/errors.ts";
-import type { Environment, StorageEngine, WorkspaceName } from "./engine.ts";
+import type { Environment, StorageEngine, WorkspaceName, WorkspaceQuota } from "./engine.ts";
 import type { StorageTarget } from "./url.ts";
 
 /** The time in milliseconds for which the start waits for the first answers of an engine. */
 const MAX_START_MS = 30_000;
 
 /**
- * Connects to an engine and tries it with the workspace `first`, which is made when it is missing.
+ * Connects to an engine and tries it with the workspace `first`, which is made when it is missing. With a `quota`, which
+ * Postgres alone keeps, each workspace gets these limits when it is opened.
  * @throws FilewrightError whose message and hint contain no password
  */
 export async function openEngine(
   target: StorageTarget,
   first: WorkspaceName,
   environment: Environment,
+  quota?: WorkspaceQuota,
 ): Promise<StorageEngine> {
   const secrets = secretsOf(target, environment);
   let engine: StorageEngine | undefined;
@@ -25,7 +27,7 @@ export async function openEngine(
   await import("../../engine/index.node.ts");
   try {
     engine = await (target.engine === "postgres"
-      ? (await import("./postgres.ts")).postgresEngine(target)
+      ? (await import("./postgres.ts")).postgresEngine(target, quota)
       : (await import("./s3.ts")).s3Engine(target, environment));
     const { open } = engine;
     const storage = await open(first);

@@ -1,7 +1,7 @@
 /** The engine of `--storage postgres://…`: one pool of connections for all workspaces of the process. */
 import { FilewrightError } from "../../engine/errors.ts";
-import { postgresStorage, type PostgresClient } from "../../storage/postgres/index.ts";
-import type { StorageEngine } from "./engine.ts";
+import { postgresStorage, type PostgresClient, setPostgresQuota } from "../../storage/postgres/index.ts";
+import type { StorageEngine, WorkspaceName, WorkspaceQuota } from "./engine.ts";
 import type { PostgresTarget } from "./url.ts";
 
 /** The parts of the package `pg` that are used. */
@@ -26,12 +26,10 @@ const PG_PACKAGE = "pg";
 const MAX_CONNECT_MS = 10_000;
 
 /** Makes the pool. No connection is opened yet. @throws FilewrightError UNSUPPORTED_OPERATION without the package */
-export async function postgresEngine({
-  connection,
-  schema,
-  pool: max,
-  shown,
-}: PostgresTarget): Promise<StorageEngine> {
+export async function postgresEngine(
+  { connection, schema, pool: max, shown }: PostgresTarget,
+  quota?: WorkspaceQuota,
+): Promise<StorageEngine> {
   const { Pool } = await loadPg();
   const connect = (connections: number): Pool => {
     const made = new Pool({
@@ -50,13 +48,17 @@ export async function postgresEngine({
   const probing = connect(1);
   return {
     shown,
-    open: ({ tenant, workspace }) =>
-      postgresStorage({
+    async open({ tenant, workspace }: WorkspaceName) {
+      const place = {
         client,
         workspace,
         ...(tenant === undefined ? {} : { tenant }),
         ...(schema === undefined ? {} : { schema }),
-      }),
+      };
+      const storage = await postgresStorage(place);
+      if (quota !== undefined) await setPostgresQuota({ ...place, ...quota });
+      return storage;
+    },
     async ping(signal) {
       let stop = (): void => undefined;
       const late = new Promise<never>((_, reject) => {

@@ -15,7 +15,7 @@ import {
 import { elicitApprovals } from "../protocol/approvals.ts";
 import { localWorkspaceHost } from "../host.ts";
 import type { Service, ServiceParts } from "../service.ts";
-import type { StorageEngine, WorkspaceName } from "../storage/engine.ts";
+import type { StorageEngine, WorkspaceName, WorkspaceQuota } from "../storage/engine.ts";
 import { openEngine } from "../storage/open-engine.ts";
 import type { StorageTarget } from "../storage/url.ts";
 import { makeMcpHandler } from "../transport/handler.ts";
@@ -37,6 +37,8 @@ export interface ServedStorage {
   readonly choice: WorkspaceChoice;
   /** The number of requests that a workspace may make in a minute; undefined for no limit. */
   readonly callsPerMinute: number | undefined;
+  /** The limits of each workspace that is opened, instead of those that it had; undefined to leave them. */
+  readonly quota?: WorkspaceQuota | undefined;
 }
 
 /** The directory of a storage that is served. */
@@ -44,12 +46,12 @@ const ROOT = "/";
 
 /** Connects to the storage, tries it, and opens its workspace where the server has only one. @throws FilewrightError */
 export async function storageService(
-  { target, choice, callsPerMinute }: ServedStorage,
+  { target, choice, callsPerMinute, quota }: ServedStorage,
   options: ServeOptions,
   parts: ServiceParts,
 ): Promise<Service> {
   const first: WorkspaceName = { tenant: undefined, workspace: choice.workspace };
-  const engine = await openEngine(target, first, process.env);
+  const engine = await openEngine(target, first, process.env, quota);
   const hasTenants = choice.tenantClaim !== undefined;
   const open = (name: WorkspaceName): Promise<ServedTenant> =>
     openServed(engine, name, { options, parts, callsPerMinute, isTold: !hasTenants });
