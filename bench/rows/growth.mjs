@@ -1,5 +1,6 @@
-// Measures what workspaces, files, commits and calls cost in a real Postgres server and in a replica, in bytes and in
-// processor time, neither of which depends on what else the machine does. docs/guides/scale.md computes from them.
+// Measures what workspaces, files, commits and calls cost in a real Postgres server and in a replica: bytes, which do not
+// depend on what else the machine does, and processor time, which does so less than other times.
+// docs/guides/scale.md computes from them.
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";

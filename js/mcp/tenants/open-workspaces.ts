@@ -104,7 +104,7 @@ export class OpenWorkspaces<T extends Closable> {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         ending.abort();
-        // Nobody uses a workspace that is opened after all.
+        // A workspace that is opened after all has no users.
         opening.then((opened) => opened.close()).catch(() => undefined);
         reject(new FilewrightError("TIMEOUT", "the workspace was not opened in time"));
       }, this.#limits.openMs);
