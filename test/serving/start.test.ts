@@ -45,7 +45,7 @@ describe("a command line that is wrong", () => {
     [["--storage", "postgres://h/d", "--tenant-claim", "org"], /--tenant-claim needs --oauth-issuer/u],
     [["--storage", "postgres://h/d", "--calls-per-minute", "0"], /from 1 to/u],
     [["--max-files", "9", "/tmp"], /--max-files needs --storage/u],
-    [["--storage", "postgres://h/d", "--max-bytes", "-1"], /--max-bytes must be from 0/u],
+    [["--storage", "postgres://h/d", "--max-bytes=-1"], /--max-bytes must be from 0/u],
     [["--storage", "s3+https://h/b", "--max-bytes", "9"], /need a postgres: storage/u],
     [["--storage", "postgres://h/d", "--approve"], /--approve is for directories/u],
     [
