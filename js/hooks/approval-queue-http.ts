@@ -28,6 +28,8 @@ export interface ServedQueue {
   state(): QueueState;
   /** Returns a waiting question; undefined when it does not wait. */
   find(id: string): PendingApproval | undefined;
+  /** Looks at once whether what a question shows has changed. */
+  isStale(id: string): Promise<boolean>;
   /** Answers a question. */
   take(id: string, reply: unknown): Promise<AnswerResult>;
   /** Aborted when the queue is closed, which ends its event streams. */
@@ -46,22 +48,29 @@ export async function handleQueueRequest(request: Request, queue: ServedQueue): 
   if (!tokensAreEqual(bearerTokenOf(request) ?? "", queue.token))
     return jsonResponse(401, { error: "the token is missing or wrong" });
   const { pathname } = new URL(request.url);
-  const found = /\/approvals(?:\/([^/]+)(?:\/changes\/(\d{1,9}))?)?\/?$/u.exec(pathname);
+  const found = /\/approvals(?:\/([^/]+)(?:\/changes\/(\d{1,9})|\/(stale))?)?\/?$/u.exec(pathname);
   if (found === null) return jsonResponse(404, { error: "there is nothing here" });
-  const [, place, number] = found;
+  const [, place, number, stale] = found;
   if (request.method === "GET") {
     if (place === undefined) {
       const { seq, pending } = queue.state();
       return jsonResponse(200, { seq, pending });
     }
-    if (place === "events" && number === undefined) return eventStreamResponse(queue, request);
+    if (place === "events" && number === undefined && stale === undefined)
+      return eventStreamResponse(queue, request);
     const question = queue.find(place);
     if (question === undefined) return notWaitingResponse();
+    if (stale !== undefined) return jsonResponse(200, { stale: await queue.isStale(place) });
     return number === undefined
       ? jsonResponse(200, question)
       : changeResponse(request, question, Number(number));
   }
-  if (request.method !== "POST" || place === undefined || place === "events" || number !== undefined)
+  if (
+    request.method !== "POST" ||
+    place === undefined ||
+    place === "events" ||
+    (number ?? stale) !== undefined
+  )
     return jsonResponse(405, { error: "not this way" });
   const text = await request.text();
   const reply = text.length > MAX_ANSWER_BODY_LENGTH ? undefined : parseJsonObject(text);

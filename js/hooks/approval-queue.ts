@@ -35,6 +35,7 @@ export interface ApprovalQueue extends Approver {
    * - `GET …/approvals`: the waiting questions in summary, and the number of the last event;
    * - `GET …/approvals/events`: the state and then events, or those after the `Last-Event-ID`, as server-sent events;
    * - `GET …/approvals/ID`: a whole question;
+   * - `GET …/approvals/ID/stale`: whether what it shows has changed by now;
    * - `GET …/approvals/ID/changes/N`: the contents of its path N, from 0, with an ETag;
    * - `POST …/approvals/ID`: an answer, as JSON. 409: another came first, or it is for another content; 410: the
    *   question was withdrawn.
@@ -70,7 +71,9 @@ const readGrantReply = optionReader(GRANT_REPLY);
 
 /** A question with the functions that end its wait. */
 interface WaitingQuestion {
-  readonly question: PendingApproval;
+  question: PendingApproval;
+  /** Looks at once whether what is shown has changed. */
+  isStale(): Promise<boolean>;
   /** Ends the wait with a valid answer; the question keeps waiting after any other. */
   take(reply: unknown): AnswerResult;
   /** Ends the wait with a refusal. */
@@ -97,6 +100,8 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
   const token = checkOptions(given).token ?? randomHex(32);
   const waiting = new Map<string, WaitingQuestion>();
   const ended = new Map<string, AnswerResult>();
+  /** The questions that were looked at again, by their digests. */
+  const replacedIds = new Map<string, string>();
   const log = makeEventLog(randomHex(8));
   const closing = new AbortController();
 
@@ -106,8 +111,8 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
   const put = <T>(
     about: DistributiveOmit<PendingApproval, "id" | "asked_at">,
     refusal: T,
-    read: (reply: unknown) => ReadAnswer<T>,
-    signal: AbortSignal | undefined,
+    read: (reply: unknown, isStale: boolean) => ReadAnswer<T>,
+    { signal, isStale, onStale }: Pick<Confirmation, "signal" | "isStale" | "onStale">,
   ): Promise<T> => {
     if (closing.signal.aborted || signal?.aborted === true) return Promise.resolve(refusal);
     const id = randomHex(16);
@@ -118,7 +123,13 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
         ended.set(id, how);
         if (ended.size > MAX_ENDED_QUESTIONS) ended.delete(ended.keys().next().value as string);
         signal?.removeEventListener("abort", onAbort);
+        endWatch?.();
         resolve(value);
+      };
+      const markStale = (): void => {
+        if (waiting.get(id) !== one || isMarked(one.question)) return;
+        one.question = { ...one.question, stale: true } as PendingApproval;
+        log.append({ type: "stale", id });
       };
       const withdraw = (why: WithdrawalReason): void => {
         if (!waiting.has(id)) return;
@@ -127,25 +138,40 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
       };
       const onAbort = (): void => withdraw("cancelled");
       signal?.addEventListener("abort", onAbort, { once: true });
-      waiting.set(id, {
+      const endWatch = onStale?.(markStale);
+      const one: WaitingQuestion = {
         question,
+        async isStale() {
+          if ((await isStale?.()) === true) markStale();
+          return isMarked(one.question);
+        },
         take(reply) {
-          const answer = read(reply);
+          const answer = read(reply, isMarked(one.question));
           if (!("value" in answer)) return answer;
           const { value, outcome, by } = answer;
           const told = { outcome, ...(by === undefined ? {} : { by }) };
           settle(value, { result: "taken", ...told });
+          if (outcome === "look_again" && one.question.kind === "change") {
+            replacedIds.set(one.question.details.digest, id);
+            if (replacedIds.size > MAX_ENDED_QUESTIONS)
+              replacedIds.delete(replacedIds.keys().next().value as string);
+          }
           log.append({ type: "answered", id, ...told });
           return { result: "answered" };
         },
         withdraw,
-      });
+      };
+      waiting.set(id, one);
       log.append({ type: "asked", question: summaryOf(question) });
     });
   };
 
   const take = (id: string, reply: unknown): AnswerResult =>
     waiting.get(id)?.take(reply) ?? ended.get(id) ?? { result: "unknown" };
+  const replacedBy = ({ replaces }: Confirmation): { readonly replaces?: string } => {
+    const id = replaces === undefined ? undefined : replacedIds.get(replaces);
+    return id === undefined ? {} : { replaces: id };
+  };
   const answer = (id: string, reply: unknown): boolean => take(id, reply).result === "answered";
   const find = (id: string): PendingApproval | undefined => waiting.get(id)?.question;
 
@@ -156,17 +182,17 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
     watch: log.watch,
     confirm: (details: Confirmation) =>
       put<ConfirmReply>(
-        { kind: "change", details: plainDetails(details) },
+        { kind: "change", details: plainDetails(details), ...replacedBy(details) },
         { outcome: "cancel" },
-        (reply) => readChangeAnswer(reply, details),
-        details.signal,
+        (reply, isStale) => readChangeAnswer(reply, details, isStale),
+        details,
       ),
     ask: (question: string, _options: readonly string[], about: GrantQuestion) =>
       put<GrantReply>(
         { kind: "directory", question, dir: about.dir, access: about.access, tool: about.tool },
         { answer: "no" },
         readDirectoryAnswer,
-        about.signal,
+        { signal: about.signal },
       ),
     handle: (request: Request) =>
       handleQueueRequest(request, {
@@ -174,7 +200,13 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
         log,
         state,
         find,
-        take: async (id, reply) => take(id, reply),
+        isStale: async (id) => (await waiting.get(id)?.isStale()) ?? false,
+        async take(id, reply) {
+          // A person who answers is told at once that the content has changed; the call would fail with CONFLICT.
+          const { outcome } = { ...(reply as { readonly outcome?: unknown } | null) };
+          if (outcome !== "cancel") await waiting.get(id)?.isStale();
+          return take(id, reply);
+        },
         closed: closing.signal,
       }),
     attach(socket: QueueSocket) {
@@ -217,11 +249,20 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
   });
 }
 
+/** Returns true for a question of which it is known that what it shows has changed. */
+function isMarked(question: PendingApproval): boolean {
+  return question.kind === "change" && question.stale === true;
+}
+
 /** `Omit` for each member of a union. */
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /** Reads an answer about a change. */
-function readChangeAnswer(given: unknown, { scopes, digest }: Confirmation): ReadAnswer<ConfirmReply> {
+function readChangeAnswer(
+  given: unknown,
+  { scopes, digest, isStale }: Confirmation,
+  isKnownStale: boolean,
+): ReadAnswer<ConfirmReply> {
   const { payload } = { ...(given as { readonly payload?: unknown } | null) };
   const reply = readConfirmReply(
     payload === undefined ? given : { ...(given as object), payload: withExpiryDate(payload) },
@@ -230,7 +271,12 @@ function readChangeAnswer(given: unknown, { scopes, digest }: Confirmation): Rea
   // An answer with a digest applies only to the question with that digest.
   const answered = reply.payload?.digest;
   if (answered !== undefined && answered !== digest) return { result: "stale", digest };
+  if (reply.outcome === "look_again")
+    return isStale === undefined
+      ? { result: "invalid" }
+      : { value: reply, outcome: reply.outcome, by: reply.payload?.by };
   if (!scopes.some(({ outcome }) => outcome === reply.outcome)) return { result: "invalid" };
+  if (isKnownStale && reply.outcome !== "cancel") return { result: "stale", digest };
   if (reply.outcome === "modify_with_editor" && reply.payload?.newContent === undefined)
     return { result: "invalid" };
   return { value: reply, outcome: reply.outcome, by: reply.payload?.by };

@@ -352,6 +352,8 @@ function scopeLabel(outcome: Outcome, tool: string, roots: readonly string[], un
       return `every tool on every path of this workspace, ${until}`;
     case "modify_with_editor":
       return "change the content first";
+    case "look_again":
+      return "plan it again on the present content";
     case "cancel":
       return "refuse";
   }

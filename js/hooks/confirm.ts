@@ -34,6 +34,8 @@ export type Outcome =
   | "proceed_always_server"
   /** Approves `payload.newContent` in place of the planned content. Asked again unless `payload.final` is true. */
   | "modify_with_editor"
+  /** Plans the change anew on the present content, and asks about the result. For a question that became stale. */
+  | "look_again"
   | "cancel";
 
 /** Further data of an answer. */
@@ -76,6 +78,7 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
         "proceed_always_tool",
         "proceed_always_server",
         "modify_with_editor",
+        "look_again",
         "cancel",
       ),
     ),
@@ -168,6 +171,12 @@ export interface Confirmation {
   readonly newContentBase64?: string;
   /** True when the reviewer has already changed the content. */
   readonly isModifying?: boolean;
+  /** The `digest` of the question that this one replaces, because the reviewer looked again. */
+  readonly replaces?: string;
+  /** Returns true when what is shown has changed, so that an approval of it would fail with CONFLICT. */
+  isStale?(): Promise<boolean>;
+  /** Calls `listener` once when what is shown has changed. Returns a function that ends this. */
+  onStale?(listener: () => void): () => void;
   /** Fires when the call was cancelled: the question is obsolete. */
   readonly signal?: AbortSignal;
   /** An alternative to the returned promise, for user interfaces that call back. */
@@ -199,7 +208,7 @@ export async function askConfirm(
     const answered = reply.payload?.digest;
     if (answered !== undefined && answered !== details.digest)
       throw denied("The reviewer's answer is for another question.");
-    if (details.complete === false && reply.outcome !== "cancel")
+    if (details.complete === false && reply.outcome !== "cancel" && reply.outcome !== "look_again")
       throw denied(incompleteQuestionMessage(details));
     return reply;
   } catch (error) {
@@ -209,6 +218,11 @@ export async function askConfirm(
   } finally {
     if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
   }
+}
+
+/** Returns true for an answer that approves the call as it was shown. */
+export function approvesCall({ outcome }: ConfirmReply): boolean {
+  return outcome === "proceed_once" || outcome.startsWith("proceed_always");
 }
 
 /** Returns the message about a question that cannot show the whole change, so that no answer can approve it. */

@@ -21,7 +21,7 @@ import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { type Approvals, approvalsSource, approverSource, makeApprovals, mustAsk } from "./approvals.ts";
 import { oneOf } from "./approvers.ts";
-import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";
+import { approvesCall, askConfirm, type Confirm, refusedBy } from "./confirm.ts";
 import { type Notify, notifySafely } from "./events.ts";
 import { type AnyHook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
 import { digestOfParts } from "./question.ts";
@@ -175,7 +175,7 @@ export function withHooks<T extends AnyTool>(
       outcome: reply.outcome,
       ...(approval === undefined ? {} : { approval }),
     });
-    if (reply.outcome === "cancel" || reply.outcome === "modify_with_editor") throw refusedBy(reply);
+    if (!approvesCall(reply)) throw refusedBy(reply);
   };
 
   const execute = async (

@@ -32,10 +32,11 @@ export const NOTEBOOK_HOST: Options<NotebookHost> = instance<NotebookHost>("Note
 const checkHost = optionChecker("notebookApprover", NOTEBOOK_HOST);
 
 /** A question as plain data, for user interfaces elsewhere. */
-export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal">;
+export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal" | "isStale" | "onStale">;
 
 /** Returns a question without the members that cannot be serialized. */
-export function plainDetails({ onConfirm: _, signal: __, ...details }: Confirmation): PlainDetails {
+export function plainDetails(question: Confirmation): PlainDetails {
+  const { onConfirm: _, signal: __, isStale: ___, onStale: ____, ...details } = question;
   return details;
 }
 

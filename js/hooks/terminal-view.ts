@@ -25,6 +25,7 @@ const KEY_BY_OUTCOME: Readonly<Record<Outcome, string>> = {
   proceed_always_tool: "t",
   proceed_always_server: "s",
   modify_with_editor: "e",
+  look_again: "l",
   cancel: "n",
 };
 

@@ -74,8 +74,14 @@ export async function runChange<Args extends object, Data, Todo>(
   if (approver !== undefined) {
     await assertSeen(guarding, { tool, args, uses, call }, plan);
     call.untimed?.();
-    reviewed = await reviewUntilApproved(session, { tool, args, uses, call }, plan, approver);
+    const reviewable = { tool, args, uses, call };
+    reviewed = await reviewUntilApproved(session, reviewable, plan, approver, async () => {
+      const next = await planWithApprovalToReveal(session, { ...reviewable, isKept });
+      await assertSeen(guarding, reviewable, next);
+      return next;
+    });
     plan = reviewed.plan;
+    if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
   }
   const { approval, revisions = [] } = reviewed ?? {};
   const modifiedByUser = revisions.length > 0;

@@ -6,7 +6,7 @@ import { decide, type DecisionSource, type Location, type PathForms, type Verdic
 import { escapeControls } from "../engine/escape.ts";
 import { nameOf } from "../backends/paths.ts";
 import { mustAsk } from "../hooks/approvals.ts";
-import { askConfirm, type Confirm, refusedBy } from "../hooks/confirm.ts";
+import { approvesCall, askConfirm, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
@@ -194,5 +194,5 @@ export async function requestApproval(
   const approval = await approvals.remember(reply, { tool: tool.name, roots, turn });
   const lasting = approval === undefined ? {} : { approval };
   notifySafely(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
-  if (outcome === "cancel" || outcome === "modify_with_editor") throw refusedBy(reply);
+  if (!approvesCall(reply)) throw refusedBy(reply);
 }

@@ -22,6 +22,7 @@ import { encodeUtf8 } from "../tools/lib/text.ts";
 import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "../tools/lib/tool.ts";
 import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
+import { staleFunctionsOf } from "./stale.ts";
 
 /** The state that an approval depends on. It is compared right before the change is made. */
 export interface ApprovalEvidence {
@@ -145,18 +146,24 @@ export function rootsContaining(locations: readonly Location[]): readonly string
   return [...new Set(locations.map(({ root }) => root))];
 }
 
-/** Asks the reviewer until a plan is approved unchanged. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
+/**
+ * Asks the reviewer until a plan is approved unchanged. `replan` plans anew on the present content, for a reviewer who
+ * looks again; its plan is returned at once when it has nothing to change.
+ * @throws FilewrightError APPROVAL_DENIED, CANCELLED
+ */
 export async function reviewUntilApproved<Args extends object, Data, Todo>(
   session: Session,
   reviewable: ReviewableChange<Args, Data, Todo>,
   planned: Plan<Data, Todo>,
   confirm: Confirm,
+  replan?: () => Promise<Plan<Data, Todo>>,
 ): Promise<ReviewedPlan<Plan<Data, Todo>>> {
   const { approvals, notify } = session;
   const { tool, args, call } = reviewable;
   const roots = rootsContaining(call.locations);
   const revisions: string[] = [];
   let plan = planned;
+  let replaces: string | undefined;
   for (;;) {
     const { details, base, places, outline } = await changeQuestionOf(reviewable, plan);
     const { path, title, hash, newContent, complete } = details;
@@ -172,6 +179,11 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
       confirm,
       {
         ...details,
+        ...(replaces === undefined ? {} : { replaces }),
+        ...staleFunctionsOf(async () => {
+          session.stage?.refresh();
+          await assertStateUnchanged({ places, base }, reviewable);
+        }),
         scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
         ...(revisions.length > 0 ? { isModifying: true } : {}),
       },
@@ -189,6 +201,15 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
       ...by,
     });
     if (outcome === "cancel") throw refusedBy(reply);
+    if (outcome === "look_again") {
+      if (replan === undefined) throw denied("The change cannot be planned again.");
+      session.stage?.refresh();
+      plan = await replan();
+      revisions.length = 0;
+      replaces = details.digest;
+      if (plan.settled === undefined) continue;
+      return { plan, revisions, base, places, outline, approval: { outcome, ...by } };
+    }
     if (outcome !== "modify_with_editor") {
       const approved = { outcome, ...(hash === undefined ? {} : { hash }), ...by };
       return { plan, revisions, base, places, outline, approval: approved };

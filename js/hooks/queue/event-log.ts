@@ -12,6 +12,8 @@ type QueueHappening =
   | { readonly type: "asked"; readonly question: ApprovalSummary }
   /** The question was answered, with the outcome, or with the answer of a question about a directory. */
   | { readonly type: "answered"; readonly id: string; readonly outcome: string; readonly by?: string }
+  /** What the question shows has changed: an approval of it is refused, and `look_again` asks anew. */
+  | { readonly type: "stale"; readonly id: string }
   /** The question does not wait any more, and nobody has answered it. */
   | { readonly type: "withdrawn"; readonly id: string; readonly why: WithdrawalReason };
 

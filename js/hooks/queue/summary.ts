@@ -13,7 +13,15 @@ export type PendingApproval = {
   readonly id: string;
   /** When it was asked, in ISO 8601. */
   readonly asked_at: string;
-} & ({ readonly kind: "change"; readonly details: PlainDetails } | DirectoryQuestion);
+} & (({ readonly kind: "change"; readonly details: PlainDetails } & QuestionState) | DirectoryQuestion);
+
+/** How a question about a change stands. */
+interface QuestionState {
+  /** True when what it shows has changed since it was asked. */
+  readonly stale?: true;
+  /** The id of the question that this one replaces, after the answer `look_again`. */
+  readonly replaces?: string;
+}
 
 /** A question about the grant of a directory. */
 interface DirectoryQuestion {
@@ -51,7 +59,8 @@ export type ApprovalSummary = {
       /** The lines that the diff adds and removes; absent without a diff. */
       readonly lines?: { readonly added: number; readonly removed: number };
       readonly scopes: readonly Scope[];
-    } & Pick<Confirmation, "agent" | "hash" | "callId" | "isModifying">)
+    } & QuestionState &
+      Pick<Confirmation, "agent" | "hash" | "callId" | "isModifying">)
   | DirectoryQuestion
 );
 
@@ -61,7 +70,7 @@ const MAX_SUMMARY_CHANGES = 50;
 /** Returns the summary of a question. */
 export function summaryOf(question: PendingApproval): ApprovalSummary {
   if (question.kind === "directory") return question;
-  const { id, asked_at, kind, details } = question;
+  const { id, asked_at, kind, details, stale, replaces } = question;
   const { type, title, tool, risk, digest, complete, path, changes, scopes, fileDiff } = details;
   const { agent, hash, callId, isModifying } = details;
   return Object.freeze({
@@ -79,6 +88,8 @@ export function summaryOf(question: PendingApproval): ApprovalSummary {
     change_count: changes.length,
     ...(fileDiff === "" ? {} : { lines: changedLinesOf(fileDiff) }),
     scopes,
+    ...(stale === undefined ? {} : { stale }),
+    ...(replaces === undefined ? {} : { replaces }),
     ...(agent === undefined ? {} : { agent }),
     ...(hash === undefined ? {} : { hash }),
     ...(callId === undefined ? {} : { callId }),

@@ -92,8 +92,13 @@ export async function runBatch(
     if (reviewer !== undefined) {
       asked = true;
       await assertSeen(guarding, reviewable, plan);
-      reviewed = await reviewUntilApproved(session, reviewable, plan, reviewer);
+      reviewed = await reviewUntilApproved(session, reviewable, plan, reviewer, async () => {
+        const next = await planWithApprovalToReveal(session, planning);
+        await assertSeen(guarding, reviewable, next);
+        return next;
+      });
       plan = reviewed.plan;
+      if (plan.settled !== undefined) return plan.settled;
       operation.revisions = reviewed.revisions;
     }
     if (mayAsk) operation.trial = await trials.note(operation, own, plan.base, reviewed);

@@ -1,0 +1,54 @@
+/**
+ * Watches what a question shows while a person thinks: the real paths of the call and the versions of its entries. It
+ * only tells; the change itself compares them again right before it is made.
+ */
+import type { Confirmation } from "../hooks/confirm.ts";
+
+/** The shortest time between two looks, in milliseconds. A look that takes long is followed by a longer pause. */
+const LOOK_INTERVAL_MS = 1000;
+/** The least share of the time without a look, as a multiple of the time of the last one. */
+const PAUSE_PER_LOOK = 10;
+
+/** The functions of a question by which a reviewer learns that it is outdated. */
+export type StaleFunctions = Required<Pick<Confirmation, "isStale" | "onStale">>;
+
+/**
+ * Returns the functions for one question, which read nothing until they are called. `assertUnchanged` rejects when what
+ * is shown differs from what is there.
+ */
+export function staleFunctionsOf(assertUnchanged: () => Promise<void>): StaleFunctions {
+  let isKnown = false;
+  const isStale = async (): Promise<boolean> => {
+    if (isKnown) return true;
+    try {
+      await assertUnchanged();
+    } catch {
+      // What cannot be read any more is no longer what was shown, either.
+      isKnown = true;
+    }
+    return isKnown;
+  };
+  return {
+    isStale,
+    onStale(listener) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let isEnded = false;
+      const lookLater = (ms: number): void => {
+        timer = setTimeout(() => void look(), ms);
+        (timer as { unref?(): void }).unref?.();
+      };
+      const look = async (): Promise<void> => {
+        const began = performance.now();
+        const stale = await isStale();
+        if (isEnded) return;
+        if (stale) listener();
+        else lookLater(Math.max(LOOK_INTERVAL_MS, PAUSE_PER_LOOK * (performance.now() - began)));
+      };
+      lookLater(LOOK_INTERVAL_MS);
+      return () => {
+        isEnded = true;
+        clearTimeout(timer);
+      };
+    },
+  };
+}

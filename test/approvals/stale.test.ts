@@ -1,0 +1,112 @@
+/** A question whose content changes while a person thinks: it is told, an old answer decides nothing, nothing is written blindly. */
+import { describe, expect, test } from "vitest";
+import { approvalQueue, type ApprovalQueue, type QueueEvent } from "../../js/index.node.ts";
+import { KINDS, place } from "../tools/harness.ts";
+
+const post = (queue: ApprovalQueue, id: string, reply: unknown) =>
+  queue.handle(
+    new Request(`http://127.0.0.1/approvals/${id}`, {
+      method: "POST",
+      body: JSON.stringify(reply),
+      headers: { authorization: `Bearer ${queue.token}` },
+    }),
+  );
+
+const looked = async (queue: ApprovalQueue, id: string) =>
+  (
+    await queue.handle(
+      new Request(`http://127.0.0.1/approvals/${id}/stale`, {
+        headers: { authorization: `Bearer ${queue.token}` },
+      }),
+    )
+  ).json();
+
+describe.each(KINDS)("on %s", (kind) => {
+  const seed = { f: "one\ntwo\n" };
+
+  async function waiting(call: readonly [string, object]) {
+    const queue = approvalQueue();
+    const events: QueueEvent[] = [];
+    queue.watch((event) => events.push(event));
+    const fixture = await place(kind, seed, { confirm: queue.confirm });
+    const answer = fixture.ws.call(...call);
+    await expect.poll(() => queue.pending().length).toBe(1);
+    return { queue, events, answer, id: queue.pending()[0]!.id, ...fixture };
+  }
+  const edit = ["edit_file", { path: "f", old_text: "two", new_text: "TWO" }] as const;
+
+  test("what changes is told within some seconds, without a request", async () => {
+    const { queue, events, foreign, id, answer } = await waiting(edit);
+    await foreign("f", "zero\none\ntwo\n");
+    await expect.poll(() => events.at(-1), { timeout: 20_000 }).toEqual({ seq: 2, type: "stale", id });
+    expect(queue.pending()).toMatchObject([{ id, stale: true }]);
+    expect(queue.answer(id, { outcome: "proceed_once" })).toBe(false);
+    expect(queue.answer(id, { outcome: "cancel" })).toBe(true);
+    expect((await answer).error?.code).toBe("APPROVAL_DENIED");
+  }, 30_000);
+
+  test("an old answer gets 409, and the model is not refused", async () => {
+    const { queue, foreign, text, id, answer } = await waiting(edit);
+    expect(await looked(queue, id)).toEqual({ stale: false });
+    await foreign("f", "zero\none\ntwo\n");
+    for (const outcome of ["proceed_once", "proceed_always_server"])
+      expect((await post(queue, id, { outcome })).status, outcome).toBe(409);
+    expect(await looked(queue, id)).toEqual({ stale: true });
+    expect(queue.pending()).toHaveLength(1);
+    expect((await post(queue, id, { outcome: "look_again", payload: { by: "Ann" } })).status).toBe(200);
+    await expect.poll(() => queue.pending().length).toBe(1);
+    const [again] = queue.pending();
+    expect(again).toMatchObject({
+      replaces: id,
+      details: { originalContent: "zero\none\ntwo\n", newContent: "zero\none\nTWO\n" },
+    });
+    expect(again!.id).not.toBe(id);
+    expect((await post(queue, id, { outcome: "proceed_once" })).status).toBe(409);
+    expect(await text("f")).toBe("zero\none\ntwo\n");
+    expect((await post(queue, again!.id, { outcome: "proceed_once" })).status).toBe(200);
+    expect(await answer).toMatchObject({ ok: true, meta: { approval: { outcome: "proceed_once" } } });
+    expect(await text("f")).toBe("zero\none\nTWO\n");
+  });
+
+  test("an answer that comes before the change is noticed writes nothing", async () => {
+    const { queue, foreign, text, id, answer } = await waiting(edit);
+    await foreign("f", "other\ntwo\n");
+    // The program's own answer does not look; the change compares right before it is made.
+    expect(queue.answer(id, { outcome: "proceed_once" })).toBe(true);
+    expect((await answer).error?.code).toBe("CONFLICT");
+    expect(await text("f")).toBe("other\ntwo\n");
+  });
+
+  test("looking again at what does not fit any more fails as the call itself would", async () => {
+    const { queue, foreign, id, answer, text } = await waiting(edit);
+    await foreign("f", "nothing of it\n");
+    expect((await post(queue, id, { outcome: "look_again" })).status).toBe(200);
+    expect((await answer).ok).toBe(false);
+    expect(await text("f")).toBe("nothing of it\n");
+    expect(queue.pending()).toEqual([]);
+  });
+
+  test("looking again at what already is as wanted asks nobody", async () => {
+    const { queue, foreign, id, answer, text } = await waiting([
+      "apply_patch",
+      { patch: "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n" },
+    ]);
+    await foreign("f", "one\nTWO\n");
+    expect((await post(queue, id, { outcome: "look_again" })).status).toBe(200);
+    await answer;
+    expect(queue.pending()).toEqual([]);
+    expect(await text("f")).toBe("one\nTWO\n");
+  });
+
+  test("an operation of a batch is looked at again, too", async () => {
+    const { queue, foreign, id, answer, text } = await waiting([
+      "batch",
+      { operations: [{ tool: "edit_file", args: { path: "f", old_text: "two", new_text: "TWO" } }] },
+    ]);
+    await foreign("f", "zero\ntwo\n");
+    expect((await post(queue, id, { outcome: "proceed_once" })).status).toBe(409);
+    expect((await post(queue, id, { outcome: "cancel" })).status).toBe(200);
+    expect((await answer).ok).toBe(false);
+    expect(await text("f")).toBe("zero\ntwo\n");
+  });
+});
