@@ -171,6 +171,8 @@ export interface Confirmation {
   readonly newContentBase64?: string;
   /** True when the reviewer has already changed the content. */
   readonly isModifying?: boolean;
+  /** True when the caller follows the progress of the call, so that it waits for as long as the person takes. */
+  readonly hasProgress?: true;
   /** The `digest` of the question that this one replaces, because the reviewer looked again. */
   readonly replaces?: string;
   /** Returns true when what is shown has changed, so that an approval of it would fail with CONFLICT. */
@@ -233,8 +235,16 @@ function incompleteQuestionMessage({
 }
 
 /** Returns the error of a call that a reviewer or a rule refused. `message` says who and why. */
-export function denied(message: string, cause?: unknown): FilewrightError {
-  return new FilewrightError("APPROVAL_DENIED", `${message} Nothing was written.`, { complete: true, cause });
+export function denied(
+  message: string,
+  cause?: unknown,
+  details?: Readonly<Record<string, unknown>>,
+): FilewrightError {
+  return new FilewrightError("APPROVAL_DENIED", `${message} Nothing was written.`, {
+    complete: true,
+    cause,
+    ...(details === undefined ? {} : { details }),
+  });
 }
 
 /** Returns the error of a call that a reviewer refused, with at most 100 characters of the reason. */

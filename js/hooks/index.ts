@@ -29,3 +29,4 @@ export type { ApprovalScope, ScopedCall, ScopeEnd } from "./scope/scope.ts";
 export * from "./telemetry.ts";
 export * from "./usage.ts";
 export * from "./notebook.ts";
+export * from "./queue/parking.ts";

@@ -3,6 +3,7 @@ import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 import { tokensAreEqual } from "../http/access.ts";
 import { approvalQueue } from "../hooks/approval-queue.ts";
+import { parking } from "../hooks/queue/parking.ts";
 import type { HttpServer } from "../http/server.node.ts";
 import { DEFAULT_PORT } from "./command.ts";
 import { makeProbeAnswers } from "./monitoring/health.ts";
@@ -83,7 +84,7 @@ export async function startMcpHttpServer(
   const parts: ServiceParts = {
     tell,
     logError,
-    confirm: queue?.confirm,
+    confirm: queue && parking(queue.confirm),
     ending: ending.signal,
     observers: [metrics?.meters, traces?.spans].filter((one) => one !== undefined),
   };

@@ -146,7 +146,9 @@ export async function hasLastingApproval(
 }
 
 /** The caller of a read that needs an approval, and how the call uses its paths. */
-interface Requester extends Partial<Pick<Call, "signal" | "agent" | "fs">>, Pick<Call, "turn"> {
+interface Requester
+  extends Partial<Pick<Call, "signal" | "agent" | "fs" | "onProgress">>,
+    Pick<Call, "turn"> {
   readonly uses?: readonly PathUse[];
 }
 
@@ -158,7 +160,7 @@ export async function requestApproval(
   session: Session,
   tool: { readonly name: string; readonly title: string },
   locations: readonly Location[],
-  { signal, agent = session.agent, turn, fs = session.fs, uses = [] }: Requester,
+  { signal, agent = session.agent, turn, onProgress, fs = session.fs, uses = [] }: Requester,
 ): Promise<void> {
   const { approvals, notify } = session;
   const roots = rootsContaining(locations);
@@ -183,6 +185,7 @@ export async function requestApproval(
       paths: locations.map((one) => one.path),
       risk: "low",
       ...(agent === undefined ? {} : { agent }),
+      ...(onProgress === undefined ? {} : { hasProgress: true }),
       scopes: approvals.offer(tool.name, roots, false),
       changes: [],
       digest: digestOfParts(["filewright read 1", tool.name, locations.map((one) => one.path)]),

@@ -180,6 +180,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
       {
         ...details,
         ...(replaces === undefined ? {} : { replaces }),
+        ...(call.onProgress === undefined ? {} : { hasProgress: true }),
         ...staleFunctionsOf(async () => {
           session.stage?.refresh();
           await assertStateUnchanged({ places, base }, reviewable);
