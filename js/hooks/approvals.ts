@@ -121,8 +121,8 @@ export interface Approvals {
    * undefined when no other process can.
    */
   readonly refresh: (() => Promise<void>) | undefined;
-  /** Returns true when a lasting approval covers a call. */
-  covers(call: ApprovableCall): boolean;
+  /** Returns the lasting approval that covers a call; undefined if none does. */
+  covering(call: ApprovableCall): Approval | undefined;
   /** Remembers a call that was asked about or covered, for {@link Approvals.wouldHaveCovered}. */
   note(call: ScopedCall): void;
   /**
@@ -211,15 +211,14 @@ export function makeApprovals(now: () => number = () => Date.now(), stored: Stor
     until,
     turn: turns.of,
     refresh: stored.store === undefined && keeper === undefined ? undefined : () => load(false),
-    covers: (call: ApprovableCall) =>
-      known.length > 0 &&
-      inForce().some((one) => {
+    covering: (call: ApprovableCall) =>
+      inForce().find((one) => {
         const { scope, turn } = one.approval;
         if (scope?.until === "turn" && turn !== call.turn) return false;
         // As a rule, what is kept cannot override a place that always needs an approval.
         if (scope?.until === "kept" && call.writesAskedPlace === true) return false;
         return matches(one, call);
-      }),
+      })?.approval,
     note: recent.note,
     wouldHaveCovered: (scope: ApprovalScope) => recent.countCovered(scope, bases),
     offer: (tool: string, roots: readonly string[], editable: boolean) =>
@@ -371,7 +370,7 @@ export function approvalsSource(approvals: Approvals, isInForce = true): Decisio
     decide: ({ tool, places, caller, writesAskedPlace }, before) =>
       before?.decision === "ask" &&
       caller !== undefined &&
-      approvals.covers({ tool, places, writesAskedPlace, ...caller })
+      approvals.covering({ tool, places, writesAskedPlace, ...caller }) !== undefined
         ? { decision: "allow", source: name }
         : undefined,
   };

@@ -62,7 +62,7 @@ export interface WithHooksOptions {
 const APPROVALS_OPTIONS: Options<Approvals> = instance<Approvals>("Approvals", "a memory of approvals", {
   until: required(text()),
   turn: required(callback()),
-  covers: required(callback()),
+  covering: required(callback()),
   note: required(callback()),
   wouldHaveCovered: required(callback()),
   offer: required(callback()),

@@ -171,6 +171,8 @@ export interface Permissions {
    * @throws FilewrightError GRANT_DENIED, PROTECTED_PATH, CANCELLED, and the policy's errors
    */
   admit(fs: FsBackend, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void>;
+  /** Returns the directories and the secret that {@link Permissions.admit} would look at, and asks nobody. */
+  facts(fs: FsBackend, wanted: PathRequest): Promise<readonly GrantFact[]>;
   /** Returns the grants in force. */
   list(): Promise<readonly Grant[]>;
   /** Grants a directory without a question. */
@@ -275,6 +277,12 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     throw grantDeniedError(wanted);
   };
 
+  const stateOf = ({ began }: PathRequest, path: string, given: boolean): GrantFact["state"] => {
+    if (path === home) return "never";
+    if (given) return "granted";
+    return (refusals.get(path) ?? 0) > began ? "refused" : "open";
+  };
+
   const admitDirectory = async (
     wanted: PathRequest,
     dir: string,
@@ -284,9 +292,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     for (;;) {
       const given = await isGranted();
       // Nothing is waited for between this look and the question, so calls at the same time share one.
-      const isRefused = (refusals.get(dir) ?? 0) > wanted.began;
-      const state = dir === home ? "never" : given ? "granted" : isRefused ? "refused" : "open";
-      if (!mustAsk(wanted, { path: dir, state })) return;
+      if (!mustAsk(wanted, { path: dir, state: stateOf(wanted, dir, given) })) return;
       const one = question(wanted, dir);
       const yes = await waitForAnswer(one, signal);
       // Another call asked about the directory above: its answer may cover this one.
@@ -297,22 +303,34 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     }
   };
 
+  /** Returns the real path of the secret whose content a call reads; undefined if it reads none. */
+  const secretOf = async (
+    fs: FsBackend,
+    { at, entry, intent, secret }: PathRequest,
+  ): Promise<string | undefined> => {
+    if (secret === undefined || fs.grantSecrets === undefined || (entry && intent === "write"))
+      return undefined;
+    const real = await realPathOf(fs, at.path, entry).catch(() => undefined);
+    if (real === undefined || !secret(real)) return undefined;
+    return (await lstatOrNull(fs, real))?.isFile === true ? real : undefined;
+  };
+
+  const grantedSecrets = async ({ secret }: PathRequest): Promise<readonly string[]> =>
+    (await all())
+      .filter((grant) => isInForce(grant, now()) && secret?.(grant.dir) === true)
+      .map(({ dir }) => dir);
+
   /** A secret needs a grant of its own path: a grant of its directory does not cover it. */
   const admitSecret = async (
     fs: FsBackend,
     wanted: PathRequest,
     signal: AbortSignal | undefined,
   ): Promise<void> => {
-    const { at, entry, intent, secret } = wanted;
-    if (secret === undefined || fs.grantSecrets === undefined || (entry && intent === "write")) return;
-    const real = await realPathOf(fs, at.path, entry).catch(() => undefined);
-    if (real === undefined || !secret(real) || (await lstatOrNull(fs, real))?.isFile !== true) return;
-    const granted = async (): Promise<readonly string[]> =>
-      (await all()).filter((grant) => isInForce(grant, now()) && secret(grant.dir)).map(({ dir }) => dir);
+    const real = await secretOf(fs, wanted);
+    if (real === undefined) return;
+    const granted = (): Promise<readonly string[]> => grantedSecrets(wanted);
     const given = (await granted()).includes(real);
-    const isRefused = (refusals.get(real) ?? 0) > wanted.began;
-    const state = given ? "granted" : isRefused ? "refused" : "open";
-    if (mustAsk(wanted, { path: real, state })) {
+    if (mustAsk(wanted, { path: real, state: stateOf(wanted, real, given) })) {
       const yes = await waitForAnswer(question(wanted, real, "Allow the secret to be read:"), signal);
       mustAsk(wanted, { path: real, state: yes ? "granted" : "refused" });
     }
@@ -341,6 +359,18 @@ export function makePermissions(setup: PermissionSetup): Permissions {
         if (error instanceof FilewrightError && !(error.code === "INVALID_ARGUMENT")) throw error;
         throw grantDeniedError(wanted, error); // The store is unreadable, or no longer trusted.
       }
+    },
+    async facts(fs: FsBackend, wanted: PathRequest) {
+      if (mode === "off") return [];
+      const facts: GrantFact[] = [];
+      for (const dir of await namedAndRealDirectories(fs, wanted.at.path, wanted.entry)) {
+        const given = covers(await all(), dir, wanted.intent, now());
+        facts.push({ path: dir, state: stateOf(wanted, dir, given) });
+      }
+      const real = await secretOf(fs, wanted);
+      if (real === undefined) return facts;
+      const given = (await grantedSecrets(wanted)).includes(real);
+      return [...facts, { path: real, state: stateOf(wanted, real, given) }];
     },
     list: async () => (await all()).filter((grant) => isInForce(grant, now())),
     add: async (grant: Omit<Grant, "granted_at">) => {

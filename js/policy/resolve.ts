@@ -28,6 +28,22 @@ export interface PlaceVerdict {
   readonly read: PlaceRow | undefined;
 }
 
+/** The check of a policy that refused a path, in the order of the checks. */
+export type PathGate = "read-only" | "root" | "deny" | "protected" | "temporary";
+
+/** The checks that refused paths. Errors do not name them, because a model must not learn what is denied. */
+const gateByError = new WeakMap<FilewrightError, PathGate>();
+
+/** Returns the check that refused a path with this error of {@link Resolver.resolve}; undefined for another error. */
+export function gateOfRefusal(error: FilewrightError): PathGate | undefined {
+  return gateByError.get(error);
+}
+
+function refusedAt(gate: PathGate, error: FilewrightError): FilewrightError {
+  gateByError.set(error, gate);
+  return error;
+}
+
 const checkPolicy = optionChecker("createResolver", POLICY_OPTION);
 
 /** Checks typed paths and formats paths, for one policy. */
@@ -102,7 +118,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   const isTemporary = (path: string): boolean => hasTempName(path, rootOf(path, allRoots) ?? "/");
   const resolve = (typed: string, intent: Intent): Location => {
     const location = locate(typed, intent);
-    if (isTemporary(location.path)) throw temporaryName(typed);
+    if (isTemporary(location.path)) throw refusedAt("temporary", temporaryName(typed));
     return location;
   };
   const mayWrite = (path: string): boolean => {
@@ -117,13 +133,14 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   const locate = (typed: string, intent: Intent): Location => {
     checkPath(typed);
     const { path: named, directory } = normalise(absolute(typed));
-    if (intent === "write" && policy.readOnly) throw readOnly(typed);
+    if (intent === "write" && policy.readOnly) throw refusedAt("read-only", readOnly(typed));
     const path = resolveAlias(named, allRoots, aliases);
     const root = rootOf(path, roots[intent]);
-    if (root === null) throw outside(typed, intent);
+    if (root === null) throw refusedAt("root", outside(typed, intent));
     const verdict = rules.check(path);
-    if (verdict.denied) throw outside(typed, intent);
-    if (intent === "write" && verdict.protected) throw protectedPlace(typed, rowOf(verdict.row));
+    if (verdict.denied) throw refusedAt("deny", outside(typed, intent));
+    if (intent === "write" && verdict.protected)
+      throw refusedAt("protected", protectedPlace(typed, rowOf(verdict.row)));
     return makeLocation({ typed, path, intent, root, directory });
   };
   const display = (path: string): string => relativeTo(path, policy.cwd) ?? displayPath(path, policy.paths);

@@ -93,6 +93,15 @@ export interface Rules {
   with(others: Rules): Rules;
 }
 
+/** A rule that decides about a path. */
+export interface DecidingRule {
+  /** 0 for the list of the workspace, 1 and more for those of its agents. */
+  readonly list: number;
+  /** The position of the rule in its list, from 0. */
+  readonly index: number;
+  readonly decision: Decision;
+}
+
 /** The rules that apply to one call. */
 export interface CallRules {
   /** True when a rule tests paths; otherwise the paths need not be determined. */
@@ -101,6 +110,8 @@ export interface CallRules {
   readonly restricts: boolean;
   /** Decides about one path, or about a call without paths; undefined when no rule matches. */
   decide(place: PathForms): Decision | undefined;
+  /** Returns the rules by which {@link CallRules.decide} decides: of each list the first that matches. */
+  deciding(place: PathForms): readonly DecidingRule[];
   /** Returns true when a rule with one of these decisions could match the path or anything below it. */
   mayReach(path: string, decisions: readonly Decision[]): boolean;
   /**
@@ -113,6 +124,8 @@ export interface CallRules {
 /** A rule with its globs; `path` is absent for a rule about every path. */
 interface CompiledRule {
   readonly rule: Rule;
+  /** The position of the rule in its list, from 0. */
+  readonly index: number;
   readonly path?: {
     readonly globs: readonly string[];
     readonly prefixes: readonly string[];
@@ -169,7 +182,7 @@ export function assertRules(
 }
 
 function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule {
-  if (rule.path === undefined) return { rule };
+  if (rule.path === undefined) return { rule, index };
   try {
     const { globs, prefixes, coversSlash } = ruleGlobs(rule.path, bases);
     const foldCase = ignoresCase(bases);
@@ -183,7 +196,7 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule 
     });
     const covers = (path: string): boolean => (path === "/" ? coversSlash : matcher.check(path).denied);
     // The directories are compared as text, which cannot say where letter case does not count.
-    return { rule, path: { globs, prefixes: foldCase ? ["/"] : prefixes, covers } };
+    return { rule, index, path: { globs, prefixes: foldCase ? ["/"] : prefixes, covers } };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     const message = error.message.replace(/^deny glob/u, "glob");
@@ -237,12 +250,17 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
     byPath: all.some(({ path }) => path !== undefined),
     restricts: all.some(({ rule }) => rule.decision !== "allow"),
     decide(place) {
-      const [first, ...others] = lists.map((list) => decideByRuleList(list, place));
+      const [first, ...others] = lists.map((list) => decidingRule(list, place)?.rule.decision);
       return strictestDecision([
         first,
         ...others.filter((decision) => decision === "deny" || decision === "ask"),
       ]);
     },
+    deciding: (place) =>
+      lists.flatMap((list, at) => {
+        const found = decidingRule(list, place);
+        return found === undefined ? [] : [{ list: at, index: found.index, decision: found.rule.decision }];
+      }),
     mayReach: (path, decisions) =>
       within(decisions).some(({ path: of }) => directoriesOverlap(of?.prefixes ?? [], [path])),
     globs(decisions) {
@@ -262,17 +280,14 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
 }
 
 /**
- * Returns the decision of the first rule of a list that matches; undefined when none does. A permission must match
- * all forms of the path, a restriction one of them.
+ * Returns the first rule of a list that matches; undefined when none does. A permission must match all forms of the
+ * path, a restriction one of them.
  */
-function decideByRuleList(list: readonly CompiledRule[], place: PathForms): Decision | undefined {
-  for (const { rule, path } of list) {
-    if (path === undefined) return rule.decision;
-    const met =
-      rule.decision === "allow" ? place.length > 0 && place.every(path.covers) : place.some(path.covers);
-    if (met) return rule.decision;
-  }
-  return undefined;
+function decidingRule(list: readonly CompiledRule[], place: PathForms): CompiledRule | undefined {
+  return list.find(({ rule, path }) => {
+    if (path === undefined) return true;
+    return rule.decision === "allow" ? place.length > 0 && place.every(path.covers) : place.some(path.covers);
+  });
 }
 
 /** Returns true when a path can lie below a directory of each list. */

@@ -69,4 +69,5 @@ export type {
 } from "./types.ts";
 export { toolsFor } from "./workspace.ts";
 export type { CallLocation, CallOutline, ToolIcon } from "../pipeline/outline.ts";
+export type { GateName, WhyGate, WhyQuestion } from "../pipeline/why.ts";
 export type * from "../tools/types.ts";

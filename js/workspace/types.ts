@@ -1,4 +1,5 @@
 /** The types of a workspace: what it offers, and what it says about itself. */
+import type { WhyGate, WhyQuestion } from "../pipeline/why.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import type { EngineInfo } from "../engine/engine.ts";
@@ -142,6 +143,12 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
   readonly grants: WorkspaceGrants;
   /** The approvals that last beyond their call. */
   readonly approvals: WorkspaceApprovals;
+  /**
+   * Explains the decision about a call of a tool on a path: every gate in the order in which calls pass them, its
+   * verdict, and the options that configure it. Nothing is changed and nobody is asked. For the host, not for models:
+   * it tells what is denied.
+   */
+  why(question: WhyQuestion): Promise<readonly WhyGate[]>;
   /** Acquires the lock that a changing call on the path acquires. @throws FilewrightError LOCK_TIMEOUT */
   lock(path: string, options?: WorkspaceLockOptions): Promise<LockHandle>;
   /** Returns the changing calls that can be undone, by all callers with the same journal, the newest first. */

@@ -15,7 +15,8 @@ import { runCall } from "../pipeline/call.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
 import { lockPathsOfCall } from "../pipeline/path-locks.ts";
 import { type CallGate, makeCallGate } from "../pipeline/scheduling/admission.ts";
-import type { CallOptions } from "../pipeline/enter.ts";
+import type { AnyTool, CallOptions } from "../pipeline/enter.ts";
+import { checkWhyQuestion, explainDecision } from "../pipeline/why.ts";
 import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
 import { type Failure, refusedFailure, type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
@@ -175,6 +176,14 @@ export function makeWorkspace(
         signal,
       });
       return { release };
+    },
+    async why(given) {
+      wantOpen();
+      const question = checkWhyQuestion(given);
+      const tool = byName.get(question.tool);
+      if (tool !== undefined) return explainDecision(session, tool as unknown as AnyTool, question);
+      const { code, message, ...rest } = unknownToolFailure(question.tool, byName.keys()).error;
+      throw makeError(code, message, rest);
     },
     history: () => listHistory(session),
     async undo(callId, given = {}) {
