@@ -44,6 +44,7 @@ export type GateName =
 
 /** One gate of a call. */
 export interface WhyGate {
+  /** The name of the gate. */
   readonly gate: GateName;
   /**
    * `passes`: the gate changes nothing. `allows` and `asks`: it decides so. `stops`: the call is refused here. `depends`:
@@ -56,7 +57,11 @@ export interface WhyGate {
   readonly configured: string;
 }
 
-/** The options of `ws.why`. */
+/**
+ * The options of `ws.why`.
+ *
+ * @printed
+ */
 export const WHY_OPTIONS: Options<WhyQuestion> = options("WhyQuestion", {
   tool: required(text()),
   path: required(text()),
@@ -65,6 +70,7 @@ export const WHY_OPTIONS: Options<WhyQuestion> = options("WhyQuestion", {
   turn: text(),
 });
 
+/** Checks a question to `ws.why`. @throws FilewrightError INVALID_ARGUMENT for an invalid one */
 export const checkWhyQuestion: (given: unknown) => WhyQuestion = optionChecker("why", WHY_OPTIONS);
 
 /** The checks of a path, in their order, with the options that configure them. */

@@ -94,7 +94,7 @@ export interface Rules {
 }
 
 /** A rule that decides about a path. */
-export interface DecidingRule {
+interface DecidingRule {
   /** 0 for the list of the workspace, 1 and more for those of its agents. */
   readonly list: number;
   /** The position of the rule in its list, from 0. */

@@ -200,6 +200,7 @@ describe("an editor", () => {
         "stat",
         "tools",
         "undo",
+        "why",
         "writeFile",
       ]
     `);

@@ -15,7 +15,11 @@ export interface ParkingOptions {
   readonly reviewWait?: number | undefined;
 }
 
-/** The options of {@link parking}. */
+/**
+ * The options of {@link parking}.
+ *
+ * @printed
+ */
 export const PARKING_OPTIONS: Options<ParkingOptions> = options("ParkingOptions", {
   reviewWait: integer(1, 2 ** 31 - 1),
 });

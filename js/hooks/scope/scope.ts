@@ -28,10 +28,8 @@ export interface ApprovalScope {
   readonly until: string;
 }
 
-/** The kinds of ends of a scope, from the earliest to the latest. */
-export const SCOPE_ENDS = ["turn", "time", "session", "kept"] as const;
-/** A kind of end of a scope; `time` for one that names a time. */
-export type ScopeEnd = (typeof SCOPE_ENDS)[number];
+/** A kind of end of a scope, from the earliest to the latest; `time` for one that names a time. */
+export type ScopeEnd = "turn" | "time" | "session" | "kept";
 
 /** A time in ISO 8601 with its zone, such as `2030-01-31T18:00:00Z`. */
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/u;

@@ -38,6 +38,7 @@ export async function entriesOf(dir) {
         "hooks/audit/audit.js",
         "hooks/audit/verify.node.js",
         "hooks/confirm.js",
+        "hooks/queue/parking.js",
         "hooks/approval-queue.js",
         "hooks/approval-server.node.js",
         "hooks/foreign.js",
@@ -349,6 +350,12 @@ export async function entriesOf(dir) {
         table: tables.APPROVAL_QUEUE_OPTIONS,
         base: { token: "0123456789abcdef" },
         call: (options) => void fw.approvalQueue(options),
+      },
+      {
+        name: "parking",
+        table: tables.PARKING_OPTIONS,
+        base: { reviewWait: 5 },
+        call: (options) => void fw.parking(fw.approvalQueue().confirm, options),
       },
       {
         name: "serveApprovals",
