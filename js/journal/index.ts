@@ -3,14 +3,23 @@
  * several writes atomic, even when the process is killed. A store keeps its records; the workspace
  * decides who may undo a change.
  */
+export type {
+  ChangeFacts as About,
+  HistoryPlace,
+  HistoryRecord,
+  Journal,
+  JournalOptions,
+  StateBefore,
+} from "./types.ts";
+export { makeJournal } from "./journal.ts";
+export { newCallId } from "./call-id.ts";
 export {
-  type ChangeFacts as About,
-  type HistoryRecord,
-  type Journal,
-  type JournalOptions,
-  makeJournal,
-  newCallId,
-} from "./journal.ts";
+  type LeftPath,
+  type LeftReason,
+  planRewind,
+  type RewindPlan,
+  type RewoundPath,
+} from "./rewind/plan.ts";
 export { makeStorageJournal, withOneCommit } from "./storage-journal.ts";
 export type { RunLocked as Locked, Recovery } from "./recovery.ts";
 export { type JournalStore, type OpenRecord, MemoryJournal, type StoredRecord } from "./store.ts";

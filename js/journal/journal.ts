@@ -6,7 +6,6 @@
  * (`recovery.ts`); when it succeeds, the record stays for `undo`. The caller holds the locks of
  * the paths.
  */
-import type { RecordOp } from "../storage/storage.ts";
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { backendError } from "../backends/failure.ts";
@@ -14,15 +13,18 @@ import { isWithin } from "../backends/paths.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { preImageOf, isPreImage, type PreImage } from "../backends/transaction/pre-image.ts";
 import {
-  type RunLocked,
-  type Recovery,
-  type RollbackRetries,
-  recoverAll,
-  rollbackRetriesOf,
-} from "./recovery.ts";
-import { toStepResult, rollBack } from "../backends/transaction/rollback.ts";
+  beyondHistoryError,
+  isCallId,
+  markExistsError,
+  MOMENT_STEP,
+  newCallId,
+  nextMoment,
+  unknownCallError,
+} from "./call-id.ts";
+import { preImageOf, type PreImage } from "../backends/transaction/pre-image.ts";
+import { type RollbackRetries, recoverAll, rollbackRetriesOf } from "./recovery.ts";
+import { rollBack } from "../backends/transaction/rollback.ts";
 import {
   type RecordEntry,
   type FinalStates,
@@ -31,89 +33,17 @@ import {
   readSteps,
   type Step,
 } from "../backends/transaction/step.ts";
-import type { JournalStore, OpenRecord, StoredRecord } from "./store.ts";
+import { planRewind } from "./rewind/plan.ts";
+import { type OpenRecord, prunedUntil, type StoredRecord } from "./store.ts";
+import type {
+  ChangeFacts,
+  HistoryRecord,
+  Journal,
+  JournalMark,
+  JournalOptions,
+  StateBefore,
+} from "./types.ts";
 import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
-
-/** Options of a journal. */
-export interface JournalOptions {
-  readonly store: JournalStore;
-  /** The working directory, which identifies the history. */
-  readonly cwd: string;
-  /** The id of the storage that the paths belong to; absent for the local disk. */
-  readonly storage?: string | undefined;
-  /** True when the records of finished changes are kept, so that they can be undone. */
-  readonly keep: boolean;
-  /** True when every record is flushed to the disk before the change goes on. */
-  readonly durable: boolean;
-}
-
-/** What the journal records about a change, besides its steps. */
-export interface ChangeFacts {
-  readonly callId: string;
-  readonly tool: string;
-  /** The name of the agent that makes the change; absent for a caller without a name. */
-  readonly agent?: string | undefined;
-  readonly undoOf?: string;
-  /**
-   * `always`: a step that cannot be rolled back is refused, since the change has several
-   * operations. `try`: one operation, made even when it cannot be rolled back.
-   */
-  readonly rollback: "always" | "try";
-  /**
-   * The signal of the call. Once the change is made, a cancelled call ends without waiting until
-   * the old entries are removed from the disk.
-   */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * Returns the shared records that change in the same moment. Called once the change is complete, where it is one
-   * commit of a storage; otherwise not at all.
-   */
-  readonly records?: (() => readonly RecordOp[]) | undefined;
-}
-
-/** One change in the history. */
-export interface HistoryRecord {
-  readonly header: RecordHeader;
-  readonly paths: readonly string[];
-  readonly undoable: boolean;
-}
-
-/** The state of one path before a change. */
-export interface StateBefore {
-  readonly path: string;
-  /** The entry before the change, with its content if that was recorded; null when there was none. */
-  readonly image: PreImage | null;
-  /**
-   * The entry after the change, without its content; null when there is none, undefined when this is not recorded.
-   */
-  readonly after?: PreImage | null | undefined;
-  /** The path to which the change moved it. */
-  readonly from?: string;
-}
-
-/** The journal of a workspace. */
-export interface Journal {
-  /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
-  change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<T>;
-  /** Returns the recorded changes, the newest first. */
-  history(): Promise<readonly HistoryRecord[]>;
-  /** Returns the record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
-  record(callId: string): Promise<HistoryRecord>;
-  /** Returns the state before a change of each path that the change touched. @throws NOT_FOUND */
-  found(callId: string): Promise<readonly StateBefore[]>;
-  /** Restores the state before a change. @throws CONFLICT when a path has changed since */
-  undo(fs: FsBackend, undone: string, as: Pick<ChangeFacts, "callId" | "agent" | "signal">): Promise<void>;
-  /**
-   * Rolls back the unfinished changes of dead processes, and rollbacks of this process that failed
-   * before. `mine` returns true for a path that this workspace may change; `locked` runs its action with
-   * the paths locked.
-   */
-  recover(fs: FsBackend, mine: (path: string) => boolean, locked: RunLocked): Promise<Recovery>;
-  /** Tries rollbacks of this process that failed before again, if they touch one of these paths. */
-  retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: RunLocked): Promise<void>;
-  /** Resolves when the replaced entries of all changes are removed, including those of cancelled calls. */
-  settled(): Promise<void>;
-}
 
 const BYTES_PER_MIB = 1024 * 1024;
 /**
@@ -197,12 +127,25 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       result = await run(transaction.backend);
     } catch (error) {
       throw await failed(error);
+    } finally {
+      // A command that failed may have changed files all the same.
+      if (keep && about.unrecorded !== undefined) await noteUnrecorded(about, about.unrecorded);
     }
-    if (log === undefined) return result;
+    if (log === undefined) {
+      // Not even the first step was recorded: the content that it replaced was too large.
+      if (keep && !transaction.undoable) await noteUnrecorded(about, pathsOfSteps(transaction.steps));
+      return result;
+    }
     const { steps } = transaction;
     const finals = transaction.undoable && keep ? await readFinalStates(fs, transaction) : null;
     const notes = transaction.takeNotes();
-    const commit: RecordEntry = { entry: "commit", finals: finals ?? [], undoable: finals !== null, notes };
+    const commit: RecordEntry = {
+      entry: "commit",
+      finals: finals ?? [],
+      undoable: finals !== null,
+      notes,
+      at: nextMoment(),
+    };
     try {
       await (log as OpenRecord).append(commit, durable);
     } catch (error) {
@@ -212,37 +155,53 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     }
     const kept = finals === null || steps.length === 0 ? null : group;
     await finish(transaction, () => (log as OpenRecord).close(kept), about.signal);
+    if (keep && finals === null) await noteUnrecorded(about, pathsOfSteps(steps));
     return result;
   };
 
+  /** Adds a record without steps to the history. */
+  const note = async (header: RecordHeader, unrecorded: readonly string[], at: number): Promise<void> => {
+    const log = await store.begin(newCallId());
+    await log.append({ entry: "begin", header }, false);
+    await log.append({ entry: "commit", finals: [], undoable: false, unrecorded, at }, durable);
+    await log.close(group);
+  };
+  /** Names a change in the history that cannot be undone. The change is made, so a failure to note it is none of it. */
+  const noteUnrecorded = async (about: ChangeFacts, paths: readonly string[]): Promise<void> => {
+    await note(headerOf(about), paths.slice(0, MAX_RECORDED_PATHS), nextMoment()).catch(() => undefined);
+  };
+  /** Returns the records of the history that are not damaged, the newest commit first. */
+  const past = async (): Promise<readonly StoredRecord[]> => {
+    const logs = (await store.history(group)).filter(({ damaged }) => !damaged);
+    const moments = new Map(logs.map((log) => [log, momentOf(log.entries)]));
+    return logs.sort((a, b) => (moments.get(b) as number) - (moments.get(a) as number));
+  };
+  const marks = async (): Promise<readonly JournalMark[]> =>
+    (await past()).flatMap(({ entries }) => {
+      const begin = entries.find((entry) => entry.entry === "begin");
+      if (begin?.header.mark === undefined) return [];
+      return [{ name: begin.header.mark, at: momentOf(entries), agent: begin.header.agent }];
+    });
+
   const undo: Journal["undo"] = async (fs, undone, as) => {
     const { entries } = await logOf(undone);
-    const { steps, given } = readSteps(entries);
-    const now = new Map(given);
-    // If several steps touched a path, the undo must find the state after the last of them.
-    const lastAt = new Map(steps.map((step) => [step.kind === "move" ? step.to : step.path, step]));
-    const yielder = new Yielder({ signal: as.signal });
-    for (const [path, image] of recordedFinalStates(entries)) {
-      await yielder.yieldIfDue();
-      const stat = await lstatOrNull(fs, path);
-      if (!(await isPreImage(fs, path, stat, image))) {
-        throw backendError("CONFLICT", path, "has changed since that call", {
-          hint: "undo the later changes first",
-        });
-      }
-      // Only the content counts, however it was restored: it must equal the state that the last step
-      // left.
-      const last = lastAt.get(path);
-      if (last !== undefined && stat !== null) now.set(last.id, toStepResult(stat));
+    const past = { ...readSteps(entries), finals: recordedFinalStates(entries) };
+    const plan = await planRewind({
+      fs,
+      records: historyRecordOf(entries),
+      steps: async () => past,
+      isUndone: () => true,
+      signal: as.signal,
+    });
+    const [changed] = plan.left;
+    if (changed !== undefined) {
+      throw backendError("CONFLICT", changed.path, "has changed since that call", {
+        hint: "undo the later changes first",
+      });
     }
     const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
     await change(fs, about, async (recording) => {
-      const { conflicts, failed } = await rollBack(
-        recording,
-        steps.map(withoutSetAsideFacts),
-        now,
-        as.signal,
-      );
+      const { conflicts, failed } = await rollBack(recording, plan.steps, plan.given, as.signal);
       const left = [...failed, ...conflicts][0];
       if (left !== undefined) throw backendError("CONFLICT", left, "could not be put back");
     });
@@ -252,8 +211,35 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     change,
     undo,
     async history() {
-      const logs = await store.history(group);
-      return logs.flatMap((log) => (log.damaged ? [] : historyRecordOf(log.entries)));
+      return (await past()).flatMap((log) => historyRecordOf(log.entries)).filter(({ undoable }) => undoable);
+    },
+    async since(place) {
+      const records = (await past()).flatMap((log) => historyRecordOf(log.entries));
+      let moment: number;
+      if ("before" in place) {
+        const found = records.find(({ header, undoable }) => undoable && header.callId === place.before);
+        if (found === undefined) throw unknownCallError(place.before);
+        moment = found.at - MOMENT_STEP;
+      } else moment = "mark" in place ? place.mark.at : place.moment;
+      if (moment < (await prunedUntil(store, group))) throw beyondHistoryError();
+      return records.filter(({ at }) => at > moment);
+    },
+    async steps(callId) {
+      const { entries } = await logOf(callId);
+      return { ...readSteps(entries), finals: recordedFinalStates(entries) };
+    },
+    marks,
+    async mark(name, agent) {
+      const known = await past();
+      if ((await marks()).some((one) => one.name === name)) throw markExistsError(name);
+      // A mark is never before a change that it follows, even when the clock was set back.
+      const at = Math.max(
+        nextMoment(),
+        ...known.slice(0, 1).map(({ entries }) => momentOf(entries) + MOMENT_STEP),
+      );
+      const header = headerOf({ callId: newCallId(), tool: "mark", agent, rollback: "try" });
+      await note({ ...header, mark: name }, [], at);
+      return { name, at, agent };
     },
     async record(callId) {
       const record = historyRecordOf((await logOf(callId)).entries)[0];
@@ -280,56 +266,6 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   });
 }
 
-/** Matches the id of a call, which is part of a file name. */
-const CALL_ID_FORM = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
-
-/** Returns true for a text that can be the id of a call. */
-export function isCallId(text: string): boolean {
-  return CALL_ID_FORM.test(text);
-}
-
-/** Creates the error of an id that no call of the history has. */
-export function unknownCallError(callId: string): FilewrightError {
-  return new FilewrightError("NOT_FOUND", `There is no call '${callId.slice(0, 80)}' in the history.`, {
-    complete: true,
-    hint: "history lists the calls that can be undone",
-  });
-}
-
-/** Random bytes for many ids, drawn at once: every call has an id, and few are ever used. */
-const randomBytePool = new Uint8Array(6 * 128);
-let usedPoolBytes = randomBytePool.length;
-
-/** Returns the id of a new call. Later ids sort after earlier ones. */
-export function newCallId(): string {
-  if (usedPoolBytes === randomBytePool.length) {
-    crypto.getRandomValues(randomBytePool);
-    usedPoolBytes = 0;
-  }
-  let tail = "";
-  for (const end = usedPoolBytes + 6; usedPoolBytes < end; usedPoolBytes++)
-    tail += HEX_OF_BYTE[randomBytePool[usedPoolBytes] as number];
-  return `${Date.now().toString(36).padStart(9, "0")}-${tail}`;
-}
-
-const HEX_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).padStart(2, "0"),
-);
-
-/**
- * Returns a step for use in an undo, without the paths of entries that were set aside and of directories, because
- * these may be gone or replaced.
- */
-function withoutSetAsideFacts(step: Step): Step {
-  const { aside: _aside, ...rest } = step;
-  if (rest.kind === "move") {
-    const { parents: _parents, below: _below, ...move } = rest;
-    return move;
-  }
-  const { parent: _parent, ...path } = rest;
-  return path;
-}
-
 /** Returns the state of each path before the first of the steps that touched it. */
 function statesBefore(steps: readonly Step[]): readonly StateBefore[] {
   const found = new Map<string, StateBefore>();
@@ -347,12 +283,23 @@ function recordedFinalStates(entries: readonly RecordEntry[]): FinalStates {
   return entries.find((entry) => entry.entry === "commit")?.finals ?? [];
 }
 
+/** Returns the change of a record; empty for a mark and for a record without an end. */
 function historyRecordOf(entries: readonly RecordEntry[]): readonly HistoryRecord[] {
   const begin = entries.find((entry) => entry.entry === "begin");
   const commit = entries.find((entry) => entry.entry === "commit");
-  if (begin === undefined || commit === undefined) return [];
+  if (begin === undefined || commit === undefined || begin.header.mark !== undefined) return [];
   const { steps } = readSteps(entries);
-  return [{ header: begin.header, paths: pathsOfSteps(steps), undoable: commit.undoable }];
+  const { undoable, unrecorded } = commit;
+  return [
+    { header: begin.header, at: momentOf(entries), paths: unrecorded ?? pathsOfSteps(steps), undoable },
+  ];
+}
+
+/** Returns the moment at which the change of a record was committed. */
+function momentOf(entries: readonly RecordEntry[]): number {
+  const [begin] = entries;
+  const commit = entries.find((entry) => entry.entry === "commit");
+  return commit?.at ?? (begin?.entry === "begin" ? begin.header.time : 0);
 }
 
 /**
@@ -368,6 +315,10 @@ async function readFinalStates(fs: FsBackend, transaction: Transaction): Promise
   const known = new Map<string, PreImage>();
   for (const step of transaction.steps) {
     for (const path of pathsOfSteps([step])) known.delete(path);
+    // What was below a moved directory is elsewhere now.
+    if (step.kind === "move")
+      for (const path of known.keys())
+        if (isWithin(path, step.from) || isWithin(path, step.to)) known.delete(path);
     const given = transaction.given(step);
     // The version from the write makes another read unnecessary.
     if (step.kind !== "move" && step.after?.hash !== undefined && given !== undefined)

@@ -10,6 +10,7 @@ import {
   type RecordHeader,
   pathsOfSteps,
   readSteps,
+  staysInHistory,
   type Step,
 } from "../backends/transaction/step.ts";
 import type { JournalStore, OpenRecord, StoredRecord } from "./store.ts";
@@ -131,7 +132,9 @@ async function recoverRecord(
   const nothing = { rolledBack: false, conflicts: [] };
   const { steps, given } = readSteps(log.entries);
   if (header === undefined || steps.length === 0) {
-    await log.close(null); // Interrupted before its first step.
+    const commit = log.entries.find((entry) => entry.entry === "commit");
+    // Without a commit it was interrupted before its first step.
+    await log.close(header === undefined ? null : historyGroupOf(commit, header));
     return nothing;
   }
   if (header.storage !== storage || !pathsTouchedByRollback(steps).every(mine)) return undefined;
@@ -156,7 +159,7 @@ async function recoverRecord(
 
 /** Returns the group in whose history a record is kept; null when it is removed. */
 function historyGroupOf(commit: RecordEntry | undefined, { cwd }: RecordHeader): string | null {
-  return commit?.entry === "commit" && commit.undoable ? cwd : null;
+  return commit?.entry === "commit" && staysInHistory(commit) ? cwd : null;
 }
 
 /** Returns every path that the rollback of these steps may touch. */

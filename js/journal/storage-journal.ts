@@ -7,43 +7,54 @@ import type { FsBackend } from "../backends/backend.ts";
 import { backendError } from "../backends/failure.ts";
 import { compareCodePoints, parentOf } from "../backends/paths.ts";
 import type { PreImage } from "../backends/transaction/pre-image.ts";
+import type { Step } from "../backends/transaction/step.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
 import type { CallStage } from "../storage/staged/stage.ts";
 import { storedContent } from "../storage/staged/stored-content.ts";
-import type { Entry, Past, PastChange, Storage } from "../storage/storage.ts";
-import {
-  type ChangeFacts,
-  type HistoryRecord,
-  isCallId,
-  type Journal,
-  type StateBefore,
-  unknownCallError,
-} from "./journal.ts";
+import type { Entry, Past, PastChange, Records, Storage, Version } from "../storage/storage.ts";
+import { beyondHistoryError, isCallId, unknownCallError } from "./call-id.ts";
+import type { ChangeFacts, HistoryRecord, Journal, PastSteps, StateBefore } from "./types.ts";
+import { addStorageMark, listStorageMarks } from "./storage-marks.ts";
 
 /** The number of commits that a history shows. */
 const MAX_SHOWN_COMMITS = 200;
+/** The number of commits that are read at once to take them back. */
+const COMMITS_PER_PAGE = 200;
+/** The maximum number of commits that are taken back at once. */
+const MAX_REWOUND_COMMITS = 5000;
 /** The maximum number of paths of a change that can be undone. */
 const MAX_UNDONE_PATHS = 5000;
 /** The number of pairs of paths beyond which a commit is not searched for moves. */
 const MAX_COMPARED_PAIRS = 1_000_000;
 
 /** The history of a storage, and the part of it that a workspace may see and undo. */
-interface StorageHistory {
+export interface StorageHistory {
   readonly history: NonNullable<Storage["history"]>;
+  /** Returns true when the storage has forgotten commits since its first one. */
+  readonly isCut: () => Promise<boolean>;
+  /** The shared records, which hold the marks; undefined for a storage without them. */
+  readonly records: Records | undefined;
   /** Returns true for a path that the workspace may change. */
   readonly isMine: (path: string) => boolean;
 }
 
 /** Creates the journal of one call, whose changes are in its stage. */
-export function makeStorageJournal({ history, isMine }: StorageHistory, stage: CallStage): Journal {
+export function makeStorageJournal(
+  { history, isMine, isCut, records }: StorageHistory,
+  stage: CallStage,
+): Journal {
   const pastByCall = new Map<string, Promise<Past>>();
   /** Reads the commit of a call. A call that changed a path which the workspace may not change is unknown to it. */
-  const read = async (callId: string): Promise<Past> => {
+  const find = async (callId: string): Promise<Past> => {
     const [past] = isCallId(callId) ? await history({ key: callId, limit: 1 }) : [];
     if (past?.changes === undefined || !past.changes.every(({ path }) => isMine(path)))
       throw unknownCallError(callId);
-    if (stage.mayAssume) stage.assume(statesAfter(past.changes));
+    return past;
+  };
+  const read = async (callId: string): Promise<Past> => {
+    const past = await find(callId);
+    if (stage.mayAssume) stage.assume(statesAfter(past.changes ?? []));
     return past;
   };
   const pastOf = (callId: string): Promise<Past> => {
@@ -66,6 +77,48 @@ export function makeStorageJournal({ history, isMine }: StorageHistory, stage: C
         const record = toRecord(past);
         return record !== undefined && record.paths.length > 0 && record.paths.every(isMine) ? [record] : [];
       });
+    },
+    async since(place) {
+      const start = "before" in place ? (await find(place.before)).version : undefined;
+      const found: HistoryRecord[] = [];
+      for (let before: Version | undefined; ; ) {
+        const page = await history({ limit: COMMITS_PER_PAGE, changes: true, before });
+        for (const past of page) {
+          const isThere =
+            "moment" in place
+              ? past.at <= place.moment
+              : "mark" in place && past.version === (place.mark.version ?? null);
+          if (isThere) return found;
+          const record = toRecord(past);
+          if (record !== undefined && record.paths.length > 0 && record.paths.every(isMine)) {
+            pastByCall.set(record.header.callId, Promise.resolve(past));
+            found.push(record);
+          }
+          if (past.version === start) return found;
+          if (found.length > MAX_REWOUND_COMMITS) throw beyondHistoryError();
+        }
+        before = page.at(-1)?.version;
+        if (page.length < COMMITS_PER_PAGE) break;
+      }
+      // The history has ended before the place: it is the state before the first commit, or one that is forgotten.
+      const isBeginning = "moment" in place || ("mark" in place && place.mark.version === null);
+      if (!isBeginning || (await isCut())) throw beyondHistoryError();
+      return found;
+    },
+    async steps(callId) {
+      // Nothing is assumed: whether the paths are as the call left them is the question.
+      const { changes = [] } = await (pastByCall.get(callId) ?? find(callId));
+      return stepsOfCommit(changes);
+    },
+    marks: async () => (records === undefined ? [] : listStorageMarks(records)),
+    async mark(name, agent) {
+      if (records === undefined)
+        throw new FilewrightError("UNSUPPORTED_OPERATION", "This storage keeps no marks.", {
+          complete: true,
+        });
+      const [last] = await history({ limit: 1 });
+      const by = agent === undefined ? {} : { agent };
+      return addStorageMark(records, { name, at: Date.now(), version: last?.version ?? null, ...by });
     },
     async record(callId) {
       const record = toRecord(await pastOf(callId));
@@ -147,6 +200,7 @@ function toRecord({ at, actor, changes = [], count }: Past): HistoryRecord | und
       ...(agent === undefined ? {} : { agent }),
       ...(undoOf === undefined ? {} : { undoOf }),
     },
+    at,
     paths: changedPaths(changes),
     undoable: count <= MAX_UNDONE_PATHS,
   };
@@ -192,6 +246,32 @@ function movedPaths(changes: readonly PastChange[]): ReadonlyMap<string, string>
     destinations.add(to);
   }
   return moves;
+}
+
+/**
+ * Returns the steps that make the changes of a commit. Contents are those of the storage, which are not read. A move is
+ * a removal and a new entry here: both are the same content of the storage.
+ */
+function stepsOfCommit(changes: readonly PastChange[]): PastSteps {
+  const steps: Step[] = [];
+  const removals: Step[] = [];
+  const byPath = [...changes].sort((a, b) => compareCodePoints(a.path, b.path));
+  for (const [id, { path, before, after }] of byPath.entries()) {
+    const kind = before === null ? "create" : after === null ? "delete" : "write";
+    const step: Step = { id, kind, path, before: toRestorable(before), after: toImage(after) };
+    // A directory is made before its entries, and removed or replaced after them.
+    if (after === null || (before?.type === "dir" && after.type !== "dir")) removals.unshift(step);
+    else steps.push(step);
+  }
+  const finals = byPath.map(({ path, after }) => [path, toImage(after)] as const);
+  return { steps: [...steps, ...removals], given: new Map(), finals };
+}
+
+/** Returns the state of an entry, with a file's content as the storage has it. */
+function toRestorable(entry: Entry | null): PreImage | null {
+  const image = toImage(entry);
+  if (image?.type !== "file" || entry?.hash === undefined) return image;
+  return { ...image, bytes: storedContent(entry.hash, entry.size ?? 0) };
 }
 
 /** Returns true for a path below one of the directories. */

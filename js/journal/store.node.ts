@@ -8,7 +8,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { backendError } from "../backends/failure.ts";
 import { readOrMakeKey } from "../backends/key-file.node.ts";
 import { isOursAlone } from "../backends/ownership.node.ts";
@@ -19,6 +19,7 @@ import {
   RECORD_MAC_BYTES,
   type RecordFile,
 } from "./record-file.node.ts";
+import { staysInHistory } from "../backends/transaction/step.ts";
 import { closesWithoutError, journalWriteError, appendBuffers } from "./store-write.node.ts";
 import {
   type JournalStore,
@@ -37,6 +38,12 @@ export type TryLock = (name: string) => { release(): void } | null;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 /** The number of changes after which old records are removed. */
 const CHANGES_PER_PRUNE = 32;
+
+/**
+ * The milliseconds by which the time of a file can be before the moment at which it was written: the kernel takes it
+ * from a clock that is read once in each tick.
+ */
+const CLOCK_TICK_MS = 20;
 
 /** A journal in files, in the directory `journal` of a state directory. */
 export class FileJournal implements JournalStore {
@@ -223,19 +230,46 @@ export class FileJournal implements JournalStore {
     let bytes = 0;
     const known = this.#sizes.get(folder);
     const sizes = new Map<string, number>();
+    const removed: string[] = [];
     for (const [index, name] of namesInFolder(folder).sort().reverse().entries()) {
       const path = join(folder, name);
       try {
         // Records in the history are never written again.
         const size = known?.get(name) ?? fs.lstatSync(path).size;
         bytes += size;
-        if (index >= MAX_RECORDS_PER_GROUP || bytes > MAX_BYTES_PER_GROUP) fs.rmSync(path, { force: true });
+        if (index >= MAX_RECORDS_PER_GROUP || bytes > MAX_BYTES_PER_GROUP) removed.push(path);
         else sizes.set(name, size);
       } catch {
         // Another process was faster.
       }
     }
     this.#sizes.set(folder, sizes);
+    if (removed.length > 0) this.#remove(folder, removed);
+  }
+
+  /** Removes records of a group, and notes before how far back the group is complete from then on. */
+  #remove(folder: string, paths: readonly string[]): void {
+    try {
+      const times = paths.map((path) => fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      const until = Math.max(
+        readPrunedTime(this.#prunedFile(folder)),
+        ...times.map((time) => time + CLOCK_TICK_MS),
+      );
+      fs.mkdirSync(join(this.#directory, "pruned"), { recursive: true, mode: 0o700 });
+      fs.writeFileSync(this.#prunedFile(folder), String(until), { mode: 0o600 });
+      for (const path of paths) fs.rmSync(path, { force: true });
+    } catch {
+      // The disk is full, or another process was faster: the next change tries again.
+    }
+  }
+
+  #prunedFile(folder: string): string {
+    return join(this.#directory, "pruned", basename(folder));
+  }
+
+  prunedUntil(group: string): number | undefined {
+    const time = readPrunedTime(this.#prunedFile(this.#groupFolder(group)));
+    return time === 0 ? undefined : time;
   }
 
   /** Returns the key for the MACs. Creates the directory and the key if they are missing. @throws INVALID_ARGUMENT */
@@ -252,11 +286,20 @@ export class FileJournal implements JournalStore {
   }
 }
 
-/** Returns `read` if it is a complete record of this group that can be undone; null otherwise. */
+/** Returns `read` if it is a complete record of this group that the history keeps; null otherwise. */
 function completeRecordOf(read: RecordFile, group: string): RecordFile | null {
   const [first, last] = [read.entries[0], read.entries.at(-1)];
-  const whole = read.end !== "damaged" && last?.entry === "commit" && last.undoable;
+  const whole = read.end !== "damaged" && last?.entry === "commit" && staysInHistory(last);
   return whole && first?.entry === "begin" && first.header.cwd === group ? read : null;
+}
+
+/** Returns the time in a note of removed records, in milliseconds since 1970; 0 without one. */
+function readPrunedTime(path: string): number {
+  try {
+    return Number(fs.readFileSync(path, "utf8")) || 0;
+  } catch {
+    return 0;
+  }
 }
 
 const lockNameOfWriter = (writer: string): string => `journal:${writer}`;

@@ -40,6 +40,17 @@ export interface JournalStore {
   history(group: string): readonly StoredRecord[] | Promise<readonly StoredRecord[]>;
   /** Returns one record of a group; null when there is none. */
   find(group: string, id: string): StoredRecord | null | Promise<StoredRecord | null>;
+  /**
+   * Returns the time in milliseconds since 1970 of the newest change whose record was removed because the group has
+   * too many; undefined when none was. A store without this method keeps every record, or is taken for one that does:
+   * a rewind past what it removed does not say that changes are missing.
+   */
+  prunedUntil?(group: string): number | undefined | Promise<number | undefined>;
+}
+
+/** Returns the time until which the records of a group may be incomplete; 0 for a complete one. */
+export async function prunedUntil(store: JournalStore, group: string): Promise<number> {
+  return (await store.prunedUntil?.(group)) ?? 0;
 }
 
 /** The description of a store of records: any object with these methods. */
@@ -51,6 +62,7 @@ export const JOURNAL_STORE: Options<JournalStore> = instance<JournalStore>(
     unfinished: required(callback()),
     history: required(callback()),
     find: required(callback()),
+    prunedUntil: callback(),
   },
 );
 
@@ -63,6 +75,7 @@ export const MAX_BYTES_PER_GROUP: number = 128 * 1024 * 1024;
 /** A journal in memory. Its records are lost with the object. */
 export class MemoryJournal implements JournalStore {
   readonly #groups = new Map<string, Map<string, readonly EncodedRecordEntry[]>>();
+  readonly #prunedUntil = new Map<string, number>();
 
   begin(id: string): OpenRecord {
     const frames: EncodedRecordEntry[] = [];
@@ -87,6 +100,9 @@ export class MemoryJournal implements JournalStore {
     const frames = this.#groups.get(group)?.get(id);
     return frames === undefined ? null : toStoredRecord(frames);
   }
+  prunedUntil(group: string): number | undefined {
+    return this.#prunedUntil.get(group);
+  }
 
   #keep(group: string, id: string, frames: readonly EncodedRecordEntry[]): void {
     const kept = this.#groups.get(group) ?? new Map<string, readonly EncodedRecordEntry[]>();
@@ -96,6 +112,8 @@ export class MemoryJournal implements JournalStore {
       if (kept.size <= MAX_RECORDS_PER_GROUP && bytes <= MAX_BYTES_PER_GROUP) break;
       bytes -= bytesOfFrames(each);
       kept.delete(oldest);
+      const end = JSON.parse(each.at(-1)?.json ?? "{}") as { readonly at?: number };
+      this.#prunedUntil.set(group, Math.max(this.#prunedUntil.get(group) ?? 0, end.at ?? Date.now()));
     }
   }
 }

@@ -155,6 +155,7 @@ function applyPlan<Args extends object, Data, Todo>(
     rollback: tool.several === true ? "always" : "try",
     signal: call.signal,
     records: held?.records,
+    unrecorded: tool.unrecorded === true ? [] : undefined,
   };
   if (tool.recordsItself === true) {
     const compared = shown === undefined ? Promise.resolve() : assertStateUnchanged(shown, { uses, call });

@@ -139,6 +139,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   parse: compileArgumentCheck("run_command", inputSchema),
+  unrecorded: true,
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write" }],
   plan(args, { commands }) {
     const todo = argvOf(args);

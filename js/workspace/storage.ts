@@ -89,11 +89,14 @@ export function stagesOf(
   { journal, isMine, keepsOwn }: StageJournals,
 ): Stages {
   const history = keepsOwn ? undefined : storage.history?.bind(storage);
+  const isCut = async (): Promise<boolean> => (await storage.changes(null, { limit: 0 })).gap === true;
   return Object.freeze<Stages>({
     storage: backend,
     begin: (mayAssume) => beginStage(backend, mayAssume) as CallStage,
     journal: (stage) =>
-      history === undefined ? withOneCommit(journal, stage) : makeStorageJournal({ history, isMine }, stage),
+      history === undefined
+        ? withOneCommit(journal, stage)
+        : makeStorageJournal({ history, isMine, isCut, records: storage.records }, stage),
   });
 }
 

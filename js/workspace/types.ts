@@ -8,6 +8,7 @@ import type { CoveredCalls } from "../hooks/scope/recent.ts";
 import type { ApprovalScope } from "../hooks/scope/scope.ts";
 import type { Recovery } from "../journal/index.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
+import type { HistoryChange } from "../pipeline/past/file-change.ts";
 import type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { Spent } from "../pipeline/scheduling/budget.ts";
@@ -20,6 +21,8 @@ import type { ForkDiff } from "./forks/changes.ts";
 import type { ForkDiffOptions, ForkMerge, ForkMergeOptions, ForkWorkspaceOptions } from "./forks/forks.ts";
 import type { LocalFacts } from "./host.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
+import type { HistoryMark, RewindOptions } from "./rewind/options.ts";
+import type { Rewound } from "./rewind/rewind.ts";
 
 /** What the workspace runs on: engine, capabilities of the backend, confinement, journal, and what recovery found. */
 export interface Capabilities {
@@ -158,6 +161,40 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
    * @throws FilewrightError NOT_FOUND, CONFLICT when a path has changed since, and as any change does
    */
   undo(callId: string, options?: UndoOptions): Promise<Undone>;
+  /**
+   * Returns what a call changed, with the contents before and after as far as they are known.
+   *
+   * @example
+   * for (const { display, diff } of await ws.changes(callId)) console.log(display, diff);
+   *
+   * @throws FilewrightError NOT_FOUND, UNSUPPORTED_OPERATION for a call that cannot be undone
+   */
+  changes(callId: string): Promise<readonly HistoryChange[]>;
+  /**
+   * Names the present place in the history, for `rewind`. The mark lasts as long as the history reaches back to it.
+   * @param name 1 to 64 letters, digits, spaces and `.`, `_`, `-`
+   * @throws FilewrightError ALREADY_EXISTS for a name in use, INVALID_ARGUMENT
+   */
+  mark(name: string): Promise<HistoryMark>;
+  /** Returns the marks, the newest first. */
+  marks(): Promise<readonly HistoryMark[]>;
+  /**
+   * Undoes all later calls as one change, or none of them. Paths that a person or another program has changed since are
+   * left, and so is what no call has touched. Rules, hooks and approvals apply to it as to a call of `rewind` with the
+   * changed paths. It can be undone.
+   *
+   * @example
+   * await ws.mark("before tests");
+   * // … the agent works …
+   * const { changes, left, digest } = await ws.rewind("before tests", { dryRun: true });
+   * const { callId } = await ws.rewind("before tests", { digest }); // exactly what was shown, or CONFLICT
+   * await ws.undo(callId);
+   *
+   * @param to a mark, the id of a call (the state before it), or a time
+   * @throws FilewrightError NOT_FOUND for an unknown place, LIMIT_EXCEEDED when the history does not reach back to it,
+   * CONFLICT, and as any change of these paths does
+   */
+  rewind(to: string | Date, options?: RewindOptions): Promise<Rewound>;
   /**
    * Returns the workspace of one agent. Its reads, grants, approvals and budget are its own; files,
    * locks, hooks and history are shared. Its access is that of the workspace, or less. It ends with the

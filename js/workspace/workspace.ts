@@ -20,8 +20,11 @@ import { checkWhyQuestion, explainDecision } from "../pipeline/why.ts";
 import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
 import { type Failure, refusedFailure, type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
+import { changesOfCall } from "../pipeline/past/changes.ts";
 import { listHistory, undoCall } from "../pipeline/past/history.ts";
 import type { Session } from "../pipeline/session.ts";
+import { MARK_NAME, REWIND_OPTIONS, REWIND_PLACE } from "./rewind/options.ts";
+import { listMarks, rewindTo, setMark } from "./rewind/rewind.ts";
 import { type PresetTools, presetTools, type ToolDefinition } from "./preset-tools.ts";
 import type {
   AgentWorkspace,
@@ -53,6 +56,10 @@ export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", { signa
 const checkLockOptions = optionChecker("lock", LOCK_OPTIONS);
 const checkUndoOptions = optionChecker("undo", UNDO_OPTIONS);
 const checkCallId = optionChecker("undo", text());
+const checkChangesCallId = optionChecker("changes", text());
+const checkMarkName = optionChecker("mark", MARK_NAME);
+const checkRewindOptions = optionChecker("rewind", REWIND_OPTIONS);
+const checkRewindPlace = optionChecker("rewind", REWIND_PLACE);
 
 function closedWorkspaceFailure(): Failure {
   return refusedFailure("UNSUPPORTED_OPERATION", CLOSED_MESSAGE);
@@ -114,12 +121,15 @@ export function makeWorkspace(
     if (session.running.closed)
       throw new FilewrightError("UNSUPPORTED_OPERATION", CLOSED_MESSAGE, { complete: true });
   };
+  const assertAdmitted = (): void => {
+    const refused = gate.refusal();
+    if (refused !== undefined) throw makeError(refused.error.code, refused.error.message, refused.error);
+  };
   const forks = makeForks({
     session,
     assertOpen() {
       wantOpen();
-      const refused = gate.refusal();
-      if (refused !== undefined) throw makeError(refused.error.code, refused.error.message, refused.error);
+      assertAdmitted();
     },
     run: gate.run,
   });
@@ -190,8 +200,7 @@ export function makeWorkspace(
       wantOpen();
       const { signal } = checkUndoOptions(given);
       const id = checkCallId(callId);
-      const refused = gate.refusal();
-      if (refused !== undefined) throw makeError(refused.error.code, refused.error.message, refused.error);
+      assertAdmitted();
       // An undo writes, so closing waits for it and does not cancel it.
       const end = session.running.begin(() => {});
       try {
@@ -199,6 +208,25 @@ export function makeWorkspace(
       } finally {
         end();
       }
+    },
+    async changes(callId) {
+      wantOpen();
+      return changesOfCall(session, checkChangesCallId(callId));
+    },
+    async mark(name) {
+      wantOpen();
+      return setMark(session, checkMarkName(name));
+    },
+    async marks() {
+      wantOpen();
+      return listMarks(session);
+    },
+    async rewind(to, given = {}) {
+      wantOpen();
+      const rewound = checkRewindOptions(given);
+      const place = checkRewindPlace(to);
+      assertAdmitted();
+      return rewindTo(session, gate.run, place, rewound);
     },
     async agent(name, options = {}) {
       wantOpen();

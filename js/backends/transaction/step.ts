@@ -83,6 +83,8 @@ export interface RecordHeader {
   readonly agent?: string;
   /** The id of the call that this change undoes. */
   readonly undoOf?: string;
+  /** The name of the place in the history, for a record that is no change but a mark. */
+  readonly mark?: string;
 }
 
 /** The state of each touched path when the change was complete. */
@@ -100,7 +102,25 @@ export type RecordEntry =
       readonly finals: FinalStates;
       readonly undoable: boolean;
       readonly notes?: StepNotes;
+      /**
+       * The moment of the commit, in milliseconds since 1970 with a fraction: the order of the changes. Absent in
+       * records of older versions, for which the time of the header counts.
+       */
+      readonly at?: number;
+      /**
+       * The paths of a record that stays in the history although it cannot be undone: a mark, which has none, or a
+       * change whose steps were not recorded.
+       */
+      readonly unrecorded?: readonly string[];
     };
+
+/** Returns true for the end of a record that the history keeps. */
+export function staysInHistory({
+  undoable,
+  unrecorded,
+}: Pick<RecordEntry & { readonly entry: "commit" }, "undoable" | "unrecorded">): boolean {
+  return undoable || unrecorded !== undefined;
+}
 
 /** An entry of a record in the form in which a store keeps it. */
 export interface EncodedRecordEntry {

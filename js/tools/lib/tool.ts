@@ -348,6 +348,8 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   withPaths?(args: Args, taken: ReadonlyMap<string, string>): Args;
   /** True when the tool records its change in the history itself, as an undo does. */
   readonly recordsItself?: boolean;
+  /** True when nothing records what the tool changes, as of a command: the history names the call. */
+  readonly unrecorded?: boolean;
   plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;
   preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
   /** Returns the plan with the content that a reviewer has edited in place of the planned one. */

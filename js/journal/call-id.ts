@@ -1,0 +1,72 @@
+/** The names of places in the history: the ids of changing calls, the moments of their commits, and the errors about them. */
+import { FilewrightError } from "../engine/errors.ts";
+
+/** Matches the id of a call, which is part of a file name. */
+const CALL_ID_FORM = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
+
+/** Returns true for a text that can be the id of a call. */
+export function isCallId(text: string): boolean {
+  return CALL_ID_FORM.test(text);
+}
+
+/** Creates the error of an id that no call of the history has. */
+export function unknownCallError(callId: string): FilewrightError {
+  return new FilewrightError("NOT_FOUND", `There is no call '${callId.slice(0, 80)}' in the history.`, {
+    complete: true,
+    hint: "history lists the calls that can be undone",
+  });
+}
+
+/** Random bytes for many ids, drawn at once: every call has an id, and few are ever used. */
+const randomBytePool = new Uint8Array(6 * 128);
+let usedPoolBytes = randomBytePool.length;
+
+/** Returns the id of a new call. Later ids sort after earlier ones. */
+export function newCallId(): string {
+  if (usedPoolBytes === randomBytePool.length) {
+    crypto.getRandomValues(randomBytePool);
+    usedPoolBytes = 0;
+  }
+  let tail = "";
+  for (const end = usedPoolBytes + 6; usedPoolBytes < end; usedPoolBytes++)
+    tail += HEX_OF_BYTE[randomBytePool[usedPoolBytes] as number];
+  return `${Date.now().toString(36).padStart(9, "0")}-${tail}`;
+}
+
+const HEX_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, "0"),
+);
+
+/** Creates the error of a place in the history that later records have pushed out. */
+export function beyondHistoryError(): FilewrightError {
+  return new FilewrightError("LIMIT_EXCEEDED", "The history no longer reaches back that far.", {
+    complete: true,
+    hint: "rewind to a later place",
+  });
+}
+
+/** Creates the error of a second mark with one name. */
+export function markExistsError(name: string): FilewrightError {
+  return new FilewrightError("ALREADY_EXISTS", `There is a mark '${name}' already.`, {
+    complete: true,
+    hint: "choose another name",
+  });
+}
+
+/**
+ * The least distance of two moments of one process, in milliseconds: a double has the resolution for a thousand moments
+ * of each millisecond.
+ */
+export const MOMENT_STEP: number = 1 / 1024;
+
+/** The last moment that was given out in this process. */
+let lastMoment = 0;
+
+/**
+ * Returns the present time in milliseconds since 1970, later than every moment that this process has returned before:
+ * two changes within one millisecond have an order.
+ */
+export function nextMoment(): number {
+  lastMoment = Math.max(Date.now(), lastMoment + MOMENT_STEP);
+  return lastMoment;
+}

@@ -1,0 +1,341 @@
+/**
+ * Plans a rewind: which steps of later changes are taken back, and which paths are left. Nothing is changed.
+ *
+ * The changes are taken back in a tree in memory, the newest first. A path is left from the first change on that did
+ * not leave it as it is found: a person or another program has changed it since. What depends on a path that is left
+ * is left as well.
+ */
+import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
+import type { FsBackend, FsStat } from "../../backends/backend.ts";
+import { isWithin, parentOf } from "../../backends/paths.ts";
+import { isPreImage, preImageOf, type PreImage } from "../../backends/transaction/pre-image.ts";
+import { toStepResult } from "../../backends/transaction/rollback.ts";
+import type { MoveStep, Step } from "../../backends/transaction/step.ts";
+import { engine } from "../../engine/current.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import type { HistoryRecord, PastSteps } from "../types.ts";
+import { type JoinedSteps, StepJoiner } from "./steps.ts";
+import { type RewoundNode, RewoundTree } from "./tree.ts";
+
+/**
+ * The reason why a path is left. `changed`: a person or another program changed it since. `other_call`: a call that is
+ * not undone changed it. `unrecorded`: a call changed it whose steps were too large to be recorded. `in_use`: the
+ * directory holds entries that no undone call made. `directory`: its directory is gone, or is a link now. `moved`: a
+ * move that is not undone moved it, or what is above or below it.
+ */
+export type LeftReason = "changed" | "other_call" | "unrecorded" | "in_use" | "directory" | "moved";
+
+/** A path that a rewind leaves as it is. */
+export interface LeftPath {
+  readonly path: string;
+  readonly reason: LeftReason;
+  /** The call that stands in the way, for `other_call`, `unrecorded` and `moved`. */
+  readonly callId?: string;
+}
+
+/** What a rewind does to one path. */
+export interface RewoundPath {
+  readonly path: string;
+  /** The entry now; null when there is none. */
+  readonly now: FsStat | null;
+  /** The state that is restored; null when the entry is removed. */
+  readonly image: PreImage | null;
+  /** The path from which an entry is moved back. */
+  readonly from?: string;
+  /** The path at which the files have the content, unless `image` has it. */
+  readonly contentAt?: string;
+}
+
+/** A rewind that can be made. */
+export interface RewindPlan extends JoinedSteps {
+  /** The changes of which something is undone, the newest first. */
+  readonly calls: readonly HistoryRecord[];
+  readonly paths: readonly RewoundPath[];
+  readonly left: readonly LeftPath[];
+  /** The calls that cannot be taken back, the newest first. */
+  readonly unrecorded: readonly HistoryRecord[];
+}
+
+/** What is rewound. */
+export interface RewindRequest {
+  readonly fs: FsBackend;
+  /** Every change since the place, the newest first. */
+  readonly records: readonly HistoryRecord[];
+  /** Returns the steps of a change. */
+  steps(callId: string): Promise<PastSteps>;
+  /** Returns true for a change that is undone. */
+  isUndone(record: HistoryRecord): boolean;
+  /** The paths to which the rewind is limited, with what is below them; undefined for every path. */
+  readonly within?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The number of attempts to plan: each leaves further paths, because of those that the one before left. */
+const MAX_PASSES = 20;
+
+/** Plans a rewind. */
+export async function planRewind(request: RewindRequest): Promise<RewindPlan> {
+  const stats = new Map<string, FsStat | null>();
+  const blocked = new Map<string, LeftPath>();
+  for (let pass = 1; ; pass++) {
+    const planning = new Planning(request, stats, new Map(blocked));
+    for (const record of request.records) await planning.takeBack(record);
+    const paths = await planning.changedPaths();
+    const further = await planning.pathsWithoutDirectory(paths);
+    if (further.length === 0 || pass === MAX_PASSES) return planning.plan(paths);
+    for (const one of further) blocked.set(one.path, one);
+  }
+}
+
+/** One pass over the changes. */
+class Planning {
+  readonly #request: RewindRequest;
+  readonly #stats: Map<string, FsStat | null>;
+  readonly #tree = new RewoundTree();
+  readonly #joiner = new StepJoiner();
+  readonly #yielder: Yielder;
+  /** The paths that no older change may touch. */
+  readonly #blocked: Map<string, LeftPath>;
+  /** The same for trees. */
+  readonly #blockedTrees = new Map<string, LeftPath>();
+  readonly #left = new Map<string, LeftPath>();
+  readonly #calls: HistoryRecord[] = [];
+  readonly #unrecorded: HistoryRecord[] = [];
+  /** The paths that are named by the caller, who wants them back whatever they are now. */
+  readonly #forced: ReadonlySet<string>;
+
+  constructor(request: RewindRequest, stats: Map<string, FsStat | null>, blocked: Map<string, LeftPath>) {
+    this.#request = request;
+    this.#stats = stats;
+    this.#blocked = blocked;
+    this.#forced = new Set(request.within);
+    this.#yielder = new Yielder({ signal: request.signal });
+  }
+
+  plan(paths: readonly RewoundPath[]): RewindPlan {
+    const changed = new Set(paths.map(({ path }) => path));
+    return {
+      ...this.#joiner.join((path) => changed.has(path)),
+      calls: this.#calls,
+      paths,
+      left: [...this.#left.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
+      unrecorded: this.#unrecorded,
+    };
+  }
+
+  /** Takes one change back, as far as it is undone and its paths are as it left them. */
+  async takeBack(record: HistoryRecord): Promise<void> {
+    const { callId } = record.header;
+    const isUndone = this.#request.isUndone(record);
+    if (!record.undoable) {
+      if (isUndone) this.#unrecorded.push(record);
+      for (const path of record.paths) this.#block(path, "unrecorded", callId);
+      return;
+    }
+    const { steps, given, finals } = await this.#request.steps(callId);
+    const moves = steps.filter((step): step is MoveStep => step.kind === "move");
+    const movedEnds = new Set(moves.flatMap(({ from, to }) => [from, to]));
+    for (const [path, image] of finals) {
+      await this.#yielder.yieldIfDue();
+      if (this.#blockOf(path) !== undefined) continue;
+      if (!isUndone || !this.#isMeant(path)) this.#block(path, "other_call", callId);
+      else if (!(await this.#isAsLeft(path, image)) && (!this.#forced.has(path) || movedEnds.has(path)))
+        this.#block(path, "changed");
+    }
+    // A move that stays blocks its other end, and that may be the end of another move.
+    for (let isStable = false; !isStable; ) {
+      isStable = true;
+      for (const move of moves) {
+        const { from, to } = move;
+        const block = this.#blockAround(from) ?? this.#blockAround(to);
+        const isDone = this.#blockedTrees.has(from) && this.#blockedTrees.has(to);
+        if (block === undefined || isDone) continue;
+        isStable = false;
+        this.#blockMove(move, { ...block, reason: reasonOfMove(block), callId });
+      }
+    }
+    let isTouched = false;
+    for (const step of steps.toReversed()) {
+      await this.#yielder.yieldIfDue();
+      if (step.kind !== "move" && step.scratch === true) continue;
+      if (await this.#takeBackStep(step, given.get(step.id) ?? {})) isTouched = true;
+      else if (isUndone) this.#leave(step);
+    }
+    if (isTouched) this.#calls.push(record);
+  }
+
+  async #takeBackStep(
+    step: Step,
+    given: { readonly version?: string; readonly fileId?: string },
+  ): Promise<boolean> {
+    const path = step.kind === "move" ? step.to : step.path;
+    const block = this.#blockOf(path) ?? (step.kind === "move" ? this.#blockOf(step.from) : undefined);
+    if (block !== undefined) {
+      if (step.kind === "move") this.#blockMove(step, block);
+      return false;
+    }
+    const node = this.#tree.at(path);
+    const found = await this.#imageOf(node);
+    const result = node.known ?? toStepResult(found ?? {});
+    if (step.kind === "move") {
+      const move = node.image === undefined ? step : withoutIdentity(step);
+      this.#joiner.addMove(move, found === null ? given : result);
+      this.#tree.takeBack(move);
+    } else {
+      if (found?.type === "dir" && step.before?.type !== "dir" && !(await this.#isEmptied(path, node))) {
+        this.#block(path, "in_use");
+        return false;
+      }
+      this.#joiner.add(step, found, result);
+      this.#tree.takeBack(step);
+    }
+    return true;
+  }
+
+  /** Returns true when nothing is left in a directory after what was taken back. */
+  async #isEmptied(path: string, { disk }: RewoundNode): Promise<boolean> {
+    // Of a directory that was restored, only changes are known, and all of them are taken back.
+    if (disk === undefined) return true;
+    const { fs } = this.#request;
+    // A directory with hidden entries is not empty, either.
+    const entries = await (fs.trusted?.() ?? fs).listDir(disk, { facts: false });
+    return entries.every(({ name }) => this.#tree.nodes.get(`${path}/${name}`)?.image === null);
+  }
+
+  #blockMove({ from, to }: MoveStep, { path: _path, ...block }: LeftPath): void {
+    for (const path of [from, to])
+      if (!this.#blockedTrees.has(path)) this.#blockedTrees.set(path, { ...block, path });
+  }
+
+  /** Notes the paths of a step that is not taken back. */
+  #leave(step: Step): void {
+    for (const path of step.kind === "move" ? [step.from, step.to] : [step.path]) {
+      const block = this.#blockOf(path);
+      if (block === undefined || !this.#isMeant(path) || this.#left.has(path)) continue;
+      this.#left.set(path, { ...block, path });
+    }
+  }
+
+  #isMeant(path: string): boolean {
+    const { within } = this.#request;
+    return within === undefined || within.some((one) => isWithin(path, one));
+  }
+
+  #block(path: string, reason: LeftReason, callId?: string): void {
+    this.#blocked.set(path, { path, reason, ...(callId === undefined ? {} : { callId }) });
+  }
+
+  /** Returns the reason why a path may not be touched. */
+  #blockOf(path: string): LeftPath | undefined {
+    const own = this.#blocked.get(path);
+    if (own !== undefined || this.#blockedTrees.size === 0) return own;
+    for (let at = path; ; at = parentOf(at)) {
+      const block = this.#blockedTrees.get(at);
+      if (block !== undefined || at === "/") return block;
+    }
+  }
+
+  /** Returns the reason why a path, or one below it, may not be touched. */
+  #blockAround(path: string): LeftPath | undefined {
+    const own = this.#blockOf(path);
+    if (own !== undefined) return own;
+    for (const blocks of [this.#blocked, this.#blockedTrees])
+      for (const [at, block] of blocks) if (isWithin(at, path)) return block;
+    return undefined;
+  }
+
+  async #stat(path: string): Promise<FsStat | null> {
+    const known = this.#stats.get(path);
+    if (known !== undefined) return known;
+    const stat = await lstatOrNull(this.#request.fs, path);
+    this.#stats.set(path, stat);
+    return stat;
+  }
+
+  async #imageOf({ image, disk }: RewoundNode): Promise<PreImage | null> {
+    if (image !== undefined) return image;
+    const stat = await this.#stat(disk as string);
+    return stat === null ? null : preImageOf(stat);
+  }
+
+  /** Returns true when a path is now, or after what was taken back, as a change left it. */
+  async #isAsLeft(path: string, left: PreImage | null): Promise<boolean> {
+    const { image, disk } = this.#tree.at(path);
+    if (image === undefined)
+      return isPreImage(this.#request.fs, disk as string, await this.#stat(disk as string), left);
+    if (image === null || left === null) return image === left;
+    if (image.type !== left.type) return false;
+    if (image.mode !== undefined && left.mode !== undefined && image.mode !== left.mode) return false;
+    if (image.type === "symlink") return image.target === left.target;
+    if (image.type !== "file" || (left.version !== undefined && left.version === image.version)) return true;
+    if (left.hash === undefined)
+      return left.fileId !== undefined && left.fileId === image.fileId && left.mtime === image.mtime;
+    if (image.hash !== undefined) return image.hash === left.hash;
+    return image.bytes !== undefined && engine().sha256(image.bytes) === left.hash;
+  }
+
+  /** Returns the paths that are different after the rewind, sorted. */
+  async changedPaths(): Promise<readonly RewoundPath[]> {
+    const moved = new Set<string>();
+    for (const [path, { disk }] of this.#tree.nodes) if (disk !== undefined && disk !== path) moved.add(disk);
+    const changes: RewoundPath[] = [];
+    for (const [path, { image, disk }] of this.#tree.nodes) {
+      await this.#yielder.yieldIfDue();
+      const now = await this.#stat(path);
+      const from = disk === undefined || disk === path ? {} : { from: disk, contentAt: disk };
+      if (image === undefined) {
+        if (disk === path) continue;
+        const entry = await this.#stat(disk as string);
+        changes.push({ path, now, image: entry === null ? null : preImageOf(entry), ...from });
+      } else if (image === null) {
+        if (now !== null && !moved.has(path)) changes.push({ path, now, image });
+      } else if (disk !== undefined && disk !== path) changes.push({ path, now, image, ...from });
+      else if (!(await this.#isRestored(path, now, image, disk)))
+        changes.push({ path, now, image, ...(disk === undefined ? {} : { contentAt: disk }) });
+    }
+    return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  async #isRestored(
+    path: string,
+    now: FsStat | null,
+    image: PreImage,
+    disk: string | undefined,
+  ): Promise<boolean> {
+    if (disk === path && now?.type === image.type) return image.mode === undefined || image.mode === now.mode;
+    // A content of a storage is known by its hash, and what stands for its bytes is not the content.
+    const { bytes: _bytes, ...facts } = image;
+    return isPreImage(this.#request.fs, path, now, image.hash === undefined ? image : facts);
+  }
+
+  /** Returns the paths that cannot be restored because they have no directory. */
+  async pathsWithoutDirectory(paths: readonly RewoundPath[]): Promise<readonly LeftPath[]> {
+    const found: LeftPath[] = [];
+    for (const { path, image } of paths) {
+      await this.#yielder.yieldIfDue();
+      if (image === null) continue;
+      const parent = this.#tree.at(parentOf(path));
+      const isDirectory = (await this.#imageOf(parent))?.type === "dir";
+      const isThere = parent.disk !== parentOf(path) || !isDirectory || (await this.#isPlain(path));
+      if (!isDirectory || !isThere) found.push({ path, reason: "directory" });
+    }
+    return found.filter(({ path }) => !this.#blocked.has(path));
+  }
+
+  /** Returns true when no link leads to the directory of a path. */
+  async #isPlain(path: string): Promise<boolean> {
+    return (await entryPathVia(this.#request.fs, path)) === path;
+  }
+}
+
+/** Returns a move of an entry that is made anew before it is moved back, so that it has another id and version. */
+function withoutIdentity(step: MoveStep): MoveStep {
+  if (step.moved.type === "file") return step;
+  const { fileId: _fileId, version: _version, ...moved } = step.moved;
+  return { ...step, moved };
+}
+
+/** Returns the reason of a path whose move stays because of another path. */
+function reasonOfMove({ reason }: LeftPath): LeftReason {
+  return reason === "changed" ? "changed" : "moved";
+}

@@ -1,0 +1,130 @@
+/** The journal as its users see it: what it records about a change, and how it names places in the history. */
+import type { FsBackend } from "../backends/backend.ts";
+import type { PreImage } from "../backends/transaction/pre-image.ts";
+import type { FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
+import type { RecordOp } from "../storage/storage.ts";
+import type { Recovery, RunLocked } from "./recovery.ts";
+import type { JournalStore } from "./store.ts";
+
+/** Options of a journal. */
+export interface JournalOptions {
+  readonly store: JournalStore;
+  /** The working directory, which identifies the history. */
+  readonly cwd: string;
+  /** The id of the storage that the paths belong to; absent for the local disk. */
+  readonly storage?: string | undefined;
+  /** True when the records of finished changes are kept, so that they can be undone. */
+  readonly keep: boolean;
+  /** True when every record is flushed to the disk before the change goes on. */
+  readonly durable: boolean;
+}
+
+/** What the journal records about a change, besides its steps. */
+export interface ChangeFacts {
+  readonly callId: string;
+  readonly tool: string;
+  /** The name of the agent that makes the change; absent for a caller without a name. */
+  readonly agent?: string | undefined;
+  readonly undoOf?: string;
+  /**
+   * `always`: a step that cannot be rolled back is refused, since the change has several
+   * operations. `try`: one operation, made even when it cannot be rolled back.
+   */
+  readonly rollback: "always" | "try";
+  /**
+   * The signal of the call. Once the change is made, a cancelled call ends without waiting until
+   * the old entries are removed from the disk.
+   */
+  readonly signal?: AbortSignal | undefined;
+  /** True for a change that the journal does not see, such as a command: the history names it with its paths. */
+  readonly unrecorded?: readonly string[] | undefined;
+  /**
+   * Returns the shared records that change in the same moment. Called once the change is complete, where it is one
+   * commit of a storage; otherwise not at all.
+   */
+  readonly records?: (() => readonly RecordOp[]) | undefined;
+}
+
+/** One change in the history. */
+export interface HistoryRecord {
+  readonly header: RecordHeader;
+  /** The moment of its commit, in milliseconds since 1970 with a fraction. */
+  readonly at: number;
+  readonly paths: readonly string[];
+  /** False for a change that stays in the history although its steps were not recorded. */
+  readonly undoable: boolean;
+}
+
+/** A named place in the history. */
+export interface JournalMark {
+  readonly name: string;
+  /** Changes that were committed after this moment are later, in milliseconds since 1970 with a fraction. */
+  readonly at: number;
+  /** The version of a storage at that moment, which counts there; null before its first commit. */
+  readonly version?: string | null;
+  /** The name of the agent that set it, if it has one. */
+  readonly agent?: string | undefined;
+}
+
+/** A place in the history: a mark, a moment in milliseconds since 1970, or the state before a call. */
+export type HistoryPlace =
+  | { readonly mark: JournalMark }
+  | { readonly moment: number }
+  | { readonly before: string };
+
+/** The steps of one change, for taking it back together with others. */
+export interface PastSteps {
+  readonly steps: readonly Step[];
+  /** The results of the steps, by their ids. */
+  readonly given: ReadonlyMap<number, StepResult>;
+  /** The state of each path after the change. */
+  readonly finals: FinalStates;
+}
+
+/** The state of one path before a change. */
+export interface StateBefore {
+  readonly path: string;
+  /** The entry before the change, with its content if that was recorded; null when there was none. */
+  readonly image: PreImage | null;
+  /**
+   * The entry after the change, without its content; null when there is none, undefined when this is not recorded.
+   */
+  readonly after?: PreImage | null | undefined;
+  /** The path to which the change moved it. */
+  readonly from?: string;
+}
+
+/** The journal of a workspace. */
+export interface Journal {
+  /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
+  change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<T>;
+  /** Returns the recorded changes, the newest first. */
+  history(): Promise<readonly HistoryRecord[]>;
+  /**
+   * Returns the changes that were committed after a place, the newest first, with those that cannot be undone.
+   * @throws LIMIT_EXCEEDED when the history no longer reaches back to it, NOT_FOUND for an unknown call
+   */
+  since(place: HistoryPlace): Promise<readonly HistoryRecord[]>;
+  /** Returns the steps of one change. @throws NOT_FOUND */
+  steps(callId: string): Promise<PastSteps>;
+  /** Returns the marks, the newest first. */
+  marks(): Promise<readonly JournalMark[]>;
+  /** Names the present place in the history. @throws ALREADY_EXISTS for a name in use */
+  mark(name: string, agent: string | undefined): Promise<JournalMark>;
+  /** Returns the record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
+  record(callId: string): Promise<HistoryRecord>;
+  /** Returns the state before a change of each path that the change touched. @throws NOT_FOUND */
+  found(callId: string): Promise<readonly StateBefore[]>;
+  /** Restores the state before a change. @throws CONFLICT when a path has changed since */
+  undo(fs: FsBackend, undone: string, as: Pick<ChangeFacts, "callId" | "agent" | "signal">): Promise<void>;
+  /**
+   * Rolls back the unfinished changes of dead processes, and rollbacks of this process that failed
+   * before. `mine` returns true for a path that this workspace may change; `locked` runs its action with
+   * the paths locked.
+   */
+  recover(fs: FsBackend, mine: (path: string) => boolean, locked: RunLocked): Promise<Recovery>;
+  /** Tries rollbacks of this process that failed before again, if they touch one of these paths. */
+  retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: RunLocked): Promise<void>;
+  /** Resolves when the replaced entries of all changes are removed, including those of cancelled calls. */
+  settled(): Promise<void>;
+}

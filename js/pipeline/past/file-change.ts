@@ -1,0 +1,132 @@
+/** One path that a past call changed, or that a rewind changes, with the contents before and after. */
+import type { EntryType, FsBackend, FsStat } from "../../backends/backend.ts";
+import type { PreImage } from "../../backends/transaction/pre-image.ts";
+import { storedContentOf } from "../../storage/staged/stored-content.ts";
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import { previewDiff, textIfDecodable } from "../../tools/render/preview.ts";
+
+/** A path that a past call changed, or that a rewind changes. */
+export interface HistoryChange {
+  /** The absolute path of the entry. */
+  readonly path: string;
+  /** The path for people and models: relative to the working directory if it is inside. */
+  readonly display: string;
+  readonly kind: "create" | "edit" | "delete" | "move";
+  readonly type: EntryType;
+  /** The absolute path from which the entry was moved. */
+  readonly from?: string;
+  /** `sha256:` of the content before, when it is known. */
+  readonly beforeHash?: string;
+  /** `sha256:` of the content after, when it is known. */
+  readonly hash?: string;
+  /** The permission bits after the change in octal, when they changed. */
+  readonly mode?: string;
+  /** The text before; null where there was no file, its content is not text, or not known. */
+  readonly before: string | null;
+  /** The text after; null where there is no file, its content is not text, or not known. */
+  readonly after: string | null;
+  /** The unified diff of the texts; empty where one is no text, too large or not known. */
+  readonly diff: string;
+  /**
+   * The contents that are not known: the history keeps what a call replaced, and what it wrote is known while the file,
+   * or the next change of it, still has that content. Absent when both are known.
+   */
+  readonly unknown?: readonly ("before" | "after")[];
+}
+
+/** One side of a change: the entry and its content; null for no entry. */
+export interface ChangeSide {
+  readonly type: EntryType;
+  readonly mode?: number | undefined;
+  readonly hash?: string | undefined;
+  /** The content of a file; undefined when it is not known. */
+  readonly bytes?: Uint8Array | undefined;
+}
+
+/** The largest content of which a diff is computed. */
+const MAX_DIFF_BYTES = 16 * 1024 * 1024;
+
+/** Creates a change. `from` is the path from which the entry was moved. */
+export function historyChange(
+  {
+    path,
+    display,
+    from,
+  }: { readonly path: string; readonly display: string; readonly from?: string | undefined },
+  before: ChangeSide | null,
+  after: ChangeSide | null,
+): HistoryChange {
+  const kind = from !== undefined ? "move" : before === null ? "create" : after === null ? "delete" : "edit";
+  const type = (after ?? before)?.type ?? "file";
+  const sides = { before: fileOf(before), after: fileOf(after) };
+  const unknown = (["before", "after"] as const).filter(
+    (side) => sides[side]?.bytes === undefined && sides[side] !== null,
+  );
+  const [old, now] = [textOf(sides.before), textOf(sides.after)];
+  const hashes = { beforeHash: hashOf(sides.before), hash: hashOf(sides.after) };
+  const isModeNew = after?.mode !== undefined && before?.mode !== undefined && after.mode !== before.mode;
+  return Object.freeze({
+    path,
+    display,
+    kind,
+    type,
+    ...(from === undefined ? {} : { from }),
+    ...(hashes.beforeHash === undefined ? {} : { beforeHash: hashes.beforeHash }),
+    ...(hashes.hash === undefined ? {} : { hash: hashes.hash }),
+    ...(isModeNew ? { mode: (after.mode as number).toString(8).padStart(4, "0") } : {}),
+    before: old,
+    after: now,
+    diff: diffOf(sides.before, sides.after, display),
+    ...(unknown.length === 0 ? {} : { unknown: Object.freeze(unknown) }),
+  });
+}
+
+/** Returns the state of an entry as one side of a change. What stands for a stored content is no content. */
+export function sideOf(image: PreImage | null): ChangeSide | null {
+  if (image === null) return null;
+  const { type, mode, hash, bytes } = image;
+  return {
+    type,
+    mode,
+    hash,
+    ...(bytes === undefined || storedContentOf(bytes) !== undefined ? {} : { bytes }),
+  };
+}
+
+/** Returns the present entry of a path as one side of a change, with the content of a file that can be read. */
+export async function readSide(fs: FsBackend, path: string, stat: FsStat | null): Promise<ChangeSide | null> {
+  if (stat === null) return null;
+  const { type, mode } = stat;
+  if (type !== "file") return { type, mode };
+  try {
+    return { type, mode, bytes: await fs.readBytes(path) };
+  } catch (error) {
+    if (error instanceof FilewrightError) return { type, mode };
+    throw error;
+  }
+}
+
+function fileOf(side: ChangeSide | null): ChangeSide | null {
+  return side?.type === "file" ? side : null;
+}
+
+function textOf(side: ChangeSide | null): string | null {
+  return side?.bytes === undefined ? null : textIfDecodable(side.bytes);
+}
+
+function hashOf(side: ChangeSide | null): string | undefined {
+  return side?.hash ?? (side?.bytes === undefined ? undefined : engine().sha256(side.bytes));
+}
+
+function diffOf(before: ChangeSide | null, after: ChangeSide | null, name: string): string {
+  if (before === null && after === null) return "";
+  const [old, now] = [
+    before === null ? EMPTY_BYTES : before.bytes,
+    after === null ? EMPTY_BYTES : after.bytes,
+  ];
+  if (old === undefined || now === undefined || Math.max(old.length, now.length) > MAX_DIFF_BYTES) return "";
+  if (textIfDecodable(old) === null || textIfDecodable(now) === null) return "";
+  return previewDiff(before === null ? null : old, now, name);
+}

@@ -1,0 +1,266 @@
+/** Marks, and the rewind of a workspace to a place in its history. */
+import { entryPathVia } from "../../backends/fallback/fallback.ts";
+import type { FsBackend, FsStat } from "../../backends/backend.ts";
+import { engine } from "../../engine/current.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import { FilewrightError, makeError } from "../../engine/errors.ts";
+import { digestOfParts } from "../../hooks/question.ts";
+import {
+  type HistoryPlace,
+  type HistoryRecord,
+  type Journal,
+  type LeftPath,
+  type LeftReason,
+  planRewind,
+  type RewoundPath,
+} from "../../journal/index.ts";
+import { runCall } from "../../pipeline/call.ts";
+import { type HistoryChange, historyChange, readSide, sideOf } from "../../pipeline/past/file-change.ts";
+import type { Session } from "../../pipeline/session.ts";
+import { withStage } from "../../pipeline/staged.ts";
+import { nearest } from "../../schema/nearest.ts";
+import type { Tool } from "../../tools/lib/tool.ts";
+import type { HistoryMark, LeftByRewind, RewindOptions, UnrecordedCall } from "./options.ts";
+import { otherRewindError, type PlannedRewind, type RewindOutcome, rewindTool } from "./tool.ts";
+
+/** What a rewind did, or would do. */
+export interface Rewound {
+  /** The id of the rewind itself; undo it to restore what it took back. Absent when nothing was changed. */
+  readonly callId?: string;
+  /** The undone calls, the newest first. A call of which a path was left is undone for its other paths. */
+  readonly calls: readonly string[];
+  /** The changed paths, sorted, with the contents before and after the rewind. */
+  readonly changes: readonly HistoryChange[];
+  /** The paths that the undone calls changed and the rewind leaves, sorted. */
+  readonly left: readonly LeftByRewind[];
+  /** The calls that cannot be taken back, such as commands, the newest first: what they changed stays. */
+  readonly unrecorded: readonly UnrecordedCall[];
+  /** `sha256:` of the undone calls, the present states of the paths and the restored ones. */
+  readonly digest: string;
+}
+
+/** The number of plans for one rewind; another one is needed when calls go on meanwhile. */
+const MAX_PLANS = 8;
+/** The maximum number of paths of a rewind: a change of more could not be undone. */
+const MAX_REWOUND_PATHS = 5000;
+
+/** Returns the marks, the newest first. */
+export async function listMarks(session: Session): Promise<readonly HistoryMark[]> {
+  const marks = await withStage(session).journal.marks();
+  return Object.freeze(marks.map(toHistoryMark));
+}
+
+/** Names the present place in the history. @throws ALREADY_EXISTS for a name in use */
+export async function setMark(session: Session, name: string): Promise<HistoryMark> {
+  return toHistoryMark(await withStage(session).journal.mark(name, session.agent));
+}
+
+function toHistoryMark({ name, at, agent }: Awaited<ReturnType<Journal["mark"]>>): HistoryMark {
+  const time = new Date(at).toISOString();
+  return Object.freeze({ name, time, ...(agent === undefined ? {} : { agent }) });
+}
+
+/** Rewinds to a place in the history. `run` admits the call. */
+export async function rewindTo(
+  session: Session,
+  run: <T>(call: () => Promise<T>) => Promise<T>,
+  to: string | Date,
+  options: RewindOptions,
+): Promise<Rewound> {
+  const { signal, digest, dryRun = false } = options;
+  const { display } = session.resolver;
+  const source = await readRewind(withStage(session, false), to, options);
+  const plan = (fs: FsBackend, by: AbortSignal | undefined): Promise<PlannedRewind> =>
+    planOf(source, fs, by, display);
+  for (let attempt = 1; ; attempt++) {
+    // A plan for each attempt has a stage of its own, and so the present state.
+    const { fs, stage } = withStage(session, false);
+    stage?.name(source.records.flatMap(({ paths }) => paths.map((path) => ({ path, body: false }))));
+    const planned = await plan(fs, signal);
+    if (digest !== undefined && digest !== planned.digest) throw otherRewindError();
+    const result = toRewound(planned, display);
+    if (dryRun || planned.changes.length === 0) return result;
+    const outcome: RewindOutcome = { planned };
+    const name = to instanceof Date ? to.toISOString() : escapeControls(to);
+    const { tool, args } = rewindTool(
+      name,
+      outcome,
+      (call) => plan(call.fs, call.signal),
+      display,
+      digest !== undefined,
+    );
+    const made = await run(() => runCall(session, tool as unknown as Tool, args, { signal }));
+    if (made.ok) {
+      const callId = made.meta.call_id;
+      const isChanged = outcome.planned.changes.length > 0 && callId !== undefined;
+      return toRewound(outcome.planned, display, isChanged ? callId : undefined);
+    }
+    const { code, message, ...rest } = made.error;
+    const isLate = code === "CONFLICT" && rest.details?.["reason"] === "planned_before";
+    // What a person approved is not planned again.
+    const mayRepeat =
+      attempt < MAX_PLANS && digest === undefined && session.confirmFor("rewind") === undefined;
+    if (!isLate || !mayRepeat) throw makeError(code, message, rest);
+  }
+}
+
+/** The part of the history that a rewind takes back. */
+interface RewindSource {
+  readonly journal: Journal;
+  readonly records: readonly HistoryRecord[];
+  readonly agent: string | undefined;
+  /** Absolute. */
+  readonly within: readonly string[] | undefined;
+}
+
+async function readRewind(
+  session: Session,
+  to: string | Date,
+  { paths, agent }: Pick<RewindOptions, "paths" | "agent">,
+): Promise<RewindSource> {
+  const { journal, resolver, fs } = session;
+  const records = await journal.since(await placeOf(journal, to));
+  if (paths === undefined) return { journal, records, agent, within: undefined };
+  const within: string[] = [];
+  for (const typed of paths) {
+    const { path } = resolver.resolve(typed, "write");
+    // The history has real paths. That of an entry whose directory is gone is as it was written.
+    within.push(await entryPathVia(fs, path).catch(() => path));
+  }
+  return { journal, records, agent, within };
+}
+
+/** Returns the place that a mark, the id of a call or a time names. @throws NOT_FOUND */
+async function placeOf(journal: Journal, to: string | Date): Promise<HistoryPlace> {
+  if (to instanceof Date) return { moment: to.getTime() };
+  const marks = await journal.marks();
+  const mark = marks.find(({ name }) => name === to);
+  if (mark !== undefined) return { mark };
+  if (CALL_ID.test(to)) return { before: to };
+  const similar = nearest(
+    to,
+    marks.map(({ name }) => name),
+  );
+  throw new FilewrightError("NOT_FOUND", `There is no mark '${escapeControls(to).slice(0, 80)}'.`, {
+    complete: true,
+    hint: similar === undefined ? "name a mark, the id of a call, or a Date" : `did you mean '${similar}'?`,
+  });
+}
+
+/** The form of the ids that calls get. */
+const CALL_ID = /^[0-9a-z]{9}-[0-9a-f]{12}$/u;
+
+/** Plans a rewind of the files of a backend, with the contents that it changes. */
+async function planOf(
+  { journal, records, agent, within }: RewindSource,
+  fs: FsBackend,
+  signal: AbortSignal | undefined,
+  display: (path: string) => string,
+): Promise<PlannedRewind> {
+  const plan = await planRewind({
+    fs,
+    records,
+    steps: (callId) => journal.steps(callId),
+    isUndone: ({ header }) => agent === undefined || header.agent === agent,
+    within,
+    signal,
+  });
+  if (plan.paths.length > MAX_REWOUND_PATHS)
+    throw new FilewrightError(
+      "LIMIT_EXCEEDED",
+      `The rewind would change more than ${MAX_REWOUND_PATHS} paths.`,
+      {
+        complete: true,
+        hint: "rewind to a later place, or some of the paths",
+      },
+    );
+  const changes: HistoryChange[] = [];
+  for (const path of plan.paths) changes.push(await changeOf(fs, path, display));
+  const digest = digestOfParts([
+    "filewright rewind 1",
+    plan.calls.map(({ header }) => header.callId),
+    plan.paths.map(({ path, now, image, from }) => [
+      path,
+      now === null ? null : [now.type, now.mode ?? null, presentContentOf(now)],
+      image === null ? null : [image.type, image.mode ?? null, image.target ?? null, contentHashOf(image)],
+      from ?? null,
+    ]),
+  ]);
+  return { plan, changes, digest };
+}
+
+/** Returns what the present entry of a path is known by. The version of a directory changes with what is in it. */
+function presentContentOf({ type, version, target, size }: FsStat): string | number | null {
+  if (type === "symlink") return target ?? null;
+  return type === "file" ? (version ?? size) : null;
+}
+
+function contentHashOf({
+  hash,
+  bytes,
+  version,
+}: {
+  readonly hash?: string;
+  readonly bytes?: Uint8Array;
+  readonly version?: string;
+}): string | null {
+  return hash ?? (bytes === undefined ? (version ?? null) : engine().sha256(bytes));
+}
+
+async function changeOf(
+  fs: FsBackend,
+  { path, now, image, from, contentAt }: RewoundPath,
+  display: (path: string) => string,
+): Promise<HistoryChange> {
+  const at = { path, display: display(path), from };
+  if (from !== undefined && contentAt !== undefined) {
+    const side = sideOf(image);
+    return historyChange(at, side, side);
+  }
+  const before = await readSide(fs, path, now);
+  const after = sideOf(image);
+  // Only the permission bits change: the content stays.
+  if (contentAt === path && after !== null && before !== null)
+    return historyChange(at, before, { ...before, mode: after.mode });
+  return historyChange(at, before, after);
+}
+
+function toRewound(
+  { plan, changes, digest }: PlannedRewind,
+  display: (path: string) => string,
+  callId?: string,
+): Rewound {
+  return Object.freeze({
+    ...(callId === undefined ? {} : { callId }),
+    calls: Object.freeze(plan.calls.map(({ header }) => header.callId)),
+    changes: Object.freeze(changes),
+    left: Object.freeze(plan.left.map((one) => toLeft(one, display))),
+    unrecorded: Object.freeze(plan.unrecorded.map((record) => toUnrecorded(record, display))),
+    digest,
+  });
+}
+
+function toLeft({ path, reason, callId }: LeftPath, display: (path: string) => string): LeftByRewind {
+  const by = callId === undefined ? {} : { callId };
+  return Object.freeze({ path: display(path), reason, why: WHY_LEFT[reason], ...by });
+}
+
+const WHY_LEFT: Readonly<Record<LeftReason, string>> = {
+  changed: "a person or another program has changed it since",
+  other_call: "a call that is not undone has changed it since",
+  unrecorded: "a call that cannot be undone has changed it since",
+  in_use: "it holds what no undone call has made",
+  directory: "its directory is gone, or is a link now",
+  moved: "it belongs to a move that is not undone",
+};
+
+function toUnrecorded({ header, paths }: HistoryRecord, display: (path: string) => string): UnrecordedCall {
+  const { callId, tool, time, agent } = header;
+  return Object.freeze({
+    callId,
+    tool,
+    time: new Date(time).toISOString(),
+    ...(agent === undefined ? {} : { agent }),
+    paths: Object.freeze(paths.map(display)),
+  });
+}

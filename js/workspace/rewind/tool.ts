@@ -1,0 +1,209 @@
+/**
+ * A rewind as a changing call, so that the policy, rules, hooks, approvals, locks, observers and the history apply to
+ * it as to any other change of these paths. It is no tool for models.
+ */
+import { isBelowAny } from "../../backends/paths.ts";
+import { rollBack } from "../../backends/transaction/rollback.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { RewindPlan, RewoundPath } from "../../journal/index.ts";
+import type { HistoryChange } from "../../pipeline/past/file-change.ts";
+import { currentVersionsOf } from "../../tools/render/preview.ts";
+import { object } from "../../tools/lib/schema.ts";
+import { text, texts } from "../../tools/lib/shared.ts";
+import type { Call, ChangingTool, PathEffect, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
+
+/** The arguments of the call, which hooks see. */
+interface RewindArgs {
+  readonly to: string;
+  readonly paths: readonly string[];
+}
+
+interface RewindData {
+  readonly paths: readonly string[];
+}
+
+/** A rewind whose result is known. */
+export interface PlannedRewind {
+  readonly plan: RewindPlan;
+  readonly changes: readonly HistoryChange[];
+  /** `sha256:` of the undone calls, the present states of the paths and the restored ones. */
+  readonly digest: string;
+}
+
+/** What the call did: the rewind that was planned last. */
+export interface RewindOutcome {
+  planned: PlannedRewind;
+}
+
+const inputSchema = object(
+  { to: text("The place in the history."), paths: texts("The paths that the rewind changes.") },
+  ["to", "paths"],
+);
+const outputSchema = object({ paths: texts("The paths that were changed.") }, ["paths"]);
+
+/**
+ * Creates the call of one rewind. `replan` plans again with the files that a call sees; `mayDiffer` is false for a
+ * rewind that must be the one that was shown.
+ */
+export function rewindTool(
+  to: string,
+  outcome: RewindOutcome,
+  replan: (call: Pick<Call, "fs" | "signal">) => Promise<PlannedRewind>,
+  display: (path: string) => string,
+  mayDiffer: boolean,
+): { readonly tool: ChangingTool<RewindArgs, RewindData, PlannedRewind>; readonly args: RewindArgs } {
+  const uses = usesOf(outcome.planned.plan, display);
+  const named = new Set(pathsOf(outcome.planned.plan));
+  const args: RewindArgs = { to, paths: uses.map(({ typed }) => typed) };
+  let first: PlannedRewind | undefined = outcome.planned;
+  let failure: FilewrightError | undefined;
+  const tool: ChangingTool<RewindArgs, RewindData, PlannedRewind> = {
+    kind: "change",
+    name: "rewind",
+    title: "Rewind",
+    description: "Takes back later changes.",
+    inputSchema,
+    outputSchema,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    several: true,
+    parse(given) {
+      // A hook may refuse the rewind. It cannot make another one of it.
+      if (JSON.stringify(given) === JSON.stringify(args)) return args;
+      throw new FilewrightError("INVALID_ARGUMENT", "The arguments of a rewind cannot be changed.", {
+        complete: true,
+      });
+    },
+    paths: () => uses,
+    async plan(_args, call) {
+      // Another attempt would fail alike.
+      if (failure !== undefined) throw failure;
+      const planned = first ?? (await replan(call));
+      first = undefined;
+      if (!mayDiffer && planned.digest !== outcome.planned.digest) throw otherRewindError();
+      // Rules and approvals were applied to other paths.
+      if (pathsOf(planned.plan).some((path) => !named.has(path))) throw otherRewindError();
+      outcome.planned = planned;
+      const isEmpty = planned.changes.length === 0;
+      return { todo: planned, base: [], ...(isEmpty ? { settled: { data: { paths: [] } } } : {}) };
+    },
+    async preview({ todo: { plan, changes } }, _args, call) {
+      const first = call.locations.findIndex(({ path }) => path === changes[0]?.path);
+      return {
+        title: titleOf(to, plan),
+        location: Math.max(first, 0),
+        diff: textOfChanges(changes),
+        originalContent: null,
+        newContent: null,
+        risk: "medium",
+        base: await currentVersionsOf(call.fs, pathsOf(plan)),
+        changes: changes.map(previewChangeOf),
+      };
+    },
+    async apply({ todo }, _args, call) {
+      const now = await replan(call);
+      if (now.digest !== todo.digest) throw otherRewindError();
+      const { steps, given } = now.plan;
+      const { conflicts, failed } = await rollBack(call.fs, steps, given, call.signal);
+      const [left] = [...failed, ...conflicts];
+      if (left !== undefined) {
+        const hint = "rewind the other paths, with the option paths";
+        failure = new FilewrightError("CONFLICT", "could not be put back", { path: left, hint });
+        throw failure;
+      }
+      return { data: { paths: todo.changes.map((change) => change.display) } };
+    },
+    render: ({ paths }) => `Rewound ${paths.length} ${paths.length === 1 ? "path" : "paths"}`,
+  };
+  return { tool, args };
+}
+
+/** Creates the error of a rewind that would no longer be the one that was planned or shown. */
+export function otherRewindError(): FilewrightError {
+  return new FilewrightError(
+    "CONFLICT",
+    "The files or the history have changed since the rewind was planned.",
+    {
+      complete: true,
+      hint: "preview it again",
+      details: { reason: "planned_before" },
+    },
+  );
+}
+
+/** Returns the changes of a rewind as people read them: diffs, and a line in words for what has none. */
+export function textOfChanges(changes: readonly HistoryChange[]): string {
+  return changes.map(textOfChange).join("");
+}
+
+function textOfChange({ kind, type, display, from, diff, mode }: HistoryChange): string {
+  const name = escapeControls(display);
+  const bits = mode === undefined ? "" : ` with mode ${mode}`;
+  if (kind === "move") return `moves ${escapeControls(from ?? "")} back to ${name}${bits}\n${diff}`;
+  if (diff !== "") return mode === undefined ? diff : `${diff}sets the mode of ${name} to ${mode}\n`;
+  const noun = type === "dir" ? "directory " : type === "symlink" ? "link " : "";
+  return `${kind === "delete" ? "removes" : "puts back"} ${noun}${name}${bits}\n`;
+}
+
+function titleOf(to: string, { calls, paths }: RewindPlan): string {
+  const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+  return `Rewind to ${to}: undo ${count(calls.length, "call")} in ${count(paths.length, "path")}`;
+}
+
+/** Returns every path that a rewind changes, with those from which an entry is moved. */
+export function pathsOf({ paths }: RewindPlan): readonly string[] {
+  return [...new Set(paths.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from])))];
+}
+
+/** Returns the paths of the call, with what the rewind does to them as calls of other tools. */
+function usesOf(plan: RewindPlan, display: (path: string) => string): readonly PathUse[] {
+  const byPath = new Map(plan.paths.map((one) => [one.path, one]));
+  const moves = new Map(
+    plan.paths.flatMap((one) => (one.from === undefined ? [] : [[one.from, one] as const])),
+  );
+  const replaced = new Set(
+    plan.paths.flatMap(({ path, now, image }) =>
+      now !== null && now.type !== "dir" && image?.type === "dir" ? [path] : [],
+    ),
+  );
+  return pathsOf(plan).map((path): PathUse => {
+    const typed = display(path);
+    return {
+      argument: "paths",
+      typed,
+      intent: "write",
+      entry: true,
+      tree: true,
+      ...(isBelowAny(path, replaced) ? { belowReplaced: true } : {}),
+      effects: effectsOf(path, byPath.get(path), moves.get(path), display),
+    };
+  });
+}
+
+function effectsOf(
+  path: string,
+  own: RewoundPath | undefined,
+  moved: RewoundPath | undefined,
+  display: (path: string) => string,
+): readonly PathEffect[] {
+  const move = own?.from === undefined ? moved : own;
+  if (move?.from !== undefined) {
+    const [source, destination] = [display(move.from), display(move.path)];
+    return [{ tool: "move", args: { source, destination, overwrite: false, create_dirs: true } }];
+  }
+  const typed = display(path);
+  return own?.image === null
+    ? [{ tool: "delete", args: { path: typed, recursive: true, missing_ok: false } }]
+    : [];
+}
+
+function previewChangeOf({ path, kind, type, from, hash, mode }: HistoryChange): PreviewChange {
+  return {
+    path,
+    kind,
+    type,
+    ...(from === undefined ? {} : { from }),
+    ...(hash === undefined ? {} : { hash }),
+    ...(mode === undefined ? {} : { mode }),
+  };
+}

@@ -1,0 +1,210 @@
+/** Marks and rewinds: later changes are taken back as one change, and what others changed stays. */
+import { describe, expect, test } from "vitest";
+import { FilewrightError, type Workspace } from "../../../js/index.node.ts";
+import { type Fixture, KINDS, place } from "../../tools/harness.ts";
+
+async function errorOf(promise: Promise<unknown>): Promise<FilewrightError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof FilewrightError) return error;
+    throw error;
+  }
+  throw new Error("it succeeded");
+}
+
+/** Calls a tool, which must succeed, and returns the id of the call. */
+async function made(ws: Workspace, tool: string, args: Record<string, unknown>): Promise<string> {
+  const result = await ws.call(tool, args);
+  expect(result.ok, result.text).toBe(true);
+  return result.meta.call_id ?? "";
+}
+
+/** Returns everything below the root, with contents. */
+async function treeOf({ ws, root }: Pick<Fixture, "ws" | "root">): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
+  const visit = async (directory: string): Promise<void> => {
+    for (const { path, type } of await ws.fs.listDir(directory)) {
+      const stat = await (ws.fs.lstat ?? ws.fs.stat).call(ws.fs, path);
+      const content =
+        type === "file" ? Buffer.from(await ws.fs.readBytes(path)).toString("hex") : (stat.target ?? "");
+      found.push([path, type, stat.mode, content]);
+      if (type === "dir") await visit(path);
+    }
+  };
+  await visit(root);
+  return found.sort();
+}
+
+const BOM = new Uint8Array([0xef, 0xbb, 0xbf, ...Buffer.from("one\r\ntwo\r\n")]);
+const SEED = {
+  "a.txt": "one\n",
+  "crlf.txt": BOM,
+  bin: new Uint8Array([0, 255, 1, 2, 0]),
+  "d/x": "x",
+  "d/y/z": "z",
+  link: { link: "a.txt" },
+  empty: null,
+};
+
+describe.each(KINDS)("a rewind on %s", (kind) => {
+  test("restores every file, directory and link byte for byte, and its undo the work", async () => {
+    const at = await place(kind, SEED);
+    const { ws } = at;
+    const before = await treeOf(at);
+    await ws.mark("start");
+    const ids = [
+      await made(ws, "edit_file", { path: "a.txt", old_text: "one", new_text: "two" }),
+      await made(ws, "edit_file", { path: "a.txt", old_text: "two", new_text: "three" }),
+      await made(ws, "write_file", { path: "crlf.txt", content: "other", whole_file: true }),
+      await made(ws, "write_file", { path: "n/m/f", content: "new" }),
+      await made(ws, "move", { source: "d", destination: "e" }),
+      await made(ws, "write_file", { path: "e/x", content: "changed" }),
+      await made(ws, "delete", { path: "bin" }),
+      await made(ws, "delete", { path: "link" }),
+      await made(ws, "delete", { path: "empty" }),
+      await made(ws, "mkdir", { path: "made/here" }),
+      await made(ws, "batch", {
+        operations: [
+          { tool: "write_file", args: { path: "q", content: "1" } },
+          { tool: "move", args: { source: "q", destination: "r" } },
+          { tool: "write_file", args: { path: "r", content: "2" } },
+        ],
+      }),
+    ];
+    const after = await treeOf(at);
+    const preview = await ws.rewind("start", { dryRun: true });
+    expect(preview.callId).toBeUndefined();
+    expect(await treeOf(at)).toEqual(after);
+    const rewound = await ws.rewind("start");
+    expect(rewound.calls).toEqual(ids.toReversed());
+    expect(rewound.left).toEqual([]);
+    expect(rewound.changes).toEqual(preview.changes);
+    expect(rewound.digest).toBe(preview.digest);
+    expect(await treeOf(at)).toEqual(before);
+    expect((await ws.history())[0]).toMatchObject({ tool: "rewind", callId: rewound.callId });
+    const undone = await ws.undo(rewound.callId ?? "");
+    expect(await treeOf(at)).toEqual(after);
+    await ws.undo(undone.callId);
+    expect(await treeOf(at)).toEqual(before);
+  });
+
+  test("goes to the state before a call, and again to a mark before an earlier rewind", async () => {
+    const { ws, text } = await place(kind, SEED);
+    await ws.mark("start");
+    await made(ws, "write_file", { path: "a.txt", content: "1\n" });
+    const second = await made(ws, "write_file", { path: "a.txt", content: "2\n" });
+    await made(ws, "write_file", { path: "a.txt", content: "3\n" });
+    await ws.rewind(second);
+    expect(await text("a.txt")).toBe("1\n");
+    await made(ws, "write_file", { path: "a.txt", content: "4\n" });
+    await ws.rewind("start");
+    expect(await text("a.txt")).toBe("one\n");
+  });
+
+  test("leaves and names what another program changed, unless it is asked for by path", async () => {
+    const { ws, text, foreign } = await place(kind, SEED);
+    await ws.mark("start");
+    await made(ws, "write_file", { path: "a.txt", content: "two\n" });
+    await made(ws, "write_file", { path: "d/x", content: "changed" });
+    await foreign("a.txt", "mine\n");
+    await foreign("d/own", "mine\n");
+    const rewound = await ws.rewind("start");
+    expect(rewound.left).toMatchObject([{ path: "a.txt", reason: "changed" }]);
+    expect(rewound.changes.map(({ display }) => display)).toEqual(["d/x"]);
+    expect([await text("a.txt"), await text("d/x"), await text("d/own")]).toEqual(["mine\n", "x", "mine\n"]);
+    const forced = await ws.rewind("start", { paths: ["a.txt"] });
+    expect(forced.left).toEqual([]);
+    expect(await text("a.txt")).toBe("one\n");
+    await ws.undo(forced.callId ?? "");
+    expect(await text("a.txt")).toBe("mine\n");
+  });
+
+  test("leaves a file that another program changed between two calls", async () => {
+    const { ws, text, foreign } = await place(kind, SEED);
+    await ws.mark("start");
+    await made(ws, "write_file", { path: "a.txt", content: "two\n" });
+    await foreign("a.txt", "mine\n");
+    await made(ws, "write_file", { path: "a.txt", content: "three\n" });
+    const { left } = await ws.rewind("start");
+    expect(left).toMatchObject([{ path: "a.txt", reason: "changed" }]);
+    // The later call was on top of the person's change, which stays.
+    expect(await text("a.txt")).toBe("mine\n");
+  });
+
+  test("keeps a directory in which another program made something", async () => {
+    const { ws, text, foreign } = await place(kind, SEED);
+    await ws.mark("start");
+    await made(ws, "write_file", { path: "n/m/f", content: "new" });
+    await foreign("n/own", "mine\n");
+    const { left, changes } = await ws.rewind("start");
+    expect(left).toMatchObject([{ path: "n", reason: "in_use" }]);
+    expect(changes.map(({ display }) => display)).toEqual(["n/m", "n/m/f"]);
+    expect([await text("n/own"), await text("n/m/f")]).toEqual(["mine\n", undefined]);
+  });
+
+  test("undoes the calls of one agent, and leaves what another agent changed on top", async () => {
+    const { ws, text } = await place(kind, SEED);
+    await ws.mark("start");
+    const [one, two] = [await ws.agent("one"), await ws.agent("two")];
+    await made(one, "write_file", { path: "a.txt", content: "1\n" });
+    await made(one, "write_file", { path: "d/x", content: "1\n" });
+    const other = await made(two, "write_file", { path: "a.txt", content: "2\n" });
+    await made(two, "write_file", { path: "two", content: "2\n" });
+    const { left } = await ws.rewind("start", { agent: "one" });
+    expect(left).toMatchObject([{ path: "a.txt", reason: "other_call", callId: other }]);
+    expect([await text("a.txt"), await text("d/x"), await text("two")]).toEqual(["2\n", "x", "2\n"]);
+  });
+
+  test("is limited to paths, and to exactly what was shown", async () => {
+    const { ws, text } = await place(kind, SEED);
+    await ws.mark("start");
+    await made(ws, "write_file", { path: "a.txt", content: "two\n" });
+    await made(ws, "write_file", { path: "d/x", content: "changed" });
+    await made(ws, "write_file", { path: "d/y/z", content: "changed" });
+    const { digest } = await ws.rewind("start", { paths: ["d"], dryRun: true });
+    await made(ws, "write_file", { path: "d/y/z", content: "again" });
+    expect((await errorOf(ws.rewind("start", { paths: ["d"], digest }))).code).toBe("CONFLICT");
+    expect(await text("d/x")).toBe("changed");
+    const again = await ws.rewind("start", { paths: ["d"], dryRun: true });
+    const { changes } = await ws.rewind("start", { paths: ["d"], digest: again.digest });
+    expect(changes.map(({ display }) => display)).toEqual(["d/x", "d/y/z"]);
+    expect([await text("a.txt"), await text("d/x"), await text("d/y/z")]).toEqual(["two\n", "x", "z"]);
+  });
+
+  test("changes nothing where nothing is to be undone", async () => {
+    const { ws } = await place(kind, SEED);
+    await made(ws, "write_file", { path: "a.txt", content: "two\n" });
+    await ws.mark("now");
+    const rewound = await ws.rewind("now");
+    expect(rewound).toMatchObject({ calls: [], changes: [], left: [] });
+    expect(rewound.callId).toBeUndefined();
+    expect(await ws.history()).toHaveLength(1);
+  });
+
+  test("refuses unknown places, unknown options and wrong names", async () => {
+    const { ws } = await place(kind, SEED);
+    await ws.mark("before tests");
+    expect((await errorOf(ws.rewind("before test"))).hint).toBe("did you mean 'before tests'?");
+    expect((await errorOf(ws.rewind("0mw0000000-000000000000"))).code).toBe("NOT_FOUND");
+    expect((await errorOf(ws.rewind("000000000-000000000000"))).code).toBe("NOT_FOUND");
+    expect((await errorOf(ws.mark("before tests"))).code).toBe("ALREADY_EXISTS");
+    for (const name of [
+      "",
+      " a",
+      "a ",
+      "a/b",
+      "a\n",
+      "2h",
+      "2026-01-01",
+      "000000000-000000000000",
+      "x".repeat(65),
+    ])
+      expect((await errorOf(ws.mark(name))).code, name).toBe("INVALID_ARGUMENT");
+    expect((await errorOf(ws.rewind("before tests", { dryrun: true } as object))).message).toContain(
+      "dryRun",
+    );
+    expect((await errorOf(ws.rewind("before tests", { digest: "x" }))).code).toBe("INVALID_ARGUMENT");
+    expect((await ws.marks()).map(({ name }) => name)).toEqual(["before tests"]);
+  });
+});
