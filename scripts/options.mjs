@@ -23,6 +23,7 @@ const OPTION_TABLES = [
   ["ws.lock", "workspace/workspace.js", "LOCK_OPTIONS"],
   ["ws.undo", "workspace/workspace.js", "UNDO_OPTIONS"],
   ["ws.why", "pipeline/why.js", "WHY_OPTIONS"],
+  ["ws.rewind", "workspace/rewind/options.js", "REWIND_OPTIONS"],
   ["ws.fork", "workspace/forks/forks.js", "FORK_WORKSPACE_OPTIONS"],
   ["fork.diff", "workspace/forks/forks.js", "FORK_DIFF_OPTIONS"],
   ["fork.merge", "workspace/forks/forks.js", "FORK_MERGE_OPTIONS"],

@@ -23,7 +23,10 @@ export {
   type Spent,
 } from "../pipeline/scheduling/budget.ts";
 export type { CallOptions } from "../pipeline/enter.ts";
+export type { HistoryChange } from "../pipeline/past/file-change.ts";
 export type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
+export type { HistoryMark, LeftByRewind, RewindOptions, UnrecordedCall } from "./rewind/options.ts";
+export type { Rewound } from "./rewind/rewind.ts";
 export type {
   ForkChange,
   ForkConflict,

@@ -34,11 +34,7 @@ export interface RewindOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * The options of `ws.rewind`.
- *
- * @printed
- */
+/** The options of `ws.rewind`. */
 export const REWIND_OPTIONS: Options<RewindOptions> = options("RewindOptions", {
   paths: list(text()),
   agent: text(),

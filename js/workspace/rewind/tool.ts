@@ -132,7 +132,7 @@ export function otherRewindError(): FilewrightError {
 }
 
 /** Returns the changes of a rewind as people read them: diffs, and a line in words for what has none. */
-export function textOfChanges(changes: readonly HistoryChange[]): string {
+function textOfChanges(changes: readonly HistoryChange[]): string {
   return changes.map(textOfChange).join("");
 }
 
@@ -151,7 +151,7 @@ function titleOf(to: string, { calls, paths }: RewindPlan): string {
 }
 
 /** Returns every path that a rewind changes, with those from which an entry is moved. */
-export function pathsOf({ paths }: RewindPlan): readonly string[] {
+function pathsOf({ paths }: RewindPlan): readonly string[] {
   return [...new Set(paths.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from])))];
 }
 
