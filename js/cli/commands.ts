@@ -13,6 +13,7 @@ import { DOCTOR_COMMAND } from "./commands/doctor.ts";
 import { FILE_COMMANDS } from "./commands/file.ts";
 import { GRANTS_COMMAND } from "./commands/grants.ts";
 import { HISTORY_COMMANDS } from "./commands/history.ts";
+import { REWIND_COMMANDS } from "./commands/rewind.ts";
 import { assertNarrowRoot } from "./command.ts";
 import { readStdin, printText } from "./streams.ts";
 import { manCommand } from "./commands/man.ts";
@@ -94,6 +95,7 @@ export const COMMANDS: readonly Command[] = [
   ...SERVER_COMMANDS,
   APPROVE_COMMAND,
   ...HISTORY_COMMANDS,
+  ...REWIND_COMMANDS,
   GRANTS_COMMAND,
   AUDIT_COMMAND,
   ...SEARCH_COMMANDS,

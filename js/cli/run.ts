@@ -46,7 +46,7 @@ import { missingAddonNotice } from "../engine/native/addon-notice.node.ts";
 import { rewordForCommandLine } from "./hints.ts";
 
 /** The reports that may contain a diff, which is coloured. */
-const COMMANDS_WITH_DIFFS: ReadonlySet<string> = new Set(["history", "undo"]);
+const COMMANDS_WITH_DIFFS: ReadonlySet<string> = new Set(["history", "rewind", "undo"]);
 
 /**
  * Runs a command line; returns the exit status. @throws UsageError, FilewrightError

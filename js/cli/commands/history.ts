@@ -128,7 +128,7 @@ async function showChange(
 }
 
 /** Escapes control characters in a diff, so that its lines cannot control the terminal. */
-function escapeDiff(diff: string): string {
+export function escapeDiff(diff: string): string {
   return diff.trimEnd().split("\n").map(escapeForTerminal).join("\n");
 }
 

@@ -141,10 +141,9 @@ async function placeOf(journal: Journal, to: string | Date): Promise<HistoryPlac
     to,
     marks.map(({ name }) => name),
   );
-  throw new FilewrightError("NOT_FOUND", `There is no mark '${escapeControls(to).slice(0, 80)}'.`, {
-    complete: true,
-    hint: similar === undefined ? "name a mark, the id of a call, or a Date" : `did you mean '${similar}'?`,
-  });
+  const named = `There is no mark '${escapeControls(to).slice(0, 80)}'`;
+  const message = similar === undefined ? `${named}.` : `${named}; did you mean '${similar}'?`;
+  throw new FilewrightError("NOT_FOUND", message, { complete: true });
 }
 
 /** The form of the ids that calls get. */

@@ -185,7 +185,9 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
   test("refuses unknown places, unknown options and wrong names", async () => {
     const { ws } = await place(kind, SEED);
     await ws.mark("before tests");
-    expect((await errorOf(ws.rewind("before test"))).hint).toBe("did you mean 'before tests'?");
+    expect((await errorOf(ws.rewind("before test"))).message).toBe(
+      "There is no mark 'before test'; did you mean 'before tests'?",
+    );
     expect((await errorOf(ws.rewind("0mw0000000-000000000000"))).code).toBe("NOT_FOUND");
     expect((await errorOf(ws.rewind("000000000-000000000000"))).code).toBe("NOT_FOUND");
     expect((await errorOf(ws.mark("before tests"))).code).toBe("ALREADY_EXISTS");
