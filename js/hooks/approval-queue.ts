@@ -10,6 +10,7 @@ import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/inde
 import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
 import { MIN_TOKEN_CHARS, tokensAreEqual } from "../http/access.ts";
 import { type AnswerResult, parseJsonObject, handleQueueRequest } from "./approval-queue-http.ts";
+import { partsProblem } from "./changed-files.ts";
 import { type Approver, CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { plainDetails } from "./notebook.ts";
 import { makeEventLog, type QueueEvent, type QueueState, type WithdrawalReason } from "./queue/event-log.ts";
@@ -260,7 +261,7 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 /** Reads an answer about a change. */
 function readChangeAnswer(
   given: unknown,
-  { scopes, digest, isStale }: Confirmation,
+  { scopes, digest, changes, isStale }: Confirmation,
   isKnownStale: boolean,
 ): ReadAnswer<ConfirmReply> {
   const { payload } = { ...(given as { readonly payload?: unknown } | null) };
@@ -269,17 +270,18 @@ function readChangeAnswer(
   );
   if (reply === undefined) return { result: "invalid" };
   // An answer with a digest applies only to the question with that digest.
-  const answered = reply.payload?.digest;
+  const { newContent, contents, parts, digest: answered, by } = reply.payload ?? {};
   if (answered !== undefined && answered !== digest) return { result: "stale", digest };
-  if (reply.outcome === "look_again")
-    return isStale === undefined
-      ? { result: "invalid" }
-      : { value: reply, outcome: reply.outcome, by: reply.payload?.by };
-  if (!scopes.some(({ outcome }) => outcome === reply.outcome)) return { result: "invalid" };
-  if (isKnownStale && reply.outcome !== "cancel") return { result: "stale", digest };
-  if (reply.outcome === "modify_with_editor" && reply.payload?.newContent === undefined)
+  const { outcome } = reply;
+  if (outcome === "look_again")
+    return isStale === undefined ? { result: "invalid" } : { value: reply, outcome, by };
+  if (!scopes.some((scope) => scope.outcome === outcome)) return { result: "invalid" };
+  if (isKnownStale && outcome !== "cancel") return { result: "stale", digest };
+  if (outcome === "modify_with_editor" && newContent === undefined && contents === undefined)
     return { result: "invalid" };
-  return { value: reply, outcome: reply.outcome, by: reply.payload?.by };
+  if (outcome === "proceed_parts" && partsProblem(changes, parts ?? []) !== undefined)
+    return { result: "invalid" };
+  return { value: reply, outcome, by };
 }
 
 /** Reads an answer about a directory. */

@@ -131,7 +131,7 @@ export interface Approvals {
    */
   wouldHaveCovered(scope: ApprovalScope): CoveredCalls;
   /** Returns every outcome that a reviewer may choose, with its scope. `editable` adds a changed content. */
-  offer(tool: string, roots: readonly string[], editable: boolean): readonly Scope[];
+  offer(tool: string, roots: readonly string[], changing: readonly ChangingOutcome[]): readonly Scope[];
   /**
    * Stores the approval of an answer that covers later calls too; returns undefined for any other answer.
    * @throws FilewrightError APPROVAL_DENIED for a scope that is wider than what was offered, or cannot be stored
@@ -221,8 +221,8 @@ export function makeApprovals(now: () => number = () => Date.now(), stored: Stor
       })?.approval,
     note: recent.note,
     wouldHaveCovered: (scope: ApprovalScope) => recent.countCovered(scope, bases),
-    offer: (tool: string, roots: readonly string[], editable: boolean) =>
-      scopesOf(tool, roots, editable, until, (outcome) => offerOf(outcome, tool, roots)),
+    offer: (tool: string, roots: readonly string[], changing: readonly ChangingOutcome[]) =>
+      scopesOf(tool, roots, changing, until, (outcome) => offerOf(outcome, tool, roots)),
     async remember({ outcome, payload }: ConfirmReply, { tool, roots, turn }: AskedQuestion) {
       if (!isLasting(outcome)) return undefined;
       const offered = offerOf(outcome, tool, roots);
@@ -313,11 +313,14 @@ function phraseOfDuration(ms: number): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
+/** An outcome that approves a changed call. */
+export type ChangingOutcome = "proceed_parts" | "modify_with_editor";
+
 /** Returns every outcome that a reviewer may choose, with a description, and with its scope where it lasts. */
 function scopesOf(
   tool: string,
   roots: readonly string[],
-  editable: boolean,
+  changing: readonly ChangingOutcome[],
   until: string,
   offerOf: (outcome: LastingOutcome) => OfferedScope,
 ): readonly Scope[] {
@@ -326,7 +329,7 @@ function scopesOf(
     "proceed_always",
     "proceed_always_tool",
     "proceed_always_server",
-    ...(editable ? (["modify_with_editor"] as const) : []),
+    ...changing,
     "cancel",
   ];
   const scopes = outcomes.map((outcome): Scope => {
@@ -349,6 +352,8 @@ function scopeLabel(outcome: Outcome, tool: string, roots: readonly string[], un
       return `${tool} on every path of this workspace, ${until}`;
     case "proceed_always_server":
       return `every tool on every path of this workspace, ${until}`;
+    case "proceed_parts":
+      return "only some parts of the change";
     case "modify_with_editor":
       return "change the content first";
     case "look_again":

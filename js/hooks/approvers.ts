@@ -150,11 +150,12 @@ function scopeWidthRank({ outcome }: ConfirmReply): number {
 }
 
 /**
- * Returns a reply without `final`, if there are several approvers: the others must see content that one of them
- * wrote.
+ * Returns a reply that is not final, if there are several approvers: the others must see content that one of them
+ * wrote or chose.
  */
 function withoutFinalIfSeveral(reply: ConfirmReply, approvers: number): ConfirmReply {
-  if (reply.outcome !== "modify_with_editor" || approvers < 2) return reply;
+  const changes = reply.outcome === "modify_with_editor" || reply.outcome === "proceed_parts";
+  if (!changes || approvers < 2) return reply;
   return { ...reply, payload: { ...reply.payload, final: false } };
 }
 

@@ -12,15 +12,20 @@ import {
   choice,
   dateOption,
   flag,
+  integer,
+  list,
   type Options,
   options,
   optionReader,
   required,
 } from "../schema/option.ts";
-import type { ConfirmedChange } from "./question.ts";
+import {
+  acceptsEverything,
+  type ConfirmedChange,
+  type ConfirmedLines,
+  type ConfirmedPart,
+} from "./changed-files.ts";
 import { APPROVAL_SCOPE, type ApprovalScope, type ScopeEnd } from "./scope/scope.ts";
-
-export type { ConfirmedChange } from "./question.ts";
 
 /** A reviewer's decision. */
 export type Outcome =
@@ -32,17 +37,37 @@ export type Outcome =
   | "proceed_always_tool"
   /** Approves every call of every tool, until the workspace is closed. */
   | "proceed_always_server"
-  /** Approves `payload.newContent` in place of the planned content. Asked again unless `payload.final` is true. */
+  /** Approves only the hunks in `payload.parts`. `payload.digest` must be that of the question. */
+  | "proceed_parts"
+  /**
+   * Approves `payload.newContent` or `payload.contents` in place of planned contents. Asked again unless
+   * `payload.final` is true.
+   */
   | "modify_with_editor"
   /** Plans the change anew on the present content, and asks about the result. For a question that became stale. */
   | "look_again"
   | "cancel";
 
+/** The content of one file that a reviewer has written. */
+export interface ConfirmedContent {
+  /** The `path` of the change in the question. */
+  readonly path: string;
+  /** The text to write. */
+  readonly content: string;
+}
+
 /** Further data of an answer. */
 export interface ConfirmPayload {
-  /** The content to write instead, with `modify_with_editor`. */
+  /** The content to write instead, with `modify_with_editor`: that of the first changed file. */
   readonly newContent?: string;
-  /** True to write the text of `modify_with_editor` without asking again. */
+  /** The contents to write instead, with `modify_with_editor`. Other files are written as planned. */
+  readonly contents?: readonly ConfirmedContent[];
+  /** What is accepted, with `proceed_parts`. */
+  readonly parts?: readonly ConfirmedPart[];
+  /**
+   * True to write the text of `modify_with_editor` without asking again. False to ask again after `proceed_parts`,
+   * about what was accepted.
+   */
   readonly final?: boolean;
   /**
    * Which later calls an outcome `proceed_always…` covers, in place of what the outcome says. A scope that is wider
@@ -77,6 +102,7 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
         "proceed_always",
         "proceed_always_tool",
         "proceed_always_server",
+        "proceed_parts",
         "modify_with_editor",
         "look_again",
         "cancel",
@@ -84,6 +110,24 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
     ),
     payload: options<ConfirmPayload>("ConfirmPayload", {
       newContent: anyText(),
+      contents: list(
+        options<ConfirmedContent>("ConfirmedContent", {
+          path: required(anyText()),
+          content: required(anyText()),
+        }),
+      ),
+      parts: list(
+        options<ConfirmedPart>("ConfirmedPart", {
+          path: required(anyText()),
+          hunks: required(list(integer(0))),
+          lines: list(
+            options<ConfirmedLines>("ConfirmedLines", {
+              hunk: required(integer(0)),
+              rows: required(list(integer(0), { minItems: 1 })),
+            }),
+          ),
+        }),
+      ),
       final: flag(),
       scope: APPROVAL_SCOPE,
       expires: dateOption,
@@ -93,13 +137,24 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
     }),
   },
   {
-    // Content that the reviewer wrote must not be ignored in favour of the planned one.
-    test: ({ outcome, payload }) => {
-      if (payload?.newContent !== undefined && outcome !== "modify_with_editor" && outcome !== "cancel")
-        return "has a payload.newContent without the outcome modify_with_editor";
-      return payload?.scope !== undefined && !outcome.startsWith("proceed_always")
-        ? "has a payload.scope without an outcome that lasts"
-        : undefined;
+    test({ outcome, payload = {} }) {
+      const { newContent, contents, parts, digest, scope } = payload;
+      // What the reviewer wrote or chose must not be ignored in favour of the planned content.
+      if (outcome !== "modify_with_editor" && outcome !== "cancel") {
+        if (newContent !== undefined)
+          return "has a payload.newContent without the outcome modify_with_editor";
+        if (contents !== undefined) return "has payload.contents without the outcome modify_with_editor";
+      }
+      if (outcome !== "proceed_parts" && outcome !== "cancel" && parts !== undefined)
+        return "has payload.parts without the outcome proceed_parts";
+      if (newContent !== undefined && contents !== undefined)
+        return "has both payload.newContent and payload.contents";
+      if (scope !== undefined && !outcome.startsWith("proceed_always"))
+        return "has a payload.scope without an outcome that lasts";
+      if (outcome !== "proceed_parts") return undefined;
+      if (parts === undefined) return "has the outcome proceed_parts without payload.parts";
+      // The indexes mean nothing without the question that they belong to.
+      return digest === undefined ? "has the outcome proceed_parts without payload.digest" : undefined;
     },
   },
 );
@@ -212,6 +267,16 @@ export async function askConfirm(
       throw denied("The reviewer's answer is for another question.");
     if (details.complete === false && reply.outcome !== "cancel" && reply.outcome !== "look_again")
       throw denied(incompleteQuestionMessage(details));
+    const { outcome } = reply;
+    if (
+      (outcome === "proceed_parts" || outcome === "modify_with_editor") &&
+      !details.scopes.some((scope) => scope.outcome === outcome)
+    )
+      throw denied("The reviewer's change of the content cannot be used.");
+    if (outcome === "proceed_parts" && acceptsEverything(details.changes, reply.payload?.parts ?? [])) {
+      const { parts: _, ...payload } = reply.payload ?? {};
+      return { outcome: "proceed_once", payload };
+    }
     return reply;
   } catch (error) {
     if (error instanceof FilewrightError && (error.code === "CANCELLED" || error.code === "APPROVAL_DENIED"))

@@ -160,7 +160,7 @@ export function withHooks<T extends AnyTool>(
         paths: [],
         risk: "high",
         args,
-        scopes: approvals.offer(name, [], false).filter(({ outcome }) => outcome !== "proceed_always"),
+        scopes: approvals.offer(name, [], []).filter(({ outcome }) => outcome !== "proceed_always"),
         changes: [],
         digest: digestOfParts(["filewright tool 1", name, args]),
         complete: true,

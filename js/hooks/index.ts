@@ -6,6 +6,18 @@ export * from "./approval-hook.ts";
 export * from "./approvals.ts";
 export * from "./approvers.ts";
 export * from "./audit/audit.ts";
+export {
+  type BinaryContent,
+  type ChangeContents,
+  type ChangeDetails,
+  changeDetails,
+  type ChangeHunk,
+  type ChangeSummary,
+  type ConfirmedChange,
+  type ConfirmedLines,
+  type ConfirmedPart,
+  type HunkRow,
+} from "./changed-files.ts";
 export * from "./confirm.ts";
 export * from "./approval-queue.ts";
 export type { QueueEvent, QueueState, WithdrawalReason } from "./queue/event-log.ts";

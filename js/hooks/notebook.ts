@@ -31,7 +31,10 @@ export const NOTEBOOK_HOST: Options<NotebookHost> = instance<NotebookHost>("Note
 
 const checkHost = optionChecker("notebookApprover", NOTEBOOK_HOST);
 
-/** A question as plain data, for user interfaces elsewhere. */
+/**
+ * A question as plain data, for user interfaces elsewhere. As JSON its `changes` have no contents: those are plain
+ * data by {@link changeDetails}.
+ */
 export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal" | "isStale" | "onStale">;
 
 /** Returns a question without the members that cannot be serialized. */
@@ -87,8 +90,10 @@ export function notebookApprover(given: NotebookHost): Approver {
   };
   return Object.freeze({
     async confirm(details: Confirmation): Promise<ConfirmReply> {
-      // A notebook has no editor to open; front ends can use the data form to offer one.
-      const scopes = details.scopes.filter(({ outcome }) => outcome !== "modify_with_editor");
+      // A notebook has no editor to open, and no list of parts; front ends can use the data form to offer both.
+      const scopes = details.scopes.filter(
+        ({ outcome }) => outcome !== "modify_with_editor" && outcome !== "proceed_parts",
+      );
       await host.display(approvalBundle(details));
       const outcome = outcomeOfKey(await key(renderChoices(keyChoicesOf(scopes), false)), scopes);
       return { outcome: outcome ?? "cancel" };

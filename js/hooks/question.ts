@@ -6,26 +6,13 @@ import { escapeControls } from "../engine/escape.ts";
 import { fromBase64 } from "../engine/wire/bytes.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-
-/** One path that a question covers. */
-export interface ConfirmedChange {
-  /** The absolute path of the entry. */
-  readonly path: string;
-  readonly kind: "create" | "edit" | "delete" | "move" | "copy";
-  readonly type: "file" | "dir" | "symlink" | "other";
-  /** The absolute path from which the entry is moved or copied. */
-  readonly from?: string;
-  /** `sha256:` of the new content, when known. */
-  readonly hash?: string;
-  /** The new permission bits in octal, when the call sets them. */
-  readonly mode?: string;
-}
+import type { ChangeSummary } from "./changed-files.ts";
 
 /** The parts of a question that are shown line by line. */
 export interface ShownQuestion {
   readonly fileDiff: string;
   readonly args?: Readonly<Record<string, unknown>>;
-  readonly changes?: readonly ConfirmedChange[];
+  readonly changes?: readonly ChangeSummary[];
   readonly newContentBase64?: string;
 }
 
@@ -80,7 +67,7 @@ function detailLine(text: string): QuestionLine {
 }
 
 /** Returns a line such as `  delete file /w/a` or `  move dir /w/a -> /w/b`. */
-function changeLine({ path, kind, type, from, mode }: ConfirmedChange): QuestionLine {
+function changeLine({ path, kind, type, from, mode }: ChangeSummary): QuestionLine {
   const place = from === undefined ? path : `${from} -> ${path}`;
   return detailLine(`  ${kind} ${type} ${place}${mode === undefined ? "" : ` (mode ${mode})`}`);
 }

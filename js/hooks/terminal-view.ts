@@ -3,6 +3,7 @@
  * content can move the cursor, hide a line or forge an answer.
  */
 import { type DiffLine, classifyDiffLines } from "../diff/diff-lines.ts";
+import type { ChangeHunk, ConfirmedChange, HunkRow } from "./changed-files.ts";
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
 import { escapeForPrinting, questionLines, type ShownQuestion } from "./question.ts";
 
@@ -24,6 +25,7 @@ const KEY_BY_OUTCOME: Readonly<Record<Outcome, string>> = {
   proceed_always: "a",
   proceed_always_tool: "t",
   proceed_always_server: "s",
+  proceed_parts: "p",
   modify_with_editor: "e",
   look_again: "l",
   cancel: "n",
@@ -83,9 +85,43 @@ function questionBodyLines(question: ShownQuestion, paint: Paint): string[] {
   return [...details, ...paintDiff(diff, paint)];
 }
 
-/** Renders lines of a diff. */
-export function renderDiff(lines: readonly string[], colour: boolean): readonly string[] {
-  return paintDiff(lines, makePainter(colour));
+/** A part of a change that can be accepted alone. */
+export interface SelectablePart {
+  /** The `path` of the change. */
+  readonly path: string;
+  /** The accepted hunks: one, or all hunks of a change that can only be made as one. */
+  readonly hunks: readonly number[];
+  /** The lines that show it: one with the path and, where it has text, those of a diff. */
+  readonly lines: readonly string[];
+}
+
+/** Returns the parts of a change that can be accepted one by one. */
+export function selectableParts(changes: readonly ConfirmedChange[]): readonly SelectablePart[] {
+  return changes.flatMap(({ path, display, kind, hunks, whole }): SelectablePart[] => {
+    const shown = hunks.map((hunk) => (hunk.rows.length === 0 ? [] : hunkLines(hunk)));
+    const head = changes.length > 1 || whole ? [`${kind} ${display}`] : [];
+    if (whole) return [{ path, hunks: hunks.map((_, index) => index), lines: [...head, ...shown.flat()] }];
+    return shown.map((lines, index) => ({ path, hunks: [index], lines: [...head, ...lines] }));
+  });
+}
+
+/** Returns the lines of a hunk as a diff has them. */
+function hunkLines({ oldStart, oldLines, newStart, newLines, rows }: ChangeHunk): readonly string[] {
+  const side = (start: number, count: number): string => (count === 1 ? `${start}` : `${start},${count}`);
+  return [
+    `@@ -${side(oldStart, oldLines)} +${side(newStart, newLines)} @@`,
+    ...rows.flatMap(({ kind, text, end }) => [
+      `${MARK_BY_ROW_KIND[kind]}${text}`,
+      ...(end === "" ? ["\\ No newline at end of file"] : []),
+    ]),
+  ];
+}
+
+const MARK_BY_ROW_KIND: Readonly<Record<HunkRow["kind"], string>> = { same: " ", removed: "-", added: "+" };
+
+/** Renders a part of a change. */
+export function renderPart({ lines }: SelectablePart, colour: boolean): string {
+  return paintDiff(lines, makePainter(colour)).join("\n");
 }
 
 function paintDiff(lines: readonly string[], paint: Paint): readonly string[] {

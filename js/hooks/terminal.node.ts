@@ -12,8 +12,8 @@ import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { optionChecker, instance, integer, type Options, options } from "../schema/option.ts";
-import type { Approver, Confirmation, ConfirmReply } from "./confirm.ts";
-import { type SelectableHunks, selectableHunksOf } from "./hunks.ts";
+import type { ConfirmedPart } from "./changed-files.ts";
+import type { Approver, Confirmation, ConfirmedContent, ConfirmPayload, ConfirmReply } from "./confirm.ts";
 import { escapeForPrinting } from "./question.ts";
 import {
   type KeyChoice,
@@ -21,7 +21,9 @@ import {
   outcomeOfKey,
   renderQuestion,
   renderChoices,
-  renderDiff,
+  renderPart,
+  type SelectablePart,
+  selectableParts,
 } from "./terminal-view.ts";
 
 /** The streams and settings of a terminal approver. */
@@ -90,19 +92,18 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     }
   };
 
-  /** Asks about each hunk and returns which are accepted: none, if the reviewer ends the question. */
-  const chooseHunks = async (
-    hunks: SelectableHunks,
+  /** Asks about each part and returns those that are accepted: none, if the reviewer ends the question. */
+  const chooseParts = async (
+    parts: readonly SelectablePart[],
     signal: AbortSignal | undefined,
-  ): Promise<readonly boolean[]> => {
-    const taken: boolean[] = [];
-    for (const [index, lines] of hunks.shown.entries()) {
-      output.write(`\n${renderDiff(lines, colour).join("\n")}\n`);
-      const asked = `Take this part (${index + 1} of ${hunks.shown.length})?`;
-      const key = await choose(asked, HUNK_CHOICES, signal);
+  ): Promise<readonly SelectablePart[]> => {
+    const taken: SelectablePart[] = [];
+    for (const [index, part] of parts.entries()) {
+      output.write(`\n${renderPart(part, colour)}\n`);
+      const key = await choose(`Take this part (${index + 1} of ${parts.length})?`, PART_CHOICES, signal);
       if (key === undefined) return [];
       output.write(`${key}\n`);
-      taken.push(key === "y");
+      if (key === "y") taken.push(part);
     }
     return taken;
   };
@@ -112,17 +113,17 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     const { text, cut } = renderQuestion(details, { colour, maxLines: maxLines() });
     output.write(text);
     // A truncated question can only be refused until all of it was shown.
-    let scopes = cut ? details.scopes.filter(({ outcome }) => outcome === "cancel") : details.scopes;
+    let isCut = cut;
+    const offersParts = details.scopes.some(({ outcome }) => outcome === "proceed_parts");
+    const parts = offersParts ? selectableParts(details.changes) : [];
+    const all = details.scopes.filter(({ outcome }) => outcome !== "proceed_parts" || parts.length > 1);
     for (;;) {
-      const isCut = scopes !== details.scopes;
-      const canEdit = scopes.some(({ outcome }) => outcome === "modify_with_editor");
-      const hunks = canEdit ? selectableHunksOf(details) : undefined;
+      const scopes = isCut ? all.filter(({ outcome }) => outcome === "cancel") : all;
       const key = await choose(
         details.type === "edit" ? "Write this?" : "Allow this?",
         [
           ...keyChoicesOf(scopes),
           { key: "r", label: "as n, and tell the model why" },
-          ...(hunks === undefined ? [] : [{ key: "p", label: "choose among the parts of the change" }]),
           ...(isCut ? [{ key: "v", label: "show all of it, which must be seen to allow it" }] : []),
         ],
         details.signal,
@@ -130,7 +131,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
       if (key === undefined) return { outcome: "cancel" };
       if (key === "v") {
         output.write(renderQuestion(details, { colour, maxLines: Number.POSITIVE_INFINITY }).text);
-        scopes = details.scopes;
+        isCut = false;
         continue;
       }
       if (key === "r") {
@@ -138,18 +139,13 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
         const reason = await readRefusalReason(input, output, details.signal);
         return reason === undefined ? { outcome: "cancel" } : { outcome: "cancel", payload: { reason } };
       }
-      if (key === "p" && hunks !== undefined) {
-        output.write("p\n");
-        const taken = await chooseHunks(hunks, details.signal);
-        if (!taken.includes(true)) return { outcome: "cancel" };
-        if (!taken.includes(false)) return { outcome: "proceed_once" };
-        return { outcome: "modify_with_editor", payload: { newContent: hunks.take(taken) } };
-      }
       const outcome = outcomeOfKey(key, scopes) ?? "cancel";
       output.write(`${key}\n`);
+      if (outcome === "proceed_parts")
+        return replyWithParts(parts, await chooseParts(parts, details.signal), details);
       if (outcome !== "modify_with_editor") return { outcome };
-      const newContent = await editInEditor(details, { input, output, env });
-      if (newContent !== undefined) return { outcome, payload: { newContent } };
+      const edited = await editInEditor(details, { input, output, env });
+      if (edited !== undefined) return { outcome, payload: edited };
       output.write("The content was not changed.\n");
     }
   };
@@ -180,10 +176,24 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
   });
 }
 
-const HUNK_CHOICES: readonly KeyChoice[] = [
-  { key: "y", label: "take it; what is taken is shown once more" },
+const PART_CHOICES: readonly KeyChoice[] = [
+  { key: "y", label: "take it" },
   { key: "n", label: "leave it out" },
 ];
+
+/** Returns the answer of a reviewer who took some of the parts. */
+function replyWithParts(
+  all: readonly SelectablePart[],
+  taken: readonly SelectablePart[],
+  { digest }: Confirmation,
+): ConfirmReply {
+  if (taken.length === 0) return { outcome: "cancel" };
+  if (taken.length === all.length) return { outcome: "proceed_once" };
+  const byPath = new Map<string, readonly number[]>();
+  for (const { path, hunks } of taken) byPath.set(path, [...(byPath.get(path) ?? []), ...hunks]);
+  const parts = [...byPath].map(([path, hunks]): ConfirmedPart => ({ path, hunks }));
+  return { outcome: "proceed_parts", payload: { parts, digest } };
+}
 
 const NO_TERMINAL_REPLY: ConfirmReply = Object.freeze({
   outcome: "cancel",
@@ -301,11 +311,11 @@ async function withRawMode<T>(input: ReadStream, run: () => Promise<T>): Promise
 }
 
 /**
- * Returns the content after the user has changed it in an editor; undefined if it is unchanged or the editor
- * failed.
+ * Returns the contents after the user has changed them in an editor, which opens all of them; undefined if they are
+ * unchanged or the editor failed.
  */
 async function editInEditor(
-  { newContent, fileName }: Confirmation,
+  { changes }: Confirmation,
   {
     input,
     output,
@@ -315,16 +325,23 @@ async function editInEditor(
     readonly output: WriteStream;
     readonly env: Readonly<Record<string, string | undefined>>;
   },
-): Promise<string | undefined> {
+): Promise<Pick<ConfirmPayload, "contents"> | undefined> {
   const [command = "vi", ...more] = (env["VISUAL"] || env["EDITOR"] || "vi").split(/\s+/u).filter(Boolean);
   const directory = await mkdtemp(join(tmpdir(), "filewright-"));
   try {
-    const extension = extname(fileName);
-    // Only the extension is used, which tells the editor the language.
-    const file = join(directory, `content${/^\.\w{1,16}$/u.test(extension) ? extension : ""}`);
-    await writeFile(file, newContent ?? "", { mode: 0o600 });
+    const files: { readonly path: string; readonly planned: string; readonly file: string }[] = [];
+    for (const { path, after } of changes) {
+      if (after === null) continue;
+      const extension = extname(path);
+      // Only the extension is used, which tells the editor the language.
+      const name = `content${files.length === 0 ? "" : files.length + 1}`;
+      const file = join(directory, `${name}${/^\.\w{1,16}$/u.test(extension) ? extension : ""}`);
+      await writeFile(file, after, { mode: 0o600 });
+      files.push({ path, planned: after, file });
+    }
     const code = await new Promise<number | null>((resolve) => {
-      const child = spawn(command, [...more, file], { stdio: [input, output, output] });
+      const args = [...more, ...files.map(({ file }) => file)];
+      const child = spawn(command, args, { stdio: [input, output, output] });
       child.once("error", () => resolve(null));
       child.once("close", resolve);
     });
@@ -332,8 +349,12 @@ async function editInEditor(
       output.write(`The editor ${command} failed.\n`);
       return undefined;
     }
-    const after = await readFile(file, "utf8");
-    return after === newContent ? undefined : after;
+    const contents: ConfirmedContent[] = [];
+    for (const { path, planned, file } of files) {
+      const content = await readFile(file, "utf8");
+      if (content !== planned) contents.push({ path, content });
+    }
+    return contents.length === 0 ? undefined : { contents };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

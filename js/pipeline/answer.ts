@@ -34,7 +34,7 @@ const MAX_SHRINK_ROUNDS = 8;
 export async function successResult(
   tool: AnyTool,
   render: (data: unknown, args: object, call: Call) => string,
-  { answer, modifiedByUser, approval }: AppliedChange<unknown>,
+  { answer, modifiedByUser, reviewNote, approval }: AppliedChange<unknown>,
   args: object,
   call: Call,
   modifiedByHook: readonly string[],
@@ -75,8 +75,9 @@ export async function successResult(
   }
   const notes = [
     ...(modifiedByHook.length > 0 ? [`arguments modified by a hook: ${modifiedByHook.join(", ")}`] : []),
-    ...(modifiedByUser ? ["content modified by the reviewer before it was approved"] : []),
+    ...(modifiedByUser ? [reviewNote ?? "content modified by the reviewer before it was approved"] : []),
   ];
+  if (reviewNote !== undefined) data = withWarnings(data, [reviewNote]);
   text += formatNotes(notes);
   const display = displayForPeople(tool, data, args) + formatNotes([...warnings, ...notes]);
   const meta: Meta = {

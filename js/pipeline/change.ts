@@ -36,6 +36,8 @@ export const MAX_PLANS_PER_CALL: number = 8;
 export interface AppliedChange<Data> {
   readonly answer: Answer<Data>;
   readonly modifiedByUser: boolean;
+  /** A sentence for the model about what the reviewer left out. */
+  readonly reviewNote?: string | undefined;
   readonly approval?: MetaApproval | undefined;
   /** The contents before and after, when an observer requests them. */
   readonly effects?: readonly CallEffect[] | undefined;
@@ -83,7 +85,7 @@ export async function runChange<Args extends object, Data, Todo>(
     plan = reviewed.plan;
     if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
   }
-  const { approval, revisions = [] } = reviewed ?? {};
+  const { approval, note: reviewNote, revisions = [] } = reviewed ?? {};
   const modifiedByUser = revisions.length > 0;
 
   // Links may have changed while the reviewer decided, so the real paths are determined again.
@@ -109,7 +111,14 @@ export async function runChange<Args extends object, Data, Todo>(
           hashes === undefined ? undefined : effectsByHashes(hashes, await hashesByPath(uses, call));
         const warnings = confirm === undefined && !isDryRun(args) ? unaskedPlaceWarnings(places) : [];
         const all = [...(answer.warnings ?? []), ...warnings];
-        return { answer: { ...answer, warnings: all }, modifiedByUser, approval, effects, lockWaitMs };
+        return {
+          answer: { ...answer, warnings: all },
+          modifiedByUser,
+          reviewNote,
+          approval,
+          effects,
+          lockWaitMs,
+        };
       } catch (error) {
         if (
           asked ||

@@ -186,7 +186,7 @@ export async function requestApproval(
       risk: "low",
       ...(agent === undefined ? {} : { agent }),
       ...(onProgress === undefined ? {} : { hasProgress: true }),
-      scopes: approvals.offer(tool.name, roots, false),
+      scopes: approvals.offer(tool.name, roots, []),
       changes: [],
       digest: digestOfParts(["filewright read 1", tool.name, locations.map((one) => one.path)]),
       complete: true,

@@ -38,6 +38,18 @@ export interface MetaApproval {
   readonly hash?: string;
   /** The reviewer, when known. */
   readonly by?: string;
+  /** What the reviewer accepted of each change, with the outcome `proceed_parts`. */
+  readonly parts?: readonly AcceptedPart[];
+}
+
+/** What a reviewer accepted of the change of one path. */
+export interface AcceptedPart {
+  /** The path, relative to the working directory if it is inside. */
+  readonly path: string;
+  /** The number of accepted hunks; hunks of which only some lines were accepted do not count. */
+  readonly accepted: number;
+  /** The number of hunks of the change. */
+  readonly of: number;
 }
 
 /** An error as data. `code` is stable, `message` is not. */

@@ -13,13 +13,31 @@ import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { toBase64 } from "../engine/wire/bytes.ts";
-import { askConfirm, type Confirm, type Confirmation, denied, refusedBy } from "../hooks/confirm.ts";
+import { confirmedChange } from "../hooks/changed-files.ts";
+import {
+  askConfirm,
+  type Confirm,
+  type Confirmation,
+  type ConfirmReply,
+  denied,
+  refusedBy,
+} from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { encodeUtf8 } from "../tools/lib/text.ts";
 import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "../tools/lib/tool.ts";
+import {
+  hasEditableText,
+  hasParts,
+  type Revision,
+  revisePlan,
+  type Selection,
+  selectParts,
+  type ShownChanges,
+  writtenRevision,
+} from "./parts.ts";
 import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
 import { staleFunctionsOf } from "./stale.ts";
@@ -35,8 +53,10 @@ export interface ApprovalEvidence {
 /** A plan that the reviewer approved. */
 export interface ReviewedPlan<P> extends ApprovalEvidence {
   readonly plan: P;
-  /** The contents that the reviewer wrote in place of planned ones, in order. */
-  readonly revisions: readonly string[];
+  /** What the reviewer changed, in order. */
+  readonly revisions: readonly Revision[];
+  /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
+  readonly note: string | undefined;
   /** The digest of the question without versions; equal when the same change is planned again. */
   readonly outline: string;
   readonly approval: MetaApproval;
@@ -54,6 +74,8 @@ export interface ReviewableChange<Args extends object, Data, Todo> {
 export interface ChangeQuestion extends ApprovalEvidence {
   readonly details: Omit<Confirmation, "onConfirm" | "signal" | "scopes" | "isModifying">;
   readonly outline: string;
+  /** The planned changes, in the order of those in `details`. */
+  readonly planned: ShownChanges["planned"];
 }
 
 /** Returns the real path of each path of a call: for an entry, of the entry itself; otherwise of its target. */
@@ -85,7 +107,12 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
     paths.push(uses[index]?.belowReplaced === true ? path : await realpathVia(call.fs, path));
   const preview = await tool.preview(plan, args, call);
   const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
-  const changes = preview.changes.map((one) => ({ ...one, path: placeOfPath.get(one.path) ?? one.path }));
+  const changes = preview.changes.map(({ contents, ...one }) =>
+    confirmedChange(
+      { ...one, path: placeOfPath.get(one.path) ?? one.path, display: call.display(one.path) },
+      contents,
+    ),
+  );
   const base = [...plan.base, ...(preview.base ?? [])];
   const outlined = questionOutline(tool.name, args, places, preview);
   const outline = digestOfParts([...outlined, base.map(({ path, entry }) => [path, entry === true])]);
@@ -95,6 +122,7 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
     places,
     base,
     outline,
+    planned: preview.changes,
     details: {
       type: hash === undefined ? "info" : "edit",
       title: escapeControls(preview.title),
@@ -158,77 +186,116 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   confirm: Confirm,
   replan?: () => Promise<Plan<Data, Todo>>,
 ): Promise<ReviewedPlan<Plan<Data, Todo>>> {
-  const { approvals, notify } = session;
   const { tool, args, call } = reviewable;
-  const roots = rootsContaining(call.locations);
-  const revisions: string[] = [];
+  const revisions: Revision[] = [];
+  const notes: string[] = [];
   let plan = planned;
   let replaces: string | undefined;
   for (;;) {
-    const { details, base, places, outline } = await changeQuestionOf(reviewable, plan);
-    const { path, title, hash, newContent, complete } = details;
-    const editable = tool.revise !== undefined && newContent !== null;
-    const scopes = approvals.offer(tool.name, roots, editable);
-    const about = {
-      tool: tool.name,
-      path,
-      ...(details.callId === undefined ? {} : { callId: details.callId }),
-    };
-    notifySafely(notify, { type: "approval_asked", ...about, title });
-    const reply = await askConfirm(
-      confirm,
-      {
-        ...details,
-        ...(replaces === undefined ? {} : { replaces }),
-        ...(call.onProgress === undefined ? {} : { hasProgress: true }),
-        ...staleFunctionsOf(async () => {
-          session.stage?.refresh();
-          await assertStateUnchanged({ places, base }, reviewable);
-        }),
-        scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
-        ...(revisions.length > 0 ? { isModifying: true } : {}),
-      },
-      call.signal,
-    );
-    const { outcome, payload } = reply;
-    const approval = await approvals.remember(reply, { tool: tool.name, roots, turn: call.turn });
-    const by = payload?.by === undefined ? {} : { by: payload.by };
-    notifySafely(notify, {
-      type: "approval_answered",
-      ...about,
-      outcome,
-      ...(hash === undefined ? {} : { hash }),
-      ...(approval === undefined ? {} : { approval }),
-      ...by,
-    });
-    if (outcome === "cancel") throw refusedBy(reply);
+    const question = await changeQuestionOf(reviewable, plan);
+    const { details, base, places } = question;
+    const isModifying = revisions.length > 0;
+    const reply = await askAboutChange(session, reviewable, question, confirm, { isModifying, replaces });
+    const { outcome, payload = {} } = reply;
     if (outcome === "look_again") {
       if (replan === undefined) throw denied("The change cannot be planned again.");
       session.stage?.refresh();
       plan = await replan();
       revisions.length = 0;
+      notes.length = 0;
       replaces = details.digest;
       if (plan.settled === undefined) continue;
-      return { plan, revisions, base, places, outline, approval: { outcome, ...by } };
     }
-    if (outcome !== "modify_with_editor") {
-      const approved = { outcome, ...(hash === undefined ? {} : { hash }), ...by };
-      return { plan, revisions, base, places, outline, approval: approved };
+    const shown = { changes: details.changes, planned: question.planned };
+    let selection: Selection | undefined;
+    let revision: Revision | undefined;
+    if (outcome === "modify_with_editor") revision = writtenRevision(shown, payload);
+    if (outcome === "proceed_parts") {
+      selection = selectParts(shown, payload.parts ?? []);
+      if (selection === undefined) throw refusedBy(reply);
+      revision = selection.revision;
+      if (selection.note !== undefined) notes.push(selection.note);
     }
-    if (tool.revise === undefined || newContent === null || typeof payload?.newContent !== "string") {
-      throw denied("The reviewer's change of the content cannot be used.");
+    if (revision !== undefined) {
+      plan = await revisePlan(tool, plan, args, revision, call);
+      revisions.push(revision);
+      const asksAgain = outcome === "modify_with_editor" ? payload.final !== true : payload.final === false;
+      if (asksAgain) continue;
     }
-    plan = await tool.revise(plan, args, payload.newContent, call);
-    revisions.push(payload.newContent);
-    if (payload.final === true) {
-      const final = await changeQuestionOf(reviewable, plan);
-      // The reviewer saw the file at the time of the first question, which may differ from the current one.
-      await assertStateUnchanged({ places, base }, reviewable);
-      const written = final.details.hash;
-      const approved = { outcome, ...(written === undefined ? {} : { hash: written }), ...by };
-      return { plan, revisions, base, places, outline: final.outline, approval: approved };
-    }
+    const approved = revision === undefined ? question : await changeQuestionOf(reviewable, plan);
+    // The reviewer saw the file at the time of the question, which may differ from the current one.
+    if (revision !== undefined) await assertStateUnchanged({ places, base }, reviewable);
+    const { hash } = approved.details;
+    return {
+      plan,
+      revisions,
+      note: notes.length === 0 ? undefined : notes.join("\n"),
+      base,
+      places,
+      outline: approved.outline,
+      approval: {
+        outcome,
+        ...(hash === undefined ? {} : { hash }),
+        ...(payload.by === undefined ? {} : { by: payload.by }),
+        ...(selection === undefined ? {} : { parts: selection.parts }),
+      },
+    };
   }
+}
+
+/** Asks the reviewer once about a plan. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
+async function askAboutChange<Args extends object, Data, Todo>(
+  session: Session,
+  reviewable: ReviewableChange<Args, Data, Todo>,
+  { details, planned, places, base }: ChangeQuestion,
+  confirm: Confirm,
+  { isModifying, replaces }: { readonly isModifying: boolean; readonly replaces: string | undefined },
+): Promise<ConfirmReply> {
+  const { approvals, notify } = session;
+  const { tool, call } = reviewable;
+  const roots = rootsContaining(call.locations);
+  const { path, title, hash, complete, changes, newContent } = details;
+  const changing =
+    tool.revise === undefined
+      ? []
+      : [
+          ...(hasParts(planned) ? (["proceed_parts"] as const) : []),
+          ...(newContent !== null || hasEditableText(changes) ? (["modify_with_editor"] as const) : []),
+        ];
+  const scopes = approvals.offer(tool.name, roots, changing);
+  const about = {
+    tool: tool.name,
+    path,
+    ...(details.callId === undefined ? {} : { callId: details.callId }),
+  };
+  notifySafely(notify, { type: "approval_asked", ...about, title });
+  const reply = await askConfirm(
+    confirm,
+    {
+      ...details,
+      ...(replaces === undefined ? {} : { replaces }),
+      ...(call.onProgress === undefined ? {} : { hasProgress: true }),
+      ...staleFunctionsOf(async () => {
+        session.stage?.refresh();
+        await assertStateUnchanged({ places, base }, reviewable);
+      }),
+      scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
+      ...(isModifying ? { isModifying: true } : {}),
+    },
+    call.signal,
+  );
+  const { outcome, payload } = reply;
+  const approval = await approvals.remember(reply, { tool: tool.name, roots, turn: call.turn });
+  notifySafely(notify, {
+    type: "approval_answered",
+    ...about,
+    outcome,
+    ...(hash === undefined ? {} : { hash }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(payload?.by === undefined ? {} : { by: payload.by }),
+  });
+  if (outcome === "cancel") throw refusedBy(reply);
+  return reply;
 }
 
 /**

@@ -4,7 +4,6 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PatchFile, PatchOperation } from "../engine/text/patch.ts";
 import { commitFileChanges } from "./lib/commit.ts";
-import { previewDiff, encodeLikeShown, hashOfAll, textIfDecodable } from "./render/preview.ts";
 import {
   type ApplyPatchData,
   type PatchOutcome,
@@ -13,11 +12,12 @@ import {
   planPatch,
   shownDiffOf,
 } from "./lib/patching.ts";
+import { previewPatch, revisePatch } from "./lib/patch-review.ts";
 import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
 import { writeWarnings } from "./lib/overwrite.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type ChangingTool, type PathEffect, type PathUse, locationError } from "./lib/tool.ts";
+import type { ChangingTool, PathEffect, PathUse } from "./lib/tool.ts";
 
 /** The arguments of `apply_patch`. */
 export interface ApplyPatchArgs {
@@ -114,56 +114,8 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   several: true,
   withPaths: (args, taken) => ({ ...args, taken }),
   plan: planPatch,
-  preview({ todo }, args, call) {
-    const first = todo.changes[0];
-    const shown = (bytes: Uint8Array | undefined): string | null =>
-      bytes === undefined ? null : textIfDecodable(bytes);
-    const location = call.locations.findIndex((at) => at.path === first?.path);
-    const more = todo.changes.length - 1;
-    return {
-      title: `Patch ${args.names[Math.max(location, 0)]}${more > 0 ? ` and ${more} more` : ""}`,
-      location: Math.max(location, 0),
-      // A reviewer sees the whole diff, however long.
-      diff:
-        todo.data.truncated === true
-          ? todo.changes
-              .map(({ path: at, before, after }) =>
-                previewDiff(before?.bytes ?? null, after?.bytes ?? new Uint8Array(0), call.display(at)),
-              )
-              .join("")
-          : shownDiffOf(todo.data),
-      originalContent: shown(first?.before?.bytes),
-      newContent: shown(first?.after?.bytes),
-      risk: todo.changes.some(({ before, after }) => before !== null && after === null) ? "medium" : "low",
-      hash: hashOfAll(todo.changes.map(({ after }) => after?.bytes ?? null)),
-      changes: todo.changes.map(({ path: at, before, after }) => ({
-        path: at,
-        kind: after === null ? "delete" : before === null ? "create" : "edit",
-        type: "file",
-        ...(after === null ? {} : { hash: engine().sha256(after.bytes) }),
-        ...(after?.mode === undefined || after.mode === before?.mode
-          ? {}
-          : { mode: (after.mode & 0o7777).toString(8).padStart(4, "0") }),
-      })),
-    };
-  },
-  revise({ todo, base }, args, newContent, call) {
-    const [only, ...more] = todo.changes;
-    if (only === undefined || only.after === null || more.length > 0) {
-      throw locationError("APPROVAL_DENIED", call.locations[0], {
-        complete: true,
-        message: "The reviewer's content is for one file, and the patch is for several.",
-      });
-    }
-    const bytes = encodeLikeShown(newContent, only.after.bytes);
-    const name = args.names[call.locations.findIndex((at) => at.path === only.path)] ?? "file";
-    const { text: diff } = engine().diff(only.before?.bytes ?? new Uint8Array(0), bytes, {
-      oldName: only.before === null ? null : name,
-      newName: name,
-    });
-    const changes = [{ ...only, after: { ...only.after, bytes } }];
-    return { todo: { ...todo, changes, data: { ...todo.data, diff } }, base };
-  },
+  preview: ({ todo }, args, call) => previewPatch(todo, args, call),
+  revise: ({ todo, base }, _args, files, call) => revisePatch(todo, base, files, call),
   async apply({ todo }, _args, call) {
     const made = await commitFileChanges(call.fs, todo.changes, {
       durability: call.durability,

@@ -6,7 +6,7 @@ import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/text/edit.ts
 import { FilewrightError } from "../engine/errors.ts";
 import { contentsDigit } from "./lib/seen.ts";
 import { assertExpectedHash, isTextKind, toConflict, normalizeHash, readWholeFile } from "./lib/contents.ts";
-import { previewDiff, contentPreview, encodeLikeShown } from "./render/preview.ts";
+import { previewDiff, contentPreview } from "./render/preview.ts";
 import {
   phraseIfNamed,
   type Answer,
@@ -65,8 +65,8 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
       typed: args.path,
       path: call.locations[0]!.path,
     }),
-  revise({ todo, base }, args, newContent) {
-    const bytes = encodeLikeShown(newContent, todo.before);
+  revise({ todo, base }, args, [file]) {
+    const bytes = file?.bytes ?? todo.bytes;
     const data = {
       ...todo.data,
       diff: previewDiff(todo.before, bytes, args.path),

@@ -35,7 +35,7 @@ import {
   pastedAnswerWarning,
 } from "./lib/overwrite.ts";
 import { assertExpectedHash, toConflict, normalizeHash, readWholeFile, assertFile } from "./lib/contents.ts";
-import { previewDiff, contentPreview, encodeLikeShown } from "./render/preview.ts";
+import { previewDiff, contentPreview } from "./render/preview.ts";
 import { object } from "./lib/schema.ts";
 import { choice, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -115,12 +115,12 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
       mode: args.mode,
     });
   },
-  revise: ({ todo }, args, newContent, call) =>
+  revise: ({ todo }, args, [file], call) =>
     planOverwrite(
       { ...args, append: false, content_encoding: "base64" },
       call,
       todo.found,
-      encodeLikeShown(newContent, todo.bytes),
+      file?.bytes ?? todo.bytes,
     ),
   apply: applyWriteFile,
   render(data, args) {

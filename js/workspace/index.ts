@@ -54,7 +54,15 @@ export {
 } from "./mentions.ts";
 export type { PermissionOptions } from "./permissions.ts";
 export { makeReads, type Reads, type ReadStore } from "../pipeline/past/reads.ts";
-export type { ErrorData, Failure, Meta, MetaApproval, Success, ToolResult } from "../pipeline/result.ts";
+export type {
+  AcceptedPart,
+  ErrorData,
+  Failure,
+  Meta,
+  MetaApproval,
+  Success,
+  ToolResult,
+} from "../pipeline/result.ts";
 export type { ToolDefinition } from "./preset-tools.ts";
 export type {
   AgentWorkspace,

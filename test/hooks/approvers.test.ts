@@ -18,6 +18,7 @@ import {
   withHooks,
   within,
 } from "../../js/index.node.ts";
+import { confirmedChange } from "../../js/hooks/changed-files.ts";
 import { place } from "../tools/harness.ts";
 
 const SCOPES = (
@@ -43,7 +44,12 @@ const details = (more: Partial<Confirmation> = {}): Confirmation => ({
   paths: ["/repo/src/f"],
   risk: "low",
   scopes: SCOPES,
-  changes: [{ path: "/repo/src/f", kind: "edit", type: "file" }],
+  changes: [
+    confirmedChange(
+      { path: "/repo/src/f", display: "src/f", kind: "edit", type: "file" },
+      { before: new TextEncoder().encode("a\n"), after: new TextEncoder().encode("b\n") },
+    ),
+  ],
   digest: "sha256:0",
   complete: true,
   onConfirm: () => {},

@@ -118,6 +118,7 @@ describe.each(KINDS)("approvals on %s", (kind) => {
       "proceed_always",
       "proceed_always_tool",
       "proceed_always_server",
+      "proceed_parts",
       "modify_with_editor",
       "cancel",
     ]);

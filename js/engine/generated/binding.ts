@@ -235,6 +235,13 @@ export declare function applyPatchAsync(names: Array<string>, contents: Array<Ui
  */
 export declare function asideName(): string
 
+/**
+ * Returns the content after some hunks of the change between two contents. `chosen` has the number
+ * of each chosen hunk, the number of its chosen rows, and these rows; no rows stand for the whole
+ * hunk.
+ */
+export declare function composeHunks(before: Uint8Array, after: Uint8Array, encoding: string, chosen: Array<number>): Uint8Array
+
 /** Returns `a` followed by `b`, in memory that the addon has allocated. */
 export declare function concat(a: Uint8Array, b: Uint8Array): Uint8Array
 
@@ -261,6 +268,9 @@ export declare function encodeText(text: string, label: string, bom: boolean): U
 
 /** Reports whether a file whose first bytes are `head` contains a private key. */
 export declare function holdsSecretContent(head: Uint8Array): boolean
+
+/** Finds the hunks between two contents in an encoding. The result is a list of `HunkRange`. */
+export declare function hunksBetween(before: Uint8Array, after: Uint8Array, encoding: string): PackedResult
 
 /**
  * Detects the kind and the encoding of a content. `complete` is false if only its beginning is

@@ -32,6 +32,14 @@ export interface TextExports {
   diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, flags: number, context: number, nameBefore: string | undefined, nameAfter: string | undefined, lineLimit: number, byteLimit: number): string;
   /** Resolves to the numbers and the text of a line diff. */
   diffAsync?(before: Uint8Array, after: Uint8Array, flags: number, context: number, nameBefore: string | undefined, nameAfter: string | undefined, lineLimit: number, byteLimit: number, signal?: AbortSignal): Promise<Packed>;
+  /** Finds the hunks between two contents in an encoding. The result is a list of `HunkRange`. */
+  hunksBetween(before: Uint8Array, after: Uint8Array, encoding: string): Packed;
+  /**
+   * Returns the content after some hunks of the change between two contents. `chosen` has the number
+   * of each chosen hunk, the number of its chosen rows, and these rows, in ascending order; no rows
+   * stand for the whole hunk.
+   */
+  composeHunks(before: Uint8Array, after: Uint8Array, encoding: string, chosen: number[]): Uint8Array;
   /** Compares two texts within their lines: by characters, or by words. */
   diffParts(before: string, after: string, chars: boolean): Packed;
   /** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */

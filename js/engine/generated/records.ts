@@ -20,6 +20,56 @@ export const DIFF_FLAGS = {
   noNew: 32,
 } as const;
 
+/** Lines of the new text that replace lines of the old one. Lines count from 0. */
+export interface ReplacedLines {
+  /** The first line in the old text. */
+  readonly oldStart: number;
+  /** The number of removed lines. */
+  readonly oldLines: number;
+  /** The first line in the new text. */
+  readonly newStart: number;
+  /** The number of added lines. */
+  readonly newLines: number;
+}
+
+/** Decodes {@link ReplacedLines}. */
+export function decodeReplacedLines(from: Unpacker): ReplacedLines {
+  return {
+    oldStart: from.num(),
+    oldLines: from.num(),
+    newStart: from.num(),
+    newLines: from.num(),
+  };
+}
+
+/**
+ * A hunk: replaced lines that are near each other, and unchanged lines around them. Lines
+ * count from 0.
+ */
+export interface HunkRange {
+  /** The first line in the old text. */
+  readonly oldStart: number;
+  /** The number of lines in the old text. */
+  readonly oldLines: number;
+  /** The first line in the new text. */
+  readonly newStart: number;
+  /** The number of lines in the new text. */
+  readonly newLines: number;
+  /** The replaced lines, in order. */
+  readonly changes: readonly ReplacedLines[];
+}
+
+/** Decodes {@link HunkRange}. */
+export function decodeHunkRange(from: Unpacker): HunkRange {
+  return {
+    oldStart: from.num(),
+    oldLines: from.num(),
+    newStart: from.num(),
+    newLines: from.num(),
+    changes: from.list(() => decodeReplacedLines(from)),
+  };
+}
+
 /**
  * The algorithm that matches lines.
  *

@@ -4,6 +4,7 @@
  */
 import { type DiffEngine, makeDiffEngine } from "./diff.ts";
 import { type EditBinding, type EditEngine, makeEditEngine } from "./edit.ts";
+import { type HunkEngine, makeHunkEngine } from "./hunks.ts";
 import { type PatchEngine, makePatchEngine } from "./patch.ts";
 
 /** The exports of a binding that this part needs. */
@@ -24,7 +25,7 @@ export interface EngineInfo {
  * Diffs, edits, patches and merges. They are pure: they compute values from bytes and text, and access no
  * file.
  */
-export interface TextEngine extends DiffEngine, EditEngine, PatchEngine {
+export interface TextEngine extends DiffEngine, EditEngine, HunkEngine, PatchEngine {
   readonly info: EngineInfo;
   /** Returns `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
@@ -49,6 +50,7 @@ export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngi
     joined: (a: Uint8Array, b: Uint8Array) => binding.concat?.(a, b) ?? concatBytes(a, b),
     ...makeDiffEngine(binding),
     ...makeEditEngine(binding),
+    ...makeHunkEngine(binding),
     ...makePatchEngine(binding),
   });
 }

@@ -13,6 +13,7 @@ export type {
   PlanRefusal,
   TextPlan,
 } from "./edit.ts";
+export type { HunkChoice, HunkRange, ReplacedLines } from "./hunks.ts";
 export type { EngineInfo, TextEngine } from "./text-engine.ts";
 export type {
   ApplyOptions,
@@ -54,6 +55,24 @@ export const diffAsync: TextEngine["diffAsync"] = (...args) => textEngine().diff
  * @example diffParts("one two", "one three").map((part) => part.text); // ["one ", "two", "three"]
  */
 export const diffParts: TextEngine["diffParts"] = (...args) => textEngine().diffParts(...args);
+
+/**
+ * Returns the hunks between two contents of a file, as ranges of lines.
+ *
+ * @example
+ * const bytes = (text) => new TextEncoder().encode(text);
+ * hunksBetween(bytes("a\n"), bytes("b\n"))[0]?.changes; // [{ oldStart: 0, oldLines: 1, newStart: 0, newLines: 1 }]
+ */
+export const hunksBetween: TextEngine["hunksBetween"] = (...args) => textEngine().hunksBetween(...args);
+
+/**
+ * Returns the content of a file after some of the hunks of a change.
+ *
+ * @example
+ * const bytes = (text) => new TextEncoder().encode(text);
+ * composeHunks(bytes("a\nb\n"), bytes("A\nB\n"), [{ hunk: 0, rows: [0, 2] }]); // "b\nA\n" in UTF-8
+ */
+export const composeHunks: TextEngine["composeHunks"] = (...args) => textEngine().composeHunks(...args);
 
 /**
  * Applies edits to a text: all of them, or none and the reason.

@@ -4,9 +4,9 @@
  */
 import { HUNK_NUMBERS } from "../../diff/parse.ts";
 import type { GrantAccess } from "../../policy/index.ts";
+import { type ChangeDetails, changeDetails, type ChangeSummary } from "../changed-files.ts";
 import type { Confirmation, Risk, Scope } from "../confirm.ts";
 import type { PlainDetails } from "../notebook.ts";
-import type { ConfirmedChange } from "../question.ts";
 
 /** A waiting question. Plain data. */
 export type PendingApproval = {
@@ -32,9 +32,6 @@ interface DirectoryQuestion {
   readonly tool: string;
 }
 
-/** One path of a summary; its contents are served by its number. */
-export type ChangeSummary = Pick<ConfirmedChange, "path" | "kind" | "type" | "from" | "hash" | "mode">;
-
 /** A waiting question without its contents. Plain data. */
 export type ApprovalSummary = {
   readonly id: string;
@@ -52,7 +49,7 @@ export type ApprovalSummary = {
       readonly complete: boolean;
       /** The absolute real path of the (first) changed file. */
       readonly path: string;
-      /** The first paths of the change, in its order. */
+      /** The first paths of the change, in its order; their contents are served by their numbers. */
       readonly changes: readonly ChangeSummary[];
       /** The number of all paths of the change. */
       readonly change_count: number;
@@ -84,7 +81,7 @@ export function summaryOf(question: PendingApproval): ApprovalSummary {
     digest,
     complete,
     path,
-    changes: changes.slice(0, MAX_SUMMARY_CHANGES).map(changeSummaryOf),
+    changes: changes.slice(0, MAX_SUMMARY_CHANGES).map((change) => ({ ...change })),
     change_count: changes.length,
     ...(fileDiff === "" ? {} : { lines: changedLinesOf(fileDiff) }),
     scopes,
@@ -95,17 +92,6 @@ export function summaryOf(question: PendingApproval): ApprovalSummary {
     ...(callId === undefined ? {} : { callId }),
     ...(isModifying === undefined ? {} : { isModifying }),
   });
-}
-
-function changeSummaryOf({ path, kind, type, from, hash, mode }: ConfirmedChange): ChangeSummary {
-  return {
-    path,
-    kind,
-    type,
-    ...(from === undefined ? {} : { from }),
-    ...(hash === undefined ? {} : { hash }),
-    ...(mode === undefined ? {} : { mode }),
-  };
 }
 
 /** Counts the added and removed lines of a unified diff. Only lines inside hunks count. */
@@ -127,13 +113,8 @@ function changedLinesOf(diff: string): { readonly added: number; readonly remove
 
 /** The content of one path of a question. */
 export interface ChangeContents {
-  /** The change, with its contents. */
-  readonly change: ConfirmedChange & {
-    /** The text before the change; null for a new file and where the content is not text. */
-    readonly before?: string | null;
-    /** The text after the change; null for a removed file and where the content is not text. */
-    readonly after?: string | null;
-  };
+  /** The change, with its contents and hunks. */
+  readonly change: ChangeDetails;
   /** A text that differs when the contents differ. */
   readonly tag: string;
 }
@@ -141,13 +122,7 @@ export interface ChangeContents {
 /** Returns the contents of the path with this number; undefined where the question has no such path. */
 export function changeContentsOf(question: PendingApproval, index: number): ChangeContents | undefined {
   if (question.kind === "directory") return undefined;
-  const { changes, digest, path, originalContent, newContent } = question.details;
+  const { changes, digest } = question.details;
   const change = changes[index];
-  if (change === undefined) return undefined;
-  // The question itself has the texts of its first file.
-  const own = change.path === path && !("before" in change);
-  return {
-    change: own ? { ...change, before: originalContent, after: newContent } : change,
-    tag: change.hash ?? `${digest}/${index}`,
-  };
+  return change && { change: changeDetails(change), tag: change.hash ?? `${digest}/${index}` };
 }

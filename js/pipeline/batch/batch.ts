@@ -20,7 +20,7 @@ import { runAfterHooks, runInOrder, batchOutcomeOf } from "./outcomes.ts";
 import { repeatAsApproved, versionsBeforeBatch, TrialRecorder } from "./trial.ts";
 import { holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../change.ts";
 import { lockKeysOf, lockPathsOfCall } from "../path-locks.ts";
-import type { CallOptions } from "../enter.ts";
+import type { AnyChangingTool, CallOptions } from "../enter.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "../guard.ts";
 import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts";
 import {
@@ -29,6 +29,7 @@ import {
   planWithApprovalToReveal,
   approvalFactsIfNeeded,
 } from "../permit.ts";
+import { revisePlan } from "../parts.ts";
 import { assertVersionsUnchanged, type ReviewedPlan, reviewUntilApproved } from "../review.ts";
 import type { Session } from "../session.ts";
 import { type PlaceToApprove, checkWrittenPlaces, unaskedPlaceWarnings } from "../written-places.ts";
@@ -100,6 +101,7 @@ export async function runBatch(
       plan = reviewed.plan;
       if (plan.settled !== undefined) return plan.settled;
       operation.revisions = reviewed.revisions;
+      operation.reviewNote = reviewed.note;
     }
     if (mayAsk) operation.trial = await trials.note(operation, own, plan.base, reviewed);
     try {
@@ -220,7 +222,8 @@ async function repeatOperation(
   for (let attempt = 1; ; attempt++) {
     let plan = await tool.plan(args, call);
     if (plan.settled !== undefined) return plan.settled;
-    for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
+    for (const revision of revisions)
+      plan = await revisePlan(tool as AnyChangingTool, plan, args, revision, call);
     try {
       return await applyGuarded(guarding as GuardSettings, { tool, args, uses, call }, plan);
     } catch (error) {

@@ -9,6 +9,7 @@ import { hooksFor, runBeforeHooks } from "../../hooks/run.ts";
 import { withCanonicalKeys, type Arguments } from "../../tools/lib/schema.ts";
 import type { BatchArgs, BatchData } from "../../tools/batch.ts";
 import type { BaseVersion, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
+import type { Revision } from "../parts.ts";
 import { failureResult } from "../answer.ts";
 import { BatchFailed, type ToolResult, unknownToolFailure } from "../result.ts";
 import {
@@ -46,8 +47,10 @@ export interface Operation {
   modified: readonly string[];
   uses: PathUse[];
   locations: Location[];
-  /** The contents that the reviewer wrote in place of planned ones. */
-  revisions: readonly string[];
+  /** What the reviewer changed, in order. */
+  revisions: readonly Revision[];
+  /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
+  reviewNote: string | undefined;
   /** The result of the trial; undefined for a read. */
   trial: OperationTrial | undefined;
   /** How the guard holds for the operation; undefined until its paths are checked. */
@@ -99,6 +102,7 @@ export async function prepareOperations(
         uses: [],
         locations: [],
         revisions: [],
+        reviewNote: undefined,
         trial: undefined,
         view: refuseEarlyAccess,
         guarding: undefined,

@@ -33,8 +33,8 @@ export async function runInOrder(
       started = performance.now();
       const answer = await step(operation);
       const modifiedByUser = operation.revisions.length > 0;
-      const { tool, args, modified, call } = operation;
-      const changed = { answer, modifiedByUser, approval: undefined };
+      const { tool, args, modified, call, reviewNote } = operation;
+      const changed = { answer, modifiedByUser, reviewNote, approval: undefined };
       operation.result = await successResult(
         tool,
         tool.render,

@@ -13,6 +13,7 @@ import type { Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
 import type { Operation, OperationTrial } from "./operations.ts";
 import type { AnyChangingTool } from "../enter.ts";
 import { applyGuarded, type GuardSettings } from "../guard.ts";
+import { revisePlan } from "../parts.ts";
 import { assertStateUnchanged, realPathsOf, changeQuestionOf, type ReviewedPlan } from "../review.ts";
 
 /** Records the trial of each operation of a batch. */
@@ -64,7 +65,8 @@ export async function repeatAsApproved(
   let plan = await (tool as AnyChangingTool).plan(args, call);
   if ((plan.settled !== undefined) !== settled) throw changedSinceApprovalError(call);
   if (plan.settled !== undefined) return plan.settled;
-  for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
+  for (const revision of revisions)
+    plan = await revisePlan(tool as AnyChangingTool, plan, args, revision, call);
   if (outline !== undefined) {
     const question = await changeQuestionOf({ tool, args, uses, call }, plan);
     if (question.outline !== outline) throw changedSinceApprovalError(call);

@@ -10,6 +10,7 @@ import type { FileChange, FileState } from "./commit.ts";
 import { isTextKind, readWholeFile } from "./contents.ts";
 import { findOmissions, type Omission, omissionError, omissionWarnings } from "./omission.ts";
 import { textFormOf } from "./overwrite.ts";
+import { diffContents } from "../render/preview.ts";
 import { encodeUtf8 } from "./text.ts";
 import { type Call, type PathEffect, type Plan, locationError } from "./tool.ts";
 import { maxAnswerBytes } from "./limits.ts";
@@ -73,6 +74,11 @@ export interface PatchRequest {
 /** The planned changes. */
 export interface PatchTodo {
   readonly changes: readonly FileChange[];
+  /** The previous paths of the moved files, by their new paths. Both are among `changes`. */
+  readonly moves: ReadonlyMap<string, string>;
+  /** The entries of the patch, from which the changes were computed. */
+  readonly patched: readonly PatchedFile[];
+  readonly members: ReadonlyMap<string, PatchMember>;
   readonly data: ApplyPatchData;
   readonly warnings: readonly string[];
 }
@@ -86,7 +92,7 @@ interface CurrentFile extends FileState {
 }
 
 /** A file that the patch names, with its location and its current state. */
-interface PatchMember {
+export interface PatchMember {
   readonly name: string;
   /** The name that diffs show: that of the entry which is used for it. */
   readonly shown: string;
@@ -125,15 +131,11 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     throw locationError("NOT_FOUND", only.at);
   const patched = await applyToMembers(args, members, same, call);
   const changes = fileChangesOf(patched, members);
-  const { text, shown, truncated } = await diffOfAllFiles(changes, patched, members, call, yielder);
-  const data: ApplyPatchData = {
-    applied: !args.dry_run,
-    files: patched.map((file) => patchOutcomeOf(file, members, call)),
-    diff: text,
-    ...(args.warnings.length > 0 ? { warnings: args.warnings } : {}),
-    ...(truncated ? { truncated: true } : {}),
-  };
-  if (shown !== text) shownDiffByData.set(data, shown);
+  const data = await describePatch(
+    { applied: !args.dry_run, ...(args.warnings.length > 0 ? { warnings: args.warnings } : {}) },
+    { changes, patched, members },
+    call,
+  );
   const omissions: { readonly change: FileChange; readonly left: readonly Omission[] }[] = [];
   for (const change of changes) {
     await yielder.yieldIfDue();
@@ -156,7 +158,7 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   const warnings = omissions.flatMap(({ change, left }) =>
     omissionWarnings(left).map((warning) => `${call.display(change.path)}: ${warning}`),
   );
-  const todo = { changes, data, warnings };
+  const todo = { changes, moves: movesOf(changes, patched, members), patched, members, data, warnings };
   const base = [...members.values()].map(({ at, found }) => ({
     path: at.path,
     version: found?.version ?? null,
@@ -167,6 +169,43 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     before === null || after === null ? [] : [{ path, before: before.bytes, after: after.bytes, quoted }],
   );
   return { todo, base, touched };
+}
+
+/** Returns the data of the answer about these changes. */
+export async function describePatch(
+  facts: Pick<ApplyPatchData, "applied" | "warnings">,
+  { changes, patched, members }: Pick<PatchTodo, "changes" | "patched" | "members">,
+  call: Call,
+): Promise<ApplyPatchData> {
+  const yielder = new Yielder({ signal: call.signal });
+  const { text, shown, truncated } = await diffOfAllFiles(changes, patched, members, call, yielder);
+  const { applied, warnings } = facts;
+  const data: ApplyPatchData = {
+    applied,
+    files: patched.map((file) => patchOutcomeOf(file, members, call)),
+    diff: text,
+    ...(warnings === undefined ? {} : { warnings }),
+    ...(truncated ? { truncated: true } : {}),
+  };
+  if (shown !== text) shownDiffByData.set(data, shown);
+  return data;
+}
+
+/** Returns the previous paths of the files that a patch moves, by their new paths. */
+function movesOf(
+  changes: readonly FileChange[],
+  patched: readonly PatchedFile[],
+  members: ReadonlyMap<string, PatchMember>,
+): ReadonlyMap<string, string> {
+  const written = new Set(changes.flatMap(({ path, after }) => (after === null ? [] : [path])));
+  const removed = new Set(changes.flatMap(({ path, after }) => (after === null ? [path] : [])));
+  const moves = new Map<string, string>();
+  for (const { operation, path, from } of patched) {
+    const [to, source] = [members.get(path)?.at.path, from === null ? undefined : members.get(from)?.at.path];
+    if (operation !== "rename" || to === undefined || source === undefined) continue;
+    if (written.has(to) && removed.has(source)) moves.set(to, source);
+  }
+  return moves;
 }
 
 /**
@@ -361,11 +400,10 @@ async function diffOfAllFiles(
     };
     const [before, after] = [old?.bytes ?? EMPTY_BYTES, now?.bytes ?? EMPTY_BYTES];
     // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
-    const made = engine().diff(before, after, { ...options, lineEnds: "raw" });
+    const made = diffContents(before, after, { ...options, lineEnds: "raw" });
     const hunks = (diff: string): string => (withHeaders && !diff.includes("\n@@ ") ? "" : diff);
     text += header + hunks(made.text);
-    shown +=
-      header + hunks(made.text.includes("\r") ? engine().diff(before, after, options).text : made.text);
+    shown += header + hunks(made.text.includes("\r") ? diffContents(before, after, options).text : made.text);
     truncated ||= made.truncated;
   }
   return { text, shown, truncated };

@@ -242,6 +242,16 @@ export interface PreviewChange {
   readonly hash?: string;
   /** The new permission bits in octal; absent when they stay. */
   readonly mode?: string;
+  /** The content of a file before and after; null where there is no file. Absent when it was not read. */
+  readonly contents?: { readonly before: Uint8Array | null; readonly after: Uint8Array | null };
+}
+
+/** A file of a plan, with what a reviewer made of it. */
+export interface RevisedFile {
+  /** The path in the `changes` of the preview. */
+  readonly path: string;
+  /** The content to write in place of the planned one; null to leave the file as it is. */
+  readonly bytes: Uint8Array | null;
 }
 
 /** A change that has been computed, but not made. */
@@ -352,8 +362,16 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   readonly unrecorded?: boolean;
   plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;
   preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
-  /** Returns the plan with the content that a reviewer has edited in place of the planned one. */
-  revise?(plan: Plan<Data, Todo>, args: Args, newContent: string, call: Call): MaybePromise<Plan<Data, Todo>>;
+  /**
+   * Returns the plan with the contents that a reviewer has chosen. Files that are not among `files` stay as they are
+   * planned; at least one file is written.
+   */
+  revise?(
+    plan: Plan<Data, Todo>,
+    args: Args,
+    files: readonly RevisedFile[],
+    call: Call,
+  ): MaybePromise<Plan<Data, Todo>>;
   /** True when `apply` writes several files, all or none. Default false: it writes one. */
   readonly several?: boolean;
   /**

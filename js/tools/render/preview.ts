@@ -3,6 +3,8 @@
  * hash of the bytes to be written.
  */
 import { engine } from "../../engine/current.ts";
+import type { DecodedText } from "../../engine/read.ts";
+import type { DiffOptions, DiffResult } from "../../engine/text/diff.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { EntryType, FsBackend } from "../../backends/backend.ts";
 import { lstatVia, readVersioned } from "../../backends/fallback/fallback.ts";
@@ -39,7 +41,16 @@ export function contentPreview(
     newContent,
     ...(newContent === null ? { newBytes: after } : {}),
     hash,
-    changes: [{ path, kind, type: "file", hash, ...(mode === undefined ? {} : { mode }) }],
+    changes: [
+      {
+        path,
+        kind,
+        type: "file",
+        hash,
+        ...(mode === undefined ? {} : { mode }),
+        contents: { before, after },
+      },
+    ],
   };
 }
 
@@ -55,16 +66,20 @@ export function hashOfAll(contents: readonly (Uint8Array | null)[]): string {
     : engine().sha256(encodeUtf8(hashes.join("\n")));
 }
 
-/** Returns the text of a file for a reviewer; null when the bytes are not text. */
-export function textIfDecodable(bytes: Uint8Array): string | null {
+/** Returns a file as text for a reviewer; null when the bytes are not text. */
+export function decodeIfText(bytes: Uint8Array): DecodedText | null {
   try {
     const { kind } = engine().inspect(bytes);
-    if (kind !== "text" && kind !== "svg" && kind !== "empty") return null;
-    return engine().decodeText(bytes).text;
+    return kind === "text" || kind === "svg" || kind === "empty" ? engine().decodeText(bytes) : null;
   } catch (error) {
     if (error instanceof FilewrightError) return null;
     throw error;
   }
+}
+
+/** Returns the text of a file for a reviewer; null when the bytes are not text. */
+export function textIfDecodable(bytes: Uint8Array): string | null {
+  return decodeIfText(bytes)?.text ?? null;
 }
 
 /**
@@ -175,5 +190,16 @@ const MAX_PREVIEW_BYTES = 1024 * 1024;
  * a file that does not exist yet.
  */
 export function previewDiff(before: Uint8Array | null, after: Uint8Array, path: string): string {
-  return engine().diff(before ?? EMPTY_BYTES, after, { oldName: path }).text;
+  return diffContents(before ?? EMPTY_BYTES, after, { oldName: path }).text;
 }
+
+/** Compares two contents of a file line by line, as text where they are text in another encoding than UTF-8. */
+export function diffContents(before: Uint8Array, after: Uint8Array, options: DiffOptions): DiffResult {
+  const made = engine().diff(before, after, options);
+  if (!UNREADABLE.test(made.text)) return made;
+  const [old, now] = [decodeIfText(before), decodeIfText(after)];
+  return old === null || now === null ? made : engine().diff(old.text, now.text, options);
+}
+
+/** Matches what the bytes of UTF-16 and of encodings older than Unicode are in a diff that takes them for UTF-8. */
+const UNREADABLE = /[\0\ufffd]/u;

@@ -6,6 +6,7 @@
 //! file costs two memory comparisons.
 //!
 //! - [`compare`] finds the changed line ranges ([`Comparison`]);
+//! - [`HunkRange`] groups them into hunks;
 //! - [`unified`] prints them, and is the only module that knows the format;
 //! - [`compute`] bounds the work: inputs beyond the budget get a coarser but correct diff.
 //!
@@ -17,6 +18,7 @@ mod bits;
 mod call;
 mod compute;
 mod histogram;
+mod hunks;
 mod intern;
 mod lines;
 mod marks;
@@ -31,6 +33,8 @@ use std::ops::Range;
 
 pub use call::DiffCall;
 pub(crate) use compute::changes_between_lines;
+pub(crate) use hunks::hunks_between;
+pub use hunks::{HunkRange, ReplacedLines};
 pub(crate) use intern::hash_line;
 pub use lines::ComparedLines;
 pub(crate) use lines::SharedMargins;

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::compute::compare_between_margins;
+use super::hunks::{hunk_groups, hunk_lines};
 use super::lines::{SharedMargins, common_prefix_len};
 use super::{Change, ComparedLines, Comparison, DiffOptions, name};
 use crate::text::Eol;
@@ -156,14 +157,6 @@ fn with_lf_ending(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Groups the changes into hunks: changes with at most twice the context of unchanged lines between
-/// them share one.
-pub(super) fn hunk_groups(changes: &[Change], context: u32) -> impl Iterator<Item = &[Change]> {
-    changes.chunk_by(move |last, next| {
-        next.before.start - last.before.end <= context.saturating_mul(2)
-    })
-}
-
 /// Prints the hunks of a comparison, cutting where the limits are reached.
 struct HunkPrinter<'a, 'b> {
     comparison: &'b Comparison<'a>,
@@ -208,20 +201,11 @@ impl HunkPrinter<'_, '_> {
 
     /// Prints one hunk and returns the number of changed lines that it printed.
     fn print_hunk(&mut self, group: &[Change], context: u32) -> u64 {
-        let (Some(first), Some(last)) = (group.first(), group.last()) else { return 0 };
-        let (old, new) = (&self.comparison.before, &self.comparison.after);
-        let lead = context.min(first.before.start - old.skipped);
-        let trail = context.min(old.end() - last.before.end);
-        let lines = |from: u32, to: u32| (if from == to { from } else { from + 1 }, to - from);
-        let (old_start, old_lines) = lines(first.before.start - lead, last.before.end + trail);
-        // With `ignore_whitespace` too, each unchanged line of one text is paired with one of the
-        // other.
-        let after_end = (last.after.end + trail).min(new.end());
-        let (new_start, new_lines) = lines(first.after.start - lead, after_end);
-        for (marker, start, count) in [("@@ -", old_start, old_lines), (" +", new_start, new_lines)]
-        {
+        let (old, new) = hunk_lines(self.comparison, group, context);
+        for (marker, lines) in [("@@ -", &old), (" +", &new)] {
+            let count = lines.end - lines.start;
             self.out.text.push_str(marker);
-            push_number(&mut self.out.text, start);
+            push_number(&mut self.out.text, lines.start + u32::from(count > 0));
             if count != 1 {
                 self.out.text.push(',');
                 push_number(&mut self.out.text, count);
@@ -229,7 +213,7 @@ impl HunkPrinter<'_, '_> {
         }
         self.out.text.push_str(" @@\n");
         let mut shown = 0;
-        let mut next = first.before.start - lead;
+        let mut next = old.start;
         for change in group {
             self.print_context(next, change.before.start);
             shown += self.print_change(change);
@@ -239,7 +223,7 @@ impl HunkPrinter<'_, '_> {
             }
         }
         if !self.is_full() {
-            self.print_context(next, last.before.end + trail);
+            self.print_context(next, old.end);
         }
         shown
     }

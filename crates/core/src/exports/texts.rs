@@ -6,6 +6,7 @@ use crate::edit::{self, EditRequest, Plan, PlanFacts};
 use crate::error::Result;
 use crate::merge3::{self, MergeOptions, MergedText};
 use crate::pack::Packed;
+use crate::patch::compose::{LineForm, compose};
 use crate::patch::{Contents, PatchRequest, PatchedFiles};
 use crate::wire::Wire;
 
@@ -50,6 +51,23 @@ pub fn diff_async(
 ) -> OnlyAsync<Packed> {
     let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
     Ok(call.run(before, after)?.packed())
+}
+
+/// Finds the hunks between two contents in an encoding. The result is a list of `HunkRange`.
+pub fn hunks_between(before: &[u8], after: &[u8], encoding: &str) -> Packed {
+    LineForm::of(encoding).hunks(before, after).packed()
+}
+
+/// Returns the content after some hunks of the change between two contents. `chosen` has the number
+/// of each chosen hunk, the number of its chosen rows, and these rows, in ascending order; no rows
+/// stand for the whole hunk.
+pub fn compose_hunks(
+    before: &[u8],
+    after: &[u8],
+    encoding: &str,
+    chosen: &[u32],
+) -> Result<Vec<u8>> {
+    compose(before, after, LineForm::of(encoding), chosen)
 }
 
 /// Compares two texts within their lines: by characters, or by words.

@@ -6,6 +6,7 @@
 //! - [`apply`]: applies each hunk where its lines are, or refuses it with the lines that differ
 //!   or with the lines where it matches equally well. A hunk that is already applied is refused
 //!   too, so that nothing is a silent no-op.
+//! - [`compose`]: returns a file after some of the hunks of a change.
 //! - [`set`]: applies a whole patch to a set of files.
 //! - [`reverse`]: returns the patch that undoes a patch.
 //!
@@ -13,6 +14,7 @@
 //! paths may be changed; a path is only the text in the patch.
 
 pub mod apply;
+pub mod compose;
 mod file;
 mod headers;
 mod json;

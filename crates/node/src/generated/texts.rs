@@ -73,6 +73,25 @@ pub fn diff_async(
     })
 }
 
+/// Finds the hunks between two contents in an encoding. The result is a list of `HunkRange`.
+#[napi]
+pub fn hunks_between(before: &[u8], after: &[u8], encoding: String) -> napi::Result<PackedResult> {
+    result_of(|| Ok(exports::hunks_between(before, after, &encoding)))
+}
+
+/// Returns the content after some hunks of the change between two contents. `chosen` has the number
+/// of each chosen hunk, the number of its chosen rows, and these rows, in ascending order; no rows
+/// stand for the whole hunk.
+#[napi]
+pub fn compose_hunks(
+    before: &[u8],
+    after: &[u8],
+    encoding: String,
+    chosen: Vec<u32>,
+) -> napi::Result<Buffer> {
+    result_of(|| exports::compose_hunks(before, after, &encoding, &chosen))
+}
+
 /// Compares two texts within their lines: by characters, or by words.
 #[napi]
 pub fn diff_parts(before: String, after: String, chars: bool) -> napi::Result<PackedResult> {

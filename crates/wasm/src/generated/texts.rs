@@ -39,6 +39,25 @@ pub fn diff(
     ))
 }
 
+/// Finds the hunks between two contents in an encoding. The result is a list of `HunkRange`.
+#[wasm_bindgen(js_name = hunksBetween)]
+pub fn hunks_between(before: &[u8], after: &[u8], encoding: &str) -> PackedResult {
+    exports::hunks_between(before, after, encoding).into()
+}
+
+/// Returns the content after some hunks of the change between two contents. `chosen` has the number
+/// of each chosen hunk, the number of its chosen rows, and these rows, in ascending order; no rows
+/// stand for the whole hunk.
+#[wasm_bindgen(js_name = composeHunks)]
+pub fn compose_hunks(
+    before: &[u8],
+    after: &[u8],
+    encoding: &str,
+    chosen: Vec<u32>,
+) -> Result<Vec<u8>, JsValue> {
+    js(exports::compose_hunks(before, after, encoding, &chosen))
+}
+
 /// Compares two texts within their lines: by characters, or by words.
 #[wasm_bindgen(js_name = diffParts)]
 pub fn diff_parts(before: &str, after: &str, chars: bool) -> PackedResult {
