@@ -21,7 +21,7 @@ export {
 export * from "./confirm.ts";
 export * from "./approval-queue.ts";
 export type { QueueEvent, QueueState, WithdrawalReason } from "./queue/event-log.ts";
-export type { ApprovalSummary, ChangeSummary, PendingApproval } from "./queue/summary.ts";
+export type { ApprovalSummary, PendingApproval } from "./queue/summary.ts";
 export * from "./events.ts";
 export * from "./foreign.ts";
 export * from "./headless.ts";

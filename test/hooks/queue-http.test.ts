@@ -1,6 +1,7 @@
 /** The approval queue as its clients meet it: events that nobody misses, contents on demand, and hostile requests. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { approvalQueue, type ApprovalQueue, type Confirmation } from "../../js/index.node.ts";
+import { confirmedChange } from "../../js/hooks/changed-files.ts";
 import { place } from "../tools/harness.ts";
 
 const details = (more: Partial<Confirmation> = {}): Confirmation => ({
@@ -18,7 +19,12 @@ const details = (more: Partial<Confirmation> = {}): Confirmation => ({
     { outcome: "proceed_once", label: "once" },
     { outcome: "cancel", label: "refuse" },
   ],
-  changes: [{ path: "/repo/src/f", kind: "edit", type: "file", hash: "sha256:new" }],
+  changes: [
+    confirmedChange(
+      { path: "/repo/src/f", display: "src/f", kind: "edit", type: "file", hash: "sha256:new" },
+      { before: Buffer.from("a\nsame\n"), after: Buffer.from("++ b\nc\nsame\n") },
+    ),
+  ],
   digest: "sha256:0",
   complete: true,
   callId: "call-1",
@@ -223,7 +229,10 @@ describe("contents", () => {
     const got = await send(queue, `/${id}/changes/0`);
     const tag = got.headers.get("etag")!;
     expect(tag).toBe(`"${whole.details.hash}"`);
-    expect(await got.json()).toMatchObject({ kind: "edit", before: "a\n", after: "b\n" });
+    expect(await got.json()).toMatchObject({
+      ...{ kind: "edit", before: "a\n", after: "b\n", whole: false },
+      hunks: [{ oldStart: 1, newStart: 1, rows: [{ kind: "removed", text: "a" }, { kind: "added" }] }],
+    });
     const again = await send(queue, `/${id}/changes/0`, { headers: { "if-none-match": `"x", ${tag}` } });
     expect([again.status, await again.text()]).toEqual([304, ""]);
     queue.answer(id, { outcome: "cancel" });

@@ -41,6 +41,15 @@ const cases: Record<string, (engine: Engine) => unknown> = {
       encoding: "utf-16",
     }),
   "an edit of bytes, later": (e) => e.planEditsBytesAsync(utf8(before), [{ oldText: "o", newText: "0" }]),
+  hunks: (e) => e.hunksBetween(utf8(before), utf8(after)),
+  "hunks of UTF-16": (e) =>
+    e.hunksBetween(Uint8Array.of(97, 0, 10, 0), Uint8Array.of(98, 0, 10, 10, 0, 10), "utf-16le"),
+  "a content after some hunks": (e) => e.composeHunks(utf8(before), utf8(after), [{ hunk: 0 }]),
+  "a content after some lines": (e) =>
+    e.composeHunks(utf8(before), utf8(after), [{ hunk: 0, rows: [5, 2, 1] }]),
+  "a hunk that is not there": (e) => e.composeHunks(utf8(before), utf8(after), [{ hunk: 1 }]),
+  "a hunk without lines": (e) => e.composeHunks(utf8(before), utf8(after), [{ hunk: 0, rows: [] }]),
+  "a hunk that is no number": (e) => e.composeHunks(utf8(before), utf8(after), [{ hunk: -1 }]),
   "a patch read": (e) => e.parsePatch(patch),
   "a patch read backwards": (e) => e.parsePatch(patch, { reverse: true, strip: 1 }),
   "an envelope read": (e) => e.parsePatch(envelope),

@@ -92,7 +92,7 @@ interface CurrentFile extends FileState {
 }
 
 /** A file that the patch names, with its location and its current state. */
-export interface PatchMember {
+interface PatchMember {
   readonly name: string;
   /** The name that diffs show: that of the entry which is used for it. */
   readonly shown: string;
