@@ -237,8 +237,8 @@ export declare function asideName(): string
 
 /**
  * Returns the content after some hunks of the change between two contents. `chosen` has the number
- * of each chosen hunk, the number of its chosen rows, and these rows; no rows stand for the whole
- * hunk.
+ * of each chosen hunk, the number of its chosen rows, and these rows, in ascending order; no rows
+ * stand for the whole hunk.
  */
 export declare function composeHunks(before: Uint8Array, after: Uint8Array, encoding: string, chosen: Array<number>): Uint8Array
 
