@@ -11,6 +11,8 @@ import {
   type Workspace,
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
+import { hostOfOpenWorkspace } from "../../js/mcp/host.ts";
+import { makeMcpHandler } from "../../js/mcp/transport/handler.ts";
 import { memoryStorage } from "../../js/storage/index.ts";
 import { KINDS, place, temporary } from "../tools/harness.ts";
 
@@ -209,6 +211,37 @@ describe.each(KINDS)("a scope on %s", (kind) => {
     for (let at = 0; at < 120; at++) await ws.call(...write("many"));
     expect(count({})).toEqual({ covered: 100, calls: 100 });
   });
+});
+
+test("over MCP a turn is named in the request, and what is no short text names none", async () => {
+  const person = asking();
+  const { ws } = await place("memory", {}, { confirm: person.confirm });
+  const host = await hostOfOpenWorkspace(ws, "canonical");
+  const handler = makeMcpHandler({ host, version: "1", structured: "full" });
+  const asks = async (turn: unknown): Promise<boolean> => {
+    const before = person.shown.length;
+    const params = {
+      name: "write_file",
+      arguments: { path: "a", content: String(Math.random()) },
+      ...(turn === undefined ? {} : { _meta: { "filewright/turn": turn } }),
+    };
+    const response = await handler.fetch(
+      new Request("http://127.0.0.1/mcp", {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+      }),
+    );
+    expect(await response.text()).not.toContain('"isError":true');
+    return person.shown.length > before;
+  };
+  person.next = scoped({ tool: "write_file", path: "**", until: "turn" });
+  expect(await asks("first")).toBe(true);
+  expect(await asks("first")).toBe(false);
+  for (const other of ["second", "", 1, ["first"], "first".repeat(100), undefined])
+    expect(await asks(other), String(other)).toBe(true);
+  expect(await asks("first")).toBe(false);
+  await handler.close();
 });
 
 describe("what is kept", () => {

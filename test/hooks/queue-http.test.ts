@@ -167,7 +167,7 @@ describe("events", () => {
   });
 
   test("a comment line each 15 s shows that the stream lives", async () => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const stream = await events(approvalQueue());
     expect(await stream.raw()).toContain('"state"');
     const comment = stream.raw();
