@@ -1,111 +1,16 @@
 /** Searches of forks beside the copy of their parent's files: the answers of a walk of the fork, whatever has changed. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
 import { memoryStorage, type Storage } from "../../../js/storage/index.ts";
-import { openWorkspace, type ForkWorkspace, type Workspace } from "../../../js/workspace/index.node.ts";
-import { answer, change, commitAll, deny, openScanned, query } from "./generated.ts";
+import type { ForkWorkspace } from "../../../js/workspace/index.node.ts";
+import { compareForksWithWalks, filesWith, notingForks } from "./fork-parity.ts";
+import { openScanned } from "./generated.ts";
 import { copies, countFiles, open, put, temporaryDirectory, untilWarm } from "./support.ts";
-
-/** Notes the forks of a storage, and those of its forks, in the order in which they are made. */
-function notingForks(storage: Storage, made: Storage[] = []): Storage[] {
-  const { fork } = storage;
-  storage.fork = async (name, options) => {
-    const found = (await fork?.call(storage, name, options)) as Storage;
-    made.push(found);
-    notingForks(found, made);
-    return found;
-  };
-  return made;
-}
-
-interface Found {
-  readonly files: readonly string[];
-  readonly fresh: string;
-}
-
-async function filesWith(ws: Workspace, pattern: string, more: object = {}): Promise<Found> {
-  const result = await ws.call("grep", { pattern, output: "files", ...more });
-  expect(result).toMatchObject({ ok: true });
-  return result.data as unknown as Found;
-}
 
 describe("a search in a fork", () => {
   it("answers as a walk of the fork, while forks of forks and their parents change", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "fw-forks-"));
-    let round = 0;
-    let [besideCopy, searches] = [0, 0];
-    const some = fc.array(change, { maxLength: 6 });
-    const generated = [
-      fc.array(change, { minLength: 10, maxLength: 40 }),
-      fc.array(some, { minLength: 6, maxLength: 6 }),
-      fc.array(query, { minLength: 3, maxLength: 5 }),
-      deny,
-    ] as const;
-    try {
-      await fc.assert(
-        fc.asyncProperty(...generated, async (first, later, asked, denied) => {
-          const storage = memoryStorage();
-          const made = notingForks(storage);
-          await storage.commit([{ op: "mkdir", path: "/ws" }]);
-          await commitAll(storage, first);
-          const access = { deny: denied.filter((glob) => !glob.startsWith("/")) };
-          const stateDir = join(folder, String(round++));
-          const ws = await openWorkspace({ storage, root: "/ws", stateDir, access });
-          const opened: Workspace[] = [ws];
-          const compare = async (fork: Workspace, at: Storage): Promise<void> => {
-            const scanned = await openScanned(at, access);
-            opened.push(scanned);
-            for (const args of asked) {
-              expect(await answer(fork, args)).toEqual(await answer(scanned, args));
-              searches++;
-              if ((await filesWith(fork, "needle", { max_results: 1 })).fresh !== "scan") besideCopy++;
-            }
-          };
-          try {
-            await untilWarm(ws);
-            const [inFork, inParent, inInner, ofParent, ofFork, last] = later;
-            const fork = await ws.fork();
-            const at = made.at(-1) as Storage;
-            await commitAll(at, inFork ?? []);
-            await compare(fork, at);
-            // The parent moves on, and its copy does not follow until it is searched itself.
-            await commitAll(storage, inParent ?? []);
-            await compare(fork, at);
-            const inner = await fork.fork();
-            const innerAt = made.at(-1) as Storage;
-            await commitAll(innerAt, inInner ?? []);
-            await commitAll(storage, ofParent ?? []);
-            await compare(inner, innerAt);
-            await ws.call("grep", { pattern: "needle" });
-            await commitAll(at, ofFork ?? []);
-            await compare(fork, at);
-            await compare(inner, innerAt);
-            // A fork of what the parent is now, and one of which nothing was searched before its parent moved on.
-            const late = await ws.fork();
-            const lateAt = made.at(-1) as Storage;
-            await commitAll(storage, last ?? []);
-            await compare(late, lateAt);
-            await compare(ws, storage);
-            await storage.merge(at, { favour: "theirs" });
-            await compare(ws, storage);
-            await compare(fork, at);
-            await fork.drop();
-            await compare(late, lateAt);
-          } finally {
-            for (const one of opened.reverse()) await one.close();
-          }
-        }),
-        { numRuns: 10, seed: 20_261_127 },
-      );
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-    // Most of these searches are answered by the index of the copy.
-    expect(besideCopy).toBeGreaterThan(searches / 3);
+    await compareForksWithWalks(memoryStorage, 10);
   }, 120_000);
 
   it("copies nothing, and reads from the storage only what has changed", async () => {
