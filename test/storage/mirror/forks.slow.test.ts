@@ -16,6 +16,6 @@ describe.skipIf(missingServer() !== undefined)("a search in a fork on Postgres",
   it("answers as a walk of the fork, while forks of forks and their parents change", async () => {
     const client = server.pool();
     let number = 0;
-    await compareForksWithWalks(() => postgresStorage({ client, workspace: `parity-${number++}` }), 8);
+    await compareForksWithWalks(() => postgresStorage({ client, workspace: `parity-${number++}` }), 4);
   }, 240_000);
 });

@@ -10,7 +10,7 @@ import { copies, countFiles, open, put, temporaryDirectory, untilWarm } from "./
 
 describe("a search in a fork", () => {
   it("answers as a walk of the fork, while forks of forks and their parents change", async () => {
-    await compareForksWithWalks(memoryStorage, 10);
+    await compareForksWithWalks(memoryStorage, 6);
   }, 120_000);
 
   it("copies nothing, and reads from the storage only what has changed", async () => {
