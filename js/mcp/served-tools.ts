@@ -323,7 +323,7 @@ export function leanPreset(offered: readonly string[] = LEAN_TOOLS): Preset {
   });
 }
 
-/** The preset of a server. `lean` means our own tools in a short form; see {@link leanPreset}. */
+/** The preset of a server. `lean` means our own tools in a short form; see `leanPreset`. */
 export type ServedPreset = PresetName | "lean";
 
 /** The name in `--tools` that stands for all tools of the preset. */
