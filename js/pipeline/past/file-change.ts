@@ -5,28 +5,17 @@ import { storedContentOf } from "../../storage/staged/stored-content.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import { type ChangedBytes, type ConfirmedChange, confirmedChange } from "../../hooks/changed-files.ts";
 import { previewDiff, textIfDecodable } from "../../tools/render/preview.ts";
 
-/** A path that a past call changed, or that a rewind changes. */
-export interface HistoryChange {
-  /** The absolute path of the entry. */
-  readonly path: string;
-  /** The path for people and models: relative to the working directory if it is inside. */
-  readonly display: string;
+/**
+ * A path that a past call changed, or that a rewind changes. Its texts and hunks are computed when they are read for the
+ * first time; a text is null also where it is not known.
+ */
+export interface HistoryChange extends ConfirmedChange {
   readonly kind: "create" | "edit" | "delete" | "move";
-  readonly type: EntryType;
-  /** The absolute path from which the entry was moved. */
-  readonly from?: string;
   /** `sha256:` of the content before, when it is known. */
   readonly beforeHash?: string;
-  /** `sha256:` of the content after, when it is known. */
-  readonly hash?: string;
-  /** The permission bits after the change in octal, when they changed. */
-  readonly mode?: string;
-  /** The text before; null where there was no file, its content is not text, or not known. */
-  readonly before: string | null;
-  /** The text after; null where there is no file, its content is not text, or not known. */
-  readonly after: string | null;
   /** The unified diff of the texts; empty where one is no text, too large or not known. */
   readonly diff: string;
   /**
@@ -34,6 +23,14 @@ export interface HistoryChange {
    * or the next change of it, still has that content. Absent when both are known.
    */
   readonly unknown?: readonly ("before" | "after")[];
+}
+
+/** The bytes of the changes whose contents are both known. */
+const contentsByChange = new WeakMap<HistoryChange, ChangedBytes>();
+
+/** Returns the contents of a changed file; undefined when one is not known, and for what is no file. */
+export function contentsOf(change: HistoryChange): ChangedBytes | undefined {
+  return contentsByChange.get(change);
 }
 
 /** One side of a change: the entry and its content; null for no entry. */
@@ -64,23 +61,41 @@ export function historyChange(
   const unknown = (["before", "after"] as const).filter(
     (side) => sides[side]?.bytes === undefined && sides[side] !== null,
   );
-  const [old, now] = [textOf(sides.before), textOf(sides.after)];
+  const isFile = sides.before !== null || sides.after !== null;
+  const bytes: ChangedBytes | undefined =
+    isFile && unknown.length === 0
+      ? { before: sides.before?.bytes ?? null, after: sides.after?.bytes ?? null }
+      : undefined;
   const hashes = { beforeHash: hashOf(sides.before), hash: hashOf(sides.after) };
   const isModeNew = after?.mode !== undefined && before?.mode !== undefined && after.mode !== before.mode;
-  return Object.freeze({
-    path,
-    display,
-    kind,
-    type,
-    ...(from === undefined ? {} : { from }),
+  const confirmed = confirmedChange(
+    {
+      path,
+      display,
+      kind,
+      type,
+      ...(from === undefined ? {} : { from }),
+      ...(hashes.hash === undefined ? {} : { hash: hashes.hash }),
+      ...(isModeNew ? { mode: (after.mode as number).toString(8).padStart(4, "0") } : {}),
+    },
+    bytes,
+  );
+  const known = {
+    ...confirmed,
     ...(hashes.beforeHash === undefined ? {} : { beforeHash: hashes.beforeHash }),
-    ...(hashes.hash === undefined ? {} : { hash: hashes.hash }),
-    ...(isModeNew ? { mode: (after.mode as number).toString(8).padStart(4, "0") } : {}),
-    before: old,
-    after: now,
     diff: diffOf(sides.before, sides.after, display),
     ...(unknown.length === 0 ? {} : { unknown: Object.freeze(unknown) }),
-  });
+  };
+  const lazy = (get: () => unknown): PropertyDescriptor => ({ enumerable: false, get });
+  const change = Object.defineProperties(known, {
+    before: lazy(() => textOf(sides.before)),
+    after: lazy(() => textOf(sides.after)),
+    binary: lazy(() => confirmed.binary),
+    hunks: lazy(() => confirmed.hunks),
+    whole: lazy(() => confirmed.whole),
+  }) as HistoryChange;
+  if (bytes !== undefined) contentsByChange.set(change, bytes);
+  return Object.freeze(change);
 }
 
 /** Returns the state of an entry as one side of a change. What stands for a stored content is no content. */

@@ -7,7 +7,7 @@ import { rollBack } from "../../backends/transaction/rollback.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { RewindPlan, RewoundPath } from "../../journal/index.ts";
-import type { HistoryChange } from "../../pipeline/past/file-change.ts";
+import { contentsOf, type HistoryChange } from "../../pipeline/past/file-change.ts";
 import { currentVersionsOf } from "../../tools/render/preview.ts";
 import { object } from "../../tools/lib/schema.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
@@ -197,9 +197,12 @@ function effectsOf(
     : [];
 }
 
-function previewChangeOf({ path, kind, type, from, hash, mode }: HistoryChange): PreviewChange {
+function previewChangeOf(change: HistoryChange): PreviewChange {
+  const { path, kind, type, from, hash, mode } = change;
+  const contents = contentsOf(change);
   return {
     path,
+    ...(contents === undefined ? {} : { contents }),
     kind,
     type,
     ...(from === undefined ? {} : { from }),

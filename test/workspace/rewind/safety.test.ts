@@ -51,7 +51,13 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
       ["a.txt", "edit"],
       ["new", "delete"],
     ]);
-    if (kind !== "storage") expect(asked[0]?.fileDiff).toContain("-two\n+one\n");
+    if (kind !== "storage") {
+      expect(asked[0]?.fileDiff).toContain("-two\n+one\n");
+      expect(asked[0]?.changes[0]?.hunks[0]?.rows.map((row) => [row.kind, row.text])).toEqual([
+        ["removed", "two"],
+        ["added", "one"],
+      ]);
+    }
     outcome = "proceed_once";
     const { callId } = await ws.rewind("start");
     expect(asked).toHaveLength(2);
