@@ -18,7 +18,9 @@ export interface ChangeSummary {
   readonly path: string;
   /** The path for people and models: relative to the working directory if it is inside. */
   readonly display: string;
+  /** What happens to the entry. */
   readonly kind: "create" | "edit" | "delete" | "move" | "copy";
+  /** The type of the entry. */
   readonly type: "file" | "dir" | "symlink" | "other";
   /** The absolute path from which the entry is moved or copied. */
   readonly from?: string;
@@ -30,6 +32,7 @@ export interface ChangeSummary {
 
 /** One line of a hunk. Lines count from 1. */
 export interface HunkRow {
+  /** The side that has the line: both, the old content, or the new one. */
   readonly kind: "same" | "removed" | "added";
   /** The line in the old content; null for an added line. */
   readonly old: number | null;
@@ -43,9 +46,13 @@ export interface HunkRow {
 
 /** A hunk of a change. Lines count from 1; a side without lines has the number of the line before it. */
 export interface ChangeHunk {
+  /** The first line of the hunk in the old content. */
   readonly oldStart: number;
+  /** The number of its lines in the old content. */
   readonly oldLines: number;
+  /** The first line of the hunk in the new content. */
   readonly newStart: number;
+  /** The number of its lines in the new content. */
   readonly newLines: number;
   /** The lines in order. Empty where the change has no text: of binary content, a directory, or only a name or mode. */
   readonly rows: readonly HunkRow[];
@@ -66,7 +73,12 @@ export interface ChangeContents {
   /** The text after; null where there is no file, or its content is not text. */
   readonly after: string | null;
   /** The contents that are not text; null for a side that is text or does not exist. Absent where both are. */
-  readonly binary?: { readonly before: BinaryContent | null; readonly after: BinaryContent | null };
+  readonly binary?: {
+    /** The content before the change. */
+    readonly before: BinaryContent | null;
+    /** The content after the change. */
+    readonly after: BinaryContent | null;
+  };
   /** The hunks, at least one. */
   readonly hunks: readonly ChangeHunk[];
   /**

@@ -63,6 +63,7 @@ export const MARK_NAME: OptionalOption<string> = text({
 
 /** A named place in the history. */
 export interface HistoryMark {
+  /** The name, as `rewind` takes it. */
   readonly name: string;
   /** When it was set: ISO 8601, UTC. */
   readonly time: string;
@@ -74,6 +75,7 @@ export interface HistoryMark {
 export interface LeftByRewind {
   /** The path, relative to the working directory if it is inside. */
   readonly path: string;
+  /** The reason, for programs. */
   readonly reason: LeftReason;
   /** The reason in words. */
   readonly why: string;
@@ -83,10 +85,13 @@ export interface LeftByRewind {
 
 /** A call that cannot be taken back. */
 export interface UnrecordedCall {
+  /** The id of the call. */
   readonly callId: string;
+  /** The name of its tool. */
   readonly tool: string;
   /** ISO 8601, UTC. */
   readonly time: string;
+  /** The agent that made it, if it has a name. */
   readonly agent?: string;
   /** The paths that it named, relative to the working directory if they are inside. */
   readonly paths: readonly string[];
