@@ -16,7 +16,7 @@ const FOLDER_LEVELS = [
   ["hooks", "policy", "presets", "sandbox", "testing", "tools"],
   ["pipeline"],
   ["workspace"],
-  ["adapters"],
+  ["adapters", "review"],
   ["cli", "mcp", "web"],
 ];
 
@@ -58,13 +58,17 @@ function importFault(js, file, specifier) {
   return levelOfFolder(target) > levelOfFolder(room) ? `${room} stands below ${target}` : undefined;
 }
 
+/** Returns the paths of the TypeScript modules of a checkout. */
+const modulesOf = (root) =>
+  [".ts", ".tsx"].flatMap((ending) => filesBelow(root, "js", ending)).map((path) => join(root, path));
+
 /** Returns a line of text for each import or dependency in a checkout that is not allowed. */
 export function findForbiddenDependencies(root) {
   const found = [];
   const js = join(root, "js");
-  for (const file of filesBelow(root, "js", ".ts").map((path) => join(root, path))) {
+  for (const file of modulesOf(root)) {
     const text = withoutComments(readFileSync(file, "utf8"));
-    for (const [, specifier] of text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']*\.ts)["']/g)) {
+    for (const [, specifier] of text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']*\.tsx?)["']/g)) {
       const why = importFault(js, file, specifier);
       if (why) found.push(`${relative(root, file)} imports ${specifier}: ${why}`);
     }

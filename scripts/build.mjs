@@ -82,8 +82,15 @@ export function declarationsAreFresh() {
 export function buildTypeScript({ force = false } = {}) {
   const what = {
     stamp: "dist/.stamp",
-    outputs: ["dist/filewright.node.js", "dist/bin/filewright.js"],
-    inputs: ["tsconfig.json", "scripts/bundle.mjs", "scripts/describe-types.mjs", "package-lock.json", "js"],
+    outputs: ["dist/filewright.node.js", "dist/bin/filewright.js", "dist/review/page/review.js"],
+    inputs: [
+      "tsconfig.json",
+      "scripts/bundle.mjs",
+      "scripts/describe-types.mjs",
+      "scripts/review-page.mjs",
+      "package-lock.json",
+      "js",
+    ],
     force,
   };
   return buildWhenStale(what, async () => {
@@ -95,6 +102,8 @@ export function buildTypeScript({ force = false } = {}) {
     const { bundleDependencies, removeComments } = await import("./bundle.mjs");
     await bundleDependencies();
     await removeComments();
+    const { buildReviewPage } = await import("./review-page.mjs");
+    await buildReviewPage();
   });
 }
 

@@ -20,6 +20,7 @@ const CHECK_STEPS = [
   ["records of the engine", process.execPath, "scripts/wire.mjs", "--check"],
   [TYPE_CHECK_STEP, npmProgram("tsc"), "--noEmit", "-p", "."],
   ["types of the tests", npmProgram("tsc"), "-p", "tsconfig.test.json"],
+  ["types of the review page", npmProgram("tsc"), "-p", "js/review/page"],
   ["rust format", "cargo", "fmt", "--all", "--check"],
   // Not `--all-targets`, which would also build the addon as a test: napi then generates no
   // exports, which clippy reports as unused.

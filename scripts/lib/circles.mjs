@@ -86,7 +86,7 @@ export function withoutComments(text) {
  */
 function typescriptGraph(root) {
   return new Map(
-    filesBelow(root, "js", ".ts").map((file) => {
+    [...filesBelow(root, "js", ".ts"), ...filesBelow(root, "js", ".tsx")].map((file) => {
       const text = withoutComments(readFileSync(join(root, file), "utf8"));
       const imported = text.matchAll(/(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s+["'](\.[^"']+)["']/g);
       return [file, new Set(Array.from(imported, ([, path]) => posix.join(posix.dirname(file), path)))];

@@ -1,0 +1,236 @@
+/**
+ * Serves the review page and its data to browsers: a function from `Request` to `Response`.
+ *
+ * Every request is checked first by its Host and Origin headers, as those of the MCP server are. Requests that change
+ * something need three more things that no form and no other page can send: a header of our own, JSON as their type,
+ * and the origin of this page.
+ */
+import { bearerTokenOf, originGuard, tokensAreEqual } from "../http/access.ts";
+import { parseJsonObject } from "../hooks/approval-queue-http.ts";
+import {
+  anyText,
+  choice,
+  integer,
+  list,
+  type Options,
+  optionReader,
+  options,
+  required,
+} from "../schema/option.ts";
+import { eventStream } from "./event-stream.ts";
+import type { ReviewHub } from "./hub.ts";
+import { LOGIN_MS, makeLogins, type ReviewLogin } from "./login.ts";
+import type { ChosenHunks, ReviewAnswer, ReviewRole } from "./protocol.ts";
+
+/** A file of the page. */
+export interface PageFile {
+  readonly type: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** What the handler needs besides the hub. */
+export interface ReviewHandlerOptions {
+  /** The names under which the server is reached, without ports, besides those of loopback. */
+  readonly hosts?: readonly string[] | undefined;
+  /** Returns a file of the page by its name, such as `review.js`; undefined for an unknown name. */
+  file(name: string): PageFile | undefined;
+}
+
+/** Serves the page. */
+export interface ReviewHandler {
+  /** Answers a request for a path that begins with `/review`. */
+  handle(request: Request): Promise<Response>;
+  /** Returns the fragment of an address that opens the page once, within two minutes, such as `#t=…`. */
+  ticket(role?: ReviewRole, by?: string): string;
+}
+
+/** The path of the page. */
+export const REVIEW_PATH = "/review";
+/** The header that every request that changes something must have. */
+const REVIEW_HEADER = "x-filewright-review";
+/** The name under which a login without a name answers. */
+const DEFAULT_NAME = "reviewer";
+
+/** No inline script, no eval, nothing from elsewhere, and no other page may show this one in a frame. */
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy": CONTENT_POLICY,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "cache-control": "no-store",
+};
+
+/** The members of an answer. */
+const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
+  outcome: required(choice("allow", "allow_parts", "refuse")),
+  digest: anyText(),
+  parts: list(
+    options<ChosenHunks>("ChosenHunks", {
+      change: required(integer(0)),
+      hunks: required(list(integer(0))),
+    }),
+  ),
+  reason: anyText(),
+});
+const readAnswer = optionReader(REVIEW_ANSWER);
+
+/** The maximum length of the body of a request, in UTF-16 units. */
+const MAX_BODY_LENGTH = 1024 * 1024;
+
+/** Creates the handler of a page. */
+export function makeReviewHandler(hub: ReviewHub, { hosts = [], file }: ReviewHandlerOptions): ReviewHandler {
+  const guard = originGuard({ hosts, origins: [] });
+  const logins = makeLogins();
+
+  const answerQuestion = async (request: Request, id: string, login: ReviewLogin): Promise<Response> => {
+    if (login.role === "watch") return refusal(403, "this login may only watch");
+    const body = await bodyOf(request);
+    const answer = body === undefined ? undefined : readAnswer(body);
+    if (answer === undefined) return refusal(400, "the answer is not one of those offered");
+    const effect = hub.answer(id, answer, login.by);
+    switch (effect.effect) {
+      case "taken":
+        return json(200, { answered: true });
+      case "wrong":
+        return refusal(400, "the answer is not one of those offered");
+      case "changed":
+        return json(409, { error: "the answer is for another question", reason: "changed" });
+      case "unknown":
+        return refusal(404, "nothing like that waits");
+      case "settled": {
+        const { outcome, by } = effect;
+        return json(outcome === "withdrawn" ? 410 : 409, {
+          error: "it does not wait any more",
+          reason: outcome,
+          by,
+        });
+      }
+    }
+  };
+
+  const logIn = async (request: Request): Promise<Response> => {
+    const body = await bodyOf(request);
+    const cookie = logins.redeem(String(body?.["ticket"] ?? ""));
+    if (cookie === undefined) return refusal(401, "the link was used before, or is older than two minutes");
+    const set = `${cookieName(request)}=${cookie}; HttpOnly; SameSite=Strict; Path=${REVIEW_PATH}; Max-Age=${LOGIN_MS / 1000}`;
+    return json(200, { ...logins.of(cookie) }, { "set-cookie": set });
+  };
+
+  const ticket = (role: ReviewRole = "manage", by: string = DEFAULT_NAME): string =>
+    `#t=${logins.ticket({ role, by })}`;
+
+  const answer = async (request: Request): Promise<Response> => {
+    const foreign = guard.refusal(request.headers);
+    if (foreign !== undefined) return refusal(403, foreign);
+    const url = new URL(request.url);
+    const path = url.pathname.slice(REVIEW_PATH.length).replace(/^\//u, "");
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const page = isRead ? file(path === "" ? "index.html" : path) : undefined;
+    if (page !== undefined) return pageResponse(request, page, path);
+    if (!isRead && request.method !== "POST") return refusal(405, "this method is not served");
+    const isProgram = tokensAreEqual(bearerTokenOf(request) ?? "", hub.queue.token);
+    const forged = isRead || isProgram ? undefined : forgeryOf(request);
+    if (forged !== undefined) return refusal(403, forged);
+    if (path === "login" && !isRead) return logIn(request);
+    const login = isProgram
+      ? ({ role: "manage", by: "program" } as const)
+      : logins.of(cookieOf(request, cookieName(request)));
+    if (login === undefined) return refusal(401, "open the page by a link from filewright review");
+    if (path === "tickets" && !isRead)
+      return isProgram ? json(200, { fragment: ticket() }) : refusal(403, "a page cannot make links");
+    if (path === "state" && isRead) return json(200, hub.snapshot(login));
+    if (path === "events" && isRead) return eventStream(hub, request, url.searchParams.get("after"));
+    const rows = /^approvals\/([^/]+)\/changes\/(\d{1,6})$/u.exec(path);
+    if (rows !== null && isRead) {
+      const [, id = "", change] = rows;
+      return rowsResponse(hub, request, id, Number(change), Number(url.searchParams.get("from") ?? 0));
+    }
+    const [, id] = /^approvals\/([^/]+)$/u.exec(path) ?? [];
+    if (id !== undefined && !isRead) return answerQuestion(request, id, login);
+    return refusal(404, "there is nothing here");
+  };
+
+  return {
+    ticket,
+    async handle(request) {
+      const response = await answer(request);
+      for (const [name, value] of Object.entries(SECURITY_HEADERS))
+        if (!response.headers.has(name)) response.headers.set(name, value);
+      return response;
+    },
+  };
+}
+
+/** Returns the response with a file of the page. `localhost` is another origin than `127.0.0.1`, so it leads there. */
+function pageResponse(request: Request, { type, body }: PageFile, path: string): Response {
+  const host = request.headers.get("host") ?? "";
+  if (path === "" && /^localhost(?::|$)/iu.test(host)) {
+    const location = `http://${host.replace(/^localhost/iu, "127.0.0.1")}${REVIEW_PATH}`;
+    return new Response(null, { status: 307, headers: { location } });
+  }
+  return new Response(request.method === "HEAD" ? null : body, { headers: { "content-type": type } });
+}
+
+/** Returns a page of rows. The digest of a question names its content, so a browser that has it gets it once. */
+function rowsResponse(hub: ReviewHub, request: Request, id: string, change: number, from: number): Response {
+  const rows = Number.isSafeInteger(from) && from >= 0 ? hub.rows(id, change, from) : undefined;
+  if (rows === undefined) return refusal(404, "nothing like that waits");
+  const etag = `"${rows.digest}-${change}-${from}"`;
+  if (request.headers.get("if-none-match") === etag)
+    return new Response(null, { status: 304, headers: { etag } });
+  return json(200, rows, { etag, "cache-control": "private, no-cache" });
+}
+
+/** Returns why a request that changes something cannot come from this page; undefined if it can. */
+function forgeryOf({ headers }: Request): string | undefined {
+  const site = headers.get("sec-fetch-site");
+  const origin = headers.get("origin");
+  if (site === null ? origin !== `http://${headers.get("host")}` : site !== "same-origin")
+    return "the request does not come from this page";
+  if (!/^application\/json\s*(?:;|$)/iu.test(headers.get("content-type") ?? ""))
+    return "the request is not JSON";
+  return headers.get(REVIEW_HEADER) === "1" ? undefined : `the header ${REVIEW_HEADER} is missing`;
+}
+
+async function bodyOf(request: Request): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const text = await request.text();
+  return text.length > MAX_BODY_LENGTH ? undefined : parseJsonObject(text);
+}
+
+/** Returns the name of the cookie. Browsers send cookies to every port of a host, so the name has the port. */
+function cookieName(request: Request): string {
+  const [, port = "80"] = /:(\d+)$/u.exec(request.headers.get("host") ?? "") ?? [];
+  return `filewright-review-${port}`;
+}
+
+function cookieOf(request: Request, name: string): string | undefined {
+  for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
+    const [key, value] = pair.trim().split("=", 2);
+    if (key === name) return value;
+  }
+  return undefined;
+}
+
+function refusal(status: number, error: string): Response {
+  return json(status, { error });
+}
+
+function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+  });
+}

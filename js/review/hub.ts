@@ -1,0 +1,273 @@
+/**
+ * The hub of the review page: an approver whose questions wait for a person at a page, and an observer that shows the
+ * page which calls run. It keeps the state of the page and its last events; `http.ts` serves them.
+ */
+import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
+import type { PendingApproval, QueueEvent } from "../hooks/approval-queue-http.ts";
+import type { Approver, ConfirmReply } from "../hooks/confirm.ts";
+import { selectableHunksOf } from "../hooks/hunks.ts";
+import type { PlainDetails } from "../hooks/notebook.ts";
+import type { CallBegin, CallEnd, Observer } from "../hooks/observer.ts";
+import type { GrantReply } from "../policy/index.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { VERSION } from "../engine/generated/version.ts";
+import { anyText, instance, optionChecker, type Options, options } from "../schema/option.ts";
+import { rowsOfChange, type ShownChange, shownChangesOf } from "./changes.ts";
+import type {
+  ChangeRows,
+  ReviewAnswer,
+  ReviewEvent,
+  ReviewOutcome,
+  ReviewQuestion,
+  ReviewSnapshot,
+  ReviewState,
+  UnnumberedEvent,
+} from "./protocol.ts";
+import { applyEvent, EMPTY_STATE } from "./state.ts";
+
+/** The options of {@link reviewHub}. */
+export interface ReviewHubOptions {
+  /** What is reviewed, for the head of the page, such as the name of a directory. Default: nothing. */
+  readonly subject?: string | undefined;
+  /**
+   * The queue in which the questions wait, so that programs and `filewright approve` can answer them too. Default: a
+   * new one.
+   */
+  readonly queue?: ApprovalQueue | undefined;
+}
+
+/** The options of {@link reviewHub}. */
+export const REVIEW_HUB_OPTIONS: Options<ReviewHubOptions> = options("ReviewHubOptions", {
+  subject: anyText(),
+  queue: instance<ApprovalQueue>("ApprovalQueue", "an approval queue", {}),
+});
+
+const checkOptions = optionChecker("reviewHub", REVIEW_HUB_OPTIONS);
+
+/** How an answer ended. `wrong`: it is not one of those offered. `changed`: it is for another digest. */
+export type AnswerEffect =
+  | { readonly effect: "taken" | "wrong" | "changed" | "unknown" }
+  | { readonly effect: "settled"; readonly outcome: ReviewOutcome | "withdrawn"; readonly by?: string };
+
+/** The state of a review page, and the two sides that it connects: a workspace and the pages. */
+export interface ReviewHub extends Approver {
+  /** The queue in which the questions wait. */
+  readonly queue: ApprovalQueue;
+  /** Shows the calls of a workspace on the page: an element of its option `observers`. */
+  readonly observer: Observer;
+  /** Names this run. The numbers of events begin anew with each run. */
+  readonly run: string;
+  /** Returns everything that the page shows now. */
+  snapshot(login: Pick<ReviewSnapshot, "role" | "by">): ReviewSnapshot;
+  /** Returns the events after the one with this number; undefined when some of them are not kept any more. */
+  eventsAfter(seq: number): readonly ReviewEvent[] | undefined;
+  /** Calls `listener` with each later event. Returns a function that ends it. */
+  watch(listener: (event: ReviewEvent) => void): () => void;
+  /** Returns a page of the rows of a change; undefined when nothing like that waits. */
+  rows(id: string, change: number, from: number): ChangeRows | undefined;
+  /** Answers a question in the name of `by`. */
+  answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect;
+  /** Aborted when the hub is closed. */
+  readonly closed: AbortSignal;
+  /** Refuses all waiting and future questions, and ends the pages' connections. */
+  close(): void;
+}
+
+/** The number of events that are kept for pages that connect again. */
+const MAX_KEPT_EVENTS = 10_000;
+
+/** A question with what is shown about it. */
+interface HeldQuestion {
+  readonly pending: PendingApproval;
+  readonly question: ReviewQuestion;
+  readonly changes: readonly ShownChange[];
+}
+
+/**
+ * Creates the hub of a review page. Pass its functions to a workspace, and the hub to `serveReviewPage`.
+ *
+ * @example
+ * const hub = reviewHub({ subject: "/repo" });
+ * const ws = await openWorkspace({ root: "/repo", confirm: hub.confirm, observers: [hub.observer] });
+ * const page = await serveReviewPage(hub);
+ * console.log(page.link()); // opens the page once, within two minutes
+ */
+export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
+  const { subject = "", queue = approvalQueue() } = checkOptions(given);
+  const run = crypto.randomUUID();
+  const held = new Map<string, HeldQuestion>();
+  const listeners = new Set<(event: ReviewEvent) => void>();
+  const kept: ReviewEvent[] = [];
+  const closing = new AbortController();
+  /** The answer that is being given to a question, so that its end can be told with it. */
+  const answering = new Map<string, { readonly outcome: ReviewOutcome; readonly by: string }>();
+  let state: ReviewState = EMPTY_STATE;
+
+  const tell = (unnumbered: UnnumberedEvent): void => {
+    const event = { seq: state.seq + 1, ...unnumbered } as ReviewEvent;
+    state = applyEvent(state, event);
+    kept.push(event);
+    // A quarter more is kept, so that the list is not moved with each event.
+    if (kept.length > MAX_KEPT_EVENTS * 1.25) kept.splice(0, kept.length - MAX_KEPT_EVENTS);
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch {
+        listeners.delete(listener); // The watcher's connection is gone.
+      }
+    }
+  };
+
+  const hold = (pending: PendingApproval): void => {
+    const changes = pending.kind === "change" ? shownChangesOf(pending.details) : [];
+    const question = questionOf(pending, changes);
+    held.set(pending.id, { pending, question, changes });
+    tell({ type: "asked", question });
+  };
+  const release = (id: string): void => {
+    if (!held.delete(id)) return;
+    const answer = answering.get(id);
+    const at = Date.now();
+    tell(answer === undefined ? { type: "withdrawn", id, at } : { type: "answered", id, at, ...answer });
+  };
+  for (const pending of queue.pending()) hold(pending);
+  queue.watch((event: QueueEvent) => {
+    if (event.type === "asked") hold(event.question);
+    else release(event.id);
+  });
+
+  return Object.freeze({
+    queue,
+    run,
+    confirm: queue.confirm,
+    ask: queue.ask,
+    observer: callObserver(tell),
+    closed: closing.signal,
+    snapshot: (login: Pick<ReviewSnapshot, "role" | "by">) => ({
+      run,
+      version: VERSION,
+      subject,
+      state,
+      ...login,
+    }),
+    eventsAfter(seq: number) {
+      if (seq > state.seq) return undefined;
+      const missed = state.seq - seq;
+      return missed > kept.length ? undefined : kept.slice(kept.length - missed);
+    },
+    watch(listener: (event: ReviewEvent) => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    rows(id: string, change: number, from: number) {
+      const { pending, changes } = held.get(id) ?? {};
+      const shown = changes?.[change];
+      if (shown === undefined || pending?.kind !== "change") return undefined;
+      return rowsOfChange(shown, pending.details.digest, from);
+    },
+    answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect {
+      const one = held.get(id);
+      if (one === undefined) {
+        const settled = state.settled.findLast(({ question }) => question.id === id);
+        if (settled === undefined) return { effect: "unknown" };
+        const { outcome } = settled;
+        return { effect: "settled", outcome, ...(settled.by === undefined ? {} : { by: settled.by }) };
+      }
+      const { pending } = one;
+      if (pending.kind === "change" && answer.digest !== pending.details.digest) return { effect: "changed" };
+      const reply = pending.kind === "change" ? changeReply(pending.details, answer, by) : grantReply(answer);
+      if (reply === undefined) return { effect: "wrong" };
+      answering.set(id, { outcome: answer.outcome, by });
+      const isTaken = queue.answer(id, reply);
+      answering.delete(id);
+      return { effect: isTaken ? "taken" : "wrong" };
+    },
+    close(): void {
+      queue.close();
+      closing.abort();
+    },
+  });
+}
+
+/** Returns a question as the page shows it. */
+function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): ReviewQuestion {
+  const { id, asked_at } = pending;
+  const askedAt = Date.parse(asked_at);
+  if (pending.kind === "directory") {
+    const { question, tool, dir, access } = pending;
+    return { id, askedAt, title: escapeControls(question), tool, kind: "directory", dir, access };
+  }
+  const { details } = pending;
+  const { title, tool, agent, callId, digest, risk, complete, incomplete } = details;
+  return {
+    id,
+    askedAt,
+    title,
+    tool,
+    ...(agent === undefined ? {} : { agent }),
+    ...(callId === undefined ? {} : { callId }),
+    kind: "change",
+    digest,
+    risk,
+    ...(complete ? {} : { incomplete: incomplete ?? "it is too large" }),
+    changes: changes.map(({ summary }) => summary),
+    hasParts: offersParts(details, changes),
+  };
+}
+
+/** Returns true when some hunks of a question can be allowed alone. */
+function offersParts(details: PlainDetails, changes: readonly ShownChange[]): boolean {
+  return (
+    changes.length === 1 &&
+    (changes[0]?.hunks.length ?? 0) > 1 &&
+    details.scopes.some(({ outcome }) => outcome === "modify_with_editor") &&
+    selectableHunksOf(details) !== undefined
+  );
+}
+
+/** Returns the reply to a question about a change; undefined for an answer that does not fit it. */
+function changeReply(
+  details: PlainDetails,
+  { outcome, parts = [], reason }: ReviewAnswer,
+  by: string,
+): ConfirmReply | undefined {
+  const payload = { by, digest: details.digest };
+  if (outcome === "allow") return { outcome: "proceed_once", payload };
+  if (outcome === "refuse")
+    return { outcome: "cancel", payload: { ...payload, ...(reason === undefined ? {} : { reason }) } };
+  const selectable = selectableHunksOf(details);
+  const [part] = parts;
+  if (selectable === undefined || part === undefined || parts.length !== 1 || part.change !== 0)
+    return undefined;
+  const chosen = new Set(part.hunks);
+  if (chosen.size === 0 || part.hunks.some((hunk) => selectable.shown[hunk] === undefined)) return undefined;
+  const newContent = selectable.take(selectable.shown.map((_, hunk) => chosen.has(hunk)));
+  return { outcome: "modify_with_editor", payload: { ...payload, newContent, final: true } };
+}
+
+/** Returns the reply to a question about a directory; undefined for an answer that does not fit it. */
+function grantReply({ outcome }: ReviewAnswer): GrantReply | undefined {
+  return outcome === "allow_parts" ? undefined : { answer: outcome === "allow" ? "yes" : "no" };
+}
+
+/** Creates the observer that tells of the beginning and the end of each call. */
+function callObserver(tell: (event: UnnumberedEvent) => void): Observer {
+  const base = ({ id, tool, agent, at }: CallBegin) => ({
+    id,
+    tool,
+    ...(agent === undefined ? {} : { agent }),
+    at,
+  });
+  return Object.freeze({
+    begin(call: CallBegin): undefined {
+      tell({ type: "call.begin", call: { ...base(call), paths: [] } });
+    },
+    end(call: CallEnd): void {
+      const { ok, code, duration_ms: ms, paths } = call;
+      tell({
+        type: "call.end",
+        call: { ...base(call), paths, ok, ms, ...(code === undefined ? {} : { code }) },
+      });
+    },
+  });
+}

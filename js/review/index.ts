@@ -1,0 +1,7 @@
+/**
+ * `filewright/review`: the page where people see the calls of agents, and allow or refuse their changes. This entry has
+ * the hub, and a handler for servers of any runtime.
+ */
+export { type AnswerEffect, type ReviewHub, reviewHub, type ReviewHubOptions } from "./hub.ts";
+export { makeReviewHandler, type PageFile, type ReviewHandler, type ReviewHandlerOptions } from "./http.ts";
+export type * from "./protocol.ts";

@@ -1,0 +1,126 @@
+/** The rows of a diff, from the packed hunks of the server. All rows are equally high, so only visible ones are drawn. */
+import type { ChangeRows, ChangeSummary } from "../../protocol.ts";
+
+/** One row of a diff. */
+export type DiffRow =
+  /** The head of a change. */
+  | { readonly kind: "file"; readonly change: ChangeSummary; readonly number: number }
+  /** The head of a hunk. `key` is `CHANGE:HUNK`, `index` its number among all hunks of the question. */
+  | { readonly kind: "hunk"; readonly text: string; readonly key: string; readonly index: number }
+  /** A line. One that is very long takes several rows; all but the first are `isRest`, without a number. */
+  | {
+      readonly kind: "added" | "removed" | "same";
+      readonly text: string;
+      readonly old: number | undefined;
+      readonly new: number | undefined;
+      readonly isRest: boolean;
+      readonly key: string;
+    }
+  /** What is shown besides lines: an argument, or bytes. */
+  | { readonly kind: "detail"; readonly text: string };
+
+/** The rows of a question. */
+export interface DiffRows {
+  readonly rows: readonly DiffRow[];
+  /** The numbers of the rows that are the heads of hunks. */
+  readonly hunkRows: readonly number[];
+  /** True when every line of a file ends with CR LF. The CR is then not shown in each line. */
+  readonly hasCrlf: boolean;
+}
+
+/** The number of characters that one row shows. */
+export const MAX_ROW_CHARS = 500;
+
+const KIND_BY_MARK: Readonly<Record<string, "added" | "removed" | "same">> = {
+  "+": "added",
+  "-": "removed",
+  " ": "same",
+};
+
+/** Returns the rows of the pages of a question. Nothing of a line is left out. */
+export function diffRows(pages: readonly ChangeRows[]): DiffRows {
+  const rows: DiffRow[] = [];
+  const hunkRows: number[] = [];
+  const hasCrlf = endsAllInCr(pages);
+  let number = -1;
+  for (const { change, from, hunks, details } of pages) {
+    if (from === 0) {
+      number += 1;
+      rows.push({ kind: "file", change, number });
+      for (const text of details) for (const part of partsOf(text)) rows.push({ kind: "detail", text: part });
+    }
+    for (const [at, hunk] of hunks.entries()) {
+      const { oldStart, oldLines, newStart, newLines, lines } = hunk;
+      const key = `${number}:${from + at}`;
+      hunkRows.push(rows.length);
+      const text = `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
+      rows.push({ kind: "hunk", text, key, index: hunkRows.length - 1 });
+      pushLines(rows, lines, { old: oldStart, new: newStart, key, hasCrlf });
+    }
+  }
+  return { rows, hunkRows, hasCrlf };
+}
+
+/** Adds the rows of the lines of one hunk. */
+function pushLines(
+  rows: DiffRow[],
+  lines: string,
+  start: { readonly old: number; readonly new: number; readonly key: string; readonly hasCrlf: boolean },
+): void {
+  const { key, hasCrlf } = start;
+  let [before, after] = [start.old, start.new];
+  for (let from = 0; from <= lines.length; ) {
+    const found = lines.indexOf("\n", from);
+    const end = found < 0 ? lines.length : found;
+    const kind = KIND_BY_MARK[lines[from] ?? " "];
+    if (kind === undefined) rows.push({ kind: "detail", text: lines.slice(from, end) });
+    else {
+      const isCr = hasCrlf && end > from + 1 && lines[end - 1] === "\r";
+      const text = lines.slice(from + 1, isCr ? end - 1 : end);
+      const old = kind === "added" ? undefined : before++;
+      const now = kind === "removed" ? undefined : after++;
+      if (text.length <= MAX_ROW_CHARS) rows.push({ kind, text, old, new: now, isRest: false, key });
+      else {
+        for (const [index, part] of partsOf(text).entries()) {
+          const isRest = index > 0;
+          rows.push({
+            kind,
+            text: part,
+            old: isRest ? undefined : old,
+            new: isRest ? undefined : now,
+            isRest,
+            key,
+          });
+        }
+      }
+    }
+    from = end + 1;
+  }
+}
+
+/** Returns the parts of a text that fit in rows. A pair of surrogates is not divided. */
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  for (let from = 0; from < text.length || parts.length === 0; ) {
+    let end = Math.min(from + MAX_ROW_CHARS, text.length);
+    if (end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff) end += 1;
+    parts.push(text.slice(from, end));
+    from = end;
+  }
+  return parts;
+}
+
+/** Returns true when there are lines, and all of them end with a CR. */
+function endsAllInCr(pages: readonly ChangeRows[]): boolean {
+  let count = 0;
+  for (const { hunks } of pages) {
+    for (const { lines } of hunks) {
+      for (const line of lines.split("\n")) {
+        if (line.startsWith("\\")) continue;
+        if (!line.endsWith("\r")) return false;
+        count += 1;
+      }
+    }
+  }
+  return count > 0;
+}

@@ -1,0 +1,67 @@
+/** The last calls. */
+import type { JSX } from "preact";
+import { SafeText } from "../diff/text.tsx";
+import type { ReviewCall } from "../../protocol.ts";
+import type { ScreenProps } from "./props.ts";
+
+/** The number of calls that are drawn. */
+const MAX_SHOWN_CALLS = 50;
+
+/** Draws the last calls, the newest first. */
+export function LiveCalls({ state: { review } }: Pick<ScreenProps, "state">): JSX.Element {
+  const calls = review.calls.slice(-MAX_SHOWN_CALLS).reverse();
+  return (
+    <section class="live-calls" aria-labelledby="live-head">
+      <h2 id="live-head">Live</h2>
+      {calls.length === 0 ? (
+        <p class="none">No calls yet.</p>
+      ) : (
+        <div
+          class="calls"
+          role="log"
+          aria-label="The last calls, the newest first"
+          aria-live="off"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard.
+          tabIndex={0}
+        >
+          {calls.map((call) => (
+            <Call key={call.id} call={call} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Call({ call }: { readonly call: ReviewCall }): JSX.Element {
+  const { tool, at, ok, code, ms, paths, agent } = call;
+  const path = paths[0];
+  return (
+    <p class={ok === false ? "call failed" : "call"}>
+      <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
+      <span class="call-tool">{tool}</span>
+      <span class="call-path">
+        {agent !== undefined && <SafeText text={`${agent} `} />}
+        {path !== undefined && <SafeText text={path.slice(path.lastIndexOf("/") + 1)} />}
+      </span>
+      <span class="call-end">
+        {ok === undefined ? "running" : ok ? durationOf(ms ?? 0) : (code ?? "failed")}
+      </span>
+    </p>
+  );
+}
+
+function timeOf(at: number): string {
+  const date = new Date(at);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
+}
+
+function durationOf(ms: number): string {
+  return ms < 10
+    ? `${ms.toFixed(1)} ms`
+    : ms < 10_000
+      ? `${Math.round(ms)} ms`
+      : `${Math.round(ms / 1000)} s`;
+}

@@ -1,0 +1,237 @@
+/** The chosen question: what it is about, its diff, and the answers. */
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { DiffView } from "../diff/diff-view.tsx";
+import { SafeText } from "../diff/text.tsx";
+import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
+import {
+  chosenEnd,
+  chosenHunkCount,
+  chosenQuestion,
+  hunkKeys,
+  type PageState,
+  whyNotAllowed,
+  whyNotRefused,
+} from "../store.ts";
+import type { ScreenProps } from "./props.ts";
+
+/** Draws the chosen question. */
+export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
+  const end = chosenEnd(state);
+  const question = chosenQuestion(state) ?? end?.question;
+  if (question === undefined) return <Empty state={state} />;
+  return (
+    <article class="question" aria-labelledby="question-head">
+      <Head question={question} />
+      {end !== undefined && <Ended end={end} />}
+      {end === undefined && question.stale === true && (
+        <p class="bar warning">
+          A file has changed since this was asked, so it can only be refused. The agent then reads the file
+          again.
+        </p>
+      )}
+      {question.kind === "change" && question.incomplete !== undefined && (
+        <p class="bar warning">
+          This does not show all of the change ({question.incomplete}), so it can only be refused.
+        </p>
+      )}
+      <Body state={state} effects={effects} question={question} />
+      <Answers state={state} effects={effects} question={question} />
+    </article>
+  );
+}
+
+function Empty({ state: { connection, review } }: Pick<ScreenProps, "state">): JSX.Element {
+  if (connection === "connecting") return <p class="empty">Connecting…</p>;
+  const last = review.settled.at(-1);
+  return (
+    <div class="empty">
+      <p>Nothing waits for an answer.</p>
+      <p class="quiet">
+        A change that an agent wants to make appears here, with its diff, before it is made.
+      </p>
+      {last !== undefined && (
+        <p class="quiet">
+          Last: {OUTCOME_WORDS[last.outcome]} <SafeText text={last.question.title} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Head({ question }: { readonly question: ReviewQuestion }): JSX.Element {
+  const { title, tool, agent, askedAt } = question;
+  return (
+    <header class="question-head">
+      <h2 id="question-head">
+        <SafeText text={title} />
+      </h2>
+      <p class="facts">
+        {agent !== undefined && (
+          <Fact label="Agent">
+            <SafeText text={agent} />
+          </Fact>
+        )}
+        <Fact label="Tool">{tool}</Fact>
+        {question.kind === "change" && (
+          <>
+            <Fact label="Risk">
+              <span class={`risk ${question.risk}`}>{question.risk}</span>
+            </Fact>
+            <Fact label="Digest">
+              <code title={question.digest}>{question.digest.replace(/^sha256:/u, "").slice(0, 12)}</code>
+            </Fact>
+          </>
+        )}
+        <Fact label="Asked">
+          <Ago at={askedAt} />
+        </Fact>
+      </p>
+    </header>
+  );
+}
+
+function Fact({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <span class="fact">
+      <span class="label">{label}</span> {children}
+    </span>
+  );
+}
+
+/** The interval in milliseconds at which ages are drawn anew. */
+const AGE_INTERVAL_MS = 1000;
+
+function Ago({ at }: { readonly at: number }): JSX.Element {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), AGE_INTERVAL_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.round((now - at) / 1000));
+  const text =
+    seconds < 3600
+      ? `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} ago`
+      : `${Math.floor(seconds / 3600)} h ago`;
+  return <time dateTime={new Date(at).toISOString()}>{text}</time>;
+}
+
+const OUTCOME_WORDS = {
+  allow: "allowed",
+  allow_parts: "allowed in part",
+  refuse: "refused",
+  withdrawn: "withdrawn",
+} as const;
+
+function Ended({ end: { outcome, by, at } }: { readonly end: SettledQuestion }): JSX.Element {
+  return (
+    <p class="bar ended">
+      {outcome === "withdrawn" ? (
+        "Withdrawn: the agent does not wait for this any more"
+      ) : (
+        <>
+          <SafeText text={by ?? "Somebody"} /> {OUTCOME_WORDS[outcome]} it
+        </>
+      )}
+      , <Ago at={at} />.
+    </p>
+  );
+}
+
+function Body({
+  state,
+  effects,
+  question,
+}: ScreenProps & { readonly question: ReviewQuestion }): JSX.Element {
+  if (question.kind === "directory") {
+    return (
+      <dl class="directory">
+        <dt>Directory</dt>
+        <dd>
+          <SafeText text={question.dir} />
+        </dd>
+        <dt>Access</dt>
+        <dd>{question.access === "read" ? "read" : "read and write"}</dd>
+      </dl>
+    );
+  }
+  const rows = state.rows.get(question.id);
+  if (rows?.failure !== undefined)
+    return <p class="bar failure">The change could not be loaded: {rows.failure}</p>;
+  if (rows === undefined || rows.pages.length === 0) return <p class="empty">Loading the change…</p>;
+  const canChoose = question.hasParts && chosenQuestion(state) !== undefined && state.role !== "watch";
+  return (
+    <DiffView
+      key={question.id}
+      pages={rows.pages}
+      leftOut={state.leftOut.get(question.id)}
+      canChoose={canChoose}
+      hunk={state.hunk}
+      onToggle={(key) => effects.dispatch({ type: "toggle", key })}
+      onHunk={(hunk) => effects.dispatch({ type: "hunk", hunk })}
+    />
+  );
+}
+
+function Answers({
+  state,
+  effects,
+  question,
+}: ScreenProps & { readonly question: ReviewQuestion }): JSX.Element {
+  const isSettled = chosenQuestion(state) === undefined;
+  const why = whyNotAllowed(state);
+  const { chosen, all } = hunkCounts(state);
+  if (isSettled) {
+    return (
+      <footer class="answers">
+        <span class="spacer" />
+        {state.review.waiting.length > 0 && (
+          <button
+            type="button"
+            onClick={() => effects.dispatch({ type: "step", by: 1, now: performance.now() })}
+          >
+            Next question <kbd>j</kbd>
+          </button>
+        )}
+      </footer>
+    );
+  }
+  return (
+    <footer class="answers">
+      <button
+        type="button"
+        class="refuse"
+        aria-keyshortcuts="r"
+        disabled={whyNotRefused(state) !== undefined}
+        onClick={() => effects.dispatch({ type: "dialog", dialog: "refuse" })}
+      >
+        Refuse… <kbd>r</kbd>
+      </button>
+      <span class="spacer" />
+      <span class="hint" id="answer-hint">
+        {why ?? (question.kind === "change" && question.hasParts ? `${chosen} of ${all} hunks chosen` : "")}
+      </span>
+      <button
+        type="button"
+        class="allow"
+        aria-keyshortcuts="a"
+        aria-describedby="answer-hint"
+        disabled={why !== undefined}
+        onClick={() => effects.answer("allow")}
+      >
+        {chosen < all ? `Allow ${chosen} of ${all}` : "Allow once"} <kbd>a</kbd>
+      </button>
+    </footer>
+  );
+}
+
+function hunkCounts(state: PageState): { readonly chosen: number; readonly all: number } {
+  const all = hunkKeys(state.rows.get(state.chosen ?? "")).length;
+  return { chosen: chosenHunkCount(state), all };
+}

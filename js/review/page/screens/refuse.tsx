@@ -1,0 +1,58 @@
+/** The dialog in which a refusal gets its reason. */
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { SafeText } from "../diff/text.tsx";
+import { chosenQuestion, whyNotRefused } from "../store.ts";
+import type { ScreenProps } from "./props.ts";
+
+/** The number of characters of a reason that the model is told. */
+const MAX_REASON_CHARS = 100;
+
+/** Draws the dialog. */
+export function RefuseDialog({ state, effects }: ScreenProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
+  useLayoutEffect(() => {
+    if (dialog.current?.open === false) dialog.current.showModal();
+  }, []);
+  const why = whyNotRefused(state);
+  const title = chosenQuestion(state)?.title;
+  return (
+    <dialog ref={dialog} aria-labelledby="refuse-head" onClose={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (why === undefined) effects.answer("refuse");
+        }}
+      >
+        <h2 id="refuse-head" class="dialog-head">
+          Refuse
+        </h2>
+        {title !== undefined && (
+          <p class="quiet">
+            <SafeText text={title} />
+          </p>
+        )}
+        <label for="refuse-reason">Reason for the model (may be empty)</label>
+        <input
+          id="refuse-reason"
+          type="text"
+          autocomplete="off"
+          maxLength={MAX_REASON_CHARS}
+          value={state.reason}
+          onInput={({ currentTarget }) => effects.dispatch({ type: "reason", reason: currentTarget.value })}
+        />
+        {why !== undefined && <p class="hint">{why}</p>}
+        <div class="answers">
+          <button type="button" onClick={close}>
+            Cancel <kbd>Esc</kbd>
+          </button>
+          <span class="spacer" />
+          <button type="submit" class="refuse strong" disabled={why !== undefined}>
+            Refuse <kbd>Enter</kbd>
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

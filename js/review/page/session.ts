@@ -1,0 +1,96 @@
+/** Connects the state of the page with its server: logs in, follows the events, loads rows and sends answers. */
+import type { Signal } from "@preact/signals";
+import {
+  chosenHunkCount,
+  chosenParts,
+  chosenQuestion,
+  hunkKeys,
+  type PageAction,
+  type PageState,
+  reducePage,
+} from "./store.ts";
+import type { PageEffects } from "./screens/props.ts";
+import { listen, logIn, readRows, readSnapshot, ResponseError, sendAnswer } from "./transport.ts";
+
+/** The time in milliseconds after which the page tries again to read the state. */
+const RETRY_MS = 1000;
+/** The status of a request without a login. */
+const UNAUTHORIZED = 401;
+
+/** Starts the session of a page. Returns what the screens can do. */
+export function startSession(state: Signal<PageState>): PageEffects {
+  let stopListening = (): void => {};
+  /** The ids of questions whose rows were asked for. */
+  const asked = new Set<string>();
+
+  const dispatch = (action: PageAction): void => {
+    try {
+      state.value = reducePage(state.value, action);
+    } catch {
+      // Events before this one are missing, so the state is read anew.
+      void connect();
+      return;
+    }
+    loadRows();
+  };
+
+  /** Loads the rows of the chosen question. */
+  const loadRows = (): void => {
+    const question = chosenQuestion(state.value);
+    if (question?.kind !== "change" || asked.has(question.id)) return;
+    asked.add(question.id);
+    void readRows(question, (rows) => {
+      if (rows.failure !== undefined) asked.delete(question.id);
+      state.value = reducePage(state.value, { type: "rows", id: question.id, rows });
+    });
+  };
+
+  const connect = async (): Promise<void> => {
+    stopListening();
+    try {
+      const snapshot = await readSnapshot();
+      if (snapshot.run !== state.value.run) asked.clear();
+      dispatch({ type: "snapshot", snapshot, now: performance.now() });
+      stopListening = listen(snapshot.run, snapshot.state.seq, {
+        event: (event) => dispatch({ type: "event", event, now: performance.now() }),
+        reset: () => void connect(),
+        back: () => dispatch({ type: "connection", connection: "live" }),
+        lost(isEnded) {
+          dispatch({ type: "connection", connection: "offline" });
+          if (isEnded) setTimeout(() => void connect(), RETRY_MS);
+        },
+      });
+    } catch (error) {
+      const isOut = error instanceof ResponseError && error.status === UNAUTHORIZED;
+      dispatch({ type: "connection", connection: isOut ? "signed-out" : "offline" });
+      if (!isOut) setTimeout(() => void connect(), RETRY_MS);
+    }
+  };
+
+  const answer = async (outcome: "allow" | "refuse"): Promise<void> => {
+    const now = state.value;
+    const question = chosenQuestion(now);
+    if (question === undefined) return;
+    const isPart = outcome === "allow" && chosenHunkCount(now) < hunkKeys(now.rows.get(question.id)).length;
+    const given = isPart ? "allow_parts" : outcome;
+    const reason = now.reason.trim();
+    dispatch({ type: "sending", id: question.id });
+    try {
+      await sendAnswer(question.id, {
+        outcome: given,
+        ...(question.kind === "change" ? { digest: question.digest } : {}),
+        ...(isPart ? { parts: chosenParts(now) } : {}),
+        ...(outcome === "refuse" && reason !== "" ? { reason } : {}),
+      });
+      dispatch({ type: "sent", id: question.id, outcome: given, now: performance.now() });
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      dispatch({ type: "failed", text: `Not answered: ${text}.` });
+    }
+  };
+
+  logIn()
+    .catch(() => {}) // Without a login the next request is refused, and the page says so.
+    .finally(() => void connect());
+  return { dispatch, answer: (outcome) => void answer(outcome) };
+}

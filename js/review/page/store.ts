@@ -1,0 +1,282 @@
+/**
+ * The state of the page in the browser, and its changes: pure functions, so every state can be drawn from data alone.
+ *
+ * The part that all pages share comes from the server (`../state.ts`). The rest is what this person does here: the
+ * chosen question and hunks, an open dialog, and how the connection is.
+ */
+import type {
+  ChangeRows,
+  ReviewEvent,
+  ReviewOutcome,
+  ReviewQuestion,
+  ReviewRole,
+  ReviewSnapshot,
+  ReviewState,
+  SettledQuestion,
+} from "../protocol.ts";
+import { applyEvent, EMPTY_STATE } from "../state.ts";
+
+/**
+ * `signed-out`: the browser has no login, or it has ended. `offline`: the server cannot be reached; the page shows its
+ * last state.
+ */
+export type Connection = "connecting" | "live" | "offline" | "signed-out";
+
+/** The rows of a question, as far as they have arrived. */
+export interface LoadedRows {
+  /** The pages of all changes in their order. */
+  readonly pages: readonly ChangeRows[];
+  /** True when every page of every change is there. An answer that allows needs that. */
+  readonly isComplete: boolean;
+  /** Why they could not be loaded. */
+  readonly failure?: string;
+}
+
+/** What a person sees on the narrow page, which has room for one part. */
+export type Pane = "waiting" | "change" | "live";
+
+/** A message about what happened to an answer. */
+export interface Notice {
+  readonly text: string;
+  readonly isFailure: boolean;
+}
+
+/** The whole state of the page. */
+export interface PageState {
+  readonly connection: Connection;
+  /** Names the run of the server; empty before the first answer. */
+  readonly run: string;
+  readonly subject: string;
+  readonly version: string;
+  readonly role: ReviewRole;
+  readonly by: string;
+  readonly review: ReviewState;
+  /** The id of the chosen question, which waits or is settled. */
+  readonly chosen: string | undefined;
+  /** When the chosen question appeared, in milliseconds of the page's clock. */
+  readonly chosenAt: number;
+  readonly rows: ReadonlyMap<string, LoadedRows>;
+  /** The hunks that are not chosen, as `CHANGE:HUNK`, by question. Every other hunk is chosen. */
+  readonly leftOut: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The number of the marked hunk among all of the chosen question. */
+  readonly hunk: number;
+  readonly dialog: "refuse" | "keys" | undefined;
+  /** The reason of a refusal, as typed. */
+  readonly reason: string;
+  /** The id of the question whose answer is being sent. */
+  readonly sending: string | undefined;
+  readonly notice: Notice | undefined;
+  readonly pane: Pane;
+}
+
+/** Everything that changes the state of the page. `now` is the page's clock in milliseconds. */
+export type PageAction =
+  | { readonly type: "snapshot"; readonly snapshot: ReviewSnapshot; readonly now: number }
+  | { readonly type: "event"; readonly event: ReviewEvent; readonly now: number }
+  | { readonly type: "connection"; readonly connection: Connection }
+  | { readonly type: "rows"; readonly id: string; readonly rows: LoadedRows }
+  | { readonly type: "choose"; readonly id: string; readonly now: number }
+  | { readonly type: "step"; readonly by: 1 | -1; readonly now: number }
+  | { readonly type: "hunk"; readonly hunk: number }
+  | { readonly type: "toggle"; readonly key: string }
+  | { readonly type: "dialog"; readonly dialog: PageState["dialog"] }
+  | { readonly type: "reason"; readonly reason: string }
+  | { readonly type: "sending"; readonly id: string }
+  | { readonly type: "sent"; readonly id: string; readonly outcome: ReviewOutcome; readonly now: number }
+  | { readonly type: "failed"; readonly text: string }
+  | { readonly type: "pane"; readonly pane: Pane };
+
+/** The state before the server has answered. */
+export const FIRST_STATE: PageState = {
+  connection: "connecting",
+  run: "",
+  subject: "",
+  version: "",
+  role: "watch",
+  by: "",
+  review: EMPTY_STATE,
+  chosen: undefined,
+  chosenAt: 0,
+  rows: new Map(),
+  leftOut: new Map(),
+  hunk: 0,
+  dialog: undefined,
+  reason: "",
+  sending: undefined,
+  notice: undefined,
+  pane: "waiting",
+};
+
+/** The time in milliseconds for which no key answers a question that has just appeared. */
+export const KEY_GUARD_MS = 400;
+
+/**
+ * Returns the state after an action.
+ * @throws MissingEventsError when events before the given one are missing
+ */
+export function reducePage(state: PageState, action: PageAction): PageState {
+  switch (action.type) {
+    case "snapshot": {
+      const { run, subject, version, role, by, state: review } = action.snapshot;
+      const next: PageState = { ...state, connection: "live", run, subject, version, role, by, review };
+      return withChoice(
+        run === state.run ? next : { ...next, rows: new Map(), leftOut: new Map() },
+        action.now,
+      );
+    }
+    case "event": {
+      const review = applyEvent(state.review, action.event);
+      return review === state.review ? state : withChoice(forgetSettled({ ...state, review }), action.now);
+    }
+    case "connection":
+      return { ...state, connection: action.connection };
+    case "rows":
+      return { ...state, rows: new Map(state.rows).set(action.id, action.rows) };
+    case "choose":
+      return choose({ ...state, pane: "change" }, action.id, action.now);
+    case "step":
+      return step(state, action.by, action.now);
+    case "hunk":
+      return { ...state, hunk: action.hunk };
+    case "toggle":
+      return toggle(state, action.key);
+    case "dialog":
+      return { ...state, dialog: action.dialog };
+    case "reason":
+      return { ...state, reason: action.reason };
+    case "sending":
+      return { ...state, sending: action.id, notice: undefined };
+    case "sent":
+      return sent(state, action.id, action.outcome, action.now);
+    case "failed":
+      return { ...state, sending: undefined, notice: { text: action.text, isFailure: true } };
+    case "pane":
+      return { ...state, pane: action.pane };
+  }
+}
+
+/** Returns the chosen question if it waits. */
+export function chosenQuestion({ review, chosen }: PageState): ReviewQuestion | undefined {
+  return review.waiting.find(({ id }) => id === chosen);
+}
+
+/** Returns how the chosen question ended; undefined while it waits. */
+export function chosenEnd({ review, chosen }: PageState): SettledQuestion | undefined {
+  return review.settled.findLast(({ question }) => question.id === chosen);
+}
+
+/** Returns why the chosen question cannot be allowed now; undefined if it can. */
+export function whyNotAllowed(state: PageState): string | undefined {
+  const refused = whyNotRefused(state);
+  if (refused !== undefined) return refused;
+  const question = chosenQuestion(state) as ReviewQuestion;
+  if (question.stale === true) return "A file has changed since the question was asked.";
+  if (question.kind === "directory") return undefined;
+  if (question.incomplete !== undefined) return "The question does not show the whole change.";
+  const rows = state.rows.get(question.id);
+  if (rows?.failure !== undefined) return "The change could not be loaded.";
+  if (rows?.isComplete !== true) return "The change is being loaded.";
+  if (rows.pages.some(({ digest }) => digest !== question.digest)) return "Another change is shown.";
+  return chosenHunkCount(state) === 0 && hunkKeys(rows).length > 0 ? "No hunk is chosen." : undefined;
+}
+
+/** Returns why the chosen question cannot be refused now; undefined if it can. */
+export function whyNotRefused(state: PageState): string | undefined {
+  if (state.connection !== "live") return "There is no connection to the server.";
+  if (state.role === "watch") return "This login may only watch.";
+  if (chosenQuestion(state) === undefined) return "Nothing is chosen that waits.";
+  return state.sending === undefined ? undefined : "An answer is being sent.";
+}
+
+/** Returns the keys `CHANGE:HUNK` of all hunks that have arrived, in their order. */
+export function hunkKeys(rows: LoadedRows | undefined): readonly string[] {
+  const keys: string[] = [];
+  let change = -1;
+  for (const page of rows?.pages ?? []) {
+    if (page.from === 0) change += 1;
+    for (let at = 0; at < page.hunks.length; at++) keys.push(`${change}:${page.from + at}`);
+  }
+  return keys;
+}
+
+/** Returns the number of hunks that are chosen in the chosen question. */
+export function chosenHunkCount({ rows, leftOut, chosen = "" }: PageState): number {
+  const all = hunkKeys(rows.get(chosen));
+  const out = leftOut.get(chosen);
+  return out === undefined ? all.length : all.filter((key) => !out.has(key)).length;
+}
+
+/** Returns the chosen hunks of the chosen question, by change. */
+export function chosenParts({
+  rows,
+  leftOut,
+  chosen = "",
+}: PageState): { change: number; hunks: number[] }[] {
+  const parts = new Map<number, number[]>();
+  for (const key of hunkKeys(rows.get(chosen))) {
+    if (leftOut.get(chosen)?.has(key) === true) continue;
+    const [change = 0, hunk = 0] = key.split(":").map(Number);
+    parts.set(change, [...(parts.get(change) ?? []), hunk]);
+  }
+  return [...parts].map(([change, hunks]) => ({ change, hunks }));
+}
+
+/** Chooses the first question that waits where none is chosen. A chosen one stays, also when it is settled. */
+function withChoice(state: PageState, now: number): PageState {
+  const { chosen, review } = state;
+  const isThere =
+    chosen !== undefined &&
+    (review.waiting.some(({ id }) => id === chosen) ||
+      review.settled.some((one) => one.question.id === chosen));
+  if (isThere) return state;
+  const [first] = review.waiting;
+  return first === undefined ? { ...state, chosen: undefined } : choose(state, first.id, now);
+}
+
+function choose(state: PageState, id: string, now: number): PageState {
+  if (id === state.chosen) return state;
+  return { ...state, chosen: id, chosenAt: now, hunk: 0, dialog: undefined, reason: "", notice: undefined };
+}
+
+/** Chooses the question before or after the chosen one. */
+function step(state: PageState, by: 1 | -1, now: number): PageState {
+  const { waiting } = state.review;
+  const at = waiting.findIndex(({ id }) => id === state.chosen);
+  const next = at < 0 ? waiting[0] : waiting[at + by];
+  return next === undefined ? state : choose(state, next.id, now);
+}
+
+function toggle(state: PageState, key: string): PageState {
+  const question = chosenQuestion(state);
+  if (question?.kind !== "change" || !question.hasParts) return state;
+  const out = new Set(state.leftOut.get(question.id));
+  if (!out.delete(key)) out.add(key);
+  return { ...state, leftOut: new Map(state.leftOut).set(question.id, out) };
+}
+
+/** Says what was answered, and chooses the next question that waits. */
+function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number): PageState {
+  const waiting = state.review.waiting.filter((one) => one.id !== id);
+  const at = state.review.waiting.findIndex((one) => one.id === id);
+  const title =
+    state.review.waiting[at]?.title ??
+    state.review.settled.findLast((one) => one.question.id === id)?.question.title;
+  const next = at < 0 ? waiting[0] : (waiting[at] ?? waiting.at(-1));
+  const done = { ...state, sending: undefined, dialog: undefined, reason: "" };
+  const moved = state.chosen !== id || next === undefined ? done : choose(done as PageState, next.id, now);
+  return { ...moved, notice: { text: `${OUTCOME_WORDS[outcome]}: ${title ?? id}`, isFailure: false } };
+}
+
+const OUTCOME_WORDS: Readonly<Record<ReviewOutcome, string>> = {
+  allow: "Allowed once",
+  allow_parts: "Allowed in part",
+  refuse: "Refused",
+};
+
+/** Drops the rows of questions that are neither waiting nor chosen. */
+function forgetSettled(state: PageState): PageState {
+  const { rows, review, chosen } = state;
+  const isNeeded = (id: string): boolean => id === chosen || review.waiting.some((one) => one.id === id);
+  if ([...rows.keys()].every(isNeeded)) return state;
+  return { ...state, rows: new Map([...rows].filter(([id]) => isNeeded(id))) };
+}

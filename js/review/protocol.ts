@@ -1,0 +1,176 @@
+/**
+ * The data that the review page and its server exchange: what waits, what was answered, which calls run, and the
+ * rows of a change. There is no code here, so the page and the server can both import it.
+ */
+
+/** The permissions of a login. `watch` only sees, `answer` also answers, `manage` also changes rules. */
+export type ReviewRole = "watch" | "answer" | "manage";
+
+/** One path of a change, without its content. */
+export interface ChangeSummary {
+  /** The absolute path. */
+  readonly path: string;
+  readonly kind: "create" | "edit" | "delete" | "move" | "copy";
+  readonly type: "file" | "dir" | "symlink" | "other";
+  /** The absolute path from which it is moved or copied. */
+  readonly from?: string;
+  /** The new permission bits in octal, when the change sets them. */
+  readonly mode?: string;
+  /** The number of lines that are added. */
+  readonly added: number;
+  /** The number of lines that are removed. */
+  readonly removed: number;
+  /** The number of hunks. */
+  readonly hunks: number;
+}
+
+/** A question that waits for an answer. */
+export type ReviewQuestion = {
+  readonly id: string;
+  /** When it was asked, in milliseconds since 1970. */
+  readonly askedAt: number;
+  /** What is asked, in a few words. */
+  readonly title: string;
+  /** The canonical name of the tool. */
+  readonly tool: string;
+  readonly agent?: string;
+  /** The id of the call in the history. */
+  readonly callId?: string;
+  /** True when a file has changed since the question was asked, so that it can only be refused. */
+  readonly stale?: boolean;
+} & (
+  | {
+      readonly kind: "change";
+      /** The digest that an answer must repeat. */
+      readonly digest: string;
+      readonly risk: "low" | "medium" | "high";
+      /** Why the question does not show the whole change, so that it can only be refused. */
+      readonly incomplete?: string;
+      readonly changes: readonly ChangeSummary[];
+      /** True when some of the hunks can be allowed alone. */
+      readonly hasParts: boolean;
+    }
+  | { readonly kind: "directory"; readonly dir: string; readonly access: "read" | "write" }
+);
+
+/** The answers that the page can give. `allow_parts` allows the chosen hunks only. */
+export type ReviewOutcome = "allow" | "allow_parts" | "refuse";
+
+/** The chosen hunks of one change. */
+export interface ChosenHunks {
+  /** The number of the change in its question, from 0. */
+  readonly change: number;
+  /** The numbers of its hunks, from 0, in ascending order. */
+  readonly hunks: readonly number[];
+}
+
+/** The body of `POST /review/approvals/ID`. */
+export interface ReviewAnswer {
+  readonly outcome: ReviewOutcome;
+  /** The digest of the question that was drawn; required for a change. */
+  readonly digest?: string | undefined;
+  /** The chosen hunks, with `allow_parts`. */
+  readonly parts?: readonly ChosenHunks[] | undefined;
+  /** The reason of a refusal, for the model. */
+  readonly reason?: string | undefined;
+}
+
+/** A question that does not wait any more. */
+export interface SettledQuestion {
+  readonly question: ReviewQuestion;
+  /** `withdrawn`: the caller has given up, or the question was answered elsewhere without saying how. */
+  readonly outcome: ReviewOutcome | "withdrawn";
+  /** Who answered. */
+  readonly by?: string;
+  /** In milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** A call that runs or has ended. */
+export interface ReviewCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly agent?: string;
+  /** When it began, in milliseconds since 1970. */
+  readonly at: number;
+  /** The absolute paths that its arguments named; empty while it runs. */
+  readonly paths: readonly string[];
+  /** Absent while it runs. */
+  readonly ok?: boolean;
+  /** The error code of a failure. */
+  readonly code?: string;
+  /** Its duration in milliseconds; absent while it runs. */
+  readonly ms?: number;
+}
+
+/** What happened, with a number that is one more than that of the event before it. */
+export type ReviewEvent = { readonly seq: number } & (
+  | { readonly type: "asked"; readonly question: ReviewQuestion }
+  | {
+      readonly type: "answered";
+      readonly id: string;
+      readonly outcome: ReviewOutcome;
+      readonly by: string;
+      readonly at: number;
+    }
+  | { readonly type: "withdrawn"; readonly id: string; readonly at: number }
+  | { readonly type: "stale"; readonly id: string }
+  | { readonly type: "call.begin"; readonly call: ReviewCall }
+  | { readonly type: "call.end"; readonly call: ReviewCall }
+);
+
+/** An event before it has its number. */
+export type UnnumberedEvent = ReviewEvent extends infer Event
+  ? Event extends ReviewEvent
+    ? Omit<Event, "seq">
+    : never
+  : never;
+
+/** Everything that the page shows, after the event with the number `seq`. */
+export interface ReviewState {
+  readonly seq: number;
+  /** The questions that wait, the oldest first. */
+  readonly waiting: readonly ReviewQuestion[];
+  /** The last questions that do not wait any more, the oldest first. */
+  readonly settled: readonly SettledQuestion[];
+  /** The last calls, the oldest first. */
+  readonly calls: readonly ReviewCall[];
+}
+
+/** The answer of `GET /review/state`. */
+export interface ReviewSnapshot {
+  /** Names this run of the server. The numbers of events begin anew with each run. */
+  readonly run: string;
+  readonly version: string;
+  /** What is reviewed, such as the served directories. */
+  readonly subject: string;
+  readonly role: ReviewRole;
+  /** The name under which this login answers. */
+  readonly by: string;
+  readonly state: ReviewState;
+}
+
+/** One hunk. Its lines are one text, because a parser reads one long text much faster than many short ones. */
+export interface PackedHunk {
+  /** The number of the first line before and after the change, from 1, as in a unified diff. */
+  readonly oldStart: number;
+  readonly newStart: number;
+  readonly oldLines: number;
+  readonly newLines: number;
+  /** The lines without their ends, separated by LF. Each begins with a space, `+`, `-` or `\`, as in a unified diff. */
+  readonly lines: string;
+}
+
+/** The answer of `GET /review/approvals/ID/changes/N`. */
+export interface ChangeRows {
+  /** The digest of the question that the rows belong to. */
+  readonly digest: string;
+  readonly change: ChangeSummary;
+  /** The number of the first hunk in `hunks`, from 0. */
+  readonly from: number;
+  readonly hunks: readonly PackedHunk[];
+  /** The number of the hunk at which the next page begins; absent for the last page. */
+  readonly next?: number;
+  /** Lines about what has no hunks: arguments, or bytes of a binary content in hexadecimal. */
+  readonly details: readonly string[];
+}

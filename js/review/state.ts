@@ -1,0 +1,81 @@
+/**
+ * The state of the review page as a function of its events. The server and the page apply the same function, so a page
+ * that has missed events gets the same state from those events as the server has.
+ */
+import type { ReviewCall, ReviewEvent, ReviewQuestion, ReviewState, SettledQuestion } from "./protocol.ts";
+
+/** The number of settled questions and of calls that are kept. */
+const MAX_SETTLED = 200;
+const MAX_CALLS = 200;
+
+/** The state before the first event. */
+export const EMPTY_STATE: ReviewState = Object.freeze({ seq: 0, waiting: [], settled: [], calls: [] });
+
+/** Thrown by {@link applyEvent} when events before the given one are missing. */
+export class MissingEventsError extends Error {
+  override name = "MissingEventsError";
+}
+
+/**
+ * Returns the state after an event. An event that the state already contains changes nothing, so events may be
+ * delivered twice.
+ *
+ * @throws MissingEventsError when the event is not the next one
+ */
+export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState {
+  const { seq } = event;
+  if (seq <= state.seq) return state;
+  if (seq > state.seq + 1) throw new MissingEventsError(`event ${seq} follows after ${state.seq}`);
+  switch (event.type) {
+    case "asked":
+      return { ...state, seq, waiting: [...state.waiting, event.question] };
+    case "answered":
+      return settle({ ...state, seq }, event.id, (question) => ({
+        question,
+        outcome: event.outcome,
+        by: event.by,
+        at: event.at,
+      }));
+    case "withdrawn":
+      return settle({ ...state, seq }, event.id, (question) => ({
+        question,
+        outcome: "withdrawn",
+        at: event.at,
+      }));
+    case "stale":
+      return {
+        ...state,
+        seq,
+        waiting: state.waiting.map((one) => (one.id === event.id ? { ...one, stale: true } : one)),
+      };
+    case "call.begin":
+      return { ...state, seq, calls: lastOf([...state.calls, event.call], MAX_CALLS) };
+    case "call.end":
+      return { ...state, seq, calls: withCall(state.calls, event.call) };
+  }
+}
+
+/** Moves a question from those that wait to the settled ones. */
+function settle(
+  state: ReviewState,
+  id: string,
+  settled: (question: ReviewQuestion) => SettledQuestion,
+): ReviewState {
+  const question = state.waiting.find((one) => one.id === id);
+  if (question === undefined) return state;
+  return {
+    ...state,
+    waiting: state.waiting.filter((one) => one !== question),
+    settled: lastOf([...state.settled, settled(question)], MAX_SETTLED),
+  };
+}
+
+/** Replaces a call that has ended. One whose beginning is not kept any more is added. */
+function withCall(calls: readonly ReviewCall[], call: ReviewCall): readonly ReviewCall[] {
+  const at = calls.findLastIndex(({ id }) => id === call.id);
+  return at < 0 ? lastOf([...calls, call], MAX_CALLS) : calls.with(at, call);
+}
+
+function lastOf<T>(list: readonly T[], count: number): readonly T[] {
+  return list.length > count ? list.slice(list.length - count) : list;
+}

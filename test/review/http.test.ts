@@ -1,0 +1,326 @@
+/** The review page over HTTP: who gets in, what is shown, and which answers count. */
+import { request as rawRequest } from "node:http";
+import { describe, expect, it } from "vitest";
+import type { ChangeRows, ReviewSnapshot } from "../../js/review/protocol.ts";
+import { reviewHub } from "../../js/review/hub.ts";
+import { makeLogins } from "../../js/review/login.ts";
+import { makeReviewHandler } from "../../js/review/http.ts";
+import { firstQuestion, logIn, openPlace, type Place, postTo } from "./place.ts";
+
+const TWO_HUNKS = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`).join("\r\n");
+const CHANGED = TWO_HUNKS.replace("line 3\r", "line three\r").replace("line 33\r", "line thirty-three\r");
+
+/** A request with headers that `fetch` does not let a program set. */
+function raw(
+  page: Place["page"],
+  path: string,
+  headers: Record<string, string>,
+  method = "GET",
+): Promise<number> {
+  const { hostname, port, pathname } = new URL(page.url);
+  return new Promise((resolve, reject) => {
+    rawRequest({ hostname, port, path: `${pathname}${path}`, method, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .once("error", reject)
+      .end(method === "POST" ? "{}" : undefined);
+  });
+}
+
+describe("logging in", () => {
+  it("works once with a ticket, and the cookie is for this path and no script", async () => {
+    const { page } = await openPlace();
+    const [, ticket] = page.link().split("#t=");
+    const response = await postTo(page, "login", { ticket });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("set-cookie")).toMatch(
+      /^filewright-review-\d+=[0-9a-f]{64}; HttpOnly; SameSite=Strict; Path=\/review; Max-Age=43200$/u,
+    );
+    expect((await postTo(page, "login", { ticket })).status).toBe(401);
+  });
+
+  it("ends a ticket after two minutes and a login after twelve hours", () => {
+    let now = 0;
+    const logins = makeLogins(() => now);
+    const login = { role: "answer", by: "ana" } as const;
+    const [late, intime] = [logins.ticket(login), logins.ticket(login)];
+    now = 119_999;
+    const cookie = logins.redeem(intime);
+    expect(logins.of(cookie)).toEqual(login);
+    now = 120_000;
+    expect(logins.redeem(late)).toBeUndefined();
+    now += 12 * 3_600_000;
+    expect(logins.of(cookie)).toBeUndefined();
+  });
+
+  it("gives nothing to whoever has no login, and the MCP token of a server is none", async () => {
+    const { page } = await openPlace();
+    for (const path of ["state", "events", "approvals/x/changes/0"]) {
+      expect((await fetch(`${page.url}/${path}`)).status, path).toBe(401);
+      const headers = { authorization: "Bearer 0123456789abcdef" };
+      expect((await fetch(`${page.url}/${path}`, { headers })).status, path).toBe(401);
+      expect(
+        (await fetch(`${page.url}/${path}`, { headers: { cookie: "filewright-review-1=x" } })).status,
+      ).toBe(401);
+    }
+    expect((await postTo(page, "approvals/x", { outcome: "allow" })).status).toBe(401);
+  });
+
+  it("gives links to a program with the token of the approvals, and to no page", async () => {
+    const { page, hub } = await openPlace();
+    const given = await postTo(page, "tickets", {}, { authorization: `Bearer ${hub.queue.token}` });
+    const { fragment } = (await given.json()) as { readonly fragment: string };
+    expect((await postTo(page, "login", { ticket: fragment.replace("#t=", "") })).status).toBe(200);
+    expect((await (await logIn(page)).post("tickets", {})).status).toBe(403);
+  });
+});
+
+describe("requests of other pages", () => {
+  it("are refused by their Host, their origin, their type and a missing header", async () => {
+    const { page } = await openPlace();
+    const { cookie } = await logIn(page);
+    const { host } = new URL(page.url);
+    const good = {
+      host,
+      cookie,
+      origin: `http://${host}`,
+      "content-type": "application/json",
+      "x-filewright-review": "1",
+    };
+    expect(await raw(page, "/approvals/x", good, "POST")).toBe(400);
+    const bad: readonly Record<string, string>[] = [
+      { host: "evil.example" },
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { "content-type": "text/plain" },
+      { "content-type": "application/x-www-form-urlencoded" },
+      { "x-filewright-review": "" },
+    ];
+    for (const headers of bad)
+      expect(await raw(page, "/approvals/x", { ...good, ...headers }, "POST"), JSON.stringify(headers)).toBe(
+        403,
+      );
+    const { origin: _, ...withoutOrigin } = good;
+    expect(await raw(page, "/approvals/x", withoutOrigin, "POST")).toBe(403);
+    expect(await raw(page, "/state", { host: "evil.example", cookie })).toBe(403);
+    expect(await raw(page, "/state", { host, cookie, origin: "https://evil.example" })).toBe(403);
+    expect(await raw(page, "/state", good, "DELETE")).toBe(405);
+  });
+
+  it("cannot frame it, run a script in it, or learn its address", async () => {
+    const { page } = await openPlace();
+    const { headers } = await fetch(page.url);
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  it("get no file but those of the page", async () => {
+    const { page } = await openPlace();
+    const { host } = new URL(page.url);
+    for (const path of [
+      "/%2e%2e%2f%2e%2e%2fpackage.json",
+      "/..%5cpackage.json",
+      "/constructor",
+      "/states.html",
+    ])
+      expect(await raw(page, path, { host }), path).toBe(401);
+    for (const path of ["/../package.json", "/%2e%2e/package.json", "/index.html/../../x"])
+      expect(await raw(page, path, { host }), path).toBe(404);
+    expect(await (await fetch(`${page.url}/review.css`)).text()).toContain("--accent");
+    expect((await fetch(page.url.replace("/review", "/"))).status).toBe(404);
+  });
+
+  it("reach the page under one name", async () => {
+    const { page } = await openPlace();
+    const { port } = new URL(page.url);
+    const response = await fetch(`http://localhost:${port}/review`, { redirect: "manual" });
+    expect(response.headers.get("location")).toBe(`http://127.0.0.1:${port}/review`);
+  });
+});
+
+describe("a question", () => {
+  it("is shown with its hunks, and the file has the bytes once it is allowed", async () => {
+    const { backend, ws, hub, page } = await openPlace({ "a.txt": TWO_HUNKS });
+    const client = await logIn(page, "answer", "ana");
+    const call = ws.call("write_file", { path: "a.txt", content: CHANGED });
+    const id = await firstQuestion(hub);
+    const { state, by, subject } = (await (await client.get("state")).json()) as ReviewSnapshot;
+    expect([by, subject]).toEqual(["ana", "/w"]);
+    const [question] = state.waiting;
+    expect(question).toMatchObject({ id, kind: "change", tool: "write_file", hasParts: true });
+    const response = await client.get(`approvals/${id}/changes/0`);
+    const rows = (await response.json()) as ChangeRows;
+    expect(rows.change).toMatchObject({ path: "/w/a.txt", kind: "edit", added: 2, removed: 2, hunks: 2 });
+    expect(rows.hunks[0]?.lines).toContain("\n-line 3\n+line three\n");
+    const etag = response.headers.get("etag") ?? "";
+    expect((await client.get(`approvals/${id}/changes/0`, { "if-none-match": etag })).status).toBe(304);
+    const { digest } = rows;
+    const answered = await client.post(`approvals/${id}`, { outcome: "allow", digest });
+    expect(answered.status).toBe(200);
+    expect((await call).ok).toBe(true);
+    expect(await backend.readText("/w/a.txt")).toBe(CHANGED);
+  });
+
+  it("is allowed in part: the bytes are those of the chosen hunks, line ends included", async () => {
+    const { backend, ws, hub, page } = await openPlace({ "a.txt": TWO_HUNKS });
+    const client = await logIn(page);
+    const call = ws.call("write_file", { path: "a.txt", content: CHANGED });
+    const id = await firstQuestion(hub);
+    const { digest } = (await (await client.get(`approvals/${id}/changes/0`)).json()) as ChangeRows;
+    const parts = [{ change: 0, hunks: [1] }];
+    expect((await client.post(`approvals/${id}`, { outcome: "allow_parts", digest, parts })).status).toBe(
+      200,
+    );
+    expect((await call).ok).toBe(true);
+    expect(await backend.readText("/w/a.txt")).toBe(TWO_HUNKS.replace("line 33\r", "line thirty-three\r"));
+  });
+
+  it("is refused with a reason that the model is told", async () => {
+    const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
+    const client = await logIn(page, "answer", "ana");
+    const call = ws.call("write_file", { path: "a.txt", content: "two\n" });
+    const id = await firstQuestion(hub);
+    const { digest } = (await (await client.get(`approvals/${id}/changes/0`)).json()) as ChangeRows;
+    await client.post(`approvals/${id}`, { outcome: "refuse", digest, reason: "keep the first line" });
+    const result = await call;
+    expect(result.ok).toBe(false);
+    expect(result.text).toContain("keep the first line");
+    const again = await client.post(`approvals/${id}`, { outcome: "allow", digest });
+    expect(again.status).toBe(409);
+    expect(await again.json()).toMatchObject({ reason: "refuse", by: "ana" });
+  });
+
+  it("takes one of two answers that arrive together, and only those that it offers", async () => {
+    const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
+    const [ana, ben, guest] = [
+      await logIn(page, "answer", "ana"),
+      await logIn(page, "answer", "ben"),
+      await logIn(page, "watch", "guest"),
+    ];
+    const call = ws.call("write_file", { path: "a.txt", content: "two\n" });
+    const id = await firstQuestion(hub);
+    const { digest } = (await (await guest.get(`approvals/${id}/changes/0`)).json()) as ChangeRows;
+    const path = `approvals/${id}`;
+    expect((await guest.post(path, { outcome: "allow", digest })).status).toBe(403);
+    expect((await ana.post(path, { outcome: "allow" })).status).toBe(409);
+    expect((await ana.post(path, { outcome: "allow", digest: "sha256:0" })).status).toBe(409);
+    expect((await ana.post(path, { outcome: "allways", digest })).status).toBe(400);
+    expect((await ana.post(path, { outcome: "proceed_always", digest })).status).toBe(400);
+    expect((await ana.post(path, { outcome: "allow", digest, scope: "all" })).status).toBe(400);
+    expect((await ana.post(path, "[]")).status).toBe(400);
+    const parts = [{ change: 0, hunks: [0] }];
+    expect((await ana.post(path, { outcome: "allow_parts", digest, parts })).status).toBe(400);
+    expect((await ana.post("approvals/unknown", { outcome: "allow", digest })).status).toBe(404);
+    const both = await Promise.all([
+      ana.post(path, { outcome: "allow", digest }),
+      ben.post(path, { outcome: "refuse", digest }),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect((await call).ok).toBe(both[0]?.status === 200);
+  });
+
+  it("that was withdrawn cannot be answered", async () => {
+    const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
+    const client = await logIn(page);
+    const stop = new AbortController();
+    const call = ws.call("write_file", { path: "a.txt", content: "two\n" }, { signal: stop.signal });
+    const id = await firstQuestion(hub);
+    stop.abort();
+    expect((await call).ok).toBe(false);
+    const { state } = (await (await client.get("state")).json()) as ReviewSnapshot;
+    expect(state.settled).toMatchObject([{ question: { id }, outcome: "withdrawn" }]);
+    expect((await client.post(`approvals/${id}`, { outcome: "allow", digest: "x" })).status).toBe(410);
+  });
+
+  it("about several files shows the hunks of each", async () => {
+    const { ws, hub, page } = await openPlace({ "a/one.txt": "1\n", "b/one.txt": "2\n" });
+    const client = await logIn(page);
+    const patch =
+      "*** Begin Patch\n*** Update File: a/one.txt\n@@\n-1\n+one\n*** Update File: b/one.txt\n@@\n-2\n+two\n*** End Patch\n";
+    const call = ws.call("apply_patch", { patch });
+    const id = await firstQuestion(hub);
+    const rows = await Promise.all(
+      [0, 1].map(
+        async (change) =>
+          (await (await client.get(`approvals/${id}/changes/${change}`)).json()) as ChangeRows,
+      ),
+    );
+    expect(rows.map(({ change, hunks }) => [change.path, hunks.map(({ lines }) => lines)])).toEqual([
+      ["/w/a/one.txt", ["-1\n+one"]],
+      ["/w/b/one.txt", ["-2\n+two"]],
+    ]);
+    expect((await client.get(`approvals/${id}/changes/2`)).status).toBe(404);
+    const digest = rows[0]?.digest;
+    await client.post(`approvals/${id}`, { outcome: "allow", digest });
+    expect((await call).ok).toBe(true);
+  });
+});
+
+describe("the stream of events", () => {
+  /** Reads messages until `count` of them have come. */
+  async function messages(
+    response: Response,
+    count: number,
+  ): Promise<readonly { id: string; data: string }[]> {
+    const found: { id: string; data: string }[] = [];
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(chunk, { stream: true });
+      const parts = text.split("\n\n");
+      text = parts.pop() ?? "";
+      for (const part of parts) {
+        const data = /^data: (.*)$/mu.exec(part)?.[1];
+        if (data !== undefined) found.push({ id: /^id: (.*)$/mu.exec(part)?.[1] ?? "", data });
+      }
+      if (found.length >= count) return found;
+    }
+    return found;
+  }
+
+  it("continues after the last event that a page has seen, and tells another run to read the state", async () => {
+    const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
+    const client = await logIn(page);
+    for (let at = 0; at < 5; at++) await ws.call("read_file", { path: "a.txt" });
+    const last = `${hub.run}:4`;
+    const stream = await client.get("events", { "last-event-id": last });
+    const got = await messages(stream, 6);
+    expect(got.map(({ id }) => id)).toEqual([5, 6, 7, 8, 9, 10].map((seq) => `${hub.run}:${seq}`));
+    for (const stale of ["other-run:4", `${hub.run}:99`, "", "x"]) {
+      const response = await client.get("events", { "last-event-id": stale });
+      expect(await messages(response, 1)).toEqual([{ id: "", data: '{"type":"reset"}' }]);
+    }
+  });
+
+  it("ends when the hub is closed, and all that waits is refused", async () => {
+    const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
+    const client = await logIn(page);
+    const stream = await client.get(`events?after=${hub.run}:0`);
+    const call = ws.call("write_file", { path: "a.txt", content: "two\n" });
+    await firstQuestion(hub);
+    hub.close();
+    expect((await call).ok).toBe(false);
+    const types = (await messages(stream, 99)).map(({ data }) => (JSON.parse(data) as { type: string }).type);
+    expect(types.slice(0, 3)).toEqual(["call.begin", "asked", "withdrawn"]);
+  });
+});
+
+describe("options", () => {
+  it("are checked, and a handler fits any server", async () => {
+    expect(() => reviewHub({ subjct: "/w" } as object)).toThrow(/subject/u);
+    const hub = reviewHub();
+    const { handle } = makeReviewHandler(hub, { file: () => undefined });
+    const response = await handle(
+      new Request("http://127.0.0.1/review/state", { headers: { host: "127.0.0.1" } }),
+    );
+    expect(response.status).toBe(401);
+    hub.close();
+  });
+});

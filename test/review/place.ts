@@ -1,0 +1,101 @@
+/** A workspace in memory whose changes wait at a hub, and the requests of a logged-in page. */
+import { afterAll } from "vitest";
+import { MemoryBackend, openWorkspace, type Workspace } from "../../js/index.node.ts";
+import { type ReviewHub, reviewHub, type ReviewPage, serveReviewPage } from "../../js/review/index.node.ts";
+import type { ReviewRole } from "../../js/review/protocol.ts";
+
+/** A place with a workspace, a hub and a served page. */
+export interface Place {
+  readonly backend: MemoryBackend;
+  readonly ws: Workspace;
+  readonly hub: ReviewHub;
+  readonly page: ReviewPage;
+}
+
+const places: Place[] = [];
+afterAll(async () => {
+  for (const { ws, hub, page } of places.splice(0)) {
+    hub.close();
+    await page.close();
+    await ws.close();
+  }
+});
+
+/** Opens a workspace at `/w` with these files, whose changes wait at a page. */
+export async function openPlace(files: Readonly<Record<string, string>> = {}): Promise<Place> {
+  const hub = reviewHub({ subject: "/w" });
+  const backend = new MemoryBackend(
+    Object.fromEntries(
+      Object.entries({ keep: "", ...files }).map(([path, content]) => [`/w/${path}`, content]),
+    ),
+  );
+  const ws = await openWorkspace({
+    backend,
+    root: "/w",
+    guard: "off",
+    confirm: hub.confirm,
+    observers: [hub.observer],
+  });
+  const page = await serveReviewPage(hub);
+  const place = { backend, ws, hub, page };
+  places.push(place);
+  return place;
+}
+
+/** Resolves with the first value that is not undefined; asks again after each event of the hub. */
+export function untilHub<T>(hub: ReviewHub, value: () => T | undefined): Promise<T> {
+  return new Promise((resolve) => {
+    let stop = (): void => {};
+    const look = (): boolean => {
+      const found = value();
+      if (found === undefined) return false;
+      stop();
+      resolve(found);
+      return true;
+    };
+    if (!look()) stop = hub.watch(() => void look());
+  });
+}
+
+/** Resolves with the id of the first question that waits. */
+export function firstQuestion(hub: ReviewHub): Promise<string> {
+  return untilHub(hub, () => hub.queue.pending()[0]?.id);
+}
+
+/** The requests of a page. */
+export interface Client {
+  readonly cookie: string;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** Logs in with a fresh link. */
+export async function logIn(page: ReviewPage, role?: ReviewRole, by?: string): Promise<Client> {
+  const [, ticket] = page.link(role, by).split("#t=");
+  const response = await postTo(page, "login", { ticket });
+  const cookie = (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  return {
+    cookie,
+    get: (path, headers = {}) => fetch(`${page.url}/${path}`, { headers: { cookie, ...headers } }),
+    post: (path, body, headers = {}) => postTo(page, path, body, { cookie, ...headers }),
+  };
+}
+
+/** Sends a request as the page sends it, without a login. */
+export function postTo(
+  page: ReviewPage,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${page.url}/${path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "x-filewright-review": "1",
+      origin: new URL(page.url).origin,
+      ...headers,
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}

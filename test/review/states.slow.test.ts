@@ -1,0 +1,80 @@
+/** Every state of the catalogue in a real Chromium: nothing for axe to find, in light, dark and forced colours. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { expect, it } from "vitest";
+import { STATES } from "../../js/review/page/fixtures.ts";
+import { bundleReviewPage } from "../../scripts/review-page.mjs";
+import { describeChromium, withChromium } from "../browser/chromium.ts";
+import type { Files } from "../browser/server.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SOURCE = new URL("../../js/review/page/", import.meta.url);
+
+async function catalogue(): Promise<Files> {
+  const { outputFiles } = await bundleReviewPage(["states.tsx", "review.css"], { write: false });
+  const files: Record<string, string | Uint8Array> = {};
+  for (const { path, contents } of outputFiles) files[path.replace(/^.*[\\/]/u, "")] = contents;
+  for (const name of ["states.html", "icon.svg"]) files[name] = readFileSync(new URL(name, SOURCE));
+  return files;
+}
+
+const EVERY_RULE = {
+  type: "tag",
+  values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+} as const;
+const COLOURS = { type: "rule", values: ["color-contrast"] } as const;
+
+/** The widths of a desk, of a tablet and of a telephone, in CSS pixels. */
+const SIZES = {
+  desk: { width: 1280, height: 800 },
+  tablet: { width: 800, height: 1000 },
+  telephone: { width: 390, height: 780 },
+} as const;
+
+describeChromium("the states of the review page", () => {
+  const chromium = withChromium(catalogue);
+
+  // Colours are all that differs in the dark and with forced colours.
+  it.each([
+    ["desk", { colorScheme: "light" }, EVERY_RULE],
+    ["desk", { colorScheme: "dark" }, COLOURS],
+    ["desk", { colorScheme: "light", forcedColors: "active" }, COLOURS],
+    ["tablet", { colorScheme: "light" }, EVERY_RULE],
+    ["telephone", { colorScheme: "dark" }, EVERY_RULE],
+  ] as const)("have no accessibility violations on a %s with %o", async (size, options, rules) => {
+    const context = await chromium.browser.newContext({ viewport: SIZES[size], ...options });
+    const { page, complaints } = await chromium.open("states.html", context);
+    // A page with this policy runs no script from a string, so axe comes through the protocol of the browser.
+    await page.evaluate(AXE);
+    const found: string[] = [];
+    for (const name of Object.keys(STATES)) {
+      await page.evaluate((fragment) => {
+        location.hash = fragment;
+      }, name);
+      await page.locator(`html[data-state="${name}"]`).waitFor();
+      const violations = await page.evaluate(async (runOnly) => {
+        const { axe } = globalThis as unknown as {
+          readonly axe: {
+            run(
+              where: Document,
+              options: object,
+            ): Promise<{
+              violations: readonly {
+                id: string;
+                nodes: readonly { html: string; failureSummary: string }[];
+              }[];
+            }>;
+          };
+        };
+        const { violations: list } = await axe.run(document, { runOnly, resultTypes: ["violations"] });
+        return list.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
+      }, rules);
+      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      if (isWide) violations.push("the page scrolls sideways");
+      found.push(...violations.map((violation) => `${name}: ${violation}`));
+    }
+    expect(found).toEqual([]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
