@@ -30,7 +30,7 @@ export default defineConfig({
       customProviderModule: "scripts/lib/coverage-provider.mjs",
       include: ["js/**/*.ts"],
       // Files of the browser's own, run in Chromium by slow tests (test/browser).
-      exclude: ["js/backends/web/**"],
+      exclude: ["js/backends/web/**", "js/review/page/**"],
       reporter: ["text-summary", "json-summary", "html"],
       reportsDirectory: ".cache/coverage",
       reportOnFailure: true,

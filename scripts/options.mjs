@@ -42,6 +42,8 @@ const OPTION_TABLES = [
   ["serveApprovals", "hooks/approval-server.node.js", "APPROVAL_SERVER_OPTIONS"],
   ["notebookApprover", "hooks/notebook.js", "NOTEBOOK_HOST"],
   ["withHooks", "hooks/foreign.js", "WITH_HOOKS_OPTIONS"],
+  ["reviewHub", "review/hub.js", "REVIEW_HUB_OPTIONS"],
+  ["serveReviewPage", "review/serve.node.js", "REVIEW_PAGE_OPTIONS"],
   ["audit, auditFile", "hooks/audit/audit.js", "AUDIT_OPTIONS"],
   ["verifyAuditFile", "hooks/audit/verify.node.js", "AUDIT_VERIFY_OPTIONS"],
   ["spans, openTelemetry", "hooks/telemetry.js", "SPAN_OPTIONS"],

@@ -16,9 +16,10 @@ export interface ShownChange {
 /** The number of characters after which a page of hunks ends. */
 const MAX_PAGE_CHARS = 4 * 1024 * 1024;
 
-/** Returns the changes of a question, in its order. Each line that the question shows is in exactly one of them. */
+/** Returns the changes of a question, in its order. Each line of its diff is in exactly one of them. */
 export function shownChangesOf(details: PlainDetails): readonly ShownChange[] {
-  const lines = questionLines(details);
+  // The lines that name the paths are left out: each change has a head of its own.
+  const lines = questionLines({ ...details, changes: [] });
   const other = lines.filter(({ part }) => part === "detail").map(({ text }) => text);
   // Where the question shows arguments or bytes, its diff is not shown at all.
   const sections = lines.some(({ part }) => part === "diff") ? parsePatch(details.fileDiff) : [];

@@ -3,7 +3,8 @@
  * page which calls run. It keeps the state of the page and its last events; `http.ts` serves them.
  */
 import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
-import type { PendingApproval, QueueEvent } from "../hooks/approval-queue-http.ts";
+import type { QueueEvent } from "../hooks/queue/event-log.ts";
+import type { PendingApproval } from "../hooks/queue/summary.ts";
 import type { Approver, ConfirmReply } from "../hooks/confirm.ts";
 import { selectableHunksOf } from "../hooks/hunks.ts";
 import type { PlainDetails } from "../hooks/notebook.ts";
@@ -36,7 +37,7 @@ export interface ReviewHubOptions {
   readonly queue?: ApprovalQueue | undefined;
 }
 
-/** The options of {@link reviewHub}. */
+/** The options of {@link reviewHub}. @printed */
 export const REVIEW_HUB_OPTIONS: Options<ReviewHubOptions> = options("ReviewHubOptions", {
   subject: anyText(),
   queue: instance<ApprovalQueue>("ApprovalQueue", "an approval queue", {}),
@@ -76,6 +77,9 @@ export interface ReviewHub extends Approver {
 /** The number of events that are kept for pages that connect again. */
 const MAX_KEPT_EVENTS = 10_000;
 
+/** The name of a person who has answered without saying who. */
+const UNNAMED = "somebody";
+
 /** A question with what is shown about it. */
 interface HeldQuestion {
   readonly pending: PendingApproval;
@@ -99,8 +103,6 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
   const listeners = new Set<(event: ReviewEvent) => void>();
   const kept: ReviewEvent[] = [];
   const closing = new AbortController();
-  /** The answer that is being given to a question, so that its end can be told with it. */
-  const answering = new Map<string, { readonly outcome: ReviewOutcome; readonly by: string }>();
   let state: ReviewState = EMPTY_STATE;
 
   const tell = (unnumbered: UnnumberedEvent): void => {
@@ -124,16 +126,18 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     held.set(pending.id, { pending, question, changes });
     tell({ type: "asked", question });
   };
-  const release = (id: string): void => {
-    if (!held.delete(id)) return;
-    const answer = answering.get(id);
-    const at = Date.now();
-    tell(answer === undefined ? { type: "withdrawn", id, at } : { type: "answered", id, at, ...answer });
-  };
   for (const pending of queue.pending()) hold(pending);
   queue.watch((event: QueueEvent) => {
-    if (event.type === "asked") hold(event.question);
-    else release(event.id);
+    if (event.type === "asked") {
+      const pending = queue.pending().find(({ id }) => id === event.question.id);
+      if (pending !== undefined) hold(pending);
+      return;
+    }
+    const { type, id } = event;
+    if (!held.delete(id)) return;
+    const at = Date.now();
+    if (type === "withdrawn") tell({ type, id, at });
+    else tell({ type, id, at, outcome: outcomeOf(event.outcome), by: event.by ?? UNNAMED });
   });
 
   return Object.freeze({
@@ -175,18 +179,24 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
       }
       const { pending } = one;
       if (pending.kind === "change" && answer.digest !== pending.details.digest) return { effect: "changed" };
-      const reply = pending.kind === "change" ? changeReply(pending.details, answer, by) : grantReply(answer);
+      const reply =
+        pending.kind === "change"
+          ? changeReply(pending.details, answer, by)
+          : grantReply(pending, answer, by);
       if (reply === undefined) return { effect: "wrong" };
-      answering.set(id, { outcome: answer.outcome, by });
-      const isTaken = queue.answer(id, reply);
-      answering.delete(id);
-      return { effect: isTaken ? "taken" : "wrong" };
+      return { effect: queue.answer(id, reply) ? "taken" : "wrong" };
     },
     close(): void {
       queue.close();
       closing.abort();
     },
   });
+}
+
+/** Returns the outcome of an answer, from this page or from elsewhere, as the page shows it. */
+function outcomeOf(outcome: string): ReviewOutcome {
+  if (outcome === "cancel" || outcome === "no") return "refuse";
+  return outcome === "modify_with_editor" ? "allow_parts" : "allow";
 }
 
 /** Returns a question as the page shows it. */
@@ -245,9 +255,17 @@ function changeReply(
   return { outcome: "modify_with_editor", payload: { ...payload, newContent, final: true } };
 }
 
-/** Returns the reply to a question about a directory; undefined for an answer that does not fit it. */
-function grantReply({ outcome }: ReviewAnswer): GrantReply | undefined {
-  return outcome === "allow_parts" ? undefined : { answer: outcome === "allow" ? "yes" : "no" };
+/**
+ * Returns the reply to a question about a directory; undefined for an answer that does not fit it. It grants what was
+ * asked, until the workspace is closed, and stores nothing.
+ */
+function grantReply(
+  { access }: PendingApproval & { readonly kind: "directory" },
+  { outcome }: ReviewAnswer,
+  by: string,
+): GrantReply | undefined {
+  if (outcome === "allow_parts") return undefined;
+  return outcome === "allow" ? { answer: "yes", access, remember: false, by } : { answer: "no", by };
 }
 
 /** Creates the observer that tells of the beginning and the end of each call. */

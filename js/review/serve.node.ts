@@ -19,7 +19,7 @@ export interface ReviewPageOptions {
   readonly limits?: Partial<HttpLimits> | undefined;
 }
 
-/** The options of {@link serveReviewPage}. */
+/** The options of {@link serveReviewPage}. @printed */
 export const REVIEW_PAGE_OPTIONS: Options<ReviewPageOptions> = options("ReviewPageOptions", {
   port: integer(0, 65_535),
   host: text(),

@@ -6,7 +6,7 @@ import { WORKER_MODULES } from "./modules.mjs";
 
 /** The forms of the paths of everything that may be in the tarball. */
 const ALLOWED =
-  /^(?:dist\/(?!(?:native|cli)\/).*\.(?:js|cjs|d\.ts)|dist\/wasm\/filewright(?:_edit)?_bg\.wasm|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/u;
+  /^(?:dist\/(?!(?:native|cli)\/).*\.(?:js|cjs|d\.ts)|dist\/wasm\/filewright(?:_edit)?_bg\.wasm|dist\/review\/page\/(?:index\.html|icon\.svg|review\.css)|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/u;
 
 /** What is in it besides what the manifest names: files that are found by their paths. */
 const REQUIRED = [
@@ -17,6 +17,7 @@ const REQUIRED = [
   "dist/THIRD-PARTY.txt",
   "dist/bin/server-filesystem.js",
   ...WORKER_MODULES,
+  ...["index.html", "icon.svg", "review.css", "review.js"].map((name) => `dist/review/page/${name}`),
   "dist/wasm/filewright.cjs",
   "dist/wasm/filewright_bg.wasm",
   "dist/wasm/filewright_edit_bg.wasm",

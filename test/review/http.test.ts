@@ -263,6 +263,30 @@ describe("a question", () => {
   });
 });
 
+describe("a question about a directory", () => {
+  it("grants what was asked and no more, in the name of who answered", async () => {
+    const { hub, page } = await openPlace();
+    const client = await logIn(page, "answer", "ana");
+    const about = { dir: "/data", access: "read", tool: "grep" } as const;
+    const asked = [1, 2].map(() =>
+      hub.ask("Read below /data?", ["yes", "no"], about as Parameters<typeof hub.ask>[2]),
+    );
+    const [first, second] = hub.queue.pending().map(({ id }) => id);
+    expect((await client.post(`approvals/${first}`, { outcome: "allow_parts" })).status).toBe(400);
+    expect((await client.post(`approvals/${first}`, { outcome: "allow" })).status).toBe(200);
+    expect((await client.post(`approvals/${second}`, { outcome: "refuse" })).status).toBe(200);
+    expect(await Promise.all(asked)).toEqual([
+      { answer: "yes", access: "read", remember: false, by: "ana" },
+      { answer: "no", by: "ana" },
+    ]);
+    const { state } = (await (await client.get("state")).json()) as ReviewSnapshot;
+    expect(state.settled.map(({ outcome, by }) => [outcome, by])).toEqual([
+      ["allow", "ana"],
+      ["refuse", "ana"],
+    ]);
+  });
+});
+
 describe("the stream of events", () => {
   /** Reads messages until `count` of them have come. */
   async function messages(

@@ -40,7 +40,7 @@ describeChromium("the review page", () => {
     await page.keyboard.press("a");
     expect((await call).ok).toBe(true);
     expect(await place.backend.readText("/w/src/a.txt")).toBe(AFTER);
-    await page.getByRole("status").getByText("Allowed once").waitFor();
+    await page.getByRole("status").getByText("Allowed: ").waitFor();
     await page.getByText("Nothing waits.", { exact: true }).waitFor();
     expect(complaints).toEqual([]);
   });

@@ -156,14 +156,7 @@ const PATCH_ROWS: readonly ChangeRows[] = PATCH.changes.map((change, index) => (
   digest: PATCH.digest,
   change,
   from: 0,
-  details:
-    index === 0
-      ? [
-          "  edit file /repo/src/cart.ts",
-          "  create file /repo/src/money.ts",
-          "  delete file /repo/src/old.ts",
-        ]
-      : [],
+  details: [],
   hunks:
     change.hunks === 0
       ? []
@@ -200,7 +193,7 @@ export const STATES: Readonly<Record<string, PageState>> = {
     rows: new Map([[QUESTION.id, { pages: [], isComplete: false, failure: "the server answered 503" }]]),
   },
   sending: { ...READY, sending: QUESTION.id },
-  sent: { ...READY, notice: { text: "Allowed once: Edit src/pay/cart.ts", isFailure: false } },
+  sent: { ...READY, notice: { text: "Allowed: Edit src/pay/cart.ts", isFailure: false } },
   "not-sent": {
     ...READY,
     notice: { text: "Not answered: it does not wait any more (answered by ben).", isFailure: true },

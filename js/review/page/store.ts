@@ -20,7 +20,7 @@ import { applyEvent, EMPTY_STATE } from "../state.ts";
  * `signed-out`: the browser has no login, or it has ended. `offline`: the server cannot be reached; the page shows its
  * last state.
  */
-export type Connection = "connecting" | "live" | "offline" | "signed-out";
+type Connection = "connecting" | "live" | "offline" | "signed-out";
 
 /** The rows of a question, as far as they have arrived. */
 export interface LoadedRows {
@@ -36,7 +36,7 @@ export interface LoadedRows {
 export type Pane = "waiting" | "change" | "live";
 
 /** A message about what happened to an answer. */
-export interface Notice {
+interface Notice {
   readonly text: string;
   readonly isFailure: boolean;
 }
@@ -268,7 +268,7 @@ function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number)
 }
 
 const OUTCOME_WORDS: Readonly<Record<ReviewOutcome, string>> = {
-  allow: "Allowed once",
+  allow: "Allowed",
   allow_parts: "Allowed in part",
   refuse: "Refused",
 };

@@ -197,7 +197,7 @@ function FileHead({ change }: { readonly change: ChangeSummary }): JSX.Element {
         <SafeText text={path} />
       </span>
       {mode !== undefined && <span class="tag">mode {mode}</span>}
-      <LineCounts added={added} removed={removed} />
+      {added + removed > 0 && <LineCounts added={added} removed={removed} />}
     </>
   );
 }

@@ -225,10 +225,16 @@ function Answers({
         disabled={why !== undefined}
         onClick={() => effects.answer("allow")}
       >
-        {chosen < all ? `Allow ${chosen} of ${all}` : "Allow once"} <kbd>a</kbd>
+        {allowLabel(question, chosen, all)} <kbd>a</kbd>
       </button>
     </footer>
   );
+}
+
+/** Returns in words how much the button allows. */
+function allowLabel({ kind }: ReviewQuestion, chosen: number, all: number): string {
+  if (kind === "directory") return "Allow for this session";
+  return chosen < all ? `Allow ${chosen} of ${all}` : "Allow once";
 }
 
 function hunkCounts(state: PageState): { readonly chosen: number; readonly all: number } {

@@ -1,0 +1,184 @@
+/** The state of the page in the browser, its keys, and the rows of a diff: pure functions, without a browser. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { textParts, visibleText } from "../../js/review/page/diff/escapes.ts";
+import { diffRows, MAX_ROW_CHARS } from "../../js/review/page/diff/rows.ts";
+import { ROW_HEIGHT, visibleRows } from "../../js/review/page/diff/virtual-list.ts";
+import { STATES } from "../../js/review/page/fixtures.ts";
+import { effectOfKey } from "../../js/review/page/keys.ts";
+import {
+  chosenHunkCount,
+  chosenParts,
+  KEY_GUARD_MS,
+  type PageState,
+  reducePage,
+  whyNotAllowed,
+  whyNotRefused,
+} from "../../js/review/page/store.ts";
+import type { ChangeRows } from "../../js/review/protocol.ts";
+
+const state = (name: string): PageState => STATES[name] as PageState;
+/** A time after which keys answer. */
+const LATER = KEY_GUARD_MS + 1;
+
+describe("an answer", () => {
+  it.each([
+    ["waiting", undefined, undefined],
+    ["offline", "There is no connection to the server.", "There is no connection to the server."],
+    ["watching", "This login may only watch.", "This login may only watch."],
+    ["sending", "An answer is being sent.", "An answer is being sent."],
+    ["answered-elsewhere", "Nothing is chosen that waits.", "Nothing is chosen that waits."],
+    ["stale", "A file has changed since the question was asked.", undefined],
+    ["incomplete", "The question does not show the whole change.", undefined],
+    ["loading", "The change is being loaded.", undefined],
+    ["not-loaded", "The change could not be loaded.", undefined],
+    ["directory", undefined, undefined],
+  ])("to a question that is %s: allowed unless '%s', refused unless '%s'", (name, allowed, refused) => {
+    expect([whyNotAllowed(state(name)), whyNotRefused(state(name))]).toEqual([allowed, refused]);
+  });
+
+  it("is for the rows that are drawn: those of another digest cannot be allowed", () => {
+    const { rows, chosen = "", ...rest } = state("waiting");
+    const [page] = rows.get(chosen)?.pages ?? [];
+    const pages = [{ ...(page as ChangeRows), digest: "sha256:other" }];
+    const other = { ...rest, chosen, rows: new Map([[chosen, { pages, isComplete: true }]]) };
+    expect(whyNotAllowed(other)).toBe("Another change is shown.");
+  });
+
+  it("allows the chosen hunks, and nothing where none is chosen", () => {
+    const none = ["0:0", "0:1"].reduce(
+      (before, key) => reducePage(before, { type: "toggle", key }),
+      state("waiting"),
+    );
+    expect([chosenHunkCount(none), whyNotAllowed(none)]).toEqual([0, "No hunk is chosen."]);
+    const one = reducePage(none, { type: "toggle", key: "0:1" });
+    expect([chosenParts(one), whyNotAllowed(one)]).toEqual([[{ change: 0, hunks: [1] }], undefined]);
+    const whole = reducePage(state("several-files"), { type: "toggle", key: "0:0" });
+    expect(chosenHunkCount(whole)).toBe(2);
+  });
+});
+
+describe("a key", () => {
+  it("answers no question that has just appeared, and none behind a dialog", () => {
+    const shown = { ...state("waiting"), chosenAt: 1000 };
+    for (const key of ["a", "r", " "]) {
+      expect(effectOfKey(shown, key, 1000 + KEY_GUARD_MS - 1), key).toBeUndefined();
+      expect(effectOfKey(shown, key, 1000 + KEY_GUARD_MS), key).toBeDefined();
+      expect(effectOfKey({ ...shown, dialog: "keys" }, key, 2000), key).toBeUndefined();
+    }
+  });
+
+  it.each(["offline", "watching", "sending", "answered-elsewhere", "withdrawn", "empty"])(
+    "answers nothing in the state %s",
+    (name) => {
+      for (const key of ["a", "r"]) expect(effectOfKey(state(name), key, LATER), key).toBeUndefined();
+    },
+  );
+
+  it("begins the guard anew with each question that becomes the chosen one", () => {
+    const next = reducePage(state("waiting"), { type: "step", by: 1, now: 5000 });
+    expect([next.chosen, next.chosenAt]).toEqual(["q2", 5000]);
+    const gone = reducePage(reducePage(state("waiting"), { type: "sending", id: "q1" }), {
+      type: "sent",
+      id: "q1",
+      outcome: "allow",
+      now: 7000,
+    });
+    expect([gone.chosen, gone.chosenAt, gone.notice?.text]).toEqual([
+      "q2",
+      7000,
+      "Allowed: Edit src/pay/refund.ts",
+    ]);
+  });
+
+  it("a question that arrives is chosen only where none is", () => {
+    const question = {
+      ...state("directory").review.waiting[2],
+      id: "new",
+    } as PageState["review"]["waiting"][0];
+    const arrive = (before: PageState): PageState =>
+      reducePage(before, { type: "event", event: { seq: 1, type: "asked", question }, now: 9000 });
+    expect(arrive(state("waiting")).chosen).toBe("q1");
+    expect(arrive(state("answered-elsewhere")).chosen).toBe("q1");
+    const first = arrive(state("empty"));
+    expect([first.chosen, first.chosenAt]).toEqual(["new", 9000]);
+  });
+});
+
+const anyLine = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: "grapheme", minLength: MAX_ROW_CHARS - 2, maxLength: 3 * MAX_ROW_CHARS }),
+  fc.constant("\ud83d\ude00".repeat(MAX_ROW_CHARS)),
+);
+
+describe("the rows of a diff", () => {
+  it("show every character of every line, in rows of a bounded length that divide no pair of surrogates", () => {
+    const lines = fc.array(
+      fc.tuple(
+        fc.constantFrom(" ", "+", "-"),
+        anyLine.map((text) => text.replaceAll("\n", "")),
+      ),
+      { minLength: 1, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(lines, (given) => {
+        const text = given.map(([mark, line]) => mark + line).join("\n");
+        const hunk = { oldStart: 7, oldLines: 1, newStart: 9, newLines: 1, lines: text };
+        const [page] = state("waiting").rows.get("q1")?.pages ?? [];
+        const { rows, hasCrlf } = diffRows([{ ...(page as ChangeRows), hunks: [hunk] }]);
+        const drawn: string[] = [];
+        for (const row of rows) {
+          if (row.kind === "file" || row.kind === "hunk" || row.kind === "detail") continue;
+          expect(row.text.length).toBeLessThanOrEqual(MAX_ROW_CHARS + 1);
+          expect(/^[\udc00-\udfff]/u.test(row.text) && row.isRest).toBe(false);
+          if (row.isRest) drawn[drawn.length - 1] += row.text;
+          else drawn.push(row.text);
+        }
+        const expected = given.map(([, line]) => (hasCrlf ? line.replace(/\r$/u, "") : line));
+        expect(drawn).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("are numbered as a unified diff numbers them", () => {
+    const [page] = state("waiting").rows.get("q1")?.pages ?? [];
+    const { rows, hunkRows } = diffRows([page as ChangeRows]);
+    expect(hunkRows.map((row) => rows[row]?.kind)).toEqual(["hunk", "hunk"]);
+    const numbers = rows.flatMap((row) => ("old" in row ? [[row.old, row.new]] : []));
+    expect(numbers.slice(0, 5)).toEqual([
+      [86, 86],
+      [87, 87],
+      [88, undefined],
+      [undefined, 88],
+      [undefined, 89],
+    ]);
+  });
+
+  it("are drawn where they can be seen, and around", () => {
+    expect(visibleRows(0, 400, 10)).toEqual({ start: 0, end: 10 });
+    const { start, end } = visibleRows(5000 * ROW_HEIGHT, 400, 100_000);
+    expect(start).toBeLessThan(5000);
+    expect(end).toBeGreaterThan(5020);
+    expect(end - start).toBeLessThan(60);
+  });
+});
+
+describe("what cannot be seen", () => {
+  it("is shown as escapes", () => {
+    expect(visibleText("a\u202eb\u0007c\u200bd\ud800e\r\u{e0041}")).toBe(
+      "a\\u{202e}b\\x07c\\u{200b}d\\u{d800}e\\r\\u{e0041}",
+    );
+    expect(textParts("tab\tand ünïcode 日本")).toEqual([{ text: "tab\tand ünïcode 日本", isEscape: false }]);
+  });
+
+  it("never reaches the page otherwise, whatever the text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const kept = textParts(text).filter(({ isEscape }) => !isEscape);
+        for (const part of kept)
+          expect(part.text).not.toMatch(/(?!\t)[\p{Cc}\p{Cf}\p{Surrogate}\u2028\u2029]/u);
+      }),
+    );
+  });
+});
