@@ -44,6 +44,9 @@ const HOST_ADDONS = "dist/native";
 /** How large the main package may be. Both WebAssembly modules are more than half of it. */
 const MAX_MAIN_PACKED_BYTES = 2_100_000;
 
+/** The folder of the review page, whose script is for browsers and bundled already. */
+const REVIEW_PAGE = "dist/review/page/";
+
 /** The file of a package that has the licences of what is compiled into it. */
 const THIRD_PARTY = "THIRD-PARTY.txt";
 
@@ -181,7 +184,7 @@ function packFolder(output, limit, fill) {
  */
 async function packMain(manifest, files, targets, output) {
   const modules = await bundledModules(manifest);
-  const copied = files.filter((path) => !path.endsWith(".js"));
+  const copied = files.filter((path) => !path.endsWith(".js") || path.startsWith(REVIEW_PAGE));
   const { file, paths } = packFolder(output, MAX_MAIN_PACKED_BYTES, (folder) => {
     for (const path of [...copied, ...modules.files.keys()])
       mkdirSync(dirname(join(folder, path)), { recursive: true });
