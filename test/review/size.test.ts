@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { bundleReviewPage } from "../../scripts/review-page.mjs";
 
 it("is at most 40 KiB of script and 8 KiB of style, compressed", async () => {
-  const { outputFiles } = await bundleReviewPage(["review.tsx", "review.css"], { write: false });
+  const { outputFiles = [] } = await bundleReviewPage(["review.tsx", "review.css"], { write: false });
   const sizes = outputFiles.map(({ contents }) => gzipSync(contents, { level: 9 }).length);
   const [script = Infinity, style = Infinity] = sizes;
   expect(outputFiles.map(({ path }) => path.replace(/^.*[\\/]/u, ""))).toEqual(["review.js", "review.css"]);
