@@ -18,6 +18,7 @@ import { assertNarrowRoot } from "./command.ts";
 import { readStdin, printText } from "./streams.ts";
 import { manCommand } from "./commands/man.ts";
 import { UsageError } from "../schema/command-line.node.ts";
+import { REVIEW_COMMAND } from "./commands/review.ts";
 import { SEARCH_COMMANDS } from "./commands/search.ts";
 import { SERVER_COMMANDS } from "./commands/server.ts";
 
@@ -94,6 +95,7 @@ export const COMMANDS: readonly Command[] = [
   },
   ...SERVER_COMMANDS,
   APPROVE_COMMAND,
+  REVIEW_COMMAND,
   ...HISTORY_COMMANDS,
   ...REWIND_COMMANDS,
   GRANTS_COMMAND,

@@ -2,8 +2,10 @@
 import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 import { tokensAreEqual } from "../http/access.ts";
-import { approvalQueue } from "../hooks/approval-queue.ts";
+import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
 import { parking } from "../hooks/queue/parking.ts";
+import type { ReviewHandler } from "../review/http.ts";
+import type { ReviewHub } from "../review/hub.ts";
 import type { HttpServer } from "../http/server.node.ts";
 import { DEFAULT_PORT } from "./command.ts";
 import { makeProbeAnswers } from "./monitoring/health.ts";
@@ -40,6 +42,8 @@ export interface HttpServeOptions extends ServeOptions {
   readonly oauth?: OauthOptions | undefined;
   /** True when each change waits for an answer at `/approvals`. */
   readonly approve: boolean;
+  /** True when each change waits for an answer on the review page, or at `/approvals`. */
+  readonly review?: boolean | undefined;
   /** The storage that is served instead of directories. */
   readonly storage?: ServedStorage | undefined;
   /** Where metrics are read; undefined for nowhere. */
@@ -66,10 +70,13 @@ export async function startMcpHttpServer(
   const verifier = options.oauth === undefined ? undefined : checkedVerifier(options.oauth);
   const needsToken = !options.open && options.oauth === undefined;
   const client = tokenOfOperator("client", options.tokenFile) ?? (needsToken ? newToken() : undefined);
-  const approver = options.approve ? (tokenOfOperator("approver") ?? newToken()) : undefined;
+  const isReviewed = options.review === true;
+  const approver = options.approve || isReviewed ? (tokenOfOperator("approver") ?? newToken()) : undefined;
   if (client !== undefined && approver !== undefined && tokensAreEqual(client, approver))
     throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
   const queue = approver === undefined ? undefined : approvalQueue({ token: approver });
+  const hosts = isLoopback(options.host) ? options.allowHosts : [options.host, ...options.allowHosts];
+  const review = queue === undefined || !isReviewed ? undefined : await loadReview(queue, options, hosts);
   const metrics = options.metrics === undefined ? undefined : await loadMetrics();
   const traces = options.traces ? await loadTraces() : undefined;
   // The facts about the workspace are told once the server listens, so that a failure is told alone.
@@ -87,6 +94,7 @@ export async function startMcpHttpServer(
     confirm: queue && parking(queue.confirm),
     ending: ending.signal,
     observers: [metrics?.meters, traces?.spans].filter((one) => one !== undefined),
+    callObserver: review?.hub.observer,
   };
   const service = await (options.storage === undefined
     ? directoryService(options, parts)
@@ -104,11 +112,12 @@ export async function startMcpHttpServer(
     server = await serveMcpOverHttp(handler, {
       host: options.host,
       port: options.port,
-      hosts: isLoopback(options.host) ? options.allowHosts : [options.host, ...options.allowHosts],
+      hosts,
       origins: options.allowOrigins,
       token: client,
       verifier,
       approvals: queue?.handle,
+      review: review?.handle,
       probes: makeProbeAnswers({ isDraining: () => isDraining, ping: service.ping?.bind(service) }),
       metrics:
         metrics !== undefined && place !== undefined && "path" in place
@@ -144,13 +153,19 @@ export async function startMcpHttpServer(
   if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for", "warning");
   if (metricsServer !== undefined) log(`Metrics are at ${metricsServer.url}/metrics`, "notice");
   log(`${greetingLine(options, service.served)} at ${server.url}${MCP_PATH}`, "notice");
-  if (queue !== undefined) log(`Changes wait for: ${approveCommandLine(options, server.url)}`, "notice");
+  if (review !== undefined)
+    log(
+      `Changes wait at ${server.url}/review; its link: ${reviewCommandLine(options, server.url)}`,
+      "notice",
+    );
+  else if (queue !== undefined) log(`Changes wait for: ${approveCommandLine(options, server.url)}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {
       isDraining = true;
       // Open questions can no longer be answered, so the calls that wait for them are refused.
-      queue?.close();
+      if (review === undefined) queue?.close();
+      else review.hub.close();
       await drainInOrder({
         ...{ server, handler, ending, graceMs: options.graceMs },
         drainCalls: () => service.drainCalls(),
@@ -165,6 +180,21 @@ async function loadMetrics(): Promise<ServerMetrics> {
   return (await import("./monitoring/metrics.ts")).prometheusMetrics();
 }
 
+/** Creates the review page of a queue. */
+async function loadReview(
+  queue: ApprovalQueue,
+  { roots }: HttpServeOptions,
+  hosts: readonly string[],
+): Promise<{ readonly hub: ReviewHub } & ReviewHandler> {
+  const [{ reviewHub }, { makeReviewHandler }, { pageFile }] = await Promise.all([
+    import("../review/hub.ts"),
+    import("../review/http.ts"),
+    import("../review/page-files.node.ts"),
+  ]);
+  const hub = reviewHub({ queue, subject: roots.map(({ path }) => path).join(", ") });
+  return { hub, ...makeReviewHandler(hub, { hosts, file: pageFile }) };
+}
+
 async function loadTraces(): Promise<ServerTraces> {
   return (await import("./monitoring/tracing.ts")).serverTraces();
 }
@@ -172,6 +202,11 @@ async function loadTraces(): Promise<ServerTraces> {
 /** Returns the command line with which a person answers the questions of this server. */
 function approveCommandLine({ port }: HttpServeOptions, url: string): string {
   return `filewright approve --watch${port === DEFAULT_PORT ? "" : ` --url ${url}`}`;
+}
+
+/** Returns the command line that prints a link to the review page of this server. */
+function reviewCommandLine({ port }: HttpServeOptions, url: string): string {
+  return `filewright review${port === DEFAULT_PORT ? "" : ` --url ${url}`}`;
 }
 
 function checkOptionCombination({
@@ -182,6 +217,7 @@ function checkOptionCombination({
   oauth,
   ask,
   approve,
+  review = false,
   allowHosts,
   storage,
   metrics,
@@ -191,8 +227,10 @@ function checkOptionCombination({
   };
   if (storage !== undefined && roots.length > 0) fail("name directories or --storage, not both");
   if (storage === undefined && roots.length === 0) fail("name the directories to serve, or --storage");
-  if (storage !== undefined && approve)
-    fail("--approve is for directories: the questions of one replica are not known to the others; use --ask");
+  if (storage !== undefined && (approve || review))
+    fail(
+      `${review ? "--review" : "--approve"} is for directories: the questions of one replica are not known to the others; use --ask`,
+    );
   if (storage?.choice.tenantClaim !== undefined && oauth === undefined)
     fail("--tenant-claim needs --oauth-issuer, whose tokens have claims");
   if (metrics !== undefined && "path" in metrics && oauth !== undefined)
@@ -201,8 +239,9 @@ function checkOptionCombination({
   if (open && oauth !== undefined) fail("--no-token and --oauth-issuer exclude each other");
   if (open && !isLoopback(host))
     fail("--no-token is for this machine alone: --host must be a loopback address");
-  if (open && approve) fail("--approve needs a token");
-  if (ask && approve) fail("--ask and --approve exclude each other");
+  const asking = review ? "--review" : "--approve";
+  if (open && (approve || review)) fail(`${asking} needs a token`);
+  if (ask && (approve || review)) fail(`--ask and ${asking} exclude each other`);
   if ((host === "0.0.0.0" || host === "::") && allowHosts.length === 0)
     fail("say with --allow-host under which names the server is reached");
 }

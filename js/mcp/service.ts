@@ -32,13 +32,17 @@ export interface ServiceParts {
   readonly ending: AbortSignal;
   /** Told of all calls, and of all calls of storages. */
   readonly observers: readonly (Observer & StorageObserver)[];
+  /** Told of the calls in directories besides; undefined for nobody. */
+  readonly callObserver?: Observer | undefined;
 }
 
 /** Opens the workspace of directories. @throws FilewrightError */
 export async function directoryService(options: ServeOptions, parts: ServiceParts): Promise<Service> {
   const approvals = options.ask ? elicitApprovals({ lasting: false }) : undefined;
   const found = hostDirectoriesAndOptions(options, parts.tell, parts.confirm ?? approvals?.confirm);
-  const host = localWorkspaceHost(found.dirs, { ...found.host, observers: parts.observers });
+  const { callObserver } = parts;
+  const observers = callObserver === undefined ? parts.observers : [...parts.observers, callObserver];
+  const host = localWorkspaceHost(found.dirs, { ...found.host, observers });
   await host.workspace();
   const { structured, version } = options;
   const { ending, logError } = parts;

@@ -141,7 +141,9 @@ export function makeReviewHandler(hub: ReviewHub, { hosts = [], file }: ReviewHa
     const page = isRead ? file(path === "" ? "index.html" : path) : undefined;
     if (page !== undefined) return pageResponse(request, page, path);
     if (!isRead && request.method !== "POST") return refusal(405, "this method is not served");
-    const isProgram = tokensAreEqual(bearerTokenOf(request) ?? "", hub.queue.token);
+    const bearer = bearerTokenOf(request);
+    const isProgram = tokensAreEqual(bearer ?? "", hub.queue.token);
+    if (bearer !== undefined && !isProgram) return refusal(401, "the token is wrong");
     const forged = isRead || isProgram ? undefined : forgeryOf(request);
     if (forged !== undefined) return refusal(403, forged);
     if (path === "login" && !isRead) return logIn(request);

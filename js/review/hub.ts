@@ -133,11 +133,15 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
       if (pending !== undefined) hold(pending);
       return;
     }
-    const { type, id } = event;
+    const { id } = event;
+    if (event.type === "stale") {
+      if (held.has(id)) tell({ type: "stale", id });
+      return;
+    }
     if (!held.delete(id)) return;
     const at = Date.now();
-    if (type === "withdrawn") tell({ type, id, at });
-    else tell({ type, id, at, outcome: outcomeOf(event.outcome), by: event.by ?? UNNAMED });
+    if (event.type === "withdrawn") tell({ type: "withdrawn", id, at });
+    else tell({ type: "answered", id, at, outcome: outcomeOf(event.outcome), by: event.by ?? UNNAMED });
   });
 
   return Object.freeze({

@@ -3,11 +3,11 @@ import process from "node:process";
 import { createInterface, type Interface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
 import { escapeControls } from "../../engine/escape.ts";
-import { type Code, FilewrightError } from "../../engine/errors.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import type { ApprovalSummary, PendingApproval } from "../../hooks/queue/summary.ts";
 import { escapeForPrinting, questionLines } from "../../hooks/question.ts";
 import { DEFAULT_PORT } from "../../mcp/command.ts";
-import { checkToken, readToken, tokenFilePath } from "../../mcp/auth/token-file.ts";
+import { approverTokenFor, requestJson } from "../approver-requests.ts";
 import { type Command, FLAG_OPTION, VALUE_OPTION, EXIT_STATUS } from "../command.ts";
 import { colourDiff, printText, printJson } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
@@ -208,37 +208,3 @@ function formatQuestion(question: PendingApproval): string {
     ...(isDiff ? [colourDiff(fileDiff.split("\n").map(escapeForPrinting).join("\n"))] : []),
   ].join("\n");
 }
-
-/**
- * Returns the token for answering questions, from the command line, the environment or the file that the
- * server has written. @throws FilewrightError INVALID_ARGUMENT when there is none
- */
-function approverTokenFor(base: string, values: ParsedCommandLine["values"]): string {
-  const given = values["token-file"];
-  const variable = process.env["FILEWRIGHT_APPROVE_TOKEN"];
-  if (given === undefined && variable !== undefined && variable !== "")
-    return checkToken(variable, "the token in FILEWRIGHT_APPROVE_TOKEN");
-  const port = Number(new URL(base).port || DEFAULT_PORT);
-  return readToken(typeof given === "string" ? given : tokenFilePath(port, "approver"));
-}
-
-async function requestJson(url: URL, init: RequestInit): Promise<unknown> {
-  const response = await fetch(url, { ...init, redirect: "error" }).catch((error: unknown) => {
-    const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new FilewrightError("IO_ERROR", `Cannot reach ${url.origin}: ${why}.`, { complete: true });
-  });
-  if (response.ok) return response.json();
-  const [code, message] = FAILURE_BY_STATUS[response.status] ?? [
-    "PERMISSION_DENIED",
-    `The server answered ${response.status}.`,
-  ];
-  throw new FilewrightError(code, message, { complete: true });
-}
-
-/** What the statuses of a server mean for the person. */
-const FAILURE_BY_STATUS: Readonly<Record<number, readonly [code: Code, message: string]>> = {
-  401: ["PERMISSION_DENIED", "The token is not the one for this server's approvals."],
-  404: ["NOT_FOUND", "The question does not wait any more."],
-  409: ["CONFLICT", "Another answer came first, or the content has changed since it was shown."],
-  410: ["NOT_FOUND", "The question was withdrawn."],
-};

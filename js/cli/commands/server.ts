@@ -76,6 +76,7 @@ const SERVE_OPTIONS: OptionTable = {
   "oauth-scope": REPEATABLE_OPTION,
   "oauth-at-jwt": FLAG_OPTION,
   approve: FLAG_OPTION,
+  review: FLAG_OPTION,
   storage: VALUE_OPTION,
   workspace: VALUE_OPTION,
   "tenant-claim": VALUE_OPTION,
@@ -175,6 +176,10 @@ export const SERVER_COMMANDS: readonly Command[] = [
         `metrics for Prometheus at HOST:PORT (${DEFAULT_METRICS_PLACE}), or at a path of the server`,
       ],
       ["--traces", "make spans through the tracer of OpenTelemetry that the process has registered"],
+      [
+        "--review",
+        "changes wait until a person answers on the review page; filewright review prints its link",
+      ],
       ["--approve", "changes wait for an answer by filewright approve, which has its own token"],
       ...SERVER_HELP,
     ],
@@ -213,6 +218,7 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
       open: given["no-token"] === true,
       oauth: oauthOptionsOf(given),
       approve: given["approve"] === true,
+      review: given["review"] === true,
       storage,
       metrics:
         metrics === undefined

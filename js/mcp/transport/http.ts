@@ -20,6 +20,8 @@ export interface McpHttpOptions extends TokenCheckOptions {
    * there.
    */
   readonly approvals?: ((request: Request) => Promise<Response>) | undefined;
+  /** Answers requests for the review page and below it. It checks its own logins. */
+  readonly review?: ((request: Request) => Promise<Response>) | undefined;
   /** Answers probes, which send no token; undefined for another path. */
   readonly probes?: AnswerProbe | undefined;
   /** A path with its answer, for clients with the fixed token alone; undefined for none. */
@@ -33,6 +35,7 @@ export interface McpHttpOptions extends TokenCheckOptions {
 /** The path of the MCP server. */
 export const MCP_PATH = "/mcp";
 const APPROVALS_PATH = "/approvals";
+const REVIEW_PATH = "/review";
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /** Starts listening. Rejects when the port is not available. */
@@ -50,7 +53,9 @@ export function serveMcpOverHttp(handler: McpHandler, options: McpHttpOptions): 
     if (isMetadata) return Response.json(metadata.document, { headers: { "cache-control": "max-age=3600" } });
     const probed = options.probes?.(request);
     if (probed !== undefined) return probed;
-    const { approvals, metrics } = options;
+    const { approvals, review, metrics } = options;
+    if (review !== undefined && (pathname === REVIEW_PATH || pathname.startsWith(`${REVIEW_PATH}/`)))
+      return review(request);
     if (approvals !== undefined && (pathname === APPROVALS_PATH || pathname.startsWith(`${APPROVALS_PATH}/`)))
       return approvals(request);
     const admission = await admit(request);

@@ -1,0 +1,103 @@
+/** `filewright serve --review` and `filewright review`: a change of a client waits, and the page of a link answers it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ChangeRows, ReviewSnapshot } from "../../js/review/protocol.ts";
+import { type CliFixture, place } from "./running.ts";
+
+const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
+const token = "a-token-of-this-test-alone";
+const env = { FILEWRIGHT_TOKEN: token, FILEWRIGHT_APPROVE_TOKEN: `${token}-of-the-approver` };
+let at: CliFixture;
+let server: ChildProcess;
+let url: URL;
+/** Standard error of the server. */
+let said = "";
+
+beforeAll(async () => {
+  at = await place({ "a.txt": "one\n" });
+  server = spawn(process.execPath, [main, "serve", at.root, "--review", "--port", "0"], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  url = await new Promise<URL>((resolve) =>
+    server.stderr?.on("data", (chunk) => {
+      said += chunk;
+      const [, found] = /(http:\S+)\/review; its link/u.exec(said) ?? [];
+      if (found !== undefined) resolve(new URL(found));
+    }),
+  );
+});
+
+afterAll(async () => {
+  server.kill();
+  await at.remove();
+});
+
+/** Sends JSON as the page does. */
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(new URL(path, url), {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "x-filewright-review": "1",
+      origin: url.origin,
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+
+test("a link opens the page once, and its answer lets the change be made", async () => {
+  const { out } = await at.run(["review", "--url", url.href], "", env);
+  const [, ticket] = /\/review#t=([0-9a-f]{64})\n$/u.exec(out) ?? [];
+  const login = await post("/review/login", { ticket });
+  expect(login.status).toBe(200);
+  const cookie = (login.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  expect((await post("/review/login", { ticket })).status).toBe(401);
+  expect(await (await fetch(new URL("/review", url))).text()).toContain("review.js");
+  // The token of MCP clients opens nothing here, and a login of the page calls no tool.
+  const state = new URL("/review/state", url);
+  expect((await fetch(state, { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+  expect((await post("/mcp", {}, { cookie })).status).toBe(401);
+
+  const params = { name: "write_file", arguments: { path: "a.txt", content: "two\n", whole_file: true } };
+  const call = post(
+    "/mcp",
+    { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    { authorization: `Bearer ${token}`, accept: "application/json, text/event-stream" },
+  );
+  let waiting: ReviewSnapshot["state"]["waiting"] = [];
+  while (waiting.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const snapshot = (await (await fetch(state, { headers: { cookie } })).json()) as ReviewSnapshot;
+    expect(snapshot.subject).toBe(at.root);
+    waiting = snapshot.state.waiting;
+  }
+  const path = `/review/approvals/${waiting[0]?.id}`;
+  const rows = (await (
+    await fetch(new URL(`${path}/changes/0`, url), { headers: { cookie } })
+  ).json()) as ChangeRows;
+  expect(rows.hunks[0]?.lines).toBe("-one\n+two");
+  expect((await post(path, { outcome: "allow", digest: rows.digest }, { cookie })).status).toBe(200);
+  expect((await call).status).toBe(200);
+  expect(await readFile(join(at.root, "a.txt"), "utf8")).toBe("two\n");
+});
+
+test("a server without a page, or with another token, gives no link", async () => {
+  const wrong = { FILEWRIGHT_APPROVE_TOKEN: "another-token-of-no-use" };
+  const refused = await at.run(["review", "--url", url.href], "", wrong);
+  expect([refused.status, refused.err]).toEqual([2, expect.stringContaining("token")]);
+  const unreachable = await at.run(["review", "--url", "http://127.0.0.1:9"], "", env);
+  expect(unreachable.err).toContain("Cannot reach http://127.0.0.1:9");
+});
+
+test.each([
+  [["--review", "--ask"], /--ask and --review exclude each other/u],
+  [["--review", "--no-token"], /--review needs a token/u],
+])("serve refuses %s", async (flags, message) => {
+  const { status, err } = await at.run(["serve", at.root, ...flags]);
+  expect([status, err]).toEqual([expect.any(Number), expect.stringMatching(message)]);
+  expect(status).not.toBe(0);
+});
