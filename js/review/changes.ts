@@ -1,9 +1,8 @@
 /** The changes of a question as the page shows them: one for each path, with the hunks of its file. */
-import { parsePatch } from "../diff/parse.ts";
-import type { StructuredPatch } from "../diff/patch.ts";
+import type { ConfirmedChange, ConfirmedPart, HunkRow } from "../hooks/changed-files.ts";
 import type { PlainDetails } from "../hooks/notebook.ts";
 import { questionLines } from "../hooks/question.ts";
-import type { ChangeRows, ChangeSummary, PackedHunk } from "./protocol.ts";
+import type { ChangeRows, ChangeSummary, ChosenHunks, PackedHunk } from "./protocol.ts";
 
 /** One path of a question, with everything that is shown about it. */
 export interface ShownChange {
@@ -16,54 +15,41 @@ export interface ShownChange {
 /** The number of characters after which a page of hunks ends. */
 const MAX_PAGE_CHARS = 4 * 1024 * 1024;
 
-/** Returns the changes of a question, in its order. Each line of its diff is in exactly one of them. */
+/** Returns the changes of a question, in its order. */
 export function shownChangesOf(details: PlainDetails): readonly ShownChange[] {
   // The lines that name the paths are left out: each change has a head of its own.
   const lines = questionLines({ ...details, changes: [] });
   const other = lines.filter(({ part }) => part === "detail").map(({ text }) => text);
-  // Where the question shows arguments or bytes, its diff is not shown at all.
-  const sections = lines.some(({ part }) => part === "diff") ? parsePatch(details.fileDiff) : [];
-  const left = new Set(sections);
-  const files = details.changes.length === 0 ? [fileOfQuestion(details)] : details.changes;
-  const shown = files.map((change) => {
-    const section = files.length === 1 ? sections[0] : [...left].find((one) => isSectionOf(one, change.path));
-    if (section !== undefined) left.delete(section);
-    return shownChange(change, section);
-  });
-  // A section that belongs to no path is shown all the same, under the name that it has.
-  for (const section of left) {
-    const path = section.newFileName ?? section.oldFileName ?? "";
-    shown.push(shownChange({ path, kind: "edit", type: "file" }, section));
+  const { changes, path, title } = details;
+  if (changes.length === 0) {
+    // A question of another package has arguments instead of changes.
+    const summary = {
+      path: path === "" ? title : path,
+      kind: "edit",
+      type: "other",
+      added: 0,
+      removed: 0,
+      hunks: 0,
+    };
+    return [{ summary: summary as ChangeSummary, hunks: [], details: other }];
   }
-  return shown.map((one, index) => (index === 0 ? { ...one, details: other } : one));
+  return changes.map((change, index) => shownChange(change, index === 0 ? other : []));
 }
 
-type ChangedPath = Pick<ChangeSummary, "path" | "kind" | "type" | "from" | "mode">;
-
-function fileOfQuestion({ path, originalContent }: PlainDetails): ChangedPath {
-  return { path, kind: originalContent === null ? "create" : "edit", type: "file" };
-}
-
-/** Returns true when a section of a diff is about a path. Its names are relative, and may begin with `a/` or `b/`. */
-function isSectionOf({ oldFileName, newFileName }: StructuredPatch, path: string): boolean {
-  return [newFileName, oldFileName].some((name) => {
-    if (name === undefined || name === "/dev/null") return false;
-    return [name, name.replace(/^[ab]\//u, "")].some((one) => path === one || path.endsWith(`/${one}`));
-  });
-}
-
-function shownChange(
-  { path, kind, type, from, mode }: ChangedPath,
-  section: StructuredPatch | undefined,
-): ShownChange {
+function shownChange(change: ConfirmedChange, details: readonly string[]): ShownChange {
+  const { path, kind, type, from, mode } = change;
   let [added, removed] = [0, 0];
-  const hunks = (section?.hunks ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) => {
-    for (const line of lines) {
-      if (line.startsWith("+")) added += 1;
-      else if (line.startsWith("-")) removed += 1;
+  const hunks: PackedHunk[] = [];
+  for (const { oldStart, oldLines, newStart, newLines, rows } of change.hunks) {
+    for (const row of rows) {
+      if (row.kind === "added") added += 1;
+      else if (row.kind === "removed") removed += 1;
     }
-    return { oldStart, oldLines, newStart, newLines, lines: lines.join("\n") };
-  });
+    hunks.push({ oldStart, oldLines, newStart, newLines, lines: packRows(rows) });
+  }
+  // Of a change without text the only hunk has no rows, and nothing to show.
+  const shown = hunks.filter(({ lines }) => lines !== "");
+  const counts = { added, removed, hunks: shown.length };
   return {
     summary: {
       path,
@@ -71,13 +57,46 @@ function shownChange(
       type,
       ...(from === undefined ? {} : { from }),
       ...(mode === undefined ? {} : { mode }),
-      added,
-      removed,
-      hunks: hunks.length,
+      ...counts,
     },
-    hunks,
-    details: [],
+    hunks: shown,
+    details,
   };
+}
+
+const MARK_BY_KIND = { same: " ", removed: "-", added: "+" } as const;
+
+/** Returns the lines of a hunk in one text. A line that ends with CR LF keeps its CR, and one without an end says so. */
+function packRows(rows: readonly HunkRow[]): string {
+  const lines: string[] = [];
+  for (const { kind, text, end } of rows) {
+    lines.push(MARK_BY_KIND[kind] + text + (end === "\r\n" ? "\r" : ""));
+    if (end === "") lines.push("\\ No newline at end of file");
+  }
+  return lines.join("\n");
+}
+
+/**
+ * Returns the chosen hunks of a question as its answer takes them; undefined for a choice that does not fit. Changes
+ * that can only be accepted as one, and have no hunks to choose, are accepted.
+ */
+export function confirmedParts(
+  { changes }: PlainDetails,
+  shown: readonly ShownChange[],
+  chosen: readonly ChosenHunks[],
+): readonly ConfirmedPart[] | undefined {
+  if (chosen.some(({ change }) => changes[change] === undefined)) return undefined;
+  const parts: ConfirmedPart[] = [];
+  for (const [index, { path, hunks, whole }] of changes.entries()) {
+    const all = hunks.map((_, hunk) => hunk);
+    const taken = chosen.filter(({ change }) => change === index).flatMap((one) => one.hunks);
+    if (taken.some((hunk) => hunks[hunk] === undefined)) return undefined;
+    const isWhole = whole && (taken.length > 0 || shown[index]?.hunks.length === 0);
+    if (whole && taken.length > 0 && taken.length < all.length) return undefined;
+    if (isWhole) parts.push({ path, hunks: all });
+    else if (taken.length > 0) parts.push({ path, hunks: taken });
+  }
+  return parts;
 }
 
 /** Returns a page of the rows of a change, from the hunk with the number `from` on. */

@@ -6,14 +6,13 @@ import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
 import type { QueueEvent } from "../hooks/queue/event-log.ts";
 import type { PendingApproval } from "../hooks/queue/summary.ts";
 import type { Approver, ConfirmReply } from "../hooks/confirm.ts";
-import { selectableHunksOf } from "../hooks/hunks.ts";
 import type { PlainDetails } from "../hooks/notebook.ts";
 import type { CallBegin, CallEnd, Observer } from "../hooks/observer.ts";
 import type { GrantReply } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { VERSION } from "../engine/generated/version.ts";
 import { anyText, instance, optionChecker, type Options, options } from "../schema/option.ts";
-import { rowsOfChange, type ShownChange, shownChangesOf } from "./changes.ts";
+import { confirmedParts, rowsOfChange, type ShownChange, shownChangesOf } from "./changes.ts";
 import type {
   ChangeRows,
   ReviewAnswer,
@@ -185,7 +184,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
       if (pending.kind === "change" && answer.digest !== pending.details.digest) return { effect: "changed" };
       const reply =
         pending.kind === "change"
-          ? changeReply(pending.details, answer, by)
+          ? changeReply({ ...one, pending }, answer, by)
           : grantReply(pending, answer, by);
       if (reply === undefined) return { effect: "wrong" };
       return { effect: queue.answer(id, reply) ? "taken" : "wrong" };
@@ -200,7 +199,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
 /** Returns the outcome of an answer, from this page or from elsewhere, as the page shows it. */
 function outcomeOf(outcome: string): ReviewOutcome {
   if (outcome === "cancel" || outcome === "no") return "refuse";
-  return outcome === "modify_with_editor" ? "allow_parts" : "allow";
+  return outcome === "proceed_parts" || outcome === "modify_with_editor" ? "allow_parts" : "allow";
 }
 
 /** Returns a question as the page shows it. */
@@ -230,18 +229,14 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
 }
 
 /** Returns true when some hunks of a question can be allowed alone. */
-function offersParts(details: PlainDetails, changes: readonly ShownChange[]): boolean {
-  return (
-    changes.length === 1 &&
-    (changes[0]?.hunks.length ?? 0) > 1 &&
-    details.scopes.some(({ outcome }) => outcome === "modify_with_editor") &&
-    selectableHunksOf(details) !== undefined
-  );
+function offersParts({ scopes }: PlainDetails, changes: readonly ShownChange[]): boolean {
+  const count = changes.reduce((sum, { hunks }) => sum + hunks.length, 0);
+  return count > 1 && scopes.some(({ outcome }) => outcome === "proceed_parts");
 }
 
 /** Returns the reply to a question about a change; undefined for an answer that does not fit it. */
 function changeReply(
-  details: PlainDetails,
+  { pending: { details }, changes }: HeldQuestion & { readonly pending: { readonly details: PlainDetails } },
   { outcome, parts = [], reason }: ReviewAnswer,
   by: string,
 ): ConfirmReply | undefined {
@@ -249,14 +244,10 @@ function changeReply(
   if (outcome === "allow") return { outcome: "proceed_once", payload };
   if (outcome === "refuse")
     return { outcome: "cancel", payload: { ...payload, ...(reason === undefined ? {} : { reason }) } };
-  const selectable = selectableHunksOf(details);
-  const [part] = parts;
-  if (selectable === undefined || part === undefined || parts.length !== 1 || part.change !== 0)
-    return undefined;
-  const chosen = new Set(part.hunks);
-  if (chosen.size === 0 || part.hunks.some((hunk) => selectable.shown[hunk] === undefined)) return undefined;
-  const newContent = selectable.take(selectable.shown.map((_, hunk) => chosen.has(hunk)));
-  return { outcome: "modify_with_editor", payload: { ...payload, newContent, final: true } };
+  const chosen = confirmedParts(details, changes, parts);
+  return chosen === undefined
+    ? undefined
+    : { outcome: "proceed_parts", payload: { ...payload, parts: chosen } };
 }
 
 /**

@@ -158,7 +158,7 @@ describe("a question", () => {
     const response = await client.get(`approvals/${id}/changes/0`);
     const rows = (await response.json()) as ChangeRows;
     expect(rows.change).toMatchObject({ path: "/w/a.txt", kind: "edit", added: 2, removed: 2, hunks: 2 });
-    expect(rows.hunks[0]?.lines).toContain("\n-line 3\n+line three\n");
+    expect(rows.hunks[0]?.lines).toContain("\n-line 3\r\n+line three\r\n");
     const etag = response.headers.get("etag") ?? "";
     expect((await client.get(`approvals/${id}/changes/0`, { "if-none-match": etag })).status).toBe(304);
     const { digest } = rows;
