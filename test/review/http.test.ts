@@ -215,7 +215,7 @@ describe("a question", () => {
     expect((await ana.post(path, { outcome: "proceed_always", digest })).status).toBe(400);
     expect((await ana.post(path, { outcome: "allow", digest, scope: "all" })).status).toBe(400);
     expect((await ana.post(path, "[]")).status).toBe(400);
-    const parts = [{ change: 0, hunks: [0] }];
+    const parts = [{ change: 0, hunks: [9] }];
     expect((await ana.post(path, { outcome: "allow_parts", digest, parts })).status).toBe(400);
     expect((await ana.post("approvals/unknown", { outcome: "allow", digest })).status).toBe(404);
     const both = await Promise.all([
