@@ -49,6 +49,7 @@ const ALLOWED_DOUBLE_CRATES = {
  */
 const COPYLEFT_BUT_UNPUBLISHED = {
   "@img/sharp": "an optional peer of the user's own; its libvips is a library loaded at run time",
+  "axe-core": "it runs in the tests of the review page alone",
   lightningcss: "vite, below vitest, uses it",
 };
 
