@@ -219,8 +219,14 @@ async function refusalOfCall(
 ): Promise<string | undefined> {
   if (outcome === undefined) return "Error: The user was asked about this call and has not answered.";
   if (!outcome.startsWith("proceed_")) return "Error: The user refused the call. Nothing was written.";
-  if (JSON.stringify(await now()) === JSON.stringify(preview)) return undefined;
+  if (describedChange(await now()) === describedChange(preview)) return undefined;
   return "Error: What this call would do has changed since the user was asked. Nothing was written; call again.";
+}
+
+/** Returns everything that a preview says about its change. Each preview has a call id of its own. */
+function describedChange(preview: HookPreview | undefined): string {
+  const { callId: _callId, ...change } = { ...preview };
+  return JSON.stringify(change);
 }
 
 function failureResult(llmContent: string, returnDisplay: string, type: string): GeminiCliResult {

@@ -36,6 +36,10 @@ export const diff: Engine["diff"] = (...args) => engine().diff(...args);
 export const diffAsync: Engine["diffAsync"] = (...args) => engine().diffAsync(...args);
 /** See `diffParts` of `filewright/engine`. */
 export const diffParts: Engine["diffParts"] = (...args) => engine().diffParts(...args);
+/** See `hunksBetween` of `filewright/engine`. */
+export const hunksBetween: Engine["hunksBetween"] = (...args) => engine().hunksBetween(...args);
+/** See `composeHunks` of `filewright/engine`. */
+export const composeHunks: Engine["composeHunks"] = (...args) => engine().composeHunks(...args);
 /** See `planEdits` of `filewright/engine`. */
 export const planEdits: Engine["planEdits"] = (...args) => engine().planEdits(...args);
 /** See `planEditsBytes` of `filewright/engine`. */

@@ -255,7 +255,12 @@ class Planning {
   async #imageOf({ image, disk }: RewoundNode): Promise<PreImage | null> {
     if (image !== undefined) return image;
     const stat = await this.#stat(disk as string);
-    return stat === null ? null : preImageOf(stat);
+    if (stat === null) return null;
+    const found = preImageOf(stat);
+    if (stat.type !== "file" || stat.version !== undefined) return found;
+    // Where files have no versions, the hash tells whether the file changes before it is restored.
+    const { fs } = this.#request;
+    return { ...found, hash: engine().sha256(await (fs.trusted?.() ?? fs).readBytes(disk as string)) };
   }
 
   /** Returns true when a path is now, or after what was taken back, as a change left it. */
