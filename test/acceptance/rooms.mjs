@@ -11,4 +11,6 @@ export const ROOMS = [
   "storage/index.node",
   "readers/index",
   "tools/index",
+  "journal/index",
+  "pipeline/call",
 ];
