@@ -19,7 +19,7 @@ export const APPROVE_COMMAND: Command = {
   summary: "answer the questions of a server that waits for approvals",
   usage: "filewright approve [ID | all | --watch] [--refuse [--reason TEXT]] [--url URL] [--token-file FILE]",
   about:
-    "Without ID it lists the waiting changes with their diffs. With ID (or its beginning) it allows the change once, or refuses it. The server must have been started with filewright serve --approve.",
+    "Without ID it lists the waiting changes with their diffs. With ID (or its beginning) it allows the change once, or refuses it. The server must have been started with filewright serve --approve or --review.",
   options: {
     url: VALUE_OPTION,
     "token-file": VALUE_OPTION,
