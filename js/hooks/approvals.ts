@@ -191,7 +191,7 @@ export function makeApprovals(now: () => number = () => Date.now(), stored: Stor
     );
   };
   const matches = (one: KnownApproval, call: ScopedCall): boolean => {
-    one.matcher ??= compileStoredScope(one.approval.scope, bases, call.tool) ?? COVERS_NOTHING;
+    one.matcher ??= compileStoredScope(one.approval.scope, bases) ?? COVERS_NOTHING;
     return one.matcher(call);
   };
   const offerOf = (outcome: LastingOutcome, tool: string, roots: readonly string[]): OfferedScope => {

@@ -205,7 +205,7 @@ export async function serveMcp<const C extends WorkspaceClaims = Readonly<Record
   return { url: `${server.url}${MCP_PATH}`, drain: () => (drained ??= drain()) };
 }
 
-/** Returns a workspace of the program as one that answers requests. */
+/** Creates the handler that answers requests with a workspace of the program. */
 async function servedTenantOf(
   ws: Workspace,
   parts: {
@@ -218,7 +218,10 @@ async function servedTenantOf(
   if (typeof ws?.drain !== "function")
     throw new FilewrightError("INVALID_ARGUMENT", "serveMcp: option 'open' must return a workspace");
   const { preset, structured, ending } = parts;
-  const host = await hostOfOpenWorkspace(ws, preset);
+  const host = await hostOfOpenWorkspace(ws, preset).catch(async (error: unknown) => {
+    await ws.close();
+    throw error;
+  });
   const handler = makeMcpHandler({ host, structured, version: VERSION, ending }, onerror);
   return {
     handler,

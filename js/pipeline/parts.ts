@@ -2,6 +2,7 @@
  * Turns what a reviewer chose or wrote into the contents of a plan. Bytes are composed by the engine, from the
  * content before the change and the chosen hunks.
  */
+import { byteLength } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -106,7 +107,7 @@ function encodeAsPlanned(content: string, planned: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns what a reviewer accepted; undefined when that is nothing.
+ * Returns what a reviewer accepted; undefined when the reviewer accepted nothing.
  * @throws FilewrightError APPROVAL_DENIED for a part that the question does not have
  */
 export function selectParts(shown: ShownChanges, parts: readonly ConfirmedPart[]): Selection | undefined {
@@ -154,7 +155,7 @@ interface LeftOut {
 
 /** The size in bytes of the diff of what a reviewer left out, as the model sees it. */
 const MAX_LEFT_OUT_DIFF_BYTES = 2000;
-/** The length of a line of it in code points; a longer line is cut around its first difference. */
+/** The maximum length of a line of that diff in code points; a longer line is cut around its first difference. */
 const MAX_LEFT_OUT_LINE_CHARS = 300;
 /** The number of files that are named in a note about what a reviewer left out. */
 const MAX_NOTED_FILES = 10;
@@ -176,7 +177,7 @@ function noteAbout(accepted: readonly AcceptedPart[], left: readonly LeftOut[]):
   let diff = "";
   for (const { change, contents, bytes } of left) {
     const [written, planned] = [bytes ?? contents?.before ?? EMPTY_BYTES, contents?.after ?? EMPTY_BYTES];
-    const room = MAX_LEFT_OUT_DIFF_BYTES - diff.length;
+    const room = MAX_LEFT_OUT_DIFF_BYTES - byteLength(diff);
     if (room <= 0) break;
     if (change.binary !== undefined || contents === undefined) continue;
     const { text } = diffContents(written, planned, {

@@ -21,9 +21,10 @@ export interface EarlyLocks {
 }
 
 /**
- * Locks the paths that a call names before it reads them, where another replica changes one of them as well: what the
- * call is planned on comes with the locks, and its commit ends them, so that no conflict makes it plan again. Undefined
- * where no path is contended, or a person or the host may have to decide first.
+ * Locks the paths that a call names before it reads them, because another replica changes one of them as well. The
+ * storage returns the present state with the locks, and the commit of the call releases them, so that no conflict
+ * makes it plan again. Call it only where `mayLockEarly` returns true. Returns undefined for a path that cannot be
+ * resolved.
  */
 export async function lockContendedPaths(
   session: Session,

@@ -121,8 +121,8 @@ export async function explainDecision(
     CONFIGURED.hooks,
     runs ? "A hook may refuse the call." : undefined,
   );
-  const { at, real, refusal } = await locate(session, tool, question.path);
-  // The storage does not tell which of its checks refused a link: it is named at the first of them.
+  const { at, real, refusal, isAskedPlace } = await locate(session, tool, question.path);
+  // If the error does not tell which check refused the path, the first of them is reported.
   const stoppedAt = refusal && (gateOfRefusal(refusal) ?? "root");
   for (const [gate, configured] of PATH_GATES) {
     if (stoppedAt === gate) add(gate, "stops", configured, (refusal as FilewrightError).message);
@@ -150,7 +150,7 @@ export async function explainDecision(
     });
     isSecret = tool.kind === "read" && real !== undefined && (await readsSecret(session, real));
     grants = await grantFactsOf(session, tool, at, agent);
-    isPlace = tool.kind !== "read" && real !== undefined && (await writesAskedPlace(session, real));
+    isPlace = isAskedPlace === true;
     await session.approvals.refresh?.();
   }
   const caller = { agent, turn: session.approvals.turn(agent, question.turn) };
@@ -171,7 +171,12 @@ export async function explainDecision(
     if (name === "grants") {
       for (const grant of grants) verdict = decide([source], { ...facts, grant }, { before: verdict });
       if (isSecret && session.permissions === undefined)
-        add("secret", "stops", CONFIGURED.secret, "It is a secret, which needs a grant of its own.");
+        add(
+          "secret",
+          "stops",
+          CONFIGURED.secret,
+          "The file is a secret. Reading it needs a grant of its own.",
+        );
       else add("secret", "passes", CONFIGURED.secret);
     } else if (name === "rules") verdict = decide([source], facts, { before: verdict });
     else if (tool.kind !== "read" || verdict.decision === "ask")
@@ -195,12 +200,18 @@ export async function explainDecision(
   return Object.freeze(gates);
 }
 
-/** Returns the location of a path and its real path, or the refusal of one of them. */
-async function locate(
-  { resolver, fs }: Session,
-  tool: AnyTool,
-  typed: string,
-): Promise<{ readonly at?: Location; readonly real?: string; readonly refusal?: FilewrightError }> {
+/** The location of a path and its real path, or the refusal of one of them. */
+interface LocatedPath {
+  readonly at?: Location;
+  readonly real?: string;
+  readonly refusal?: FilewrightError;
+  /** True when a change at the path needs an approval because of the place. */
+  readonly isAskedPlace?: boolean;
+}
+
+/** Locates the path of a question. */
+async function locate(session: Session, tool: AnyTool, typed: string): Promise<LocatedPath> {
+  const { resolver, fs } = session;
   const { intent, entry = false } = pathUseOf(tool, typed);
   try {
     const at = resolver.resolve(typed, intent);
@@ -211,7 +222,8 @@ async function locate(
     });
     // The storage checks the real path, too, by the same rules.
     resolver.resolve(real, intent);
-    return { at, real };
+    // A place that no call may write is refused here, and one that needs an approval is reported.
+    return { at, real, isAskedPlace: tool.kind !== "read" && (await writesAskedPlace(session, real)) };
   } catch (error) {
     if (error instanceof FilewrightError) return { refusal: error };
     throw error;
@@ -222,7 +234,7 @@ async function locate(
 const LINK_REFUSALS: ReadonlySet<string> = new Set(["OUTSIDE_ALLOWED", "PROTECTED_PATH"]);
 
 /** The tools that act on a link itself, never on its target. */
-const ENTRY_TOOLS: ReadonlySet<string> = new Set(["delete", "move", "mkdir"]);
+const ENTRY_TOOLS: ReadonlySet<string> = new Set(["delete", "move"]);
 
 function pathUseOf({ kind, name }: AnyTool, typed: string): PathUse {
   const intent = kind === "read" ? "read" : "write";

@@ -80,11 +80,11 @@ function baseDirectoriesOf(
 
 /**
  * Returns the directory that contains every possible match of a glob: the names before the first
- * glob character.
+ * glob character that is not escaped.
  */
 function literalDirectoryOf(base: string, rest: string): string {
   const names = rest === "" ? [] : rest.split("/");
-  const first = names.findIndex((name) => /[*?[{]/u.test(name));
+  const first = names.findIndex((name) => /^(?:[^\\*?[{]|\\.)*[*?[{]/su.test(name));
   const literal = (first < 0 ? names : names.slice(0, first)).map((name) => name.replace(/\\(.)/gsu, "$1"));
   return normalise([base, ...literal].join("/")).path;
 }

@@ -63,7 +63,7 @@ export interface ReviewHub extends Approver {
   eventsAfter(seq: number): readonly ReviewEvent[] | undefined;
   /** Calls `listener` with each later event. Returns a function that ends it. */
   watch(listener: (event: ReviewEvent) => void): () => void;
-  /** Returns a page of the rows of a change; undefined when nothing like that waits. */
+  /** Returns a page of the rows of a change; undefined when no such question waits. */
   rows(id: string, change: number, from: number): ChangeRows | undefined;
   /** Answers a question in the name of `by`. */
   answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect;
@@ -76,7 +76,7 @@ export interface ReviewHub extends Approver {
 /** The number of events that are kept for pages that connect again. */
 const MAX_KEPT_EVENTS = 10_000;
 
-/** The name of a person who has answered without saying who. */
+/** The name that is shown for an answer without a name. */
 const UNNAMED = "somebody";
 
 /** A question with what is shown about it. */
@@ -108,13 +108,13 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     const event = { seq: state.seq + 1, ...unnumbered } as ReviewEvent;
     state = applyEvent(state, event);
     kept.push(event);
-    // A quarter more is kept, so that the list is not moved with each event.
+    // The list is trimmed only when it is a quarter too long, so most events do not copy it.
     if (kept.length > MAX_KEPT_EVENTS * 1.25) kept.splice(0, kept.length - MAX_KEPT_EVENTS);
     for (const listener of listeners) {
       try {
         listener(event);
       } catch {
-        listeners.delete(listener); // The watcher's connection is gone.
+        listeners.delete(listener);
       }
     }
   };
@@ -124,6 +124,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     const question = questionOf(pending, changes);
     held.set(pending.id, { pending, question, changes });
     tell({ type: "asked", question });
+    if (pending.kind === "change" && pending.stale === true) tell({ type: "stale", id: pending.id });
   };
   for (const pending of queue.pending()) hold(pending);
   queue.watch((event: QueueEvent) => {
@@ -139,7 +140,8 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     }
     if (!held.delete(id)) return;
     const at = Date.now();
-    if (event.type === "withdrawn") tell({ type: "withdrawn", id, at });
+    // A question that is asked anew is replaced by another one.
+    if (event.type === "withdrawn" || event.outcome === "look_again") tell({ type: "withdrawn", id, at });
     else tell({ type: "answered", id, at, outcome: outcomeOf(event.outcome), by: event.by ?? UNNAMED });
   });
 

@@ -11,6 +11,7 @@ import {
   type Workspace,
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
+import { makeApprovals } from "../../js/hooks/approvals.ts";
 import { hostOfOpenWorkspace } from "../../js/mcp/host.ts";
 import { makeMcpHandler } from "../../js/mcp/transport/handler.ts";
 import { memoryStorage } from "../../js/storage/index.ts";
@@ -384,5 +385,27 @@ describe("what is kept", () => {
     const three = await openWorkspace({ root: "/w", backend, confirm: person.confirm, guard: "off" });
     person.next = kept();
     expect((await three.call(...write("src/b"))).error?.code).toBe("APPROVAL_DENIED");
+  });
+});
+
+describe("a scope", () => {
+  test("covers a directory whose name has the characters of globs", async () => {
+    const person = asking();
+    const backend = new MemoryBackend({ "/w/[slug]/a": "" });
+    const ws = await openWorkspace({ root: "/w/[slug]", backend, confirm: person.confirm, guard: "off" });
+    person.next = scoped(
+      { tool: "write_file", path: "/w/\\[slug\\]/**", until: "session" },
+      "proceed_always",
+    );
+    expect(await person.asks(ws, ...write("a"))).toBe(true);
+    expect(await person.asks(ws, ...write("b"))).toBe(false);
+  });
+
+  test("of another package's tool is not lost when a further tool of that kind is called first", async () => {
+    const approvals = makeApprovals();
+    const call = (tool: string) => ({ tool, places: [], agent: undefined, turn: "1" });
+    await approvals.remember({ outcome: "proceed_always_tool" }, { tool: "shell", roots: [], turn: "1" });
+    expect(approvals.covering(call("deploy"))).toBeUndefined();
+    expect(approvals.covering(call("shell"))?.outcome).toBe("proceed_always_tool");
   });
 });

@@ -128,6 +128,14 @@ describe("the chain of an audit file", () => {
     expect(await verifyAuditFile(path, { extract: true })).toMatchObject({ ok: false });
   });
 
+  test("a repeated record is one problem", async () => {
+    const path = newPath();
+    await log(path, 4);
+    const lines = await linesOf(path);
+    await writeFile(path, `${lines.toSpliced(3, 0, String(lines[1])).join("\n")}\n`);
+    expect((await verifyAuditFile(path)).problem_count).toBe(1);
+  });
+
   test("several writers of one file keep their chains apart", async () => {
     const path = newPath();
     await Promise.all(Array.from({ length: 4 }, () => log(path, 25)));

@@ -38,7 +38,10 @@ const SETTING_HELP: readonly OptionHelp[] = [
   ["--secrets grant|allow", "whether .env files, keys and tokens are read like other files"],
   ["--audit FILE", "log each call, one JSON object per line"],
   ["--agent NAME", "the name of the caller in the history and the audit log"],
-  ["--state-dir DIR", "the directory for locks and the history, and with --storage for the copy that searches use"],
+  [
+    "--state-dir DIR",
+    "the directory for locks and the history, and with --storage for the copy that searches use",
+  ],
   ["--no-history", "store no previous contents: nothing can be undone"],
 ];
 

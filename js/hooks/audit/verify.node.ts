@@ -34,7 +34,7 @@ export interface AuditProblem {
 
 /** The result of {@link verifyAuditFile}. */
 export interface AuditVerification {
-  /** True when every chain is unbroken. */
+  /** True when no problem was found. */
   readonly ok: boolean;
   /** The number of records. */
   readonly records: number;
@@ -58,10 +58,12 @@ const LF = 0x0a;
 
 /**
  * Verifies an audit file: every line is a record of a chain, no record is missing, and each has the hash of the line
- * before it. A line that was changed, removed, moved or inserted afterwards breaks its chain. Whoever can write the
- * file can also compute all hashes anew, or remove the last lines; only a `head` that is kept elsewhere shows that.
+ * before it in its chain. A line that was changed, inserted, or removed before the end of its chain breaks the chain.
+ * Not noticed: the removal of the last lines of a chain, or of a whole chain on which no later one was begun, unless
+ * the `head` of an earlier verification is among them; and a log whose hashes were all computed anew, unless its
+ * `head` is kept elsewhere.
  *
- * Reads the file once, in linear time; needs memory for the chains and the latest 65,536 hashes.
+ * Reads the file once; needs memory for the chains and the latest 65,536 hashes.
  *
  * @throws FilewrightError NOT_FOUND, IO_ERROR, and INVALID_ARGUMENT for an invalid option
  */
@@ -106,7 +108,7 @@ class ChainVerifier {
   readonly #options: AuditVerifyOptions;
   readonly #chains = new Map<string, ChainEnd>();
   readonly #recent = new Set<string>();
-  /** The same hashes, each at the number of its record modulo their maximum. */
+  /** The same hashes in a ring buffer, which knows the oldest. */
   readonly #ring: string[] = [];
   readonly #problems: AuditProblem[] = [];
   #problemCount = 0;
@@ -130,7 +132,7 @@ class ChainVerifier {
     const hash = hashOfLine(bytes);
     const before = this.#chains.get(link.chain);
     this.#compare(link, before);
-    this.#chains.set(link.chain, { seq: Math.max(link.seq, before?.seq ?? 0), hash });
+    if (before === undefined || link.seq > before.seq) this.#chains.set(link.chain, { seq: link.seq, hash });
     this.#records += 1;
     this.#head = hash;
     if (hash === this.#options.head) this.#hasGivenHead = true;
@@ -167,7 +169,7 @@ class ChainVerifier {
       if (seq !== 1)
         this.#report(`is record ${seq} of chain ${chain}, and the records before it are missing`);
       else if (prev !== null && !this.#recent.has(prev))
-        this.#report(`begins chain ${chain}, and the line that was the last then was changed or removed`);
+        this.#report(`begins chain ${chain}, and the line before it in the file was changed or removed`);
       return;
     }
     if (seq === before.seq + 1) {

@@ -1,6 +1,6 @@
 /**
  * The scope of an approval as data: which later calls it covers. A scope is a rule that allows, compiled by the compiler
- * of the rules, and limited to an agent and a time. The outcomes `proceed_always…` are scopes in words of this form.
+ * of the rules, and limited to an agent and a time. Each outcome `proceed_always…` stands for one such scope.
  */
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -63,15 +63,15 @@ export interface ScopedCall {
   readonly agent?: string | undefined;
 }
 
-/** Returns true for a call that a scope covers, whatever its time. */
+/** Returns true for a call that a scope covers. The end of the scope is not checked. */
 export type ScopeMatcher = (call: ScopedCall) => boolean;
 
-/** The glob of a scope on every path. */
+/** The path that stands for every path. */
 const EVERY_PATH = "**";
 
 /**
  * Compiles a scope. `bases` are the working directory and the roots to which its path is relative, `tools` the names of
- * tools of other packages. @throws FilewrightError INVALID_ARGUMENT, INVALID_GLOB for one that can cover nothing
+ * tools of other packages. @throws FilewrightError INVALID_ARGUMENT, INVALID_GLOB for an unknown tool and an invalid glob
  */
 export function compileScope(
   { tool, path, agent }: ApprovalScope,
@@ -93,16 +93,15 @@ export function compileScope(
   };
 }
 
-/** Compiles a scope that was stored; undefined for one that is invalid, which covers nothing. */
-export function compileStoredScope(
-  given: unknown,
-  bases: GlobBases | undefined,
-  tool: string,
-): ScopeMatcher | undefined {
+/**
+ * Compiles a scope that was stored; undefined for an invalid one, which covers nothing. Its tool may be of another
+ * package, so every name is accepted; one that no tool has covers nothing, either.
+ */
+export function compileStoredScope(given: unknown, bases: GlobBases | undefined): ScopeMatcher | undefined {
   const scope = readScope(given);
   if (scope === undefined) return undefined;
   try {
-    return compileScope(scope, bases, [tool]);
+    return compileScope(scope, bases, scope.tool === "*" ? [] : [scope.tool]);
   } catch (error) {
     if (error instanceof FilewrightError) return undefined;
     throw error;
@@ -137,14 +136,14 @@ export function wideningOf(
 ): string | undefined {
   if (offered.tool !== "*" && tool !== offered.tool) return "another tool";
   const end = endOfScope({ until });
-  if (end === undefined || !ends.includes(end)) return "a longer time";
+  if (end === undefined || !ends.includes(end)) return "an end that was not offered";
   if (roots === undefined) return undefined;
   if (path === EVERY_PATH) return "more paths";
   const { prefixes } = ruleGlobs(path, bases ?? { cwd: "/", read: [], write: [] });
   return prefixes.every((prefix) => roots.some((root) => isWithin(prefix, root))) ? undefined : "more paths";
 }
 
-/** Describes a scope for a person. `until` describes the end of a session. */
+/** Describes a scope for a person. `session` describes the end of a session. */
 export function describeScope({ tool, path, agent, until }: ApprovalScope, session: string): string {
   const what = tool === "*" ? "every tool" : escapeControls(tool);
   const where = path === EVERY_PATH ? "every path of this workspace" : escapeControls(path);

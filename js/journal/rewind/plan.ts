@@ -1,9 +1,9 @@
 /**
  * Plans a rewind: which steps of later changes are taken back, and which paths are left. Nothing is changed.
  *
- * The changes are taken back in a tree in memory, the newest first. A path is left from the first change on that did
- * not leave it as it is found: a person or another program has changed it since. What depends on a path that is left
- * is left as well.
+ * The changes are taken back in a tree in memory, the newest first. Each path is compared with the state in which the
+ * change left it. If they differ, a person or another program has changed the path since: this change and all older
+ * ones of the path stay. What depends on a path that is left is left as well.
  */
 import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import type { FsBackend, FsStat } from "../../backends/backend.ts";
@@ -21,7 +21,7 @@ import { type RewoundNode, RewoundTree } from "./tree.ts";
  * The reason why a path is left. `changed`: a person or another program changed it since. `other_call`: a call that is
  * not undone changed it. `unrecorded`: a call changed it whose steps were too large to be recorded. `in_use`: the
  * directory holds entries that no undone call made. `directory`: its directory is gone, or is a link now. `moved`: a
- * move that is not undone moved it, or what is above or below it.
+ * move that is not undone moved it, its directory or its content.
  */
 export type LeftReason = "changed" | "other_call" | "unrecorded" | "in_use" | "directory" | "moved";
 
@@ -29,7 +29,7 @@ export type LeftReason = "changed" | "other_call" | "unrecorded" | "in_use" | "d
 export interface LeftPath {
   readonly path: string;
   readonly reason: LeftReason;
-  /** The call that stands in the way, for `other_call`, `unrecorded` and `moved`. */
+  /** The call that stands in the way: for `other_call`, `unrecorded`, `moved`, and a move that stays with `changed`. */
   readonly callId?: string;
 }
 
@@ -59,7 +59,7 @@ export interface RewindPlan extends JoinedSteps {
 /** What is rewound. */
 export interface RewindRequest {
   readonly fs: FsBackend;
-  /** Every change since the place, the newest first. */
+  /** Every change since that point of the history, the newest first. */
   readonly records: readonly HistoryRecord[];
   /** Returns the steps of a change. */
   steps(callId: string): Promise<PastSteps>;
@@ -70,7 +70,7 @@ export interface RewindRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The number of attempts to plan: each leaves further paths, because of those that the one before left. */
+/** The maximum number of passes. A pass leaves the paths that lost their directory in the pass before. */
 const MAX_PASSES = 20;
 
 /** Plans a rewind. */
@@ -96,12 +96,14 @@ class Planning {
   readonly #yielder: Yielder;
   /** The paths that no older change may touch. */
   readonly #blocked: Map<string, LeftPath>;
-  /** The same for trees. */
+  /** The roots of trees that no older change may touch. */
   readonly #blockedTrees = new Map<string, LeftPath>();
   readonly #left = new Map<string, LeftPath>();
   readonly #calls: HistoryRecord[] = [];
   readonly #unrecorded: HistoryRecord[] = [];
-  /** The paths that are named by the caller, who wants them back whatever they are now. */
+  /** The present paths of the entries that are removed. */
+  readonly #removed = new Set<string>();
+  /** The paths that the caller names. They are restored even if they have changed since. */
   readonly #forced: ReadonlySet<string>;
 
   constructor(request: RewindRequest, stats: Map<string, FsStat | null>, blocked: Map<string, LeftPath>) {
@@ -142,7 +144,7 @@ class Planning {
       else if (!(await this.#isAsLeft(path, image)) && (!this.#forced.has(path) || movedEnds.has(path)))
         this.#block(path, "changed");
     }
-    // A move that stays blocks its other end, and that may be the end of another move.
+    // If one end of a move is left, so is the other one, which may be the end of another move.
     for (let isStable = false; !isStable; ) {
       isStable = true;
       for (const move of moves) {
@@ -188,6 +190,7 @@ class Planning {
       }
       this.#joiner.add(step, found, result);
       this.#tree.takeBack(step);
+      if (node.disk !== undefined && this.#tree.at(path).image === null) this.#removed.add(node.disk);
     }
     return true;
   }
@@ -297,6 +300,12 @@ class Planning {
       } else if (disk !== undefined && disk !== path) changes.push({ path, now, image, ...from });
       else if (!(await this.#isRestored(path, now, image, disk)))
         changes.push({ path, now, image, ...(disk === undefined ? {} : { contentAt: disk }) });
+    }
+    // An entry is removed below a directory that is moved back afterwards: the tree has it at its former path alone.
+    const listed = new Set(changes.map(({ path }) => path));
+    for (const path of this.#removed) {
+      const now = await this.#stat(path);
+      if (now !== null && !listed.has(path) && !moved.has(path)) changes.push({ path, now, image: null });
     }
     return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
   }

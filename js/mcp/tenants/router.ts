@@ -73,15 +73,21 @@ export function routeToWorkspaces<N>({
       const named = name(facts);
       if (named instanceof Response) return named;
       if (isDraining) return unavailable("the server is shutting down");
-      const taken = await lease(named).catch((error: unknown) => error);
-      if (typeof taken === "string") return unavailable(taken);
-      if (!isLease(taken)) {
-        onerror(taken);
-        const { code } = taken instanceof FilewrightError ? taken : { code: "INTERNAL" as const };
+      // A program may throw anything, also a text, so an error is kept apart from a refusal.
+      const tried = await lease(named).then(
+        (taken) => ({ taken }),
+        (error: unknown) => ({ error }),
+      );
+      if ("error" in tried) {
+        const { error } = tried;
+        onerror(error);
+        const { code } = error instanceof FilewrightError ? error : { code: "INTERNAL" as const };
         return refusals.has(code)
           ? refusalResponse(403, "the token names no workspace of this server", {}, code)
           : unavailable("the workspace cannot be opened now", code);
       }
+      const { taken } = tried;
+      if (!isLease(taken)) return unavailable(taken);
       const { opened, release } = taken;
       try {
         if (opened.quota !== undefined && !(await opened.quota.take(request.signal))) {

@@ -353,7 +353,8 @@ async function tryEngine(engine: ContainerEngine, options: ContainerSandboxOptio
   try {
     // The user of commands may be another one than that of this process.
     chmodSync(directory, 0o755);
-    writeFileSync(join(directory, "trial"), `${secret}\n`, { mode: 0o444 });
+    writeFileSync(join(directory, "trial"), `${secret}\n`);
+    chmodSync(join(directory, "trial"), 0o444);
     const { exitCode, stdout, stderr } = await runInContainer(
       engine,
       options,

@@ -2,7 +2,7 @@
  * The part that the drivers of sandbox services share. A service runs commands in a sandbox with files of its own:
  * nothing of the workspace is there, so nothing of it can be read or changed.
  *
- * A service is not trusted with more than that. Its answers are checked, its output is bounded, and a command counts as
+ * The answers of a service are not trusted: they are checked, their size is bounded, and a command counts as
  * ended only if the service says how it ended. In any other case the sandbox is deleted with all that runs in it, and
  * the next command gets a new one.
  */
@@ -27,7 +27,7 @@ export interface ServiceSandbox extends SandboxProvider, AsyncDisposable {
 /** Sends requests: the global `fetch`, or a function of the host. */
 export type SendRequest = (url: string, init: RequestInit) => Promise<Response>;
 
-/** One service. `S` is what names a sandbox of it. */
+/** One service. `S` identifies a sandbox of it. */
 export interface ServiceDriver<S> {
   readonly tier: string;
   readonly network: NonNullable<SandboxStatus["network"]>;
@@ -97,12 +97,19 @@ export async function openService<S>(
       if (current === sandbox) current = undefined;
       throw error;
     });
+    // The creation may have taken long.
+    checkSignal(command.signal, command.cwd);
     return runOnService(driver, opened, command, () => discard(sandbox));
   };
   const close = async (): Promise<void> => {
     isClosed = true;
     const sandbox = current;
-    if (sandbox !== undefined) await discard(sandbox);
+    if (sandbox === undefined) return;
+    await discard(sandbox).catch((error: unknown) => {
+      // It exists still, so that another call of `close` can delete it.
+      current ??= sandbox;
+      throw error;
+    });
   };
   const provide = (policy: CommandPolicy | undefined): SandboxProvider => ({
     status: Object.freeze({
@@ -182,7 +189,7 @@ async function runOnService<S>(
 /** The text after the errors of a command whose sandbox was deleted. */
 const DISCARDED_NOTE = "\n[the sandbox was deleted with the command; the next command gets a new one]\n";
 
-/** Returns a promise that rejects when the signal aborts, for requests that do not follow it. */
+/** Returns a promise that rejects when the signal aborts, for requests that ignore the signal. */
 function rejectedOn(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
@@ -190,9 +197,12 @@ function rejectedOn(signal: AbortSignal): Promise<never> {
 }
 
 async function createSandbox<S>(driver: ServiceDriver<S>): Promise<S> {
+  const made = driver.create();
   try {
-    return await within(MAX_CREATE_MS, driver.create());
+    return await within(MAX_CREATE_MS, made);
   } catch (error) {
+    // A sandbox that exists after all is not left to cost money.
+    void made.then((late) => driver.remove(late)).catch(() => undefined);
     const why = error instanceof FilewrightError ? error.message : "it cannot be reached";
     throw new FilewrightError("SANDBOX_SETUP_FAILED", `No sandbox of ${driver.tier}: ${why}.`, {
       complete: true,
@@ -240,9 +250,25 @@ export async function ask(send: SendRequest, url: string, init: RequestInit): Pr
 
 /** Reads a small JSON object. @throws FilewrightError IO_ERROR for any other answer */
 export async function readObject(response: Response): Promise<Readonly<Record<string, unknown>>> {
-  const value = parseObject(await response.text());
+  const value = parseObject(new TextDecoder().decode(await readBounded(response)));
   if (value === undefined) throw makeError("IO_ERROR", "its answer is not an object in JSON", {});
   return value;
+}
+
+/** Reads an answer of at most {@link MAX_MESSAGE_BYTES}. @throws FilewrightError IO_ERROR for a longer one */
+async function readBounded(response: Response): Promise<Uint8Array> {
+  const body = new Uint8Array(MAX_MESSAGE_BYTES);
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+    if (size + part.value.length > body.length) {
+      await reader?.cancel();
+      throw makeError("IO_ERROR", "its answer is too long", {});
+    }
+    body.set(part.value, size);
+    size += part.value.length;
+  }
+  return body.subarray(0, size);
 }
 
 /** Returns the object in a JSON text, or undefined. */
@@ -266,7 +292,7 @@ export function bytesOfBase64(value: unknown): Uint8Array | undefined {
   }
 }
 
-/** Returns the part of an address that names a sandbox. @throws FilewrightError IO_ERROR for what is no name */
+/** Returns the part of an address that names a sandbox. @throws FilewrightError IO_ERROR for an invalid one */
 export function checkId(id: unknown): string {
   if (typeof id === "string" && /^[\w-]{1,128}$/u.test(id)) return id;
   throw makeError("IO_ERROR", "its answer does not name a sandbox", {});

@@ -1,6 +1,6 @@
 /**
- * The search of a fork beside the copy of its parent's files: the copy searches what both have in common, and what
- * differs is walked in the fork. Nothing of the fork is copied.
+ * Searches a fork with the copy of its parent's files on the disk. The copy is searched for the files that both have
+ * in common, and the files that differ are walked in the fork. The files of the fork are not copied.
  */
 import type { SearchResult } from "../../engine/search-types.ts";
 import type { FsBackend } from "../../backends/backend.ts";
@@ -22,7 +22,7 @@ import { differingPaths } from "../memory/nodes.ts";
 import type { MirrorSearch } from "../search/mirrored.ts";
 import type { StorageTree } from "../search/tree.ts";
 
-/** The paths in which a tree differs from the one that was compared with it last. */
+/** For each tree of a fork: the tree of the copy with which it was compared last, and the paths that differ. */
 const differences = new WeakMap<
   StorageTree,
   { readonly from: StorageTree; readonly paths: readonly string[] }
@@ -45,7 +45,7 @@ export function divideBeside(
   return divideSearch(known.paths, root, query);
 }
 
-/** Searches the copy by `below` without what differs, and walks that as the policy of the caller allows. */
+/** Searches the copy by `below` without the paths that differ, and walks those through the policy of the caller. */
 export async function searchBeside(
   parts: SearchParts,
   { query, walked }: MirrorSearch,
@@ -59,7 +59,7 @@ export async function searchBeside(
   });
 }
 
-/** Walks what differs. Of the directories above it, only the entries that lead to it and the ignore files are seen. */
+/** Walks the paths that differ. A directory above them has only its ignore files and the entries that lead to them. */
 async function changesBeside(
   parts: SearchParts,
   walked: FsBackend,

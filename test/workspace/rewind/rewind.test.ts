@@ -48,6 +48,19 @@ const SEED = {
 };
 
 describe.each(KINDS)("a rewind on %s", (kind) => {
+  test("shows the removal of a file that was made in a moved directory", async () => {
+    const at = await place(kind, SEED);
+    const { ws } = at;
+    const before = await treeOf(at);
+    await ws.mark("start");
+    await made(ws, "move", { source: "d", destination: "e" });
+    await made(ws, "write_file", { path: "e/new", content: "new" });
+    const { changes } = await ws.rewind("start", { dryRun: true });
+    expect(changes.filter(({ display }) => display === "e/new")).toMatchObject([{ kind: "delete" }]);
+    await ws.rewind("start");
+    expect(await treeOf(at)).toEqual(before);
+  });
+
   test("restores every file, directory and link byte for byte, and its undo the work", async () => {
     const at = await place(kind, SEED);
     const { ws } = at;
