@@ -32,7 +32,7 @@ export async function requestJson(url: URL, init: RequestInit): Promise<unknown>
   throw new FilewrightError(code, message, { complete: true });
 }
 
-/** What the statuses of a server mean for the person. */
+/** The meaning of the statuses of a server for the person. */
 const FAILURE_BY_STATUS: Readonly<Record<number, readonly [code: Code, message: string]>> = {
   401: ["PERMISSION_DENIED", "The token is not the one for this server's approvals."],
   404: ["NOT_FOUND", "The question does not wait any more."],

@@ -6,7 +6,7 @@ import { bearerTokenOf, tokensAreEqual } from "../http/access.ts";
 import type { EventLog, QueueEvent, QueueState } from "./queue/event-log.ts";
 import { changeContentsOf, type PendingApproval } from "./queue/summary.ts";
 
-/** What became of an answer. Only `answered` ends the wait of the question. */
+/** The effect of an answer. Only `answered` ends the wait of the question. */
 export type AnswerResult =
   | { readonly result: "answered" }
   /** It is not one of the answers that were offered. */
@@ -82,7 +82,7 @@ function notWaitingResponse(): Response {
   return jsonResponse(404, { error: "nothing like that waits" });
 }
 
-/** Returns the response that tells what became of an answer. */
+/** Returns the response about the effect of an answer. */
 function answerResponse(result: AnswerResult): Response {
   switch (result.result) {
     case "answered":

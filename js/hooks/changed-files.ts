@@ -18,7 +18,7 @@ export interface ChangeSummary {
   readonly path: string;
   /** The path for people and models: relative to the working directory if it is inside. */
   readonly display: string;
-  /** What happens to the entry. */
+  /** The kind of change of the entry. */
   readonly kind: "create" | "edit" | "delete" | "move" | "copy";
   /** The type of the entry. */
   readonly type: "file" | "dir" | "symlink" | "other";

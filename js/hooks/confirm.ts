@@ -44,7 +44,7 @@ export type Outcome =
    * `payload.final` is true.
    */
   | "modify_with_editor"
-  /** Plans the change anew on the present content, and asks about the result. For a question that became stale. */
+  /** Plans the change again on the present content, and asks about the result. For a question that became stale. */
   | "look_again"
   | "cancel";
 
@@ -62,7 +62,7 @@ export interface ConfirmPayload {
   readonly newContent?: string;
   /** The contents to write instead, with `modify_with_editor`. Other files are written as planned. */
   readonly contents?: readonly ConfirmedContent[];
-  /** What is accepted, with `proceed_parts`. */
+  /** The accepted parts, with `proceed_parts`. */
   readonly parts?: readonly ConfirmedPart[];
   /**
    * True to write the text of `modify_with_editor` without asking again. False to ask again after `proceed_parts`,

@@ -19,7 +19,7 @@ export interface JournalOptions {
   readonly durable: boolean;
 }
 
-/** What the journal records about a change, besides its steps. */
+/** The facts that the journal records about a change, besides its steps. */
 export interface ChangeFacts {
   readonly callId: string;
   readonly tool: string;

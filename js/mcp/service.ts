@@ -32,7 +32,7 @@ export interface ServiceParts {
   readonly ending: AbortSignal;
   /** Told of all calls, and of all calls of storages. */
   readonly observers: readonly (Observer & StorageObserver)[];
-  /** Told of the calls in directories besides; undefined for nobody. */
+  /** A further observer of the calls in directories; undefined for none. */
   readonly callObserver?: Observer | undefined;
 }
 

@@ -182,7 +182,7 @@ function applyPlan<Args extends object, Data, Todo>(
   });
 }
 
-/** What a change notes as seen. It counts once the change is committed. */
+/** The notes of a change about the content that it has seen. They count once the change is committed. */
 interface HeldNotes {
   /** The record for the calls of the change. */
   readonly seen: SeenFiles;

@@ -33,7 +33,7 @@ export interface ShownChanges {
   readonly planned: readonly PreviewChange[];
 }
 
-/** What a reviewer accepted of a change. */
+/** The parts of a change that a reviewer accepted. */
 export interface Selection {
   /** Undefined when everything was accepted. */
   readonly revision: Revision | undefined;

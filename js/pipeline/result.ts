@@ -38,11 +38,11 @@ export interface MetaApproval {
   readonly hash?: string;
   /** The reviewer, when known. */
   readonly by?: string;
-  /** What the reviewer accepted of each change, with the outcome `proceed_parts`. */
+  /** The accepted parts of each change, with the outcome `proceed_parts`. */
   readonly parts?: readonly AcceptedPart[];
 }
 
-/** What a reviewer accepted of the change of one path. */
+/** The parts of the change of one path that a reviewer accepted. */
 export interface AcceptedPart {
   /** The path, relative to the working directory if it is inside. */
   readonly path: string;

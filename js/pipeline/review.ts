@@ -53,7 +53,7 @@ export interface ApprovalEvidence {
 /** A plan that the reviewer approved. */
 export interface ReviewedPlan<P> extends ApprovalEvidence {
   readonly plan: P;
-  /** What the reviewer changed, in order. */
+  /** The changes of the reviewer, in order. */
   readonly revisions: readonly Revision[];
   /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
   readonly note: string | undefined;
@@ -175,7 +175,7 @@ export function rootsContaining(locations: readonly Location[]): readonly string
 }
 
 /**
- * Asks the reviewer until a plan is approved unchanged. `replan` plans anew on the present content, for a reviewer who
+ * Asks the reviewer until a plan is approved unchanged. `replan` plans again on the present content, for a reviewer who
  * looks again; its plan is returned at once when it has nothing to change.
  * @throws FilewrightError APPROVAL_DENIED, CANCELLED
  */

@@ -11,7 +11,7 @@ const RETRY_MS = 1000;
 
 /**
  * Returns the stream of the events after the one that `Last-Event-ID` or `after` names, as `RUN:SEQ`. A page that
- * cannot be told everything that it missed is sent `reset`, so that it reads the state anew.
+ * cannot be told everything that it missed is sent `reset`, so that it reads the state again.
  */
 export function eventStream(hub: ReviewHub, request: Request, after: string | null): Response {
   const encoder = new TextEncoder();

@@ -28,7 +28,7 @@ export interface PageFile {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** What the handler needs besides the hub. */
+/** The dependencies of the handler besides the hub. */
 export interface ReviewHandlerOptions {
   /** The names under which the server is reached, without ports, besides those of loopback. */
   readonly hosts?: readonly string[] | undefined;

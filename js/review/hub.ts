@@ -27,7 +27,7 @@ import { applyEvent, EMPTY_STATE } from "./state.ts";
 
 /** The options of {@link reviewHub}. */
 export interface ReviewHubOptions {
-  /** What is reviewed, for the head of the page, such as the name of a directory. Default: nothing. */
+  /** The subject of the review, for the head of the page, such as the name of a directory. Default: nothing. */
   readonly subject?: string | undefined;
   /**
    * The queue in which the questions wait, so that programs and `filewright approve` can answer them too. Default: a
@@ -55,7 +55,7 @@ export interface ReviewHub extends Approver {
   readonly queue: ApprovalQueue;
   /** Shows the calls of a workspace on the page: an element of its option `observers`. */
   readonly observer: Observer;
-  /** Names this run. The numbers of events begin anew with each run. */
+  /** Names this run. The numbers of events begin again with each run. */
   readonly run: string;
   /** Returns everything that the page shows now. */
   snapshot(login: Pick<ReviewSnapshot, "role" | "by">): ReviewSnapshot;
@@ -140,7 +140,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     }
     if (!held.delete(id)) return;
     const at = Date.now();
-    // A question that is asked anew is replaced by another one.
+    // A question that is asked again is replaced by another one.
     if (event.type === "withdrawn" || event.outcome === "look_again") tell({ type: "withdrawn", id, at });
     else tell({ type: "answered", id, at, outcome: outcomeOf(event.outcome), by: event.by ?? UNNAMED });
   });
@@ -265,7 +265,7 @@ function grantReply(
   return outcome === "allow" ? { answer: "yes", access, remember: false, by } : { answer: "no", by };
 }
 
-/** Creates the observer that tells of the beginning and the end of each call. */
+/** Creates the observer that reports the beginning and the end of each call. */
 function callObserver(tell: (event: UnnumberedEvent) => void): Observer {
   const base = ({ id, tool, agent, at }: CallBegin) => ({
     id,

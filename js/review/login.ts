@@ -5,7 +5,7 @@
 import { tokensAreEqual } from "../http/access.ts";
 import type { ReviewRole } from "./protocol.ts";
 
-/** What a login may do, and under which name. */
+/** The role of a login and its name. */
 export interface ReviewLogin {
   readonly role: ReviewRole;
   /** The name under which it answers. */

@@ -29,7 +29,7 @@ export type ReviewQuestion = {
   readonly id: string;
   /** When it was asked, in milliseconds since 1970. */
   readonly askedAt: number;
-  /** What is asked, in a few words. */
+  /** The question in a few words. */
   readonly title: string;
   /** The canonical name of the tool. */
   readonly tool: string;
@@ -80,7 +80,7 @@ export interface SettledQuestion {
   readonly question: ReviewQuestion;
   /** `withdrawn`: the caller has given up, or the question was answered elsewhere without saying how. */
   readonly outcome: ReviewOutcome | "withdrawn";
-  /** Who answered. */
+  /** The name of the person who answered. */
   readonly by?: string;
   /** In milliseconds since 1970. */
   readonly at: number;
@@ -103,7 +103,7 @@ export interface ReviewCall {
   readonly ms?: number;
 }
 
-/** What happened, with a number that is one more than that of the event before it. */
+/** An event, with a number that is one more than that of the event before it. */
 export type ReviewEvent = { readonly seq: number } & (
   | { readonly type: "asked"; readonly question: ReviewQuestion }
   | {
@@ -139,10 +139,10 @@ export interface ReviewState {
 
 /** The answer of `GET /review/state`. */
 export interface ReviewSnapshot {
-  /** Names this run of the server. The numbers of events begin anew with each run. */
+  /** Names this run of the server. The numbers of events begin again with each run. */
   readonly run: string;
   readonly version: string;
-  /** What is reviewed, such as the served directories. */
+  /** The subject of the review, such as the served directories. */
   readonly subject: string;
   readonly role: ReviewRole;
   /** The name under which this login answers. */

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { root } from "../../scripts/lib/run.mjs";
 import { startIssuer } from "../serving/issuer.mjs";
+import { listening } from "../serving/replica-processes.mjs";
 import { startPostgres } from "../storage/postgres/server.mjs";
 
 const TOKEN = "a-token-of-the-deep-check";
@@ -26,16 +27,7 @@ async function start(dir) {
     env: { ...process.env, FILEWRIGHT_TOKEN: TOKEN, XDG_STATE_HOME: join(dir, "..", "state") },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  const ended = new Promise((resolve) => child.once("exit", (status, signal) => resolve(signal ?? status)));
-  let said = "";
-  const url = await new Promise((resolve, reject) => {
-    child.stderr.on("data", (chunk) => {
-      said += chunk;
-      const found = /at (http:\S+)\s/u.exec(said)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    ended.then((status) => reject(new Error(`the server ended with ${status}: ${said}`)));
-  });
+  const { url, ended } = await listening(child);
   return { url, child, ended };
 }
 

@@ -32,17 +32,28 @@ export async function startReplica({ host, issuer, argv = [], key = randomBytes(
     env: { ...process.env, FILEWRIGHT_KEY: key },
     stdio: ["ignore", "ignore", "pipe"],
   });
+  const { url, ended } = await listening(child);
+  return { url, pid: /** @type {number} */ (child.pid), ended, kill: (signal) => void child.kill(signal) };
+}
+
+/**
+ * Resolves to the URL of a server once it listens, and to its end: the status or the signal.
+ *
+ * @param {import("node:child_process").ChildProcess} child a process of `filewright serve` with a pipe for errors
+ * @returns {Promise<{ url: string; ended: Promise<number | string | null> }>}
+ */
+export async function listening(child) {
   /** @type {Promise<number | string | null>} */
   const ended = new Promise((resolve) => child.once("exit", (status, signal) => resolve(signal ?? status)));
   let said = "";
   /** @type {string} */
   const url = await new Promise((resolve, reject) => {
-    child.stderr.on("data", (chunk) => {
+    child.stderr?.on("data", (chunk) => {
       said += chunk;
       const found = /at (http:\S+)\s/u.exec(said)?.[1];
       if (found !== undefined) resolve(found);
     });
     ended.then((status) => reject(new Error(`the server ended with ${status}: ${said}`)));
   });
-  return { url, pid: /** @type {number} */ (child.pid), ended, kill: (signal) => void child.kill(signal) };
+  return { url, ended };
 }

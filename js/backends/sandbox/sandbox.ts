@@ -33,7 +33,7 @@ export interface SandboxStatus {
   /** How far the resource limits of commands hold. Default `none`. */
   readonly limits?: "enforced" | "partial" | "none" | undefined;
   /**
-   * Whether commands see the files of the workspace. `absent`: the sandbox has files of its own, and nothing of the
+   * The files that commands see. `absent`: the sandbox has files of its own, and nothing of the
    * workspace is there. Default `present`.
    */
   readonly workspaceFiles?: "present" | "absent" | undefined;

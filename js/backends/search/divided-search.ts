@@ -104,7 +104,7 @@ export async function dividedGrep(
 ): Promise<SearchResult> {
   const search = new GrepSearch(query);
   const { maxResults, exclude: own = [] } = query;
-  // Both run at once. A failure of the other half is told when it is awaited.
+  // Both run at once. A failure of the other half is thrown when it is awaited.
   const searching = Promise.resolve(
     searchBelow({
       ...query,
@@ -181,7 +181,7 @@ async function mergeInto(
   else if (rest > 0) search.more(rest, below.filesWithMatches - lower.length);
 }
 
-/** Returns the position at which a search goes on. */
+/** Returns the position at which a search continues. */
 function positionOf({ nextCursor }: SearchResult, from: GrepSearch["from"]): GrepSearch["from"] {
   return nextCursor === undefined ? from : decodeCursor("grep", nextCursor);
 }

@@ -60,7 +60,7 @@ const LF = 0x0a;
  * Verifies an audit file: every line is a record of a chain, no record is missing, and each has the hash of the line
  * before it in its chain. A line that was changed, inserted, or removed before the end of its chain breaks the chain.
  * Not noticed: the removal of the last lines of a chain, or of a whole chain on which no later one was begun, unless
- * the `head` of an earlier verification is among them; and a log whose hashes were all computed anew, unless its
+ * the `head` of an earlier verification is among them; and a log whose hashes were all computed again, unless its
  * `head` is kept elsewhere.
  *
  * Reads the file once; needs memory for the chains and the latest 65,536 hashes.

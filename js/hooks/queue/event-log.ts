@@ -7,14 +7,14 @@ import type { ApprovalSummary } from "./summary.ts";
 /** Why a question was withdrawn: its call was cancelled, or the queue was closed. */
 export type WithdrawalReason = "cancelled" | "closed";
 
-/** What happened to a question. */
+/** An event of a question. */
 type QueueHappening =
   | { readonly type: "asked"; readonly question: ApprovalSummary }
   /** The question was answered, with the outcome, or with the answer of a question about a directory. */
   | { readonly type: "answered"; readonly id: string; readonly outcome: string; readonly by?: string }
-  /** What the question shows has changed: an approval of it is refused, and `look_again` asks anew. */
+  /** The content behind the question has changed: an approval of it is refused, and `look_again` asks again. */
   | { readonly type: "stale"; readonly id: string }
-  /** The question does not wait any more, and nobody has answered it. */
+  /** The question has ended without an answer. */
   | { readonly type: "withdrawn"; readonly id: string; readonly why: WithdrawalReason };
 
 /** An event of the approval queue. `seq` is its number: each event has the number after that of the one before it. */

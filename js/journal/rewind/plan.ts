@@ -33,7 +33,7 @@ export interface LeftPath {
   readonly callId?: string;
 }
 
-/** What a rewind does to one path. */
+/** The effect of a rewind on one path. */
 export interface RewoundPath {
   readonly path: string;
   /** The entry now; null when there is none. */
@@ -56,7 +56,7 @@ export interface RewindPlan extends JoinedSteps {
   readonly unrecorded: readonly HistoryRecord[];
 }
 
-/** What is rewound. */
+/** The request for a rewind. */
 export interface RewindRequest {
   readonly fs: FsBackend;
   /** Every change since that point of the history, the newest first. */
@@ -342,7 +342,7 @@ class Planning {
   }
 }
 
-/** Returns a move of an entry that is made anew before it is moved back, so that it has another id and version. */
+/** Returns a move of an entry that is created again before it is moved back, so that it has another id and version. */
 function withoutIdentity(step: MoveStep): MoveStep {
   if (step.moved.type === "file") return step;
   const { fileId: _fileId, version: _version, ...moved } = step.moved;

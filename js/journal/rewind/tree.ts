@@ -11,7 +11,7 @@ import type { MoveStep, Step, StepResult } from "../../backends/transaction/step
 export interface RewoundNode {
   /** The restored state; null for nothing. Absent for an entry that is as the files have it. */
   readonly image?: PreImage | null;
-  /** The path at which the files have the entry, or the content of the restored one. Absent when it is made anew. */
+  /** The path at which the files have the entry, or the restored content. Absent when it is created again. */
   readonly disk?: string;
   /** The version and the id by which a rollback knows an entry that it has moved back. */
   readonly known?: StepResult;

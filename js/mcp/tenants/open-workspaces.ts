@@ -39,7 +39,7 @@ export interface OpenWorkspaceLimits {
   readonly idleMs: number;
 }
 
-/** Opens a workspace. The signal is aborted when nobody waits for it any more. */
+/** Opens a workspace. The signal is aborted when no request waits for it any more. */
 export type OpenWorkspace<T> = (signal: AbortSignal) => Promise<T>;
 
 /** Opens workspaces and closes those that are not used. */

@@ -34,7 +34,7 @@ export interface RouterOptions<N> {
   name(facts: TokenFacts | undefined): N | Response;
   /** Returns a text that is the same for the same workspace alone. */
   key(name: N): string;
-  /** Opens a workspace. The signal is aborted when nobody waits for it any more. */
+  /** Opens a workspace. The signal is aborted when no request waits for it any more. */
   open(name: N, signal: AbortSignal): Promise<ServedTenant>;
   /** The error codes of `open` for a workspace that does not exist. Further ones mean that it cannot be opened now. */
   readonly refusals: ReadonlySet<Code>;

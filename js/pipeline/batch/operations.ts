@@ -47,7 +47,7 @@ export interface Operation {
   modified: readonly string[];
   uses: PathUse[];
   locations: Location[];
-  /** What the reviewer changed, in order. */
+  /** The changes of the reviewer, in order. */
   revisions: readonly Revision[];
   /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
   reviewNote: string | undefined;

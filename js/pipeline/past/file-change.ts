@@ -13,7 +13,7 @@ import { previewDiff, textIfDecodable } from "../../tools/render/preview.ts";
  * first time; a text is null also where it is not known.
  */
 export interface HistoryChange extends ConfirmedChange {
-  /** What happened to the entry. */
+  /** The kind of change of the entry. */
   readonly kind: "create" | "edit" | "delete" | "move";
   /** `sha256:` of the content before, when it is known. */
   readonly beforeHash?: string;

@@ -20,7 +20,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string
   [["Esc"], "close a dialog"],
 ];
 
-/** What a key does: it changes the state of the page, or it allows. */
+/** The effect of a key: it changes the state of the page, or it allows. */
 export type KeyEffect = PageAction | { readonly type: "allow" } | undefined;
 
 /**

@@ -27,7 +27,7 @@ export function startSession(state: Signal<PageState>): PageEffects {
     try {
       state.value = reducePage(state.value, action);
     } catch {
-      // Events before this one are missing, so the state is read anew.
+      // Events before this one are missing, so the state is read again.
       void connect();
       return;
     }

@@ -32,7 +32,7 @@ export interface LoadedRows {
   readonly failure?: string;
 }
 
-/** What a person sees on the narrow page, which has room for one part. */
+/** The part that the narrow page shows, which has room for one. */
 export type Pane = "waiting" | "change" | "live";
 
 /** A message about what happened to an answer. */

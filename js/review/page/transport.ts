@@ -56,10 +56,10 @@ export async function readRows(
   }
 }
 
-/** What a page does with its stream of events. */
+/** The reactions of a page to its stream of events. */
 export interface StreamListener {
   event(event: ReviewEvent): void;
-  /** The stream cannot continue: the page must read the state anew. */
+  /** The stream cannot continue: the page must read the state again. */
   reset(): void;
   /** The connection is lost. The browser tries again by itself unless `isEnded`. */
   lost(isEnded: boolean): void;

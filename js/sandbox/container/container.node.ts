@@ -67,7 +67,7 @@ export interface ContainerSandboxOptions {
   /** The resource limits of a command. */
   readonly limits?: CommandLimits | undefined;
   /**
-   * Whether a workspace accepts this sandbox for what it cannot enforce: `allow` or `refuse`. Default `refuse`.
+   * The decision about parts of a policy that this sandbox cannot enforce: `allow` or `refuse`. Default `refuse`.
    */
   readonly degrade?: "refuse" | "allow" | undefined;
 }
@@ -302,7 +302,7 @@ function containerArguments(
     ...(isPodman && engine.rootless && user === undefined ? ["--userns", "keep-id"] : []),
     ...(network === true ? [] : ["--network", "none"]),
     ...["--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
-    // A system with SELinux would refuse the files of the host, and labelling them anew would change them.
+    // A system with SELinux would refuse the files of the host, and another label would change them.
     ...["--security-opt", "label=disable"],
     ...["--read-only", "--tmpfs", `/tmp:rw,nosuid,nodev,mode=1777,size=${TMPFS_BYTES}`],
     ...["--pids-limit", String(processes), "--memory", `${memory}b`, "--memory-swap", `${memory}b`],

@@ -42,7 +42,7 @@ export interface RemoteSandboxOptions {
    * directory.
    */
   readonly root: string;
-  /** Whether a workspace accepts this sandbox for what it cannot enforce. Default `refuse`. */
+  /** The decision about parts of a policy that this sandbox cannot enforce. Default `refuse`. */
   readonly degrade?: "refuse" | "allow" | undefined;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: SendRequest | undefined;

@@ -37,7 +37,7 @@ export interface CloudflareSandboxOptions {
   readonly apiKey: string;
   /** The directory in which commands start, in `/workspace`. Default `/workspace`. */
   readonly directory?: string | undefined;
-  /** Whether a workspace accepts this sandbox for what it cannot enforce. Default `refuse`. */
+  /** The decision about parts of a policy that this sandbox cannot enforce. Default `refuse`. */
   readonly degrade?: "refuse" | "allow" | undefined;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: SendRequest | undefined;

@@ -47,7 +47,7 @@ export interface E2bSandboxOptions {
   readonly url?: string | undefined;
   /** The address of the interface inside sandboxes. Default `https://sandbox.e2b.app`. */
   readonly sandboxUrl?: string | undefined;
-  /** Whether a workspace accepts this sandbox for what it cannot enforce. Default `refuse`. */
+  /** The decision about parts of a policy that this sandbox cannot enforce. Default `refuse`. */
   readonly degrade?: "refuse" | "allow" | undefined;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: SendRequest | undefined;

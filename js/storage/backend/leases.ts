@@ -50,7 +50,7 @@ interface LockPathsOptions extends LockOptions {
 export interface PathsHandle extends LockHandle {
   /** The token with which a commit can end the locks; undefined for leases in records. */
   readonly token?: bigint | undefined;
-  /** What was read with the locks; undefined where the engine has not read. */
+  /** The entries that were read with the locks; undefined where the engine has not read. */
   readonly read?: ReadMany | undefined;
 }
 

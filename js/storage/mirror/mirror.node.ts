@@ -44,7 +44,7 @@ const QUERY_ERRORS: ReadonlySet<string> = new Set([
   ...["INVALID_ARGUMENT", "INVALID_REGEX", "INVALID_GLOB", "LIMIT_EXCEEDED", "CANCELLED"],
 ]);
 
-/** What a copy needs from its storage and its machine. */
+/** The dependencies of a copy on its storage and its machine. */
 export interface DiskMirrorParts {
   /** Reads contents from the storage. A file that a search is reading at the same time is read once for both. */
   readonly contents: Pick<TreeContents, "read">;

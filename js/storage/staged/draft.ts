@@ -9,7 +9,7 @@ import type { Entry, Op, ReadEntry } from "../storage.ts";
 
 /** A path that a draft has changed. */
 interface DraftNode {
-  /** What is there now; null where nothing exists. */
+  /** The present entry; null where none exists. */
   readonly found: ReadEntry | null;
   /** For a directory: the stored directory whose content it shows. Absent for one that the draft made. */
   readonly source?: string | undefined;

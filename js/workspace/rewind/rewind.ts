@@ -23,7 +23,7 @@ import type { Tool } from "../../tools/lib/tool.ts";
 import type { HistoryMark, LeftByRewind, RewindOptions, UnrecordedCall } from "./options.ts";
 import { otherRewindError, type PlannedRewind, type RewindOutcome, rewindTool } from "./tool.ts";
 
-/** What a rewind did, or would do. */
+/** The result of a rewind, or of its preview. */
 export interface Rewound {
   /** The id of the rewind itself; undo it to restore what it took back. Absent when nothing was changed. */
   readonly callId?: string;

@@ -31,7 +31,7 @@ export interface PlannedRewind {
   readonly digest: string;
 }
 
-/** What the call did: the rewind that was planned last. */
+/** The rewind that was planned last, which is the one that the call made. */
 export interface RewindOutcome {
   planned: PlannedRewind;
 }

@@ -15,7 +15,7 @@ import { readTrustedText, stampOfFile } from "../../policy/trusted-file.node.ts"
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** The longest wait for another process that changes the file, in milliseconds. */
 const LOCK_TIMEOUT_MS = 5000;
-/** The first member of the file, by which another version is told from a damaged file. */
+/** The first member of the file, which distinguishes another version from a damaged file. */
 const FORMAT = "filewright approvals 1";
 
 /** An approval of the file, with the agent whose calls it is for. */

@@ -171,7 +171,7 @@ function Row({ row, number, isOut, isMarked, view }: RowProps): JSX.Element {
   }
 }
 
-/** What happens to a path, in a word. */
+/** The kind of change of a path, in a word. */
 const KIND_WORDS: Readonly<Record<ChangeSummary["kind"], string>> = {
   create: "new",
   edit: "edit",

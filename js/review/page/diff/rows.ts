@@ -16,7 +16,7 @@ export type DiffRow =
       readonly isRest: boolean;
       readonly key: string;
     }
-  /** What is shown besides lines: an argument, or bytes. */
+  /** A row that is no line: an argument, or bytes. */
   | { readonly kind: "detail"; readonly text: string };
 
 /** The rows of a question. */

@@ -1,7 +1,7 @@
-/** What every screen is given. */
+/** The properties of every screen. */
 import type { PageAction, PageState } from "../store.ts";
 
-/** What the page can do besides changing its own state. */
+/** The actions of the page besides changes of its own state. */
 export interface PageEffects {
   dispatch(action: PageAction): void;
   /** Sends an answer to the chosen question. */

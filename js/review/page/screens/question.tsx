@@ -105,7 +105,7 @@ function Fact({
   );
 }
 
-/** The interval in milliseconds at which ages are drawn anew. */
+/** The interval in milliseconds at which ages are drawn again. */
 const AGE_INTERVAL_MS = 1000;
 
 function Ago({ at }: { readonly at: number }): JSX.Element {
