@@ -72,7 +72,7 @@ export class S3Client {
   readonly #Signer: Client;
   /** The derived keys of the signature, kept from one request to the next. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
-  /** The clock of the store less that of this machine, by its last answer, in milliseconds. */
+  /** The clock of the store less that of this machine, by its answers, in milliseconds. */
   #clockOffset = 0;
   #lastNow = 0;
 
@@ -95,7 +95,7 @@ export class S3Client {
     this.#Signer = Signer;
   }
 
-  /** Returns the time of the store in milliseconds since 1970, by its last answer; it never goes back. */
+  /** Returns the time of the store in milliseconds since 1970, by its answers; it never goes back. */
   now(): number {
     this.#lastNow = Math.max(this.#lastNow, Math.round(Date.now() + this.#clockOffset));
     return this.#lastNow;
@@ -125,6 +125,7 @@ export class S3Client {
     if (signal?.aborted) throw cancelledError(false);
     // Outside of the attempt: wrong credentials are no failure of the connection.
     const signed = await this.#sign(request);
+    const sent = Date.now();
     try {
       response = await this.#fetch(signed);
       const isError = response.status >= 400;
@@ -136,9 +137,7 @@ export class S3Client {
       return { error: silentError(error, isChange), delay: backoff };
     }
     const now = Date.now();
-    const served = Date.parse(response.headers.get("date") ?? "");
-    if (Number.isFinite(served) && Math.abs(served - now - this.#clockOffset) > 1000)
-      this.#clockOffset = served - now;
+    this.#adjustClock(Date.parse(response.headers.get("date") ?? ""), sent, now);
     const { status, headers } = response;
     if ((status >= 200 && status < 300) || request.accept?.includes(status)) {
       const missing = status === 404 ? parseErrorCode(decodeAscii(body)) : undefined;
@@ -150,6 +149,16 @@ export class S3Client {
     const asked = retryAfter(headers, now);
     if (asked !== undefined && asked > MAX_DELAY_MS) throw error;
     return { error, delay: asked ?? backoff };
+  }
+
+  /**
+   * Moves the clock as little as the `Date` of an answer demands. A `Date` has no milliseconds, and the answer was made
+   * at some time between the request and its arrival, so the clock of the store is only known to lie between two bounds.
+   */
+  #adjustClock(served: number, sent: number, arrived: number): void {
+    if (!Number.isFinite(served)) return;
+    const [least, most] = [served - arrived, served + 1000 - sent];
+    this.#clockOffset = Math.min(Math.max(this.#clockOffset, least), most);
   }
 
   async #sign({ method, key, query, headers, body, sha256, signal }: S3Request): Promise<Request> {

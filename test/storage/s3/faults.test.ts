@@ -203,6 +203,24 @@ describe.skipIf(LACKS_VERSITYGW)("faults", () => {
     }
   });
 
+  test("an answer that takes long does not move the clock by which records end", async () => {
+    let isSlow = false;
+    const storage = await open({
+      fetch: async (request) => {
+        const response = await fetch(request);
+        // Longer than the second to which a `Date` is exact.
+        if (isSlow) await new Promise((resolve) => setTimeout(resolve, 1500));
+        return response;
+      },
+    });
+    const { records } = storage;
+    await records.put("k", "short", 1, { forMs: 30 });
+    isSlow = true;
+    await records.get("k", "nothing");
+    isSlow = false;
+    expect(await records.get("k", "short")).toBe(null);
+  });
+
   test("credentials and what was signed show in no error", async () => {
     const secret = server.credentials.secretAccessKey;
     const access = server.credentials.accessKeyId;
