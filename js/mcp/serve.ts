@@ -6,6 +6,7 @@ import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
 import { parking } from "../hooks/queue/parking.ts";
 import type { ReviewHandler } from "../review/http.ts";
 import type { ReviewHub } from "../review/hub.ts";
+import type { Workspace } from "../workspace/index.ts";
 import type { HttpServer } from "../http/server.node.ts";
 import { DEFAULT_PORT } from "./command.ts";
 import { makeProbeAnswers } from "./monitoring/health.ts";
@@ -95,6 +96,7 @@ export async function startMcpHttpServer(
     ending: ending.signal,
     observers: [metrics?.meters, traces?.spans].filter((one) => one !== undefined),
     callObserver: review?.hub.observer,
+    onWorkspace: review === undefined ? undefined : attachLatest(review.hub),
   };
   const service = await (options.storage === undefined
     ? directoryService(options, parts)
@@ -193,6 +195,15 @@ async function loadReview(
   ]);
   const hub = reviewHub({ queue, subject: roots.map(({ path }) => path).join(", ") });
   return { hub, ...makeReviewHandler(hub, { hosts, file: pageFile }) };
+}
+
+/** Returns a function that attaches a workspace to a page in place of the one before. */
+function attachLatest(hub: ReviewHub): (workspace: Workspace) => void {
+  let detach = (): void => {};
+  return (workspace) => {
+    detach();
+    detach = hub.attach(workspace);
+  };
 }
 
 async function loadTraces(): Promise<ServerTraces> {

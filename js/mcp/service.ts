@@ -1,9 +1,10 @@
 /** What a server over HTTP serves: directories of this machine, or the workspaces of a storage. */
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Observer } from "../hooks/observer.ts";
+import type { Workspace } from "../workspace/index.ts";
 import type { StorageObserver } from "../storage/observe.ts";
 import { elicitApprovals } from "./protocol/approvals.ts";
-import { localWorkspaceHost } from "./host.ts";
+import { localWorkspaceHost, type ServedWorkspace } from "./host.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
 import { type McpHandler, makeMcpHandler } from "./transport/handler.ts";
 import { hostDirectoriesAndOptions, type ServeOptions } from "./transport/stdio.ts";
@@ -34,6 +35,8 @@ export interface ServiceParts {
   readonly observers: readonly (Observer & StorageObserver)[];
   /** A further observer of the calls in directories; undefined for none. */
   readonly callObserver?: Observer | undefined;
+  /** Called with the workspace of directories whenever it is opened. */
+  readonly onWorkspace?: ((workspace: Workspace) => void) | undefined;
 }
 
 /** Opens the workspace of directories. @throws FilewrightError */
@@ -42,7 +45,11 @@ export async function directoryService(options: ServeOptions, parts: ServicePart
   const found = hostDirectoriesAndOptions(options, parts.tell, parts.confirm ?? approvals?.confirm);
   const { callObserver } = parts;
   const observers = callObserver === undefined ? parts.observers : [...parts.observers, callObserver];
-  const host = localWorkspaceHost(found.dirs, { ...found.host, observers });
+  const onOpen = (served: ServedWorkspace): void => {
+    found.host.onOpen?.(served);
+    parts.onWorkspace?.(served.ws);
+  };
+  const host = localWorkspaceHost(found.dirs, { ...found.host, observers, onOpen });
   await host.workspace();
   const { structured, version } = options;
   const { ending, logError } = parts;

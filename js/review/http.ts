@@ -6,21 +6,14 @@
  * and the origin of this page.
  */
 import { bearerTokenOf, originGuard, tokensAreEqual } from "../http/access.ts";
-import { parseJsonObject } from "../hooks/approval-queue-http.ts";
-import {
-  anyText,
-  choice,
-  integer,
-  list,
-  type Options,
-  optionReader,
-  options,
-  required,
-} from "../schema/option.ts";
-import { eventStream } from "./event-stream.ts";
 import type { ReviewHub } from "./hub.ts";
-import { LOGIN_MS, makeLogins, type ReviewLogin } from "./login.ts";
-import type { ChosenHunks, ReviewAnswer, ReviewRole } from "./protocol.ts";
+import { LOGIN_MS, makeLogins } from "./login.ts";
+import type { ReviewRole } from "./protocol.ts";
+import { QUESTION_ROUTES } from "./routes/questions.ts";
+import { bodyOf, json, refusal, type ReviewRoute, runRoute } from "./routes/route.ts";
+
+/** All requests of a login. */
+const ROUTES: readonly ReviewRoute[] = [...QUESTION_ROUTES];
 
 /** A file of the page. */
 export interface PageFile {
@@ -73,53 +66,10 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** The members of an answer. */
-const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
-  outcome: required(choice("allow", "allow_parts", "refuse")),
-  digest: anyText(),
-  parts: list(
-    options<ChosenHunks>("ChosenHunks", {
-      change: required(integer(0)),
-      hunks: required(list(integer(0))),
-    }),
-  ),
-  reason: anyText(),
-});
-const readAnswer = optionReader(REVIEW_ANSWER);
-
-/** The maximum length of the body of a request, in UTF-16 units. */
-const MAX_BODY_LENGTH = 1024 * 1024;
-
 /** Creates the handler of a page. */
 export function makeReviewHandler(hub: ReviewHub, { hosts = [], file }: ReviewHandlerOptions): ReviewHandler {
   const guard = originGuard({ hosts, origins: [] });
   const logins = makeLogins();
-
-  const answerQuestion = async (request: Request, id: string, login: ReviewLogin): Promise<Response> => {
-    if (login.role === "watch") return refusal(403, "this login may only watch");
-    const body = await bodyOf(request);
-    const answer = body === undefined ? undefined : readAnswer(body);
-    if (answer === undefined) return refusal(400, "the answer is not one of those offered");
-    const effect = hub.answer(id, answer, login.by);
-    switch (effect.effect) {
-      case "taken":
-        return json(200, { answered: true });
-      case "wrong":
-        return refusal(400, "the answer is not one of those offered");
-      case "changed":
-        return json(409, { error: "the answer is for another question", reason: "changed" });
-      case "unknown":
-        return refusal(404, "nothing like that waits");
-      case "settled": {
-        const { outcome, by } = effect;
-        return json(outcome === "withdrawn" ? 410 : 409, {
-          error: "it does not wait any more",
-          reason: outcome,
-          by,
-        });
-      }
-    }
-  };
 
   const logIn = async (request: Request): Promise<Response> => {
     const body = await bodyOf(request);
@@ -153,16 +103,9 @@ export function makeReviewHandler(hub: ReviewHub, { hosts = [], file }: ReviewHa
     if (login === undefined) return refusal(401, "open the page by a link from filewright review");
     if (path === "tickets" && !isRead)
       return isProgram ? json(200, { fragment: ticket() }) : refusal(403, "a page cannot make links");
-    if (path === "state" && isRead) return json(200, hub.snapshot(login));
-    if (path === "events" && isRead) return eventStream(hub, request, url.searchParams.get("after"));
-    const rows = /^approvals\/([^/]+)\/changes\/(\d{1,6})$/u.exec(path);
-    if (rows !== null && isRead) {
-      const [, id = "", change] = rows;
-      return rowsResponse(hub, request, id, Number(change), Number(url.searchParams.get("from") ?? 0));
-    }
-    const [, id] = /^approvals\/([^/]+)$/u.exec(path) ?? [];
-    if (id !== undefined && !isRead) return answerQuestion(request, id, login);
-    return refusal(404, "there is nothing here");
+    return (
+      (await runRoute(ROUTES, path, { hub, login, request, url })) ?? refusal(404, "there is nothing here")
+    );
   };
 
   return {
@@ -186,16 +129,6 @@ function pageResponse(request: Request, { type, body }: PageFile, path: string):
   return new Response(request.method === "HEAD" ? null : body, { headers: { "content-type": type } });
 }
 
-/** Returns a page of rows. The digest of a question names its content, so a browser that has it gets it once. */
-function rowsResponse(hub: ReviewHub, request: Request, id: string, change: number, from: number): Response {
-  const rows = Number.isSafeInteger(from) && from >= 0 ? hub.rows(id, change, from) : undefined;
-  if (rows === undefined) return refusal(404, "nothing like that waits");
-  const etag = `"${rows.digest}-${change}-${from}"`;
-  if (request.headers.get("if-none-match") === etag)
-    return new Response(null, { status: 304, headers: { etag } });
-  return json(200, rows, { etag, "cache-control": "private, no-cache" });
-}
-
 /** Returns why a request that changes something cannot come from this page; undefined if it can. */
 function forgeryOf({ headers }: Request): string | undefined {
   const site = headers.get("sec-fetch-site");
@@ -205,11 +138,6 @@ function forgeryOf({ headers }: Request): string | undefined {
   if (!/^application\/json\s*(?:;|$)/iu.test(headers.get("content-type") ?? ""))
     return "the request is not JSON";
   return headers.get(REVIEW_HEADER) === "1" ? undefined : `the header ${REVIEW_HEADER} is missing`;
-}
-
-async function bodyOf(request: Request): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const text = await request.text();
-  return text.length > MAX_BODY_LENGTH ? undefined : parseJsonObject(text);
 }
 
 /** Returns the name of the cookie. Browsers send cookies to every port of a host, so the name has the port. */
@@ -224,15 +152,4 @@ function cookieOf(request: Request, name: string): string | undefined {
     if (key === name) return value;
   }
   return undefined;
-}
-
-function refusal(status: number, error: string): Response {
-  return json(status, { error });
-}
-
-function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { "content-type": "application/json", ...headers },
-  });
 }

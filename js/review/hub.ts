@@ -9,10 +9,13 @@ import type { Approver, ConfirmReply } from "../hooks/confirm.ts";
 import type { PlainDetails } from "../hooks/notebook.ts";
 import type { CallBegin, CallEnd, Observer } from "../hooks/observer.ts";
 import type { GrantReply } from "../policy/index.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { VERSION } from "../engine/generated/version.ts";
 import { anyText, instance, optionChecker, type Options, options } from "../schema/option.ts";
+import type { Workspace } from "../workspace/types.ts";
 import { confirmedParts, rowsOfChange, type ShownChange, shownChangesOf } from "./changes.ts";
+import type { ReviewLogin } from "./login.ts";
 import type {
   ChangeRows,
   ReviewAnswer,
@@ -58,7 +61,7 @@ export interface ReviewHub extends Approver {
   /** Names this run. The numbers of events begin again with each run. */
   readonly run: string;
   /** Returns everything that the page shows now. */
-  snapshot(login: Pick<ReviewSnapshot, "role" | "by">): ReviewSnapshot;
+  snapshot(login: ReviewLogin): ReviewSnapshot;
   /** Returns the events after the one with this number; undefined when some of them are not kept any more. */
   eventsAfter(seq: number): readonly ReviewEvent[] | undefined;
   /** Calls `listener` with each later event. Returns a function that ends it. */
@@ -67,6 +70,13 @@ export interface ReviewHub extends Approver {
   rows(id: string, change: number, from: number): ChangeRows | undefined;
   /** Answers a question in the name of `by`. */
   answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect;
+  /**
+   * Makes a workspace known to the page, for its timeline, its policy and its searches. `name` tells it from others;
+   * default: the subject. Returns a function that ends it. @throws FilewrightError ALREADY_EXISTS for a name in use
+   */
+  attach(workspace: Workspace, name?: string): () => void;
+  /** Returns the workspace with a name, or the first one; undefined when there is none. */
+  workspace(name?: string): Workspace | undefined;
   /** Aborted when the hub is closed. */
   readonly closed: AbortSignal;
   /** Refuses all waiting and future questions, and ends the pages' connections. */
@@ -92,6 +102,7 @@ interface HeldQuestion {
  * @example
  * const hub = reviewHub({ subject: "/repo" });
  * const ws = await openWorkspace({ root: "/repo", confirm: hub.confirm, observers: [hub.observer] });
+ * hub.attach(ws); // for the timeline, the policy and the searches of the page
  * const page = await serveReviewPage(hub);
  * console.log(page.link()); // opens the page once, within two minutes
  */
@@ -101,6 +112,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
   const held = new Map<string, HeldQuestion>();
   const listeners = new Set<(event: ReviewEvent) => void>();
   const kept: ReviewEvent[] = [];
+  const workspaces = new Map<string, Workspace>();
   const closing = new AbortController();
   let state: ReviewState = EMPTY_STATE;
 
@@ -152,13 +164,25 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     ask: queue.ask,
     observer: callObserver(tell),
     closed: closing.signal,
-    snapshot: (login: Pick<ReviewSnapshot, "role" | "by">) => ({
+    snapshot: ({ role, by }: ReviewLogin) => ({
       run,
       version: VERSION,
       subject,
+      workspaces: [...workspaces.keys()],
       state,
-      ...login,
+      role,
+      by,
     }),
+    attach(workspace: Workspace, name: string = subject) {
+      if (workspaces.has(name))
+        throw new FilewrightError("ALREADY_EXISTS", `a workspace with the name '${name}' is attached`, {
+          hint: "give each workspace of a review page another name",
+        });
+      workspaces.set(name, workspace);
+      return () => void (workspaces.get(name) === workspace && workspaces.delete(name));
+    },
+    workspace: (name?: string) =>
+      name === undefined ? workspaces.values().next().value : workspaces.get(name),
     eventsAfter(seq: number) {
       if (seq > state.seq) return undefined;
       const missed = state.seq - seq;

@@ -144,6 +144,8 @@ export interface ReviewSnapshot {
   readonly version: string;
   /** The subject of the review, such as the served directories. */
   readonly subject: string;
+  /** The names of the attached workspaces. */
+  readonly workspaces: readonly string[];
   readonly role: ReviewRole;
   /** The name under which this login answers. */
   readonly by: string;

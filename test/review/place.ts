@@ -36,6 +36,7 @@ export async function openPlace(files: Readonly<Record<string, string>> = {}): P
     confirm: hub.confirm,
     observers: [hub.observer],
   });
+  hub.attach(ws);
   const page = await serveReviewPage(hub);
   const place = { backend, ws, hub, page };
   places.push(place);

@@ -275,4 +275,11 @@ export const STATES: Readonly<Record<string, PageState>> = {
       ],
     },
   },
+  timeline: { ...READY, screen: "timeline" },
+  policy: { ...READY, screen: "policy" },
+  search: { ...READY, screen: "search" },
+  activity: { ...READY, screen: "activity" },
 };
+
+/** The answers of the server to the requests of screens, by path. */
+export const ANSWERS: Readonly<Record<string, object>> = {};

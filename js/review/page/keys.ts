@@ -5,6 +5,7 @@ import {
   KEY_GUARD_MS,
   type PageAction,
   type PageState,
+  type Screen,
   whyNotAllowed,
   whyNotRefused,
 } from "./store.ts";
@@ -16,9 +17,19 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string
   [["Space"], "choose or leave out the marked hunk"],
   [["a"], "allow once what is chosen"],
   [["r"], "refuse, with a reason for the model"],
+  [["g"], "then r, t, p, s or a: waiting, timeline, policy, search, activity"],
   [["?"], "these keys"],
   [["Esc"], "close a dialog"],
 ];
+
+/** The screens, by the key that follows `g`. */
+const SCREEN_BY_KEY: Readonly<Record<string, Screen>> = {
+  r: "review",
+  t: "timeline",
+  p: "policy",
+  s: "search",
+  a: "activity",
+};
 
 /** The effect of a key: it changes the state of the page, or it allows. */
 export type KeyEffect = PageAction | { readonly type: "allow" } | undefined;
@@ -30,6 +41,18 @@ export type KeyEffect = PageAction | { readonly type: "allow" } | undefined;
  */
 export function effectOfKey(state: PageState, key: string, now: number): KeyEffect {
   if (state.dialog !== undefined) return undefined;
+  if (state.isGoing) {
+    const screen = Object.hasOwn(SCREEN_BY_KEY, key) ? SCREEN_BY_KEY[key] : undefined;
+    return screen === undefined ? { type: "going", isGoing: false } : { type: "screen", screen };
+  }
+  switch (key) {
+    case "g":
+      return { type: "going", isGoing: true };
+    case "?":
+      return { type: "dialog", dialog: "keys" };
+  }
+  // The keys of other screens are their own.
+  if (state.screen !== "review") return undefined;
   switch (key) {
     case "j":
       return { type: "step", by: 1, now };
@@ -39,8 +62,6 @@ export function effectOfKey(state: PageState, key: string, now: number): KeyEffe
       return hunkStep(state, 1);
     case "p":
       return hunkStep(state, -1);
-    case "?":
-      return { type: "dialog", dialog: "keys" };
   }
   if (now - state.chosenAt < KEY_GUARD_MS || chosenQuestion(state) === undefined) return undefined;
   switch (key) {

@@ -5,9 +5,10 @@ import { effectOfKey } from "./keys.ts";
 import { App } from "./screens/app.tsx";
 import { startSession } from "./session.ts";
 import { FIRST_STATE, type PageState } from "./store.ts";
+import { serverTransport } from "./transport.ts";
 
 const state = signal<PageState>(FIRST_STATE);
-const effects = startSession(state);
+const effects = startSession(state, serverTransport());
 const root = document.getElementById("review") as HTMLElement;
 
 function Page() {

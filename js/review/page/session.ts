@@ -10,7 +10,8 @@ import {
   reducePage,
 } from "./store.ts";
 import type { PageEffects } from "./screens/props.ts";
-import { listen, logIn, readRows, readSnapshot, ResponseError, sendAnswer } from "./transport.ts";
+import type { ReviewSnapshot } from "../protocol.ts";
+import { readRows, ResponseError, type ReviewTransport } from "./transport.ts";
 
 /** The time in milliseconds after which the page tries again to read the state. */
 const RETRY_MS = 1000;
@@ -18,7 +19,7 @@ const RETRY_MS = 1000;
 const UNAUTHORIZED = 401;
 
 /** Starts the session of a page. Returns what the screens can do. */
-export function startSession(state: Signal<PageState>): PageEffects {
+export function startSession(state: Signal<PageState>, transport: ReviewTransport): PageEffects {
   let stopListening = (): void => {};
   /** The ids of questions whose rows were asked for. */
   const asked = new Set<string>();
@@ -39,7 +40,7 @@ export function startSession(state: Signal<PageState>): PageEffects {
     const question = chosenQuestion(state.value);
     if (question?.kind !== "change" || asked.has(question.id)) return;
     asked.add(question.id);
-    void readRows(question, (rows) => {
+    void readRows(transport, question, (rows) => {
       if (rows.failure !== undefined) asked.delete(question.id);
       state.value = reducePage(state.value, { type: "rows", id: question.id, rows });
     });
@@ -48,10 +49,10 @@ export function startSession(state: Signal<PageState>): PageEffects {
   const connect = async (): Promise<void> => {
     stopListening();
     try {
-      const snapshot = await readSnapshot();
+      const snapshot = (await transport.request("state")) as ReviewSnapshot;
       if (snapshot.run !== state.value.run) asked.clear();
       dispatch({ type: "snapshot", snapshot, now: performance.now() });
-      stopListening = listen(snapshot.run, snapshot.state.seq, {
+      stopListening = transport.listen(snapshot.run, snapshot.state.seq, {
         event: (event) => dispatch({ type: "event", event, now: performance.now() }),
         reset: () => void connect(),
         back: () => dispatch({ type: "connection", connection: "live" }),
@@ -76,7 +77,7 @@ export function startSession(state: Signal<PageState>): PageEffects {
     const reason = now.reason.trim();
     dispatch({ type: "sending", id: question.id });
     try {
-      await sendAnswer(question.id, {
+      await transport.request(`approvals/${encodeURIComponent(question.id)}`, {
         outcome: given,
         ...(question.kind === "change" ? { digest: question.digest } : {}),
         ...(isPart ? { parts: chosenParts(now) } : {}),
@@ -89,8 +90,21 @@ export function startSession(state: Signal<PageState>): PageEffects {
     }
   };
 
-  logIn()
+  /** Returns a path with the chosen workspace. */
+  const withWorkspace = (path: string): string => {
+    const { workspace } = state.value;
+    if (workspace === undefined) return path;
+    return `${path}${path.includes("?") ? "&" : "?"}workspace=${encodeURIComponent(workspace)}`;
+  };
+
+  transport
+    .logIn()
     .catch(() => {}) // Without a login the next request is refused, and the page says so.
     .finally(() => void connect());
-  return { dispatch, answer: (outcome) => void answer(outcome) };
+  return {
+    dispatch,
+    answer: (outcome) => void answer(outcome),
+    load: <T>(path: string) => transport.request(withWorkspace(path)) as Promise<T>,
+    send: <T>(path: string, body: object) => transport.request(withWorkspace(path), body) as Promise<T>,
+  };
 }

@@ -1,6 +1,6 @@
 /** Draws one state of the catalogue: the one that the fragment of the address names, or a list of all. */
 import { render } from "preact";
-import { STATES } from "./fixtures.ts";
+import { ANSWERS, STATES } from "./fixtures.ts";
 import { App } from "./screens/app.tsx";
 import { type PageAction, type PageState, reducePage } from "./store.ts";
 
@@ -19,6 +19,13 @@ function draw(): void {
       render(<App state={state} effects={effects} />, root);
     },
     answer: () => {},
+    load: <T,>(path: string): Promise<T> => {
+      const answer = ANSWERS[path];
+      return answer === undefined
+        ? Promise.reject(new Error(`no answer for ${path} in the catalogue`))
+        : Promise.resolve(answer as T);
+    },
+    send: <T,>(): Promise<T> => Promise.reject(new Error("the catalogue sends nothing")),
   };
   render(null, root);
   render(<App state={state} effects={effects} />, root);

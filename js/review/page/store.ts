@@ -32,6 +32,9 @@ export interface LoadedRows {
   readonly failure?: string;
 }
 
+/** The screens of the page. */
+export type Screen = "review" | "timeline" | "policy" | "search" | "activity";
+
 /** The part that the narrow page shows, which has room for one. */
 export type Pane = "waiting" | "change" | "live";
 
@@ -47,10 +50,17 @@ export interface PageState {
   /** Names the run of the server; empty before the first answer. */
   readonly run: string;
   readonly subject: string;
+  /** The names of the attached workspaces. Screens ask about {@link workspace}. */
+  readonly workspaces: readonly string[];
+  /** The name of the chosen workspace; undefined for the first one. */
+  readonly workspace: string | undefined;
   readonly version: string;
   readonly role: ReviewRole;
   readonly by: string;
   readonly review: ReviewState;
+  readonly screen: Screen;
+  /** True after the key `g`, which another key follows that names a screen. */
+  readonly isGoing: boolean;
   /** The id of the chosen question, which waits or is settled. */
   readonly chosen: string | undefined;
   /** When the chosen question appeared, in milliseconds of the page's clock. */
@@ -84,17 +94,24 @@ export type PageAction =
   | { readonly type: "sending"; readonly id: string }
   | { readonly type: "sent"; readonly id: string; readonly outcome: ReviewOutcome; readonly now: number }
   | { readonly type: "failed"; readonly text: string }
-  | { readonly type: "pane"; readonly pane: Pane };
+  | { readonly type: "pane"; readonly pane: Pane }
+  | { readonly type: "going"; readonly isGoing: boolean }
+  | { readonly type: "screen"; readonly screen: Screen }
+  | { readonly type: "workspace"; readonly workspace: string };
 
 /** The state before the server has answered. */
 export const FIRST_STATE: PageState = {
   connection: "connecting",
   run: "",
   subject: "",
+  workspaces: [],
+  workspace: undefined,
   version: "",
   role: "watch",
   by: "",
   review: EMPTY_STATE,
+  screen: "review",
+  isGoing: false,
   chosen: undefined,
   chosenAt: 0,
   rows: new Map(),
@@ -117,8 +134,9 @@ export const KEY_GUARD_MS = 400;
 export function reducePage(state: PageState, action: PageAction): PageState {
   switch (action.type) {
     case "snapshot": {
-      const { run, subject, version, role, by, state: review } = action.snapshot;
-      const next: PageState = { ...state, connection: "live", run, subject, version, role, by, review };
+      const { run, subject, workspaces, version, role, by, state: review } = action.snapshot;
+      const shared = { run, subject, workspaces, version, role, by, review };
+      const next: PageState = { ...state, connection: "live", ...shared };
       return withChoice(
         run === state.run ? next : { ...next, rows: new Map(), leftOut: new Map() },
         action.now,
@@ -152,6 +170,12 @@ export function reducePage(state: PageState, action: PageAction): PageState {
       return { ...state, sending: undefined, notice: { text: action.text, isFailure: true } };
     case "pane":
       return { ...state, pane: action.pane };
+    case "going":
+      return { ...state, isGoing: action.isGoing };
+    case "screen":
+      return { ...state, screen: action.screen, isGoing: false };
+    case "workspace":
+      return { ...state, workspace: action.workspace };
   }
 }
 

@@ -1,5 +1,5 @@
 /** The requests of the page to its server, and the stream of events. */
-import type { ChangeRows, ReviewAnswer, ReviewEvent, ReviewQuestion, ReviewSnapshot } from "../protocol.ts";
+import type { ChangeRows, ReviewEvent, ReviewQuestion } from "../protocol.ts";
 import type { LoadedRows } from "./store.ts";
 
 /** The path below which the server answers. */
@@ -16,26 +16,22 @@ export class ResponseError extends Error {
   }
 }
 
-/** Logs in with the ticket in the address, if there is one, and removes it from the address. */
-export async function logIn(): Promise<void> {
-  const [, ticket] = /^#t=([0-9a-f]+)$/u.exec(location.hash) ?? [];
-  if (ticket === undefined) return;
-  history.replaceState(null, "", location.pathname);
-  await post("login", { ticket });
-}
-
-/** Reads the state. @throws ResponseError with the status 401 without a login */
-export function readSnapshot(): Promise<ReviewSnapshot> {
-  return request("state") as Promise<ReviewSnapshot>;
-}
-
-/** Sends the answer to a question. @throws ResponseError */
-export async function sendAnswer(id: string, answer: ReviewAnswer): Promise<void> {
-  await post(`approvals/${encodeURIComponent(id)}`, answer);
+/** The connection of a page to its server. */
+export interface ReviewTransport {
+  /** Logs in with the ticket in the address, if there is one, and removes it from the address. */
+  logIn(): Promise<void>;
+  /**
+   * Sends a request for a path below `/review`, with data or without, and returns the data of the answer.
+   * @throws ResponseError with the status 401 without a login
+   */
+  request(path: string, body?: object): Promise<unknown>;
+  /** Listens to the events after the one with the number `seq`. Returns a function that ends it. */
+  listen(run: string, seq: number, listener: StreamListener): () => void;
 }
 
 /** Reads the rows of all changes of a question, and passes on what has arrived after each page. */
 export async function readRows(
+  transport: ReviewTransport,
   question: ReviewQuestion & { readonly kind: "change" },
   onRows: (rows: LoadedRows) => void,
 ): Promise<void> {
@@ -44,7 +40,7 @@ export async function readRows(
     for (let change = 0; change < question.changes.length; change++) {
       for (let from: number | undefined = 0; from !== undefined; ) {
         const path = `approvals/${encodeURIComponent(question.id)}/changes/${change}?from=${from}`;
-        const page = (await request(path)) as ChangeRows;
+        const page = (await transport.request(path)) as ChangeRows;
         pages.push(page);
         from = page.next;
         const isComplete = from === undefined && change === question.changes.length - 1;
@@ -67,8 +63,19 @@ export interface StreamListener {
   back(): void;
 }
 
-/** Listens to the events after the one with the number `seq`. Returns a function that ends it. */
-export function listen(run: string, seq: number, listener: StreamListener): () => void {
+/** Connects the page to the server that it came from. */
+export function serverTransport(): ReviewTransport {
+  return { logIn, request, listen };
+}
+
+async function logIn(): Promise<void> {
+  const [, ticket] = /^#t=([0-9a-f]+)$/u.exec(location.hash) ?? [];
+  if (ticket === undefined) return;
+  history.replaceState(null, "", location.pathname);
+  await request("login", { ticket });
+}
+
+function listen(run: string, seq: number, listener: StreamListener): () => void {
   const source = new EventSource(`${BASE}/events?after=${encodeURIComponent(`${run}:${seq}`)}`);
   source.onopen = () => listener.back();
   source.onerror = () => listener.lost(source.readyState === EventSource.CLOSED);
@@ -81,16 +88,18 @@ export function listen(run: string, seq: number, listener: StreamListener): () =
   return () => source.close();
 }
 
-function post(path: string, body: unknown): Promise<unknown> {
-  return request(path, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-filewright-review": "1" },
-    body: JSON.stringify(body),
+async function request(path: string, body?: object): Promise<unknown> {
+  const response = await fetch(`${BASE}/${path}`, {
+    credentials: "same-origin",
+    redirect: "error",
+    ...(body === undefined
+      ? {}
+      : {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-filewright-review": "1" },
+          body: JSON.stringify(body),
+        }),
   });
-}
-
-async function request(path: string, init: RequestInit = {}): Promise<unknown> {
-  const response = await fetch(`${BASE}/${path}`, { ...init, credentials: "same-origin", redirect: "error" });
   if (response.ok) return response.json();
   const text = await response.text();
   throw new ResponseError(response.status, messageOf(text) ?? `the server answered ${response.status}`);

@@ -1,11 +1,15 @@
 /** The whole page, drawn from its state alone. */
 import type { ComponentChildren, JSX } from "preact";
+import { ActivityScreen } from "./activity/activity.tsx";
 import { Keys } from "./keys-dialog.tsx";
 import { LiveCalls } from "./live.tsx";
+import { PolicyScreen } from "./policy/policy.tsx";
 import { QuestionView } from "./question.tsx";
 import { RefuseDialog } from "./refuse.tsx";
+import { SearchScreen } from "./search/search.tsx";
+import { TimelineScreen } from "./timeline/timeline.tsx";
 import { visibleText } from "../diff/escapes.ts";
-import type { Pane } from "../store.ts";
+import type { Pane, Screen } from "../store.ts";
 import type { ScreenProps } from "./props.ts";
 import { WaitingList } from "./waiting.tsx";
 
@@ -15,17 +19,26 @@ const PANES: readonly (readonly [Pane, string])[] = [
   ["live", "Live"],
 ];
 
+const SCREENS: readonly (readonly [Screen, string])[] = [
+  ["review", "Waiting"],
+  ["timeline", "Timeline"],
+  ["policy", "Policy"],
+  ["search", "Search"],
+  ["activity", "Activity"],
+];
+
 /** Draws the page. */
 export function App({ state, effects }: ScreenProps): JSX.Element {
-  const { connection, dialog, pane, review, subject } = state;
+  const { connection, dialog, screen, subject } = state;
   if (connection === "signed-out") return <SignedOut />;
   return (
-    <div class={`page show-${pane}${connection === "offline" ? " is-offline" : ""}`}>
+    <div class={`page${connection === "offline" ? " is-offline" : ""}`}>
       <header class="top">
         <h1>
           Filewright <span class="quiet">review</span>
         </h1>
         <span class="subject">{visibleText(subject)}</span>
+        <ScreenNavigation state={state} effects={effects} />
         <span class="spacer" />
         <ConnectionMark state={state} />
         <button
@@ -38,6 +51,47 @@ export function App({ state, effects }: ScreenProps): JSX.Element {
         </button>
       </header>
       <Bars state={state} />
+      {screen === "review" && <ReviewScreen state={state} effects={effects} />}
+      {screen !== "review" && (
+        <main class="screen">
+          {screen === "timeline" && <TimelineScreen state={state} effects={effects} />}
+          {screen === "policy" && <PolicyScreen state={state} effects={effects} />}
+          {screen === "search" && <SearchScreen state={state} effects={effects} />}
+          {screen === "activity" && <ActivityScreen state={state} effects={effects} />}
+        </main>
+      )}
+      {dialog === "refuse" && <RefuseDialog state={state} effects={effects} />}
+      {dialog === "keys" && <Keys effects={effects} />}
+    </div>
+  );
+}
+
+/** Draws the links to the screens. */
+function ScreenNavigation({ state: { screen, review }, effects }: ScreenProps): JSX.Element {
+  return (
+    <nav class="screens" aria-label="Screens">
+      {SCREENS.map(([name, label]) => (
+        <button
+          key={name}
+          type="button"
+          aria-current={screen === name ? "page" : undefined}
+          onClick={() => effects.dispatch({ type: "screen", screen: name })}
+        >
+          {label}
+          {name === "review" && review.waiting.length > 0 && (
+            <span class="badge">{review.waiting.length}</span>
+          )}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+/** Draws what waits: the list, the chosen question, and the last calls. */
+function ReviewScreen({ state, effects }: ScreenProps): JSX.Element {
+  const { pane, review } = state;
+  return (
+    <div class={`review-screen show-${pane}`}>
       <nav class="panes" aria-label="Parts of the page">
         {PANES.map(([name, label]) => (
           <button
@@ -62,8 +116,6 @@ export function App({ state, effects }: ScreenProps): JSX.Element {
           <QuestionView state={state} effects={effects} />
         </div>
       </main>
-      {dialog === "refuse" && <RefuseDialog state={state} effects={effects} />}
-      {dialog === "keys" && <Keys effects={effects} />}
     </div>
   );
 }

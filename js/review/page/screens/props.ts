@@ -6,6 +6,10 @@ export interface PageEffects {
   dispatch(action: PageAction): void;
   /** Sends an answer to the chosen question. */
   answer(outcome: "allow" | "refuse"): void;
+  /** Reads data of the server, such as `history?path=%2Frepo`, of the chosen workspace. @throws Error to be shown */
+  load<T>(path: string): Promise<T>;
+  /** Sends data to the server, about the chosen workspace. @throws Error to be shown */
+  send<T>(path: string, body: object): Promise<T>;
 }
 
 /** The properties of every screen. */

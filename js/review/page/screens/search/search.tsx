@@ -1,0 +1,13 @@
+/** The screen "Search". */
+import type { JSX } from "preact";
+import type { ScreenProps } from "../props.ts";
+
+/** Draws the screen. */
+export function SearchScreen({ state }: ScreenProps): JSX.Element {
+  return (
+    <section aria-labelledby="screen-head">
+      <h2 id="screen-head">Search</h2>
+      {state.workspaces.length === 0 && <p class="none">No workspace is attached to this page.</p>}
+    </section>
+  );
+}

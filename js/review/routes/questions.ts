@@ -1,0 +1,88 @@
+/** The requests about what waits: the state of the page, its events, the rows of a change, and answers. */
+import {
+  anyText,
+  choice,
+  integer,
+  list,
+  type Options,
+  optionReader,
+  options,
+  required,
+} from "../../schema/option.ts";
+import { eventStream } from "../event-stream.ts";
+import type { ReviewHub } from "../hub.ts";
+import type { ChosenHunks, ReviewAnswer } from "../protocol.ts";
+import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
+
+/** The members of an answer. */
+const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
+  outcome: required(choice("allow", "allow_parts", "refuse")),
+  digest: anyText(),
+  parts: list(
+    options<ChosenHunks>("ChosenHunks", {
+      change: required(integer(0)),
+      hunks: required(list(integer(0))),
+    }),
+  ),
+  reason: anyText(),
+});
+const readAnswer = optionReader(REVIEW_ANSWER);
+
+/** The requests about what waits. */
+export const QUESTION_ROUTES: readonly ReviewRoute[] = [
+  {
+    method: "GET",
+    path: /^state$/u,
+    role: "watch",
+    run: ({ hub, login }) => json(200, hub.snapshot(login)),
+  },
+  {
+    method: "GET",
+    path: /^events$/u,
+    role: "watch",
+    run: ({ hub, request, url }) => eventStream(hub, request, url.searchParams.get("after")),
+  },
+  {
+    method: "GET",
+    path: /^approvals\/([^/]+)\/changes\/(\d{1,6})$/u,
+    role: "watch",
+    run: ({ hub, request, url, captures: [id = "", change] }) =>
+      rowsResponse(hub, request, id, Number(change), Number(url.searchParams.get("from") ?? 0)),
+  },
+  { method: "POST", path: /^approvals\/([^/]+)$/u, role: "answer", run: answerQuestion },
+];
+
+async function answerQuestion({ hub, request, login, captures: [id = ""] }: RouteRequest): Promise<Response> {
+  const body = await bodyOf(request);
+  const answer = body === undefined ? undefined : readAnswer(body);
+  if (answer === undefined) return refusal(400, "the answer is not one of those offered");
+  const effect = hub.answer(id, answer, login.by);
+  switch (effect.effect) {
+    case "taken":
+      return json(200, { answered: true });
+    case "wrong":
+      return refusal(400, "the answer is not one of those offered");
+    case "changed":
+      return json(409, { error: "the answer is for another question", reason: "changed" });
+    case "unknown":
+      return refusal(404, "nothing like that waits");
+    case "settled": {
+      const { outcome, by } = effect;
+      return json(outcome === "withdrawn" ? 410 : 409, {
+        error: "it does not wait any more",
+        reason: outcome,
+        by,
+      });
+    }
+  }
+}
+
+/** Returns a page of rows. The digest of a question names its content, so a browser that has it gets it once. */
+function rowsResponse(hub: ReviewHub, request: Request, id: string, change: number, from: number): Response {
+  const rows = Number.isSafeInteger(from) && from >= 0 ? hub.rows(id, change, from) : undefined;
+  if (rows === undefined) return refusal(404, "nothing like that waits");
+  const etag = `"${rows.digest}-${change}-${from}"`;
+  if (request.headers.get("if-none-match") === etag)
+    return new Response(null, { status: 304, headers: { etag } });
+  return json(200, rows, { etag, "cache-control": "private, no-cache" });
+}
