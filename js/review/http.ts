@@ -13,7 +13,7 @@ import { QUESTION_ROUTES } from "./routes/questions.ts";
 import { bodyOf, json, refusal, type ReviewRoute, runRoute } from "./routes/route.ts";
 
 /** All requests of a login. */
-const ROUTES: readonly ReviewRoute[] = [...QUESTION_ROUTES];
+export const ROUTES: readonly ReviewRoute[] = [...QUESTION_ROUTES];
 
 /** A file of the page. */
 export interface PageFile {

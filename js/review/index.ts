@@ -2,6 +2,9 @@
  * `filewright/review`: the page where people see the calls of agents, and allow or refuse their changes. This entry has
  * the hub, and a handler for servers of any runtime.
  */
+export { hubTransport } from "./hub-transport.ts";
 export { type AnswerEffect, type ReviewHub, reviewHub, type ReviewHubOptions } from "./hub.ts";
 export { makeReviewHandler, type PageFile, type ReviewHandler, type ReviewHandlerOptions } from "./http.ts";
+export type { ReviewLogin } from "./login.ts";
 export type * from "./protocol.ts";
+export type { ReviewTransport, StreamListener } from "./transport.ts";

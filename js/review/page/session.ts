@@ -11,15 +11,21 @@ import {
 } from "./store.ts";
 import type { PageEffects } from "./screens/props.ts";
 import type { ReviewSnapshot } from "../protocol.ts";
-import { readRows, ResponseError, type ReviewTransport } from "./transport.ts";
+import type { ResponseError, ReviewTransport } from "../transport.ts";
+import { readRows } from "./read-rows.ts";
 
 /** The time in milliseconds after which the page tries again to read the state. */
 const RETRY_MS = 1000;
 /** The status of a request without a login. */
 const UNAUTHORIZED = 401;
 
-/** Starts the session of a page. Returns what the screens can do. */
-export function startSession(state: Signal<PageState>, transport: ReviewTransport): PageEffects {
+/** Starts the session of a page, which ends when `signal` is aborted. Returns what the screens can do. */
+export function startSession(
+  state: Signal<PageState>,
+  transport: ReviewTransport,
+  signal?: AbortSignal,
+): PageEffects {
+  const isEnded = (): boolean => signal?.aborted === true;
   let stopListening = (): void => {};
   /** The ids of questions whose rows were asked for. */
   const asked = new Set<string>();
@@ -48,8 +54,10 @@ export function startSession(state: Signal<PageState>, transport: ReviewTranspor
 
   const connect = async (): Promise<void> => {
     stopListening();
+    if (isEnded()) return;
     try {
       const snapshot = (await transport.request("state")) as ReviewSnapshot;
+      if (isEnded()) return;
       if (snapshot.run !== state.value.run) asked.clear();
       dispatch({ type: "snapshot", snapshot, now: performance.now() });
       stopListening = transport.listen(snapshot.run, snapshot.state.seq, {
@@ -62,7 +70,7 @@ export function startSession(state: Signal<PageState>, transport: ReviewTranspor
         },
       });
     } catch (error) {
-      const isOut = error instanceof ResponseError && error.status === UNAUTHORIZED;
+      const isOut = error instanceof Error && (error as Partial<ResponseError>).status === UNAUTHORIZED;
       dispatch({ type: "connection", connection: isOut ? "signed-out" : "offline" });
       if (!isOut) setTimeout(() => void connect(), RETRY_MS);
     }
@@ -97,6 +105,7 @@ export function startSession(state: Signal<PageState>, transport: ReviewTranspor
     return `${path}${path.includes("?") ? "&" : "?"}workspace=${encodeURIComponent(workspace)}`;
   };
 
+  signal?.addEventListener("abort", () => stopListening(), { once: true });
   transport
     .logIn()
     .catch(() => {}) // Without a login the next request is refused, and the page says so.

@@ -1,0 +1,22 @@
+/** Connects the keys of a keyboard with the page. */
+import type { Signal } from "@preact/signals";
+import { effectOfKey } from "./keys.ts";
+import type { PageEffects } from "./screens/props.ts";
+import type { PageState } from "./store.ts";
+
+/** Listens to the keys that are pressed in `target`: the window, or the shadow root of an element. */
+export function listenToKeys(target: EventTarget, state: Signal<PageState>, effects: PageEffects): void {
+  target.addEventListener("keydown", (given) => {
+    const event = given as KeyboardEvent;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    const at = event.target as HTMLElement;
+    // What is typed into a field, and what a button or a box does with its own keys, is left to it.
+    if (at.matches("input[type=text], textarea, select")) return;
+    if (event.key === " " && at.matches("button, input, summary, a")) return;
+    const done = effectOfKey(state.value, event.key, performance.now());
+    if (done === undefined) return;
+    event.preventDefault();
+    if (done.type === "allow") effects.answer("allow");
+    else effects.dispatch(done);
+  });
+}

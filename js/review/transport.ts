@@ -1,0 +1,115 @@
+/** The connections of a page to its hub: to a server, over HTTP. `hub-transport.ts` has the one without a server. */
+import type { ReviewEvent } from "./protocol.ts";
+
+/** An answer that is not a success. */
+export class ResponseError extends Error {
+  override name = "ResponseError";
+  /** The HTTP status of the answer, such as 401 without a login. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The connection of a page to its hub. `filewright/review` has one to a hub in the same program, `hubTransport`. */
+export interface ReviewTransport {
+  /** Logs in where a ticket has been given, and forgets the ticket. */
+  logIn(): Promise<void>;
+  /**
+   * Sends a request for a path below `/review`, with data or without, and returns the data of the answer.
+   * @throws Error with the member `status` 401 without a login
+   */
+  request(path: string, body?: object): Promise<unknown>;
+  /** Listens to the events after the one with the number `seq`. Returns a function that ends it. */
+  listen(run: string, seq: number, listener: StreamListener): () => void;
+}
+
+/** The reactions of a page to its stream of events. */
+export interface StreamListener {
+  /** Called with each event. */
+  event(event: ReviewEvent): void;
+  /** The stream cannot continue: the page must read the state again. */
+  reset(): void;
+  /** The connection is lost. The transport tries again by itself unless `isEnded`. */
+  lost(isEnded: boolean): void;
+  /** The connection is there again. */
+  back(): void;
+}
+
+/** The address of a review page, such as `/review`, with or without a ticket. */
+interface ReviewAddress {
+  /** The path below which the server answers. */
+  readonly base: string;
+  readonly ticket: string | undefined;
+}
+
+/** Returns the parts of the address of a review page. `#t=…` at its end is a ticket. */
+function addressOf(address: string): ReviewAddress {
+  const [before = "", fragment = ""] = address.split("#", 2);
+  const [, ticket] = /^t=([0-9a-f]+)$/u.exec(fragment) ?? [];
+  return { base: before.replace(/\/+$/u, ""), ticket };
+}
+
+/**
+ * Connects a page to a server of the same origin.
+ *
+ * @param address the address of the review page, with a ticket or without, as `link()` and `ticket()` return it
+ */
+export function serverTransport(address: string): ReviewTransport {
+  const { base, ticket } = addressOf(address);
+  let unused = ticket;
+  const request = (path: string, body?: object): Promise<unknown> => requestJson(`${base}/${path}`, body);
+  return {
+    request,
+    async logIn(): Promise<void> {
+      const given = unused;
+      unused = undefined;
+      if (given !== undefined) await request("login", { ticket: given });
+    },
+    listen(run, seq, listener) {
+      const source = new EventSource(`${base}/events?after=${encodeURIComponent(`${run}:${seq}`)}`);
+      source.onopen = () => listener.back();
+      source.onerror = () => listener.lost(source.readyState === EventSource.CLOSED);
+      source.onmessage = ({ data }) => {
+        const event = JSON.parse(String(data)) as ReviewEvent | { readonly type: "reset" };
+        if (event.type !== "reset") return listener.event(event);
+        source.close();
+        listener.reset();
+      };
+      return () => source.close();
+    },
+  };
+}
+
+async function requestJson(address: string, body: object | undefined): Promise<unknown> {
+  const response = await fetch(address, {
+    credentials: "same-origin",
+    redirect: "error",
+    ...(body === undefined
+      ? {}
+      : {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-filewright-review": "1" },
+          body: JSON.stringify(body),
+        }),
+  });
+  return dataOf(response);
+}
+
+/** Returns the data of an answer. @throws ResponseError for one that is not a success */
+export async function dataOf(response: Response): Promise<unknown> {
+  if (response.ok) return response.json();
+  const text = await response.text();
+  throw new ResponseError(response.status, messageOf(text) ?? `the server answered ${response.status}`);
+}
+
+function messageOf(text: string): string | undefined {
+  try {
+    const { error, by } = JSON.parse(text) as { readonly error?: string; readonly by?: string };
+    return by === undefined ? error : `${error} (answered by ${by})`;
+  } catch {
+    return undefined;
+  }
+}
