@@ -176,3 +176,56 @@ export interface ChangeRows {
   /** Lines about what has no hunks: arguments, or bytes of a binary content in hexadecimal. */
   readonly details: readonly string[];
 }
+
+/** The body of `POST /review/search`. */
+export interface SearchRequest {
+  /** `text` searches contents, `names` searches paths by some of their letters. */
+  readonly kind: "text" | "names";
+  readonly query: string;
+  /** The directory that is searched. Default: the working directory. */
+  readonly path?: string | undefined;
+  /** A glob of the searched files, for `text`. */
+  readonly glob?: string | undefined;
+  /** True when the query is a regular expression, for `text`. Default false. */
+  readonly regex?: boolean | undefined;
+  /** Default `smart`: capital letters count when the query has some. */
+  readonly case?: "sensitive" | "insensitive" | "smart" | undefined;
+}
+
+/** A place that a search has found. */
+export interface FoundPlace {
+  /** The path, as the workspace displays it. */
+  readonly path: string;
+  /** The line, from 1; absent for a name. */
+  readonly line?: number;
+  /** The line without its end, or a part of it around the match. */
+  readonly text?: string;
+}
+
+/** The answer of `POST /review/search`. */
+export interface FoundPlaces {
+  readonly places: readonly FoundPlace[];
+  /** The number of all places that are known. */
+  readonly total: number;
+  /** False when there may be more places than these. */
+  readonly isComplete: boolean;
+}
+
+/** The answer of `GET /review/files?path=`: a page of lines. Which call wrote them is at `/review/files/blame`. */
+export interface FileLines {
+  readonly path: string;
+  /** The lines with their own ends. */
+  readonly content: string;
+  /** The number of the first line, from 1. */
+  readonly from: number;
+  /** The number of lines of the file; null where that is not known. */
+  readonly total: number | null;
+  /** The size in bytes. */
+  readonly size: number;
+  /** The encoding in words, with the line ends. */
+  readonly encoding: string;
+  /** `sha256:` of the content. */
+  readonly hash?: string;
+  /** The line at which the next page begins; absent for the last page. */
+  readonly next?: number;
+}

@@ -23,6 +23,7 @@ export {
   type Spent,
 } from "../pipeline/scheduling/budget.ts";
 export type { CallOptions } from "../pipeline/enter.ts";
+export type { Blame, BlamedLines } from "../pipeline/past/blame.ts";
 export type { HistoryChange } from "../pipeline/past/file-change.ts";
 export type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
 export type { HistoryMark, LeftByRewind, RewindOptions, UnrecordedCall } from "./rewind/options.ts";

@@ -8,6 +8,7 @@ import type { CoveredCalls } from "../hooks/scope/recent.ts";
 import type { ApprovalScope } from "../hooks/scope/scope.ts";
 import type { Recovery } from "../journal/index.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
+import type { Blame } from "../pipeline/past/blame.ts";
 import type { HistoryChange } from "../pipeline/past/file-change.ts";
 import type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
 import type { ToolResult } from "../pipeline/result.ts";
@@ -170,6 +171,15 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
    * @throws FilewrightError NOT_FOUND, UNSUPPORTED_OPERATION for a call that cannot be undone
    */
   changes(callId: string): Promise<readonly HistoryChange[]>;
+  /**
+   * Returns which call wrote each line of a file, as far as the history reaches back. A file that calls moved is followed.
+   *
+   * @example
+   * for (const { line, count, agent } of (await ws.blame("src/a.ts")).lines) console.log(line, count, agent);
+   *
+   * @throws FilewrightError as reading the file does; LIMIT_EXCEEDED beyond 4 MB, BINARY_FILE for what is not text
+   */
+  blame(path: string): Promise<Blame>;
   /**
    * Names the present place in the history, for `rewind`. The mark lasts as long as the history reaches back to it.
    * @param name 1 to 64 letters, digits, spaces and `.`, `_`, `-`

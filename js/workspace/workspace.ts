@@ -20,6 +20,7 @@ import { checkWhyQuestion, explainDecision } from "../pipeline/why.ts";
 import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
 import { type Failure, refusedFailure, type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
+import { blameFile } from "../pipeline/past/blame.ts";
 import { changesOfCall } from "../pipeline/past/changes.ts";
 import { listHistory, undoCall } from "../pipeline/past/history.ts";
 import type { Session } from "../pipeline/session.ts";
@@ -57,6 +58,7 @@ const checkLockOptions = optionChecker("lock", LOCK_OPTIONS);
 const checkUndoOptions = optionChecker("undo", UNDO_OPTIONS);
 const checkCallId = optionChecker("undo", text());
 const checkChangesCallId = optionChecker("changes", text());
+const checkBlamedPath = optionChecker("blame", text());
 const checkMarkName = optionChecker("mark", MARK_NAME);
 const checkRewindOptions = optionChecker("rewind", REWIND_OPTIONS);
 const checkRewindPlace = optionChecker("rewind", REWIND_PLACE);
@@ -212,6 +214,10 @@ export function makeWorkspace(
     async changes(callId) {
       wantOpen();
       return changesOfCall(session, checkChangesCallId(callId));
+    },
+    async blame(path) {
+      wantOpen();
+      return blameFile(session, checkBlamedPath(path));
     },
     async mark(name) {
       wantOpen();

@@ -175,6 +175,7 @@ describe("an editor", () => {
         "applyPatch",
         "approvals",
         "batch",
+        "blame",
         "call",
         "capabilities",
         "changes",

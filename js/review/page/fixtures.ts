@@ -1,5 +1,6 @@
 /** Every state of the page as data, for the catalogue `states.html` and its tests. */
 import type { ChangeRows, ChangeSummary, ReviewCall, ReviewQuestion, ReviewState } from "../protocol.ts";
+import { SEARCH_ANSWERS, SEARCH_STEPS } from "./screens/search/fixtures.ts";
 import { EMPTY_STATE } from "../state.ts";
 import { FIRST_STATE, type LoadedRows, type PageState } from "./store.ts";
 
@@ -119,6 +120,7 @@ const READY: PageState = {
   connection: "live",
   run: "run",
   subject: "/repo",
+  workspaces: ["/repo"],
   version: "0.1.0",
   role: "answer",
   by: "ana",
@@ -278,8 +280,16 @@ export const STATES: Readonly<Record<string, PageState>> = {
   timeline: { ...READY, screen: "timeline" },
   policy: { ...READY, screen: "policy" },
   search: { ...READY, screen: "search" },
+  "search-found": { ...READY, screen: "search" },
+  "search-file": { ...READY, screen: "search" },
+  "search-failed": { ...READY, screen: "search" },
   activity: { ...READY, screen: "activity" },
 };
 
 /** The answers of the server to the requests of screens, by path. */
-export const ANSWERS: Readonly<Record<string, object>> = {};
+export const ANSWERS: Readonly<Record<string, object>> = { ...SEARCH_ANSWERS };
+
+/** What a person does in a state before it is looked at: fills a field with a text, or clicks what a selector names. */
+export const STEPS: Readonly<Record<string, readonly (readonly [selector: string, text?: string])[]>> = {
+  ...SEARCH_STEPS,
+};

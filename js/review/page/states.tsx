@@ -1,6 +1,6 @@
 /** Draws one state of the catalogue: the one that the fragment of the address names, or a list of all. */
 import { render } from "preact";
-import { ANSWERS, STATES } from "./fixtures.ts";
+import { ANSWERS, STATES, STEPS } from "./fixtures.ts";
 import { App } from "./screens/app.tsx";
 import { type PageAction, type PageState, reducePage } from "./store.ts";
 
@@ -25,11 +25,32 @@ function draw(): void {
         ? Promise.reject(new Error(`no answer for ${path} in the catalogue`))
         : Promise.resolve(answer as T);
     },
-    send: <T,>(): Promise<T> => Promise.reject(new Error("the catalogue sends nothing")),
+    send: <T,>(path: string, body: object): Promise<T> => {
+      const answer = "path" in body ? undefined : ANSWERS[path];
+      return answer === undefined
+        ? Promise.reject(new Error("../other is outside of the allowed directories"))
+        : Promise.resolve(answer as T);
+    },
   };
   render(null, root);
   render(<App state={state} effects={effects} />, root);
-  document.documentElement.dataset["state"] = name;
+  void act(STEPS[name] ?? []).then(() => {
+    document.documentElement.dataset["state"] = name;
+  });
+}
+
+/** Does the steps of a state, each once its element is there. */
+async function act(steps: readonly (readonly [selector: string, text?: string])[]): Promise<void> {
+  for (const [selector, text] of steps) {
+    let element: HTMLElement | null = null;
+    while (element === null) {
+      await new Promise(requestAnimationFrame);
+      element = root.querySelector<HTMLElement>(selector);
+    }
+    if (text === undefined) element.click();
+    else (element as HTMLInputElement).value = text;
+  }
+  await new Promise(requestAnimationFrame);
 }
 
 function Catalogue() {

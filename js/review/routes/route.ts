@@ -33,7 +33,7 @@ const MAX_BODY_LENGTH = 1024 * 1024;
 const ROLES: readonly ReviewRole[] = ["watch", "answer", "manage"];
 
 /** Returns true when a role includes what another one may do. */
-export function roleIncludes(role: ReviewRole, needed: ReviewRole): boolean {
+function roleIncludes(role: ReviewRole, needed: ReviewRole): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 

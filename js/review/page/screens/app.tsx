@@ -53,7 +53,7 @@ export function App({ state, effects }: ScreenProps): JSX.Element {
       <Bars state={state} />
       {screen === "review" && <ReviewScreen state={state} effects={effects} />}
       {screen !== "review" && (
-        <main class="screen">
+        <main class={`screen screen-${screen}`}>
           {screen === "timeline" && <TimelineScreen state={state} effects={effects} />}
           {screen === "policy" && <PolicyScreen state={state} effects={effects} />}
           {screen === "search" && <SearchScreen state={state} effects={effects} />}

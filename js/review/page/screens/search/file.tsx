@@ -1,0 +1,71 @@
+/** A file with the calls that wrote its lines. */
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { FileLineList } from "../../diff/file-lines.tsx";
+import { SafeText } from "../../diff/text.tsx";
+import type { Blame } from "../../../../pipeline/past/blame.ts";
+import type { FileLines, FoundPlace } from "../../../protocol.ts";
+import type { PageEffects } from "../props.ts";
+import { useLoaded } from "../loaded.ts";
+
+/** The properties of {@link FileView}. */
+interface FileViewProps {
+  readonly place: FoundPlace;
+  readonly effects: PageEffects;
+  onClose(): void;
+}
+
+/** Draws the file of a place, scrolled to its line. */
+export function FileView({ place, effects, onClose }: FileViewProps): JSX.Element {
+  const { path, line } = place;
+  const { pages, failure } = useFile(effects, path);
+  const blame = useLoaded<Blame>(effects, `files/blame?path=${encodeURIComponent(path)}`);
+  const [first] = pages;
+  // Lines of another content would be named after the wrong calls.
+  const origins = first?.hash === blame.data?.hash ? blame.data?.lines : undefined;
+  return (
+    <section class="file" aria-labelledby="file-head">
+      <header class="file-head">
+        <h2 id="file-head">
+          <SafeText text={path} />
+        </h2>
+        <span class="quiet">
+          {first !== undefined && `${first.total ?? "many"} lines, ${first.encoding}`}
+        </span>
+        <span class="spacer" />
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </header>
+      {failure !== undefined && <p class="bar failure">The file could not be read: {failure}</p>}
+      {blame.failure !== undefined && failure === undefined && (
+        <p class="bar">Who wrote the lines is not known: {blame.failure}</p>
+      )}
+      {pages.length > 0 && <FileLineList pages={pages} origins={origins} line={line} />}
+    </section>
+  );
+}
+
+/** Loads the pages of a file one after the other. */
+function useFile(
+  effects: PageEffects,
+  path: string,
+): { readonly pages: readonly FileLines[]; readonly failure: string | undefined } {
+  const [pages, setPages] = useState<readonly FileLines[]>([]);
+  const [failure, setFailure] = useState<string>();
+  useEffect(() => {
+    let isCurrent = true;
+    const read = async (): Promise<void> => {
+      for (let from: number | undefined = 1; from !== undefined && isCurrent; ) {
+        const page: FileLines = await effects.load(`files?path=${encodeURIComponent(path)}&from=${from}`);
+        if (isCurrent) setPages((before) => [...before, page]);
+        from = page.next;
+      }
+    };
+    read().catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
+    return () => {
+      isCurrent = false;
+    };
+  }, [path]);
+  return { pages, failure };
+}
