@@ -31,6 +31,8 @@ const MAX_COMPARED_PAIRS = 1_000_000;
 /** The history of a storage, and the part of it that a workspace may see and undo. */
 export interface StorageHistory {
   readonly history: NonNullable<Storage["history"]>;
+  /** Undefined for a storage whose past contents cannot be read. */
+  readonly readContents: Storage["readContents"];
   /** Returns true when the storage has forgotten commits since its first one. */
   readonly isCut: () => Promise<boolean>;
   /** The shared records, which hold the marks; undefined for a storage without them. */
@@ -41,7 +43,7 @@ export interface StorageHistory {
 
 /** Creates the journal of one call, whose changes are in its stage. */
 export function makeStorageJournal(
-  { history, isMine, isCut, records }: StorageHistory,
+  { history, readContents, isMine, isCut, records }: StorageHistory,
   stage: CallStage,
 ): Journal {
   const pastByCall = new Map<string, Promise<Past>>();
@@ -127,8 +129,14 @@ export function makeStorageJournal(
         complete: true,
       });
     },
-    async found(callId) {
+    async found(callId, wantsContent = () => false) {
       const { changes = [] } = await pastOf(callId);
+      const contents = await contentsOf(
+        changes.flatMap(({ path, before }) =>
+          before?.type === "file" && wantsContent(path) ? [before] : [],
+        ),
+        readContents,
+      );
       const moves = movedPaths(changes);
       const moved = new Set([...moves.keys(), ...moves.values()]);
       // What is below a directory that was moved goes back with it.
@@ -137,7 +145,7 @@ export function makeStorageJournal(
         const movedTo = moves.get(path);
         return {
           path,
-          image: toImage(before),
+          image: withContent(toImage(before), contents.get(before?.hash ?? "")),
           after: toImage(after),
           // An undo moves the entry back from there.
           ...(movedTo === undefined ? {} : { from: movedTo }),
@@ -272,6 +280,33 @@ function toRestorable(entry: Entry | null): PreImage | null {
   const image = toImage(entry);
   if (image?.type !== "file" || entry?.hash === undefined) return image;
   return { ...image, bytes: storedContent(entry.hash, entry.size ?? 0) };
+}
+
+/** The maximum number of bytes of past contents that are fetched for one change. Later files have none. */
+const MAX_FETCHED_BYTES = 64 * 1024 * 1024;
+
+/** Reads the contents that a commit replaced, by their hashes. */
+async function contentsOf(
+  entries: readonly Entry[],
+  readContents: Storage["readContents"],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const names = new Map<string, number>();
+  let bytes = 0;
+  for (const { hash, size = 0 } of entries) {
+    if (hash === undefined || names.has(hash) || bytes + size > MAX_FETCHED_BYTES) continue;
+    bytes += size;
+    names.set(hash, size);
+  }
+  const contents = new Map<string, Uint8Array>();
+  if (names.size === 0 || readContents === undefined) return contents;
+  const list = [...names].map(([hash, size]) => ({ hash, size }));
+  for (const [index, body] of (await readContents(list)).entries())
+    if (body !== null) contents.set(list[index]?.hash ?? "", body);
+  return contents;
+}
+
+function withContent(image: PreImage | null, bytes: Uint8Array | undefined): PreImage | null {
+  return image === null || bytes === undefined ? image : { ...image, bytes };
 }
 
 /** Returns true for a path below one of the directories. */

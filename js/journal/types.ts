@@ -113,8 +113,11 @@ export interface Journal {
   mark(name: string, agent: string | undefined): Promise<JournalMark>;
   /** Returns the record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
   record(callId: string): Promise<HistoryRecord>;
-  /** Returns the state before a change of each path that the change touched. @throws NOT_FOUND */
-  found(callId: string): Promise<readonly StateBefore[]>;
+  /**
+   * Returns the state before a change of each path that the change touched. Contents of files that are kept in a storage
+   * are only fetched where `wantsContent` returns true for the path. @throws NOT_FOUND
+   */
+  found(callId: string, wantsContent?: (path: string) => boolean): Promise<readonly StateBefore[]>;
   /** Restores the state before a change. @throws CONFLICT when a path has changed since */
   undo(fs: FsBackend, undone: string, as: Pick<ChangeFacts, "callId" | "agent" | "signal">): Promise<void>;
   /**

@@ -76,6 +76,14 @@ export interface ReadMany {
   readonly results: readonly (ReadEntry | FilewrightError | null)[];
 }
 
+/** Names a content, as an {@link Entry} of the history does. */
+export interface ContentName {
+  /** `sha256:` and the hash in hexadecimal. */
+  readonly hash: string;
+  /** The number of bytes. */
+  readonly size: number;
+}
+
 /** The origin of a commit, kept in the history. */
 export interface Actor {
   /** The name of the agent that made a commit. */

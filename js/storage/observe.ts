@@ -60,7 +60,8 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
     call: () => Promise<T>,
     received: (result: T) => number = () => 0,
   ): Promise<T> => runTrip(observers, { operation, ...about }, call, received);
-  const { statMany, lockAll, snapshot, fork, drop, merge, history, search, records, forkedAt } = storage;
+  const { statMany, lockAll, snapshot, fork, drop, merge, history, readContents, search, records, forkedAt } =
+    storage;
   const observed: Storage = {
     probe: (options) => run("probe", none, () => storage.probe(options)),
     readMany: (paths, options) =>
@@ -101,6 +102,17 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
       : {
           merge: (from, options): Promise<Merged> =>
             run("merge", none, () => merge.call(storage, observedStorages.get(from) ?? from, options)),
+        }),
+    ...(readContents === undefined
+      ? {}
+      : {
+          readContents: (contents, options) =>
+            run(
+              "readContents",
+              named(contents.length),
+              () => readContents.call(storage, contents, options),
+              (found) => found.reduce((sum, body) => sum + (body?.length ?? 0), 0),
+            ),
         }),
     ...(history === undefined
       ? {}

@@ -14,13 +14,14 @@
  */
 import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
 import type { CommitOptions, Committed, Op } from "./commit.ts";
-import type { Entry, ReadMany, ReadManyOptions, StorageCall, Version } from "./entry.ts";
+import type { ContentName, Entry, ReadMany, ReadManyOptions, StorageCall, Version } from "./entry.ts";
 import type { Merged, MergeOfForkOptions } from "./merged.ts";
 import type { LockAllOptions, LockedPaths, LockPath, Past, PastRequest, Records } from "./shared.ts";
 
 export type { CommitOptions, Committed, Expect, Op, UnmetExpect } from "./commit.ts";
 export type {
   Actor,
+  ContentName,
   Entry,
   ReadEntry,
   ReadMany,
@@ -212,6 +213,11 @@ export interface Storage {
   drop?(options?: StorageCall): Promise<void>;
   /** Returns past commits, newest first; with their changes where `version` or `key` names one. */
   history?(request: PastRequest): Promise<readonly Past[]>;
+  /** Returns contents that the history names; null for one that the engine does not have any more. */
+  readContents?(
+    contents: readonly ContentName[],
+    options?: StorageCall,
+  ): Promise<readonly (Uint8Array | null)[]>;
   /**
    * In a storage that `fork` has returned: the version at which it began, which the storage it was forked from had
    * too. `changes` of either, since this version, names every path that it has changed since the fork. Searches of a

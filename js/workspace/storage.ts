@@ -89,6 +89,7 @@ export function stagesOf(
   { journal, isMine, keepsOwn }: StageJournals,
 ): Stages {
   const history = keepsOwn ? undefined : storage.history?.bind(storage);
+  const readContents = storage.readContents?.bind(storage);
   const isCut = async (): Promise<boolean> => (await storage.changes(null, { limit: 0 })).gap === true;
   return Object.freeze<Stages>({
     storage: backend,
@@ -96,7 +97,7 @@ export function stagesOf(
     journal: (stage) =>
       history === undefined
         ? withOneCommit(journal, stage)
-        : makeStorageJournal({ history, isMine, isCut, records: storage.records }, stage),
+        : makeStorageJournal({ history, readContents, isMine, isCut, records: storage.records }, stage),
   });
 }
 

@@ -18,7 +18,7 @@ const codeOf = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error as { code?: unknown }).code,
   );
 
-describe.each(KINDS.filter((kind) => kind !== "storage"))("the blame of a file on %s", (kind) => {
+describe.each(KINDS)("the blame of a file on %s", (kind) => {
   test("names the call and the agent of each line, across a move", async () => {
     const { ws } = await place(kind, { "a.txt": "1\n2\n3\n4\n5\n" });
     const ana = await ws.agent("ana");

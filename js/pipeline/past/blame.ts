@@ -74,7 +74,7 @@ export async function blameFile(workspace: Session, typed: string): Promise<Blam
     if (lines.isDone || read === MAX_READ_CHANGES) break;
     if (!record.paths.includes(path)) continue;
     read += 1;
-    const states = await journal.found(record.header.callId);
+    const states = await journal.found(record.header.callId, (one) => one === path);
     const source = states.find(({ from }) => from === path);
     if (source !== undefined) {
       path = source.path;

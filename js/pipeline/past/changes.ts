@@ -23,7 +23,7 @@ export async function changesOfCall(workspace: Session, callId: string): Promise
   const { journal, resolver } = session;
   const { display } = resolver;
   await journal.record(callId);
-  const states = (await journal.found(callId)).slice(0, MAX_CHANGES);
+  const states = (await journal.found(callId, () => true)).slice(0, MAX_CHANGES);
   const later: LaterRecords = { records: await laterRecords(journal, callId), found: foundOnce(journal) };
   const sources = new Set(states.flatMap(({ from }) => (from === undefined ? [] : [from])));
   const changes: HistoryChange[] = [];
@@ -53,7 +53,7 @@ interface LaterRecords {
 function foundOnce(journal: Journal): LaterRecords["found"] {
   const known = new Map<string, Promise<readonly StateBefore[]>>();
   return (callId) => {
-    const states = known.get(callId) ?? journal.found(callId);
+    const states = known.get(callId) ?? journal.found(callId, () => true);
     known.set(callId, states);
     return states;
   };

@@ -14,6 +14,7 @@ import { closedError, conflictError, unknownVersionError } from "../failure.ts";
 import { isAccepted, planMerge, toPlanned } from "../merge.ts";
 import { probeStorage } from "../probe.ts";
 import type {
+  ContentName,
   ChangePage,
   ChangesOptions,
   Committed,
@@ -137,7 +138,10 @@ export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage
 /** A storage in memory: every optional method of the contract but `search`. */
 export type MemoryStorage = Storage &
   Required<
-    Pick<Storage, "statMany" | "lockAll" | "snapshot" | "fork" | "merge" | "drop" | "history" | "records">
+    Pick<
+      Storage,
+      "statMany" | "lockAll" | "snapshot" | "fork" | "merge" | "drop" | "history" | "readContents" | "records"
+    >
   >;
 
 class MemoryStorageEngine implements MemoryStorage {
@@ -243,6 +247,14 @@ class MemoryStorageEngine implements MemoryStorage {
     this.#check(options);
     // From here on nothing is awaited, so no other call runs between the check of the conditions and the changes.
     return this.#commit(ready, options);
+  }
+
+  async readContents(
+    contents: readonly ContentName[],
+    options: StorageCall = {},
+  ): Promise<readonly (Uint8Array | null)[]> {
+    this.#check(options);
+    return contents.map(({ hash }) => this.#family.contents.get(hash)?.slice() ?? null);
   }
 
   async close(): Promise<void> {

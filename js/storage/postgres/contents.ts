@@ -3,6 +3,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import type { Op, ReadEntry } from "../storage.ts";
+import { bytesOf } from "./client.ts";
 import type { Database } from "./database.ts";
 import type { ReadyBody } from "./encode.ts";
 import type { BlobStore } from "./options.ts";
@@ -79,6 +80,28 @@ export class TenantContents {
       if (found) filled[index] = await this.#fetch(found, signal);
     });
     return filled;
+  }
+
+  /** Returns contents by their hashes in hexadecimal; null for one that is not there. */
+  async read(
+    hexes: readonly string[],
+    workspace: string,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly (Uint8Array | null)[]> {
+    const found: (Uint8Array | null)[] = hexes.map(() => null);
+    const values = [this.#tenant, workspace, JSON.stringify(hexes)];
+    const outside: number[] = [];
+    for (const row of await this.#database.read("read_contents", values, signal)) {
+      const index = Number(row["i"]) - 1;
+      if (row["body"] === null) outside.push(index);
+      else found[index] = bytesOf(row["body"]);
+    }
+    await inParallel(outside, async (index) => {
+      const hex = hexes[index] as string;
+      const body = await this.#blobs?.get(blobKey(this.#tenant, hex), { signal });
+      if (body && (await hashOf(body)) === hex) found[index] = body;
+    });
+    return found;
   }
 
   async #fetch(found: ReadEntry, signal: AbortSignal | undefined): Promise<ReadEntry | FilewrightError> {

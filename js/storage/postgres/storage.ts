@@ -6,6 +6,7 @@ import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { checkCommitOptions, checkLimit, checkOps, checkStoredPath } from "../check.ts";
 import { closedError, unknownVersionError } from "../failure.ts";
 import type {
+  ContentName,
   ChangePage,
   ChangesOptions,
   Committed,
@@ -62,7 +63,12 @@ export interface PostgresStorage extends CompleteStorage {
 }
 
 type CompleteStorage = Storage &
-  Required<Pick<Storage, "statMany" | "lockAll" | "snapshot" | "merge" | "drop" | "history" | "records">>;
+  Required<
+    Pick<
+      Storage,
+      "statMany" | "lockAll" | "snapshot" | "merge" | "drop" | "history" | "readContents" | "records"
+    >
+  >;
 
 /** The storage of one workspace. */
 export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
@@ -249,6 +255,15 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
     if (ends && answer.repeated !== true) this.#forget(held).ended();
     else await held?.release();
     return answer;
+  }
+
+  async readContents(
+    contents: readonly ContentName[],
+    options: StorageCall = {},
+  ): Promise<readonly (Uint8Array | null)[]> {
+    const [, workspace] = this.#open(options);
+    const hexes = contents.map(({ hash }) => hash.slice("sha256:".length));
+    return this.#contents.read(hexes, workspace, options.signal);
   }
 
   async drop(options: StorageCall = {}): Promise<void> {

@@ -85,6 +85,22 @@ export class Objects {
     size: number,
     signal: AbortSignal | undefined,
   ): Promise<Uint8Array> {
+    const found = await this.contentIfThere(key, { hex, size }, signal);
+    if (found === null) throw damageError(key, "is missing");
+    return found;
+  }
+
+  /** Remembers content that was just stored. */
+  rememberContent(key: string, body: Uint8Array): void {
+    this.#cache.set(key, body.slice(), body.length);
+  }
+
+  /** Returns a content that may have been removed; null when it has. */
+  async contentIfThere(
+    key: string,
+    { hex, size }: { readonly hex: string; readonly size: number },
+    signal: AbortSignal | undefined,
+  ): Promise<Uint8Array | null> {
     const held = this.#cache.get(key) as Uint8Array | undefined;
     // A copy: the caller may change its bytes.
     if (held !== undefined) return held.slice();
@@ -95,15 +111,10 @@ export class Objects {
       accept: [404],
       signal,
     });
-    if (status === 404) throw damageError(key, "is missing");
+    if (status === 404) return null;
     if (body.length !== size || (await sha256(body)) !== hex) throw damageError(key, "is damaged");
     this.#cache.set(key, body, size);
     return body.slice();
-  }
-
-  /** Remembers content that was just stored. */
-  rememberContent(key: string, body: Uint8Array): void {
-    this.#cache.set(key, body.slice(), body.length);
   }
 
   /** Stores a value under a key that nobody else has. */

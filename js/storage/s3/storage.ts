@@ -7,6 +7,7 @@ import { closedError } from "../failure.ts";
 import type { Merged, MergeOfForkOptions } from "../merged.ts";
 import type { Past, PastRequest, Records } from "../shared.ts";
 import type {
+  ContentName,
   ChangePage,
   ChangesOptions,
   EntryPage,
@@ -17,7 +18,7 @@ import type {
   Storage,
   StorageFacts,
 } from "../storage.ts";
-import { Blobs } from "./blobs.ts";
+import { Blobs, mapParallel } from "./blobs.ts";
 import { commit, type CommitParts, storeObjects } from "./commit.ts";
 import { Commits } from "./commits.ts";
 import { forkRoot, type KeptState, keepState, mergeWorkspaces, readKeptState } from "./forks.ts";
@@ -35,7 +36,9 @@ import { listWorkspaces, removeWorkspace, type SweepOptions, type Swept, sweepSt
 
 /** A storage in an S3-compatible store. */
 export type S3Storage = Storage &
-  Required<Pick<Storage, "statMany" | "snapshot" | "merge" | "drop" | "history" | "records">> & {
+  Required<
+    Pick<Storage, "statMany" | "snapshot" | "merge" | "drop" | "history" | "readContents" | "records">
+  > & {
     /** Makes another workspace that begins as this one is, or was. Nothing is copied but the root. */
     fork(name: string, options?: ForkOptions): Promise<S3Storage>;
     /** Tries the store itself and returns its abilities, also those of one that `probe` refuses. */
@@ -232,6 +235,18 @@ class S3StorageEngine implements S3Storage {
     const place = ({ endpoint, bucket, prefix = "" }: S3StorageOptions): string =>
       JSON.stringify([String(new URL(endpoint)), bucket, prefix]);
     return place(this.#options) === place(other.#options);
+  }
+
+  async readContents(
+    contents: readonly ContentName[],
+    options: StorageCall = {},
+  ): Promise<readonly (Uint8Array | null)[]> {
+    this.#check(options);
+    const { objects, keys } = this.#parts;
+    return mapParallel(contents, ({ hash, size }) => {
+      const hex = hash.slice("sha256:".length);
+      return objects.contentIfThere(keys.blob(hex), { hex, size }, options.signal);
+    });
   }
 
   async history(request: PastRequest): Promise<readonly Past[]> {

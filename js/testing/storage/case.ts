@@ -21,6 +21,7 @@ export type StorageCapability =
   | "merge"
   | "drop"
   | "history"
+  | "readContents"
   | "records";
 
 /** A fact that a case needs. */

@@ -38,6 +38,7 @@ const STORAGE_CAPABILITIES: readonly StorageCapability[] = Object.freeze([
   "merge",
   "drop",
   "history",
+  "readContents",
   "records",
 ]);
 

@@ -330,6 +330,28 @@ export const forkCases: readonly StorageCase[] = [
     },
   },
   {
+    name: "readContents: what commits replaced and removed, by the hashes of the history",
+    needs: ["history", "readContents"],
+    run: async ({ storage, second, write }) => {
+      await write({ "/a": "old\r\n", "/b": "", "/kept": "kept" });
+      const { version } = await storage.commit([put("/a", "new"), { op: "remove", path: "/b" }]);
+      const [past] = (await storage.history?.({ version, limit: 1 })) ?? [];
+      const names = (past?.changes ?? []).flatMap(({ before }) =>
+        before?.hash === undefined ? [] : [{ hash: before.hash, size: before.size ?? 0 }],
+      );
+      const unknown = { hash: `sha256:${"0".repeat(64)}`, size: 3 };
+      for (const through of [storage, second]) {
+        const found = await through.readContents?.([unknown, ...names]);
+        assertEqual(
+          found?.map((body) => body && new TextDecoder().decode(body)),
+          [null, "old\r\n", ""],
+          "the contents",
+        );
+      }
+      assertEqual(await storage.readContents?.([]), [], "no names");
+    },
+  },
+  {
     name: "history: link restores what a commit replaced and removed",
     needs: ["history"],
     run: async ({ storage, write, text }) => {

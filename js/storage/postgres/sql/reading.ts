@@ -3,7 +3,7 @@ import { ENTRY_TYPES, entryColumns, NO_ENTRY, NO_LIMIT } from "./columns.ts";
 
 /** Creates the functions that read, in the schema `s`, a quoted identifier. */
 export function readingFunctions(s: string): string {
-  return `${kept(s)}${chain(s)}${look(s)}${below(s)}${readMany(s)}${list(s)}${changes(s)}${history(s)}`;
+  return `${kept(s)}${chain(s)}${look(s)}${below(s)}${readMany(s)}${readContents(s)}${list(s)}${changes(s)}${history(s)}`;
 }
 
 /** The past numbers of a workspace that snapshots, forks and merges read, however old they are. */
@@ -91,6 +91,17 @@ begin
       from ${s}.look(c.ids, c.uptos, array(select json_array_elements_text(paths::json))) l where l.kind <> 'x') x
     left join ${s}.blob b on x.fits and b.tenant = t and b.hash = x.hash
     order by x.i;
+end $$;`;
+
+/** The contents with some hashes, in their order. The body of one in the object store is null. */
+const readContents = (s: string) => `
+create or replace function ${s}.read_contents(t text, w bigint, hashes json)
+returns table (i int, body bytea) language plpgsql stable as $$
+begin
+  perform ${s}.chain(t, w, null);
+  return query select x.i::int, b.body
+    from json_array_elements_text(hashes) with ordinality x(hash, i)
+    join ${s}.blob b on b.tenant = t and b.hash = decode(x.hash, 'hex') and b.ready;
 end $$;`;
 
 /**
