@@ -39,6 +39,7 @@ describe("the guides' examples", () => {
       "hooks.md",
       "migrating.md",
       "presets.md",
+      "review.md",
       "scale.md",
       "security.md",
       "undo-and-audit.md",
