@@ -70,6 +70,7 @@ export class DiskMirror implements StorageMirror {
   /** The newest tree that was asked for. */
   #wanted: StorageTree | undefined;
   #copy: DiskCopy | undefined;
+  #opening: Promise<DiskCopy> | undefined;
   #following: Promise<void> | undefined;
   #retryAt = 0;
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
@@ -108,6 +109,23 @@ export class DiskMirror implements StorageMirror {
       this.#following = undefined;
     });
     return this.#following;
+  }
+
+  prepare(): void {
+    if (this.#closed || !this.#place.known) return;
+    // A failure is told to the first search that needs the copy.
+    this.#open().catch(() => undefined);
+  }
+
+  /** Opens the copy once. After a failure, the next call tries again. */
+  #open(): Promise<DiskCopy> {
+    this.#opening ??= this.#gate
+      .write(() => DiskCopy.open(this.#place.directory))
+      .catch((error: unknown) => {
+        this.#opening = undefined;
+        throw error;
+      });
+    return this.#opening;
   }
 
   near(entry: Entry): Promise<Uint8Array | undefined> {
@@ -169,6 +187,7 @@ export class DiskMirror implements StorageMirror {
     openMirrors.delete(this);
     clearTimeout(this.#saveTimer);
     await this.#following?.catch(() => undefined);
+    await this.#opening?.catch(() => undefined);
     await this.#gate.write(async () => {
       if (!this.#place.passing) this.#save();
       this.#disks.close();
@@ -224,7 +243,7 @@ export class DiskMirror implements StorageMirror {
 
   async #followAll(): Promise<void> {
     try {
-      this.#copy ??= await this.#gate.write(() => DiskCopy.open(this.#place.directory));
+      this.#copy ??= await this.#open();
       let tries = 0;
       for (let next = this.#wanted; next !== undefined && next !== this.#at; next = this.#wanted) {
         if (this.#closed) return;

@@ -21,6 +21,8 @@ export interface MirrorSearch {
 
 /** A copy of the files of a storage. */
 export interface StorageMirror extends NearContents {
+  /** Begins to open the copy of an earlier process, while the first tree is still being read from the storage. */
+  prepare(): void;
   /**
    * Searches the copy, in exactly the state of the moment or in a later one. Returns undefined where the copy is not
    * there yet or cannot answer: the moment is walked instead.

@@ -73,6 +73,7 @@ export class StorageSearches {
    * trip, and none when the known tree is recent enough.
    */
   async moment(options: MomentOptions = {}): Promise<FsBackend> {
+    if (this.trees.last === undefined) this.mirror?.prepare();
     const tree = await this.trees.fresh(options);
     if (this.#last?.moment.tree === tree) return this.#last.backend;
     const moment = new Moment(tree, this.contents);
