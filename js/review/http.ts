@@ -7,7 +7,7 @@
  */
 import { bearerTokenOf, originGuard, tokensAreEqual } from "../http/access.ts";
 import type { ReviewHub } from "./hub.ts";
-import { LOGIN_MS, makeLogins } from "./login.ts";
+import { LOGIN_MS, makeLogins, readLogin } from "./login.ts";
 import type { ReviewRole } from "./protocol.ts";
 import { QUESTION_ROUTES } from "./routes/questions.ts";
 import { SEARCH_ROUTES } from "./routes/search.ts";
@@ -73,8 +73,9 @@ export function makeReviewHandler(hub: ReviewHub, { hosts = [], file }: ReviewHa
   const logins = makeLogins();
 
   const logIn = async (request: Request): Promise<Response> => {
-    const body = await bodyOf(request);
-    const cookie = logins.redeem(String(body?.["ticket"] ?? ""));
+    const body = readLogin(await bodyOf(request));
+    if (body === undefined) return refusal(400, "the body has a ticket and nothing else");
+    const cookie = logins.redeem(body.ticket);
     if (cookie === undefined) return refusal(401, "the link was used before, or is older than two minutes");
     const set = `${cookieName(request)}=${cookie}; HttpOnly; SameSite=Strict; Path=${REVIEW_PATH}; Max-Age=${LOGIN_MS / 1000}`;
     return json(200, { ...logins.of(cookie) }, { "set-cookie": set });

@@ -3,6 +3,7 @@
  * no script can read. The token of MCP clients is never accepted, and never enters a browser.
  */
 import { tokensAreEqual } from "../http/access.ts";
+import { type Options, optionReader, options, required, text } from "../schema/option.ts";
 import type { ReviewRole } from "./protocol.ts";
 
 /** The role of a login and its name. */
@@ -21,6 +22,16 @@ export interface Logins {
   /** Returns the login of the cookie of a request; undefined without a valid one. */
   of(cookie: string | undefined): ReviewLogin | undefined;
 }
+
+/** The body of a login. */
+interface LoginBody {
+  readonly ticket: string;
+}
+
+const LOGIN_BODY: Options<LoginBody> = options("LoginBody", { ticket: required(text()) });
+
+/** Reads the body of a login; undefined when it is none. */
+export const readLogin: (given: unknown) => LoginBody | undefined = optionReader(LOGIN_BODY);
 
 /** The time in milliseconds for which a ticket is valid. */
 const TICKET_MS = 120_000;

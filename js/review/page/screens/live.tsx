@@ -39,7 +39,9 @@ function Call({ call }: { readonly call: ReviewCall }): JSX.Element {
   return (
     <p class={ok === false ? "call failed" : "call"}>
       <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
-      <span class="call-tool">{tool}</span>
+      <span class="call-tool">
+        <SafeText text={tool} />
+      </span>
       <span class="call-path">
         {agent !== undefined && <SafeText text={`${agent} `} />}
         {path !== undefined && <SafeText text={path.slice(path.lastIndexOf("/") + 1)} />}

@@ -72,7 +72,9 @@ function Head({ question }: { readonly question: ReviewQuestion }): JSX.Element 
             <SafeText text={agent} />
           </Fact>
         )}
-        <Fact label="Tool">{tool}</Fact>
+        <Fact label="Tool">
+          <SafeText text={tool} />
+        </Fact>
         {question.kind === "change" && (
           <>
             <Fact label="Risk">

@@ -51,7 +51,9 @@ function Card({ question }: { readonly question: ReviewQuestion }): JSX.Element 
         <span class="folder">
           <SafeText text={folder} />
         </span>
-        <span class="tool">{question.tool}</span>
+        <span class="tool">
+          <SafeText text={question.tool} />
+        </span>
       </span>
       {question.kind === "change" && question.risk !== "low" && (
         <span class={`risk ${question.risk}`}>{question.risk} risk</span>

@@ -1,0 +1,177 @@
+/**
+ * Attacks on the review page in a real Chromium, through everything that an agent can choose: names of files, contents,
+ * its own name, names and arguments of tools, questions, and through what people type.
+ *
+ * The policy of the page, which would stop injected scripts, is switched off here: nothing may be injected at all.
+ */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { withHooks } from "../../js/index.node.ts";
+import { describeChromium, withChromium } from "../browser/chromium.ts";
+import { logIn, openPlace, type Place, untilHub } from "../review/place.ts";
+import { PAYLOADS } from "./payloads.ts";
+
+/** Characters that no text of the page may have, because they are not seen or reorder others. */
+const UNSEEN = /(?!\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Surrogate}]/u;
+/** Elements and attributes that the page never has. */
+const INJECTED = [
+  "script:not([src^='/review/'])",
+  ..."iframe,object,embed,base,video,audio,marquee,math,template,isindex,noscript img,style,foreignObject".split(
+    ",",
+  ),
+  "link:not([href^='/review/'])",
+  "meta[http-equiv]",
+  "body a[href^='javascript' i],[action],[formaction],[ping],[srcdoc],img:not([src^='/review/'])",
+].join(",");
+
+/** What the test notes in the page. */
+declare global {
+  var ran: number[];
+}
+
+describeChromium("the review page", () => {
+  const chromium = withChromium(async () => ({}));
+  const left: string[] = [];
+  let place: Place;
+  let page: Page;
+
+  beforeAll(async () => {
+    place = await openPlace();
+    const context = await chromium.browser.newContext({ bypassCSP: true });
+    await context.addInitScript(() => {
+      globalThis.ran = [];
+    });
+    const own = new URL(place.page.url).origin;
+    context.on("request", (request) => {
+      if (new URL(request.url()).origin !== own) left.push(`request ${request.url()}`);
+    });
+    context.on("page", (opened) => {
+      opened.on("dialog", (dialog) => {
+        left.push(`dialog ${dialog.message()}`);
+        void dialog.dismiss();
+      });
+      opened.on("download", () => left.push("download"));
+      opened.on("popup", () => left.push("popup"));
+      opened.on("framenavigated", (frame) => {
+        if (frame.url() !== place.page.url && !frame.url().startsWith(`${place.page.url}#`))
+          left.push(`navigation ${frame.url()}`);
+      });
+    });
+    ({ page } = await chromium.open(place.page.link("answer", PAYLOADS[1]), context));
+    await page.getByText("Nothing waits.", { exact: true }).waitFor();
+  }, 90_000);
+  afterAll(() => page.close());
+
+  /** Chooses each question that waits, one after the other, and returns what is wrong with what it shows. */
+  const lookAtAll = (): Promise<readonly string[]> =>
+    page.evaluate(
+      async ({ injected, unseen, count }) => {
+        const bad = new Set<string>();
+        const hidden = new RegExp(unseen, "u");
+        const frame = () => new Promise((done) => requestAnimationFrame(done));
+        const isLoading = () => /Loading the change|is being loaded/u.test(document.body.textContent ?? "");
+        const look = (): void => {
+          for (const element of document.querySelectorAll(injected)) bad.add(`injected ${element.outerHTML}`);
+          for (const element of document.querySelectorAll("body, #review, #review *")) {
+            for (const { name, value } of element.attributes) {
+              if (name.startsWith("on") || /evil|javascript:/iu.test(name)) bad.add(`attribute ${name}`);
+              if (hidden.test(value)) bad.add(`unseen in ${name}: ${JSON.stringify(value)}`);
+              if (name === "style" && /url|import/u.test(value)) bad.add(`style ${value}`);
+            }
+            if (element === document.body) continue;
+            for (const { nodeType, nodeValue } of element.childNodes)
+              if (nodeType === Node.TEXT_NODE && hidden.test(nodeValue ?? ""))
+                bad.add(`unseen: ${JSON.stringify(nodeValue)} in ${element.className}`);
+          }
+          if (hidden.test(document.title)) bad.add(`title ${document.title}`);
+        };
+        for (let step = 0; step <= count; step++) {
+          await frame();
+          while (isLoading()) await frame();
+          look();
+          document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true }));
+        }
+        return [...bad];
+      },
+      { injected: INJECTED, unseen: UNSEEN.source, count: place.hub.queue.pending().length },
+    );
+
+  /** Waits until so many questions wait, at the hub and on the page. */
+  async function untilWaiting(count: number): Promise<void> {
+    await untilHub(place.hub, () => (place.hub.queue.pending().length >= count ? true : undefined));
+    await page.waitForFunction((text) => document.title.startsWith(text), `(${count})`);
+  }
+
+  /** Refuses everything that waits, with each payload as a reason. */
+  async function refuseAll(): Promise<void> {
+    const client = await logIn(place.page, "answer", PAYLOADS[10]);
+    for (const [at, pending] of place.hub.queue.pending().entries()) {
+      const digest = pending.kind === "change" ? { digest: pending.details.digest } : {};
+      const reason = PAYLOADS[at % PAYLOADS.length];
+      const { status } = await client.post(`approvals/${pending.id}`, {
+        outcome: "refuse",
+        ...digest,
+        reason,
+      });
+      expect(status).toBe(200);
+    }
+  }
+
+  it("has at least 100 payloads", () => {
+    expect(new Set(PAYLOADS).size).toBeGreaterThanOrEqual(100);
+  });
+
+  /** Fails if anything has run, or has left the page. */
+  async function expectHarmless(bad: readonly string[]): Promise<void> {
+    expect(bad).toEqual([]);
+    expect(await page.evaluate(() => globalThis.ran)).toEqual([]);
+    expect(left).toEqual([]);
+  }
+
+  it("shows names of files, contents, agents and reasons as text", async () => {
+    const calls = PAYLOADS.map((payload, at) => {
+      // A name has no NUL, and neither names nor contents have half of a pair.
+      const content = payload.toWellFormed();
+      return place.ws.call(
+        "write_file",
+        { path: `n${at}/${content.replaceAll("\0", "?")}.txt`, content: `${content}\n\t${content}\r\n` },
+        { agent: payload },
+      );
+    });
+    await untilWaiting(PAYLOADS.length);
+    const bad = await lookAtAll();
+    await refuseAll();
+    expect((await Promise.all(calls)).some(({ ok }) => ok)).toBe(false);
+    await page.getByText("Nothing waits.", { exact: true }).waitFor();
+    await expectHarmless([...bad, ...(await lookAtAll())]);
+  });
+
+  it("shows names, titles and arguments of foreign tools, and questions about directories, as text", async () => {
+    const calls = PAYLOADS.flatMap((payload) => {
+      const tool = withHooks({ name: payload, execute: () => "done" }, [], { confirm: place.hub.confirm });
+      const about = { dir: `/${payload}`, access: "read", tool: payload } as const;
+      return [
+        tool.execute({ [payload]: payload, nested: { [payload]: [payload] } }),
+        place.hub.ask(payload, ["yes", "no"], about as Parameters<typeof place.hub.ask>[2]),
+      ];
+    });
+    await untilWaiting(calls.length);
+    const bad = await lookAtAll();
+    await refuseAll();
+    await Promise.all(calls);
+    await page.getByText("Nothing waits.", { exact: true }).waitFor();
+    await expectHarmless([...bad, ...(await lookAtAll())]);
+  });
+
+  it("shows a line of a megabyte of each kind to its end, in few elements", async () => {
+    const lines = ["x", "\u202e", "<img src=x onerror=globalThis.ran.push(0)>", "\u0301", "\ud83d\ude00"];
+    const contents = lines.map((line) => line.repeat(Math.ceil(1e6 / line.length)));
+    const calls = contents.map((content, at) => place.ws.call("write_file", { path: `long${at}`, content }));
+    await untilWaiting(calls.length);
+    const bad = await lookAtAll();
+    expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(60_000);
+    await refuseAll();
+    await Promise.all(calls);
+    await expectHarmless(bad);
+  });
+});
