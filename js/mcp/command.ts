@@ -3,7 +3,12 @@
  * them, and our options.
  */
 import { VERSION } from "../engine/generated/version.ts";
-import { type OptionTable, parseCommandLine, UsageError } from "../schema/command-line.node.ts";
+import {
+  type OptionTable,
+  parseCommandLine,
+  parseIntegerOption,
+  UsageError,
+} from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
 import { MAX_GRACE_S, misplacedOptionError, tooWideDirectoryError } from "./arguments.ts";
 import type { StructuredLevel } from "./protocol/content.ts";
@@ -41,6 +46,7 @@ export const SERVER_OPTIONS: OptionTable = {
   "read-only": FLAG_OPTION,
   "read-only-root": REPEATABLE_OPTION,
   ask: FLAG_OPTION,
+  review: VALUE_OPTION,
   ...SETTING_OPTIONS,
   grace: VALUE_OPTION,
   "log-level": VALUE_OPTION,
@@ -49,6 +55,8 @@ export const SERVER_OPTIONS: OptionTable = {
 
 /** The default port of `filewright serve`, to which `filewright approve` connects. */
 export const DEFAULT_PORT = 4747;
+/** The highest port. */
+export const MAX_PORT = 65_535;
 /** The default number of seconds for which running calls may continue after a server has begun to shut down. */
 export const DEFAULT_GRACE_S = 10;
 
@@ -91,6 +99,9 @@ export async function serveOptionsOf(
     const wrong = misplacedOptionError(path, switches) ?? tooWideDirectoryError(path, flags["yes"] === true);
     if (wrong !== undefined) throw new UsageError(wrong);
   }
+  const ask = flags["ask"] === true || server.ask === true;
+  const review = reviewPortOf(flags["review"]);
+  if (ask && review !== undefined) throw new UsageError("--ask and --review exclude each other");
   const structured = flags["structured"] ?? server.structured ?? defaults.structured;
   if (!STRUCTURED_LEVELS.includes(structured as string))
     throw new UsageError(`--structured takes ${STRUCTURED_LEVELS.join(", ")}`);
@@ -105,14 +116,16 @@ export async function serveOptionsOf(
     preset,
     structured: structured as StructuredLevel,
     readOnly: flags["read-only"] === true,
-    ask: flags["ask"] === true || server.ask === true,
+    ask,
+    review,
     graceMs: gracePeriodOf(flags["grace"], server.graceSeconds) * 1000,
     logLevel: logLevelOf(flags["log-level"]) ?? server.logLevel ?? "info",
     tools,
     strictSchemas: flags["strict-schemas"] === true || server.strictSchemas === true,
     audit: server.audit,
     workspace: rest,
-    opensAtOnce: settings !== undefined,
+    // A person at the page may look into a workspace before a call has opened it.
+    opensAtOnce: settings !== undefined || review !== undefined,
     greeting: defaults.greeting,
     version: packageVersion(),
   };
@@ -197,6 +210,13 @@ const IS_SERVED_PRESET: Record<ServedPreset, true> = {
   anthropic: true,
   codex: true,
 };
+
+/** Returns the port of the review page; undefined without one. @throws UsageError */
+function reviewPortOf(given: unknown): number | undefined {
+  const port = parseIntegerOption(given, "review");
+  if (port === undefined || (port >= 0 && port <= MAX_PORT)) return port;
+  throw new UsageError(`--review takes a port from 0 to ${MAX_PORT}, not ${port}`);
+}
 
 /**
  * Returns the grace period in whole seconds.

@@ -1,12 +1,10 @@
 /** `filewright serve`: runs an MCP server over HTTP, from its options to its shutdown. */
-import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 import { tokensAreEqual } from "../http/access.ts";
 import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
 import { parking } from "../hooks/queue/parking.ts";
 import type { ReviewHandler } from "../review/http.ts";
-import type { ReviewHub } from "../review/hub.ts";
-import type { Workspace } from "../workspace/index.ts";
+import type { SharedPage } from "../review/shared/page.node.ts";
 import type { HttpServer } from "../http/server.node.ts";
 import { DEFAULT_PORT } from "./command.ts";
 import { makeProbeAnswers } from "./monitoring/health.ts";
@@ -21,14 +19,8 @@ import { assertStartable } from "./start.ts";
 import { MCP_PATH, serveMcpOverHttp } from "./transport/http.ts";
 import { checkedVerifier, isLoopback, type OauthOptions } from "./auth/oauth.ts";
 import { greetingLine, type ServeOptions } from "./transport/stdio.ts";
-import {
-  checkToken,
-  newToken,
-  readToken,
-  type TokenKind,
-  tokenFilePath,
-  writeToken,
-} from "./auth/token-file.ts";
+import { newToken, type TokenKind, tokenFilePath, tokenOfOperator, writeToken } from "./auth/token-file.ts";
+import type { ServedReview } from "./review.ts";
 
 /** The options of a server over HTTP. */
 export interface HttpServeOptions extends ServeOptions {
@@ -43,8 +35,6 @@ export interface HttpServeOptions extends ServeOptions {
   readonly oauth?: OauthOptions | undefined;
   /** True when each change waits for an answer at `/approvals`. */
   readonly approve: boolean;
-  /** True when each change waits for an answer on the review page, or at `/approvals`. */
-  readonly review?: boolean | undefined;
   /** The storage that is served instead of directories. */
   readonly storage?: ServedStorage | undefined;
   /** Where metrics are read; undefined for nowhere. */
@@ -52,12 +42,6 @@ export interface HttpServeOptions extends ServeOptions {
   /** True to make spans through the tracer that the process has registered. */
   readonly traces?: boolean | undefined;
 }
-
-/** The environment variables that can contain a token instead of a file. */
-const TOKEN_VARIABLE_BY_KIND: Readonly<Record<TokenKind, string>> = {
-  client: "FILEWRIGHT_TOKEN",
-  approver: "FILEWRIGHT_APPROVE_TOKEN",
-};
 
 /**
  * Starts a server, which runs until it is drained. Its workspace is open when it begins to listen.
@@ -71,7 +55,7 @@ export async function startMcpHttpServer(
   const verifier = options.oauth === undefined ? undefined : checkedVerifier(options.oauth);
   const needsToken = !options.open && options.oauth === undefined;
   const client = tokenOfOperator("client", options.tokenFile) ?? (needsToken ? newToken() : undefined);
-  const isReviewed = options.review === true;
+  const isReviewed = options.review !== undefined;
   const approver = options.approve || isReviewed ? (tokenOfOperator("approver") ?? newToken()) : undefined;
   if (client !== undefined && approver !== undefined && tokensAreEqual(client, approver))
     throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
@@ -92,11 +76,11 @@ export async function startMcpHttpServer(
   const parts: ServiceParts = {
     tell,
     logError,
-    confirm: queue && parking(queue.confirm),
+    confirm: review?.confirm ?? (queue && parking(queue.confirm)),
     ending: ending.signal,
     observers: [metrics?.meters, traces?.spans].filter((one) => one !== undefined),
     callObserver: review?.hub.observer,
-    onWorkspace: review === undefined ? undefined : attachLatest(review.hub),
+    onWorkspace: review?.attach,
   };
   const service = await (options.storage === undefined
     ? directoryService(options, parts)
@@ -155,12 +139,16 @@ export async function startMcpHttpServer(
   if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for", "warning");
   if (metricsServer !== undefined) log(`Metrics are at ${metricsServer.url}/metrics`, "notice");
   log(`${greetingLine(options, service.served)} at ${server.url}${MCP_PATH}`, "notice");
-  if (review !== undefined)
+  let page: SharedPage | undefined;
+  if (review !== undefined) {
     log(
       `Changes wait at ${server.url}/review; its link: ${reviewCommandLine(options, server.url)}`,
       "notice",
     );
-  else if (queue !== undefined) log(`Changes wait for: ${approveCommandLine(options, server.url)}`, "notice");
+    if (options.review !== server.port) page = review.show(options.review ?? 0, log);
+  }
+  if (review === undefined && queue !== undefined)
+    log(`Changes wait for: ${approveCommandLine(options, server.url)}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {
@@ -173,6 +161,7 @@ export async function startMcpHttpServer(
         drainCalls: () => service.drainCalls(),
         close: () => service.close(),
       });
+      await page?.close();
       await metricsServer?.close();
     },
   };
@@ -182,28 +171,19 @@ async function loadMetrics(): Promise<ServerMetrics> {
   return (await import("./monitoring/metrics.ts")).prometheusMetrics();
 }
 
-/** Creates the review page of a queue. */
+/** Creates the review of a queue, and its page on the server's own port. */
 async function loadReview(
   queue: ApprovalQueue,
   { roots }: HttpServeOptions,
   hosts: readonly string[],
-): Promise<{ readonly hub: ReviewHub } & ReviewHandler> {
-  const [{ reviewHub }, { makeReviewHandler }, { pageFile }] = await Promise.all([
-    import("../review/hub.ts"),
+): Promise<ServedReview & Pick<ReviewHandler, "handle">> {
+  const [{ serverReview }, { makeReviewHandler }, { pageFile }] = await Promise.all([
+    import("./review.ts"),
     import("../review/http.ts"),
     import("../review/page-files.node.ts"),
   ]);
-  const hub = reviewHub({ queue, subject: roots.map(({ path }) => path).join(", ") });
-  return { hub, ...makeReviewHandler(hub, { hosts, file: pageFile }) };
-}
-
-/** Returns a function that attaches a workspace to a page in place of the one before. */
-function attachLatest(hub: ReviewHub): (workspace: Workspace) => void {
-  let detach = (): void => {};
-  return (workspace) => {
-    detach();
-    detach = hub.attach(workspace);
-  };
+  const review = serverReview(roots.map(({ path }) => path).join(", "), queue);
+  return { ...review, handle: makeReviewHandler(review.hub, { hosts, file: pageFile }).handle };
 }
 
 async function loadTraces(): Promise<ServerTraces> {
@@ -228,7 +208,7 @@ function checkOptionCombination({
   oauth,
   ask,
   approve,
-  review = false,
+  review,
   allowHosts,
   storage,
   metrics,
@@ -236,11 +216,12 @@ function checkOptionCombination({
   const fail = (message: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", message);
   };
+  const isReviewed = review !== undefined;
   if (storage !== undefined && roots.length > 0) fail("name directories or --storage, not both");
   if (storage === undefined && roots.length === 0) fail("name the directories to serve, or --storage");
-  if (storage !== undefined && (approve || review))
+  if (storage !== undefined && (approve || isReviewed))
     fail(
-      `${review ? "--review" : "--approve"} is for directories: the questions of one replica are not known to the others; use --ask`,
+      `${isReviewed ? "--review" : "--approve"} is for directories: the questions of one replica are not known to the others; use --ask`,
     );
   if (storage?.choice.tenantClaim !== undefined && oauth === undefined)
     fail("--tenant-claim needs --oauth-issuer, whose tokens have claims");
@@ -250,22 +231,11 @@ function checkOptionCombination({
   if (open && oauth !== undefined) fail("--no-token and --oauth-issuer exclude each other");
   if (open && !isLoopback(host))
     fail("--no-token is for this machine alone: --host must be a loopback address");
-  const asking = review ? "--review" : "--approve";
-  if (open && (approve || review)) fail(`${asking} needs a token`);
-  if (ask && (approve || review)) fail(`--ask and ${asking} exclude each other`);
+  const asking = isReviewed ? "--review" : "--approve";
+  if (open && (approve || isReviewed)) fail(`${asking} needs a token`);
+  if (ask && (approve || isReviewed)) fail(`--ask and ${asking} exclude each other`);
   if ((host === "0.0.0.0" || host === "::") && allowHosts.length === 0)
     fail("say with --allow-host under which names the server is reached");
-}
-
-/**
- * Returns the token that the operator has given; undefined when there is none, so that a new one must be
- * created.
- */
-function tokenOfOperator(kind: TokenKind, file?: string): string | undefined {
-  if (file !== undefined) return readToken(file);
-  const variable = TOKEN_VARIABLE_BY_KIND[kind];
-  const given = process.env[variable];
-  return given === undefined || given === "" ? undefined : checkToken(given, `the token in ${variable}`);
 }
 
 /** Writes a new token to the file from which our commands read it, and returns the file's path. */

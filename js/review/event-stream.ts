@@ -1,6 +1,9 @@
 /** Streams the events of a hub as server-sent events, from the last one that a page has seen. */
-import type { ReviewHub } from "./hub.ts";
+import type { ReviewFeed } from "./log.ts";
 import type { ReviewEvent } from "./protocol.ts";
+
+/** The feed that is streamed, and the signal that ends its streams. */
+type StreamedFeed = Pick<ReviewFeed, "run" | "eventsAfter" | "watch"> & { readonly closed: AbortSignal };
 
 /** The number of bytes that a page may leave unread; with more, its stream ends, and it connects again. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
@@ -13,7 +16,7 @@ const RETRY_MS = 1000;
  * Returns the stream of the events after the one that `Last-Event-ID` or `after` names, as `RUN:SEQ`. A page that
  * cannot be told everything that it missed is sent `reset`, so that it reads the state again.
  */
-export function eventStream(hub: ReviewHub, request: Request, after: string | null): Response {
+export function eventStream(hub: StreamedFeed, request: Request, after: string | null): Response {
   const encoder = new TextEncoder();
   const missed = eventsMissed(hub, request.headers.get("last-event-id") ?? after ?? "");
   let stop = (): void => {};
@@ -55,7 +58,7 @@ export function eventStream(hub: ReviewHub, request: Request, after: string | nu
 }
 
 /** Returns the events that a page has missed; undefined for another run, or when some are not kept any more. */
-function eventsMissed(hub: ReviewHub, last: string): readonly ReviewEvent[] | undefined {
+function eventsMissed(hub: StreamedFeed, last: string): readonly ReviewEvent[] | undefined {
   const [, run, seq] = /^([\w-]+):(\d+)$/u.exec(last) ?? [];
   return run === hub.run ? hub.eventsAfter(Number(seq)) : undefined;
 }

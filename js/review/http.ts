@@ -7,7 +7,14 @@
  */
 import { bearerTokenOf, originGuard, tokensAreEqual } from "../http/access.ts";
 import type { ReviewHub } from "./hub.ts";
-import { LOGIN_MS, makeLogins, readLogin } from "./login.ts";
+import {
+  LOGIN_MS,
+  type Logins,
+  makeLogins,
+  readLogin,
+  readTicketRequest,
+  type ReviewLogin,
+} from "./login.ts";
 import type { ReviewRole } from "./protocol.ts";
 import { QUESTION_ROUTES } from "./routes/questions.ts";
 import { SEARCH_ROUTES } from "./routes/search.ts";
@@ -36,6 +43,14 @@ export interface ReviewHandler {
   handle(request: Request): Promise<Response>;
   /** Returns the fragment of an address that opens the page once, within two minutes, such as `#t=…`. */
   ticket(role?: ReviewRole, by?: string): string;
+}
+
+/** What a page shows: the hub of this process, or those of several. */
+export interface ReviewTarget {
+  /** The token of programs. */
+  readonly token: string;
+  /** Answers a request that was checked. `path` is its path below `/review`. */
+  answer(request: Request, path: string, login: ReviewLogin): Promise<Response>;
 }
 
 /** The path of the page. */
@@ -67,10 +82,28 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** Creates the handler of a page. */
-export function makeReviewHandler(hub: ReviewHub, { hosts = [], file }: ReviewHandlerOptions): ReviewHandler {
+/** Creates the handler of the page of a hub. */
+export function makeReviewHandler(hub: ReviewHub, settings: ReviewHandlerOptions): ReviewHandler {
+  return makeTargetHandler(reviewTarget(hub), settings);
+}
+
+/** Returns what the page of one hub shows. */
+export function reviewTarget(hub: ReviewHub): ReviewTarget {
+  return {
+    token: hub.queue.token,
+    answer: async (request, path, login) =>
+      (await runRoute(ROUTES, path, { hub, login, request, url: new URL(request.url) })) ??
+      refusal(404, "there is nothing here"),
+  };
+}
+
+/** Creates the handler of a page. `logins` may be shared with another page. */
+export function makeTargetHandler(
+  target: ReviewTarget,
+  { hosts = [], file }: ReviewHandlerOptions,
+  logins: Logins = makeLogins(),
+): ReviewHandler {
   const guard = originGuard({ hosts, origins: [] });
-  const logins = makeLogins();
 
   const logIn = async (request: Request): Promise<Response> => {
     const body = readLogin(await bodyOf(request));
@@ -84,6 +117,12 @@ export function makeReviewHandler(hub: ReviewHub, { hosts = [], file }: ReviewHa
   const ticket = (role: ReviewRole = "manage", by: string = DEFAULT_NAME): string =>
     `#t=${logins.ticket({ role, by })}`;
 
+  const ticketResponse = async (request: Request): Promise<Response> => {
+    const asked = readTicketRequest(await bodyOf(request));
+    if (asked === undefined) return refusal(400, "a link takes a role (watch, answer or manage) and a name");
+    return json(200, { fragment: ticket(asked.role, asked.by) });
+  };
+
   const answer = async (request: Request): Promise<Response> => {
     const foreign = guard.refusal(request.headers);
     if (foreign !== undefined) return refusal(403, foreign);
@@ -94,7 +133,7 @@ export function makeReviewHandler(hub: ReviewHub, { hosts = [], file }: ReviewHa
     if (page !== undefined) return pageResponse(request, page, path);
     if (!isRead && request.method !== "POST") return refusal(405, "this method is not served");
     const bearer = bearerTokenOf(request);
-    const isProgram = tokensAreEqual(bearer ?? "", hub.queue.token);
+    const isProgram = tokensAreEqual(bearer ?? "", target.token);
     if (bearer !== undefined && !isProgram) return refusal(401, "the token is wrong");
     const forged = isRead || isProgram ? undefined : forgeryOf(request);
     if (forged !== undefined) return refusal(403, forged);
@@ -104,10 +143,8 @@ export function makeReviewHandler(hub: ReviewHub, { hosts = [], file }: ReviewHa
       : logins.of(cookieOf(request, cookieName(request)));
     if (login === undefined) return refusal(401, "open the page by a link from filewright review");
     if (path === "tickets" && !isRead)
-      return isProgram ? json(200, { fragment: ticket() }) : refusal(403, "a page cannot make links");
-    return (
-      (await runRoute(ROUTES, path, { hub, login, request, url })) ?? refusal(404, "there is nothing here")
-    );
+      return isProgram ? ticketResponse(request) : refusal(403, "a page cannot make links");
+    return target.answer(request, path, login);
   };
 
   return {

@@ -23,10 +23,9 @@ import type {
   ReviewOutcome,
   ReviewQuestion,
   ReviewSnapshot,
-  ReviewState,
   UnnumberedEvent,
 } from "./protocol.ts";
-import { applyEvent, EMPTY_STATE } from "./state.ts";
+import { makeReviewLog } from "./log.ts";
 
 /** The options of {@link reviewHub}. */
 export interface ReviewHubOptions {
@@ -83,9 +82,6 @@ export interface ReviewHub extends Approver {
   close(): void;
 }
 
-/** The number of events that are kept for pages that connect again. */
-const MAX_KEPT_EVENTS = 10_000;
-
 /** The name that is shown for an answer without a name. */
 const UNNAMED = "somebody";
 
@@ -108,29 +104,13 @@ interface HeldQuestion {
  */
 export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
   const { subject = "", queue = approvalQueue() } = checkOptions(given);
-  const run = crypto.randomUUID();
   const held = new Map<string, HeldQuestion>();
-  const listeners = new Set<(event: ReviewEvent) => void>();
-  const kept: ReviewEvent[] = [];
   const workspaces = new Map<string, Workspace>();
   const closing = new AbortController();
-  let state: ReviewState = EMPTY_STATE;
+  const log = makeReviewLog();
+  const { tell } = log;
 
-  const tell = (unnumbered: UnnumberedEvent): void => {
-    const event = { seq: state.seq + 1, ...unnumbered } as ReviewEvent;
-    state = applyEvent(state, event);
-    kept.push(event);
-    // The list is trimmed only when it is a quarter too long, so most events do not copy it.
-    if (kept.length > MAX_KEPT_EVENTS * 1.25) kept.splice(0, kept.length - MAX_KEPT_EVENTS);
-    for (const listener of listeners) {
-      try {
-        listener(event);
-      } catch {
-        listeners.delete(listener);
-      }
-    }
-  };
-
+  const tellSubject = (): void => tell({ type: "subject", subject, workspaces: [...workspaces.keys()] });
   const hold = (pending: PendingApproval): void => {
     const changes = pending.kind === "change" ? shownChangesOf(pending.details) : [];
     const question = questionOf(pending, changes);
@@ -159,17 +139,17 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
 
   return Object.freeze({
     queue,
-    run,
+    run: log.run,
     confirm: queue.confirm,
     ask: queue.ask,
     observer: callObserver(tell),
     closed: closing.signal,
     snapshot: ({ role, by }: ReviewLogin) => ({
-      run,
+      run: log.run,
       version: VERSION,
       subject,
       workspaces: [...workspaces.keys()],
-      state,
+      state: log.state(),
       role,
       by,
     }),
@@ -179,19 +159,17 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
           hint: "give each workspace of a review page another name",
         });
       workspaces.set(name, workspace);
-      return () => void (workspaces.get(name) === workspace && workspaces.delete(name));
+      tellSubject();
+      return () => {
+        if (workspaces.get(name) !== workspace) return;
+        workspaces.delete(name);
+        tellSubject();
+      };
     },
     workspace: (name?: string) =>
       name === undefined ? workspaces.values().next().value : workspaces.get(name),
-    eventsAfter(seq: number) {
-      if (seq > state.seq) return undefined;
-      const missed = state.seq - seq;
-      return missed > kept.length ? undefined : kept.slice(kept.length - missed);
-    },
-    watch(listener: (event: ReviewEvent) => void) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    eventsAfter: log.eventsAfter,
+    watch: log.watch,
     rows(id: string, change: number, from: number) {
       const { pending, changes } = held.get(id) ?? {};
       const shown = changes?.[change];
@@ -201,7 +179,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect {
       const one = held.get(id);
       if (one === undefined) {
-        const settled = state.settled.findLast(({ question }) => question.id === id);
+        const settled = log.state().settled.findLast(({ question }) => question.id === id);
         if (settled === undefined) return { effect: "unknown" };
         const { outcome } = settled;
         return { effect: "settled", outcome, ...(settled.by === undefined ? {} : { by: settled.by }) };

@@ -2,9 +2,23 @@
  * Logins of the review page. A ticket opens the page once, within two minutes; the browser gets a cookie for it, which
  * no script can read. The token of MCP clients is never accepted, and never enters a browser.
  */
+import { escapeControls } from "../engine/escape.ts";
 import { tokensAreEqual } from "../http/access.ts";
-import { type Options, optionReader, options, required, text } from "../schema/option.ts";
+import { choiceOf, type Options, optionReader, options, required, text } from "../schema/option.ts";
 import type { ReviewRole } from "./protocol.ts";
+
+/** The roles of a login. Each includes what those before it may do. */
+export const REVIEW_ROLES: readonly ReviewRole[] = ["watch", "answer", "manage"];
+
+/** The maximum length of the name of a person. */
+const MAX_NAME_LENGTH = 100;
+
+/** Returns why a text cannot be the name of a person; undefined for one that can. */
+export function nameFault(name: string): string | undefined {
+  if (name.trim() === "" || name.length > MAX_NAME_LENGTH)
+    return `must have 1 to ${MAX_NAME_LENGTH} characters`;
+  return escapeControls(name) === name ? undefined : "must not have control characters";
+}
 
 /** The role of a login and its name. */
 export interface ReviewLogin {
@@ -21,6 +35,17 @@ export interface Logins {
   redeem(ticket: string): string | undefined;
   /** Returns the login of the cookie of a request; undefined without a valid one. */
   of(cookie: string | undefined): ReviewLogin | undefined;
+  /** Returns the logins that are valid. */
+  all(): readonly StoredLogin[];
+  /** Accepts a login of another process. */
+  adopt(login: StoredLogin): void;
+}
+
+/** A login as another process keeps it, for when it serves the page next. */
+export interface StoredLogin extends ReviewLogin {
+  readonly cookie: string;
+  /** In milliseconds since 1970. */
+  readonly ends: number;
 }
 
 /** The body of a login. */
@@ -32,6 +57,23 @@ const LOGIN_BODY: Options<LoginBody> = options("LoginBody", { ticket: required(t
 
 /** Reads the body of a login; undefined when it is none. */
 export const readLogin: (given: unknown) => LoginBody | undefined = optionReader(LOGIN_BODY);
+
+/** The body of `POST /review/tickets`. */
+interface TicketRequest {
+  /** What the person may do. Default `manage`. */
+  readonly role?: ReviewRole | undefined;
+  /** The name under which the person answers. Default `reviewer`. */
+  readonly by?: string | undefined;
+}
+
+/** The members of a request for a link. */
+const TICKET_REQUEST: Options<TicketRequest> = options("TicketRequest", {
+  role: choiceOf(REVIEW_ROLES),
+  by: text({ test: nameFault }),
+});
+
+/** Reads the body of a request for a link; undefined when it is none. */
+export const readTicketRequest: (given: unknown) => TicketRequest | undefined = optionReader(TICKET_REQUEST);
 
 /** The time in milliseconds for which a ticket is valid. */
 const TICKET_MS = 120_000;
@@ -47,8 +89,11 @@ interface Expiring {
   readonly ends: number;
 }
 
-/** Creates the logins of one page. `now` returns milliseconds since 1970. */
-export function makeLogins(now: () => number = Date.now): Logins {
+/** Creates the logins of one page. `now` returns milliseconds since 1970; `onLogin` is called with each new login. */
+export function makeLogins(
+  now: () => number = Date.now,
+  onLogin: (login: StoredLogin) => void = () => {},
+): Logins {
   const tickets = new Map<string, Expiring>();
   const logins = new Map<string, Expiring>();
   return {
@@ -64,8 +109,11 @@ export function makeLogins(now: () => number = Date.now): Logins {
       tickets.delete(found.token);
       if (found.entry.ends <= now()) return undefined;
       const cookie = randomToken();
-      logins.set(cookie, { login: found.entry.login, ends: now() + LOGIN_MS });
+      const { login } = found.entry;
+      const ends = now() + LOGIN_MS;
+      logins.set(cookie, { login, ends });
       dropOldest(logins, MAX_LOGINS);
+      onLogin({ ...login, cookie, ends });
       return cookie;
     },
     of(given) {
@@ -74,6 +122,14 @@ export function makeLogins(now: () => number = Date.now): Logins {
       if (found.entry.ends > now()) return found.entry.login;
       logins.delete(found.token);
       return undefined;
+    },
+    all: () =>
+      [...logins]
+        .filter(([, { ends }]) => ends > now())
+        .map(([cookie, { login, ends }]) => ({ ...login, cookie, ends })),
+    adopt({ role, by, cookie, ends }) {
+      logins.set(cookie, { login: { role, by }, ends: Math.min(ends, now() + LOGIN_MS) });
+      dropOldest(logins, MAX_LOGINS);
     },
   };
 }

@@ -115,6 +115,8 @@ export type ReviewEvent = { readonly seq: number } & (
     }
   | { readonly type: "withdrawn"; readonly id: string; readonly at: number }
   | { readonly type: "stale"; readonly id: string }
+  /** The subject of the review or its workspaces are others now; see {@link ReviewSnapshot}. */
+  | { readonly type: "subject"; readonly subject: string; readonly workspaces: readonly string[] }
   | { readonly type: "call.begin"; readonly call: ReviewCall }
   | { readonly type: "call.end"; readonly call: ReviewCall }
 );

@@ -1,6 +1,6 @@
 /** Serves the review page from Node. By default only this machine can connect. */
 import { HTTP_LIMIT_OPTIONS, type HttpLimits } from "../http/limits.ts";
-import { startHttpServer } from "../http/server.node.ts";
+import { type HttpServer, type HttpServerOptions, startHttpServer } from "../http/server.node.ts";
 import { integer, list, optionChecker, type Options, options, text } from "../schema/option.ts";
 import { makeReviewHandler, REVIEW_PATH } from "./http.ts";
 import type { ReviewHub } from "./hub.ts";
@@ -47,15 +47,20 @@ export async function serveReviewPage(hub: ReviewHub, given: ReviewPageOptions =
   const { port = 0, host = "127.0.0.1", hosts = [], limits } = checkOptions(given);
   const names = [host, ...hosts];
   const { handle, ticket } = makeReviewHandler(hub, { hosts: names, file: pageFile });
-  const server = await startHttpServer(
-    (request) => {
-      const { pathname } = new URL(request.url);
-      return pathname === REVIEW_PATH || pathname.startsWith(`${REVIEW_PATH}/`)
-        ? handle(request)
-        : Promise.resolve(new Response("there is nothing here\n", { status: 404 }));
-    },
-    { host, port, hosts: names, limits },
-  );
+  const server = await startPageServer(handle, { host, port, hosts: names, limits });
   const url = `${server.url}${REVIEW_PATH}`;
   return { url, link: (role, by) => `${url}${ticket(role, by)}`, close: server.close };
+}
+
+/** Serves a page and nothing else. Rejects when the port is not available. */
+export function startPageServer(
+  handle: (request: Request) => Promise<Response>,
+  options: HttpServerOptions,
+): Promise<HttpServer> {
+  return startHttpServer((request) => {
+    const { pathname } = new URL(request.url);
+    return pathname === REVIEW_PATH || pathname.startsWith(`${REVIEW_PATH}/`)
+      ? handle(request)
+      : Promise.resolve(new Response("there is nothing here\n", { status: 404 }));
+  }, options);
 }

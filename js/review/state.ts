@@ -48,6 +48,8 @@ export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState 
         seq,
         waiting: state.waiting.map((one) => (one.id === event.id ? { ...one, stale: true } : one)),
       };
+    case "subject":
+      return { ...state, seq };
     case "call.begin":
       return { ...state, seq, calls: lastOf([...state.calls, event.call], MAX_CALLS) };
     case "call.end":

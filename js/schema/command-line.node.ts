@@ -46,13 +46,20 @@ const NON_EMPTY_OPTIONS: readonly string[] = [
   "tenant-claim",
   "workspace-claim",
   "metrics",
+  "review",
 ];
 
 /** The place of metrics for `--metrics` without a value: the port that exporters for Prometheus have by default. */
 export const DEFAULT_METRICS_PLACE = "127.0.0.1:9464";
 
+/** The port of the review page for `--review` without a value. */
+export const DEFAULT_REVIEW_PORT = 4748;
+
 /** The values of options that may stand without one. A value then follows after `=` alone. */
-const VALUES_IF_ALONE: Readonly<Record<string, string>> = { metrics: DEFAULT_METRICS_PLACE };
+const VALUES_IF_ALONE: Readonly<Record<string, string>> = {
+  metrics: DEFAULT_METRICS_PLACE,
+  review: String(DEFAULT_REVIEW_PORT),
+};
 
 /** Aliases of options, and the option that each means. */
 export type Aliases = Readonly<Record<string, string>>;

@@ -313,10 +313,11 @@ describe("the stream of events", () => {
     const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
     const client = await logIn(page);
     for (let at = 0; at < 5; at++) await ws.call("read_file", { path: "a.txt" });
-    const last = `${hub.run}:4`;
+    // The first event is that of the attached workspace.
+    const last = `${hub.run}:5`;
     const stream = await client.get("events", { "last-event-id": last });
     const got = await messages(stream, 6);
-    expect(got.map(({ id }) => id)).toEqual([5, 6, 7, 8, 9, 10].map((seq) => `${hub.run}:${seq}`));
+    expect(got.map(({ id }) => id)).toEqual([6, 7, 8, 9, 10, 11].map((seq) => `${hub.run}:${seq}`));
     for (const stale of ["other-run:4", `${hub.run}:99`, "", "x"]) {
       const response = await client.get("events", { "last-event-id": stale });
       expect(await messages(response, 1)).toEqual([{ id: "", data: '{"type":"reset"}' }]);
@@ -326,7 +327,7 @@ describe("the stream of events", () => {
   it("ends when the hub is closed, and all that waits is refused", async () => {
     const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
     const client = await logIn(page);
-    const stream = await client.get(`events?after=${hub.run}:0`);
+    const stream = await client.get(`events?after=${hub.run}:1`);
     const call = ws.call("write_file", { path: "a.txt", content: "two\n" });
     await firstQuestion(hub);
     hub.close();

@@ -1,47 +1,197 @@
-/** `filewright review`: opens the review page of a server that runs. */
-import { type Command, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
+/** `filewright review`: opens the review page of the servers that run, or shows directories on it. */
+import process from "node:process";
+import { FilewrightError } from "../../engine/errors.ts";
+import { DEFAULT_PORT, MAX_PORT } from "../../mcp/command.ts";
+import { effectiveSettingsOf } from "../../mcp/settings.ts";
+import { nameFault, REVIEW_ROLES } from "../../review/login.ts";
+import type { ReviewRole } from "../../review/protocol.ts";
+import {
+  DEFAULT_REVIEW_PORT,
+  type ParsedCommandLine,
+  parseIntegerOption,
+  UsageError,
+} from "../../schema/command-line.node.ts";
+import { nearest } from "../../schema/nearest.ts";
 import { approverTokenFor, requestJson } from "../approver-requests.ts";
-import { DEFAULT_PORT } from "../../mcp/command.ts";
+import { assertNarrowRoot, type Command, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
 import { openInBrowser } from "../open-in-browser.ts";
-import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
-import { printJson, printText } from "../streams.ts";
+import { printJson, printNote, printText } from "../streams.ts";
+
+const MAX_SHOWN_DIRECTORIES = 1000;
 
 /** The command `review`. */
 export const REVIEW_COMMAND: Command = {
   name: "review",
-  summary: "open the review page of a server that was started with --review",
-  usage: "filewright review [--open] [--url URL] [--token-file FILE]",
+  summary:
+    "open the review page of the servers that were started with --review, or look at directories on it",
+  usage:
+    "filewright review [DIR...] [--open] [--role watch|answer|manage] [--by NAME] [--url URL | --port N]",
   about:
-    "Prints a link that opens the page once, within two minutes. On the page a person sees each change before it is made, and allows it, some of its hunks, or refuses it. The server must have been started with filewright serve --review.",
-  options: { url: VALUE_OPTION, "token-file": VALUE_OPTION, open: FLAG_OPTION },
+    "Prints a link that opens the page once, within two minutes. On the page a person sees each change before it is made, and allows it, some of its hunks, or refuses it. There is one page for all servers of a person that were started with filewright mcp --review or filewright serve --review. With directories it shows those until it is interrupted: their history, searches and undo, for no agent.",
+  options: {
+    open: FLAG_OPTION,
+    role: VALUE_OPTION,
+    by: VALUE_OPTION,
+    url: VALUE_OPTION,
+    port: VALUE_OPTION,
+    "token-file": VALUE_OPTION,
+  },
   help: [
     ["--open", "open the link in the browser"],
-    ["--url URL", `the address of the server (http://127.0.0.1:${DEFAULT_PORT})`],
+    ["--role watch|answer|manage", "what the person may do: look, also answer, or everything (manage)"],
+    ["--by NAME", "the name under which the person answers (reviewer); it is in the audit log"],
+    [
+      "--url URL",
+      `the address of the page (http://127.0.0.1:${DEFAULT_REVIEW_PORT}, else that of filewright serve)`,
+    ],
+    ["--port N", `with directories: the port of the page (${DEFAULT_REVIEW_PORT}); 0 takes any free one`],
     [
       "--token-file FILE",
       "the token for approvals; default: FILEWRIGHT_APPROVE_TOKEN, or the file that the server wrote",
     ],
   ],
   examples: [
-    ["filewright review --open", "the page of the server on this machine"],
-    ["filewright review --url http://127.0.0.1:5000", "a link to that of another port"],
+    ["filewright review --open", "the page of the servers on this machine"],
+    ["filewright review ~/project --open", "look at a directory and take changes back, without an agent"],
+    ["filewright review --role watch --by ana", "a link for somebody who only looks"],
   ],
-  takes: [0, 0],
-  run: runReview,
+  takes: [0, MAX_SHOWN_DIRECTORIES],
+  run: (parsed) => (parsed.positionals.length === 0 ? printLink(parsed) : showDirectories(parsed)),
 };
 
-async function runReview({ values }: ParsedCommandLine): Promise<number> {
-  const base = String(values["url"] ?? `http://127.0.0.1:${DEFAULT_PORT}`);
+/** The login for which a link is made. */
+interface LinkLogin {
+  readonly role?: ReviewRole;
+  readonly by?: string;
+}
+
+type Values = ParsedCommandLine["values"];
+
+/** Prints a link to the page of a server that runs. */
+async function printLink({ values }: ParsedCommandLine): Promise<number> {
+  if (values["port"] !== undefined) throw new UsageError("--port goes with directories; use --url");
+  announce(await linkOfRunningPage(values, linkLoginOf(values)), values);
+  return 0;
+}
+
+/** Returns the login that the command line describes. @throws UsageError */
+function linkLoginOf({ role, by }: Values): LinkLogin {
+  if (role !== undefined && !REVIEW_ROLES.includes(role as ReviewRole)) {
+    const close = nearest(String(role), REVIEW_ROLES);
+    throw new UsageError(
+      `--role takes one of ${REVIEW_ROLES.join(", ")}${close === undefined ? "" : `; did you mean ${close}?`}`,
+    );
+  }
+  const fault = by === undefined ? undefined : nameFault(String(by));
+  if (fault !== undefined) throw new UsageError(`--by ${fault}`);
+  return {
+    ...(role === undefined ? {} : { role: role as ReviewRole }),
+    ...(by === undefined ? {} : { by: String(by) }),
+  };
+}
+
+/** Prints a link, and opens it if that is wanted. */
+function announce(link: string, values: Values): void {
+  if (values["json"] === true) printJson({ link });
+  else printText(link);
+  if (values["open"] === true) openInBrowser(link);
+}
+
+/**
+ * Returns a link to the page of the given address, or to that of all servers, or else to that of `filewright serve`.
+ * @throws FilewrightError when no page can be reached, or the token is not the one for it
+ */
+async function linkOfRunningPage(values: Values, login: LinkLogin): Promise<string> {
+  const { url } = values;
+  if (url !== undefined) return requestLink(String(url), values, login);
+  let refused: FilewrightError | undefined;
+  for (const port of [DEFAULT_REVIEW_PORT, DEFAULT_PORT]) {
+    try {
+      return await requestLink(`http://127.0.0.1:${port}`, values, login);
+    } catch (error) {
+      if (!(error instanceof FilewrightError)) throw error;
+      if (error.code === "PERMISSION_DENIED") refused ??= error;
+    }
+  }
+  throw (
+    refused ??
+    new FilewrightError(
+      "NOT_FOUND",
+      "No review page runs on this machine. Start a server with --review, or name directories: filewright review DIR.",
+      { complete: true },
+    )
+  );
+}
+
+/** Asks a page for a link. */
+async function requestLink(base: string, values: Values, login: LinkLogin): Promise<string> {
   if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
   const headers = {
     authorization: `Bearer ${approverTokenFor(base, values)}`,
     "content-type": "application/json",
   };
-  const made = await requestJson(new URL("/review/tickets", base), { method: "POST", headers, body: "{}" });
+  const request = { method: "POST", headers, body: JSON.stringify(login) };
+  const made = await requestJson(new URL("/review/tickets", base), request);
   const { fragment } = made as { readonly fragment: string };
-  const link = `${new URL("/review", base).href}${fragment}`;
-  if (values["json"] === true) printJson({ link });
-  else printText(link);
-  if (values["open"] === true) openInBrowser(link);
+  return `${new URL("/review", base).href}${fragment}`;
+}
+
+/** Shows directories on the page until the person interrupts the command. */
+async function showDirectories(parsed: ParsedCommandLine): Promise<number> {
+  const { positionals: dirs, values } = parsed;
+  for (const name of ["url", "token-file", "root"])
+    if (values[name] !== undefined) throw new UsageError(`--${name} does not go with directories`);
+  for (const dir of dirs) assertNarrowRoot(dir, parsed);
+  const port = parseIntegerOption(values["port"], "port") ?? DEFAULT_REVIEW_PORT;
+  if (port < 0 || port > MAX_PORT) throw new UsageError(`--port must be from 0 to ${MAX_PORT}, not ${port}`);
+  const login = linkLoginOf(values);
+  const { config, rules, agent } = values;
+  const { workspace } = effectiveSettingsOf({ config, rules, agent });
+  const [{ openWorkspace }, { reviewHub }, { showReview }] = await Promise.all([
+    import("../../workspace/index.node.ts"),
+    import("../../review/hub.ts"),
+    import("../../mcp/review.ts"),
+  ]);
+  const ws = await openWorkspace({
+    ...workspace,
+    roots: dirs,
+    findFiles: workspace.findFiles ?? true,
+    // No agent has read anything here, and the person sees each file before changing it.
+    guard: workspace.guard ?? "off",
+  });
+  const subject = (await ws.accessInfo({})).write_roots.join(", ");
+  const hub = reviewHub({ subject });
+  hub.attach(ws);
+  let isFirst = true;
+  let settleFailed: (error: unknown) => void = () => {};
+  /** Settled with nothing when the person interrupts the command. */
+  const ended = new Promise<void>((resolve, reject) => {
+    process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
+    settleFailed = reject;
+  });
+  const page = showReview(hub, {
+    port,
+    onPlace(place) {
+      if (!isFirst) return printNote(`The page is at ${place.url}.`);
+      isFirst = false;
+      const link =
+        place.kind === "served"
+          ? Promise.resolve(place.link(login.role, login.by))
+          : requestLink(new URL(place.url).origin, {}, login);
+      link.then((found) => {
+        announce(found, values);
+        if (place.kind === "served" && place.alone !== undefined)
+          printNote(`The page shows these directories alone: ${place.alone}.`);
+      }, settleFailed);
+    },
+    onFailure: settleFailed,
+  });
+  try {
+    await ended;
+  } finally {
+    await page.close();
+    hub.close();
+    await ws.close();
+  }
   return 0;
 }

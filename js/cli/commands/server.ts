@@ -6,6 +6,7 @@ import process from "node:process";
 import {
   DEFAULT_GRACE_S,
   DEFAULT_PORT,
+  MAX_PORT,
   MCP_OPTIONS,
   FILEWRIGHT_DEFAULTS,
   SERVER_OPTIONS,
@@ -20,6 +21,7 @@ import { type Command, FLAG_OPTION, type OptionHelp, VALUE_OPTION, REPEATABLE_OP
 import { printError } from "../streams.ts";
 import {
   DEFAULT_METRICS_PLACE,
+  DEFAULT_REVIEW_PORT,
   valuesOfRepeatedOption,
   type OptionTable,
   type ParsedCommandLine,
@@ -56,6 +58,10 @@ const SERVER_HELP: readonly OptionHelp[] = [
   ["--read-only", "refuse every change and offer no changing tool"],
   ["--read-only-root DIR", "a further directory, which may be read but not changed (repeatable)"],
   ["--ask", "ask the client's user before every change"],
+  [
+    "--review[=PORT]",
+    `changes wait until a person answers on the review page (port ${DEFAULT_REVIEW_PORT}); see filewright review`,
+  ],
   ...SETTING_HELP,
   ["--grace SECONDS", `how long running calls may continue after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
   ["--log-level LEVEL", "the least urgent messages on standard error: debug, info (the default) … emergency"],
@@ -79,7 +85,6 @@ const SERVE_OPTIONS: OptionTable = {
   "oauth-scope": REPEATABLE_OPTION,
   "oauth-at-jwt": FLAG_OPTION,
   approve: FLAG_OPTION,
-  review: FLAG_OPTION,
   storage: VALUE_OPTION,
   workspace: VALUE_OPTION,
   "tenant-claim": VALUE_OPTION,
@@ -91,7 +96,6 @@ const SERVE_OPTIONS: OptionTable = {
   traces: FLAG_OPTION,
 };
 
-const MAX_PORT = 65_535;
 /** The workspace of a storage where neither the command line nor a token names one. */
 const DEFAULT_WORKSPACE = "main";
 /** The environment variable that can hold the URL of the storage, which the command line would show to every user. */
@@ -179,10 +183,6 @@ export const SERVER_COMMANDS: readonly Command[] = [
         `metrics for Prometheus at HOST:PORT (${DEFAULT_METRICS_PLACE}), or at a path of the server`,
       ],
       ["--traces", "make spans through the tracer of OpenTelemetry that the process has registered"],
-      [
-        "--review",
-        "changes wait until a person answers on the review page; filewright review prints its link",
-      ],
       ["--approve", "changes wait for an answer by filewright approve, which has its own token"],
       ...SERVER_HELP,
     ],
@@ -221,7 +221,6 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
       open: given["no-token"] === true,
       oauth: oauthOptionsOf(given),
       approve: given["approve"] === true,
-      review: given["review"] === true,
       storage,
       metrics:
         metrics === undefined

@@ -92,6 +92,23 @@ export function checkToken(token: string, what: string): string {
   throw new FilewrightError("INVALID_ARGUMENT", `${what} ${rule}`);
 }
 
+/** The environment variables that can contain a token instead of a file. */
+const TOKEN_VARIABLE_BY_KIND: Readonly<Record<TokenKind, string>> = {
+  client: "FILEWRIGHT_TOKEN",
+  approver: "FILEWRIGHT_APPROVE_TOKEN",
+};
+
+/**
+ * Returns the token that the operator has given; undefined when there is none, so that a new one must be
+ * created.
+ */
+export function tokenOfOperator(kind: TokenKind, file?: string): string | undefined {
+  if (file !== undefined) return readToken(file);
+  const variable = TOKEN_VARIABLE_BY_KIND[kind];
+  const given = process.env[variable];
+  return given === undefined || given === "" ? undefined : checkToken(given, `the token in ${variable}`);
+}
+
 /** Returns a new token: 32 random bytes in base64url. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");

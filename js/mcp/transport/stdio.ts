@@ -21,6 +21,7 @@ import type { StructuredLevel } from "../protocol/content.ts";
 import { expandHome, usableDirectories } from "../directories.ts";
 import { type HostedWorkspaceOptions, localWorkspaceHost, type ServedWorkspace } from "../host.ts";
 import type { ServedPreset } from "../served-tools.ts";
+import type { ServedReview } from "../review.ts";
 import type { ServedRoot } from "../settings.ts";
 import { assertStartable } from "../start.ts";
 import { nextTurnOfEventLoop, answerMessages } from "./session.ts";
@@ -36,6 +37,8 @@ export interface ServeOptions {
   readonly readOnly: boolean;
   /** Ask the client's user before every change. */
   readonly ask: boolean;
+  /** The port of the review page on which each change waits for an answer; undefined for no page. */
+  readonly review?: number | undefined;
   /** The time in milliseconds for which running calls may continue after the server has begun to shut down. */
   readonly graceMs: number;
   readonly logLevel: LogLevel;
@@ -104,13 +107,14 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   console.log = console.info = console.debug = console.error;
   const log = makeStderrLog(options.logLevel);
   const approvals = options.ask ? await loadApprovals() : undefined;
+  const review = options.review === undefined ? undefined : await loadReview(options);
   const wire = makeJsonLinesWire(process.stdin, process.stdout, MAX_MESSAGE_BYTES);
   const clientLog = makeClientLog(async (message) => wire.write({ jsonrpc: "2.0", ...message }));
   await assertStartable(options);
-  const found = hostDirectoriesAndOptions(options, log, approvals?.confirm, clientLog);
+  const found = hostDirectoriesAndOptions(options, log, review?.confirm ?? approvals?.confirm, clientLog);
   const { dirs } = found;
   const { structured, version } = options;
-  const host = localWorkspaceHost(dirs, found.host);
+  const host = localWorkspaceHost(dirs, review === undefined ? found.host : reviewedHost(found.host, review));
   if (options.opensAtOnce) await host.workspace();
   const ending = new AbortController();
   const serving = { host, structured, approvals, clientLog, ending: ending.signal };
@@ -126,8 +130,11 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   wire.onerror = (error) => log(`Error: ${error.message}`, "error");
   wire.start();
   log(options.greeting ?? greetingLine(options, dirs), "notice");
+  const page = review?.show(options.review ?? 0, log);
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client", "notice");
   const by = await ended;
+  // Open questions can no longer be answered, so the calls that wait for them are refused.
+  review?.hub.close();
   const drained = host.drain();
   // After a signal, running calls may finish. A client that has disconnected expects no answers, so its calls
   // are cancelled at once and roll back their changes.
@@ -138,6 +145,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   await nextTurnOfEventLoop();
   await session.close();
   await host.close();
+  if (page !== undefined) await fulfilledWithin(page.close(), MAX_ROLLBACK_WAIT_MS);
   return 0;
 }
 
@@ -172,4 +180,22 @@ function workspaceFactsLine({ ws, listed }: ServedWorkspace): string {
 async function loadApprovals(): Promise<ElicitedApprovals> {
   const { elicitApprovals } = await import("../protocol/approvals.ts");
   return elicitApprovals({ lasting: true });
+}
+
+/** Loads the module of the review page only when it is needed. */
+async function loadReview({ roots }: ServeOptions): Promise<ServedReview> {
+  const { serverReview } = await import("../review.ts");
+  return serverReview(roots.map(({ path }) => path).join(", "));
+}
+
+/** Returns the options of a host whose calls and workspaces the review page shows. */
+function reviewedHost(host: HostedWorkspaceOptions, review: ServedReview): HostedWorkspaceOptions {
+  return {
+    ...host,
+    observers: [...(host.observers ?? []), review.hub.observer],
+    onOpen(served) {
+      host.onOpen?.(served);
+      review.attach(served.ws);
+    },
+  };
 }

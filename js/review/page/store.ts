@@ -144,7 +144,8 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     }
     case "event": {
       const review = applyEvent(state.review, action.event);
-      return review === state.review ? state : withChoice(forgetSettled({ ...state, review }), action.now);
+      if (review === state.review) return state;
+      return withChoice(forgetSettled({ ...state, review, ...subjectOf(action.event) }), action.now);
     }
     case "connection":
       return { ...state, connection: action.connection };
@@ -296,6 +297,13 @@ const OUTCOME_WORDS: Readonly<Record<ReviewOutcome, string>> = {
   allow_parts: "Allowed in part",
   refuse: "Refused",
 };
+
+/** Returns what an event says about the subject of the review and its workspaces. */
+function subjectOf(event: ReviewEvent): Partial<Pick<PageState, "subject" | "workspaces">> {
+  if (event.type !== "subject") return {};
+  const { subject, workspaces } = event;
+  return { subject, workspaces };
+}
 
 /** Drops the rows of questions that are neither waiting nor chosen. */
 function forgetSettled(state: PageState): PageState {

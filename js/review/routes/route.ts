@@ -3,7 +3,7 @@ import { parseJsonObject } from "../../hooks/approval-queue-http.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { ReviewHub } from "../hub.ts";
-import type { ReviewLogin } from "../login.ts";
+import { REVIEW_ROLES, type ReviewLogin } from "../login.ts";
 import type { ReviewRole } from "../protocol.ts";
 
 /** A request of a login that may make it. Its origin, its form and its login are checked. */
@@ -30,11 +30,9 @@ export interface ReviewRoute {
 /** The maximum length of the body of a request, in UTF-16 units. */
 const MAX_BODY_LENGTH = 1024 * 1024;
 
-const ROLES: readonly ReviewRole[] = ["watch", "answer", "manage"];
-
 /** Returns true when a role includes what another one may do. */
 function roleIncludes(role: ReviewRole, needed: ReviewRole): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+  return REVIEW_ROLES.indexOf(role) >= REVIEW_ROLES.indexOf(needed);
 }
 
 /** Returns the answer of the first route that fits a request; undefined when none does. */

@@ -1,0 +1,187 @@
+/**
+ * One page for several processes: joins the events of their hubs into one feed, and passes each request on to the
+ * process that it concerns. Nothing is decided here: an answer counts when the process that asked takes it.
+ */
+import { VERSION } from "../../engine/generated/version.ts";
+import { eventStream } from "../event-stream.ts";
+import type { ReviewTarget } from "../http.ts";
+import { makeReviewLog } from "../log.ts";
+import type { ReviewLogin } from "../login.ts";
+import type { ReviewCall, ReviewSnapshot, ReviewState, UnnumberedEvent } from "../protocol.ts";
+import { json, refusal } from "../routes/route.ts";
+import { readRelayedEvent } from "./events.ts";
+
+/** A process whose questions, calls and workspaces the page shows. */
+type ReviewSource = Pick<ReviewTarget, "answer">;
+
+/** A source that is shown. */
+export interface ShownSource {
+  /** Shows an event. Returns false for what is none, and for one about a question of another source. */
+  tell(event: unknown): boolean;
+  /** Withdraws its questions and ends its calls, because the process has ended. */
+  leave(): void;
+}
+
+/** The page of several processes. */
+export interface SharedReview extends ReviewTarget {
+  /** Shows a source until it leaves. */
+  add(source: ReviewSource): ShownSource;
+  /** Ends the streams of the pages. */
+  close(): void;
+}
+
+/** What is known about a source. */
+interface SourceFacts {
+  subject: string;
+  /** Its workspaces: the names on the page, and its own. */
+  workspaces: ReadonlyMap<string, string>;
+}
+
+/** The number of questions whose process is remembered, for answers that come late. */
+const MAX_REMEMBERED_QUESTIONS = 10_000;
+/** The parameter of an address that names a workspace. */
+const WORKSPACE_PARAMETER = "workspace";
+
+/** Creates a page without sources. `token` is that of programs. */
+export function makeSharedReview(token: string): SharedReview {
+  const log = makeReviewLog();
+  const closing = new AbortController();
+  const factsBySource = new Map<ReviewSource, SourceFacts>();
+  const ownerByQuestion = new Map<string, ReviewSource>();
+
+  const subjectNow = (): Pick<ReviewSnapshot, "subject" | "workspaces"> => {
+    const all = [...factsBySource.values()];
+    return {
+      subject: [...new Set(all.map(({ subject }) => subject))].filter((one) => one !== "").join(", "),
+      workspaces: all.flatMap(({ workspaces }) => [...workspaces.keys()]),
+    };
+  };
+  const tellSubject = (): void => log.tell({ type: "subject", ...subjectNow() });
+
+  /** Returns the workspaces of a source under names that no other source has. */
+  const withFreeNames = (source: ReviewSource, names: readonly string[]): ReadonlyMap<string, string> => {
+    const taken = new Set(
+      [...factsBySource].flatMap(([one, { workspaces }]) => (one === source ? [] : [...workspaces.keys()])),
+    );
+    const free = new Map<string, string>();
+    for (const name of names) {
+      let shown = name;
+      for (let number = 2; taken.has(shown) || free.has(shown); number++) shown = `${name} (${number})`;
+      free.set(shown, name);
+    }
+    return free;
+  };
+
+  /** Passes a request about a workspace on, under the name that its process knows. */
+  const answerForWorkspace = async (
+    request: Request,
+    path: string,
+    login: ReviewLogin,
+  ): Promise<Response> => {
+    const url = new URL(request.url);
+    const named = url.searchParams.get(WORKSPACE_PARAMETER);
+    for (const [source, { workspaces }] of factsBySource) {
+      const [first] = workspaces.keys();
+      const own = workspaces.get(named ?? first ?? "");
+      if (own === undefined) continue;
+      url.searchParams.set(WORKSPACE_PARAMETER, own);
+      return source.answer(new Request(url, request), path, login);
+    }
+    return refusal(404, "there is no such workspace");
+  };
+
+  return {
+    token,
+    async answer(request, path, login) {
+      const isRead = request.method === "GET" || request.method === "HEAD";
+      if (path === "state" && isRead)
+        return json(200, { run: log.run, version: VERSION, ...subjectNow(), state: log.state(), ...login });
+      if (path === "events" && isRead)
+        return eventStream(
+          { ...log, closed: closing.signal },
+          request,
+          new URL(request.url).searchParams.get("after"),
+        );
+      const [, question] = /^approvals\/([^/]+)/u.exec(path) ?? [];
+      if (question === undefined) return answerForWorkspace(request, path, login);
+      const owner = ownerByQuestion.get(question);
+      if (owner !== undefined) return owner.answer(request, path, login);
+      const settled = log.state().settled.findLast((one) => one.question.id === question);
+      if (settled === undefined) return refusal(404, "nothing like that waits");
+      const { outcome: reason, by } = settled;
+      return json(410, { error: "it does not wait any more", reason, by });
+    },
+    add(source) {
+      const facts: SourceFacts = { subject: "", workspaces: new Map() };
+      const waiting = new Set<string>();
+      const running = new Map<string, ReviewCall>();
+      factsBySource.set(source, facts);
+      /** Notes what an event does to a question. Returns false for a question of another source. */
+      const note = (question: string, { type }: UnnumberedEvent): boolean => {
+        const owner = ownerByQuestion.get(question);
+        if (owner !== (type === "asked" ? undefined : source)) return false;
+        if (type === "asked") {
+          ownerByQuestion.set(question, source);
+          if (ownerByQuestion.size > MAX_REMEMBERED_QUESTIONS)
+            ownerByQuestion.delete(ownerByQuestion.keys().next().value as string);
+          waiting.add(question);
+        } else if (type !== "stale") waiting.delete(question);
+        return true;
+      };
+      return {
+        tell(given) {
+          const relayed = readRelayedEvent(given);
+          if (relayed === undefined || factsBySource.get(source) !== facts) return false;
+          const { event, question } = relayed;
+          if (event.type === "subject") {
+            facts.subject = event.subject;
+            facts.workspaces = withFreeNames(source, event.workspaces);
+            tellSubject();
+            return true;
+          }
+          if (question !== undefined && !note(question, event)) return false;
+          if (event.type === "call.begin") running.set(event.call.id, event.call);
+          else if (event.type === "call.end") running.delete(event.call.id);
+          log.tell(event);
+          return true;
+        },
+        leave() {
+          if (!factsBySource.delete(source)) return;
+          const at = Date.now();
+          for (const id of waiting) log.tell({ type: "withdrawn", id, at });
+          for (const call of running.values())
+            log.tell({ type: "call.end", call: { ...call, ok: false, code: "CANCELLED", ms: at - call.at } });
+          for (const [question, owner] of ownerByQuestion)
+            if (owner === source) ownerByQuestion.delete(question);
+          tellSubject();
+        },
+      };
+    },
+    close: () => closing.abort(),
+  };
+}
+
+/** Returns events that lead from the empty state to that of a hub, so that another process can show it. */
+export function eventsOfSnapshot({
+  subject,
+  workspaces,
+  state: { settled, waiting, calls },
+}: {
+  readonly subject: string;
+  readonly workspaces: readonly string[];
+  readonly state: ReviewState;
+}): readonly UnnumberedEvent[] {
+  return [
+    { type: "subject", subject, workspaces },
+    ...settled.flatMap(({ question, outcome, by = "", at }): UnnumberedEvent[] => [
+      { type: "asked", question },
+      outcome === "withdrawn"
+        ? { type: "withdrawn", id: question.id, at }
+        : { type: "answered", id: question.id, outcome, by, at },
+    ]),
+    ...waiting.map((question): UnnumberedEvent => ({ type: "asked", question })),
+    ...calls.map(
+      (call): UnnumberedEvent => ({ type: call.ok === undefined ? "call.begin" : "call.end", call }),
+    ),
+  ];
+}

@@ -1,0 +1,119 @@
+/** Real servers whose changes wait at one page, and requests of a page that is logged in. */
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ReviewSnapshot } from "../../js/review/protocol.ts";
+import { type CliFixture, place } from "../cli/running.ts";
+import { COMMAND, type Connected, connect } from "../mcp/harness.ts";
+
+/** A state directory and a port of one test, so that it never meets the page of this machine's user. */
+export interface Desk extends AsyncDisposable {
+  readonly port: number;
+  readonly env: Record<string, string>;
+  /** The socket at which processes join. */
+  readonly socket: string;
+  /** Runs a command of the person. */
+  readonly cli: CliFixture;
+  /** Starts `filewright mcp --review` on a new directory with this file, for a client of the SDK. */
+  agent(name: string, more?: readonly string[]): Promise<Agent>;
+}
+
+/** A client with its server and its directory. */
+interface Agent {
+  readonly root: string;
+  readonly server: Connected;
+  /** Writes the file `a.txt`, which waits for an answer. */
+  write(content: string): ReturnType<Connected["call"]>;
+}
+
+/** Returns a port that is free now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Makes a place for servers that share a page. */
+export async function openDesk(): Promise<Desk> {
+  const base = await realpath(await mkdtemp(join(tmpdir(), "filewright-desk-")));
+  const cli = await place({});
+  const port = await freePort();
+  const env = { XDG_STATE_HOME: join(base, "state") };
+  const agents: Connected[] = [];
+  return {
+    port,
+    env,
+    socket: join(env.XDG_STATE_HOME, "filewright", "review", `${port}.sock`),
+    cli,
+    async agent(name, more = []) {
+      const root = join(base, name);
+      await mkdir(root);
+      await writeFile(join(root, "a.txt"), "one\n");
+      const server = await connect([COMMAND, "mcp", root, `--review=${port}`, ...more], { env });
+      agents.push(server);
+      return {
+        root,
+        server,
+        write: (content) =>
+          server.call("write_file", { path: join(root, "a.txt"), content, whole_file: true }),
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      // A server that was killed has no connection to close.
+      await Promise.allSettled(agents.map((agent) => agent[Symbol.asyncDispose]()));
+      await cli.remove();
+      await rm(base, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The time in milliseconds between two looks at a page. */
+const LOOK_MS = 25;
+
+/** A page that is logged in. It stays so when another process serves it. */
+export interface Watcher {
+  get(path: string): Promise<Response>;
+  post(path: string, body: object): Promise<Response>;
+  /** Resolves with the first state of the page for which `found` returns something; a page that is gone is asked again. */
+  until<T>(found: (snapshot: ReviewSnapshot) => T | undefined): Promise<T>;
+}
+
+/** Logs in with a link. */
+export async function watcherOf(link: string): Promise<Watcher> {
+  const { origin, hash } = new URL(link);
+  const send = (path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${origin}/review/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-filewright-review": "1", origin, ...headers },
+      body: JSON.stringify(body),
+    });
+  const login = await send("login", { ticket: hash.slice("#t=".length) });
+  if (!login.ok) throw new Error(`no login: ${login.status}`);
+  const cookie = (login.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  const get = (path: string): Promise<Response> => fetch(`${origin}/review/${path}`, { headers: { cookie } });
+  return {
+    get,
+    post: (path, body) => send(path, body, { cookie }),
+    async until(found) {
+      for (;;) {
+        const response = await get("state").catch(() => undefined);
+        if (response !== undefined && !response.ok) throw new Error(`the page answers ${response.status}`);
+        const value = response === undefined ? undefined : found((await response.json()) as ReviewSnapshot);
+        if (value !== undefined) return value;
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    },
+  };
+}
+
+/** Resolves with the first group of a match in what a server says on standard error. */
+export async function saidBy(server: Connected, pattern: RegExp): Promise<string> {
+  for (;;) {
+    const found = pattern.exec(server.errors())?.[1];
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
