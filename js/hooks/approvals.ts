@@ -116,6 +116,8 @@ export interface Approvals {
   readonly until: string;
   /** Returns the turn of a call that begins now; `named` is the turn that the host gave it. */
   turn(agent: string | undefined, named: string | undefined): string;
+  /** Returns the turn that a call would belong to, without being activity of it; undefined for a new one. */
+  currentTurn(agent: string | undefined, named: string | undefined): string | undefined;
   /**
    * Reads what other processes have approved or revoked. Called before a decision that an approval may change;
    * undefined when no other process can.
@@ -210,6 +212,7 @@ export function makeApprovals(now: () => number = () => Date.now(), stored: Stor
   return Object.freeze({
     until,
     turn: turns.of,
+    currentTurn: turns.current,
     refresh: stored.store === undefined && keeper === undefined ? undefined : () => load(false),
     covering: (call: ApprovableCall) =>
       inForce().find((one) => {

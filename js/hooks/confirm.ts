@@ -313,13 +313,25 @@ export function denied(
 }
 
 /** Returns the error of a call that a reviewer refused, with at most 100 characters of the reason. */
-export function refusedBy({ payload }: ConfirmReply): FilewrightError {
+export function refusedBy({ outcome, payload }: ConfirmReply): FilewrightError {
   const reason = payload?.reason?.trim().slice(0, 100);
-  return denied(
+  const error = denied(
     reason === undefined || reason === ""
       ? "The reviewer refused the call."
       : `The reviewer refused the call: ${reason}${/[.?!]$/u.test(reason) ? "" : "."}`,
   );
+  answerByError.set(error, { outcome, ...(payload?.by === undefined ? {} : { by: payload.by }) });
+  return error;
+}
+
+/** The answers by which calls were refused. Errors do not name them, because a model must not learn who answered. */
+const answerByError = new WeakMap<object, { readonly outcome: Outcome; readonly by?: string }>();
+
+/** Returns the answer by which a reviewer refused a call with this error; undefined for another error. */
+export function answerOfRefusal(
+  error: unknown,
+): { readonly outcome: Outcome; readonly by?: string } | undefined {
+  return typeof error === "object" && error !== null ? answerByError.get(error) : undefined;
 }
 
 /**

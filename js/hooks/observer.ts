@@ -35,6 +35,8 @@ export interface CallEnd extends CallBegin {
   readonly duration_ms: number;
   /** The absolute paths that its arguments named, as far as they were allowed. */
   readonly paths: readonly string[];
+  /** The path that the error is about, as the caller wrote it; absent for a call without such an error. */
+  readonly error_path?: string;
   /** True when the tool changes files. */
   readonly changes: boolean;
   /** The changed files; only if an observer requests hashes and files were changed. */

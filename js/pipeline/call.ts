@@ -14,6 +14,7 @@ import {
   runBeforeHooks,
   type HookCallFacts,
 } from "../hooks/run.ts";
+import { answerOfRefusal } from "../hooks/confirm.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { withCanonicalKeys, type Arguments } from "../tools/lib/schema.ts";
@@ -319,6 +320,7 @@ async function runThroughPipeline(
     result = await successResult(tool, text, changed, args, call, modified, started, form);
   } catch (thrown) {
     if (thrown instanceof HookException) throw thrown.what;
+    if (trace !== undefined) trace.refusal = answerOfRefusal(thrown);
     wasWrong = isWrongAssumption(session, thrown);
     if (taken === undefined && thrown instanceof FilewrightError && LOOK_ALIKE_CODES.has(thrown.code)) {
       const context = lookAlikeContext(session, tool.name, raw);

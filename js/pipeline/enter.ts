@@ -4,6 +4,7 @@
  * the call is about is neither read nor changed here.
  */
 import { decide, type DecisionSource, type Location, placeOf, type Verdict } from "../policy/index.ts";
+import { countRulesOfCall, type OnRule } from "../policy/rules.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -60,11 +61,13 @@ export interface BegunCallOptions extends CallOptions {
   /** The id under which the history records the call; empty for one that only reads. */
   readonly callId: string;
   readonly turn: string;
+  /** Counts a rule that decides about the call; absent for a workspace without rules. */
+  readonly onRule?: OnRule;
 }
 
 /** Returns the options of a call that begins now. `callId` is the id that it already has. */
 export function beginCall(
-  { approvals, agent: own }: Pick<Session, "approvals" | "agent">,
+  { approvals, agent: own, rules }: Pick<Session, "approvals" | "agent" | "rules">,
   { kind }: Pick<AnyTool, "kind">,
   options: CallOptions,
   callId?: string,
@@ -73,6 +76,7 @@ export function beginCall(
     ...options,
     callId: kind === "read" ? "" : callId || newCallId(),
     turn: approvals.turn(options.agent ?? own, options.turn),
+    ...(rules.isEmpty ? {} : { onRule: countRulesOfCall() }),
   };
 }
 
@@ -273,9 +277,9 @@ async function decideByRules(
   { sources, tool, args, uses, locations, options, storage: fs = session.fs }: RuleDecisionInput,
 ): Promise<Verdict> {
   const { rules } = session;
-  const { signal } = options;
+  const { signal, onRule } = options;
   const facts = await factsOfReachedPaths({ fs, rules, tool, args, uses, locations, signal });
-  const verdict = decide(sources, facts, { step: "paths" });
+  const verdict = decide(sources, { ...facts, onRule }, { step: "paths" });
   debug.policy?.(`${tool}: ${verdict.decision} by ${verdict.source}`);
   // The refusal comes before any read, so that it cannot reveal the content.
   mustAsk(verdict);

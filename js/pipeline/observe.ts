@@ -16,6 +16,8 @@ export interface ObservedCall {
   effects: readonly CallEffect[] | undefined;
   /** The time for which the call waited for locks, in milliseconds; undefined where it took none. */
   lockWaitMs: number | undefined;
+  /** The answer by which a reviewer refused the call. */
+  refusal: CallEnd["approval"];
 }
 
 /** The maximum number of files of one call whose hashes are reported. Further files are left out. */
@@ -48,6 +50,7 @@ export async function runObserved(
     locations: [],
     effects: undefined,
     lockWaitMs: undefined,
+    refusal: undefined,
   };
   let result: ToolResult | undefined;
   try {
@@ -83,7 +86,8 @@ function callEndOf(
   const { tool, changes, callId, effects, lockWaitMs } = trace;
   const { call_id: _, ...begun } = begin;
   const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
-  const approval = result?.meta.approval;
+  const approval = result?.meta.approval ?? trace.refusal;
+  const errorPath = result?.error?.path;
   return {
     ...begun,
     ...(callId === "" ? {} : { call_id: callId }),
@@ -92,6 +96,7 @@ function callEndOf(
     ...(code === undefined ? {} : { code }),
     duration_ms: duration,
     paths: trace.locations.map(({ path }) => path),
+    ...(errorPath === undefined ? {} : { error_path: errorPath }),
     changes,
     ...(effects === undefined ? {} : { effects }),
     ...(lockWaitMs === undefined ? {} : { lock_wait_ms: lockWaitMs }),

@@ -3,9 +3,10 @@
  * calls: the resolver of paths, and the decision sources of the workspace, consulted by the same `decide`. Nobody is
  * asked, nothing is read but what decides, and no hook runs.
  */
+import { displayPath } from "../backends/windows-paths.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { type CallFacts, decide, type Location, type Verdict } from "../policy/index.ts";
+import { type CallFacts, decide, type Grant, type Location, type Verdict } from "../policy/index.ts";
 import { gateOfRefusal, type PathGate } from "../policy/resolve.ts";
 import { anything, mapOf, optionChecker, type Options, options, required, text } from "../schema/option.ts";
 import type { PathUse } from "../tools/lib/tool.ts";
@@ -55,6 +56,8 @@ export interface WhyGate {
   readonly because?: string;
   /** The options that configure the gate. */
   readonly configured: string;
+  /** The directories and secrets that the gate `grants` misses and that `ws.grants.add` can grant; absent for none. */
+  readonly missing?: readonly Pick<Grant, "dir" | "access">[];
 }
 
 /**
@@ -103,13 +106,20 @@ export async function explainDecision(
 ): Promise<readonly WhyGate[]> {
   const gates: WhyGate[] = [];
   let isStopped = false;
-  const add = (gate: GateName, verdict: WhyGate["verdict"], configured: string, because?: string): void => {
+  const add = (
+    gate: GateName,
+    verdict: WhyGate["verdict"],
+    configured: string,
+    because?: string,
+    missing: WhyGate["missing"] = [],
+  ): void => {
     const reached = isStopped ? "not reached" : verdict;
     gates.push({
       gate,
       verdict: reached,
       ...(because === undefined || reached === "not reached" ? {} : { because }),
       configured,
+      ...(missing.length === 0 || reached === "not reached" ? {} : { missing }),
     });
     isStopped ||= verdict === "stops";
   };
@@ -153,7 +163,8 @@ export async function explainDecision(
     isPlace = isAskedPlace === true;
     await session.approvals.refresh?.();
   }
-  const caller = { agent, turn: session.approvals.turn(agent, question.turn) };
+  // The question is no activity of a turn. A call that would begin one is covered by no approval of a turn.
+  const caller = { agent, turn: session.approvals.currentTurn(agent, question.turn) ?? "" };
   const places = real === undefined ? [] : [[real]];
   let verdict: Verdict = { decision: "allow", source: "none" };
   for (const source of sources) {
@@ -195,6 +206,10 @@ export async function explainDecision(
         configured,
         `An approval covers it: ${session.approvals.covering(call)?.label}.`,
       );
+    } else if (name === "grants") {
+      add(name, nameOf(verdict), configured, wordsOf(verdict), missingGrants(session, tool, grants));
+      // A directory is asked about on its own: its answer is no approval of the call.
+      if (verdict.decision === "ask") verdict = before;
     } else add(name, nameOf(verdict), configured, wordsOf(verdict));
   }
   return Object.freeze(gates);
@@ -255,6 +270,20 @@ async function grantFactsOf(
   const { intent, entry = false } = pathUseOf(tool, at.typed);
   const began = permissions.begin();
   return permissions.facts(fs, { at, intent, entry, tool: tool.name, agent, began, secret });
+}
+
+/** Returns the directories and secrets without a grant that can be granted, as the caller would write them. */
+function missingGrants(
+  { resolver: { policy } }: Session,
+  { kind }: AnyTool,
+  grants: Awaited<ReturnType<typeof grantFactsOf>>,
+): NonNullable<WhyGate["missing"]> {
+  return grants
+    .filter(({ state }) => state === "open" || state === "refused")
+    .map(({ path }) => ({
+      dir: displayPath(path, policy.paths),
+      access: kind === "read" ? "read" : "write",
+    }));
 }
 
 async function writesAskedPlace(session: Session, path: string): Promise<boolean> {

@@ -14,7 +14,14 @@
  */
 import type { FilewrightError } from "../engine/errors.ts";
 import type { Resolver } from "./resolve.ts";
-import { type CallRules, type Decision, type PathForms, type Rules, strictestDecision } from "./rules.ts";
+import {
+  type CallRules,
+  type Decision,
+  type OnRule,
+  type PathForms,
+  type Rules,
+  strictestDecision,
+} from "./rules.ts";
 
 /** A step of a call. Each decision source is consulted at one of them, once its facts are known. */
 export type DecisionStep = "offer" | "arguments" | "paths" | "grants" | "approval" | "content";
@@ -88,6 +95,8 @@ export interface CallFacts {
   readonly effects: readonly Effect[];
   /** Paths that are no {@link Location}s, so that no policy has checked them yet; the source `policy` does. */
   readonly unchecked?: readonly string[];
+  /** Called with the rules that decide, to count them; absent where the decision is about no call. */
+  readonly onRule?: OnRule | undefined;
   /** The answer of the host to whether this call must be asked about. Only `false` says no. */
   readonly selected?: unknown;
   /** The error of the hook that refused the call. */
@@ -192,9 +201,11 @@ export function rulesSource(rules: Rules): DecisionSource {
   return {
     name,
     isInForce: !rules.isEmpty,
-    decide({ tool, args, places, effects }) {
-      const own = strictestRuleDecision(rules.forCall(tool, args), places);
-      const besides = effects.map((effect) => rules.forCall(effect.tool, effect.args).decide(effect.place));
+    decide({ tool, args, places, effects, onRule }) {
+      const own = strictestRuleDecision(rules.forCall(tool, args), places, onRule);
+      const besides = effects.map((effect) =>
+        rules.forCall(effect.tool, effect.args).decide(effect.place, onRule),
+      );
       // An effect can restrict a call; only a rule about the call itself can allow it.
       const decision = strictestDecision([own, ...besides.filter((one) => one === "deny" || one === "ask")]);
       if (decision === undefined) return undefined;
@@ -256,8 +267,12 @@ export function guardSource(isInForce: boolean): DecisionSource {
 }
 
 /** Returns the strictest decision of the rules about any of the paths; about the call itself if it has none. */
-function strictestRuleDecision(rules: CallRules, places: readonly PathForms[]): Decision | undefined {
+function strictestRuleDecision(
+  rules: CallRules,
+  places: readonly PathForms[],
+  onRule: OnRule | undefined,
+): Decision | undefined {
   return places.length === 0
-    ? rules.decide([])
-    : strictestDecision(places.map((place) => rules.decide(place)));
+    ? rules.decide([], onRule)
+    : strictestDecision(places.map((place) => rules.decide(place, onRule)));
 }

@@ -91,6 +91,47 @@ export interface Rules {
    * others adds nothing.
    */
   with(others: Rules): Rules;
+  /** Returns the rules in their order, with the number of calls that each has decided about. */
+  summaries(): readonly RuleSummary[];
+}
+
+/** One rule of a workspace, as people see it. */
+export interface RuleSummary {
+  /** 0 for the list of the workspace, 1 and more for those of its agents. */
+  readonly list: number;
+  /** The position of the rule in its list, from 0. */
+  readonly index: number;
+  /** A canonical tool name, or `*`. */
+  readonly tool: string;
+  /** The glob of the rule; absent for a rule about every path. */
+  readonly path?: string;
+  /** The arguments that a call must have, as JSON of at most 200 characters; `a test` for a function. */
+  readonly args?: string;
+  /** The decision about a call that matches. */
+  readonly decision: Decision;
+  /**
+   * The number of calls, since the workspace was opened, about which this rule decided: the first of its list that
+   * matched. What a search leaves out because of the rule is not counted.
+   */
+  readonly hits: number;
+}
+
+/** A rule with its counter. */
+interface CountedRule {
+  hits: number;
+}
+
+/** Called with each rule that decides about a call. */
+export type OnRule = (rule: CountedRule) => void;
+
+/** Returns a function that counts the rules of one call: each once, however many paths the call has. */
+export function countRulesOfCall(): OnRule {
+  const counted = new Set<CountedRule>();
+  return (rule) => {
+    if (counted.has(rule)) return;
+    counted.add(rule);
+    rule.hits += 1;
+  };
 }
 
 /** A rule that decides about a path. */
@@ -108,8 +149,11 @@ export interface CallRules {
   readonly byPath: boolean;
   /** True when a rule can deny the call or require an approval. */
   readonly restricts: boolean;
-  /** Decides about one path, or about a call without paths; undefined when no rule matches. */
-  decide(place: PathForms): Decision | undefined;
+  /**
+   * Decides about one path, or about a call without paths; undefined when no rule matches. `onRule` is called with the
+   * rules by which it decides.
+   */
+  decide(place: PathForms, onRule?: OnRule): Decision | undefined;
   /** Returns the rules by which {@link CallRules.decide} decides: of each list the first that matches. */
   deciding(place: PathForms): readonly DecidingRule[];
   /** Returns true when a rule with one of these decisions could match the path or anything below it. */
@@ -122,7 +166,7 @@ export interface CallRules {
 }
 
 /** A rule with its globs; `path` is absent for a rule about every path. */
-interface CompiledRule {
+interface CompiledRule extends CountedRule {
   readonly rule: Rule;
   /** The position of the rule in its list, from 0. */
   readonly index: number;
@@ -182,7 +226,7 @@ export function assertRules(
 }
 
 function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule {
-  if (rule.path === undefined) return { rule, index };
+  if (rule.path === undefined) return { rule, index, hits: 0 };
   try {
     const { globs, prefixes, coversSlash } = ruleGlobs(rule.path, bases);
     const foldCase = ignoresCase(bases);
@@ -196,7 +240,7 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule 
     });
     const covers = (path: string): boolean => (path === "/" ? coversSlash : matcher.check(path).denied);
     // The directories are compared as text, which cannot say where letter case does not count.
-    return { rule, index, path: { globs, prefixes: foldCase ? ["/"] : prefixes, covers } };
+    return { rule, index, hits: 0, path: { globs, prefixes: foldCase ? ["/"] : prefixes, covers } };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     const message = error.message.replace(/^deny glob/u, "glob");
@@ -211,8 +255,28 @@ function makeRules(lists: readonly (readonly CompiledRule[])[]): Rules {
     isEmpty: lists.every((list) => list.length === 0),
     forCall: (tool, args) => makeCallRules(lists.map((list) => rulesForCall(list, tool, args))),
     with: (others) => makeRules([...lists, ...(others as CompiledRules).lists]),
+    summaries: () => lists.flatMap((list, at) => list.map((one) => summaryOf(one, at))),
   };
   return Object.freeze(made);
+}
+
+/** The maximum length of the arguments of a rule in its summary. */
+const MAX_SUMMARY_CHARS = 200;
+
+function summaryOf({ rule, index, hits }: CompiledRule, list: number): RuleSummary {
+  const { tool = "*", path, args, decision } = rule;
+  const text = typeof args === "function" ? "a test" : JSON.stringify(args);
+  return Object.freeze({
+    list,
+    index,
+    tool,
+    ...(path === undefined ? {} : { path }),
+    ...(text === undefined
+      ? {}
+      : { args: text.length > MAX_SUMMARY_CHARS ? `${text.slice(0, MAX_SUMMARY_CHARS - 1)}…` : text }),
+    decision,
+    hits,
+  });
 }
 
 /** Rules with their compiled lists, so that `with` can append to them. */
@@ -249,8 +313,12 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
   return {
     byPath: all.some(({ path }) => path !== undefined),
     restricts: all.some(({ rule }) => rule.decision !== "allow"),
-    decide(place) {
-      const [first, ...others] = lists.map((list) => decidingRule(list, place)?.rule.decision);
+    decide(place, onRule) {
+      const [first, ...others] = lists.map((list) => {
+        const found = decidingRule(list, place);
+        if (found !== undefined) onRule?.(found);
+        return found?.rule.decision;
+      });
       return strictestDecision([
         first,
         ...others.filter((decision) => decision === "deny" || decision === "ask"),

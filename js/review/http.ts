@@ -16,12 +16,13 @@ import {
   type ReviewLogin,
 } from "./login.ts";
 import type { ReviewRole } from "./protocol.ts";
+import { POLICY_ROUTES } from "./routes/policy.ts";
 import { QUESTION_ROUTES } from "./routes/questions.ts";
 import { SEARCH_ROUTES } from "./routes/search.ts";
 import { bodyOf, json, refusal, type ReviewRoute, runRoute } from "./routes/route.ts";
 
 /** All requests of a login. */
-export const ROUTES: readonly ReviewRoute[] = [...QUESTION_ROUTES, ...SEARCH_ROUTES];
+export const ROUTES: readonly ReviewRoute[] = [...QUESTION_ROUTES, ...SEARCH_ROUTES, ...POLICY_ROUTES];
 
 /** A file of the page. */
 export interface PageFile {

@@ -280,10 +280,18 @@ function callObserver(tell: (event: UnnumberedEvent) => void): Observer {
       tell({ type: "call.begin", call: { ...base(call), paths: [] } });
     },
     end(call: CallEnd): void {
-      const { ok, code, duration_ms: ms, paths } = call;
+      const { ok, code, duration_ms: ms, paths, error_path: errorPath, approval } = call;
       tell({
         type: "call.end",
-        call: { ...base(call), paths, ok, ms, ...(code === undefined ? {} : { code }) },
+        call: {
+          ...base(call),
+          paths,
+          ok,
+          ms,
+          ...(code === undefined ? {} : { code }),
+          ...(errorPath === undefined ? {} : { errorPath }),
+          ...(approval?.by === undefined ? {} : { by: approval.by }),
+        },
       });
     },
   });

@@ -101,6 +101,10 @@ export interface ReviewCall {
   readonly code?: string;
   /** Its duration in milliseconds; absent while it runs. */
   readonly ms?: number;
+  /** The path that its error is about, as the caller wrote it. */
+  readonly errorPath?: string;
+  /** The name of the person who answered the question about it. */
+  readonly by?: string;
 }
 
 /** An event, with a number that is one more than that of the event before it. */

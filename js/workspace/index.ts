@@ -81,5 +81,7 @@ export type {
 } from "./types.ts";
 export { toolsFor } from "./workspace.ts";
 export type { CallLocation, CallOutline, ToolIcon } from "../pipeline/outline.ts";
+export type { PolicySummary } from "../pipeline/policy-summary.ts";
+export type { RuleSummary } from "../policy/rules.ts";
 export type { GateName, WhyGate, WhyQuestion } from "../pipeline/why.ts";
 export type * from "../tools/types.ts";

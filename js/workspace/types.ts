@@ -1,4 +1,5 @@
 /** The types of a workspace: what it offers, and what it says about itself. */
+import type { PolicySummary } from "../pipeline/policy-summary.ts";
 import type { WhyGate, WhyQuestion } from "../pipeline/why.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
@@ -147,6 +148,11 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
   readonly grants: WorkspaceGrants;
   /** The approvals that last beyond their call. */
   readonly approvals: WorkspaceApprovals;
+  /**
+   * Returns what the workspace allows: roots, denied globs, and the rules with the number of calls that each has decided
+   * about. For the host, not for models: it tells what is denied.
+   */
+  policy(): PolicySummary;
   /**
    * Explains the decision about a call of a tool on a path: every gate in the order in which calls pass them, its
    * verdict, and the options that configure it. Nothing is changed and nobody is asked. For the host, not for models:

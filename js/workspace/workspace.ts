@@ -16,6 +16,7 @@ import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
 import { lockPathsOfCall } from "../pipeline/path-locks.ts";
 import { type CallGate, makeCallGate } from "../pipeline/scheduling/admission.ts";
 import type { AnyTool, CallOptions } from "../pipeline/enter.ts";
+import { summarizePolicy } from "../pipeline/policy-summary.ts";
 import { checkWhyQuestion, explainDecision } from "../pipeline/why.ts";
 import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
 import { type Failure, refusedFailure, type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
@@ -188,6 +189,10 @@ export function makeWorkspace(
         signal,
       });
       return { release };
+    },
+    policy() {
+      wantOpen();
+      return summarizePolicy(session);
     },
     async why(given) {
       wantOpen();

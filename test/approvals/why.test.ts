@@ -1,7 +1,9 @@
 /** `ws.why` says what the call itself does, gate by gate. */
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { WhyGate, WorkspaceOptions } from "../../js/index.node.ts";
 import { KINDS, place } from "../tools/harness.ts";
+
+afterEach(() => void vi.useRealTimers());
 
 const stopOf = (gates: readonly WhyGate[]) => gates.find(({ verdict }) => verdict === "stops")?.gate;
 const gateOf = (gates: readonly WhyGate[], gate: string) => gates.find((one) => one.gate === gate);
@@ -103,6 +105,51 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(gateOf(await ws.why({ tool: "write_file", path: "docs/x" }), "approvals")?.verdict).toBe("passes");
     expect(ws.approvals.wouldHaveCovered(scope).calls).toBe(1);
     expect(asked).toBe(1);
+  });
+
+  test("a directory without a grant is named, with the access that the call needs", async () => {
+    const asked: string[] = [];
+    const ask = (question: string): string => {
+      asked.push(question);
+      return "yes";
+    };
+    for (const permissions of [{ mode: "prompt" }, { mode: "prompt", ask }] as const) {
+      const { ws, root } = await place(kind, seed, { permissions });
+      const why = async (tool: string) => gateOf(await ws.why({ tool, path: "src/a.ts" }), "grants");
+      const verdict = "ask" in permissions ? "asks" : "stops";
+      expect(await why("read_file")).toMatchObject({
+        verdict,
+        missing: [{ dir: `${root}/src`, access: "read" }],
+      });
+      expect((await why("write_file"))?.missing).toEqual([{ dir: `${root}/src`, access: "write" }]);
+      // What a directory is asked about is no approval of the call, which nobody could give here.
+      const gates = await ws.why({ tool: "read_file", path: "src/a.ts" });
+      if (verdict === "asks") expect(stopOf(gates)).toBeUndefined();
+      await ws.grants.add({ dir: `${root}/src`, access: "read" });
+      expect(await why("read_file")).toMatchObject({ verdict: "passes" });
+      expect((await ws.call("read_file", { path: "src/a.ts" })).ok).toBe(true);
+      expect((await why("write_file"))?.missing).toEqual([{ dir: `${root}/src`, access: "write" }]);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  test("is no activity of a turn, so that it does not keep the approval of a turn alive", async () => {
+    const scope = { tool: "write_file", path: "**", until: "turn" };
+    const { ws } = await place(kind, seed, {
+      confirm: () => ({ outcome: "proceed_always_tool", payload: { scope } }),
+    });
+    const question = { tool: "write_file", path: "src/a.ts" };
+    const covered = async (): Promise<boolean> =>
+      gateOf(await ws.why(question), "approvals")?.verdict === "allows";
+    vi.useFakeTimers({ toFake: ["Date"] });
+    expect(await covered()).toBe(false);
+    await ws.call("write_file", { path: "src/a.ts", content: "1" });
+    expect(await covered()).toBe(true);
+    vi.setSystemTime(Date.now() + 9 * 60_000);
+    expect(await covered()).toBe(true);
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(await covered()).toBe(false);
+    vi.useRealTimers();
   });
 
   test("a question that is not understood is refused", async () => {

@@ -86,6 +86,11 @@ describe("the audit log", () => {
       ["write_file", true, undefined],
     ]);
     expect(seen[1]?.approval).toMatchObject({ outcome: "proceed_once", by: "Ada" });
+    const [refused] = await records(
+      async (ws) => void (await ws.call("write_file", { path: "a", content: "x" })),
+      { confirm: async () => ({ outcome: "cancel", payload: { by: "Ben", reason: "not now" } }) },
+    );
+    expect(refused).toMatchObject({ code: "APPROVAL_DENIED", approval: { outcome: "cancel", by: "Ben" } });
   });
 
   test("a batch is one record with all its effects, the preset's name stands beside ours", async () => {

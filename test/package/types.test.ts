@@ -198,6 +198,7 @@ describe("an editor", () => {
         "marks",
         "mkdir",
         "move",
+        "policy",
         "readFile",
         "readManyFiles",
         "recovery",

@@ -1,6 +1,6 @@
 /** A workspace in memory whose changes wait at a hub, and the requests of a logged-in page. */
 import { afterAll } from "vitest";
-import { MemoryBackend, openWorkspace, type Workspace } from "../../js/index.node.ts";
+import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
 import { type ReviewHub, reviewHub, type ReviewPage, serveReviewPage } from "../../js/review/index.node.ts";
 import type { ReviewRole } from "../../js/review/protocol.ts";
 
@@ -21,8 +21,11 @@ afterAll(async () => {
   }
 });
 
-/** Opens a workspace at `/w` with these files, whose changes wait at a page. */
-export async function openPlace(files: Readonly<Record<string, string>> = {}): Promise<Place> {
+/** Opens a workspace at `/w` with these files, whose changes wait at a page. `options` are further ones of it. */
+export async function openPlace(
+  files: Readonly<Record<string, string>> = {},
+  options: Partial<WorkspaceOptions> = {},
+): Promise<Place> {
   const hub = reviewHub({ subject: "/w" });
   const backend = new MemoryBackend(
     Object.fromEntries(
@@ -35,6 +38,7 @@ export async function openPlace(files: Readonly<Record<string, string>> = {}): P
     guard: "off",
     confirm: hub.confirm,
     observers: [hub.observer],
+    ...options,
   });
   hub.attach(ws);
   const page = await serveReviewPage(hub);

@@ -12,17 +12,27 @@ const MAX_CALLERS = 1000;
 export interface Turns {
   /** Returns the turn of a call that begins now. `named` is that of the host. */
   of(agent: string | undefined, named: string | undefined): string;
+  /**
+   * Returns the turn that a call would belong to, and begins or extends none; undefined where the call would begin a
+   * turn.
+   */
+  current(agent: string | undefined, named: string | undefined): string | undefined;
 }
 
 /** Creates turns, none of which has begun. `now` returns milliseconds since 1970. */
 export function makeTurns(now: () => number): Turns {
   const byCaller = new Map<string, { readonly id: string; last: number }>();
+  const openTurn = (agent: string, at: number) => {
+    const turn = byCaller.get(agent);
+    return turn !== undefined && at - turn.last < IDLE_TURN_MS ? turn : undefined;
+  };
   return {
+    current: (agent = "", named) => (named === undefined ? openTurn(agent, now())?.id : `named ${named}`),
     of(agent = "", named) {
       if (named !== undefined) return `named ${named}`;
       const at = now();
-      const current = byCaller.get(agent);
-      if (current !== undefined && at - current.last < IDLE_TURN_MS) {
+      const current = openTurn(agent, at);
+      if (current !== undefined) {
         current.last = at;
         return current.id;
       }

@@ -1,6 +1,7 @@
 /** Every state of the page as data, for the catalogue `states.html` and its tests. */
 import type { ChangeRows, ChangeSummary, ReviewCall, ReviewQuestion, ReviewState } from "../protocol.ts";
 import { SEARCH_ANSWERS, SEARCH_STEPS } from "./screens/search/fixtures.ts";
+import { POLICY_ANSWERS, POLICY_STEPS, STOPPED_CALLS } from "./screens/policy/fixtures.ts";
 import { EMPTY_STATE } from "../state.ts";
 import { FIRST_STATE, type LoadedRows, type PageState } from "./store.ts";
 
@@ -174,6 +175,8 @@ const PATCH_ROWS: readonly ChangeRows[] = PATCH.changes.map((change, index) => (
         ],
 }));
 
+const ON_POLICY: PageState = { ...READY, screen: "policy", role: "manage", workspaces: ["/repo"] };
+
 /** Every state, by its name. */
 export const STATES: Readonly<Record<string, PageState>> = {
   connecting: FIRST_STATE,
@@ -278,7 +281,17 @@ export const STATES: Readonly<Record<string, PageState>> = {
     },
   },
   timeline: { ...READY, screen: "timeline" },
-  policy: { ...READY, screen: "policy" },
+  policy: ON_POLICY,
+  ...Object.fromEntries(
+    STOPPED_CALLS.map(([gate, tool, path]) => [`why-${gate}`, { ...ON_POLICY, asked: { tool, path } }]),
+  ),
+  "grant-dialog": { ...ON_POLICY, asked: { tool: "write_file", path: "data/exports/2026.csv" } },
+  "why-watching": {
+    ...ON_POLICY,
+    role: "watch",
+    by: "guest",
+    asked: { tool: "write_file", path: "data/exports/2026.csv", code: "GRANT_DENIED", by: "ana" },
+  },
   search: { ...READY, screen: "search" },
   "search-found": { ...READY, screen: "search" },
   "search-file": { ...READY, screen: "search" },
@@ -287,9 +300,10 @@ export const STATES: Readonly<Record<string, PageState>> = {
 };
 
 /** The answers of the server to the requests of screens, by path. */
-export const ANSWERS: Readonly<Record<string, object>> = { ...SEARCH_ANSWERS };
+export const ANSWERS: Readonly<Record<string, object>> = { ...SEARCH_ANSWERS, ...POLICY_ANSWERS };
 
 /** What a person does in a state before it is looked at: fills a field with a text, or clicks what a selector names. */
 export const STEPS: Readonly<Record<string, readonly (readonly [selector: string, text?: string])[]>> = {
   ...SEARCH_STEPS,
+  ...POLICY_STEPS,
 };

@@ -20,7 +20,7 @@ function draw(): void {
     },
     answer: () => {},
     load: <T,>(path: string): Promise<T> => {
-      const answer = ANSWERS[path];
+      const answer = ANSWERS[`${name}:${path}`] ?? ANSWERS[path];
       return answer === undefined
         ? Promise.reject(new Error(`no answer for ${path} in the catalogue`))
         : Promise.resolve(answer as T);

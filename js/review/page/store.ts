@@ -44,6 +44,18 @@ interface Notice {
   readonly isFailure: boolean;
 }
 
+/** A call about which a person asks why it is refused. */
+export interface AskedCall {
+  readonly tool: string;
+  /** The path, as the caller wrote it. */
+  readonly path: string;
+  readonly agent?: string;
+  /** The error code with which it failed; absent for a call that was not made. */
+  readonly code?: string;
+  /** The name of the person who answered about it. */
+  readonly by?: string;
+}
+
 /** The whole state of the page. */
 export interface PageState {
   readonly connection: Connection;
@@ -59,6 +71,8 @@ export interface PageState {
   readonly by: string;
   readonly review: ReviewState;
   readonly screen: Screen;
+  /** The call that the screen "Policy" explains. */
+  readonly asked: AskedCall | undefined;
   /** True after the key `g`, which another key follows that names a screen. */
   readonly isGoing: boolean;
   /** The id of the chosen question, which waits or is settled. */
@@ -97,6 +111,7 @@ export type PageAction =
   | { readonly type: "pane"; readonly pane: Pane }
   | { readonly type: "going"; readonly isGoing: boolean }
   | { readonly type: "screen"; readonly screen: Screen }
+  | { readonly type: "why"; readonly asked: AskedCall }
   | { readonly type: "workspace"; readonly workspace: string };
 
 /** The state before the server has answered. */
@@ -111,6 +126,7 @@ export const FIRST_STATE: PageState = {
   by: "",
   review: EMPTY_STATE,
   screen: "review",
+  asked: undefined,
   isGoing: false,
   chosen: undefined,
   chosenAt: 0,
@@ -175,6 +191,8 @@ export function reducePage(state: PageState, action: PageAction): PageState {
       return { ...state, isGoing: action.isGoing };
     case "screen":
       return { ...state, screen: action.screen, isGoing: false };
+    case "why":
+      return { ...state, screen: "policy", isGoing: false, asked: action.asked };
     case "workspace":
       return { ...state, workspace: action.workspace };
   }

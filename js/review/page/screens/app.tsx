@@ -110,7 +110,7 @@ function ReviewScreen({ state, effects }: ScreenProps): JSX.Element {
       <main class="columns">
         <div class="side">
           <WaitingList state={state} effects={effects} />
-          <LiveCalls state={state} />
+          <LiveCalls state={state} effects={effects} />
         </div>
         <div class="chosen">
           <QuestionView state={state} effects={effects} />

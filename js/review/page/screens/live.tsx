@@ -1,6 +1,7 @@
 /** The last calls. */
 import type { JSX } from "preact";
 import { SafeText } from "../diff/text.tsx";
+import { isRefusal } from "../../refusals.ts";
 import type { ReviewCall } from "../../protocol.ts";
 import type { ScreenProps } from "./props.ts";
 
@@ -8,7 +9,7 @@ import type { ScreenProps } from "./props.ts";
 const MAX_SHOWN_CALLS = 50;
 
 /** Draws the last calls, the newest first. */
-export function LiveCalls({ state: { review } }: Pick<ScreenProps, "state">): JSX.Element {
+export function LiveCalls({ state: { review }, effects }: ScreenProps): JSX.Element {
   const calls = review.calls.slice(-MAX_SHOWN_CALLS).reverse();
   return (
     <section class="live-calls" aria-labelledby="live-head">
@@ -25,7 +26,7 @@ export function LiveCalls({ state: { review } }: Pick<ScreenProps, "state">): JS
           tabIndex={0}
         >
           {calls.map((call) => (
-            <Call key={call.id} call={call} />
+            <Call key={call.id} call={call} effects={effects} />
           ))}
         </div>
       )}
@@ -33,9 +34,14 @@ export function LiveCalls({ state: { review } }: Pick<ScreenProps, "state">): JS
   );
 }
 
-function Call({ call }: { readonly call: ReviewCall }): JSX.Element {
-  const { tool, at, ok, code, ms, paths, agent } = call;
-  const path = paths[0];
+interface CallProps extends Pick<ScreenProps, "effects"> {
+  readonly call: ReviewCall;
+}
+
+function Call({ call, effects }: CallProps): JSX.Element {
+  const { tool, at, ok, code, ms, paths, agent, errorPath, by } = call;
+  const path = paths[0] ?? errorPath;
+  const asked = isRefusal(code) ? (errorPath ?? path) : undefined;
   return (
     <p class={ok === false ? "call failed" : "call"}>
       <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
@@ -48,6 +54,27 @@ function Call({ call }: { readonly call: ReviewCall }): JSX.Element {
       </span>
       <span class="call-end">
         {ok === undefined ? "running" : ok ? durationOf(ms ?? 0) : (code ?? "failed")}
+        {asked !== undefined && (
+          <button
+            type="button"
+            class="why-link"
+            aria-label={`Why was ${tool} refused?`}
+            onClick={() =>
+              effects.dispatch({
+                type: "why",
+                asked: {
+                  tool,
+                  path: asked,
+                  ...(agent === undefined ? {} : { agent }),
+                  ...(code === undefined ? {} : { code }),
+                  ...(by === undefined ? {} : { by }),
+                },
+              })
+            }
+          >
+            why?
+          </button>
+        )}
       </span>
     </p>
   );

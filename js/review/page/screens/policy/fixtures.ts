@@ -1,0 +1,151 @@
+/** The answers of the server in the states of the screen "Policy". */
+import type { ExplainedCall, ExplainedGate, ShownPolicy } from "../../../policy-data.ts";
+
+/** The gates of calls in their order, with the options that configure them. */
+const GATES: readonly (readonly [gate: string, configured: string])[] = [
+  ["hooks", "hooks"],
+  ["read-only", "readOnly, access.readOnly"],
+  ["root", "root, roots, access.read, access.write, access.followSymlinks"],
+  ["deny", "access.deny, permissions.grantsFile, stateDir"],
+  ["protected", "access.protect, access.places"],
+  ["temporary", "none: names of Filewright's own files"],
+  ["rules", "rules"],
+  ["secret", "access.secrets, access.places, permissions"],
+  ["grants", "permissions"],
+  ["default", "confirm, requireApproval, hooks"],
+  ["places", "access.places"],
+  ["approvals", "approvals, the answers of reviewers"],
+  ["approver", "confirm, hooks"],
+  ["guard", "guard, preset"],
+];
+
+/** Returns the answer about a call that one gate stops. */
+function stoppedAt(tool: string, path: string, stop: Partial<ExplainedGate>): ExplainedCall {
+  const at = GATES.findIndex(([gate]) => gate === stop.gate);
+  return {
+    tool,
+    path,
+    gates: GATES.map(([gate, configured], index) =>
+      index === at
+        ? { gate, verdict: "stops" as const, configured, ...stop }
+        : { gate, verdict: index < at ? ("passes" as const) : ("not reached" as const), configured },
+    ),
+  };
+}
+
+/** What each gate says when it stops a call. */
+const STOPS: readonly (readonly [tool: string, path: string, stop: Partial<ExplainedGate>])[] = [
+  [
+    "write_file",
+    "src/a.ts",
+    {
+      gate: "read-only",
+      because: "The directory is read-only.",
+      remedy: "Open the workspace without readOnly, or with a root of the access write.",
+    },
+  ],
+  [
+    "read_file",
+    "../other/notes.md",
+    {
+      gate: "root",
+      because: "It is outside of the allowed directories.",
+      remedy: "Add the directory to roots. A link that leads elsewhere needs access.followSymlinks.",
+    },
+  ],
+  [
+    "read_file",
+    "vault/key",
+    {
+      gate: "deny",
+      because: "It is outside of the allowed directories.",
+      remedy: "Take the glob that matches out of access.deny. Filewright's own files are always denied.",
+    },
+  ],
+  [
+    "write_file",
+    ".git/hooks/pre-commit",
+    {
+      gate: "protected",
+      because: "Git runs the files below this directory.",
+      remedy: 'Allow the place, or have it asked about: access.places = { allow: ["…"] } or { ask: ["…"] }.',
+    },
+  ],
+  [
+    "delete",
+    "dist/\u202egpj.exe",
+    { gate: "rules", configured: "rules[2]", because: "rules[2] says deny.", remedy: "Change rules[2]." },
+  ],
+  [
+    "read_file",
+    ".env",
+    {
+      gate: "secret",
+      because: "The file is a secret. Reading it needs a grant of its own.",
+      remedy: 'Set access.secrets = "allow", or permissions.mode = "prompt" to grant single files.',
+    },
+  ],
+  [
+    "write_file",
+    "data/exports/2026.csv",
+    {
+      gate: "grants",
+      because: "/repo/data/exports was not granted.",
+      remedy: "Grant the directory, or set permissions.ask, so that somebody is asked.",
+      missing: [{ dir: "/repo/data/exports", access: "write" }],
+    },
+  ],
+  [
+    "write_file",
+    "src/b.ts",
+    {
+      gate: "approver",
+      because: "write_file needs an approval here, and there is nobody to ask.",
+      remedy: "Set confirm to a reviewer, such as the one of this page, or allow the call by a rule.",
+    },
+  ],
+];
+
+const POLICY: ShownPolicy["policy"] = {
+  cwd: "/repo",
+  read: ["/repo", "/data"],
+  write: ["/repo"],
+  deny: ["vault", "**/*.pem"],
+  readOnly: false,
+  followSymlinks: "inside",
+  protect: true,
+  secrets: "grant",
+  permissions: "prompt",
+  guard: "refuse",
+  decidedBy: ["policy", "rules", "grants", "default", "places", "approvals", "approver", "guard"],
+  rules: [],
+};
+
+const EMPTY: ShownPolicy = {
+  policy: POLICY,
+  tools: ["read_file", "write_file", "edit_file", "delete"],
+  grants: [],
+  approvals: [],
+};
+
+/** The states with the name of the gate that stops the call, and the call. */
+export const STOPPED_CALLS: readonly (readonly [gate: string, tool: string, path: string])[] = STOPS.map(
+  ([tool, path, { gate = "" }]) => [gate, tool, path],
+);
+
+/** The answers by path. A path behind the name of a state and a colon is that of this state only. */
+export const POLICY_ANSWERS: Readonly<Record<string, object>> = {
+  policy: EMPTY,
+  ...Object.fromEntries(
+    STOPS.map(([tool, path, stop]) => [
+      `why?${new URLSearchParams({ tool, path })}`,
+      stoppedAt(tool, path, stop),
+    ]),
+  ),
+};
+
+/** What a person does in these states before they are looked at. */
+export const POLICY_STEPS: Readonly<Record<string, readonly (readonly [selector: string])[]>> = {
+  ...Object.fromEntries(STOPS.map(([, , { gate }]) => [`why-${gate}`, [[".gate.stops"]]])),
+  "grant-dialog": [[".grant button"], ["dialog[open] select"]],
+};
