@@ -69,6 +69,7 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
     const bytes = file?.bytes ?? todo.bytes;
     const data = {
       ...todo.data,
+      revised: true as const,
       diff: previewDiff(todo.before, bytes, args.path),
       bytes_written: bytes.length,
     };
@@ -76,9 +77,12 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   },
   apply: applyEditFile,
   render(data, args) {
-    const head = data.applied
-      ? `Edited ${escapeControls(args.path)}: ${data.replacements} replacement(s)`
-      : "Dry run, nothing written";
+    const done = `Edited ${escapeControls(args.path)}`;
+    const edited =
+      data.revised === true
+        ? `${done} as the reviewer decided; ${data.replacements} replacement(s) were asked for`
+        : `${done}: ${data.replacements} replacement(s)`;
+    const head = data.applied ? edited : "Dry run, nothing written";
     return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(approximateMatchLine).join("")}${chosenMatchLine(data, args)}`;
   },
 };

@@ -65,6 +65,11 @@ export interface EditFileData {
   /** False for a dry run. */
   readonly applied: boolean;
   readonly replacements: number;
+  /**
+   * True when a reviewer changed the result or accepted only parts of it: `diff` is what was made, `replacements` and
+   * `edits` are what the call asked for.
+   */
+  readonly revised?: true;
   readonly edits: readonly EditOutcome[];
   readonly diff: string;
   /** The size of the whole file after the edit, in bytes. */
@@ -166,6 +171,10 @@ export const outputSchema: ObjectSchema = object(
     path: text("The file, relative to the workspace."),
     applied: { type: "boolean", description: "False for a dry run." },
     replacements: integer("Places replaced."),
+    revised: {
+      type: "boolean",
+      description: "Whether a reviewer changed the result or accepted parts: see the diff.",
+    },
     edits: {
       type: "array",
       description: "What became of each edit.",

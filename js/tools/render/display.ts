@@ -54,9 +54,11 @@ const DISPLAY_BY_TOOL: DisplayFunctions = {
     const done = { create: "Created", update: "Overwrote", append: "Appended to" }[operation];
     return withDiff(`${done} ${escapeControls(path)}: ${plural(bytes_written, "byte")}`, diff);
   },
-  edit_file: ({ path, applied, replacements, diff }) =>
+  edit_file: ({ path, applied, replacements, revised, diff }) =>
     withDiff(
-      `${applied ? "Edited" : "Would edit"} ${escapeControls(path)}: ${plural(replacements, "replacement")}`,
+      revised === true
+        ? `Edited ${escapeControls(path)} as a reviewer decided`
+        : `${applied ? "Edited" : "Would edit"} ${escapeControls(path)}: ${plural(replacements, "replacement")}`,
       diff,
     ),
   apply_patch: ({ applied, files, diff }) => {
