@@ -197,8 +197,12 @@ class Planning {
 
   /** Returns true when nothing is left in a directory after what was taken back. */
   async #isEmptied(path: string, { disk }: RewoundNode): Promise<boolean> {
-    // Of a directory that was restored, only changes are known, and all of them are taken back.
-    if (disk === undefined) return true;
+    // A directory that the rewind restores is not there yet: what it will contain is what the rewind restores in it.
+    if (disk === undefined) {
+      for (const [below, { image }] of this.#tree.nodes)
+        if (image !== null && parentOf(below) === path) return false;
+      return true;
+    }
     const { fs } = this.#request;
     // A directory with hidden entries is not empty, either.
     const entries = await (fs.trusted?.() ?? fs).listDir(disk, { facts: false });

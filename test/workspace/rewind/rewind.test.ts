@@ -156,6 +156,20 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
     expect([await text("n/own"), await text("n/m/f")]).toEqual(["mine\n", undefined]);
   });
 
+  test("of one agent leaves the directory that it made, removed and another one had used", async () => {
+    const { ws, text } = await place(kind, { keep: "" });
+    const [a, b] = [await ws.agent("a"), await ws.agent("b")];
+    await ws.mark("start");
+    await made(a, "mkdir", { path: "d" });
+    await made(b, "write_file", { path: "d/f", content: "b's" });
+    await made(a, "delete", { path: "d", recursive: true });
+    const preview = await ws.rewind("start", { agent: "a", dryRun: true });
+    const { left, digest } = await ws.rewind("start", { agent: "a" });
+    expect(left).toMatchObject([{ path: "d", reason: "in_use" }]);
+    expect([preview.left, preview.digest]).toEqual([left, digest]);
+    expect(await text("d/f")).toBe("b's");
+  });
+
   test("undoes the calls of one agent, and leaves what another agent changed on top", async () => {
     const { ws, text } = await place(kind, SEED);
     await ws.mark("start");
