@@ -1,5 +1,10 @@
 /** The changes of a question as the page shows them: one for each path, with the hunks of its file. */
-import type { ConfirmedChange, ConfirmedPart, HunkRow } from "../hooks/changed-files.ts";
+import {
+  type ConfirmedChange,
+  type ConfirmedPart,
+  type HunkRow,
+  partsProblem,
+} from "../hooks/changed-files.ts";
 import type { PlainDetails } from "../hooks/notebook.ts";
 import { questionLines } from "../hooks/question.ts";
 import type { ChangeRows, ChangeSummary, ChosenHunks, PackedHunk } from "./protocol.ts";
@@ -30,6 +35,7 @@ export function shownChangesOf(details: PlainDetails): readonly ShownChange[] {
       added: 0,
       removed: 0,
       hunks: 0,
+      whole: true,
     };
     return [{ summary: summary as ChangeSummary, hunks: [], details: other }];
   }
@@ -49,7 +55,7 @@ function shownChange(change: ConfirmedChange, details: readonly string[]): Shown
   }
   // Of a change without text the only hunk has no rows, and nothing to show.
   const shown = hunks.filter(({ lines }) => lines !== "");
-  const counts = { added, removed, hunks: shown.length };
+  const counts = { added, removed, hunks: shown.length, whole: change.whole };
   return {
     summary: {
       path,
@@ -76,27 +82,23 @@ function packRows(rows: readonly HunkRow[]): string {
   return lines.join("\n");
 }
 
-/**
- * Returns the chosen hunks of a question as its answer takes them; undefined for a choice that does not fit. Changes
- * that can only be accepted as one, and have no hunks to choose, are accepted.
- */
+/** Returns the chosen parts of a question as its answer takes them; undefined for a choice that does not fit. */
 export function confirmedParts(
   { changes }: PlainDetails,
-  shown: readonly ShownChange[],
   chosen: readonly ChosenHunks[],
 ): readonly ConfirmedPart[] | undefined {
-  if (chosen.some(({ change }) => changes[change] === undefined)) return undefined;
   const parts: ConfirmedPart[] = [];
-  for (const [index, { path, hunks, whole }] of changes.entries()) {
-    const all = hunks.map((_, hunk) => hunk);
-    const taken = chosen.filter(({ change }) => change === index).flatMap((one) => one.hunks);
-    if (taken.some((hunk) => hunks[hunk] === undefined)) return undefined;
-    const isWhole = whole && (taken.length > 0 || shown[index]?.hunks.length === 0);
-    if (whole && taken.length > 0 && taken.length < all.length) return undefined;
-    if (isWhole) parts.push({ path, hunks: all });
-    else if (taken.length > 0) parts.push({ path, hunks: taken });
+  for (const { change: number, hunks: given, lines = [] } of chosen) {
+    const change = changes[number];
+    if (change === undefined) return undefined;
+    const { path, whole } = change;
+    // A change without text has one hunk that is not shown.
+    const hunks = whole ? change.hunks.map((_, hunk) => hunk) : given;
+    if (given.some((hunk) => !hunks.includes(hunk))) return undefined;
+    if (hunks.length + lines.length === 0) return undefined;
+    parts.push({ path, hunks, ...(lines.length === 0 ? {} : { lines }) });
   }
-  return parts;
+  return partsProblem(changes, parts) === undefined ? parts : undefined;
 }
 
 /** Returns a page of the rows of a change, from the hunk with the number `from` on. */

@@ -232,15 +232,19 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
   };
 }
 
-/** Returns true when some hunks of a question can be allowed alone. */
+/** Returns true when a part of a question can be allowed alone. */
 function offersParts({ scopes }: PlainDetails, changes: readonly ShownChange[]): boolean {
-  const count = changes.reduce((sum, { hunks }) => sum + hunks.length, 0);
-  return count > 1 && scopes.some(({ outcome }) => outcome === "proceed_parts");
+  const canDivide = ({ summary: { whole, added, removed } }: ShownChange): boolean =>
+    !whole && added + removed > 1;
+  return (
+    (changes.length > 1 || changes.some(canDivide)) &&
+    scopes.some(({ outcome }) => outcome === "proceed_parts")
+  );
 }
 
 /** Returns the reply to a question about a change; undefined for an answer that does not fit it. */
 function changeReply(
-  { pending: { details }, changes }: HeldQuestion & { readonly pending: { readonly details: PlainDetails } },
+  { pending: { details } }: HeldQuestion & { readonly pending: { readonly details: PlainDetails } },
   { outcome, parts = [], reason }: ReviewAnswer,
   by: string,
 ): ConfirmReply | undefined {
@@ -248,7 +252,7 @@ function changeReply(
   if (outcome === "allow") return { outcome: "proceed_once", payload };
   if (outcome === "refuse")
     return { outcome: "cancel", payload: { ...payload, ...(reason === undefined ? {} : { reason }) } };
-  const chosen = confirmedParts(details, changes, parts);
+  const chosen = confirmedParts(details, parts);
   return chosen === undefined
     ? undefined
     : { outcome: "proceed_parts", payload: { ...payload, parts: chosen } };

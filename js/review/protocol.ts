@@ -22,6 +22,8 @@ export interface ChangeSummary {
   readonly removed: number;
   /** The number of hunks. */
   readonly hunks: number;
+  /** True when it can only be allowed as one, with all of its hunks. */
+  readonly whole: boolean;
 }
 
 /** A question that waits for an answer. */
@@ -47,21 +49,31 @@ export type ReviewQuestion = {
       /** Why the question does not show the whole change, so that it can only be refused. */
       readonly incomplete?: string;
       readonly changes: readonly ChangeSummary[];
-      /** True when some of the hunks can be allowed alone. */
+      /** True when a part can be allowed alone: a change, a hunk, or lines of one. */
       readonly hasParts: boolean;
     }
   | { readonly kind: "directory"; readonly dir: string; readonly access: "read" | "write" }
 );
 
-/** The answers that the page can give. `allow_parts` allows the chosen hunks only. */
+/** The answers that the page can give. `allow_parts` allows the chosen parts only. */
 export type ReviewOutcome = "allow" | "allow_parts" | "refuse";
 
-/** The chosen hunks of one change. */
+/** The chosen lines of one hunk. */
+export interface ChosenLines {
+  /** The number of the hunk, from 0. */
+  readonly hunk: number;
+  /** The numbers of its removed and added lines, from 0, in ascending order. Unchanged lines are counted too. */
+  readonly rows: readonly number[];
+}
+
+/** The chosen hunks of one change. A change that is made as one is chosen when it is named. */
 export interface ChosenHunks {
   /** The number of the change in its question, from 0. */
   readonly change: number;
   /** The numbers of its hunks, from 0, in ascending order. */
   readonly hunks: readonly number[];
+  /** Hunks of which only some lines are chosen. */
+  readonly lines?: readonly ChosenLines[] | undefined;
 }
 
 /** The body of `POST /review/approvals/ID`. */
@@ -69,7 +81,7 @@ export interface ReviewAnswer {
   readonly outcome: ReviewOutcome;
   /** The digest of the question that was drawn; required for a change. */
   readonly digest?: string | undefined;
-  /** The chosen hunks, with `allow_parts`. */
+  /** The chosen parts, with `allow_parts`. Nothing of a change that they do not name is made. */
   readonly parts?: readonly ChosenHunks[] | undefined;
   /** The reason of a refusal, for the model. */
   readonly reason?: string | undefined;

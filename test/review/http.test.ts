@@ -182,6 +182,76 @@ describe("a question", () => {
     expect(await backend.readText("/w/a.txt")).toBe(TWO_HUNKS.replace("line 33\r", "line thirty-three\r"));
   });
 
+  it("is allowed line by line: a removed line that is left out stays", async () => {
+    const { backend, ws, hub, page } = await openPlace({ "a.txt": "\ufeffone\r\ntwo\r\nthree" });
+    const client = await logIn(page, "answer", "ana");
+    const call = ws.call("write_file", { path: "a.txt", content: "\ufeffone\r\n2\r\nzwei\r\ndrei" });
+    const id = await firstQuestion(hub);
+    const rows = (await (await client.get(`approvals/${id}/changes/0`)).json()) as ChangeRows;
+    expect(rows.hunks.map(({ lines }) => lines.split("\n"))).toEqual([
+      [
+        " one\r",
+        "-two\r",
+        "-three",
+        "\\ No newline at end of file",
+        "+2\r",
+        "+zwei\r",
+        "+drei",
+        "\\ No newline at end of file",
+      ],
+    ]);
+    const answer = (lines: unknown, hunks: readonly number[] = []) =>
+      client.post(`approvals/${id}`, {
+        outcome: "allow_parts",
+        digest: rows.digest,
+        parts: [{ change: 0, hunks, lines }],
+      });
+    expect((await answer([{ hunk: 0, rows: [0] }])).status).toBe(400);
+    expect((await answer([{ hunk: 0, rows: [6] }])).status).toBe(400);
+    expect((await answer([{ hunk: 0, rows: [3, 3] }])).status).toBe(400);
+    expect((await answer([{ hunk: 0, rows: [3] }], [0])).status).toBe(400);
+    expect((await answer([{ hunk: 0, rows: [] }])).status).toBe(400);
+    expect((await answer([{ hunk: 0, rows: [1, 4] }])).status).toBe(200);
+    const result = await call;
+    expect(await backend.readText("/w/a.txt")).toBe("\ufeffone\r\nthree\r\nzwei\r\n");
+    expect(result.text).toContain("0 of 1 hunk and some lines of 1 more of a.txt");
+  });
+
+  it("is allowed by whole changes: what is left out is not made", async () => {
+    const { backend, ws, hub, page } = await openPlace({ "a.txt": "1\n", "b.txt": "2\n", "c.txt": "3\n" });
+    const client = await logIn(page);
+    const patch =
+      "*** Begin Patch\n*** Add File: new.txt\n+new\n*** Delete File: a.txt\n*** Delete File: b.txt\n*** Update File: c.txt\n*** Move to: d.txt\n*** End Patch\n";
+    const call = ws.call("apply_patch", { patch });
+    const id = await firstQuestion(hub);
+    const [question] = ((await (await client.get("state")).json()) as ReviewSnapshot).state.waiting;
+    const changes = question?.kind === "change" ? question.changes : [];
+    expect(question).toMatchObject({ hasParts: true });
+    expect(changes.map(({ path, kind, whole }) => [path, kind, whole])).toEqual([
+      ["/w/new.txt", "create", true],
+      ["/w/a.txt", "delete", true],
+      ["/w/b.txt", "delete", true],
+      ["/w/d.txt", "move", true],
+    ]);
+    const digest = question?.kind === "change" ? question.digest : "";
+    const answer = (parts: unknown) =>
+      client.post(`approvals/${id}`, { outcome: "allow_parts", digest, parts });
+    expect((await answer([{ change: 4, hunks: [] }])).status).toBe(400);
+    const named = [1, 1].map((change) => ({ change, hunks: [] }));
+    expect((await answer(named)).status).toBe(400);
+    expect(
+      (
+        await answer([
+          { change: 1, hunks: [0] },
+          { change: 3, hunks: [] },
+        ])
+      ).status,
+    ).toBe(200);
+    expect((await call).ok).toBe(true);
+    const names = ["a.txt", "b.txt", "c.txt", "d.txt", "new.txt"];
+    expect(names.filter((name) => backend.existsSync(`/w/${name}`))).toEqual(["b.txt", "d.txt"]);
+  });
+
   it("is refused with a reason that the model is told", async () => {
     const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
     const client = await logIn(page, "answer", "ana");

@@ -1,13 +1,14 @@
 /** The state of the page in the browser, its keys, and the rows of a diff: pure functions, without a browser. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { changedLines } from "../../js/review/page/choice.ts";
 import { textParts, visibleText } from "../../js/review/page/diff/escapes.ts";
 import { diffRows, MAX_ROW_CHARS } from "../../js/review/page/diff/rows.ts";
 import { ROW_HEIGHT, visibleRows } from "../../js/review/page/diff/virtual-list.ts";
 import { STATES } from "../../js/review/page/fixtures.ts";
 import { effectOfKey } from "../../js/review/page/keys.ts";
 import {
-  chosenHunkCount,
+  choiceCounts,
   chosenParts,
   KEY_GUARD_MS,
   type PageState,
@@ -50,15 +51,82 @@ describe("an answer", () => {
       (before, key) => reducePage(before, { type: "toggle", key }),
       state("waiting"),
     );
-    expect([chosenHunkCount(none), whyNotAllowed(none)]).toEqual([0, "No hunk is chosen."]);
+    expect([choiceCounts(none).chosen, whyNotAllowed(none)]).toEqual([0, "No hunk is chosen."]);
     const one = reducePage(none, { type: "toggle", key: "0:1" });
     expect([chosenParts(one), whyNotAllowed(one)]).toEqual([[{ change: 0, hunks: [1] }], undefined]);
-    const whole = reducePage(state("several-files"), { type: "toggle", key: "0:0" });
-    expect(chosenHunkCount(whole)).toBe(2);
+  });
+
+  it("allows whole changes, also those without hunks, and files at once", () => {
+    const toggle = (before: PageState, ...keys: string[]): PageState =>
+      keys.reduce((last, key) => reducePage(last, { type: "toggle", key }), before);
+    const all = state("several-files");
+    expect(choiceCounts(all)).toEqual({ chosen: 3, partly: 0, all: 3, areHunks: false });
+    expect(chosenParts(toggle(all, "1"))).toEqual([
+      { change: 0, hunks: [0] },
+      { change: 2, hunks: [] },
+    ]);
+    expect(chosenParts(toggle(all, "2", "0"))).toEqual([{ change: 1, hunks: [0] }]);
+    expect(whyNotAllowed(toggle(all, "0", "1", "2"))).toBe("Nothing is chosen.");
+    // A file of which one hunk is left out is chosen again as one, and then left out as one.
+    const hunk = toggle(state("waiting"), "0:1");
+    expect([choiceCounts(toggle(hunk, "0")).chosen, choiceCounts(toggle(hunk, "0", "0")).chosen]).toEqual([
+      2, 0,
+    ]);
+  });
+
+  it("allows the chosen lines of a hunk", () => {
+    const toggle = (before: PageState, ...lines: number[]): PageState =>
+      lines.reduce((last, line) => reducePage(last, { type: "toggle", key: "0:0", line }), before);
+    const some = toggle(state("waiting"), 4);
+    expect(chosenParts(some)).toEqual([{ change: 0, hunks: [1], lines: [{ hunk: 0, rows: [2, 3] }] }]);
+    expect(choiceCounts(some)).toMatchObject({ chosen: 1, partly: 1, all: 2 });
+    // A line that the hunk does not change cannot be chosen, and all lines are the hunk.
+    expect(toggle(some, 1).leftOut.get("q1")).toBe(some.leftOut.get("q1"));
+    expect(chosenParts(toggle(some, 4))).toEqual([{ change: 0, hunks: [0, 1] }]);
+    expect(chosenParts(toggle(some, 2, 3))).toEqual([{ change: 0, hunks: [1] }]);
+    expect(chosenParts(toggle(some, 2, 3, 3))).toEqual([
+      { change: 0, hunks: [1], lines: [{ hunk: 0, rows: [3] }] },
+    ]);
+  });
+
+  it("counts no line that says that a last line has no end", () => {
+    expect(changedLines(" a\n-b\n\\ No newline at end of file\n+c\n+d")).toEqual([1, 2, 3]);
+    expect(changedLines("")).toEqual([]);
   });
 });
 
+/** Returns the state after keys, each long after the one before. */
+const press = (before: PageState, ...keys: string[]): PageState =>
+  keys.reduce((last, key) => {
+    const effect = effectOfKey(last, key, last.chosenAt + LATER);
+    return effect === undefined || effect.type === "allow" ? last : reducePage(last, effect);
+  }, before);
+
 describe("a key", () => {
+  it("chooses lines: v begins, n and p go over the changed ones of all hunks, space leaves one out", () => {
+    const lines = press(state("waiting"), "v");
+    expect([lines.hunk, lines.line]).toEqual([0, 2]);
+    expect(press(lines, "n", "n")).toMatchObject({ hunk: 0, line: 4 });
+    expect(press(lines, "n", "n", "n")).toMatchObject({ hunk: 1, line: 2 });
+    expect(press(lines, "n", "n", "n", "p")).toMatchObject({ hunk: 0, line: 4 });
+    expect(press(lines, "p")).toMatchObject({ hunk: 0, line: 2 });
+    expect(chosenParts(press(lines, " ", "n", " "))).toEqual([
+      { change: 0, hunks: [1], lines: [{ hunk: 0, rows: [4] }] },
+    ]);
+    for (const key of ["v", "Escape"]) expect(press(lines, key).line, key).toBeUndefined();
+    expect(press(lines, "j").line).toBeUndefined();
+    // Nothing of a question without parts, and nothing of a change that is made as one.
+    expect(press(state("incomplete"), "v").line).toBeUndefined();
+    expect(press(state("several-files"), "n", "v").line).toBeUndefined();
+    expect(press(state("watching"), "v").line).toBeUndefined();
+  });
+
+  it("leaves out a change without hunks", () => {
+    const marked = press(state("several-files"), "n", "n");
+    expect(marked.hunk).toBe(2);
+    expect(chosenParts(press(marked, " ")).map(({ change }) => change)).toEqual([0, 1]);
+  });
+
   it("answers no question that has just appeared, and none behind a dialog", () => {
     const shown = { ...state("waiting"), chosenAt: 1000 };
     for (const key of ["a", "r", " "]) {

@@ -15,6 +15,7 @@ const EDIT: ChangeSummary = {
   added: 4,
   removed: 2,
   hunks: 2,
+  whole: false,
 };
 
 const QUESTION: ReviewQuestion & { readonly kind: "change" } = {
@@ -78,11 +79,11 @@ const PATCH: ReviewQuestion & { readonly kind: "change" } = {
   tool: "apply_patch",
   risk: "medium",
   digest: "sha256:0b",
-  hasParts: false,
+  hasParts: true,
   changes: [
-    { path: "/repo/src/cart.ts", kind: "edit", type: "file", added: 9, removed: 1, hunks: 1 },
-    { path: "/repo/src/money.ts", kind: "create", type: "file", added: 2, removed: 0, hunks: 1 },
-    { path: "/repo/src/old.ts", kind: "delete", type: "file", added: 0, removed: 0, hunks: 0 },
+    { path: "/repo/src/cart.ts", kind: "edit", type: "file", added: 1, removed: 1, hunks: 1, whole: false },
+    { path: "/repo/src/money.ts", kind: "create", type: "file", added: 2, removed: 0, hunks: 1, whole: true },
+    { path: "/repo/src/old.ts", kind: "delete", type: "file", added: 0, removed: 0, hunks: 0, whole: true },
   ],
 };
 
@@ -185,11 +186,24 @@ export const STATES: Readonly<Record<string, PageState>> = {
   waiting: READY,
   "narrow-list": { ...READY, pane: "waiting" },
   "narrow-live": { ...READY, pane: "live" },
-  "some-hunks": { ...READY, leftOut: new Map([[QUESTION.id, new Set(["0:1"])]]), hunk: 1 },
+  "some-hunks": { ...READY, leftOut: new Map([[QUESTION.id, new Map([["0:1", "all"]])]]), hunk: 1 },
+  "some-lines": {
+    ...READY,
+    leftOut: new Map([[QUESTION.id, new Map([["0:0", new Set([4])]])]]),
+    hunk: 0,
+    line: 3,
+  },
   "several-files": {
     ...READY,
     chosen: PATCH.id,
     rows: new Map([[PATCH.id, { pages: PATCH_ROWS, isComplete: true }]]),
+  },
+  "some-files": {
+    ...READY,
+    chosen: PATCH.id,
+    rows: new Map([[PATCH.id, { pages: PATCH_ROWS, isComplete: true }]]),
+    leftOut: new Map([[PATCH.id, new Map([["1", "all"]])]]),
+    hunk: 2,
   },
   directory: { ...READY, chosen: DIRECTORY.id },
   loading: { ...READY, rows: new Map() },

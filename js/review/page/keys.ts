@@ -1,11 +1,13 @@
 /** The keys of the page. */
+import { changedLines } from "./choice.ts";
 import {
+  canChooseParts,
   chosenQuestion,
-  hunkKeys,
   KEY_GUARD_MS,
   type PageAction,
   type PageState,
   type Screen,
+  stopsOfChosen,
   whyNotAllowed,
   whyNotRefused,
 } from "./store.ts";
@@ -13,13 +15,14 @@ import {
 /** The keys with what they do, for the dialog that lists them. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string])[] = [
   [["j", "k"], "the next and the previous question"],
-  [["n", "p"], "the next and the previous hunk"],
-  [["Space"], "choose or leave out the marked hunk"],
+  [["n", "p"], "the next and the previous hunk, or line"],
+  [["Space"], "choose or leave out the marked hunk, or line"],
+  [["v"], "choose lines of the marked hunk, and hunks again"],
   [["a"], "allow once what is chosen"],
   [["r"], "refuse, with a reason for the model"],
   [["g"], "then r, t, p, s or a: waiting, timeline, policy, search, activity"],
   [["?"], "these keys"],
-  [["Esc"], "close a dialog"],
+  [["Esc"], "close a dialog, or choose hunks again"],
 ];
 
 /** The screens, by the key that follows `g`. */
@@ -59,15 +62,21 @@ export function effectOfKey(state: PageState, key: string, now: number): KeyEffe
     case "k":
       return { type: "step", by: -1, now };
     case "n":
-      return hunkStep(state, 1);
+      return state.line === undefined ? hunkStep(state, 1) : lineStep(state, 1);
     case "p":
-      return hunkStep(state, -1);
+      return state.line === undefined ? hunkStep(state, -1) : lineStep(state, -1);
+    case "v":
+      return canChooseParts(state) ? { type: "lines", hunk: state.hunk } : undefined;
+    case "Escape":
+      return state.line === undefined ? undefined : { type: "lines", hunk: state.hunk };
   }
   if (now - state.chosenAt < KEY_GUARD_MS || chosenQuestion(state) === undefined) return undefined;
   switch (key) {
     case " ": {
-      const marked = hunkKeys(state.rows.get(state.chosen ?? ""))[state.hunk];
-      return marked === undefined ? undefined : { type: "toggle", key: marked };
+      const marked = stopsOfChosen(state)[state.hunk];
+      if (marked === undefined) return undefined;
+      const { key } = marked;
+      return { type: "toggle", key, ...(state.line === undefined ? {} : { line: state.line }) };
     }
     case "a":
       return whyNotAllowed(state) === undefined ? { type: "allow" } : undefined;
@@ -79,7 +88,21 @@ export function effectOfKey(state: PageState, key: string, now: number): KeyEffe
 }
 
 function hunkStep(state: PageState, by: 1 | -1): KeyEffect {
-  const count = hunkKeys(state.rows.get(state.chosen ?? "")).length;
   const hunk = state.hunk + by;
-  return hunk < 0 || hunk >= count ? undefined : { type: "hunk", hunk };
+  return stopsOfChosen(state)[hunk] === undefined ? undefined : { type: "hunk", hunk };
+}
+
+/** Goes to the changed line after or before the marked one, which may be in another hunk. */
+function lineStep(state: PageState, by: 1 | -1): KeyEffect {
+  const stops = stopsOfChosen(state);
+  const lines = changedLines(stops[state.hunk]?.lines ?? "");
+  const next = lines[lines.indexOf(state.line ?? -1) + by];
+  if (next !== undefined) return { type: "line", hunk: state.hunk, line: next };
+  for (let hunk = state.hunk + by; stops[hunk] !== undefined; hunk += by) {
+    const stop = stops[hunk];
+    const line =
+      stop === undefined || stop.isWhole ? undefined : changedLines(stop.lines).at(by === 1 ? 0 : -1);
+    if (line !== undefined) return { type: "line", hunk, line };
+  }
+  return undefined;
 }

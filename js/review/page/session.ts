@@ -1,10 +1,9 @@
 /** Connects the state of the page with its server: logs in, follows the events, loads rows and sends answers. */
 import type { Signal } from "@preact/signals";
 import {
-  chosenHunkCount,
   chosenParts,
   chosenQuestion,
-  hunkKeys,
+  isAllChosen,
   type PageAction,
   type PageState,
   reducePage,
@@ -80,7 +79,7 @@ export function startSession(
     const now = state.value;
     const question = chosenQuestion(now);
     if (question === undefined) return;
-    const isPart = outcome === "allow" && chosenHunkCount(now) < hunkKeys(now.rows.get(question.id)).length;
+    const isPart = outcome === "allow" && !isAllChosen(now);
     const given = isPart ? "allow_parts" : outcome;
     const reason = now.reason.trim();
     dispatch({ type: "sending", id: question.id });

@@ -4,8 +4,20 @@
  * The part that all pages share comes from the server (`../state.ts`). The rest is what this person does here: the
  * chosen question and hunks, an open dialog, and how the connection is.
  */
+import {
+  chosenOf,
+  type ChoiceCounts,
+  changedLines,
+  countChosen,
+  type LeftOutParts,
+  type Stop,
+  stopsOf,
+  withToggledLine,
+  withToggledPart,
+} from "./choice.ts";
 import type {
   ChangeRows,
+  ChosenHunks,
   ReviewEvent,
   ReviewOutcome,
   ReviewQuestion,
@@ -80,10 +92,12 @@ export interface PageState {
   /** When the chosen question appeared, in milliseconds of the page's clock. */
   readonly chosenAt: number;
   readonly rows: ReadonlyMap<string, LoadedRows>;
-  /** The hunks that are not chosen, as `CHANGE:HUNK`, by question. Every other hunk is chosen. */
-  readonly leftOut: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What is not chosen, by question. Everything else is chosen. */
+  readonly leftOut: ReadonlyMap<string, LeftOutParts>;
   /** The number of the marked hunk among all of the chosen question. */
   readonly hunk: number;
+  /** The number of the marked line in the marked hunk while lines are chosen; undefined while hunks are. */
+  readonly line: number | undefined;
   readonly dialog: "refuse" | "keys" | undefined;
   /** The reason of a refusal, as typed. */
   readonly reason: string;
@@ -102,7 +116,11 @@ export type PageAction =
   | { readonly type: "choose"; readonly id: string; readonly now: number }
   | { readonly type: "step"; readonly by: 1 | -1; readonly now: number }
   | { readonly type: "hunk"; readonly hunk: number }
-  | { readonly type: "toggle"; readonly key: string }
+  /** Chooses or leaves out a part, all of a change by its number, or a line of a hunk. */
+  | { readonly type: "toggle"; readonly key: string; readonly line?: number }
+  /** Begins to choose lines of the hunk with this number, or ends it. */
+  | { readonly type: "lines"; readonly hunk: number }
+  | { readonly type: "line"; readonly hunk: number; readonly line: number }
   | { readonly type: "dialog"; readonly dialog: PageState["dialog"] }
   | { readonly type: "reason"; readonly reason: string }
   | { readonly type: "sending"; readonly id: string }
@@ -133,6 +151,7 @@ export const FIRST_STATE: PageState = {
   rows: new Map(),
   leftOut: new Map(),
   hunk: 0,
+  line: undefined,
   dialog: undefined,
   reason: "",
   sending: undefined,
@@ -172,9 +191,13 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "step":
       return step(state, action.by, action.now);
     case "hunk":
-      return { ...state, hunk: action.hunk };
+      return action.hunk === state.hunk ? state : { ...state, hunk: action.hunk, line: undefined };
     case "toggle":
-      return toggle(state, action.key);
+      return toggle(state, action.key, action.line);
+    case "lines":
+      return toggleLines(state, action.hunk);
+    case "line":
+      return { ...state, hunk: action.hunk, line: action.line };
     case "dialog":
       return { ...state, dialog: action.dialog };
     case "reason":
@@ -220,7 +243,9 @@ export function whyNotAllowed(state: PageState): string | undefined {
   if (rows?.failure !== undefined) return "The change could not be loaded.";
   if (rows?.isComplete !== true) return "The change is being loaded.";
   if (rows.pages.some(({ digest }) => digest !== question.digest)) return "Another change is shown.";
-  return chosenHunkCount(state) === 0 && hunkKeys(rows).length > 0 ? "No hunk is chosen." : undefined;
+  const { chosen, partly, all, areHunks } = choiceCounts(state);
+  if (chosen + partly > 0 || all === 0) return undefined;
+  return areHunks ? "No hunk is chosen." : "Nothing is chosen.";
 }
 
 /** Returns why the chosen question cannot be refused now; undefined if it can. */
@@ -231,37 +256,31 @@ export function whyNotRefused(state: PageState): string | undefined {
   return state.sending === undefined ? undefined : "An answer is being sent.";
 }
 
-/** Returns the keys `CHANGE:HUNK` of all hunks that have arrived, in their order. */
-export function hunkKeys(rows: LoadedRows | undefined): readonly string[] {
-  const keys: string[] = [];
-  let change = -1;
-  for (const page of rows?.pages ?? []) {
-    if (page.from === 0) change += 1;
-    for (let at = 0; at < page.hunks.length; at++) keys.push(`${change}:${page.from + at}`);
-  }
-  return keys;
+/** Returns the places at which the keys for hunks stop in the chosen question. */
+export function stopsOfChosen({ rows, chosen = "" }: PageState): readonly Stop[] {
+  return stopsOf(rows.get(chosen)?.pages);
 }
 
-/** Returns the number of hunks that are chosen in the chosen question. */
-export function chosenHunkCount({ rows, leftOut, chosen = "" }: PageState): number {
-  const all = hunkKeys(rows.get(chosen));
-  const out = leftOut.get(chosen);
-  return out === undefined ? all.length : all.filter((key) => !out.has(key)).length;
+/** Returns how much of the chosen question is chosen. */
+export function choiceCounts({ rows, leftOut, chosen = "" }: PageState): ChoiceCounts {
+  return countChosen(rows.get(chosen)?.pages, leftOut.get(chosen));
 }
 
-/** Returns the chosen hunks of the chosen question, by change. */
-export function chosenParts({
-  rows,
-  leftOut,
-  chosen = "",
-}: PageState): { change: number; hunks: number[] }[] {
-  const parts = new Map<number, number[]>();
-  for (const key of hunkKeys(rows.get(chosen))) {
-    if (leftOut.get(chosen)?.has(key) === true) continue;
-    const [change = 0, hunk = 0] = key.split(":").map(Number);
-    parts.set(change, [...(parts.get(change) ?? []), hunk]);
-  }
-  return [...parts].map(([change, hunks]) => ({ change, hunks }));
+/** Returns true when everything of the chosen question is chosen. */
+export function isAllChosen(state: PageState): boolean {
+  const { chosen, all } = choiceCounts(state);
+  return chosen === all;
+}
+
+/** Returns the chosen parts of the chosen question. */
+export function chosenParts({ rows, leftOut, chosen = "" }: PageState): ChosenHunks[] {
+  return chosenOf(rows.get(chosen)?.pages, leftOut.get(chosen));
+}
+
+/** Returns true when parts of the chosen question can be chosen. */
+export function canChooseParts(state: PageState): boolean {
+  const question = chosenQuestion(state);
+  return question?.kind === "change" && question.hasParts && state.role !== "watch";
 }
 
 /** Chooses the first question that waits where none is chosen. A chosen one stays, also when it is settled. */
@@ -278,7 +297,16 @@ function withChoice(state: PageState, now: number): PageState {
 
 function choose(state: PageState, id: string, now: number): PageState {
   if (id === state.chosen) return state;
-  return { ...state, chosen: id, chosenAt: now, hunk: 0, dialog: undefined, reason: "", notice: undefined };
+  return {
+    ...state,
+    chosen: id,
+    chosenAt: now,
+    hunk: 0,
+    line: undefined,
+    dialog: undefined,
+    reason: "",
+    notice: undefined,
+  };
 }
 
 /** Chooses the question before or after the chosen one. */
@@ -289,12 +317,20 @@ function step(state: PageState, by: 1 | -1, now: number): PageState {
   return next === undefined ? state : choose(state, next.id, now);
 }
 
-function toggle(state: PageState, key: string): PageState {
-  const question = chosenQuestion(state);
-  if (question?.kind !== "change" || !question.hasParts) return state;
-  const out = new Set(state.leftOut.get(question.id));
-  if (!out.delete(key)) out.add(key);
-  return { ...state, leftOut: new Map(state.leftOut).set(question.id, out) };
+function toggle(state: PageState, key: string, line: number | undefined): PageState {
+  const { chosen = "", rows, leftOut } = state;
+  if (!canChooseParts(state)) return state;
+  const [pages, out] = [rows.get(chosen)?.pages, leftOut.get(chosen)];
+  const next = line === undefined ? withToggledPart(pages, out, key) : withToggledLine(pages, out, key, line);
+  return { ...state, leftOut: new Map(leftOut).set(chosen, next) };
+}
+
+/** Begins to choose the lines of a hunk with its first changed line, or ends it. */
+function toggleLines(state: PageState, hunk: number): PageState {
+  const stop = stopsOfChosen(state)[hunk];
+  if (stop === undefined || stop.isWhole || !canChooseParts(state)) return { ...state, line: undefined };
+  if (state.line !== undefined && state.hunk === hunk) return { ...state, line: undefined };
+  return { ...state, hunk, line: changedLines(stop.lines)[0] };
 }
 
 /** Says what was answered, and chooses the next question that waits. */

@@ -11,7 +11,7 @@ import {
 } from "../../schema/option.ts";
 import { eventStream } from "../event-stream.ts";
 import type { ReviewHub } from "../hub.ts";
-import type { ChosenHunks, ReviewAnswer } from "../protocol.ts";
+import type { ChosenHunks, ChosenLines, ReviewAnswer } from "../protocol.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 
 /** The members of an answer. */
@@ -22,6 +22,12 @@ const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
     options<ChosenHunks>("ChosenHunks", {
       change: required(integer(0)),
       hunks: required(list(integer(0))),
+      lines: list(
+        options<ChosenLines>("ChosenLines", {
+          hunk: required(integer(0)),
+          rows: required(list(integer(0), { minItems: 1 })),
+        }),
+      ),
     }),
   ),
   reason: anyText(),

@@ -1,37 +1,45 @@
 /** A diff of any length: of all its rows, only those are in the document that can be seen. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ChangeRows, ChangeSummary } from "../../protocol.ts";
-import { visibleText } from "./escapes.ts";
-import { type DiffRow, diffRows } from "./rows.ts";
-import { SafeText } from "./text.tsx";
-import { MAX_LIST_ROWS, positionOfRow, ROW_HEIGHT, visibleRows } from "./virtual-list.ts";
+import type { ChangeRows } from "../../protocol.ts";
+import { isLineOut, leftOfChange, type LeftOut, type LeftOutParts } from "../choice.ts";
+import { type DiffChoice, Row } from "./diff-row.tsx";
+import { diffRows } from "./rows.ts";
+import {
+  LINE_CHOICE_ROW_HEIGHT,
+  MAX_LIST_ROWS,
+  positionOfRow,
+  ROW_HEIGHT,
+  visibleRows,
+} from "./virtual-list.ts";
 
 /** The properties of {@link DiffView}. */
-export interface DiffViewProps {
+interface DiffViewProps extends DiffChoice {
   readonly pages: readonly ChangeRows[];
-  /** The hunks that are not chosen. */
-  readonly leftOut: ReadonlySet<string> | undefined;
-  /** True when hunks can be chosen. */
-  readonly canChoose: boolean;
+  /** What is not chosen. */
+  readonly leftOut: LeftOutParts | undefined;
   /** The number of the marked hunk. */
   readonly hunk: number;
-  onToggle(key: string): void;
-  onHunk(hunk: number): void;
+  /** The number of the marked line of the marked hunk while lines are chosen. */
+  readonly line: number | undefined;
 }
 
-const NOTHING_LEFT_OUT: ReadonlySet<string> = new Set();
+const NOTHING_LEFT_OUT: LeftOutParts = new Map();
 
 /** The number of rows that are drawn before the height of the list is known. */
 const FIRST_HEIGHT = 1200;
 
 /** Draws a diff. */
 export function DiffView(props: DiffViewProps): JSX.Element {
-  const { pages, leftOut = NOTHING_LEFT_OUT, hunk } = props;
+  const { pages, leftOut = NOTHING_LEFT_OUT, hunk, line } = props;
   const diff = useMemo(() => diffRows(pages), [pages]);
+  const leftByChange = useMemo(() => leftOfChange(pages, leftOut), [pages, leftOut]);
   const list = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: FIRST_HEIGHT });
   const isFirst = useRef(true);
+  const choosesLines = line !== undefined;
+  const rowHeight = choosesLines ? LINE_CHOICE_ROW_HEIGHT : ROW_HEIGHT;
+  const drawnHeight = useRef(rowHeight);
 
   useLayoutEffect(() => {
     const element = list.current;
@@ -43,25 +51,38 @@ export function DiffView(props: DiffViewProps): JSX.Element {
     return () => observer.disconnect();
   }, []);
 
-  // The marked hunk is scrolled to when a key has marked another one.
+  // The rows that can be seen stay where they are when all rows become higher or lower.
   useLayoutEffect(() => {
-    const [element, row] = [list.current, diff.hunkRows[hunk]];
-    if (isFirst.current || element === null || row === undefined) {
+    const element = list.current;
+    if (element === null || drawnHeight.current === rowHeight) return;
+    element.scrollTop = (element.scrollTop / drawnHeight.current) * rowHeight;
+    drawnHeight.current = rowHeight;
+  }, [rowHeight]);
+
+  // What is marked is scrolled to when a key has marked something else.
+  useLayoutEffect(() => {
+    const [element, head] = [list.current, diff.hunkRows[hunk]];
+    if (isFirst.current || element === null || head === undefined) {
       isFirst.current = false;
       return;
     }
+    const inHunk =
+      line === undefined
+        ? -1
+        : diff.rows.findIndex(
+            (one, at) => at > head && "line" in one && one.index === hunk && one.line === line,
+          );
+    const row = inHunk < 0 ? head : inHunk;
     const [top, bottom] = [element.scrollTop, element.scrollTop + element.clientHeight];
-    if (row * ROW_HEIGHT < top || (row + 3) * ROW_HEIGHT > bottom)
-      element.scrollTop = positionOfRow(row, element.clientHeight);
-  }, [hunk]);
+    if (row * rowHeight < top || (row + 3) * rowHeight > bottom)
+      element.scrollTop = positionOfRow(row, element.clientHeight, rowHeight);
+  }, [hunk, line]);
 
   const count = Math.min(diff.rows.length, MAX_LIST_ROWS);
-  const { start, end } = visibleRows(view.top, view.height, count);
-  const marked = diff.rows[diff.hunkRows[hunk] ?? -1];
-  const markedKey = marked?.kind === "hunk" ? marked.key : undefined;
+  const { start, end } = visibleRows(view.top, view.height, count, rowHeight);
   return (
     <div
-      class="diff"
+      class={`diff${choosesLines ? " lines" : ""}`}
       role="grid"
       aria-label="The change, line by line"
       aria-readonly="true"
@@ -73,153 +94,34 @@ export function DiffView(props: DiffViewProps): JSX.Element {
         setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })
       }
     >
-      <div class="diff-rows" role="presentation" style={{ height: `${count * ROW_HEIGHT}px` }}>
+      <div class="diff-rows" role="presentation" style={{ height: `${count * rowHeight}px` }}>
         <div
           class="diff-window"
           role="presentation"
-          style={{ transform: `translateY(${start * ROW_HEIGHT}px)` }}
+          style={{ transform: `translateY(${start * rowHeight}px)` }}
         >
-          {diff.rows.slice(start, end).map((row, index) => (
-            <Row
-              key={start + index}
-              row={row}
-              number={start + index}
-              isOut={"key" in row && leftOut.has(row.key)}
-              isMarked={"key" in row && row.key === markedKey}
-              view={props}
-            />
-          ))}
+          {diff.rows.slice(start, end).map((row, index) => {
+            const left: LeftOut | undefined = "key" in row ? leftOut.get(row.key) : undefined;
+            const isMarked = "index" in row && row.index === hunk;
+            return (
+              <Row
+                key={start + index}
+                row={row}
+                number={start + index}
+                left={row.kind === "file" ? leftByChange.get(row.number) : partOf(left)}
+                isOut={"line" in row ? isLineOut(left, row.line) : left === "all"}
+                isMarked={isMarked && (!("line" in row) || row.line === line)}
+                canChooseLine={isMarked && choosesLines && props.canChoose}
+                view={props}
+              />
+            );
+          })}
         </div>
       </div>
     </div>
   );
 }
 
-interface RowProps {
-  readonly row: DiffRow;
-  readonly number: number;
-  readonly isOut: boolean;
-  readonly isMarked: boolean;
-  readonly view: DiffViewProps;
-}
-
-/** The sign of a row, and the word for whoever hears the page. */
-const SIGNS = { added: ["+", "added: "], removed: ["−", "removed: "], same: [" ", ""] } as const;
-
-function Row({ row, number, isOut, isMarked, view }: RowProps): JSX.Element {
-  const rowIndex = number + 1;
-  const state = `${isOut ? " out" : ""}${isMarked ? " marked" : ""}`;
-  switch (row.kind) {
-    case "file":
-      return (
-        <div class="row file" role="row" aria-rowindex={rowIndex}>
-          <span role="gridcell" aria-colspan={3} class="whole">
-            <FileHead change={row.change} />
-          </span>
-        </div>
-      );
-    case "hunk":
-      return (
-        <div class={`row hunk${state}`} role="row" aria-rowindex={rowIndex}>
-          <span role="gridcell" aria-colspan={3} class="whole">
-            {view.canChoose ? (
-              <label class="choice">
-                <input
-                  type="checkbox"
-                  checked={!isOut}
-                  onChange={() => view.onToggle(row.key)}
-                  onFocus={() => view.onHunk(row.index)}
-                  aria-label={`Hunk ${row.index + 1}: ${row.text}`}
-                />
-                <span class="hunk-text">{row.text}</span>
-              </label>
-            ) : (
-              <span class="hunk-text">{row.text}</span>
-            )}
-            {isOut && <span class="tag">left out</span>}
-          </span>
-        </div>
-      );
-    case "detail":
-      return (
-        <div class="row detail" role="row" aria-rowindex={rowIndex}>
-          <span role="gridcell" aria-colspan={3} class="whole">
-            <SafeText text={row.text} />
-          </span>
-        </div>
-      );
-    default: {
-      const [sign, word] = SIGNS[row.kind];
-      return (
-        <div class={`row ${row.kind}${state}`} role="row" aria-rowindex={rowIndex}>
-          <span role="gridcell" class="number">
-            {row.old ?? (row.isRest ? "…" : "")}
-          </span>
-          <span role="gridcell" class="number">
-            {row.new ?? (row.isRest ? "…" : "")}
-          </span>
-          <span role="gridcell" class="code">
-            <span class="sign" aria-hidden="true">
-              {sign}
-            </span>
-            {word !== "" && <span class="unseen">{word}</span>}
-            <SafeText text={row.text} />
-          </span>
-        </div>
-      );
-    }
-  }
-}
-
-/** The kind of change of a path, in a word. */
-const KIND_WORDS: Readonly<Record<ChangeSummary["kind"], string>> = {
-  create: "new",
-  edit: "edit",
-  delete: "delete",
-  move: "move",
-  copy: "copy",
-};
-
-function FileHead({ change }: { readonly change: ChangeSummary }): JSX.Element {
-  const { path, kind, type, from, mode, added, removed } = change;
-  return (
-    <>
-      <span class={`tag ${kind}`}>
-        {KIND_WORDS[kind]}
-        {type === "file" ? "" : ` ${type}`}
-      </span>{" "}
-      <span class="path" title={visibleText(path)}>
-        {from !== undefined && (
-          <>
-            <SafeText text={from} /> →{" "}
-          </>
-        )}
-        <SafeText text={path} />
-      </span>
-      {mode !== undefined && <span class="tag">mode {mode}</span>}
-      {added + removed > 0 && <LineCounts added={added} removed={removed} />}
-    </>
-  );
-}
-
-/** Draws the numbers of added and removed lines. */
-export function LineCounts({
-  added,
-  removed,
-}: {
-  readonly added: number;
-  readonly removed: number;
-}): JSX.Element {
-  return (
-    <span class="counts">
-      <span class="plus">
-        +{added}
-        <span class="unseen"> lines added</span>
-      </span>{" "}
-      <span class="minus">
-        −{removed}
-        <span class="unseen"> lines removed</span>
-      </span>
-    </span>
-  );
+function partOf(left: LeftOut | undefined): "none" | "part" | "all" {
+  return left === undefined ? "none" : left === "all" ? "all" : "part";
 }

@@ -3,10 +3,22 @@ import type { ChangeRows, ChangeSummary } from "../../protocol.ts";
 
 /** One row of a diff. */
 export type DiffRow =
-  /** The head of a change. */
-  | { readonly kind: "file"; readonly change: ChangeSummary; readonly number: number }
-  /** The head of a hunk. `key` is `CHANGE:HUNK`, `index` its number among all hunks of the question. */
-  | { readonly kind: "hunk"; readonly text: string; readonly key: string; readonly index: number }
+  /** The head of a change. `index` is its number among the marked places if it has no hunks, `key` its number. */
+  | {
+      readonly kind: "file";
+      readonly change: ChangeSummary;
+      readonly number: number;
+      readonly key: string;
+      readonly index: number | undefined;
+    }
+  /** The head of a hunk. `key` is that of its choice, `index` its number among the marked places of the question. */
+  | {
+      readonly kind: "hunk";
+      readonly text: string;
+      readonly key: string;
+      readonly index: number;
+      readonly isWhole: boolean;
+    }
   /** A line. One that is very long takes several rows; all but the first are `isRest`, without a number. */
   | {
       readonly kind: "added" | "removed" | "same";
@@ -15,6 +27,10 @@ export type DiffRow =
       readonly new: number | undefined;
       readonly isRest: boolean;
       readonly key: string;
+      /** The number of its hunk among the marked places of the question. */
+      readonly index: number;
+      /** Its number in the hunk, from 0. */
+      readonly line: number;
     }
   /** A row that is no line: an argument, or bytes. */
   | { readonly kind: "detail"; readonly text: string };
@@ -22,7 +38,7 @@ export type DiffRow =
 /** The rows of a question. */
 export interface DiffRows {
   readonly rows: readonly DiffRow[];
-  /** The numbers of the rows that are the heads of hunks. */
+  /** The numbers of the rows that can be marked: the heads of hunks, and of changes without any. */
   readonly hunkRows: readonly number[];
   /** True when every line of a file ends with CR LF. The CR is then not shown in each line. */
   readonly hasCrlf: boolean;
@@ -46,16 +62,21 @@ export function diffRows(pages: readonly ChangeRows[]): DiffRows {
   for (const { change, from, hunks, details } of pages) {
     if (from === 0) {
       number += 1;
-      rows.push({ kind: "file", change, number });
+      const isEmpty = hunks.length === 0;
+      if (isEmpty) hunkRows.push(rows.length);
+      const index = isEmpty ? hunkRows.length - 1 : undefined;
+      rows.push({ kind: "file", change, number, key: `${number}`, index });
       for (const text of details) for (const part of partsOf(text)) rows.push({ kind: "detail", text: part });
     }
     for (const [at, hunk] of hunks.entries()) {
       const { oldStart, oldLines, newStart, newLines, lines } = hunk;
-      const key = `${number}:${from + at}`;
+      const isWhole = change.whole;
+      const key = isWhole ? `${number}` : `${number}:${from + at}`;
       hunkRows.push(rows.length);
+      const index = hunkRows.length - 1;
       const text = `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
-      rows.push({ kind: "hunk", text, key, index: hunkRows.length - 1 });
-      pushLines(rows, lines, { old: oldStart, new: newStart, key, hasCrlf });
+      rows.push({ kind: "hunk", text, key, index, isWhole });
+      pushLines(rows, lines, { old: oldStart, new: newStart, key, index, hasCrlf });
     }
   }
   return { rows, hunkRows, hasCrlf };
@@ -65,24 +86,32 @@ export function diffRows(pages: readonly ChangeRows[]): DiffRows {
 function pushLines(
   rows: DiffRow[],
   lines: string,
-  start: { readonly old: number; readonly new: number; readonly key: string; readonly hasCrlf: boolean },
+  start: {
+    readonly old: number;
+    readonly new: number;
+    readonly key: string;
+    readonly index: number;
+    readonly hasCrlf: boolean;
+  },
 ): void {
-  const { key, hasCrlf } = start;
-  let [before, after] = [start.old, start.new];
+  const { key, index, hasCrlf } = start;
+  let [before, after, line] = [start.old, start.new, -1];
   for (let from = 0; from <= lines.length; ) {
     const found = lines.indexOf("\n", from);
     const end = found < 0 ? lines.length : found;
     const kind = KIND_BY_MARK[lines[from] ?? " "];
     if (kind === undefined) rows.push({ kind: "detail", text: lines.slice(from, end) });
     else {
+      line += 1;
       const isCr = hasCrlf && end > from + 1 && lines[end - 1] === "\r";
       const text = lines.slice(from + 1, isCr ? end - 1 : end);
       const old = kind === "added" ? undefined : before++;
       const now = kind === "removed" ? undefined : after++;
-      if (text.length <= MAX_ROW_CHARS) rows.push({ kind, text, old, new: now, isRest: false, key });
+      if (text.length <= MAX_ROW_CHARS)
+        rows.push({ kind, text, old, new: now, isRest: false, key, index, line });
       else {
-        for (const [index, part] of partsOf(text).entries()) {
-          const isRest = index > 0;
+        for (const [at, part] of partsOf(text).entries()) {
+          const isRest = at > 0;
           rows.push({
             kind,
             text: part,
@@ -90,6 +119,8 @@ function pushLines(
             new: isRest ? undefined : now,
             isRest,
             key,
+            index,
+            line,
           });
         }
       }

@@ -1,15 +1,15 @@
 /** The chosen question: what it is about, its diff, and the answers. */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { ChoiceCounts } from "../choice.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { SafeText } from "../diff/text.tsx";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
 import {
+  canChooseParts,
+  choiceCounts,
   chosenEnd,
-  chosenHunkCount,
   chosenQuestion,
-  hunkKeys,
-  type PageState,
   whyNotAllowed,
   whyNotRefused,
 } from "../store.ts";
@@ -167,16 +167,20 @@ function Body({
   if (rows?.failure !== undefined)
     return <p class="bar failure">The change could not be loaded: {rows.failure}</p>;
   if (rows === undefined || rows.pages.length === 0) return <p class="empty">Loading the change…</p>;
-  const canChoose = question.hasParts && chosenQuestion(state) !== undefined && state.role !== "watch";
   return (
     <DiffView
       key={question.id}
       pages={rows.pages}
       leftOut={state.leftOut.get(question.id)}
-      canChoose={canChoose}
+      canChoose={canChooseParts(state)}
       hunk={state.hunk}
-      onToggle={(key) => effects.dispatch({ type: "toggle", key })}
+      line={state.line}
+      onToggle={(key, line) =>
+        effects.dispatch({ type: "toggle", key, ...(line === undefined ? {} : { line }) })
+      }
       onHunk={(hunk) => effects.dispatch({ type: "hunk", hunk })}
+      onLines={(hunk) => effects.dispatch({ type: "lines", hunk })}
+      onLine={(hunk, line) => effects.dispatch({ type: "line", hunk, line })}
     />
   );
 }
@@ -188,7 +192,7 @@ function Answers({
 }: ScreenProps & { readonly question: ReviewQuestion }): JSX.Element {
   const isSettled = chosenQuestion(state) === undefined;
   const why = whyNotAllowed(state);
-  const { chosen, all } = hunkCounts(state);
+  const counts = choiceCounts(state);
   if (isSettled) {
     return (
       <footer class="answers">
@@ -217,7 +221,7 @@ function Answers({
       </button>
       <span class="spacer" />
       <span class="hint" id="answer-hint">
-        {why ?? (question.kind === "change" && question.hasParts ? `${chosen} of ${all} hunks chosen` : "")}
+        {why ?? (question.kind === "change" && question.hasParts ? countsInWords(counts) : "")}
       </span>
       <button
         type="button"
@@ -227,19 +231,21 @@ function Answers({
         disabled={why !== undefined}
         onClick={() => effects.answer("allow")}
       >
-        {allowLabel(question, chosen, all)} <kbd>a</kbd>
+        {allowLabel(question, counts)} <kbd>a</kbd>
       </button>
     </footer>
   );
 }
 
 /** Returns in words how much the button allows. */
-function allowLabel({ kind }: ReviewQuestion, chosen: number, all: number): string {
+function allowLabel({ kind }: ReviewQuestion, { chosen, partly, all }: ChoiceCounts): string {
   if (kind === "directory") return "Allow for this session";
-  return chosen < all ? `Allow ${chosen} of ${all}` : "Allow once";
+  if (chosen === all) return "Allow once";
+  return partly > 0 ? "Allow what is chosen" : `Allow ${chosen} of ${all}`;
 }
 
-function hunkCounts(state: PageState): { readonly chosen: number; readonly all: number } {
-  const all = hunkKeys(state.rows.get(state.chosen ?? "")).length;
-  return { chosen: chosenHunkCount(state), all };
+/** Returns how much is chosen, such as `2 of 3 hunks chosen, and lines of 1`. */
+function countsInWords({ chosen, partly, all, areHunks }: ChoiceCounts): string {
+  const kind = areHunks ? (all === 1 ? "hunk" : "hunks") : "parts";
+  return `${chosen} of ${all} ${kind} chosen${partly > 0 ? `, and lines of ${partly}` : ""}`;
 }

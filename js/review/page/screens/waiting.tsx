@@ -1,6 +1,6 @@
 /** The list of the questions that wait. */
 import type { JSX } from "preact";
-import { LineCounts } from "../diff/diff-view.tsx";
+import { LineCounts } from "../diff/file-head.tsx";
 import { SafeText } from "../diff/text.tsx";
 import type { ReviewQuestion } from "../../protocol.ts";
 import type { ScreenProps } from "./props.ts";
