@@ -1,5 +1,6 @@
 /** Every state of the catalogue in a real Chromium: nothing for axe to find, in light, dark and forced colours. */
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { env } from "node:process";
 import { createRequire } from "node:module";
 import { expect, it } from "vitest";
 import { STATES } from "../../js/review/page/fixtures.ts";
@@ -8,6 +9,7 @@ import { describeChromium, withChromium } from "../browser/chromium.ts";
 import type { Files } from "../browser/server.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const GUIDES = new URL("../../docs/guides/", import.meta.url);
 const SOURCE = new URL("../../js/review/page/", import.meta.url);
 
 async function catalogue(): Promise<Files> {
@@ -76,5 +78,30 @@ describeChromium("the states of the review page", () => {
     expect(found).toEqual([]);
     expect(complaints).toEqual([]);
     await context.close();
+  });
+
+  // With FILEWRIGHT_PICTURES=update the pictures are made again.
+  it("are the pictures of the guide", async () => {
+    const guide = readFileSync(new URL("review.md", GUIDES), "utf8");
+    const names = [...guide.matchAll(/!\[[^\]]+\]\(pictures\/([\w-]+)\.png\)/gu)].map(
+      ([, name = ""]) => name,
+    );
+    expect(names).toContain("waiting");
+    expect(names.filter((name) => STATES[name] === undefined)).toEqual([]);
+    const file = (name: string): URL => new URL(`pictures/${name}.png`, GUIDES);
+    if (env["FILEWRIGHT_PICTURES"] === "update") {
+      const context = await chromium.browser.newContext({ viewport: { width: 1200, height: 640 } });
+      const { page } = await chromium.open("states.html", context);
+      mkdirSync(new URL("pictures/", GUIDES), { recursive: true });
+      for (const name of names) {
+        await page.evaluate((fragment) => {
+          location.hash = fragment;
+        }, name);
+        await page.locator(`html[data-state="${name}"]`).waitFor();
+        writeFileSync(file(name), await page.screenshot({ animations: "disabled" }));
+      }
+      await context.close();
+    }
+    expect(names.filter((name) => !existsSync(file(name)))).toEqual([]);
   });
 });
