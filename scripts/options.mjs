@@ -21,6 +21,7 @@ const OPTION_TABLES = [
   ["ws.agent", "workspace/agents.js", "AGENT_OPTIONS"],
   ["A call: ws.call, a tool, a typed method", "pipeline/call-options.js", "CALL_OPTIONS"],
   ["ws.lock", "workspace/workspace.js", "LOCK_OPTIONS"],
+  ["ws.history", "workspace/workspace.js", "HISTORY_OPTIONS"],
   ["ws.undo", "workspace/workspace.js", "UNDO_OPTIONS"],
   ["ws.why", "pipeline/why.js", "WHY_OPTIONS"],
   ["ws.rewind", "workspace/rewind/options.js", "REWIND_OPTIONS"],

@@ -210,8 +210,9 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   return Object.freeze<Journal>({
     change,
     undo,
-    async history() {
-      return (await past()).flatMap((log) => historyRecordOf(log.entries)).filter(({ undoable }) => undoable);
+    async history(all = false) {
+      const records = (await past()).flatMap((log) => historyRecordOf(log.entries));
+      return records.filter(({ undoable }) => all || undoable);
     },
     async since(place) {
       const records = (await past()).flatMap((log) => historyRecordOf(log.entries));

@@ -98,8 +98,8 @@ export interface StateBefore {
 export interface Journal {
   /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
   change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<T>;
-  /** Returns the recorded changes, the newest first. */
-  history(): Promise<readonly HistoryRecord[]>;
+  /** Returns the changes that can be undone, the newest first; with `all`, also those that cannot. */
+  history(all?: boolean): Promise<readonly HistoryRecord[]>;
   /**
    * Returns the changes that were committed after a place, the newest first, with those that cannot be undone.
    * @throws LIMIT_EXCEEDED when the history no longer reaches back to it, NOT_FOUND for an unknown call

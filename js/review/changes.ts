@@ -18,7 +18,7 @@ export interface ShownChange {
 }
 
 /** The number of characters after which a page of hunks ends. */
-const MAX_PAGE_CHARS = 4 * 1024 * 1024;
+export const MAX_PAGE_CHARS: number = 4 * 1024 * 1024;
 
 /** Returns the changes of a question, in its order. */
 export function shownChangesOf(details: PlainDetails): readonly ShownChange[] {
@@ -42,7 +42,8 @@ export function shownChangesOf(details: PlainDetails): readonly ShownChange[] {
   return changes.map((change, index) => shownChange(change, index === 0 ? other : []));
 }
 
-function shownChange(change: ConfirmedChange, details: readonly string[]): ShownChange {
+/** Returns a change as it is shown, with lines about what has no hunks. */
+export function shownChange(change: ConfirmedChange, details: readonly string[]): ShownChange {
   const { path, kind, type, from, mode } = change;
   let [added, removed] = [0, 0];
   const hunks: PackedHunk[] = [];

@@ -19,10 +19,16 @@ import type { ReviewRole } from "./protocol.ts";
 import { POLICY_ROUTES } from "./routes/policy.ts";
 import { QUESTION_ROUTES } from "./routes/questions.ts";
 import { SEARCH_ROUTES } from "./routes/search.ts";
+import { TIMELINE_ROUTES } from "./routes/timeline.ts";
 import { bodyOf, json, refusal, type ReviewRoute, runRoute } from "./routes/route.ts";
 
 /** All requests of a login. */
-export const ROUTES: readonly ReviewRoute[] = [...QUESTION_ROUTES, ...SEARCH_ROUTES, ...POLICY_ROUTES];
+export const ROUTES: readonly ReviewRoute[] = [
+  ...QUESTION_ROUTES,
+  ...SEARCH_ROUTES,
+  ...POLICY_ROUTES,
+  ...TIMELINE_ROUTES,
+];
 
 /** A file of the page. */
 export interface PageFile {

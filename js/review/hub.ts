@@ -76,6 +76,8 @@ export interface ReviewHub extends Approver {
   attach(workspace: Workspace, name?: string): () => void;
   /** Returns the workspace with a name, or the first one; undefined when there is none. */
   workspace(name?: string): Workspace | undefined;
+  /** Tells the pages that the history has changed without a call, as by an undo or a mark. */
+  noteHistory(): void;
   /** Aborted when the hub is closed. */
   readonly closed: AbortSignal;
   /** Refuses all waiting and future questions, and ends the pages' connections. */
@@ -166,6 +168,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
         tellSubject();
       };
     },
+    noteHistory: () => tell({ type: "history" }),
     workspace: (name?: string) =>
       name === undefined ? workspaces.values().next().value : workspaces.get(name),
     eventsAfter: log.eventsAfter,
@@ -295,6 +298,7 @@ function callObserver(tell: (event: UnnumberedEvent) => void): Observer {
           ...(code === undefined ? {} : { code }),
           ...(errorPath === undefined ? {} : { errorPath }),
           ...(approval?.by === undefined ? {} : { by: approval.by }),
+          ...(call.changes ? { changes: true } : {}),
         },
       });
     },

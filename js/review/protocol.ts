@@ -111,6 +111,8 @@ export interface ReviewCall {
   readonly ok?: boolean;
   /** The error code of a failure. */
   readonly code?: string;
+  /** True for a call that has ended and of a tool that changes files. */
+  readonly changes?: true;
   /** Its duration in milliseconds; absent while it runs. */
   readonly ms?: number;
   /** The path that its error is about, as the caller wrote it. */
@@ -133,6 +135,8 @@ export type ReviewEvent = { readonly seq: number } & (
   | { readonly type: "stale"; readonly id: string }
   /** The subject of the review or its workspaces are others now; see {@link ReviewSnapshot}. */
   | { readonly type: "subject"; readonly subject: string; readonly workspaces: readonly string[] }
+  /** The history has changed without a call, as by an undo or a mark. */
+  | { readonly type: "history" }
   | { readonly type: "call.begin"; readonly call: ReviewCall }
   | { readonly type: "call.end"; readonly call: ReviewCall }
 );
@@ -147,6 +151,8 @@ export type UnnumberedEvent = ReviewEvent extends infer Event
 /** Everything that the page shows, after the event with the number `seq`. */
 export interface ReviewState {
   readonly seq: number;
+  /** The number of the last event that may have changed the history. */
+  readonly history: number;
   /** The questions that wait, the oldest first. */
   readonly waiting: readonly ReviewQuestion[];
   /** The last questions that do not wait any more, the oldest first. */

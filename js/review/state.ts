@@ -9,7 +9,13 @@ const MAX_SETTLED = 200;
 const MAX_CALLS = 200;
 
 /** The state before the first event. */
-export const EMPTY_STATE: ReviewState = Object.freeze({ seq: 0, waiting: [], settled: [], calls: [] });
+export const EMPTY_STATE: ReviewState = Object.freeze({
+  seq: 0,
+  history: 0,
+  waiting: [],
+  settled: [],
+  calls: [],
+});
 
 /** Thrown by {@link applyEvent} when events before the given one are missing. */
 export class MissingEventsError extends Error {
@@ -52,8 +58,12 @@ export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState 
       return { ...state, seq };
     case "call.begin":
       return { ...state, seq, calls: lastOf([...state.calls, event.call], MAX_CALLS) };
-    case "call.end":
-      return { ...state, seq, calls: withCall(state.calls, event.call) };
+    case "call.end": {
+      const history = event.call.changes === true ? seq : state.history;
+      return { ...state, seq, history, calls: withCall(state.calls, event.call) };
+    }
+    case "history":
+      return { ...state, seq, history: seq };
   }
 }
 

@@ -6,10 +6,13 @@ export class ResponseError extends Error {
   override name = "ResponseError";
   /** The HTTP status of the answer, such as 401 without a login. */
   readonly status: number;
+  /** The data of the answer; undefined when it is no JSON. */
+  readonly data: unknown;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, data?: unknown) {
     super(message);
     this.status = status;
+    this.data = data;
   }
 }
 
@@ -101,15 +104,12 @@ async function requestJson(address: string, body: object | undefined): Promise<u
 /** Returns the data of an answer. @throws ResponseError for one that is not a success */
 export async function dataOf(response: Response): Promise<unknown> {
   if (response.ok) return response.json();
-  const text = await response.text();
-  throw new ResponseError(response.status, messageOf(text) ?? `the server answered ${response.status}`);
+  const data: unknown = await response.json().catch(() => undefined);
+  const message = messageOf(data) ?? `the server answered ${response.status}`;
+  throw new ResponseError(response.status, message, data);
 }
 
-function messageOf(text: string): string | undefined {
-  try {
-    const { error, by } = JSON.parse(text) as { readonly error?: string; readonly by?: string };
-    return by === undefined ? error : `${error} (answered by ${by})`;
-  } catch {
-    return undefined;
-  }
+function messageOf(data: unknown): string | undefined {
+  const { error, by } = { ...(data as { readonly error?: string; readonly by?: string } | undefined) };
+  return by === undefined ? error : `${error} (answered by ${by})`;
 }

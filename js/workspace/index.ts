@@ -25,7 +25,7 @@ export {
 export type { CallOptions } from "../pipeline/enter.ts";
 export type { Blame, BlamedLines } from "../pipeline/past/blame.ts";
 export type { HistoryChange } from "../pipeline/past/file-change.ts";
-export type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
+export type { HistoryEntry, HistoryOptions, Undone } from "../pipeline/past/history.ts";
 export type { HistoryMark, LeftByRewind, RewindOptions, UnrecordedCall } from "./rewind/options.ts";
 export type { Rewound } from "./rewind/rewind.ts";
 export type {

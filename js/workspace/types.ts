@@ -11,7 +11,7 @@ import type { Recovery } from "../journal/index.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { Blame } from "../pipeline/past/blame.ts";
 import type { HistoryChange } from "../pipeline/past/file-change.ts";
-import type { HistoryEntry, Undone } from "../pipeline/past/history.ts";
+import type { HistoryEntry, HistoryOptions, Undone } from "../pipeline/past/history.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { Spent } from "../pipeline/scheduling/budget.ts";
 import type { Grant } from "../policy/index.ts";
@@ -162,7 +162,7 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
   /** Acquires the lock that a changing call on the path acquires. @throws FilewrightError LOCK_TIMEOUT */
   lock(path: string, options?: WorkspaceLockOptions): Promise<LockHandle>;
   /** Returns the changing calls that can be undone, by all callers with the same journal, the newest first. */
-  history(): Promise<readonly HistoryEntry[]>;
+  history(options?: HistoryOptions): Promise<readonly HistoryEntry[]>;
   /**
    * Restores the state before a call. An undo can be undone.
    * @throws FilewrightError NOT_FOUND, CONFLICT when a path has changed since, and as any change does

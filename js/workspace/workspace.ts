@@ -3,7 +3,7 @@ import type { SandboxPolicy } from "../backends/policy.ts";
 import { displayPath } from "../backends/windows-paths.ts";
 import { makePermissions, memoryGrants, type Permissions } from "../policy/index.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
-import { optionChecker, type Options, options, signalOption, text } from "../schema/option.ts";
+import { flag, optionChecker, type Options, options, signalOption, text } from "../schema/option.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import { TOOLS } from "../tools/index.ts";
 import { runCommandToolFor } from "../tools/run_command.ts";
@@ -23,7 +23,7 @@ import { type Failure, refusedFailure, type ToolResult, unknownToolFailure } fro
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { blameFile } from "../pipeline/past/blame.ts";
 import { changesOfCall } from "../pipeline/past/changes.ts";
-import { listHistory, undoCall } from "../pipeline/past/history.ts";
+import { type HistoryOptions, listHistory, undoCall } from "../pipeline/past/history.ts";
 import type { Session } from "../pipeline/session.ts";
 import { MARK_NAME, REWIND_OPTIONS, REWIND_PLACE } from "./rewind/options.ts";
 import { listMarks, rewindTo, setMark } from "./rewind/rewind.ts";
@@ -55,7 +55,15 @@ export const LOCK_OPTIONS: Options<WorkspaceLockOptions> = options("WorkspaceLoc
  */
 export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", { signal: signalOption });
 
+/**
+ * The options of `ws.history`.
+ *
+ * @printed
+ */
+export const HISTORY_OPTIONS: Options<HistoryOptions> = options("HistoryOptions", { unrecorded: flag() });
+
 const checkLockOptions = optionChecker("lock", LOCK_OPTIONS);
+const checkHistoryOptions = optionChecker("history", HISTORY_OPTIONS);
 const checkUndoOptions = optionChecker("undo", UNDO_OPTIONS);
 const checkCallId = optionChecker("undo", text());
 const checkChangesCallId = optionChecker("changes", text());
@@ -202,7 +210,9 @@ export function makeWorkspace(
       const { code, message, ...rest } = unknownToolFailure(question.tool, byName.keys()).error;
       throw makeError(code, message, rest);
     },
-    history: () => listHistory(session),
+    async history(given = {}) {
+      return listHistory(session, checkHistoryOptions(given).unrecorded);
+    },
     async undo(callId, given = {}) {
       wantOpen();
       const { signal } = checkUndoOptions(given);

@@ -33,6 +33,14 @@ export interface HistoryEntry {
   readonly agent?: string;
   /** The call that this one undid. */
   readonly undoOf?: string;
+  /** True for a call that cannot be undone, such as a command. */
+  readonly unrecorded?: true;
+}
+
+/** The options of `ws.history`. */
+export interface HistoryOptions {
+  /** True to include the calls that cannot be undone, such as commands. Default false. */
+  readonly unrecorded?: boolean | undefined;
 }
 
 /** The result of an undo. */
@@ -43,15 +51,18 @@ export interface Undone {
   readonly paths: readonly string[];
 }
 
-/** Returns the calls that can be undone, the newest first. */
-export async function listHistory(session: Session): Promise<readonly HistoryEntry[]> {
-  const records = await withStage(session).journal.history();
+/** Returns the calls that can be undone, the newest first; with `all`, also those that cannot. */
+export async function listHistory(session: Session, all = false): Promise<readonly HistoryEntry[]> {
+  const records = await withStage(session).journal.history(all);
   return records
-    .filter(({ undoable }) => undoable)
+    .filter(({ undoable }) => all || undoable)
     .map((record) => toEntry(record, session.resolver.display));
 }
 
-function toEntry({ header, paths }: HistoryRecord, display: (path: string) => string): HistoryEntry {
+function toEntry(
+  { header, paths, undoable }: HistoryRecord,
+  display: (path: string) => string,
+): HistoryEntry {
   return Object.freeze({
     callId: header.callId,
     tool: header.tool,
@@ -59,6 +70,7 @@ function toEntry({ header, paths }: HistoryRecord, display: (path: string) => st
     paths: Object.freeze(paths.map(display)),
     ...(header.agent === undefined ? {} : { agent: header.agent }),
     ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
+    ...(undoable ? {} : { unrecorded: true }),
   });
 }
 

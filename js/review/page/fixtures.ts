@@ -3,6 +3,7 @@ import type { ChangeRows, ChangeSummary, ReviewCall, ReviewQuestion, ReviewState
 import { SEARCH_ANSWERS, SEARCH_STEPS } from "./screens/search/fixtures.ts";
 import { POLICY_ANSWERS, POLICY_STEPS, STOPPED_CALLS } from "./screens/policy/fixtures.ts";
 import { EMPTY_STATE } from "../state.ts";
+import { TIMELINE_ANSWERS, timelineStates } from "./screens/timeline/fixtures.ts";
 import { FIRST_STATE, type LoadedRows, type PageState } from "./store.ts";
 
 /** The time of all fixtures, in milliseconds since 1970, so that pictures of them stay the same. */
@@ -294,7 +295,6 @@ export const STATES: Readonly<Record<string, PageState>> = {
       ],
     },
   },
-  timeline: { ...READY, screen: "timeline" },
   policy: ON_POLICY,
   ...Object.fromEntries(
     STOPPED_CALLS.map(([gate, tool, path]) => [`why-${gate}`, { ...ON_POLICY, asked: { tool, path } }]),
@@ -306,6 +306,7 @@ export const STATES: Readonly<Record<string, PageState>> = {
     by: "guest",
     asked: { tool: "write_file", path: "data/exports/2026.csv", code: "GRANT_DENIED", by: "ana" },
   },
+  ...timelineStates({ ...READY, screen: "timeline" }),
   search: { ...READY, screen: "search" },
   "search-found": { ...READY, screen: "search" },
   "search-file": { ...READY, screen: "search" },
@@ -314,7 +315,11 @@ export const STATES: Readonly<Record<string, PageState>> = {
 };
 
 /** The answers of the server to the requests of screens, by path. */
-export const ANSWERS: Readonly<Record<string, object>> = { ...SEARCH_ANSWERS, ...POLICY_ANSWERS };
+export const ANSWERS: Readonly<Record<string, object>> = {
+  ...SEARCH_ANSWERS,
+  ...POLICY_ANSWERS,
+  ...TIMELINE_ANSWERS,
+};
 
 /** What a person does in a state before it is looked at: fills a field with a text, or clicks what a selector names. */
 export const STEPS: Readonly<Record<string, readonly (readonly [selector: string, text?: string])[]>> = {

@@ -14,13 +14,15 @@ import {
 
 /** The keys with what they do, for the dialog that lists them. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string])[] = [
-  [["j", "k"], "the next and the previous question"],
+  [["j", "k"], "the next and the previous question, or call of the timeline"],
   [["n", "p"], "the next and the previous hunk, or line"],
   [["Space"], "choose or leave out the marked hunk, or line"],
   [["v"], "choose lines of the marked hunk, and hunks again"],
   [["a"], "allow once what is chosen"],
   [["r"], "refuse, with a reason for the model"],
   [["g"], "then r, t, p, s or a: waiting, timeline, policy, search, activity"],
+  [["m"], "timeline: set a mark"],
+  [["u"], "timeline: put back the chosen call"],
   [["?"], "these keys"],
   [["Esc"], "close a dialog, or choose hunks again"],
 ];

@@ -20,13 +20,15 @@ function draw(): void {
     },
     answer: () => {},
     load: <T,>(path: string): Promise<T> => {
-      const answer = ANSWERS[`${name}:${path}`] ?? ANSWERS[path];
+      const [plain = path] = path.split("?");
+      const answer =
+        ANSWERS[`${name}:${plain}`] ?? ANSWERS[`${name}:${path}`] ?? ANSWERS[path] ?? ANSWERS[plain];
       return answer === undefined
         ? Promise.reject(new Error(`no answer for ${path} in the catalogue`))
         : Promise.resolve(answer as T);
     },
     send: <T,>(path: string, body: object): Promise<T> => {
-      const answer = "path" in body ? undefined : ANSWERS[path];
+      const answer = "path" in body ? undefined : (ANSWERS[`${name}:POST ${path}`] ?? ANSWERS[path]);
       return answer === undefined
         ? Promise.reject(new Error("../other is outside of the allowed directories"))
         : Promise.resolve(answer as T);

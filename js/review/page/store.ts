@@ -27,6 +27,7 @@ import type {
   SettledQuestion,
 } from "../protocol.ts";
 import { applyEvent, EMPTY_STATE } from "../state.ts";
+import { FIRST_TIMELINE, type TimelineView } from "./screens/timeline/view.ts";
 
 /**
  * `signed-out`: the browser has no login, or it has ended. `offline`: the server cannot be reached; the page shows its
@@ -85,6 +86,8 @@ export interface PageState {
   readonly screen: Screen;
   /** The call that the screen "Policy" explains. */
   readonly asked: AskedCall | undefined;
+  /** What the timeline shows. It stays while another screen is open. */
+  readonly timeline: TimelineView;
   /** True after the key `g`, which another key follows that names a screen. */
   readonly isGoing: boolean;
   /** The id of the chosen question, which waits or is settled. */
@@ -130,7 +133,8 @@ export type PageAction =
   | { readonly type: "going"; readonly isGoing: boolean }
   | { readonly type: "screen"; readonly screen: Screen }
   | { readonly type: "why"; readonly asked: AskedCall }
-  | { readonly type: "workspace"; readonly workspace: string };
+  | { readonly type: "workspace"; readonly workspace: string }
+  | { readonly type: "timeline"; readonly change: Partial<TimelineView> };
 
 /** The state before the server has answered. */
 export const FIRST_STATE: PageState = {
@@ -145,6 +149,7 @@ export const FIRST_STATE: PageState = {
   review: EMPTY_STATE,
   screen: "review",
   asked: undefined,
+  timeline: FIRST_TIMELINE,
   isGoing: false,
   chosen: undefined,
   chosenAt: 0,
@@ -217,7 +222,9 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "why":
       return { ...state, screen: "policy", isGoing: false, asked: action.asked };
     case "workspace":
-      return { ...state, workspace: action.workspace };
+      return { ...state, workspace: action.workspace, timeline: FIRST_TIMELINE };
+    case "timeline":
+      return { ...state, timeline: { ...state.timeline, ...action.change } };
   }
 }
 

@@ -1,13 +1,157 @@
-/** The screen "Timeline". */
+/** The screen "Timeline": the calls of the past, what each changed, marks, and the ways back. */
 import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type { PastCalls } from "../../../history-protocol.ts";
+import { visibleText } from "../../diff/escapes.ts";
+import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
+import { CallDetail, MarkDetail } from "./detail.tsx";
+import { useSlowly } from "./data.ts";
+import { EntryList } from "./entry-list.tsx";
+import { MarkDialog } from "./mark-dialog.tsx";
+import { PutBackDialog } from "./put-back-dialog.tsx";
+import { type TimelineKeys, useTimelineKeys } from "./timeline-keys.ts";
+import { DoneBar, FailureBar } from "./bars.tsx";
+import { agentsOf, timelineRows, type TimelineView, whyNotManaged } from "./view.ts";
 
 /** Draws the screen. */
-export function TimelineScreen({ state }: ScreenProps): JSX.Element {
+export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
+  const { timeline: view, workspaces } = state;
+  const version = useSlowly(state.review.history);
+  const past = useLoaded<PastCalls>(effects, workspaces.length === 0 ? undefined : "history", version);
+  const show = (change: Partial<TimelineView>): void => effects.dispatch({ type: "timeline", change });
+  const rows = useMemo(
+    () => (past.data === undefined ? [] : timelineRows(past.data, view)),
+    [past.data, view.agent, view.path],
+  );
+  // The newest call that was there when the screen was opened stays chosen when others come.
+  const chosen = rows.find(({ key }) => key === view.chosen) ?? rows[0];
+  useEffect(() => {
+    if (view.chosen === undefined && chosen !== undefined) show({ chosen: chosen.key });
+  }, [view.chosen, chosen?.key]);
+  const choose = (key: string): void =>
+    show({ chosen: key, hunk: 0, part: "detail", failure: undefined, done: undefined });
+  const why = whyNotManaged(state);
+  const isEntry = chosen !== undefined && "entry" in chosen && chosen.entry.unrecorded !== true;
+
+  const step = (by: 1 | -1): void => {
+    const next = rows[(chosen === undefined ? -1 : rows.indexOf(chosen)) + by];
+    if (next !== undefined) show({ chosen: next.key, hunk: 0, failure: undefined, done: undefined });
+  };
+  const keys: TimelineKeys = {
+    j: () => step(1),
+    k: () => step(-1),
+    m: () => why === undefined && show({ dialog: "mark" }),
+    u: () => why === undefined && isEntry && show({ dialog: "put-back" }),
+    Escape: () => show({ part: "list" }),
+  };
+  useTimelineKeys(view.dialog === undefined && state.dialog === undefined ? keys : {});
+
+  if (workspaces.length === 0) {
+    return (
+      <section aria-labelledby="screen-head">
+        <h2 id="screen-head">Timeline</h2>
+        <p class="none">No workspace is attached to this page.</p>
+      </section>
+    );
+  }
   return (
-    <section aria-labelledby="screen-head">
-      <h2 id="screen-head">Timeline</h2>
-      {state.workspaces.length === 0 && <p class="none">No workspace is attached to this page.</p>}
+    <section class={`timeline show-${view.part}`} aria-labelledby="screen-head">
+      <div class="tl-side">
+        <header class="tl-head">
+          <h2 id="screen-head">Timeline</h2>
+          <span class="spacer" />
+          <button
+            type="button"
+            disabled={why !== undefined}
+            title={why}
+            aria-keyshortcuts="m"
+            onClick={() => show({ dialog: "mark" })}
+          >
+            Set a mark… <kbd>m</kbd>
+          </button>
+        </header>
+        <Filters view={view} past={past.data} show={show} />
+        {past.failure !== undefined && (
+          <p class="bar failure">The history could not be loaded: {past.failure}</p>
+        )}
+        {past.data !== undefined && rows.length === 0 && <NoRows view={view} />}
+        {rows.length > 0 && (
+          <EntryList rows={rows} chosen={chosen?.key} effects={effects} onChoose={choose} />
+        )}
+      </div>
+      <div class="tl-detail">
+        <button type="button" class="tl-back" onClick={() => show({ part: "list" })}>
+          ← All calls
+        </button>
+        {view.done !== undefined && <DoneBar done={view.done} why={why} effects={effects} show={show} />}
+        {view.failure !== undefined && <FailureBar failure={view.failure} onChoose={(key) => choose(key)} />}
+        {chosen !== undefined && "entry" in chosen && (
+          <CallDetail
+            key={chosen.key}
+            entry={chosen.entry}
+            isPutBack={chosen.isPutBack}
+            state={state}
+            effects={effects}
+            show={show}
+          />
+        )}
+        {chosen !== undefined && "mark" in chosen && (
+          <MarkDetail mark={chosen.mark} past={past.data as PastCalls} state={state} show={show} />
+        )}
+      </div>
+      {view.dialog === "mark" && <MarkDialog effects={effects} show={show} />}
+      {view.dialog === "put-back" && chosen !== undefined && "entry" in chosen && (
+        <PutBackDialog entry={chosen.entry} effects={effects} show={show} />
+      )}
     </section>
+  );
+}
+
+interface FilterProps {
+  readonly view: TimelineView;
+  readonly past: PastCalls | undefined;
+  show(change: Partial<TimelineView>): void;
+}
+
+/** The value of the choice of all agents. No agent has this name, because names have no spaces at their ends. */
+const ALL_AGENTS = " all ";
+
+function Filters({ view: { agent, path }, past, show }: FilterProps): JSX.Element {
+  const agents = agentsOf(past?.entries ?? []);
+  return (
+    <div class="tl-filters">
+      <select
+        aria-label="Agent"
+        value={agent ?? ALL_AGENTS}
+        onChange={({ currentTarget: { value } }) =>
+          show({ agent: value === ALL_AGENTS ? undefined : value, chosen: undefined })
+        }
+      >
+        <option value={ALL_AGENTS}>All agents</option>
+        {agents.map((name) => (
+          <option key={name} value={name}>
+            {name === "" ? "without a name" : visibleText(name)}
+          </option>
+        ))}
+      </select>
+      <input
+        type="text"
+        aria-label="Part of a path"
+        placeholder="Path"
+        value={path}
+        onInput={({ currentTarget: { value } }) => show({ path: value, chosen: undefined })}
+      />
+    </div>
+  );
+}
+
+function NoRows({ view: { agent, path } }: { readonly view: TimelineView }): JSX.Element {
+  if (agent !== undefined || path !== "") return <p class="none">No call fits this choice.</p>;
+  return (
+    <div class="empty">
+      <p>Nothing was changed yet.</p>
+      <p class="quiet">Every change that an agent makes is listed here, and can be put back.</p>
+    </div>
   );
 }

@@ -1,0 +1,107 @@
+/**
+ * The data about the past that the review page and its server exchange. There is no code here, so the page and the
+ * server can both import it.
+ */
+import type { ChangeRows, ChangeSummary } from "./protocol.ts";
+
+/** One changing call of the past. */
+export interface PastCall {
+  readonly callId: string;
+  /** The canonical name of the tool, or `undo`, or `rewind`. */
+  readonly tool: string;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  /** The changed paths, relative to the working directory if they are inside. */
+  readonly paths: readonly string[];
+  readonly agent?: string;
+  /** The call that this one undid. */
+  readonly undoOf?: string;
+  /** True for a call that cannot be undone, such as a command. */
+  readonly unrecorded?: true;
+}
+
+/** A named place in the history. */
+export interface PastMark {
+  readonly name: string;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly agent?: string;
+}
+
+/** The answer of `GET history`. */
+export interface PastCalls {
+  /** The newest first. */
+  readonly entries: readonly PastCall[];
+  /** The newest first. */
+  readonly marks: readonly PastMark[];
+}
+
+/** The numbers of lines that a call added and removed. */
+export interface LineTotals {
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** The answer of `GET history/counts`: the calls whose lines could be counted in time; null where they are not known. */
+export interface PastCounts {
+  readonly counts: Readonly<Record<string, LineTotals | null>>;
+}
+
+/** A part of the rows of several changes: the answer of `GET history/ID/rows` and similar requests. */
+export interface RowsPage {
+  readonly pages: readonly ChangeRows[];
+  /** Where the next part begins; absent for the last one. */
+  readonly next?: { readonly change: number; readonly from: number };
+}
+
+/** A path that a rewind would change. */
+export interface RewindChange extends ChangeSummary {
+  /** The path as `paths` of a rewind takes it. */
+  readonly display: string;
+}
+
+/** A path that a rewind leaves as it is. */
+export interface RewindLeft {
+  readonly path: string;
+  /** The reason in words. */
+  readonly why: string;
+  /** True when it is rewound all the same if its path is chosen. */
+  readonly canChoose: boolean;
+}
+
+/** The body of `POST rewind`. */
+export interface RewindRequest {
+  /** The name of a mark, or the id of a call: the state before it. */
+  readonly to: string;
+  readonly paths?: readonly string[] | undefined;
+  /** True to return what the rewind would do. */
+  readonly dryRun?: boolean | undefined;
+  /** The digest of the preview that was shown; required unless `dryRun`. */
+  readonly digest?: string | undefined;
+}
+
+/** The answer of `POST rewind`. */
+export interface RewindAnswer {
+  /** The id of the rewind itself, for its undo; absent for a preview, and when nothing was changed. */
+  readonly callId?: string;
+  /** The number of the undone calls. */
+  readonly calls: number;
+  readonly changes: readonly RewindChange[];
+  readonly left: readonly RewindLeft[];
+  /** The calls that cannot be taken back, such as commands. */
+  readonly unrecorded: readonly PastCall[];
+  readonly digest: string;
+}
+
+/** The answer of `POST history/ID/undo`. */
+export interface UndoAnswer {
+  /** The id of the undo itself, which can be undone. */
+  readonly callId: string;
+  readonly paths: readonly string[];
+}
+
+/** What an undo that is refused says, besides its error. */
+export interface UndoConflict {
+  /** The later calls that changed the same paths, the newest first. */
+  readonly later: readonly PastCall[];
+}

@@ -1,0 +1,68 @@
+/** What happened to something that a person wanted to put back. */
+import type { JSX } from "preact";
+import { SafeText } from "../../diff/text.tsx";
+import type { PageEffects } from "../props.ts";
+import { putBack } from "./put-back.ts";
+import { clockTime, type PutBack, type PutBackFailure, subjectOf, type TimelineView } from "./view.ts";
+
+interface DoneBarProps {
+  readonly done: PutBack;
+  /** Why it cannot be undone now. */
+  readonly why: string | undefined;
+  readonly effects: PageEffects;
+  show(change: Partial<TimelineView>): void;
+}
+
+/** Draws what was put back, and offers to undo it at once. */
+export function DoneBar({ done, why, effects, show }: DoneBarProps): JSX.Element {
+  return (
+    <div class="bar done tl-bar" role="status">
+      <span>
+        <SafeText text={done.text} />
+      </span>
+      <button
+        type="button"
+        disabled={why !== undefined}
+        title={why}
+        onClick={() => void putBack(effects, done.callId, show)}
+      >
+        Undo this
+      </button>
+    </div>
+  );
+}
+
+/** The number of later calls that are named. */
+const MAX_NAMED = 5;
+
+/** Draws why something was not put back, and which later calls stand in the way. */
+export function FailureBar({
+  failure: { text, later },
+  onChoose,
+}: {
+  readonly failure: PutBackFailure;
+  onChoose(key: string): void;
+}): JSX.Element {
+  return (
+    <div class="bar failure tl-bar" role="alert">
+      <p>
+        <SafeText text={text} />
+      </p>
+      {later.length > 0 && (
+        <>
+          <p>Changed since by:</p>
+          <ul>
+            {later.slice(0, MAX_NAMED).map((entry) => (
+              <li key={entry.callId}>
+                <button type="button" class="tl-link" onClick={() => onChoose(entry.callId)}>
+                  {clockTime(entry.time)} {entry.tool} <SafeText text={subjectOf(entry)} />
+                </button>
+              </li>
+            ))}
+          </ul>
+          {later.length > MAX_NAMED && <p>and {later.length - MAX_NAMED} more</p>}
+        </>
+      )}
+    </div>
+  );
+}

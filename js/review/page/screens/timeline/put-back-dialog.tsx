@@ -1,0 +1,55 @@
+/** The dialog that puts back what a call has changed. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { PastCall } from "../../../history-protocol.ts";
+import { SafeText } from "../../diff/text.tsx";
+import { Dialog } from "../dialog.tsx";
+import type { PageEffects } from "../props.ts";
+import { putBack } from "./put-back.ts";
+import { clockTime, count, type TimelineView } from "./view.ts";
+
+/** The number of paths that are named. */
+const MAX_NAMED = 50;
+
+interface PutBackDialogProps {
+  readonly entry: PastCall;
+  readonly effects: PageEffects;
+  show(change: Partial<TimelineView>): void;
+}
+
+/** Draws the dialog. */
+export function PutBackDialog({ entry, effects, show }: PutBackDialogProps): JSX.Element {
+  const [isSending, setSending] = useState(false);
+  const { tool, time, paths, callId } = entry;
+  const close = (): void => show({ dialog: undefined });
+  return (
+    <Dialog title={`Put back ${tool} of ${clockTime(time)}?`} onClose={close}>
+      <p>As it was before this call, which can be undone afterwards:</p>
+      <ul class="tl-named">
+        {paths.slice(0, MAX_NAMED).map((path) => (
+          <li key={path}>
+            <SafeText text={path} />
+          </li>
+        ))}
+        {paths.length > MAX_NAMED && <li class="quiet">and {paths.length - MAX_NAMED} more</li>}
+      </ul>
+      <div class="answers">
+        <button type="button" onClick={close}>
+          Cancel <kbd>Esc</kbd>
+        </button>
+        <span class="spacer" />
+        <button
+          type="button"
+          class="allow"
+          disabled={isSending}
+          onClick={() => {
+            setSending(true);
+            void putBack(effects, callId, show);
+          }}
+        >
+          Put back {count(paths.length, "path")}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,167 @@
+/** What the timeline shows, and the rows of its list: pure functions of data. */
+import type { PastCall, PastCalls, PastMark } from "../../../history-protocol.ts";
+
+/** A place of the history to which a rewind is previewed. */
+export interface RewindPlace {
+  /** The name of a mark, or the id of a call: the state before it. */
+  readonly to: string;
+  /** The place in words, such as `“before tests”`. */
+  readonly label: string;
+  /** The chosen paths; undefined for all that the later calls changed. */
+  readonly paths?: readonly string[] | undefined;
+}
+
+/** A file whose versions are shown. */
+export interface ShownFile {
+  readonly path: string;
+  /** The ids of the compared versions; undefined for the last two. */
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+/** Something that was put back, and can be undone at once. */
+export interface PutBack {
+  readonly text: string;
+  /** The id of the call that did it. */
+  readonly callId: string;
+}
+
+/** Why something was not put back. */
+export interface PutBackFailure {
+  readonly text: string;
+  /** The later calls that stand in the way, the newest first. */
+  readonly later: readonly PastCall[];
+}
+
+/** What the timeline shows. */
+export interface TimelineView {
+  /** The key of the chosen row; undefined for the newest one. */
+  readonly chosen: string | undefined;
+  /** The agent whose calls are listed; undefined for all, empty for callers without a name. */
+  readonly agent: string | undefined;
+  /** A part of the paths of the listed calls; empty for all. */
+  readonly path: string;
+  /** The number of the marked hunk. */
+  readonly hunk: number;
+  /** The part that a narrow page shows. */
+  readonly part: "list" | "detail";
+  readonly dialog: "mark" | "put-back" | undefined;
+  readonly rewind: RewindPlace | undefined;
+  readonly file: ShownFile | undefined;
+  readonly done: PutBack | undefined;
+  readonly failure: PutBackFailure | undefined;
+}
+
+/** The timeline when it is opened for the first time. */
+export const FIRST_TIMELINE: TimelineView = {
+  chosen: undefined,
+  agent: undefined,
+  path: "",
+  hunk: 0,
+  part: "list",
+  dialog: undefined,
+  rewind: undefined,
+  file: undefined,
+  done: undefined,
+  failure: undefined,
+};
+
+/** One row of the list. */
+export type TimelineRow =
+  | {
+      readonly key: string;
+      readonly entry: PastCall;
+      /** True when a later undo has taken it back. */
+      readonly isPutBack: boolean;
+      /** The tool of the call that this one undid, if that is still in the history. */
+      readonly undone?: string | undefined;
+    }
+  | { readonly key: string; readonly mark: PastMark };
+
+/** Returns the rows of the list, the newest first. Marks are listed whatever the filter is. */
+export function timelineRows(
+  { entries, marks }: PastCalls,
+  { agent, path }: Pick<TimelineView, "agent" | "path">,
+): readonly TimelineRow[] {
+  const undone = undoneCalls(entries);
+  const tools = new Map(entries.map(({ callId, tool }) => [callId, tool]));
+  const wanted = path.trim().toLowerCase();
+  const rows: TimelineRow[] = [];
+  let next = 0;
+  const addMarks = (until: string): void => {
+    for (let mark = marks[next]; mark !== undefined && mark.time >= until; mark = marks[++next])
+      rows.push({ key: `mark:${mark.name}`, mark });
+  };
+  for (const entry of entries) {
+    addMarks(entry.time);
+    if (agent !== undefined && (entry.agent ?? "") !== agent) continue;
+    if (wanted !== "" && !entry.paths.some((one) => one.toLowerCase().includes(wanted))) continue;
+    const isPutBack = undone.has(entry.callId);
+    rows.push({ key: keyOfCall(entry), entry, isPutBack, undone: tools.get(entry.undoOf ?? "") });
+  }
+  addMarks("");
+  return rows;
+}
+
+/** Returns the key of the row of a call. A command may have the id of the call that it belongs to. */
+function keyOfCall({ callId, unrecorded }: PastCall): string {
+  return unrecorded === true ? `unrecorded:${callId}` : callId;
+}
+
+/** Returns the calls that a later undo has taken back, unless that undo was taken back itself. */
+function undoneCalls(entries: readonly PastCall[]): ReadonlySet<string> {
+  const undone = new Set<string>();
+  for (const { callId, undoOf } of entries)
+    if (undoOf !== undefined && !undone.has(callId)) undone.add(undoOf);
+  return undone;
+}
+
+/** Returns the names of the agents with calls, sorted; empty for callers without a name. */
+export function agentsOf(entries: readonly PastCall[]): readonly string[] {
+  return [...new Set(entries.map(({ agent }) => agent ?? ""))].sort();
+}
+
+/** Returns what a call is about in a few words: its only path, or the number of its paths. */
+export function subjectOf({ paths }: Pick<PastCall, "paths">): string {
+  const [first] = paths;
+  if (first === undefined) return "";
+  return paths.length === 1 ? first : `${paths.length} paths`;
+}
+
+/** Returns the place before a call, for a rewind. */
+export function placeBefore(entry: PastCall): RewindPlace {
+  return { to: entry.callId, label: `before ${entry.tool} of ${clockTime(entry.time)}` };
+}
+
+/** Returns the place of a mark, for a rewind. */
+export function placeOfMark({ name }: PastMark): RewindPlace {
+  return { to: name, label: `“${name}”` };
+}
+
+/** Returns a time of today as `HH:MM:SS`, and of another day with its date. */
+export function clockTime(time: string): string {
+  const date = new Date(time);
+  const two = (part: number): string => String(part).padStart(2, "0");
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":");
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday
+    ? clock
+    : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
+}
+
+/** Returns a number with its noun. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Returns why this person cannot change the files or the history now; undefined if that is possible. */
+export function whyNotManaged({
+  role,
+  connection,
+}: {
+  readonly role: string;
+  readonly connection: string;
+}): string | undefined {
+  if (connection !== "live") return "There is no connection to the server.";
+  return role === "manage" ? undefined : `This login may only ${role}.`;
+}

@@ -1,0 +1,82 @@
+/** The changes of past calls as the page shows them, and the calls that were looked at last. */
+import type { HistoryChange } from "../pipeline/past/file-change.ts";
+import type { Workspace } from "../workspace/types.ts";
+import { MAX_PAGE_CHARS, rowsOfChange, shownChange, type ShownChange } from "./changes.ts";
+import type { LineTotals, RowsPage } from "./history-protocol.ts";
+import type { ChangeRows } from "./protocol.ts";
+
+/** The part of the rows that a request is about: from a hunk of a change on, up to and including the change `last`. */
+export interface RowsRange {
+  readonly change: number;
+  readonly from: number;
+  readonly last?: number | undefined;
+}
+
+/** The number of calls of one workspace whose changes are kept, with their contents. */
+const MAX_KEPT_CALLS = 3;
+const keptCalls = new WeakMap<Workspace, Map<string, Promise<readonly HistoryChange[]>>>();
+
+/** Returns what a call changed. Those of the last calls are kept, because their rows are read in several requests. */
+export function changesOfPastCall(ws: Workspace, callId: string): Promise<readonly HistoryChange[]> {
+  const kept = keptCalls.get(ws) ?? new Map<string, Promise<readonly HistoryChange[]>>();
+  keptCalls.set(ws, kept);
+  const known = kept.get(callId) ?? ws.changes(callId);
+  kept.delete(callId);
+  kept.set(callId, known);
+  known.catch(() => kept.delete(callId));
+  if (kept.size > MAX_KEPT_CALLS) kept.delete(kept.keys().next().value as string);
+  return known;
+}
+
+/** Forgets what calls have changed: a content that was known may not be known any more. */
+export function forgetPastChanges(ws: Workspace): void {
+  keptCalls.delete(ws);
+}
+
+/** Returns a part of the rows of past changes. `digest` names them all. */
+export function pastRows(
+  changes: readonly HistoryChange[],
+  digest: string,
+  { change, from, last = changes.length - 1 }: RowsRange,
+): RowsPage {
+  const pages: ChangeRows[] = [];
+  let [chars, hunk] = [0, from];
+  for (let index = change; index <= last; index++) {
+    const one = changes[index];
+    if (one === undefined) break;
+    if (chars >= MAX_PAGE_CHARS) return { pages, next: { change: index, from: hunk } };
+    const page = rowsOfChange(shownPastChange(one), digest, hunk);
+    pages.push(page);
+    if (page.next !== undefined) return { pages, next: { change: index, from: page.next } };
+    chars += page.hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+    hunk = 0;
+  }
+  return { pages };
+}
+
+/** Returns a past change as it is shown. */
+export function shownPastChange(change: HistoryChange): ShownChange {
+  return shownChange(change, detailsOf(change));
+}
+
+/** Returns the numbers of changed lines; null where a content is not known. */
+export function lineTotalsOf(changes: readonly HistoryChange[]): LineTotals | null {
+  let [added, removed] = [0, 0];
+  for (const change of changes) {
+    if (change.unknown !== undefined) return null;
+    const { summary } = shownPastChange(change);
+    added += summary.added;
+    removed += summary.removed;
+  }
+  return { added, removed };
+}
+
+/** Returns lines about what has no hunks: contents that are not known, or not text. */
+function detailsOf({ binary, unknown = [] }: HistoryChange): readonly string[] {
+  const lines = unknown.map((side) => `The content ${side} the call is not known any more.`);
+  for (const side of ["before", "after"] as const) {
+    const content = binary?.[side];
+    if (content) lines.push(`${side}: binary, ${content.size} bytes, ${content.hash}`);
+  }
+  return lines;
+}

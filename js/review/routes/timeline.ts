@@ -1,0 +1,113 @@
+/** The requests about the past: the calls and marks, what a call changed, marks, and undo. */
+import { FilewrightError } from "../../engine/errors.ts";
+import type { HistoryEntry } from "../../pipeline/past/history.ts";
+import { type Options, optionReader, options, required, text } from "../../schema/option.ts";
+import type { Workspace } from "../../workspace/types.ts";
+import type { LineTotals } from "../history-protocol.ts";
+import { changesOfPastCall, forgetPastChanges, lineTotalsOf, pastRows } from "../past-changes.ts";
+import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
+import { attached, rowsRangeOf } from "./workspace.ts";
+
+/** The body of `POST marks`. */
+const NEW_MARK: Options<{ readonly name: string }> = options("NewMark", { name: required(text()) });
+const readMark = optionReader(NEW_MARK);
+
+/** The body of `POST history/ID/undo`, which has no members. */
+const UNDO: Options<object> = options("Undo", {});
+const readUndo = optionReader(UNDO);
+
+/** The requests about the past. */
+export const TIMELINE_ROUTES: readonly ReviewRoute[] = [
+  { method: "GET", path: /^history$/u, role: "watch", run: listPast },
+  { method: "GET", path: /^history\/counts$/u, role: "watch", run: countLines },
+  { method: "GET", path: /^history\/([^/]+)\/rows$/u, role: "watch", run: rowsOfCall },
+  { method: "POST", path: /^history\/([^/]+)\/undo$/u, role: "manage", run: undoCall },
+  { method: "POST", path: /^marks$/u, role: "manage", run: makeMark },
+];
+
+async function listPast(request: RouteRequest): Promise<Response> {
+  const ws = attached(request);
+  const [entries, marks] = await Promise.all([ws.history({ unrecorded: true }), ws.marks()]);
+  return json(200, { entries, marks });
+}
+
+/** The maximum number of calls whose lines are counted in one request, and the time after which it ends. */
+const MAX_COUNTED_CALLS = 60;
+const MAX_COUNT_MS = 200;
+
+/** The counted lines of past calls. A past call stays as it was. */
+const knownCounts = new WeakMap<Workspace, Map<string, LineTotals>>();
+const MAX_KNOWN_COUNTS = 10_000;
+
+async function countLines(request: RouteRequest): Promise<Response> {
+  const ws = attached(request);
+  const ids = (request.url.searchParams.get("ids") ?? "").split(",").slice(0, MAX_COUNTED_CALLS);
+  const known = knownCounts.get(ws) ?? new Map<string, LineTotals>();
+  knownCounts.set(ws, known);
+  const counts: Record<string, LineTotals | null> = {};
+  const end = performance.now() + MAX_COUNT_MS;
+  for (const id of ids) {
+    const counted = known.get(id);
+    if (counted === undefined && performance.now() > end) break;
+    const totals = counted ?? (await ws.changes(id).then(lineTotalsOf, nullIfUnknown));
+    counts[id] = totals;
+    if (totals === null || counted !== undefined) continue;
+    known.set(id, totals);
+    if (known.size > MAX_KNOWN_COUNTS) known.delete(known.keys().next().value as string);
+  }
+  return json(200, { counts });
+}
+
+/** Returns null for the error of a call that is not in the history, or cannot be undone. @throws any other error */
+function nullIfUnknown(error: unknown): null {
+  if (error instanceof FilewrightError) return null;
+  throw error;
+}
+
+async function rowsOfCall(request: RouteRequest): Promise<Response> {
+  const ws = attached(request);
+  const range = rowsRangeOf(request);
+  if (range === undefined) return refusal(400, "the part of the rows is no number");
+  const [callId = ""] = request.captures;
+  return json(200, pastRows(await changesOfPastCall(ws, callId), callId, range));
+}
+
+async function undoCall(request: RouteRequest): Promise<Response> {
+  const ws = attached(request);
+  const { hub, captures } = request;
+  const [callId = ""] = captures;
+  if (readUndo(await bodyOf(request.request)) === undefined) return refusal(400, "an undo has no members");
+  try {
+    const undone = await ws.undo(callId);
+    forgetPastChanges(ws);
+    hub.noteHistory();
+    return json(200, undone);
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || error.code !== "CONFLICT") throw error;
+    const { code, message, hint } = error;
+    const later = laterCalls(await ws.history({ unrecorded: true }), callId);
+    return json(409, { error: message, code, ...(hint === undefined ? {} : { hint }), later });
+  }
+}
+
+/** Returns the calls after one that changed the same paths, the newest first. */
+function laterCalls(entries: readonly HistoryEntry[], callId: string): readonly HistoryEntry[] {
+  const at = entries.findIndex((entry) => entry.callId === callId);
+  const paths = entries[at]?.paths ?? [];
+  return entries.slice(0, Math.max(at, 0)).filter((entry) => entry.paths.some(touches(paths)));
+}
+
+/** Returns a function that is true for a path that is one of these, or above or below one. */
+function touches(paths: readonly string[]): (path: string) => boolean {
+  return (path) =>
+    paths.some((one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`));
+}
+
+async function makeMark(request: RouteRequest): Promise<Response> {
+  const ws = attached(request);
+  const mark = readMark(await bodyOf(request.request));
+  if (mark === undefined) return refusal(400, "a mark has a name");
+  const made = await ws.mark(mark.name);
+  request.hub.noteHistory();
+  return json(200, made);
+}

@@ -1,0 +1,21 @@
+/** The parts that requests about a workspace have in common. */
+import { FilewrightError } from "../../engine/errors.ts";
+import type { Workspace } from "../../workspace/types.ts";
+import type { RowsRange } from "../past-changes.ts";
+import { type RouteRequest, workspaceOf } from "./route.ts";
+
+/** Returns the workspace that a request is about. @throws FilewrightError NOT_FOUND when it is not attached */
+export function attached(request: RouteRequest): Workspace {
+  const ws = workspaceOf(request);
+  if (ws !== undefined) return ws;
+  throw new FilewrightError("NOT_FOUND", "No such workspace is attached to this page.", { complete: true });
+}
+
+/** Returns the part of the rows that a request asks for with `change`, `from` and `last`; undefined for no numbers. */
+export function rowsRangeOf({ url }: RouteRequest): RowsRange | undefined {
+  const number = (name: string): number => Number(url.searchParams.get(name) ?? 0);
+  const last = url.searchParams.has("last") ? number("last") : undefined;
+  const range = { change: number("change"), from: number("from"), last };
+  const isValid = [range.change, range.from, last ?? 0].every((one) => Number.isSafeInteger(one) && one >= 0);
+  return isValid ? range : undefined;
+}

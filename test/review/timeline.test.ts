@@ -1,0 +1,172 @@
+/** The past over HTTP: calls and marks, what a call changed, marks, and undo. */
+import { describe, expect, it } from "vitest";
+import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
+import type { PastCalls, PastCounts, RowsPage, UndoAnswer } from "../../js/review/history-protocol.ts";
+import { type Client, logIn, openPlace, type Place } from "./place.ts";
+
+/** Opens a place whose changes are made without a question. */
+const openUnasked = (files?: Readonly<Record<string, string>>): Promise<Place> =>
+  openPlace(files, { confirm: undefined });
+
+const read = async <T>(client: Client, path: string): Promise<T> =>
+  (await (await client.get(path)).json()) as T;
+
+describe("the history", () => {
+  it("has calls with their agents, undos, marks and commands, the newest first", async () => {
+    const { ws, page } = await openUnasked({ "a.txt": "one\n" });
+    const agent = await ws.agent("reviewer");
+    await agent.call("write_file", { path: "a.txt", content: "two\n" });
+    await ws.mark("before tests");
+    const [first] = await ws.history();
+    await ws.undo(first?.callId ?? "");
+    const client = await logIn(page, "watch");
+    const { entries, marks } = await read<PastCalls>(client, "history");
+    expect(entries.map(({ tool, paths, agent: by, undoOf }) => [tool, paths, by, undoOf])).toEqual([
+      ["undo", ["a.txt"], undefined, first?.callId],
+      ["write_file", ["a.txt"], "reviewer", undefined],
+    ]);
+    expect(marks.map(({ name }) => name)).toEqual(["before tests"]);
+  });
+
+  it("says what a call changed, also when later calls have changed the file again", async () => {
+    const { ws, page } = await openUnasked({ "a.txt": "one\r\ntwo\r\n" });
+    await ws.call("write_file", { path: "a.txt", content: "one\r\n2\r\n" });
+    await ws.call("write_file", { path: "a.txt", content: "1\r\n2\r\n3\r\n" });
+    const [second, first] = await ws.history();
+    const client = await logIn(page, "watch");
+    const { pages, next } = await read<RowsPage>(client, `history/${first?.callId}/rows`);
+    expect(next).toBeUndefined();
+    expect(pages[0]?.hunks.map(({ lines }) => lines)).toEqual([" one\r\n-two\r\n+2\r"]);
+    const { counts } = await read<PastCounts>(
+      client,
+      `history/counts?ids=${first?.callId},${second?.callId},0000000aa-000000000000`,
+    );
+    expect(counts).toEqual({
+      [first?.callId ?? ""]: { added: 1, removed: 1 },
+      [second?.callId ?? ""]: { added: 2, removed: 1 },
+      "0000000aa-000000000000": null,
+    });
+  });
+
+  it("comes in parts of about 4 MB", async () => {
+    const line = `${"x".repeat(1023)}\n`;
+    const { ws, page } = await openUnasked();
+    await ws.call("apply_patch", {
+      patch: [1, 2, 3]
+        .map((n) => `*** Add File: big${n}.txt\n${`+${line}`.repeat(3000)}`)
+        .reduce((all, one) => all + one, "*** Begin Patch\n")
+        .concat("*** End Patch\n"),
+    });
+    const [call] = await ws.history();
+    const client = await logIn(page, "watch");
+    const first = await read<RowsPage>(client, `history/${call?.callId}/rows`);
+    expect([first.pages.length, first.next]).toEqual([2, { change: 2, from: 0 }]);
+    const second = await read<RowsPage>(client, `history/${call?.callId}/rows?change=2&from=0`);
+    expect([second.pages.length, second.next]).toEqual([1, undefined]);
+    expect((await client.get(`history/${call?.callId}/rows?change=-1`)).status).toBe(400);
+    expect((await client.get(`history/${call?.callId}/rows?from=x`)).status).toBe(400);
+    expect((await client.get("history/unknown/rows")).status).toBe(404);
+  });
+});
+
+describe("an undo from the page", () => {
+  it("puts a file back byte for byte, and can be undone", async () => {
+    const before = new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0x0d, 0x0a, 0x62]);
+    const { ws, backend, page } = await openUnasked();
+    await backend.writeBytes("/w/a.txt", before);
+    await ws.call("write_file", { path: "a.txt", content: "other\n" });
+    const [call] = await ws.history();
+    const client = await logIn(page, "manage", "ana");
+    const answer = await client.post(`history/${call?.callId}/undo`, {});
+    const undone = (await answer.json()) as UndoAnswer;
+    expect(undone.paths).toEqual(["a.txt"]);
+    expect(await backend.readBytes("/w/a.txt")).toEqual(before);
+    expect((await client.post(`history/${undone.callId}/undo`, {})).status).toBe(200);
+    // A write keeps the BOM and the line ends of the file.
+    expect(await backend.readText("/w/a.txt")).toBe("\ufeffother\r\n");
+  });
+
+  it("is refused where a later call or another program has changed the file, and names the calls", async () => {
+    const { ws, backend, page } = await openUnasked({ "a.txt": "one\n", "b.txt": "one\n" });
+    await ws.call("write_file", { path: "a.txt", content: "two\n" });
+    await ws.call("write_file", { path: "b.txt", content: "two\n" });
+    await ws.call("write_file", { path: "a.txt", content: "three\n" });
+    const [third, second, first] = await ws.history();
+    const client = await logIn(page);
+    const refused = await client.post(`history/${first?.callId}/undo`, {});
+    expect(refused.status).toBe(409);
+    const body = (await refused.json()) as { error: string; later: { callId: string }[] };
+    expect(body.error).toContain("a.txt");
+    expect(body.later.map(({ callId }) => callId)).toEqual([third?.callId]);
+    await backend.writeBytes("/w/b.txt", new TextEncoder().encode("mine\n"));
+    const foreign = await client.post(`history/${second?.callId}/undo`, {});
+    expect(foreign.status).toBe(409);
+    expect(((await foreign.json()) as { later: unknown[] }).later).toEqual([]);
+    expect(await backend.readText("/w/b.txt")).toBe("mine\n");
+  });
+
+  it("needs a login that manages, and a body without members", async () => {
+    const { ws, page, backend } = await openUnasked({ "a.txt": "one\n" });
+    await ws.call("write_file", { path: "a.txt", content: "two\n" });
+    const [call] = await ws.history();
+    for (const role of ["watch", "answer"] as const) {
+      const client = await logIn(page, role);
+      expect((await client.post(`history/${call?.callId}/undo`, {})).status).toBe(403);
+      expect((await client.post("marks", { name: "x" })).status).toBe(403);
+    }
+    const client = await logIn(page);
+    expect((await client.post(`history/${call?.callId}/undo`, { force: true })).status).toBe(400);
+    expect((await client.post(`history/${call?.callId}/undo`, "[]")).status).toBe(400);
+    expect(await backend.readText("/w/a.txt")).toBe("two\n");
+    expect((await client.post("history/0000000aa-000000000000/undo", {})).status).toBe(404);
+  });
+});
+
+describe("a mark from the page", () => {
+  it("has a valid name that nobody else has used", async () => {
+    const { ws, page } = await openUnasked();
+    const client = await logIn(page);
+    expect((await client.post("marks", { name: "before tests" })).status).toBe(200);
+    expect((await ws.marks()).map(({ name }) => name)).toEqual(["before tests"]);
+    expect((await client.post("marks", { name: "before tests" })).status).toBe(409);
+    for (const name of ["", "../x", "a\u202eb", "5m", "x".repeat(65)])
+      expect((await client.post("marks", { name })).status, name).toBe(400);
+    expect((await client.post("marks", { name: "x", more: 1 })).status).toBe(400);
+    expect((await client.post("marks", {})).status).toBe(400);
+  });
+});
+
+describe("the page", () => {
+  it("is told of every change of the history: calls, undos and marks", async () => {
+    const { ws, hub, page } = await openUnasked({ "a.txt": "one\n" });
+    const login = { role: "watch", by: "ana" } as const;
+    const history = (): number => hub.snapshot(login).state.history;
+    expect(history()).toBe(0);
+    await ws.call("read_file", { path: "a.txt" });
+    expect(history()).toBe(0);
+    await ws.call("write_file", { path: "a.txt", content: "two\n" });
+    const written = history();
+    expect(written).toBeGreaterThan(0);
+    const client = await logIn(page);
+    const [call] = await ws.history();
+    await client.post(`history/${call?.callId}/undo`, {});
+    expect(history()).toBeGreaterThan(written);
+    const undone = history();
+    await client.post("marks", { name: "x" });
+    expect(history()).toBeGreaterThan(undone);
+  });
+
+  it("asks about the workspace that it names", async () => {
+    const { page, hub } = await openPlace();
+    const other = await openWorkspace({ backend: new MemoryBackend({ "/o/a": "" }), root: "/o" });
+    const detach = hub.attach(other, "/o");
+    await other.call("write_file", { path: "b", content: "x" });
+    const client = await logIn(page, "watch");
+    const { entries } = await read<PastCalls>(client, "history?workspace=%2Fo");
+    expect(entries.map(({ paths }) => paths)).toEqual([["b"]]);
+    expect((await read<PastCalls>(client, "history")).entries).toEqual([]);
+    detach();
+    expect((await client.get("history?workspace=%2Fo")).status).toBe(404);
+    await other.close();
+  });
+});
