@@ -19,6 +19,7 @@ import type { ReviewRole } from "./protocol.ts";
 import { POLICY_ROUTES } from "./routes/policy.ts";
 import { QUESTION_ROUTES } from "./routes/questions.ts";
 import { SEARCH_ROUTES } from "./routes/search.ts";
+import { REWIND_ROUTES } from "./routes/rewind.ts";
 import { TIMELINE_ROUTES } from "./routes/timeline.ts";
 import { bodyOf, json, refusal, type ReviewRoute, runRoute } from "./routes/route.ts";
 
@@ -28,6 +29,7 @@ export const ROUTES: readonly ReviewRoute[] = [
   ...SEARCH_ROUTES,
   ...POLICY_ROUTES,
   ...TIMELINE_ROUTES,
+  ...REWIND_ROUTES,
 ];
 
 /** A file of the page. */

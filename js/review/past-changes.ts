@@ -1,9 +1,13 @@
 /** The changes of past calls as the page shows them, and the calls that were looked at last. */
+import type { ConfirmedChange } from "../hooks/changed-files.ts";
 import type { HistoryChange } from "../pipeline/past/file-change.ts";
 import type { Workspace } from "../workspace/types.ts";
 import { MAX_PAGE_CHARS, rowsOfChange, shownChange, type ShownChange } from "./changes.ts";
 import type { LineTotals, RowsPage } from "./history-protocol.ts";
 import type { ChangeRows } from "./protocol.ts";
+
+/** A past change, or the difference of two versions. */
+export type PastChange = ConfirmedChange & Pick<HistoryChange, "unknown">;
 
 /** The part of the rows that a request is about: from a hunk of a change on, up to and including the change `last`. */
 export interface RowsRange {
@@ -35,7 +39,7 @@ export function forgetPastChanges(ws: Workspace): void {
 
 /** Returns a part of the rows of past changes. `digest` names them all. */
 export function pastRows(
-  changes: readonly HistoryChange[],
+  changes: readonly PastChange[],
   digest: string,
   { change, from, last = changes.length - 1 }: RowsRange,
 ): RowsPage {
@@ -55,7 +59,7 @@ export function pastRows(
 }
 
 /** Returns a past change as it is shown. */
-export function shownPastChange(change: HistoryChange): ShownChange {
+export function shownPastChange(change: PastChange): ShownChange {
   return shownChange(change, detailsOf(change));
 }
 
@@ -72,8 +76,8 @@ export function lineTotalsOf(changes: readonly HistoryChange[]): LineTotals | nu
 }
 
 /** Returns lines about what has no hunks: contents that are not known, or not text. */
-function detailsOf({ binary, unknown = [] }: HistoryChange): readonly string[] {
-  const lines = unknown.map((side) => `The content ${side} the call is not known any more.`);
+function detailsOf({ binary, unknown = [] }: PastChange): readonly string[] {
+  const lines = unknown.map((side) => `The content ${side} the change is not known any more.`);
   for (const side of ["before", "after"] as const) {
     const content = binary?.[side];
     if (content) lines.push(`${side}: binary, ${content.size} bytes, ${content.hash}`);

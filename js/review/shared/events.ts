@@ -2,8 +2,8 @@
 import { anyText, choice, list, optionReader, options, required } from "../../schema/option.ts";
 import type { ReviewEvent, UnnumberedEvent } from "../protocol.ts";
 
-/** The member of an event that names its question or its call. */
-type Subject = "id" | "question" | "call" | "workspaces";
+/** The member of an event that names its question or its call; `nothing` for an event without members. */
+type Subject = "id" | "question" | "call" | "workspaces" | "nothing";
 
 /** The subjects of all events, so that the compiler names a type that is missing here. */
 const SUBJECT_BY_TYPE: Readonly<Record<ReviewEvent["type"], Subject>> = {
@@ -12,6 +12,7 @@ const SUBJECT_BY_TYPE: Readonly<Record<ReviewEvent["type"], Subject>> = {
   withdrawn: "id",
   stale: "id",
   subject: "workspaces",
+  history: "nothing",
   "call.begin": "call",
   "call.end": "call",
 };
@@ -41,6 +42,7 @@ export function readRelayedEvent(given: unknown): RelayedEvent | undefined {
     const said = readSubject(event);
     return said === undefined ? undefined : { event: said, question: undefined };
   }
+  if (subject === "nothing") return { event: { type: "history" }, question: undefined };
   const named = subject === "id" ? event : event[subject];
   if (!isObject(named)) return undefined;
   const { id } = named;

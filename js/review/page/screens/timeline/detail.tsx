@@ -116,7 +116,10 @@ export function PastDiff({
         leftOut={undefined}
         canChoose={false}
         hunk={hunk}
+        line={undefined}
         onToggle={() => {}}
+        onLines={() => {}}
+        onLine={() => {}}
         onHunk={(marked) => show({ hunk: marked })}
       />
       {more !== undefined && (

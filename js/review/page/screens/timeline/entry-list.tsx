@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { LineTotals, PastCall, PastMark } from "../../../history-protocol.ts";
-import { LineCounts } from "../../diff/diff-view.tsx";
+import { LineCounts } from "../../diff/file-head.tsx";
 import { SafeText } from "../../diff/text.tsx";
 import { visibleRows } from "../../diff/virtual-list.ts";
 import type { PageEffects } from "../props.ts";

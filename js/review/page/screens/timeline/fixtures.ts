@@ -46,7 +46,15 @@ function rowsOf(path: string, lines: readonly string[]): ChangeRows {
   const number = (marks: string): number => lines.filter((line) => marks.includes(line[0] ?? "")).length;
   return {
     digest: "call",
-    change: { path, kind: "edit", type: "file", added: number("+"), removed: number("-"), hunks: 1 },
+    change: {
+      path,
+      kind: "edit",
+      type: "file",
+      added: number("+"),
+      removed: number("-"),
+      hunks: 1,
+      whole: false,
+    },
     from: 0,
     hunks: [
       {
@@ -81,7 +89,15 @@ const UNKNOWN: RowsPage = {
   pages: [
     {
       digest: "call",
-      change: { path: "/repo/README.md", kind: "edit", type: "file", added: 0, removed: 0, hunks: 0 },
+      change: {
+        path: "/repo/README.md",
+        kind: "edit",
+        type: "file",
+        added: 0,
+        removed: 0,
+        hunks: 0,
+        whole: true,
+      },
       from: 0,
       hunks: [],
       details: ["The content after the call is not known any more."],

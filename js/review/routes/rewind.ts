@@ -1,0 +1,141 @@
+/**
+ * The requests about ways back: previews of a rewind, the rewind that was previewed, and versions of a file.
+ *
+ * A version of a file is restored by a rewind of that file alone to the state before the call that changed it next. So
+ * its bytes come from the journal as they were, whatever their encoding is; the policy, rules and hooks apply, and the
+ * restoration is one change in the history that can be undone.
+ */
+import { Yielder } from "../../engine/yielder.ts";
+import type { PendingApproval } from "../../hooks/queue/summary.ts";
+import { flag, list, type Options, optionReader, options, required, text } from "../../schema/option.ts";
+import type { Rewound } from "../../workspace/rewind/rewind.ts";
+import type { Workspace } from "../../workspace/types.ts";
+import type { RewindAnswer, RewindChange, RewindRequest } from "../history-protocol.ts";
+import type { ReviewHub } from "../hub.ts";
+import { compareVersions } from "../file-versions.ts";
+import { forgetPastChanges, pastRows, shownPastChange } from "../past-changes.ts";
+import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
+import { attached, rowsRangeOf } from "./workspace.ts";
+
+/** The body of `POST rewind`. */
+const REWIND: Options<RewindRequest> = options("RewindRequest", {
+  to: required(text()),
+  paths: list(text()),
+  dryRun: flag(),
+  digest: text(),
+});
+const readRewind = optionReader(REWIND);
+
+/** The requests about ways back. */
+export const REWIND_ROUTES: readonly ReviewRoute[] = [
+  { method: "POST", path: /^rewind$/u, role: "manage", run: rewind },
+  { method: "GET", path: /^rewind\/rows$/u, role: "manage", run: rowsOfPreview },
+  { method: "GET", path: /^files\/compare$/u, role: "watch", run: compare },
+];
+
+/** The number of previews that are kept for one workspace, with the contents that they show. */
+const MAX_KEPT_PREVIEWS = 4;
+const keptPreviews = new WeakMap<Workspace, Map<string, Rewound>>();
+
+async function rewind(request: RouteRequest): Promise<Response> {
+  const ws = attached(request);
+  const { hub, login } = request;
+  const wanted = readRewind(await bodyOf(request.request));
+  if (wanted === undefined) return refusal(400, "a rewind has a place, and nothing that is unknown");
+  const { to, paths, dryRun = false, digest } = wanted;
+  const chosen = paths === undefined ? {} : { paths };
+  if (dryRun) {
+    const preview = await ws.rewind(to, { ...chosen, dryRun: true });
+    keepPreview(ws, preview);
+    return json(200, await toAnswer(preview));
+  }
+  if (digest === undefined) return refusal(400, "a rewind repeats the digest of its preview");
+  const shown = keptPreviews.get(ws)?.get(digest);
+  const stop = shown === undefined ? () => {} : allowShown(hub, shown, login.by);
+  try {
+    const done = await ws.rewind(to, { ...chosen, digest });
+    return json(200, await toAnswer(done));
+  } finally {
+    stop();
+    forgetPastChanges(ws);
+    hub.noteHistory();
+  }
+}
+
+/** Keeps a preview, so that its rows can be read and its question answered. */
+function keepPreview(ws: Workspace, preview: Rewound): void {
+  const kept = keptPreviews.get(ws) ?? new Map<string, Rewound>();
+  keptPreviews.set(ws, kept);
+  kept.delete(preview.digest);
+  kept.set(preview.digest, preview);
+  if (kept.size > MAX_KEPT_PREVIEWS) kept.delete(kept.keys().next().value as string);
+}
+
+/**
+ * Answers the question about a rewind in the name of the person who has seen its preview and wants it, once: the same
+ * changes need no second look by the same person. Returns a function that ends it. Whoever else is asked still decides.
+ */
+function allowShown(hub: ReviewHub, { changes }: Rewound, by: string): () => void {
+  const keyOf = (list: Rewound["changes"] | PlainChanges): string =>
+    JSON.stringify(list.map(({ path, kind, from, hash, mode }) => [path, kind, from, hash, mode]));
+  const wanted = keyOf(changes);
+  const asked = new Set(hub.queue.pending().map(({ id }) => id));
+  let isDone = false;
+  const answer = (): void => {
+    const question = hub.queue
+      .pending()
+      .find(
+        (one) =>
+          !asked.has(one.id) &&
+          one.kind === "change" &&
+          one.details.tool === "rewind" &&
+          keyOf(one.details.changes) === wanted,
+      );
+    if (isDone || question?.kind !== "change") return;
+    isDone = true;
+    const { digest } = question.details;
+    hub.queue.answer(question.id, { outcome: "proceed_once", payload: { by, digest } });
+  };
+  // Afterwards, so that every page hears first that it was asked.
+  return hub.watch(({ type }) => void (type === "asked" && queueMicrotask(answer)));
+}
+
+type PlainChanges = (PendingApproval & { readonly kind: "change" })["details"]["changes"];
+
+async function toAnswer(rewound: Rewound): Promise<RewindAnswer> {
+  const { callId, calls, left, unrecorded, digest } = rewound;
+  const changes: RewindChange[] = [];
+  const yielder = new Yielder({});
+  for (const change of rewound.changes) {
+    await yielder.yieldIfDue();
+    changes.push({ ...shownPastChange(change).summary, display: change.display });
+  }
+  return {
+    ...(callId === undefined ? {} : { callId }),
+    calls: calls.length,
+    changes,
+    left: left.map(({ path, why, reason }) => ({ path, why, canChoose: reason === "changed" })),
+    unrecorded,
+    digest,
+  };
+}
+
+function rowsOfPreview(request: RouteRequest): Response {
+  const ws = attached(request);
+  const range = rowsRangeOf(request);
+  if (range === undefined) return refusal(400, "the part of the rows is no number");
+  const digest = request.url.searchParams.get("digest") ?? "";
+  const preview = keptPreviews.get(ws)?.get(digest);
+  if (preview === undefined) return refusal(404, "this preview is not kept any more; look again");
+  return json(200, pastRows(preview.changes, digest, range));
+}
+
+async function compare(request: RouteRequest): Promise<Response> {
+  const ws = attached(request);
+  const { searchParams } = request.url;
+  const range = rowsRangeOf(request);
+  if (range === undefined) return refusal(400, "the part of the rows is no number");
+  const [path, before, after] = ["path", "before", "after"].map((name) => searchParams.get(name) ?? "");
+  if (!path || !before || !after) return refusal(400, "a comparison has a path and two versions");
+  return json(200, pastRows([await compareVersions(ws, path, before, after)], `${before} ${after}`, range));
+}
