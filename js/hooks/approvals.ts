@@ -339,7 +339,7 @@ function scopesOf(
     const label = scopeLabel(outcome, tool, roots, until);
     if (!isLasting(outcome)) return Object.freeze({ outcome, label });
     const { scope, ends } = offerOf(outcome);
-    return Object.freeze({ outcome, label, scope, ends });
+    return Object.freeze({ outcome, label, scope, ends, sessionEnd: until });
   });
   return Object.freeze(scopes);
 }

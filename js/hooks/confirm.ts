@@ -174,6 +174,8 @@ export interface Scope {
   readonly scope?: ApprovalScope;
   /** The ends that a narrower scope may name, where the outcome lasts. */
   readonly ends?: readonly ScopeEnd[];
+  /** When a scope with the end `session` ends, in words, such as `until this workspace is closed`. */
+  readonly sessionEnd?: string;
 }
 
 /** The question for a reviewer. Contents are text; `originalContent` is null for a new file. */
@@ -208,6 +210,8 @@ export interface Confirmation {
   readonly scopes: readonly Scope[];
   /** The id of the call in the history; absent for other packages' tools and for reading ones. */
   readonly callId?: string;
+  /** Names the turn of the call. Questions of one turn have the same; absent for other packages' tools. */
+  readonly turn?: string;
   /** Every path that the change creates, replaces, moves or removes. */
   readonly changes: readonly ConfirmedChange[];
   /**

@@ -185,6 +185,7 @@ export async function requestApproval(
       paths: locations.map((one) => one.path),
       risk: "low",
       ...(agent === undefined ? {} : { agent }),
+      turn,
       ...(onProgress === undefined ? {} : { hasProgress: true }),
       scopes: approvals.offer(tool.name, roots, []),
       changes: [],

@@ -137,6 +137,7 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
       ...(call.agent === undefined ? {} : { agent: call.agent }),
       ...(hash === undefined ? {} : { hash }),
       ...(call.callId === "" ? {} : { callId: call.callId }),
+      turn: call.turn,
       changes,
       digest,
       complete: incomplete === undefined,

@@ -18,6 +18,7 @@ import {
 import type { ReviewRole } from "./protocol.ts";
 import { POLICY_ROUTES } from "./routes/policy.ts";
 import { QUESTION_ROUTES } from "./routes/questions.ts";
+import { SCOPE_ROUTES } from "./routes/scopes.ts";
 import { SEARCH_ROUTES } from "./routes/search.ts";
 import { REWIND_ROUTES } from "./routes/rewind.ts";
 import { TIMELINE_ROUTES } from "./routes/timeline.ts";
@@ -30,6 +31,7 @@ export const ROUTES: readonly ReviewRoute[] = [
   ...POLICY_ROUTES,
   ...TIMELINE_ROUTES,
   ...REWIND_ROUTES,
+  ...SCOPE_ROUTES,
 ];
 
 /** A file of the page. */

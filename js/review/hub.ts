@@ -6,6 +6,7 @@ import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
 import type { QueueEvent } from "../hooks/queue/event-log.ts";
 import type { PendingApproval } from "../hooks/queue/summary.ts";
 import type { Approver, ConfirmReply } from "../hooks/confirm.ts";
+import type { ApprovalScope } from "../hooks/scope/scope.ts";
 import type { PlainDetails } from "../hooks/notebook.ts";
 import type { CallBegin, CallEnd, Observer } from "../hooks/observer.ts";
 import type { GrantReply } from "../policy/index.ts";
@@ -16,6 +17,7 @@ import { anyText, instance, optionChecker, type Options, options } from "../sche
 import type { Workspace } from "../workspace/types.ts";
 import { confirmedParts, rowsOfChange, type ShownChange, shownChangesOf } from "./changes.ts";
 import type { ReviewLogin } from "./login.ts";
+import { grantOfChoice, lastingReply, scopeOfChoice, widerOfferOf } from "./wider.ts";
 import type {
   ChangeRows,
   ReviewAnswer,
@@ -24,6 +26,7 @@ import type {
   ReviewQuestion,
   ReviewSnapshot,
   UnnumberedEvent,
+  WiderChoice,
 } from "./protocol.ts";
 import { makeReviewLog } from "./log.ts";
 
@@ -67,6 +70,8 @@ export interface ReviewHub extends Approver {
   watch(listener: (event: ReviewEvent) => void): () => void;
   /** Returns a page of the rows of a change; undefined when no such question waits. */
   rows(id: string, change: number, from: number): ChangeRows | undefined;
+  /** Returns the scope of a wider answer to a question; undefined when no question that waits offers it. */
+  scopeOf(id: string, choice: WiderChoice): ApprovalScope | undefined;
   /** Answers a question in the name of `by`. */
   answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect;
   /**
@@ -136,7 +141,15 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     const at = Date.now();
     // A question that is asked again is replaced by another one.
     if (event.type === "withdrawn" || event.outcome === "look_again") tell({ type: "withdrawn", id, at });
-    else tell({ type: "answered", id, at, outcome: outcomeOf(event.outcome), by: event.by ?? UNNAMED });
+    else
+      tell({
+        type: "answered",
+        id,
+        at,
+        outcome: outcomeOf(event.outcome),
+        by: event.by ?? UNNAMED,
+        ...(event.outcome.startsWith("proceed_always") ? { isWider: true } : {}),
+      });
   });
 
   return Object.freeze({
@@ -179,6 +192,10 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
       if (shown === undefined || pending?.kind !== "change") return undefined;
       return rowsOfChange(shown, pending.details.digest, from);
     },
+    scopeOf(id: string, choice: WiderChoice) {
+      const pending = held.get(id)?.pending;
+      return pending?.kind === "change" ? scopeOfChoice(pending.details, choice) : undefined;
+    },
     answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect {
       const one = held.get(id);
       if (one === undefined) {
@@ -218,7 +235,8 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
     return { id, askedAt, title: escapeControls(question), tool, kind: "directory", dir, access };
   }
   const { details } = pending;
-  const { title, tool, agent, callId, digest, risk, complete, incomplete } = details;
+  const { title, tool, agent, callId, turn, digest, risk, complete, incomplete } = details;
+  const wider = widerOfferOf(details);
   return {
     id,
     askedAt,
@@ -226,12 +244,14 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
     tool,
     ...(agent === undefined ? {} : { agent }),
     ...(callId === undefined ? {} : { callId }),
+    ...(turn === undefined ? {} : { turn }),
     kind: "change",
     digest,
     risk,
     ...(complete ? {} : { incomplete: incomplete ?? "it is too large" }),
     changes: changes.map(({ summary }) => summary),
     hasParts: offersParts(details, changes),
+    ...(wider === undefined ? {} : { wider }),
   };
 }
 
@@ -248,10 +268,12 @@ function offersParts({ scopes }: PlainDetails, changes: readonly ShownChange[]):
 /** Returns the reply to a question about a change; undefined for an answer that does not fit it. */
 function changeReply(
   { pending: { details } }: HeldQuestion & { readonly pending: { readonly details: PlainDetails } },
-  { outcome, parts = [], reason }: ReviewAnswer,
+  { outcome, parts = [], reason, wider, grant }: ReviewAnswer,
   by: string,
 ): ConfirmReply | undefined {
   const payload = { by, digest: details.digest };
+  if (grant !== undefined || (wider !== undefined && outcome !== "allow")) return undefined;
+  if (wider !== undefined) return lastingReply(details, wider, payload);
   if (outcome === "allow") return { outcome: "proceed_once", payload };
   if (outcome === "refuse")
     return { outcome: "cancel", payload: { ...payload, ...(reason === undefined ? {} : { reason }) } };
@@ -261,17 +283,15 @@ function changeReply(
     : { outcome: "proceed_parts", payload: { ...payload, parts: chosen } };
 }
 
-/**
- * Returns the reply to a question about a directory; undefined for an answer that does not fit it. It grants what was
- * asked, until the workspace is closed, and stores nothing.
- */
+/** Returns the reply to a question about a directory; undefined for an answer that does not fit it. */
 function grantReply(
   { access }: PendingApproval & { readonly kind: "directory" },
-  { outcome }: ReviewAnswer,
+  { outcome, wider, grant }: ReviewAnswer,
   by: string,
 ): GrantReply | undefined {
-  if (outcome === "allow_parts") return undefined;
-  return outcome === "allow" ? { answer: "yes", access, remember: false, by } : { answer: "no", by };
+  if (outcome === "allow_parts" || wider !== undefined) return undefined;
+  if (outcome === "refuse") return grant === undefined ? { answer: "no", by } : undefined;
+  return grantOfChoice(grant ?? { access, until: "session" }, by);
 }
 
 /** Creates the observer that reports the beginning and the end of each call. */

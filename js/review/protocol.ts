@@ -38,6 +38,8 @@ export type ReviewQuestion = {
   readonly agent?: string;
   /** The id of the call in the history. */
   readonly callId?: string;
+  /** Names the turn of the call. Questions of one turn have the same. */
+  readonly turn?: string;
   /** True when a file has changed since the question was asked, so that it can only be refused. */
   readonly stale?: boolean;
 } & (
@@ -51,9 +53,51 @@ export type ReviewQuestion = {
       readonly changes: readonly ChangeSummary[];
       /** True when a part can be allowed alone: a change, a hunk, or lines of one. */
       readonly hasParts: boolean;
+      /** The wider answers that may be given; absent where only this call can be allowed. */
+      readonly wider?: WiderOffer;
     }
   | { readonly kind: "directory"; readonly dir: string; readonly access: "read" | "write" }
 );
+
+/** The places that a wider answer may cover: the files of the question, a directory, or every path. */
+export type WiderPlace = "files" | "directory" | "everywhere";
+
+/** The wider answers that a question offers. */
+export interface WiderOffer {
+  readonly places: readonly WiderPlace[];
+  /** The absolute paths that `files` covers. */
+  readonly files: readonly string[];
+  /** The deepest directory that contains them, which `directory` covers unless the answer names one above it. */
+  readonly dir?: string;
+  /** The ends that an answer may name; `time` for a time in ISO 8601. */
+  readonly ends: readonly ("turn" | "time" | "session" | "kept")[];
+  /** When the end `session` comes, in words, such as `until this workspace is closed`. */
+  readonly sessionEnd: string;
+}
+
+/** A wider answer: the later calls of the same tool that are allowed without a question. */
+export interface WiderChoice {
+  readonly place: WiderPlace;
+  /** A directory above that of the question, with the place `directory`. */
+  readonly dir?: string | undefined;
+  /** True to cover only the agent of the question. */
+  readonly isAgentOnly: boolean;
+  /** `turn`, `session`, `kept`, or a time in ISO 8601. */
+  readonly until: string;
+}
+
+/** A wider answer to a question about a directory. Without one, what was asked is granted for the session. */
+export interface GrantChoice {
+  readonly access: "read" | "write";
+  /** `session`, `kept`, or a time in ISO 8601. */
+  readonly until: string;
+}
+
+/** The answer of `POST /review/scopes`: how many of the last calls that needed an approval a wider answer covers. */
+export interface CoveredCount {
+  readonly covered: number;
+  readonly calls: number;
+}
 
 /** The answers that the page can give. `allow_parts` allows the chosen parts only. */
 export type ReviewOutcome = "allow" | "allow_parts" | "refuse";
@@ -85,6 +129,10 @@ export interface ReviewAnswer {
   readonly parts?: readonly ChosenHunks[] | undefined;
   /** The reason of a refusal, for the model. */
   readonly reason?: string | undefined;
+  /** With `allow`: the later calls that are allowed, too. */
+  readonly wider?: WiderChoice | undefined;
+  /** With `allow`, about a directory: what is granted. */
+  readonly grant?: GrantChoice | undefined;
 }
 
 /** A question that does not wait any more. */
@@ -96,6 +144,8 @@ export interface SettledQuestion {
   readonly by?: string;
   /** In milliseconds since 1970. */
   readonly at: number;
+  /** True when the answer also allowed later calls. */
+  readonly isWider?: true;
 }
 
 /** A call that runs or has ended. */
@@ -130,6 +180,8 @@ export type ReviewEvent = { readonly seq: number } & (
       readonly outcome: ReviewOutcome;
       readonly by: string;
       readonly at: number;
+      /** True when the answer also allows later calls. */
+      readonly isWider?: true;
     }
   | { readonly type: "withdrawn"; readonly id: string; readonly at: number }
   | { readonly type: "stale"; readonly id: string }

@@ -41,6 +41,7 @@ export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState 
         outcome: event.outcome,
         by: event.by,
         at: event.at,
+        ...(event.isWider === undefined ? {} : { isWider: event.isWider }),
       }));
     case "withdrawn":
       return settle({ ...state, seq }, event.id, (question) => ({

@@ -30,6 +30,14 @@ const QUESTION: ReviewQuestion & { readonly kind: "change" } = {
   risk: "low",
   changes: [EDIT],
   hasParts: true,
+  turn: "named fix refunds",
+  wider: {
+    places: ["files", "directory", "everywhere"],
+    files: ["/repo/src/pay/refund.ts"],
+    dir: "/repo/src/pay",
+    ends: ["turn", "time", "session", "kept"],
+    sessionEnd: "until this workspace is closed",
+  },
 };
 
 const ROWS: ChangeRows = {
@@ -219,6 +227,14 @@ export const STATES: Readonly<Record<string, PageState>> = {
     notice: { text: "Not answered: it does not wait any more (answered by ben).", isFailure: true },
   },
   refuse: { ...READY, dialog: "refuse", reason: "keep the early return" },
+  wider: { ...READY, dialog: "wider" },
+  "wider-manage": {
+    ...READY,
+    role: "manage",
+    dialog: "wider",
+    proposal: { place: "directory", dir: "/repo/src", end: "kept", isAgentOnly: false },
+  },
+  "wider-directory": { ...READY, chosen: DIRECTORY.id, dialog: "wider" },
   keys: { ...READY, dialog: "keys" },
   offline: { ...READY, connection: "offline" },
   watching: { ...READY, role: "watch", by: "guest" },
@@ -319,6 +335,7 @@ export const ANSWERS: Readonly<Record<string, object>> = {
   ...SEARCH_ANSWERS,
   ...POLICY_ANSWERS,
   ...TIMELINE_ANSWERS,
+  scopes: { covered: 12, calls: 100 },
 };
 
 /** What a person does in a state before it is looked at: fills a field with a text, or clicks what a selector names. */

@@ -11,6 +11,7 @@ import {
   whyNotAllowed,
   whyNotRefused,
 } from "./store.ts";
+import { whyNotWider } from "./screens/wider/why-not.ts";
 
 /** The keys with what they do, for the dialog that lists them. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string])[] = [
@@ -19,6 +20,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string
   [["Space"], "choose or leave out the marked hunk, or line"],
   [["v"], "choose lines of the marked hunk, and hunks again"],
   [["a"], "allow once what is chosen"],
+  [["w"], "allow wider: later calls too"],
   [["r"], "refuse, with a reason for the model"],
   [["g"], "then r, t, p, s or a: waiting, timeline, policy, search, activity"],
   [["m"], "timeline: set a mark"],
@@ -82,6 +84,8 @@ export function effectOfKey(state: PageState, key: string, now: number): KeyEffe
     }
     case "a":
       return whyNotAllowed(state) === undefined ? { type: "allow" } : undefined;
+    case "w":
+      return whyNotWider(state) === undefined ? { type: "dialog", dialog: "wider" } : undefined;
     case "r":
       return whyNotRefused(state) === undefined ? { type: "dialog", dialog: "refuse" } : undefined;
     default:

@@ -11,7 +11,7 @@ export function listenToKeys(target: EventTarget, state: Signal<PageState>, effe
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     const at = event.target as HTMLElement;
     // What is typed into a field, and what a button or a box does with its own keys, is left to it.
-    if (at.matches("input[type=text], textarea, select")) return;
+    if (at.matches("input[type=text], input[type=datetime-local], textarea, select")) return;
     if (event.key === " " && at.matches("button, input, summary, a")) return;
     const done = effectOfKey(state.value, event.key, performance.now());
     if (done === undefined) return;

@@ -75,7 +75,10 @@ export function startSession(
     }
   };
 
-  const answer = async (outcome: "allow" | "refuse"): Promise<void> => {
+  const answer = async (
+    outcome: "allow" | "refuse",
+    widening: Parameters<PageEffects["answer"]>[1],
+  ): Promise<void> => {
     const now = state.value;
     const question = chosenQuestion(now);
     if (question === undefined) return;
@@ -88,6 +91,7 @@ export function startSession(
         outcome: given,
         ...(question.kind === "change" ? { digest: question.digest } : {}),
         ...(isPart ? { parts: chosenParts(now) } : {}),
+        ...widening,
         ...(outcome === "refuse" && reason !== "" ? { reason } : {}),
       });
       dispatch({ type: "sent", id: question.id, outcome: given, now: performance.now() });
@@ -111,7 +115,7 @@ export function startSession(
     .finally(() => void connect());
   return {
     dispatch,
-    answer: (outcome) => void answer(outcome),
+    answer: (outcome, widening) => void answer(outcome, widening),
     load: <T>(path: string) => transport.request(withWorkspace(path)) as Promise<T>,
     send: <T>(path: string, body: object) => transport.request(withWorkspace(path), body) as Promise<T>,
   };

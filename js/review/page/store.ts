@@ -28,6 +28,7 @@ import type {
 } from "../protocol.ts";
 import { applyEvent, EMPTY_STATE } from "../state.ts";
 import { FIRST_TIMELINE, type TimelineView } from "./screens/timeline/view.ts";
+import type { WiderDraft } from "./screens/wider/draft.ts";
 
 /**
  * `signed-out`: the browser has no login, or it has ended. `offline`: the server cannot be reached; the page shows its
@@ -101,7 +102,9 @@ export interface PageState {
   readonly hunk: number;
   /** The number of the marked line in the marked hunk while lines are chosen; undefined while hunks are. */
   readonly line: number | undefined;
-  readonly dialog: "refuse" | "keys" | undefined;
+  readonly dialog: "refuse" | "keys" | "wider" | undefined;
+  /** The choices with which the dialog "Wider…" opens; undefined for the narrowest. */
+  readonly proposal: Partial<WiderDraft> | undefined;
   /** The reason of a refusal, as typed. */
   readonly reason: string;
   /** The id of the question whose answer is being sent. */
@@ -124,7 +127,11 @@ export type PageAction =
   /** Begins to choose lines of the hunk with this number, or ends it. */
   | { readonly type: "lines"; readonly hunk: number }
   | { readonly type: "line"; readonly hunk: number; readonly line: number }
-  | { readonly type: "dialog"; readonly dialog: PageState["dialog"] }
+  | {
+      readonly type: "dialog";
+      readonly dialog: PageState["dialog"];
+      readonly proposal?: PageState["proposal"];
+    }
   | { readonly type: "reason"; readonly reason: string }
   | { readonly type: "sending"; readonly id: string }
   | { readonly type: "sent"; readonly id: string; readonly outcome: ReviewOutcome; readonly now: number }
@@ -158,6 +165,7 @@ export const FIRST_STATE: PageState = {
   hunk: 0,
   line: undefined,
   dialog: undefined,
+  proposal: undefined,
   reason: "",
   sending: undefined,
   notice: undefined,
@@ -204,7 +212,7 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "line":
       return { ...state, hunk: action.hunk, line: action.line };
     case "dialog":
-      return { ...state, dialog: action.dialog };
+      return { ...state, dialog: action.dialog, proposal: action.proposal };
     case "reason":
       return { ...state, reason: action.reason };
     case "sending":

@@ -12,7 +12,8 @@ import {
 import { eventStream } from "../event-stream.ts";
 import type { ReviewHub } from "../hub.ts";
 import type { ChosenHunks, ChosenLines, ReviewAnswer } from "../protocol.ts";
-import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
+import { bodyOf, json, refusal, type ReviewRoute, roleIncludes, type RouteRequest } from "./route.ts";
+import { GRANT_CHOICE, WIDER_CHOICE } from "./scopes.ts";
 
 /** The members of an answer. */
 const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
@@ -31,6 +32,8 @@ const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
     }),
   ),
   reason: anyText(),
+  wider: WIDER_CHOICE,
+  grant: GRANT_CHOICE,
 });
 const readAnswer = optionReader(REVIEW_ANSWER);
 
@@ -62,6 +65,8 @@ async function answerQuestion({ hub, request, login, captures: [id = ""] }: Rout
   const body = await bodyOf(request);
   const answer = body === undefined ? undefined : readAnswer(body);
   if (answer === undefined) return refusal(400, "the answer is not one of those offered");
+  if ((answer.wider ?? answer.grant)?.until === "kept" && !roleIncludes(login.role, "manage"))
+    return refusal(403, "only a login that may manage can keep an answer");
   const effect = hub.answer(id, answer, login.by);
   switch (effect.effect) {
     case "taken":

@@ -31,7 +31,7 @@ export interface ReviewRoute {
 const MAX_BODY_LENGTH = 1024 * 1024;
 
 /** Returns true when a role includes what another one may do. */
-function roleIncludes(role: ReviewRole, needed: ReviewRole): boolean {
+export function roleIncludes(role: ReviewRole, needed: ReviewRole): boolean {
   return REVIEW_ROLES.indexOf(role) >= REVIEW_ROLES.indexOf(needed);
 }
 

@@ -12,6 +12,7 @@ import { visibleText } from "../diff/escapes.ts";
 import type { Pane, Screen } from "../store.ts";
 import type { ScreenProps } from "./props.ts";
 import { WaitingList } from "./waiting.tsx";
+import { WiderDialog } from "./wider/wider.tsx";
 
 const PANES: readonly (readonly [Pane, string])[] = [
   ["waiting", "Waiting"],
@@ -61,6 +62,7 @@ export function App({ state, effects }: ScreenProps): JSX.Element {
         </main>
       )}
       {dialog === "refuse" && <RefuseDialog state={state} effects={effects} />}
+      {dialog === "wider" && <WiderDialog state={state} effects={effects} />}
       {dialog === "keys" && <Keys effects={effects} />}
     </div>
   );

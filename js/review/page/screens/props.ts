@@ -1,11 +1,12 @@
 /** The properties of every screen. */
+import type { ReviewAnswer } from "../../protocol.ts";
 import type { PageAction, PageState } from "../store.ts";
 
 /** The actions of the page besides changes of its own state. */
 export interface PageEffects {
   dispatch(action: PageAction): void;
-  /** Sends an answer to the chosen question. */
-  answer(outcome: "allow" | "refuse"): void;
+  /** Sends an answer to the chosen question. `widening` also allows later calls. */
+  answer(outcome: "allow" | "refuse", widening?: Pick<ReviewAnswer, "wider" | "grant">): void;
   /** Reads data of the server, such as `history?path=%2Frepo`, of the chosen workspace. @throws Error to be shown */
   load<T>(path: string): Promise<T>;
   /** Sends data to the server, about the chosen workspace. @throws Error to be shown */

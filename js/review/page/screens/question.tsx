@@ -14,6 +14,7 @@ import {
   whyNotRefused,
 } from "../store.ts";
 import type { ScreenProps } from "./props.ts";
+import { offersWider, whyNotWider } from "./wider/why-not.ts";
 
 /** Draws the chosen question. */
 export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
@@ -223,6 +224,17 @@ function Answers({
       <span class="hint" id="answer-hint">
         {why ?? (question.kind === "change" && question.hasParts ? countsInWords(counts) : "")}
       </span>
+      {offersWider(question) && (
+        <button
+          type="button"
+          aria-keyshortcuts="w"
+          title={whyNotWider(state)}
+          disabled={whyNotWider(state) !== undefined}
+          onClick={() => effects.dispatch({ type: "dialog", dialog: "wider" })}
+        >
+          Wider… <kbd>w</kbd>
+        </button>
+      )}
       <button
         type="button"
         class="allow"

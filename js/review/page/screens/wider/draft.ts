@@ -1,0 +1,98 @@
+/** The choices of the dialog "Wider…", what they are in words, and what they offer: pure functions. */
+import type { GrantChoice, ReviewQuestion, ReviewRole, WiderChoice, WiderPlace } from "../../../protocol.ts";
+
+/** A question about a change. */
+type ChangeQuestion = ReviewQuestion & { readonly kind: "change" };
+
+/** The ends that the dialog lists. */
+export type DraftEnd = "turn" | "session" | "time" | "kept";
+
+/** The choices of the dialog, as far as they are made. */
+export interface WiderDraft {
+  readonly place: WiderPlace;
+  /** A directory above that of the question. */
+  readonly dir?: string | undefined;
+  readonly isAgentOnly: boolean;
+  /** The access that is granted, of a question about a directory. */
+  readonly access: "read" | "write";
+  readonly end: DraftEnd;
+  /** The time of the end `time`, as the field for it has it: local, such as `2030-01-31T18:00`. */
+  readonly time: string;
+}
+
+/** The time in milliseconds after which the end `time` comes unless another is chosen. */
+const DEFAULT_TIME_MS = 3_600_000;
+
+/** Returns the narrowest choices that a question offers. `now` is in milliseconds since 1970. */
+export function narrowestDraft(question: ReviewQuestion, now: number): WiderDraft {
+  const isChange = question.kind === "change";
+  return {
+    place: (isChange ? question.wider?.places[0] : undefined) ?? "files",
+    isAgentOnly: question.agent !== undefined,
+    access: isChange ? "read" : question.access,
+    end: isChange ? "turn" : "session",
+    time: localTimeOf(now + DEFAULT_TIME_MS),
+  };
+}
+
+/** Returns the answer for the choices; undefined where the time is none, or has passed. */
+export function wideningOfDraft(
+  question: ReviewQuestion,
+  { place, dir, isAgentOnly, access, end, time }: WiderDraft,
+  now: number,
+): { readonly wider: WiderChoice } | { readonly grant: GrantChoice } | undefined {
+  const at = new Date(time);
+  if (end === "time" && !(at.getTime() > now)) return undefined;
+  const until = end === "time" ? at.toISOString() : end;
+  if (question.kind === "directory") return { grant: { access, until } };
+  const above = place === "directory" && dir !== undefined ? { dir } : {};
+  return { wider: { place, ...above, isAgentOnly, until } };
+}
+
+/** Returns what the choices allow, as a sentence. */
+export function sentenceOf(question: ReviewQuestion, draft: WiderDraft): string {
+  const end = endInWords(question, draft);
+  if (question.kind === "directory") {
+    const access = draft.access === "read" ? "Reading" : "Reading and writing";
+    return `${access} in ${question.dir} and everything below it is allowed without a question ${end}.`;
+  }
+  const who = draft.isAgentOnly && question.agent !== undefined ? ` by ${question.agent}` : " by any agent";
+  return `Later calls of ${question.tool}${who} are allowed without a question on ${placeInWords(question, draft)}, ${end}.`;
+}
+
+/** Returns the place of the choices in words, for the sentence. */
+function placeInWords({ wider }: ChangeQuestion, { place, dir }: WiderDraft): string {
+  if (place === "everywhere") return "every path of this workspace";
+  if (place === "directory") return `everything below ${dir ?? wider?.dir ?? "/"}`;
+  const [first = "", ...others] = wider?.files ?? [];
+  return others.length === 0 ? first : `these ${others.length + 1} paths and no others`;
+}
+
+function endInWords(question: ReviewQuestion, { end, time }: WiderDraft): string {
+  if (end === "turn") return "until this turn ends";
+  if (end === "kept") return "until it is revoked, also after a restart";
+  if (end === "time") return `until ${time.replace("T", " ")}`;
+  return question.kind === "change"
+    ? (question.wider?.sessionEnd ?? "until this workspace is closed")
+    : "until this workspace is closed";
+}
+
+/** Returns the ends that a question offers, from the earliest to the latest. */
+export function endsOf(question: ReviewQuestion): readonly DraftEnd[] {
+  if (question.kind === "directory") return ["time", "session", "kept"];
+  const offered = question.wider?.ends ?? [];
+  return (["turn", "time", "session", "kept"] as const).filter((end) => offered.includes(end));
+}
+
+/** Returns why a login cannot choose an end; undefined if it can. */
+export function whyNotEnd(role: ReviewRole, end: DraftEnd): string | undefined {
+  return end === "kept" && role !== "manage" ? "needs a login that may manage" : undefined;
+}
+
+/** Returns a time as the field for it has it, in the time zone of the browser. */
+function localTimeOf(at: number): string {
+  const date = new Date(at);
+  const two = (part: number): string => String(part).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
+}

@@ -1,0 +1,261 @@
+/** The dialog "Wider…": an answer that also allows later calls, in words. */
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { CoveredCount, ReviewQuestion, WiderPlace } from "../../../protocol.ts";
+import { SafeText } from "../../diff/text.tsx";
+import { chosenQuestion } from "../../store.ts";
+import type { PageEffects, ScreenProps } from "../props.ts";
+import {
+  type DraftEnd,
+  endsOf,
+  narrowestDraft,
+  sentenceOf,
+  type WiderDraft,
+  wideningOfDraft,
+  whyNotEnd,
+} from "./draft.ts";
+import { whyNotWider } from "./why-not.ts";
+
+/** Draws the dialog. */
+export function WiderDialog({ state, effects }: ScreenProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const cancel = useRef<HTMLButtonElement>(null);
+  const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
+  // The question stays the one for which the dialog was opened, also when it is settled meanwhile.
+  const [question] = useState(() => chosenQuestion(state));
+  const [draft, setDraft] = useState<WiderDraft | undefined>(
+    () => question && { ...narrowestDraft(question, Date.now()), ...state.proposal },
+  );
+  useLayoutEffect(() => {
+    if (dialog.current?.open === false) dialog.current.showModal();
+    cancel.current?.focus();
+  }, []);
+  const widening = question && draft && wideningOfDraft(question, draft, Date.now());
+  const why =
+    whyNotWider(state) ??
+    (chosenQuestion(state)?.id === question?.id ? undefined : "It does not wait any more.") ??
+    (widening === undefined ? "The time is in the past." : undefined);
+  return (
+    <dialog ref={dialog} class="wider" aria-labelledby="wider-head" onClose={close}>
+      <h2 id="wider-head" class="dialog-head">
+        Allow, and allow later calls too
+      </h2>
+      {question !== undefined && draft !== undefined && (
+        <>
+          <Choices
+            role={state.role}
+            question={question}
+            draft={draft}
+            onChange={(part) => setDraft({ ...draft, ...part })}
+          />
+          <p class="wider-sentence" aria-live="polite">
+            <SafeText text={sentenceOf(question, draft)} />
+          </p>
+          <Covered effects={effects} id={question.id} widening={widening} />
+        </>
+      )}
+      {why !== undefined && <p class="hint">{why}</p>}
+      <div class="answers">
+        <button ref={cancel} type="button" onClick={close}>
+          Cancel <kbd>Esc</kbd>
+        </button>
+        <span class="spacer" />
+        <button
+          type="button"
+          class="allow"
+          disabled={why !== undefined}
+          onClick={() => widening !== undefined && effects.answer("allow", widening)}
+        >
+          Allow and remember
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+interface ChoicesProps {
+  readonly role: ScreenProps["state"]["role"];
+  readonly question: ReviewQuestion;
+  readonly draft: WiderDraft;
+  onChange(part: Partial<WiderDraft>): void;
+}
+
+function Choices({ role, question, draft, onChange }: ChoicesProps): JSX.Element {
+  return (
+    <div class="wider-choices">
+      {question.kind === "change" ? (
+        <Places question={question} draft={draft} onChange={onChange} />
+      ) : (
+        <Access question={question} draft={draft} onChange={onChange} />
+      )}
+      {question.kind === "change" && question.agent !== undefined && (
+        <fieldset>
+          <legend>By</legend>
+          <Radio name="agent" isChosen={draft.isAgentOnly} onChoose={() => onChange({ isAgentOnly: true })}>
+            only <SafeText text={question.agent} />
+          </Radio>
+          <Radio name="agent" isChosen={!draft.isAgentOnly} onChoose={() => onChange({ isAgentOnly: false })}>
+            any agent
+          </Radio>
+        </fieldset>
+      )}
+      <fieldset>
+        <legend>For</legend>
+        {endsOf(question).map((end) => {
+          const why = whyNotEnd(role, end);
+          return (
+            <Radio
+              key={end}
+              name="end"
+              isChosen={draft.end === end}
+              isDisabled={why !== undefined}
+              onChoose={() => onChange({ end })}
+            >
+              {END_WORDS[end]}
+              {end === "time" && (
+                <input
+                  type="datetime-local"
+                  aria-label="The time"
+                  value={draft.time}
+                  onInput={({ currentTarget }) => onChange({ end, time: currentTarget.value })}
+                />
+              )}
+              {why !== undefined && <span class="quiet"> ({why})</span>}
+            </Radio>
+          );
+        })}
+      </fieldset>
+    </div>
+  );
+}
+
+const END_WORDS: Readonly<Record<DraftEnd, string>> = {
+  turn: "this turn",
+  session: "this session",
+  time: "until",
+  kept: "always: kept in the rules file",
+};
+
+const PLACE_WORDS: Readonly<Record<WiderPlace, string>> = {
+  files: "this file",
+  directory: "this directory",
+  everywhere: "this tool anywhere",
+};
+
+function Places({
+  question,
+  draft,
+  onChange,
+}: Omit<ChoicesProps, "role"> & {
+  readonly question: ReviewQuestion & { readonly kind: "change" };
+}): JSX.Element {
+  const { places = [], files = [], dir } = question.wider ?? {};
+  const detailOf = (place: WiderPlace): string => {
+    if (place === "everywhere") return question.tool;
+    if (place === "directory") return `${draft.dir ?? dir ?? ""}/**`;
+    return files.length === 1 ? (files[0] ?? "") : `${files.length} paths`;
+  };
+  return (
+    <fieldset>
+      <legend>On</legend>
+      {places.map((place) => (
+        <Radio
+          key={place}
+          name="place"
+          isChosen={draft.place === place}
+          onChoose={() => onChange({ place })}
+          detail={detailOf(place)}
+        >
+          {place === "files" && files.length > 1 ? "these files" : PLACE_WORDS[place]}
+        </Radio>
+      ))}
+    </fieldset>
+  );
+}
+
+function Access({ draft, onChange }: Omit<ChoicesProps, "role">): JSX.Element {
+  return (
+    <fieldset>
+      <legend>Access</legend>
+      <Radio name="access" isChosen={draft.access === "read"} onChoose={() => onChange({ access: "read" })}>
+        read
+      </Radio>
+      <Radio name="access" isChosen={draft.access === "write"} onChoose={() => onChange({ access: "write" })}>
+        read and write
+      </Radio>
+    </fieldset>
+  );
+}
+
+function Radio({
+  name,
+  isChosen,
+  isDisabled = false,
+  onChoose,
+  detail,
+  children,
+}: {
+  readonly name: string;
+  readonly isChosen: boolean;
+  readonly isDisabled?: boolean;
+  onChoose(): void;
+  readonly detail?: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <label class="radio">
+      <input type="radio" name={name} checked={isChosen} disabled={isDisabled} onChange={onChoose} />
+      <span class="radio-text">
+        {children}
+        {detail !== undefined && (
+          <span class="radio-detail quiet">
+            <SafeText text={detail} />
+          </span>
+        )}
+      </span>
+    </label>
+  );
+}
+
+/** Draws how many of the last calls the choices would have covered. */
+function Covered({
+  effects,
+  id,
+  widening,
+}: {
+  readonly effects: PageEffects;
+  readonly id: string;
+  readonly widening: ReturnType<typeof wideningOfDraft>;
+}): JSX.Element | null {
+  const wider = widening !== undefined && "wider" in widening ? widening.wider : undefined;
+  const asked = wider === undefined ? undefined : JSON.stringify(wider);
+  const [count, setCount] = useState<CoveredCount | string>();
+  useEffect(() => {
+    if (wider === undefined) return undefined;
+    let isCurrent = true;
+    effects.send<CoveredCount>("scopes", { id, wider }).then(
+      (data) => isCurrent && setCount(data),
+      (error: unknown) => isCurrent && setCount(error instanceof Error ? error.message : String(error)),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [asked]);
+  if (wider === undefined) return null;
+  return (
+    <p class="quiet" aria-live="polite">
+      {count === undefined
+        ? "Counting the calls that it would have covered…"
+        : typeof count === "string"
+          ? `How many calls it would have covered is not known: ${count}.`
+          : coveredSentence(count)}
+    </p>
+  );
+}
+
+function coveredSentence({ covered, calls }: CoveredCount): string {
+  if (calls === 0) return "No call has needed an answer yet.";
+  return calls === 1
+    ? `Would have covered ${covered === 1 ? "" : "not "}the last call that needed an answer.`
+    : `Would have covered ${covered} of the last ${calls} calls that needed an answer.`;
+}
