@@ -23,6 +23,7 @@ const OPTION_TABLES = [
   ["ws.lock", "workspace/workspace.js", "LOCK_OPTIONS"],
   ["ws.history", "workspace/workspace.js", "HISTORY_OPTIONS"],
   ["ws.undo", "workspace/workspace.js", "UNDO_OPTIONS"],
+  ["ws.keep", "pipeline/past/unreviewed.js", "KEEP_OPTIONS"],
   ["ws.why", "pipeline/why.js", "WHY_OPTIONS"],
   ["ws.rewind", "workspace/rewind/options.js", "REWIND_OPTIONS"],
   ["ws.fork", "workspace/forks/forks.js", "FORK_WORKSPACE_OPTIONS"],

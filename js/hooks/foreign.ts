@@ -16,6 +16,7 @@ import {
   options,
   required,
   text,
+  wrongOptionError,
 } from "../schema/option.ts";
 import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
@@ -113,6 +114,11 @@ export function withHooks<T extends AnyTool>(
   const known = new Set([name, ...TOOL_NAMES, ...(options.foreignTools ?? [])]);
   assertToolNames("withHooks", "hooks", hooks, known);
   assertRules("withHooks", "rules", options.rules ?? [], known);
+  const unrecorded = options.rules?.findIndex(({ decision }) => decision === "review") ?? -1;
+  if (unrecorded >= 0) {
+    const problem = "'review' needs a history of what the tool changes; use allow or ask";
+    throw wrongOptionError("withHooks", `rules[${unrecorded}].decision`, problem);
+  }
   const subject: HookCallFacts = { tool_name: name };
   const before = hooksFor(hooks, "before", name);
   const after = hooksFor(hooks, "after", name);

@@ -45,6 +45,8 @@ export interface CallEnd extends CallBegin {
   readonly lock_wait_ms?: number;
   /** The answer of the reviewer; absent if nobody was asked. */
   readonly approval?: { readonly outcome: string; readonly hash?: string; readonly by?: string };
+  /** The calls that a person has reviewed and keeps, with the person if known; for `ws.keep` alone. */
+  readonly kept?: { readonly calls: readonly string[]; readonly by?: string };
   /** The UTF-16 length of the answer's text. */
   readonly text_chars: number;
   readonly truncated: boolean;

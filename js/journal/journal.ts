@@ -34,6 +34,7 @@ import {
   type Step,
 } from "../backends/transaction/step.ts";
 import { planRewind } from "./rewind/plan.ts";
+import { cannotBeReviewedError, reviewedCalls } from "./reviewed.ts";
 import { type OpenRecord, prunedUntil, type StoredRecord } from "./store.ts";
 import type {
   ChangeFacts,
@@ -66,7 +67,15 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     if (log === null || log.damaged) throw unknownCallError(callId);
     return log;
   };
-  const headerOf = ({ callId, tool, agent, undoOf, rollback }: ChangeFacts): RecordHeader => ({
+  const headerOf = ({
+    callId,
+    tool,
+    agent,
+    undoOf,
+    rollback,
+    unreviewed,
+    undoes = [],
+  }: ChangeFacts): RecordHeader => ({
     callId,
     tool,
     time: Date.now(),
@@ -75,6 +84,8 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     ...(rollback === "always" ? { atomic: true } : {}),
     ...(agent === undefined ? {} : { agent }),
     ...(undoOf === undefined ? {} : { undoOf }),
+    ...(unreviewed === true ? { unreviewed } : {}),
+    ...(undoes.length === 0 ? {} : { undoes }),
   });
 
   const finishing = new Set<Promise<void>>();
@@ -99,6 +110,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     run: (fs: FsBackend) => Promise<T>,
   ): Promise<T> => {
     const required = about.rollback === "always";
+    if (!keep && about.unreviewed === true) throw cannotBeReviewedError();
     // A single operation without an undo needs no record: it is atomic by itself.
     if (!keep && !required) return run(fs);
     let log: OpenRecord | undefined;
@@ -207,9 +219,37 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     });
   };
 
+  const unreviewed = async (): Promise<readonly HistoryRecord[]> => {
+    const headers: RecordHeader[] = [];
+    const records: HistoryRecord[] = [];
+    for (const { entries } of await past()) {
+      const begin = entries.find((entry) => entry.entry === "begin");
+      if (begin !== undefined) headers.push(begin.header);
+      records.push(...historyRecordOf(entries));
+    }
+    const done = reviewedCalls(headers);
+    return records.filter(({ header }) => header.unreviewed === true && !done.has(header.callId));
+  };
+
   return Object.freeze<Journal>({
     change,
     undo,
+    async unreviewed() {
+      const forgottenBefore = await prunedUntil(store, group);
+      return { records: await unreviewed(), forgottenBefore: forgottenBefore || undefined };
+    },
+    async keep(callIds, { by, agent }) {
+      const known = new Set((await past()).flatMap(({ entries }) => callIdOf(entries)));
+      const unknown = callIds.find((callId) => !known.has(callId));
+      if (unknown !== undefined) throw unknownCallError(unknown);
+      const wanted = new Set(callIds);
+      const kept = (await unreviewed()).filter(({ header }) => wanted.has(header.callId));
+      if (kept.length === 0) return kept;
+      const header = headerOf({ callId: newCallId(), tool: "keep", agent, rollback: "try" });
+      const keeps = kept.map(({ header: { callId } }) => callId);
+      await note({ ...header, keeps, ...(by === undefined ? {} : { by }) }, [], nextMoment());
+      return kept;
+    },
     async history(all = false) {
       const records = (await past()).flatMap((log) => historyRecordOf(log.entries));
       return records.filter(({ undoable }) => all || undoable);
@@ -284,16 +324,26 @@ function recordedFinalStates(entries: readonly RecordEntry[]): FinalStates {
   return entries.find((entry) => entry.entry === "commit")?.finals ?? [];
 }
 
-/** Returns the change of a record; empty for a mark and for a record without an end. */
+/** Returns the change of a record; empty for a mark, for a list of kept changes, and for a record without an end. */
 function historyRecordOf(entries: readonly RecordEntry[]): readonly HistoryRecord[] {
   const begin = entries.find((entry) => entry.entry === "begin");
   const commit = entries.find((entry) => entry.entry === "commit");
-  if (begin === undefined || commit === undefined || begin.header.mark !== undefined) return [];
+  if (begin === undefined || commit === undefined || isNoChange(begin.header)) return [];
   const { steps } = readSteps(entries);
   const { undoable, unrecorded } = commit;
   return [
     { header: begin.header, at: momentOf(entries), paths: unrecorded ?? pathsOfSteps(steps), undoable },
   ];
+}
+
+/** Returns true for a record that is no change. */
+function isNoChange({ mark, keeps }: RecordHeader): boolean {
+  return mark !== undefined || keeps !== undefined;
+}
+
+/** Returns the id of the change of a record; empty for one that is no change. */
+function callIdOf(entries: readonly RecordEntry[]): readonly string[] {
+  return historyRecordOf(entries).map(({ header }) => header.callId);
 }
 
 /** Returns the moment at which the change of a record was committed. */

@@ -16,6 +16,9 @@ import type { Entry, Past, PastChange, Records, Storage, Version } from "../stor
 import { beyondHistoryError, isCallId, unknownCallError } from "./call-id.ts";
 import type { ChangeFacts, HistoryRecord, Journal, PastSteps, StateBefore } from "./types.ts";
 import { addStorageMark, listStorageMarks } from "./storage-marks.ts";
+import { cannotBeReviewedError } from "./reviewed.ts";
+import { isBelowAny, movedPaths } from "./storage-moves.ts";
+import { listUnreviewed, UNREVIEWED_KIND, withReviewRecords } from "./storage-reviews.ts";
 
 /** The number of commits that a history shows. */
 const MAX_SHOWN_COMMITS = 200;
@@ -25,9 +28,6 @@ const COMMITS_PER_PAGE = 200;
 const MAX_REWOUND_COMMITS = 5000;
 /** The maximum number of paths of a change that can be undone. */
 const MAX_UNDONE_PATHS = 5000;
-/** The number of pairs of paths beyond which a commit is not searched for moves. */
-const MAX_COMPARED_PAIRS = 1_000_000;
-
 /** The history of a storage, and the part of it that a workspace may see and undo. */
 export interface StorageHistory {
   readonly history: NonNullable<Storage["history"]>;
@@ -64,12 +64,20 @@ export function makeStorageJournal(
     pastByCall.set(callId, known);
     return known;
   };
-  const change: Journal["change"] = (fs, about, run) =>
-    stage.draft(async () => {
+  const change: Journal["change"] = (fs, about, run) => {
+    if (about.unreviewed === true && records === undefined) throw cannotBeReviewedError();
+    return stage.draft(async () => {
       const result = await run(fs);
-      await stage.commitDraft(commitOf(about));
+      await stage.commitDraft(withReviewRecords(commitOf(about), about));
       return result;
     });
+  };
+
+  const unreviewed: Journal["unreviewed"] = async () => {
+    const { past, forgottenBefore } = await listUnreviewed(records, history);
+    const own = past.flatMap((one) => toRecord(one) ?? []);
+    return { records: own.filter(({ paths }) => paths.every(isMine)), forgottenBefore };
+  };
 
   return Object.freeze<Journal>({
     change,
@@ -157,6 +165,14 @@ export function makeStorageJournal(
       const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
       await change(fs, about, (own) => restore(own, changes, as.signal));
     },
+    unreviewed,
+    async keep(callIds) {
+      for (const callId of callIds) await find(callId);
+      const wanted = new Set(callIds);
+      const kept = (await unreviewed()).records.filter(({ header }) => wanted.has(header.callId));
+      for (const { header } of kept) await records?.remove(UNREVIEWED_KIND, header.callId);
+      return kept;
+    },
     // A change that was interrupted never happened.
     recover: async () => ({ rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] }),
     retry: async () => {},
@@ -223,40 +239,6 @@ function changedPaths(changes: readonly PastChange[]): readonly string[] {
 }
 
 /**
- * Returns the new path of each path that a commit moved. The history of a storage has only the states before and after,
- * so a move is recognised by its content: a removed tree and a new tree that are equal are taken for a move.
- */
-function movedPaths(changes: readonly PastChange[]): ReadonlyMap<string, string> {
-  const removed = changes.filter(({ before, after }) => before !== null && after === null);
-  const made = changes.filter(({ before, after }) => before === null && after !== null);
-  const isTop = (list: readonly PastChange[]): ((one: PastChange) => boolean) => {
-    const paths = new Set(list.map(({ path }) => path));
-    return ({ path }) => !paths.has(parentOf(path));
-  };
-  const moves = new Map<string, string>();
-  if ((removed.length + made.length) * made.length > MAX_COMPARED_PAIRS) return moves;
-  // A move may have made the parents of its destination, so the destination can be any new path and not only a top one.
-  const madeByForm = new Map<string, string[]>();
-  for (const { path } of made) {
-    const form = formOfTree(made, path, ({ after }) => after);
-    madeByForm.set(form, [...(madeByForm.get(form) ?? []), path]);
-  }
-  const removedTrees = removed.filter(isTop(removed)).map(({ path }) => {
-    const form = formOfTree(removed, path, ({ before }) => before);
-    return { path, form, size: form.split("\0").length };
-  });
-  // The largest tree is matched first, because what is below its destination came with it and is no move of its own.
-  const destinations = new Set<string>();
-  for (const { path, form } of removedTrees.sort((a, b) => b.size - a.size)) {
-    const to = madeByForm.get(form)?.find((one) => !destinations.has(one) && !isBelowAny(one, destinations));
-    if (to === undefined) continue;
-    moves.set(path, to);
-    destinations.add(to);
-  }
-  return moves;
-}
-
-/**
  * Returns the steps that make the changes of a commit. Contents are those of the storage, which are not read. A move is
  * a removal and a new entry here: both are the same content of the storage.
  */
@@ -307,29 +289,6 @@ async function contentsOf(
 
 function withContent(image: PreImage | null, bytes: Uint8Array | undefined): PreImage | null {
   return image === null || bytes === undefined ? image : { ...image, bytes };
-}
-
-/** Returns true for a path below one of the directories. */
-function isBelowAny(path: string, directories: ReadonlySet<string>): boolean {
-  if (directories.size === 0) return false;
-  for (let at = parentOf(path); at !== "/"; at = parentOf(at)) if (directories.has(at)) return true;
-  return false;
-}
-
-/** Returns the entries at and below a path in a form that is equal for equal trees. */
-function formOfTree(
-  changes: readonly PastChange[],
-  top: string,
-  entryOf: (change: PastChange) => Entry | null,
-): string {
-  const forms: string[] = [];
-  for (const change of changes) {
-    const { path } = change;
-    if (path !== top && !path.startsWith(`${top}/`)) continue;
-    const entry = entryOf(change);
-    forms.push(`${path.slice(top.length)} ${entry?.type} ${entry?.hash ?? entry?.target ?? ""}`);
-  }
-  return forms.join("\0");
 }
 
 function toImage(entry: Entry | null): PreImage | null {

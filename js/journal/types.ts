@@ -36,6 +36,10 @@ export interface ChangeFacts {
    * the old entries are removed from the disk.
    */
   readonly signal?: AbortSignal | undefined;
+  /** True for a change that is made without a question, and is unreviewed until it is kept. */
+  readonly unreviewed?: boolean | undefined;
+  /** The ids of the changes of which nothing is left after this one, for a rewind. */
+  readonly undoes?: readonly string[] | undefined;
   /** True for a change that the journal does not see, such as a command: the history names it with its paths. */
   readonly unrecorded?: readonly string[] | undefined;
   /**
@@ -53,6 +57,14 @@ export interface HistoryRecord {
   readonly paths: readonly string[];
   /** False for a change that stays in the history although its steps were not recorded. */
   readonly undoable: boolean;
+}
+
+/** The changes that were made without a question and that nobody has kept. */
+interface UnreviewedRecords {
+  /** The changes, the newest first. Those that were undone wholly are left out. */
+  readonly records: readonly HistoryRecord[];
+  /** Changes before this moment are forgotten, in milliseconds since 1970; undefined when none are. */
+  readonly forgottenBefore: number | undefined;
 }
 
 /** A named place in the history. */
@@ -94,6 +106,12 @@ export interface StateBefore {
   readonly from?: string;
 }
 
+/** The person who keeps changes, and the agent of the workspace in which they are kept. */
+interface KeptBy {
+  readonly by: string | undefined;
+  readonly agent: string | undefined;
+}
+
 /** The journal of a workspace. */
 export interface Journal {
   /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
@@ -119,7 +137,18 @@ export interface Journal {
    */
   found(callId: string, wantsContent?: (path: string) => boolean): Promise<readonly StateBefore[]>;
   /** Restores the state before a change. @throws CONFLICT when a path has changed since */
-  undo(fs: FsBackend, undone: string, as: Pick<ChangeFacts, "callId" | "agent" | "signal">): Promise<void>;
+  undo(
+    fs: FsBackend,
+    undone: string,
+    as: Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed">,
+  ): Promise<void>;
+  /** Returns the changes that were made without a question and that nobody has kept. */
+  unreviewed(): Promise<UnreviewedRecords>;
+  /**
+   * Records that changes were reviewed and are kept. Changes that need no review are fine.
+   * @returns the changes that were unreviewed until now @throws NOT_FOUND for an unknown change; then none is kept
+   */
+  keep(callIds: readonly string[], as: KeptBy): Promise<readonly HistoryRecord[]>;
   /**
    * Rolls back the unfinished changes of dead processes, and rollbacks of this process that failed
    * before. `mine` returns true for a path that this workspace may change; `locked` runs its action with

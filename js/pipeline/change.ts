@@ -16,7 +16,12 @@ import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "./
 import { effectsByHashes, hashesByPath } from "./observe.ts";
 import { acquireLocks, type EarlyLocks, lockKeysOf, RELEASED } from "./path-locks.ts";
 import type { MetaApproval } from "./result.ts";
-import { approvalFactsIfNeeded, approverToAsk, planWithApprovalToReveal, type RuleResult } from "./permit.ts";
+import {
+  approvalFactsIfNeeded,
+  decidePersonally,
+  planWithApprovalToReveal,
+  type RuleResult,
+} from "./permit.ts";
 import {
   assertStateUnchanged,
   type ApprovalEvidence,
@@ -70,7 +75,14 @@ export async function runChange<Args extends object, Data, Todo>(
   const places = await askedPlaces;
   const guarding = { guard: session.guard, sources };
   const covering = approvalFactsIfNeeded(session, tool.name, ruled, places, uses, call);
-  const approver = approverToAsk(session, sources, tool.name, ruled, covering && (await covering), places);
+  const { approver, isUnreviewed } = decidePersonally(
+    session,
+    sources,
+    tool.name,
+    ruled,
+    covering && (await covering),
+    places,
+  );
   const asked = approver !== undefined;
   let reviewed: ReviewedPlan<Plan<Data, Todo>> | undefined;
   if (approver !== undefined) {
@@ -106,7 +118,8 @@ export async function runChange<Args extends object, Data, Todo>(
       try {
         const hashes = session.hashes ? await hashesByPath(uses, call) : undefined;
         call.untimed?.();
-        const answer = await applyPlan(session, guarding, { tool, args, uses, call }, plan, reviewed);
+        const made = { tool, args, uses, call };
+        const answer = await applyPlan(session, guarding, made, plan, reviewed, isUnreviewed);
         const effects =
           hashes === undefined ? undefined : effectsByHashes(hashes, await hashesByPath(uses, call));
         const warnings = confirm === undefined && !isDryRun(args) ? unaskedPlaceWarnings(places) : [];
@@ -155,8 +168,10 @@ function applyPlan<Args extends object, Data, Todo>(
   { tool, args, uses, call }: ReviewableChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
   shown: ApprovalEvidence | undefined,
+  isUnreviewed: boolean,
 ): Promise<Answer<Data>> {
   const held = holdNotes(session, call);
+  const undoes = tool.undoes?.(plan);
   const about: About = {
     callId: call.callId,
     tool: tool.name,
@@ -165,10 +180,13 @@ function applyPlan<Args extends object, Data, Todo>(
     signal: call.signal,
     records: held?.records,
     unrecorded: tool.unrecorded === true ? [] : undefined,
+    // What takes changes back leaves nothing new to review.
+    unreviewed: isUnreviewed && undoes === undefined,
+    undoes,
   };
   if (tool.recordsItself === true) {
     const compared = shown === undefined ? Promise.resolve() : assertStateUnchanged(shown, { uses, call });
-    return compared.then(() => tool.apply(plan, args, call));
+    return compared.then(() => tool.apply(plan, args, isUnreviewed ? { ...call, isUnreviewed } : call));
   }
   const applied = session.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };

@@ -18,6 +18,12 @@ export interface ObservedCall {
   lockWaitMs: number | undefined;
   /** The answer by which a reviewer refused the call. */
   refusal: CallEnd["approval"];
+  /** The calls that a person has kept, and their absolute paths. */
+  kept?: {
+    readonly calls: readonly string[];
+    readonly by: string | undefined;
+    readonly paths: readonly string[];
+  };
 }
 
 /** The maximum number of files of one call whose hashes are reported. Further files are left out. */
@@ -83,7 +89,7 @@ function callEndOf(
   result: ToolResult | undefined,
   duration: number,
 ): CallEnd {
-  const { tool, changes, callId, effects, lockWaitMs } = trace;
+  const { tool, changes, callId, effects, lockWaitMs, kept } = trace;
   const { call_id: _, ...begun } = begin;
   const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
   const approval = result?.meta.approval ?? trace.refusal;
@@ -95,12 +101,15 @@ function callEndOf(
     ok: result?.ok ?? false,
     ...(code === undefined ? {} : { code }),
     duration_ms: duration,
-    paths: trace.locations.map(({ path }) => path),
+    paths: kept?.paths ?? trace.locations.map(({ path }) => path),
     ...(errorPath === undefined ? {} : { error_path: errorPath }),
     changes,
     ...(effects === undefined ? {} : { effects }),
     ...(lockWaitMs === undefined ? {} : { lock_wait_ms: lockWaitMs }),
     ...(approval === undefined ? {} : { approval }),
+    ...(kept === undefined
+      ? {}
+      : { kept: { calls: kept.calls, ...(kept.by === undefined ? {} : { by: kept.by }) } }),
     text_chars: result?.text.length ?? 0,
     truncated: result?.meta.truncated ?? false,
   };

@@ -12,7 +12,7 @@ import { digestOfParts } from "../hooks/question.ts";
 import type { Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
 import { realPathOf, rootsContaining } from "./review.ts";
 import type { Session } from "./session.ts";
-import { decisionSourcesOf } from "./sources.ts";
+import { asksUndecided, decisionSourcesOf } from "./sources.ts";
 import type { PlaceToApprove } from "./written-places.ts";
 
 /** The decision of the policy and the rules about a call. */
@@ -72,34 +72,42 @@ export interface ApprovalFacts {
   readonly caller: { readonly agent?: string | undefined; readonly turn: string };
 }
 
+/** How a call that nothing denies is decided by a person. */
+export interface PersonalDecision {
+  /** The approver to ask before the call; undefined when it needs no approval. */
+  readonly approver: Confirm | undefined;
+  /** True for a change that goes ahead without a question and is unreviewed until a person keeps it. */
+  readonly isUnreviewed: boolean;
+}
+
 /**
- * Continues the decision about a call after the rules and the grants, and returns the approver to ask; undefined
- * when the call needs no approval.
+ * Continues the decision about a call after the rules and the grants, and returns who decides about it when.
  * @param sources those of the workspace
  * @param ruled the decision of the policy and the rules
  * @param covering the facts by which an approval covers the call; without them none does
  * @param asked the places that the call writes and that need an approval
  * @throws FilewrightError APPROVAL_DENIED
  */
-export function approverToAsk(
+export function decidePersonally(
   session: Session,
   sources: readonly DecisionSource[],
   tool: string,
   ruled: Verdict,
   covering: ApprovalFacts | undefined,
   asked: readonly PlaceToApprove[] = [],
-): Confirm | undefined {
+): PersonalDecision {
   const { places = [], caller } = covering ?? {};
   const facts = { tool, args: {}, places, effects: [], caller, writesAskedPlace: asked.length > 0 };
   const verdict = decide(sources, facts, { step: "approval", before: ruled });
   if (caller !== undefined && (verdict.decision === "ask" || verdict.source === "approvals"))
     session.approvals.note({ tool, places, agent: caller.agent });
-  return mustAsk(verdict) ? session.confirmFor(tool) : undefined;
+  if (mustAsk(verdict)) return { approver: session.confirmFor(tool), isUnreviewed: false };
+  return { approver: undefined, isUnreviewed: verdict.decision === "allow" && verdict.review === true };
 }
 
 /**
  * Reads the approvals of other processes, and the facts by which an approval covers a call; undefined for a call that
- * needs none. The parameters are those of {@link approverToAsk}.
+ * needs none. The parameters are those of {@link decidePersonally}.
  */
 export function approvalFactsIfNeeded(
   session: Session,
@@ -109,8 +117,7 @@ export function approvalFactsIfNeeded(
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations" | "agent" | "turn">,
 ): Promise<ApprovalFacts> | undefined {
-  const asksByDefault =
-    ruled.source === "none" && (session.requireApproval || session.confirmFor(tool) !== undefined);
+  const asksByDefault = ruled.source === "none" && asksUndecided(session, session.confirmFor(tool));
   if (ruled.decision !== "ask" && asked.length === 0 && !asksByDefault) return undefined;
   return approvalFactsOf(session, uses, call);
 }
@@ -166,7 +173,7 @@ export async function requestApproval(
   const roots = rootsContaining(locations);
   const covering = await approvalFactsOf(session, uses, { fs, locations, agent, turn });
   const sources = decisionSourcesOf(session, tool.name);
-  const confirm = approverToAsk(session, sources, tool.name, ASK_BY_RULE_VERDICT, covering);
+  const { approver: confirm } = decidePersonally(session, sources, tool.name, ASK_BY_RULE_VERDICT, covering);
   if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];

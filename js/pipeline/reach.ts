@@ -60,7 +60,9 @@ export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> 
   const replacing = restricted.find(({ ifThere }) => ifThere === true);
   const matters =
     replacing !== undefined ||
-    [top, target].some((path) => path !== undefined && own.mayReach(path, ["allow", "ask", "deny"]));
+    [top, target].some(
+      (path) => path !== undefined && own.mayReach(path, ["allow", "review", "ask", "deny"]),
+    );
   if (matters) await addReachedTree(call, top, target, replacing, { places, effects });
   return facts;
 }

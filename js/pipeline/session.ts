@@ -133,6 +133,8 @@ export interface Session {
   readonly rules: Rules;
   /** True when a change that no rule decides needs an approval, even if there is no approver to give it. */
   readonly requireApproval: boolean;
+  /** True when a change that no rule decides is made at once and stays unreviewed until a person keeps it. */
+  readonly reviewsAfter: boolean;
   /** Returns the approver of a tool's calls; undefined without one. */
   confirmFor(tool: string, calledAs?: string): Confirm | undefined;
   /** Called with the events of permissions and approvals. */

@@ -20,18 +20,26 @@ import { approvalsSource, approverSource, mustAsk } from "../hooks/approvals.ts"
 import type { Session } from "./session.ts";
 import { placesSource } from "./written-places.ts";
 
+/** Returns true when a person is asked before a change about which no rule decides. */
+export function asksUndecided(
+  { requireApproval, reviewsAfter }: Pick<Session, "requireApproval" | "reviewsAfter">,
+  confirm: unknown,
+): boolean {
+  return !reviewsAfter && (requireApproval || confirm !== undefined);
+}
+
 /** Returns what decides about the calls of a tool, in its order. */
 export function decisionSourcesOf(session: Session, tool: string): readonly DecisionSource[] {
-  const { rules, permissions, approvals, requireApproval } = session;
+  const { rules, permissions, approvals, reviewsAfter } = session;
   const confirm = session.confirmFor(tool);
-  const asks = requireApproval || confirm !== undefined;
-  const mayAsk = asks || !rules.isEmpty;
+  const asks = asksUndecided(session, confirm);
+  const mayAsk = confirm !== undefined || asks || !rules.isEmpty;
   return [
     hooksSource(session.hooks.some(({ stage }) => stage === "before")),
     policySource(session.resolver),
     rulesSource(rules),
     permissions?.source ?? grantsSource(false, false),
-    defaultSource(asks ? "ask" : undefined),
+    defaultSource(reviewsAfter ? "review" : asks ? "ask" : undefined),
     placesSource(confirm),
     approvalsSource(approvals, mayAsk),
     approverSource(confirm, mayAsk),

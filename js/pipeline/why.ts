@@ -91,7 +91,7 @@ const CONFIGURED: Readonly<Record<Exclude<GateName, PathGate>, string>> = {
   rules: "rules",
   secret: "access.secrets, access.places, permissions",
   grants: "permissions",
-  default: "confirm, requireApproval, hooks",
+  default: "confirm, requireApproval, review, hooks",
   places: "access.places",
   approvals: "approvals, the answers of reviewers",
   approver: "confirm, hooks",
@@ -297,7 +297,8 @@ function nameOf({ decision }: Verdict): WhyGate["verdict"] {
 
 function wordsOf(verdict: Verdict): string | undefined {
   if (verdict.decision === "deny") return verdict.reason;
-  return verdict.decision === "ask" ? verdict.question : undefined;
+  if (verdict.decision === "ask") return verdict.question;
+  return verdict.review === true ? "The change is unreviewed until it is kept." : undefined;
 }
 
 /** Returns which rule decided: where it is configured, and its decision. */
@@ -308,7 +309,8 @@ function ruleWords(
 ): [configured: string, because: string | undefined] {
   const own = rules.forCall(tool, args);
   const found = (places.length === 0 ? [[]] : places).flatMap(own.deciding);
-  const rule = found.find(({ decision }) => decision === verdict.decision);
+  const wanted = verdict.decision === "allow" && verdict.review === true ? "review" : verdict.decision;
+  const rule = found.find(({ decision }) => decision === wanted);
   if (rule === undefined) return ["rules", wordsOf(verdict)];
   const where = `${rule.list === 0 ? "rules" : "rules of the agent"}[${rule.index}]`;
   return [where, `${where} says ${rule.decision}.`];

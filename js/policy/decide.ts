@@ -68,7 +68,12 @@ export type DecisionSourceName = NamedSource | "none";
 
 /** The decision about a call. */
 export type Verdict =
-  | { readonly decision: "allow"; readonly source: DecisionSourceName }
+  | {
+      readonly decision: "allow";
+      readonly source: DecisionSourceName;
+      /** True when a change goes ahead without a question, and is unreviewed until it is kept. */
+      readonly review?: true;
+    }
   | {
       readonly decision: "deny";
       readonly source: DecisionSourceName;
@@ -208,13 +213,27 @@ export function rulesSource(rules: Rules): DecisionSource {
       );
       // An effect can restrict a call; only a rule about the call itself can allow it.
       const decision = strictestDecision([own, ...besides.filter((one) => one === "deny" || one === "ask")]);
-      if (decision === undefined) return undefined;
       if (decision === "deny") return { decision, source: name, reason: `A rule forbids ${tool} here.` };
       if (decision === "ask")
         return { decision, source: name, question: `A rule wants ${tool} to be asked about here.` };
-      return { decision, source: name };
+      if (!rules.reviews || !wantsReview(rules, { tool, args, places, effects }))
+        return decision === undefined ? undefined : { decision: "allow", source: name };
+      // Where no rule decides about the whole call, it goes ahead or not; if so, a part of it is to be reviewed.
+      return { decision: "allow", source: decision === undefined ? "none" : name, review: true };
     },
   };
+}
+
+/** Returns true when a rule wants a part of a call, or an effect of it, to be reviewed after it. */
+function wantsReview(
+  rules: Rules,
+  { tool, args, places, effects }: Pick<CallFacts, "tool" | "args" | "places" | "effects">,
+): boolean {
+  const own = rules.forCall(tool, args);
+  return (
+    (places.length === 0 ? [[]] : places).some(own.wantsReview) ||
+    effects.some((effect) => rules.forCall(effect.tool, effect.args).wantsReview(effect.place))
+  );
 }
 
 /**
@@ -235,14 +254,18 @@ export function grantsSource(canAsk: boolean, isInForce = true): DecisionSource 
   };
 }
 
-/** Creates the source that decides about a change when no earlier source has. Undefined as `decision` allows it. */
-export function defaultSource(decision: "ask" | "deny" | undefined): DecisionSource {
+/**
+ * Creates the source that decides about a change when no earlier source has. Undefined as `decision` allows it, and
+ * `review` allows it as well and leaves it unreviewed.
+ */
+export function defaultSource(decision: "ask" | "review" | "deny" | undefined): DecisionSource {
   const name = "default";
   return {
     name,
     isInForce: decision !== undefined,
     decide({ tool }, before) {
       if (before !== undefined || decision === undefined) return undefined;
+      if (decision === "review") return { decision: "allow", source: name, review: true };
       return decision === "ask"
         ? { decision, source: name, question: `${tool} is asked about, because no rule decides.` }
         : { decision, source: name, reason: `No rule allows ${tool} here.` };

@@ -35,7 +35,12 @@ import type { Location } from "./location.ts";
 import { type GlobBases, ruleGlobs } from "./rule-globs.ts";
 
 /** The decision of a rule. */
-export type Decision = "allow" | "deny" | "ask";
+export type Decision = "allow" | "review" | "deny" | "ask";
+
+/** Returns true for a decision with which a call goes ahead without a question. */
+function permits(decision: Decision | undefined): boolean {
+  return decision === "allow" || decision === "review";
+}
 
 /** One rule. Every given condition must be met. */
 export interface Rule {
@@ -48,10 +53,13 @@ export interface Rule {
   readonly path?: string;
   /**
    * Arguments that must have exactly these values, or a test of them. A test that throws counts as a
-   * match for `deny` and `ask`, and not for `allow`.
+   * match for `deny` and `ask`, and not for `allow` and `review`.
    */
   readonly args?: Readonly<Record<string, unknown>> | ((args: Readonly<Record<string, unknown>>) => boolean);
-  /** The decision about a call that matches: `allow`, `deny`, or `ask` the reviewer. */
+  /**
+   * The decision about a call that matches: `allow`; `review`, which makes a change at once and leaves it unreviewed
+   * until it is kept; `ask` the reviewer first; or `deny`.
+   */
   readonly decision: Decision;
 }
 
@@ -60,7 +68,7 @@ export const RULE_OPTIONS: Options<Rule> = options("Rule", {
   tool: text(),
   path: text(),
   args: either(mapOf(anything()), callback()),
-  decision: required(choice("allow", "deny", "ask")),
+  decision: required(choice("allow", "review", "deny", "ask")),
 });
 
 const checkRules = optionChecker("compileRules", list(RULE_OPTIONS));
@@ -81,6 +89,8 @@ export type PathForms = readonly string[];
 export interface Rules {
   /** True when there are no rules. */
   readonly isEmpty: boolean;
+  /** True when a rule has the decision `review`. */
+  readonly reviews: boolean;
   /**
    * Returns the rules that apply to one call. Without `args`, a restriction that tests arguments applies and a
    * permission that tests them does not.
@@ -154,6 +164,11 @@ export interface CallRules {
    * rules by which it decides.
    */
   decide(place: PathForms, onRule?: OnRule): Decision | undefined;
+  /**
+   * Returns true when a rule wants the change of one path, or a call without paths, to be reviewed after it. One form
+   * of the path suffices.
+   */
+  wantsReview(place: PathForms): boolean;
   /** Returns the rules by which {@link CallRules.decide} decides: of each list the first that matches. */
   deciding(place: PathForms): readonly DecidingRule[];
   /** Returns true when a rule with one of these decisions could match the path or anything below it. */
@@ -253,6 +268,7 @@ function makeRules(lists: readonly (readonly CompiledRule[])[]): Rules {
   const made: CompiledRules = {
     lists,
     isEmpty: lists.every((list) => list.length === 0),
+    reviews: lists.some((list) => list.some(({ rule }) => rule.decision === "review")),
     forCall: (tool, args) => makeCallRules(lists.map((list) => rulesForCall(list, tool, args))),
     with: (others) => makeRules([...lists, ...(others as CompiledRules).lists]),
     summaries: () => lists.flatMap((list, at) => list.map((one) => summaryOf(one, at))),
@@ -297,7 +313,7 @@ function rulesForCall(
   for (const one of list) {
     const { tool: named, args: wanted, decision } = one.rule;
     if (named !== undefined && named !== "*" && named !== tool) continue;
-    const restricts = decision !== "allow";
+    const restricts = !permits(decision);
     if (wanted !== undefined && !(args === undefined ? restricts : argumentsMatch(wanted, args, restricts)))
       continue;
     found.push(one);
@@ -312,7 +328,7 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
     all.filter(({ rule, path }) => path !== undefined && decisions.includes(rule.decision));
   return {
     byPath: all.some(({ path }) => path !== undefined),
-    restricts: all.some(({ rule }) => rule.decision !== "allow"),
+    restricts: all.some(({ rule }) => !permits(rule.decision)),
     decide(place, onRule) {
       const [first, ...others] = lists.map((list) => {
         const found = decidingRule(list, place);
@@ -324,6 +340,7 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
         ...others.filter((decision) => decision === "deny" || decision === "ask"),
       ]);
     },
+    wantsReview: (place) => lists.some((list) => decidingRule(list, place, true)?.rule.decision === "review"),
     deciding: (place) =>
       lists.flatMap((list, at) => {
         const found = decidingRule(list, place);
@@ -349,12 +366,17 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
 
 /**
  * Returns the first rule of a list that matches; undefined when none does. A permission must match all forms of the
- * path, a restriction one of them.
+ * path, a restriction one of them. With `looksForReview` one form suffices for `review`, too.
  */
-function decidingRule(list: readonly CompiledRule[], place: PathForms): CompiledRule | undefined {
-  return list.find(({ rule, path }) => {
+function decidingRule(
+  list: readonly CompiledRule[],
+  place: PathForms,
+  looksForReview = false,
+): CompiledRule | undefined {
+  return list.find(({ rule: { decision }, path }) => {
     if (path === undefined) return true;
-    return rule.decision === "allow" ? place.length > 0 && place.every(path.covers) : place.some(path.covers);
+    const needsAll = permits(decision) && !(looksForReview && decision === "review");
+    return needsAll ? place.length > 0 && place.every(path.covers) : place.some(path.covers);
   });
 }
 
@@ -363,11 +385,14 @@ function directoriesOverlap(a: readonly string[], b: readonly string[]): boolean
   return a.some((one) => b.some((other) => isWithin(one, other) || isWithin(other, one)));
 }
 
-/** Returns the strictest decision. From strict to mild: deny, ask, undecided, allow. Undefined for an empty list. */
+/**
+ * Returns the strictest decision. From strict to mild: deny, ask, undecided, review, allow. Undefined for an empty list.
+ */
 export function strictestDecision(decisions: readonly (Decision | undefined)[]): Decision | undefined {
   if (decisions.includes("deny")) return "deny";
   if (decisions.includes("ask")) return "ask";
-  return decisions.length === 0 || decisions.includes(undefined) ? undefined : "allow";
+  if (decisions.length === 0 || decisions.includes(undefined)) return undefined;
+  return decisions.includes("review") ? "review" : "allow";
 }
 
 /**

@@ -78,7 +78,7 @@ export interface ShownPolicy {
       readonly tool: string;
       readonly path?: string;
       readonly args?: string;
-      readonly decision: "allow" | "deny" | "ask";
+      readonly decision: "allow" | "review" | "deny" | "ask";
       /** The number of calls that it has decided about. */
       readonly hits: number;
     }[];

@@ -58,6 +58,11 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
     throw wrongOptionError(FUNCTION_NAME, "mirror", "needs the stateDir in which the copy is kept");
   if (rest.reads !== undefined && typeof rest.guard === "object" && rest.guard.store !== undefined)
     throw wrongOptionError(FUNCTION_NAME, "reads", "give reads or guard.store, not both");
+  if (rest.review === "after" && rest.requireApproval === true)
+    throw wrongOptionError(FUNCTION_NAME, "review", 'give review: "after" or requireApproval, not both');
+  const wantsReview = rest.review === "after" || rest.rules?.some(({ decision }) => decision === "review");
+  if (wantsReview === true && rest.history === false)
+    throw wrongOptionError(FUNCTION_NAME, "history", "is needed to review changes after they are made");
   const { grantsFile, store } = rest.permissions ?? {};
   if (grantsFile !== undefined && store !== undefined)
     throw wrongOptionError(

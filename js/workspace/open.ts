@@ -188,6 +188,7 @@ export async function openWorkspace(
     views,
     enterMoment: momentsFor(policy, views),
     requireApproval: given.requireApproval === true,
+    reviewsAfter: given.review === "after",
     confirmFor: (tool: string, calledAs?: string) =>
       oneOf(approversFor(given.hooks ?? [], tool, given.confirm, calledAs)),
     notify: given.notify,

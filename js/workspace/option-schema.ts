@@ -99,6 +99,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     rules: list(RULE_OPTIONS),
     confirm: callback(),
     requireApproval: flag(),
+    review: choice("before", "after"),
     notify: callback(),
     limits: LIMIT_OPTIONS,
     readers: list(READER),

@@ -121,6 +121,12 @@ export interface WorkspaceOptions {
    * refused.
    */
   readonly requireApproval?: boolean | undefined;
+  /**
+   * When a person reviews a change about which no rule decides. `before`: `confirm` is asked, where there is one.
+   * `after`: the change is made at once and stays unreviewed until `ws.keep` names it; rules with `ask`, and places that
+   * always need an approval, still ask first. Default `before`.
+   */
+  readonly review?: "before" | "after" | undefined;
   /** Receives the events of questions, answers, grants and refusals; see `WorkspaceEvent`. It is not awaited. */
   readonly notify?: Notify | undefined;
   /** The limits of one call: bytes that it may read, keep in memory and return, and times. */

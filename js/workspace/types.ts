@@ -12,6 +12,7 @@ import type { CallOptions } from "../pipeline/enter.ts";
 import type { Blame } from "../pipeline/past/blame.ts";
 import type { HistoryChange } from "../pipeline/past/file-change.ts";
 import type { HistoryEntry, HistoryOptions, Undone } from "../pipeline/past/history.ts";
+import type { KeepOptions, Unreviewed } from "../pipeline/past/unreviewed.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { Spent } from "../pipeline/scheduling/budget.ts";
 import type { Grant } from "../policy/index.ts";
@@ -168,6 +169,25 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
    * @throws FilewrightError NOT_FOUND, CONFLICT when a path has changed since, and as any change does
    */
   undo(callId: string, options?: UndoOptions): Promise<Undone>;
+  /**
+   * Returns the calls that were made without a question, by the option `review` or a rule with `review`, and that
+   * nobody has kept. It is a part of the history: with a journal on the disk or in a storage it survives a restart, and
+   * what is not recorded as kept is unreviewed.
+   *
+   * @example
+   * const { calls } = await ws.unreviewed();
+   * for (const { callId, paths } of calls) console.log(callId, paths);
+   * await ws.keep(calls.map(({ callId }) => callId), { by: "ana" });
+   */
+  unreviewed(): Promise<Unreviewed>;
+  /**
+   * Records that calls were reviewed and are kept. Calls that need no review, or are kept already, are fine. Observers
+   * see it as a call of `keep`, so the audit log has the person.
+   *
+   * @returns the ids of the calls that were unreviewed until now
+   * @throws FilewrightError NOT_FOUND for an unknown call, and then none is kept
+   */
+  keep(callIds: string | readonly string[], options?: KeepOptions): Promise<readonly string[]>;
   /**
    * Returns what a call changed, with the contents before and after as far as they are known.
    *

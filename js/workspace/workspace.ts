@@ -3,7 +3,16 @@ import type { SandboxPolicy } from "../backends/policy.ts";
 import { displayPath } from "../backends/windows-paths.ts";
 import { makePermissions, memoryGrants, type Permissions } from "../policy/index.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
-import { flag, optionChecker, type Options, options, signalOption, text } from "../schema/option.ts";
+import {
+  either,
+  flag,
+  optionChecker,
+  type Options,
+  options,
+  required,
+  signalOption,
+  text,
+} from "../schema/option.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import { TOOLS } from "../tools/index.ts";
 import { runCommandToolFor } from "../tools/run_command.ts";
@@ -24,6 +33,7 @@ import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { blameFile } from "../pipeline/past/blame.ts";
 import { changesOfCall } from "../pipeline/past/changes.ts";
 import { type HistoryOptions, listHistory, undoCall } from "../pipeline/past/history.ts";
+import { KEEP_OPTIONS, KEPT_CALLS, keepCalls, listUnreviewed } from "../pipeline/past/unreviewed.ts";
 import type { Session } from "../pipeline/session.ts";
 import { MARK_NAME, REWIND_OPTIONS, REWIND_PLACE } from "./rewind/options.ts";
 import { listMarks, rewindTo, setMark } from "./rewind/rewind.ts";
@@ -68,6 +78,8 @@ const checkUndoOptions = optionChecker("undo", UNDO_OPTIONS);
 const checkCallId = optionChecker("undo", text());
 const checkChangesCallId = optionChecker("changes", text());
 const checkBlamedPath = optionChecker("blame", text());
+const checkKeepOptions = optionChecker("keep", KEEP_OPTIONS);
+const checkKeptCalls = optionChecker("keep", required(either(text(), KEPT_CALLS)));
 const checkMarkName = optionChecker("mark", MARK_NAME);
 const checkRewindOptions = optionChecker("rewind", REWIND_OPTIONS);
 const checkRewindPlace = optionChecker("rewind", REWIND_PLACE);
@@ -225,6 +237,16 @@ export function makeWorkspace(
       } finally {
         end();
       }
+    },
+    async unreviewed() {
+      wantOpen();
+      return listUnreviewed(session);
+    },
+    async keep(callIds, given = {}) {
+      wantOpen();
+      const options = checkKeepOptions(given);
+      const ids = checkKeptCalls(callIds);
+      return keepCalls(session, typeof ids === "string" ? [ids] : ids, options);
     },
     async changes(callId) {
       wantOpen();

@@ -85,6 +85,14 @@ export interface RecordHeader {
   readonly undoOf?: string;
   /** The name of the place in the history, for a record that is no change but a mark. */
   readonly mark?: string;
+  /** True when the change was made without a question, and is unreviewed until a record of {@link keeps} names it. */
+  readonly unreviewed?: true;
+  /** The changes that were reviewed and are kept, for a record that is no change but says this. */
+  readonly keeps?: readonly string[];
+  /** The person who keeps them, if known. */
+  readonly by?: string;
+  /** The changes of which nothing is left after this one, for a rewind. */
+  readonly undoes?: readonly string[];
 }
 
 /** The state of each touched path when the change was complete. */
@@ -108,8 +116,8 @@ export type RecordEntry =
        */
       readonly at?: number;
       /**
-       * The paths of a record that stays in the history although it cannot be undone: a mark, which has none, or a
-       * change whose steps were not recorded.
+       * The paths of a record that stays in the history although it cannot be undone: a mark or a list of kept
+       * changes, which have none, or a change whose steps were not recorded.
        */
       readonly unrecorded?: readonly string[];
     };

@@ -28,6 +28,7 @@ export interface AuditRecord {
   readonly paths: readonly string[];
   readonly effects?: CallEnd["effects"];
   readonly approval?: CallEnd["approval"];
+  readonly kept?: CallEnd["kept"];
 }
 
 /** The destination of the records of an audit log. */
@@ -88,7 +89,7 @@ export function audit(sink: AuditSink, given: AuditOptions = {}): Observer {
 
 /** Returns the record of a call that has ended. */
 function auditRecordOf(call: CallEnd): AuditRecord {
-  const { id, agent, tool, called_as, ok, code, duration_ms, paths, effects, approval } = call;
+  const { id, agent, tool, called_as, ok, code, duration_ms, paths, effects, approval, kept } = call;
   return {
     at: new Date(call.at).toISOString(),
     id,
@@ -101,5 +102,6 @@ function auditRecordOf(call: CallEnd): AuditRecord {
     paths,
     ...(effects === undefined ? {} : { effects }),
     ...(approval === undefined ? {} : { approval }),
+    ...(kept === undefined ? {} : { kept }),
   };
 }

@@ -50,6 +50,8 @@ export interface RewoundPath {
 export interface RewindPlan extends JoinedSteps {
   /** The changes of which something is undone, the newest first. */
   readonly calls: readonly HistoryRecord[];
+  /** The ids of those of which nothing is left. */
+  readonly whole: readonly string[];
   readonly paths: readonly RewoundPath[];
   readonly left: readonly LeftPath[];
   /** The calls that cannot be taken back, the newest first. */
@@ -100,6 +102,7 @@ class Planning {
   readonly #blockedTrees = new Map<string, LeftPath>();
   readonly #left = new Map<string, LeftPath>();
   readonly #calls: HistoryRecord[] = [];
+  readonly #whole: string[] = [];
   readonly #unrecorded: HistoryRecord[] = [];
   /** The present paths of the entries that are removed. */
   readonly #removed = new Set<string>();
@@ -119,6 +122,7 @@ class Planning {
     return {
       ...this.#joiner.join((path) => changed.has(path)),
       calls: this.#calls,
+      whole: this.#whole,
       paths,
       left: [...this.#left.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
       unrecorded: this.#unrecorded,
@@ -157,13 +161,18 @@ class Planning {
       }
     }
     let isTouched = false;
+    let isWhole = true;
     for (const step of steps.toReversed()) {
       await this.#yielder.yieldIfDue();
       if (step.kind !== "move" && step.scratch === true) continue;
       if (await this.#takeBackStep(step, given.get(step.id) ?? {})) isTouched = true;
-      else if (isUndone) this.#leave(step);
+      else {
+        isWhole = false;
+        if (isUndone) this.#leave(step);
+      }
     }
     if (isTouched) this.#calls.push(record);
+    if (isTouched && isWhole) this.#whole.push(callId);
   }
 
   async #takeBackStep(

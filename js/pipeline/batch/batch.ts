@@ -24,7 +24,7 @@ import type { AnyChangingTool, CallOptions } from "../enter.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "../guard.ts";
 import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts";
 import {
-  approverToAsk,
+  decidePersonally,
   requestApproval,
   planWithApprovalToReveal,
   approvalFactsIfNeeded,
@@ -86,9 +86,11 @@ export async function runBatch(
     const places = await checkWrittenPlaces(session, await lockKeysOf(operation.uses, own), own);
     if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
     const covering = await approvalFactsIfNeeded(session, tool.name, ruled, places, operation.uses, own);
-    const reviewer = args.dry_run
+    const personal = args.dry_run
       ? undefined
-      : approverToAsk(session, sources, tool.name, ruled, covering, places);
+      : decidePersonally(session, sources, tool.name, ruled, covering, places);
+    const reviewer = personal?.approver;
+    operation.isUnreviewed = personal?.isUnreviewed === true;
     let reviewed: ReviewedPlan<typeof plan> | undefined;
     if (reviewer !== undefined) {
       asked = true;
@@ -178,7 +180,16 @@ async function commitOperations(
         const held = holdNotes(session, call);
         // A batch that only reads makes no commit of its own: its notes have no conditions.
         const records = changing.length === 0 ? undefined : held?.records;
-        const about: About = { callId, tool: "batch", agent, rollback: "always", signal, records };
+        const unreviewed = changing.some(({ isUnreviewed }) => isUnreviewed);
+        const about: About = {
+          callId,
+          tool: "batch",
+          agent,
+          rollback: "always",
+          signal,
+          records,
+          unreviewed,
+        };
         try {
           await session.journal.change(session.fs, about, (fs) =>
             run(async (operation) => {

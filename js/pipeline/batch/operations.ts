@@ -49,6 +49,8 @@ export interface Operation {
   locations: Location[];
   /** The changes of the reviewer, in order. */
   revisions: readonly Revision[];
+  /** True when the change goes ahead without a question, and is unreviewed until a person keeps it. */
+  isUnreviewed: boolean;
   /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
   reviewNote: string | undefined;
   /** The result of the trial; undefined for a read. */
@@ -102,6 +104,7 @@ export async function prepareOperations(
         uses: [],
         locations: [],
         revisions: [],
+        isUnreviewed: false,
         reviewNote: undefined,
         trial: undefined,
         view: refuseEarlyAccess,

@@ -56,10 +56,11 @@ export async function listHistory(session: Session, all = false): Promise<readon
   const records = await withStage(session).journal.history(all);
   return records
     .filter(({ undoable }) => all || undoable)
-    .map((record) => toEntry(record, session.resolver.display));
+    .map((record) => toHistoryEntry(record, session.resolver.display));
 }
 
-function toEntry(
+/** Returns a change of the history as its callers see it. */
+export function toHistoryEntry(
   { header, paths, undoable }: HistoryRecord,
   display: (path: string) => string,
 ): HistoryEntry {
@@ -187,7 +188,7 @@ export function historyForCaller(
     },
     async find(callId, all) {
       try {
-        const call = toEntry(await journal.record(callId), session.resolver.display);
+        const call = toHistoryEntry(await journal.record(callId), session.resolver.display);
         return all || isOwn(call) ? call : undefined;
       } catch (error) {
         if (error instanceof FilewrightError && NOT_IN_HISTORY.has(error.code)) return undefined;
@@ -198,8 +199,8 @@ export function historyForCaller(
       const found = await journal.found(callId);
       return found.map((one) => ({ ...one, shown: session.resolver.display(one.path) }));
     },
-    undo: (undone, { fs, callId, agent: by, signal }) =>
-      journal.undo(fs, undone, { callId, agent: by, signal }),
+    undo: (undone, { fs, callId, agent: by, signal, isUnreviewed }) =>
+      journal.undo(fs, undone, { callId, agent: by, signal, unreviewed: isUnreviewed }),
   };
 }
 

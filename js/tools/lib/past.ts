@@ -40,6 +40,8 @@ interface UndoingCall {
   readonly callId: string;
   readonly agent: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** True when the undo goes ahead without a question, and is unreviewed until a person keeps it. */
+  readonly isUnreviewed?: boolean;
 }
 
 /** The history as far as the caller may see it. */

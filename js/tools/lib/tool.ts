@@ -100,6 +100,8 @@ export interface Call {
   readonly callId: string;
   /** The turn of the call, with which an approval for a turn ends. */
   readonly turn: string;
+  /** True for a change that goes ahead without a question, and is unreviewed until a person keeps it. */
+  readonly isUnreviewed?: boolean;
   /** The name of the caller; undefined when it is not known. */
   readonly agent: string | undefined;
   /** The storage within the policy: every path that the policy does not allow is refused. */
@@ -360,6 +362,8 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   readonly recordsItself?: boolean;
   /** True when nothing records what the tool changes, as of a command: the history names the call. */
   readonly unrecorded?: boolean;
+  /** Returns the calls of which nothing is left after the change, for a tool that takes several back. */
+  undoes?(plan: Plan<Data, Todo>): readonly string[];
   plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;
   preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
   /**

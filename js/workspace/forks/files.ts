@@ -6,6 +6,7 @@ import type { FsBackend } from "../../backends/backend.ts";
 import { forkOverlay } from "../../backends/overlay/overlay.ts";
 import { provideAllowedAnswers } from "../../backends/search/allowed-answers.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import { cannotBeReviewedError, unreviewedRecord } from "../../journal/index.ts";
 import type { MomentSource } from "../../pipeline/moments.ts";
 import { planMerge } from "../../storage/merge.ts";
 import type { MergeOfForkOptions, PlannedMerge, Storage } from "../../storage/storage.ts";
@@ -35,7 +36,7 @@ export interface ForkFiles {
   apply(
     plan: PlannedMerge,
     options: PlanOptions,
-    call: Pick<Call, "fs" | "callId" | "agent" | "signal" | "durability">,
+    call: Pick<Call, "fs" | "callId" | "agent" | "signal" | "durability" | "isUnreviewed">,
   ): Promise<void>;
   /** Called when the merge is made and cannot be rolled back any more. */
   merged(plan: PlannedMerge): Promise<void>;
@@ -74,7 +75,8 @@ export function storageFiles(
       if (planned === undefined) throw unmade();
       return planned;
     },
-    async apply(plan, options, { callId, agent, signal }) {
+    async apply(plan, options, { callId, agent, signal, isUnreviewed }) {
+      if (isUnreviewed === true && parent.records === undefined) throw cannotBeReviewedError();
       let isOther = false;
       // What was approved is what is merged: both sides are as they were.
       const review = (found: PlannedMerge): boolean => {
@@ -83,6 +85,9 @@ export function storageFiles(
       };
       const actor = { agent, tool: "merge", callId };
       const more = { key: callId, actor, signal, review, planned: plan };
+      // Before the merge: a record without its commit is ignored, and a merge without its record is not reviewed.
+      const { kind, id, put } = unreviewedRecord(callId);
+      if (isUnreviewed === true) await parent.records?.put(kind, id, put);
       try {
         await parent.merge(fork, { ...options, ...more });
       } catch (error) {

@@ -75,6 +75,7 @@ export function rewindTool(
       });
     },
     paths: () => uses,
+    undoes: ({ todo }) => todo.plan.whole,
     async plan(_args, call) {
       // Another attempt would fail alike.
       if (failure !== undefined) throw failure;

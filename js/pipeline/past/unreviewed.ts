@@ -1,0 +1,88 @@
+/** The changes that were made without a question, and the person who keeps them after looking at them. */
+import { list, type OptionalOption, type Options, options, text } from "../../schema/option.ts";
+import { FilewrightError, makeError } from "../../engine/errors.ts";
+import { runObserved } from "../observe.ts";
+import type { Session } from "../session.ts";
+import { withStage } from "../staged.ts";
+import { toErrorData, type ToolResult } from "../result.ts";
+import { type HistoryEntry, toHistoryEntry } from "./history.ts";
+
+/** The changes that were made without a question and that nobody has kept. */
+export interface Unreviewed {
+  /** The calls, the newest first. Those of which nothing is left, because they were undone, are left out. */
+  readonly calls: readonly HistoryEntry[];
+  /**
+   * The history has forgotten changes before this time, and unreviewed ones may be among them: ISO 8601, UTC. Absent
+   * when it has forgotten none.
+   */
+  readonly forgottenBefore?: string;
+}
+
+/** The options of `ws.keep`. */
+export interface KeepOptions {
+  /** The person who keeps the changes, for the history and the audit log. Default: not recorded. */
+  readonly by?: string | undefined;
+}
+
+/** The maximum number of calls that are kept at once. */
+const MAX_KEPT_CALLS = 5000;
+/** The maximum length of the name of a person. */
+const MAX_NAME_CHARACTERS = 200;
+
+/** The options of `ws.keep`. */
+export const KEEP_OPTIONS: Options<KeepOptions> = options("KeepOptions", {
+  by: text({
+    test: (by) =>
+      by === "" || by.length > MAX_NAME_CHARACTERS
+        ? `must have 1 to ${MAX_NAME_CHARACTERS} characters`
+        : undefined,
+  }),
+});
+
+/** The ids of the calls that are kept at once. */
+export const KEPT_CALLS: OptionalOption<readonly string[]> = list(text(), {
+  minItems: 1,
+  test: ({ length }) => (length > MAX_KEPT_CALLS ? `has more than ${MAX_KEPT_CALLS} calls` : undefined),
+});
+
+/** Returns the changes that nobody has kept. */
+export async function listUnreviewed(session: Session): Promise<Unreviewed> {
+  const { records, forgottenBefore } = await withStage(session).journal.unreviewed();
+  const calls = records.map((record) => toHistoryEntry(record, session.resolver.display));
+  return Object.freeze({
+    calls: Object.freeze(calls),
+    ...(forgottenBefore === undefined ? {} : { forgottenBefore: new Date(forgottenBefore).toISOString() }),
+  });
+}
+
+/**
+ * Records that calls were reviewed and are kept, and notifies the observers of it as of a call of `keep`.
+ * @returns the ids of the calls that were unreviewed until now
+ * @throws NOT_FOUND for an unknown call; then none is kept
+ */
+export async function keepCalls(
+  session: Session,
+  callIds: readonly string[],
+  { by }: KeepOptions,
+): Promise<readonly string[]> {
+  let kept: readonly string[] = [];
+  const { agent } = session;
+  const started = performance.now();
+  const about = { tool: "keep", ...(agent === undefined ? {} : { agent }) };
+  const made = await runObserved(session.observers, about, async (trace): Promise<ToolResult> => {
+    trace.changes = true;
+    const meta = { duration_ms: performance.now() - started, truncated: false };
+    try {
+      const records = await withStage(session).journal.keep(callIds, { by, agent });
+      kept = Object.freeze(records.map(({ header }) => header.callId));
+      trace.kept = { calls: kept, by, paths: [...new Set(records.flatMap(({ paths }) => paths))] };
+      return { ok: true, text: "", display: "", data: { kept }, meta };
+    } catch (error) {
+      if (!(error instanceof FilewrightError)) throw error;
+      return { ok: false, text: "", display: "", error: toErrorData(error), meta };
+    }
+  });
+  if (made.ok) return kept;
+  const { code, message, ...rest } = made.error;
+  throw makeError(code, message, { ...rest, complete: true });
+}
