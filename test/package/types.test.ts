@@ -192,6 +192,7 @@ describe("an editor", () => {
         "grants",
         "grep",
         "history",
+        "keep",
         "listDirectory",
         "lock",
         "mark",
@@ -206,6 +207,7 @@ describe("an editor", () => {
         "stat",
         "tools",
         "undo",
+        "unreviewed",
         "why",
         "writeFile",
       ]
