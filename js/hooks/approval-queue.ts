@@ -29,6 +29,11 @@ export interface ApprovalQueue extends Approver {
   pending(): readonly PendingApproval[];
   /** Answers a question. Returns false when it is not waiting, or the answer is invalid. */
   answer(id: string, reply: unknown): boolean;
+  /**
+   * Looks whether what a question shows has changed by now, so that an approval of it would fail with CONFLICT. False
+   * for a question that does not wait.
+   */
+  isStale(id: string): Promise<boolean>;
   /** Calls `listener` with each later event. Returns a function that ends it. */
   watch(listener: (event: QueueEvent) => void): () => void;
   /**
@@ -174,12 +179,14 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
     return id === undefined ? {} : { replaces: id };
   };
   const answer = (id: string, reply: unknown): boolean => take(id, reply).result === "answered";
+  const isStale = async (id: string): Promise<boolean> => (await waiting.get(id)?.isStale()) ?? false;
   const find = (id: string): PendingApproval | undefined => waiting.get(id)?.question;
 
   return Object.freeze({
     token,
     pending,
     answer,
+    isStale,
     watch: log.watch,
     confirm: (details: Confirmation) =>
       put<ConfirmReply>(
@@ -201,7 +208,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
         log,
         state,
         find,
-        isStale: async (id) => (await waiting.get(id)?.isStale()) ?? false,
+        isStale,
         async take(id, reply) {
           // A person who answers is told at once that the content has changed; the call would fail with CONFLICT.
           const { outcome } = { ...(reply as { readonly outcome?: unknown } | null) };

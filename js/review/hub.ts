@@ -49,9 +49,12 @@ export const REVIEW_HUB_OPTIONS: Options<ReviewHubOptions> = options("ReviewHubO
 
 const checkOptions = optionChecker("reviewHub", REVIEW_HUB_OPTIONS);
 
-/** How an answer ended. `wrong`: it is not one of those offered. `changed`: it is for another digest. */
+/**
+ * How an answer ended. `wrong`: it is not one of those offered. `changed`: it is for another digest. `stale`: a file has
+ * changed since the question was asked.
+ */
 export type AnswerEffect =
-  | { readonly effect: "taken" | "wrong" | "changed" | "unknown" }
+  | { readonly effect: "taken" | "wrong" | "changed" | "stale" | "unknown" }
   | { readonly effect: "settled"; readonly outcome: ReviewOutcome | "withdrawn"; readonly by?: string };
 
 /** The state of a review page, and the two sides that it connects: a workspace and the pages. */
@@ -139,8 +142,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     }
     if (!held.delete(id)) return;
     const at = Date.now();
-    // A question that is asked again is replaced by another one.
-    if (event.type === "withdrawn" || event.outcome === "look_again") tell({ type: "withdrawn", id, at });
+    if (event.type === "withdrawn") tell({ type: "withdrawn", id, at });
     else
       tell({
         type: "answered",
@@ -206,6 +208,8 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
       }
       const { pending } = one;
       if (pending.kind === "change" && answer.digest !== pending.details.digest) return { effect: "changed" };
+      const isStale = log.state().waiting.some((question) => question.id === id && question.stale === true);
+      if (isStale && answer.outcome.startsWith("allow")) return { effect: "stale" };
       const reply =
         pending.kind === "change"
           ? changeReply({ ...one, pending }, answer, by)
@@ -223,6 +227,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
 /** Returns the outcome of an answer, from this page or from elsewhere, as the page shows it. */
 function outcomeOf(outcome: string): ReviewOutcome {
   if (outcome === "cancel" || outcome === "no") return "refuse";
+  if (outcome === "look_again") return outcome;
   return outcome === "proceed_parts" || outcome === "modify_with_editor" ? "allow_parts" : "allow";
 }
 
@@ -234,7 +239,7 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
     const { question, tool, dir, access } = pending;
     return { id, askedAt, title: escapeControls(question), tool, kind: "directory", dir, access };
   }
-  const { details } = pending;
+  const { details, replaces } = pending;
   const { title, tool, agent, callId, turn, digest, risk, complete, incomplete } = details;
   const wider = widerOfferOf(details);
   return {
@@ -245,6 +250,7 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
     ...(agent === undefined ? {} : { agent }),
     ...(callId === undefined ? {} : { callId }),
     ...(turn === undefined ? {} : { turn }),
+    ...(replaces === undefined ? {} : { replaces }),
     kind: "change",
     digest,
     risk,
@@ -275,6 +281,7 @@ function changeReply(
   if (grant !== undefined || (wider !== undefined && outcome !== "allow")) return undefined;
   if (wider !== undefined) return lastingReply(details, wider, payload);
   if (outcome === "allow") return { outcome: "proceed_once", payload };
+  if (outcome === "look_again") return { outcome, payload };
   if (outcome === "refuse")
     return { outcome: "cancel", payload: { ...payload, ...(reason === undefined ? {} : { reason }) } };
   const chosen = confirmedParts(details, parts);
@@ -289,7 +296,7 @@ function grantReply(
   { outcome, wider, grant }: ReviewAnswer,
   by: string,
 ): GrantReply | undefined {
-  if (outcome === "allow_parts" || wider !== undefined) return undefined;
+  if (outcome === "allow_parts" || outcome === "look_again" || wider !== undefined) return undefined;
   if (outcome === "refuse") return grant === undefined ? { answer: "no", by } : undefined;
   return grantOfChoice(grant ?? { access, until: "session" }, by);
 }

@@ -40,8 +40,10 @@ export type ReviewQuestion = {
   readonly callId?: string;
   /** Names the turn of the call. Questions of one turn have the same. */
   readonly turn?: string;
-  /** True when a file has changed since the question was asked, so that it can only be refused. */
+  /** True when a file has changed since the question was asked, so that it cannot be allowed. */
   readonly stale?: boolean;
+  /** The id of the question that this one replaces, after the answer `look_again`. */
+  readonly replaces?: string;
 } & (
   | {
       readonly kind: "change";
@@ -99,8 +101,11 @@ export interface CoveredCount {
   readonly calls: number;
 }
 
-/** The answers that the page can give. `allow_parts` allows the chosen parts only. */
-export type ReviewOutcome = "allow" | "allow_parts" | "refuse";
+/**
+ * The answers that the page can give. `allow_parts` allows the chosen parts only. `look_again` has the call planned
+ * again on the present content, and asked about by another question.
+ */
+export type ReviewOutcome = "allow" | "allow_parts" | "refuse" | "look_again";
 
 /** The chosen lines of one hunk. */
 export interface ChosenLines {

@@ -5,7 +5,7 @@ import type { ChangeRows, ReviewSnapshot } from "../../js/review/protocol.ts";
 import { reviewHub } from "../../js/review/hub.ts";
 import { makeLogins } from "../../js/review/login.ts";
 import { makeReviewHandler } from "../../js/review/http.ts";
-import { firstQuestion, logIn, openPlace, type Place, postTo } from "./place.ts";
+import { firstQuestion, logIn, openPlace, type Place, postTo, untilHub } from "./place.ts";
 
 const TWO_HUNKS = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`).join("\r\n");
 const CHANGED = TWO_HUNKS.replace("line 3\r", "line three\r").replace("line 33\r", "line thirty-three\r");
@@ -294,6 +294,34 @@ describe("a question", () => {
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect((await call).ok).toBe(both[0]?.status === 200);
+  });
+
+  it("whose file has changed meanwhile is planned again, and the old answer decides nothing", async () => {
+    const { backend, ws, hub, page } = await openPlace({ "a.txt": TWO_HUNKS });
+    const client = await logIn(page, "answer", "ana");
+    const call = ws.call("edit_file", { path: "a.txt", old_text: "line 33", new_text: "line thirty-three" });
+    const id = await firstQuestion(hub);
+    const { digest } = (await (await client.get(`approvals/${id}/changes/0`)).json()) as ChangeRows;
+    backend.writeBytesSync(
+      "/w/a.txt",
+      new TextEncoder().encode(TWO_HUNKS.replace("line 3\r", "line three\r")),
+    );
+    const early = await client.post(`approvals/${id}`, { outcome: "allow", digest });
+    expect([early.status, await early.json()]).toMatchObject([409, { reason: "stale" }]);
+    expect((await client.post(`approvals/${id}`, { outcome: "look_again" })).status).toBe(409);
+    expect((await client.post(`approvals/${id}`, { outcome: "look_again", digest })).status).toBe(200);
+    const again = await untilHub(hub, () => hub.queue.pending().find((one) => one.id !== id)?.id);
+    const { state } = (await (await client.get("state")).json()) as ReviewSnapshot;
+    expect(state.waiting).toMatchObject([{ id: again, replaces: id }]);
+    expect(state.settled).toMatchObject([{ question: { id }, outcome: "look_again", by: "ana" }]);
+    expect((await client.post(`approvals/${id}`, { outcome: "allow", digest })).status).toBe(409);
+    const rows = (await (await client.get(`approvals/${again}/changes/0`)).json()) as ChangeRows;
+    expect(rows.hunks).toHaveLength(1);
+    expect((await client.post(`approvals/${again}`, { outcome: "allow", digest: rows.digest })).status).toBe(
+      200,
+    );
+    expect((await call).ok).toBe(true);
+    expect(await backend.readText("/w/a.txt")).toBe(CHANGED);
   });
 
   it("that was withdrawn cannot be answered", async () => {

@@ -16,7 +16,8 @@ import {
   whyNotAllowed,
   whyNotRefused,
 } from "../../js/review/page/store.ts";
-import type { ChangeRows } from "../../js/review/protocol.ts";
+import { compareWithSeen } from "../../js/review/page/seen.ts";
+import type { ChangeRows, ReviewEvent, UnnumberedEvent } from "../../js/review/protocol.ts";
 
 const state = (name: string): PageState => STATES[name] as PageState;
 /** A time after which keys answer. */
@@ -99,7 +100,7 @@ describe("an answer", () => {
 const press = (before: PageState, ...keys: string[]): PageState =>
   keys.reduce((last, key) => {
     const effect = effectOfKey(last, key, last.chosenAt + LATER);
-    return effect === undefined || effect.type === "allow" ? last : reducePage(last, effect);
+    return effect === undefined || effect.type === "answer" ? last : reducePage(last, effect);
   }, before);
 
 describe("a key", () => {
@@ -178,6 +179,80 @@ const anyLine = fc.oneof(
   fc.string({ unit: "grapheme", minLength: MAX_ROW_CHARS - 2, maxLength: 3 * MAX_ROW_CHARS }),
   fc.constant("\ud83d\ude00".repeat(MAX_ROW_CHARS)),
 );
+
+describe("a question that became stale", () => {
+  const stale = state("stale");
+  const replacing = (replaces: string): PageState["review"]["waiting"][0] => ({
+    ...(stale.review.waiting[0] as PageState["review"]["waiting"][0]),
+    id: "new",
+    stale: false,
+    replaces,
+  });
+  const events = (before: PageState, ...given: readonly UnnumberedEvent[]): PageState =>
+    given.reduce(
+      (last, event, at) =>
+        reducePage(last, {
+          type: "event",
+          event: { seq: last.review.seq + 1, ...event } as ReviewEvent,
+          now: 9000 + at,
+        }),
+      before,
+    );
+  const answered = { type: "answered", id: "q1", outcome: "look_again", by: "ana", at: 1 } as const;
+
+  it("is looked at again by a key, after the guard, and by no login that only watches", () => {
+    expect(effectOfKey(stale, "l", LATER)).toEqual({ type: "answer", outcome: "look_again" });
+    expect(effectOfKey({ ...stale, chosenAt: 1000 }, "l", 1000 + KEY_GUARD_MS - 1)).toBeUndefined();
+    expect(effectOfKey({ ...stale, role: "watch" }, "l", LATER)).toBeUndefined();
+    expect(effectOfKey({ ...stale, connection: "offline" }, "l", LATER)).toBeUndefined();
+    expect(effectOfKey(state("waiting"), "l", LATER)).toBeUndefined();
+  });
+
+  it("stays until the question that replaces it comes, which is then chosen, whichever arrives first", () => {
+    const sent = (before: PageState): PageState =>
+      reducePage(before, { type: "sent", id: "q1", outcome: "look_again", now: 8000 });
+    const waits = events(sent(stale), answered);
+    expect([waits.chosen, waits.rows.has("q1")]).toEqual(["q1", true]);
+    const orders = [
+      events(waits, { type: "asked", question: replacing("q1") }),
+      sent(events(stale, answered, { type: "asked", question: replacing("q1") })),
+    ];
+    for (const next of orders) {
+      expect(next.chosen).toBe("new");
+      expect(next.seen.get("new")).toBe(stale.rows.get("q1")?.pages);
+      expect(effectOfKey(next, "a", next.chosenAt + KEY_GUARD_MS - 1)).toBeUndefined();
+    }
+    // A page that shows another question is left where it is, and can compare later.
+    const other = reducePage(stale, { type: "choose", id: "q2", now: 0 });
+    const elsewhere = events(other, answered, { type: "asked", question: replacing("q1") });
+    expect([elsewhere.chosen, elsewhere.seen.has("new")]).toEqual(["q2", true]);
+    expect(events(elsewhere, { type: "withdrawn", id: "new", at: 2 }).seen.size).toBe(0);
+  });
+
+  it("marks the hunks that were not seen, wherever they are in the file", () => {
+    const [page] = state("waiting").rows.get("q1")?.pages ?? [];
+    const rows = page as ChangeRows;
+    const compare = (seen: readonly ChangeRows[]) => {
+      const { news, gone } = compareWithSeen([rows], seen);
+      return [Object.fromEntries(news), gone];
+    };
+    const moved = rows.hunks.map((hunk) => ({
+      ...hunk,
+      oldStart: hunk.oldStart + 7,
+      newStart: hunk.newStart + 7,
+    }));
+    expect(compare([{ ...rows, hunks: moved }])).toEqual([{}, 0]);
+    expect(compare([{ ...rows, hunks: moved.slice(1) }])).toEqual([{ "0:0": "new" }, 0]);
+    const around = moved.map((hunk) => ({ ...hunk, lines: ` other\n${hunk.lines}` }));
+    expect(
+      compare([{ ...rows, hunks: [...around, { ...around[0], lines: "+x" } as (typeof moved)[0]] }]),
+    ).toEqual([{ "0:0": "around", "0:1": "around" }, 1]);
+    expect(compare([{ ...rows, change: { ...rows.change, path: "/other" } }])).toEqual([
+      { "0:0": "new", "0:1": "new" },
+      2,
+    ]);
+  });
+});
 
 describe("the rows of a diff", () => {
   it("show every character of every line, in rows of a bounded length that divide no pair of surrogates", () => {

@@ -1,5 +1,12 @@
 /** Every state of the page as data, for the catalogue `states.html` and its tests. */
-import type { ChangeRows, ChangeSummary, ReviewCall, ReviewQuestion, ReviewState } from "../protocol.ts";
+import type {
+  ChangeRows,
+  ChangeSummary,
+  PackedHunk,
+  ReviewCall,
+  ReviewQuestion,
+  ReviewState,
+} from "../protocol.ts";
 import { SEARCH_ANSWERS, SEARCH_STEPS } from "./screens/search/fixtures.ts";
 import { POLICY_ANSWERS, POLICY_STEPS, STOPPED_CALLS } from "./screens/policy/fixtures.ts";
 import { EMPTY_STATE } from "../state.ts";
@@ -187,6 +194,18 @@ const PATCH_ROWS: readonly ChangeRows[] = PATCH.changes.map((change, index) => (
 
 const ON_POLICY: PageState = { ...READY, screen: "policy", role: "manage", workspaces: ["/repo"] };
 
+/** A hunk that was seen before the change was planned again. */
+const SEEN_HUNK = {
+  oldStart: 80,
+  oldLines: 2,
+  newStart: 80,
+  newLines: 2,
+  lines: " export function refund(order: Order): Refund {\n-  if (due < 0) return;\n+  if (due <= 0) return;",
+};
+
+/** Returns a hunk with another line before it. */
+const withOtherContext = (hunk: PackedHunk): PackedHunk => ({ ...hunk, lines: ` // before\n${hunk.lines}` });
+
 /** Every state, by its name. */
 export const STATES: Readonly<Record<string, PageState>> = {
   connecting: FIRST_STATE,
@@ -241,6 +260,21 @@ export const STATES: Readonly<Record<string, PageState>> = {
   stale: {
     ...READY,
     review: { ...REVIEW, waiting: [{ ...QUESTION, stale: true }, PATCH] },
+  },
+  "looked-again": {
+    ...READY,
+    review: { ...REVIEW, waiting: [{ ...QUESTION, replaces: "q0" }, PATCH, DIRECTORY] },
+    seen: new Map([
+      [QUESTION.id, [{ ...ROWS, hunks: [SEEN_HUNK, ...ROWS.hunks.slice(1).map(withOtherContext)] }]],
+    ]),
+  },
+  "looking-again": {
+    ...READY,
+    review: {
+      ...REVIEW,
+      waiting: [PATCH],
+      settled: [{ question: QUESTION, outcome: "look_again", by: "ana", at: NOW - 1000 }],
+    },
   },
   incomplete: showing(
     { incomplete: "the new content has 80 MB", hasParts: false },

@@ -2,6 +2,7 @@
 import { changedLines } from "./choice.ts";
 import {
   canChooseParts,
+  canLookAgain,
   chosenQuestion,
   KEY_GUARD_MS,
   type PageAction,
@@ -22,6 +23,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string
   [["a"], "allow once what is chosen"],
   [["w"], "allow wider: later calls too"],
   [["r"], "refuse, with a reason for the model"],
+  [["l"], "look again at what has changed meanwhile"],
   [["g"], "then r, t, p, s or a: waiting, timeline, policy, search, activity"],
   [["m"], "timeline: set a mark"],
   [["u"], "timeline: put back the chosen call"],
@@ -38,8 +40,11 @@ const SCREEN_BY_KEY: Readonly<Record<string, Screen>> = {
   a: "activity",
 };
 
-/** The effect of a key: it changes the state of the page, or it allows. */
-export type KeyEffect = PageAction | { readonly type: "allow" } | undefined;
+/** The effect of a key: it changes the state of the page, or it answers. */
+export type KeyEffect =
+  | PageAction
+  | { readonly type: "answer"; readonly outcome: "allow" | "look_again" }
+  | undefined;
 
 /**
  * Returns what a key does; undefined for nothing. `now` is the page's clock in milliseconds.
@@ -83,9 +88,11 @@ export function effectOfKey(state: PageState, key: string, now: number): KeyEffe
       return { type: "toggle", key, ...(state.line === undefined ? {} : { line: state.line }) };
     }
     case "a":
-      return whyNotAllowed(state) === undefined ? { type: "allow" } : undefined;
+      return whyNotAllowed(state) === undefined ? { type: "answer", outcome: "allow" } : undefined;
     case "w":
       return whyNotWider(state) === undefined ? { type: "dialog", dialog: "wider" } : undefined;
+    case "l":
+      return canLookAgain(state) ? { type: "answer", outcome: "look_again" } : undefined;
     case "r":
       return whyNotRefused(state) === undefined ? { type: "dialog", dialog: "refuse" } : undefined;
     default:

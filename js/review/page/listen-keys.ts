@@ -16,7 +16,7 @@ export function listenToKeys(target: EventTarget, state: Signal<PageState>, effe
     const done = effectOfKey(state.value, event.key, performance.now());
     if (done === undefined) return;
     event.preventDefault();
-    if (done.type === "allow") effects.answer("allow");
+    if (done.type === "answer") effects.answer(done.outcome);
     else effects.dispatch(done);
   });
 }

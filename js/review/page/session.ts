@@ -76,7 +76,7 @@ export function startSession(
   };
 
   const answer = async (
-    outcome: "allow" | "refuse",
+    outcome: "allow" | "refuse" | "look_again",
     widening: Parameters<PageEffects["answer"]>[1],
   ): Promise<void> => {
     const now = state.value;

@@ -98,6 +98,8 @@ export interface PageState {
   readonly rows: ReadonlyMap<string, LoadedRows>;
   /** What is not chosen, by question. Everything else is chosen. */
   readonly leftOut: ReadonlyMap<string, LeftOutParts>;
+  /** What was seen of the question that a question replaces, by the id of the new one. */
+  readonly seen: ReadonlyMap<string, readonly ChangeRows[]>;
   /** The number of the marked hunk among all of the chosen question. */
   readonly hunk: number;
   /** The number of the marked line in the marked hunk while lines are chosen; undefined while hunks are. */
@@ -162,6 +164,7 @@ export const FIRST_STATE: PageState = {
   chosenAt: 0,
   rows: new Map(),
   leftOut: new Map(),
+  seen: new Map(),
   hunk: 0,
   line: undefined,
   dialog: undefined,
@@ -186,14 +189,15 @@ export function reducePage(state: PageState, action: PageAction): PageState {
       const shared = { run, subject, workspaces, version, role, by, review };
       const next: PageState = { ...state, connection: "live", ...shared };
       return withChoice(
-        run === state.run ? next : { ...next, rows: new Map(), leftOut: new Map() },
+        run === state.run ? next : { ...next, rows: new Map(), leftOut: new Map(), seen: new Map() },
         action.now,
       );
     }
     case "event": {
       const review = applyEvent(state.review, action.event);
       if (review === state.review) return state;
-      return withChoice(forgetSettled({ ...state, review, ...subjectOf(action.event) }), action.now);
+      const next = replaced({ ...state, review, ...subjectOf(action.event) }, action.event, action.now);
+      return withChoice(forgetSettled(next), action.now);
     }
     case "connection":
       return { ...state, connection: action.connection };
@@ -244,6 +248,11 @@ export function chosenQuestion({ review, chosen }: PageState): ReviewQuestion | 
 /** Returns how the chosen question ended; undefined while it waits. */
 export function chosenEnd({ review, chosen }: PageState): SettledQuestion | undefined {
   return review.settled.findLast(({ question }) => question.id === chosen);
+}
+
+/** Returns true when the call of the chosen question can be planned again on the present content. */
+export function canLookAgain(state: PageState): boolean {
+  return chosenQuestion(state)?.stale === true && whyNotRefused(state) === undefined;
 }
 
 /** Returns why the chosen question cannot be allowed now; undefined if it can. */
@@ -348,7 +357,16 @@ function toggleLines(state: PageState, hunk: number): PageState {
   return { ...state, hunk, line: changedLines(stop.lines)[0] };
 }
 
-/** Says what was answered, and chooses the next question that waits. */
+/** Chooses the question that replaces the chosen one, and keeps what was seen of that. */
+function replaced(state: PageState, event: ReviewEvent, now: number): PageState {
+  if (event.type !== "asked" || event.question.replaces === undefined) return state;
+  const { id, replaces } = event.question;
+  const pages = state.rows.get(replaces)?.pages;
+  const next = pages === undefined ? state : { ...state, seen: new Map(state.seen).set(id, pages) };
+  return state.chosen === replaces ? choose(next, id, now) : next;
+}
+
+/** Says what was answered, and chooses the next question that waits, or that which replaces it. */
 function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number): PageState {
   const waiting = state.review.waiting.filter((one) => one.id !== id);
   const at = state.review.waiting.findIndex((one) => one.id === id);
@@ -357,7 +375,8 @@ function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number)
     state.review.settled.findLast((one) => one.question.id === id)?.question.title;
   const next = at < 0 ? waiting[0] : (waiting[at] ?? waiting.at(-1));
   const done = { ...state, sending: undefined, dialog: undefined, reason: "" };
-  const moved = state.chosen !== id || next === undefined ? done : choose(done as PageState, next.id, now);
+  const stays = outcome === "look_again" || state.chosen !== id || next === undefined;
+  const moved = stays ? done : choose(done as PageState, next.id, now);
   return { ...moved, notice: { text: `${OUTCOME_WORDS[outcome]}: ${title ?? id}`, isFailure: false } };
 }
 
@@ -365,6 +384,7 @@ const OUTCOME_WORDS: Readonly<Record<ReviewOutcome, string>> = {
   allow: "Allowed",
   allow_parts: "Allowed in part",
   refuse: "Refused",
+  look_again: "Looked at again",
 };
 
 /** Returns what an event says about the subject of the review and its workspaces. */
@@ -374,10 +394,18 @@ function subjectOf(event: ReviewEvent): Partial<Pick<PageState, "subject" | "wor
   return { subject, workspaces };
 }
 
-/** Drops the rows of questions that are neither waiting nor chosen. */
+/**
+ * Drops what is kept of questions that are neither waiting nor chosen. That of a question which was just looked at again
+ * is needed to compare it with the one that replaces it.
+ */
 function forgetSettled(state: PageState): PageState {
-  const { rows, review, chosen } = state;
-  const isNeeded = (id: string): boolean => id === chosen || review.waiting.some((one) => one.id === id);
-  if ([...rows.keys()].every(isNeeded)) return state;
-  return { ...state, rows: new Map([...rows].filter(([id]) => isNeeded(id))) };
+  const { rows, seen, review, chosen } = state;
+  const last = review.settled.at(-1);
+  const replacing = last?.outcome === "look_again" ? last.question.id : undefined;
+  const isNeeded = (id: string): boolean =>
+    id === chosen || id === replacing || review.waiting.some((one) => one.id === id);
+  const keep = <T>(map: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+    [...map.keys()].every(isNeeded) ? map : new Map([...map].filter(([id]) => isNeeded(id)));
+  const kept = { rows: keep(rows), seen: keep(seen) };
+  return kept.rows === rows && kept.seen === seen ? state : { ...state, ...kept };
 }

@@ -17,7 +17,7 @@ import { GRANT_CHOICE, WIDER_CHOICE } from "./scopes.ts";
 
 /** The members of an answer. */
 const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
-  outcome: required(choice("allow", "allow_parts", "refuse")),
+  outcome: required(choice("allow", "allow_parts", "refuse", "look_again")),
   digest: anyText(),
   parts: list(
     options<ChosenHunks>("ChosenHunks", {
@@ -67,6 +67,8 @@ async function answerQuestion({ hub, request, login, captures: [id = ""] }: Rout
   if (answer === undefined) return refusal(400, "the answer is not one of those offered");
   if ((answer.wider ?? answer.grant)?.until === "kept" && !roleIncludes(login.role, "manage"))
     return refusal(403, "only a login that may manage can keep an answer");
+  // The person is told at once that a file has changed; the call would fail with CONFLICT.
+  if (answer.outcome !== "refuse") await hub.queue.isStale(id);
   const effect = hub.answer(id, answer, login.by);
   switch (effect.effect) {
     case "taken":
@@ -75,6 +77,8 @@ async function answerQuestion({ hub, request, login, captures: [id = ""] }: Rout
       return refusal(400, "the answer is not one of those offered");
     case "changed":
       return json(409, { error: "the answer is for another question", reason: "changed" });
+    case "stale":
+      return json(409, { error: "a file has changed since the question was asked", reason: "stale" });
     case "unknown":
       return refusal(404, "nothing like that waits");
     case "settled": {

@@ -1,6 +1,7 @@
 /** One row of a diff, with the boxes by which a part is chosen. */
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { HunkNews } from "../seen.ts";
 import { visibleText } from "./escapes.ts";
 import { FileHead } from "./file-head.tsx";
 import type { DiffRow } from "./rows.ts";
@@ -28,14 +29,22 @@ interface RowProps {
   readonly isMarked: boolean;
   /** True for a row of the hunk whose lines are chosen. */
   readonly canChooseLine: boolean;
+  /** How its hunk differs from what was seen before. */
+  readonly news: HunkNews | undefined;
   readonly view: DiffChoice;
 }
 
 /** The sign of a row, and the word for whoever hears the page. */
 const SIGNS = { added: ["+", "added: "], removed: ["−", "removed: "], same: [" ", ""] } as const;
 
+const NEWS_WORDS: Readonly<Record<HunkNews, string>> = {
+  new: "not in what you saw",
+  around: "other lines around it",
+};
+
 /** Draws a row. */
-export function Row({ row, number, left, isOut, isMarked, canChooseLine, view }: RowProps): JSX.Element {
+export function Row(props: RowProps): JSX.Element {
+  const { row, number, left, isOut, isMarked, canChooseLine, news, view } = props;
   const rowIndex = number + 1;
   const state = `${isOut ? " out" : ""}${isMarked ? " marked" : ""}`;
   const wide = (kind: string, content: ComponentChildren): JSX.Element => (
@@ -88,6 +97,7 @@ export function Row({ row, number, left, isOut, isMarked, canChooseLine, view }:
           )}
           {left === "all" && !row.isWhole && <span class="tag">left out</span>}
           {left === "part" && <span class="tag">in part</span>}
+          {news !== undefined && <span class={`tag news ${news}`}>{NEWS_WORDS[news]}</span>}
           {isChoice && (
             <button
               type="button"

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ChangeRows } from "../../protocol.ts";
+import type { HunkNews } from "../seen.ts";
 import { isLineOut, leftOfChange, type LeftOut, type LeftOutParts } from "../choice.ts";
 import { type DiffChoice, Row } from "./diff-row.tsx";
 import { diffRows } from "./rows.ts";
@@ -16,6 +17,8 @@ import {
 /** The properties of {@link DiffView}. */
 interface DiffViewProps extends DiffChoice {
   readonly pages: readonly ChangeRows[];
+  /** The hunks that differ from what was seen before, by their keys. */
+  readonly news?: ReadonlyMap<string, HunkNews> | undefined;
   /** What is not chosen. */
   readonly leftOut: LeftOutParts | undefined;
   /** The number of the marked hunk. */
@@ -112,6 +115,7 @@ export function DiffView(props: DiffViewProps): JSX.Element {
                 isOut={"line" in row ? isLineOut(left, row.line) : left === "all"}
                 isMarked={isMarked && (!("line" in row) || row.line === line)}
                 canChooseLine={isMarked && choosesLines && props.canChoose}
+                news={row.kind === "hunk" ? props.news?.get(row.hunkKey) : undefined}
                 view={props}
               />
             );

@@ -16,6 +16,8 @@ export type DiffRow =
       readonly kind: "hunk";
       readonly text: string;
       readonly key: string;
+      /** `CHANGE:HUNK`. */
+      readonly hunkKey: string;
       readonly index: number;
       readonly isWhole: boolean;
     }
@@ -71,11 +73,12 @@ export function diffRows(pages: readonly ChangeRows[]): DiffRows {
     for (const [at, hunk] of hunks.entries()) {
       const { oldStart, oldLines, newStart, newLines, lines } = hunk;
       const isWhole = change.whole;
-      const key = isWhole ? `${number}` : `${number}:${from + at}`;
+      const hunkKey = `${number}:${from + at}`;
+      const key = isWhole ? `${number}` : hunkKey;
       hunkRows.push(rows.length);
       const index = hunkRows.length - 1;
       const text = `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
-      rows.push({ kind: "hunk", text, key, index, isWhole });
+      rows.push({ kind: "hunk", text, key, hunkKey, index, isWhole });
       pushLines(rows, lines, { old: oldStart, new: newStart, key, index, hasCrlf });
     }
   }

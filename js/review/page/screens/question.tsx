@@ -1,14 +1,16 @@
 /** The chosen question: what it is about, its diff, and the answers. */
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ChoiceCounts } from "../choice.ts";
 import { DiffView } from "../diff/diff-view.tsx";
+import { compareWithSeen, type Comparison, type HunkNews } from "../seen.ts";
 import { SafeText } from "../diff/text.tsx";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
 import {
   canChooseParts,
   choiceCounts,
   chosenEnd,
+  canLookAgain,
   chosenQuestion,
   whyNotAllowed,
   whyNotRefused,
@@ -20,23 +22,42 @@ import { offersWider, whyNotWider } from "./wider/why-not.ts";
 export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
   const end = chosenEnd(state);
   const question = chosenQuestion(state) ?? end?.question;
+  const pages = state.rows.get(question?.id ?? "")?.pages;
+  const seen = state.seen.get(question?.id ?? "");
+  const comparison = useMemo(
+    () => (pages === undefined || seen === undefined ? undefined : compareWithSeen(pages, seen)),
+    [pages, seen],
+  );
   if (question === undefined) return <Empty state={state} />;
   return (
     <article class="question" aria-labelledby="question-head">
       <Head question={question} />
       {end !== undefined && <Ended end={end} />}
       {end === undefined && question.stale === true && (
-        <p class="bar warning">
-          A file has changed since this was asked, so it can only be refused. The agent then reads the file
-          again.
-        </p>
+        <div class="bar warning with-action">
+          <p class="bar-text">
+            A file has changed since this was asked, so it cannot be allowed. Look again: the change is
+            planned on the present content and asked about anew.
+          </p>
+          {state.role !== "watch" && (
+            <button
+              type="button"
+              aria-keyshortcuts="l"
+              disabled={!canLookAgain(state)}
+              onClick={() => effects.answer("look_again")}
+            >
+              Look again <kbd>l</kbd>
+            </button>
+          )}
+        </div>
       )}
+      {comparison !== undefined && end === undefined && <Replacing comparison={comparison} />}
       {question.kind === "change" && question.incomplete !== undefined && (
         <p class="bar warning">
           This does not show all of the change ({question.incomplete}), so it can only be refused.
         </p>
       )}
-      <Body state={state} effects={effects} question={question} />
+      <Body state={state} effects={effects} question={question} news={comparison?.news} />
       <Answers state={state} effects={effects} question={question} />
     </article>
   );
@@ -129,6 +150,7 @@ const OUTCOME_WORDS = {
   allow: "allowed",
   allow_parts: "allowed in part",
   refuse: "refused",
+  look_again: "looked again at",
   withdrawn: "withdrawn",
 } as const;
 
@@ -142,7 +164,25 @@ function Ended({ end: { outcome, by, at } }: { readonly end: SettledQuestion }):
           <SafeText text={by ?? "Somebody"} /> {OUTCOME_WORDS[outcome]} it
         </>
       )}
-      , <Ago at={at} />.
+      , <Ago at={at} />.{" "}
+      {outcome === "look_again" && "If the call still changes something, the new question appears here."}
+    </p>
+  );
+}
+
+/** Says how a change that was planned again differs from what was seen before. */
+function Replacing({ comparison: { news, gone } }: { readonly comparison: Comparison }): JSX.Element {
+  const marked = (kind: HunkNews): number => [...news.values()].filter((one) => one === kind).length;
+  const hunks = (count: number): string => (count === 1 ? "1 hunk" : `${count} hunks`);
+  const words = [
+    ...(marked("new") > 0 ? [`${hunks(marked("new"))} not in what you saw`] : []),
+    ...(marked("around") > 0 ? [`${hunks(marked("around"))} with other lines around`] : []),
+    ...(gone > 0 ? [`${hunks(gone)} of what you saw gone`] : []),
+  ];
+  return (
+    <p class="bar ended">
+      Planned again on the present content:{" "}
+      {words.length === 0 ? "the same hunks as before" : words.join(", ")}.
     </p>
   );
 }
@@ -151,7 +191,11 @@ function Body({
   state,
   effects,
   question,
-}: ScreenProps & { readonly question: ReviewQuestion }): JSX.Element {
+  news,
+}: ScreenProps & {
+  readonly question: ReviewQuestion;
+  readonly news: ReadonlyMap<string, HunkNews> | undefined;
+}): JSX.Element {
   if (question.kind === "directory") {
     return (
       <dl class="directory">
@@ -172,6 +216,7 @@ function Body({
     <DiffView
       key={question.id}
       pages={rows.pages}
+      news={news}
       leftOut={state.leftOut.get(question.id)}
       canChoose={canChooseParts(state)}
       hunk={state.hunk}

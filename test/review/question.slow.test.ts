@@ -1,0 +1,65 @@
+/** One question in a real Chromium: lines of a hunk are chosen, and a change is looked at again. */
+import { expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { describeChromium, withChromium } from "../browser/chromium.ts";
+import { openPlace, type Place } from "./place.ts";
+
+/** How long no key answers a question that has just appeared, with a margin, in milliseconds. */
+const KEY_GUARD_MS = 450;
+
+describeChromium("a question on the review page", () => {
+  const chromium = withChromium(async () => ({}));
+
+  async function open(
+    place: Place,
+  ): Promise<{ readonly page: Page; readonly complaints: readonly string[] }> {
+    const opened = await chromium.open(place.page.link("manage", "ana"));
+    await opened.page.locator(".connection.live").waitFor();
+    return opened;
+  }
+
+  it("allows some lines of a hunk, chosen by keys and by the mouse", async () => {
+    const place = await openPlace({ "a.txt": "one\r\ntwo\r\nthree\r\n" });
+    const { page, complaints } = await open(place);
+    const content = "one\r\nTWO\r\ntwo and a half\r\nthree\r\nfour\r\n";
+    const call = place.ws.call("write_file", { path: "a.txt", content });
+    await page.getByText("1 of 1 hunk chosen").waitFor();
+    await page.waitForTimeout(KEY_GUARD_MS);
+    // The keys leave out the removal of "two"; the mouse leaves out "four".
+    await page.keyboard.press("v");
+    await page.keyboard.press("Space");
+    await page.getByText("0 of 1 hunk chosen, and lines of 1").waitFor();
+    await page.getByRole("checkbox", { name: "added: four" }).click();
+    await page.keyboard.press("Escape");
+    expect(await page.getByRole("checkbox", { name: "added: four" }).count()).toBe(0);
+    await page.getByText("in part").waitFor();
+    await page.keyboard.press("a");
+    const result = await call;
+    expect(result.text).toContain("the reviewer accepted 0 of 1 hunk and some lines of 1 more of a.txt");
+    expect(await place.backend.readText("/w/a.txt")).toBe("one\r\ntwo\r\nTWO\r\ntwo and a half\r\nthree\r\n");
+    expect(complaints).toEqual([]);
+  });
+
+  it("looks again at a file that has changed, and marks what was not seen", async () => {
+    const lines = Array.from({ length: 40 }, (_, index) => `line ${index + 1}\n`);
+    const place = await openPlace({ "a.txt": lines.join("") });
+    const { page, complaints } = await open(place);
+    const call = place.ws.call("edit_file", { path: "a.txt", old_text: "line 30", new_text: "line thirty" });
+    await page.getByRole("grid").getByText("line thirty").waitFor();
+    const changed = lines.with(0, "zero\nline 1\n").with(30, "LINE 31\n").join("");
+    place.backend.writeBytesSync("/w/a.txt", new TextEncoder().encode(changed));
+    // The server looks when an answer comes, so nothing is written that was not shown.
+    await page.getByRole("button", { name: "Allow once" }).click();
+    await page.getByText("A file has changed since this was asked").waitFor();
+    await page.getByRole("status").getByText("Not answered: a file has changed").waitFor();
+    expect(await place.backend.readText("/w/a.txt")).toBe(changed);
+    await page.keyboard.press("l");
+    await page.getByText("Planned again on the present content: 1 hunk with other lines around.").waitFor();
+    await page.getByText("other lines around it").waitFor();
+    await page.waitForTimeout(KEY_GUARD_MS);
+    await page.keyboard.press("a");
+    expect((await call).ok).toBe(true);
+    expect(await place.backend.readText("/w/a.txt")).toBe(changed.replace("line 30", "line thirty"));
+    expect(complaints).toEqual([]);
+  });
+});
