@@ -27,6 +27,8 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string
   [["g"], "then r, t, p, s or a: waiting, timeline, policy, search, activity"],
   [["m"], "timeline: set a mark"],
   [["u"], "timeline: put back the chosen call"],
+  [["b"], "timeline: rewind to the chosen mark, or to before the chosen call"],
+  [["v"], "timeline: versions of the file"],
   [["?"], "these keys"],
   [["Esc"], "close a dialog, or choose hunks again"],
 ];

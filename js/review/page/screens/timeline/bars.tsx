@@ -55,7 +55,7 @@ export function FailureBar({
             {later.slice(0, MAX_NAMED).map((entry) => (
               <li key={entry.callId}>
                 <button type="button" class="tl-link" onClick={() => onChoose(entry.callId)}>
-                  {clockTime(entry.time)} {entry.tool} <SafeText text={subjectOf(entry)} />
+                  <SafeText text={`${clockTime(entry.time)} ${entry.tool} ${subjectOf(entry)}`} />
                 </button>
               </li>
             ))}

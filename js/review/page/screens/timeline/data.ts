@@ -84,10 +84,7 @@ export function useRows(effects: PageEffects, path: string | undefined): PastRow
   current.current = path;
   const load = (pages: readonly ChangeRows[], next: RowsPage["next"]): void => {
     if (path === undefined) return;
-    const isFirst = next === undefined;
-    const part = isFirst ? "" : `change=${next.change}&from=${next.from}`;
-    const separator = part === "" ? "" : path.includes("?") ? "&" : "?";
-    effects.load<RowsPage>(`${path}${separator}${part}`).then(
+    effects.load<RowsPage>(next === undefined ? path : pathOfPart(path, next)).then(
       (page) => {
         if (current.current !== path) return;
         const found = { path, pages: [...pages, ...page.pages] };
@@ -108,4 +105,13 @@ export function useRows(effects: PageEffects, path: string | undefined): PastRow
     failure: own?.failure,
     more: next === undefined ? undefined : () => load(pages, next),
   };
+}
+
+/** Returns the path of a later part of the rows. */
+function pathOfPart(path: string, { change, from }: NonNullable<RowsPage["next"]>): string {
+  const [plain = "", query = ""] = path.split("?");
+  const parameters = new URLSearchParams(query);
+  parameters.set("change", String(change));
+  parameters.set("from", String(from));
+  return `${plain}?${parameters}`;
 }

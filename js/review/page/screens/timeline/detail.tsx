@@ -1,13 +1,21 @@
 /** The chosen call or mark of the timeline. */
 import type { ComponentChildren, JSX } from "preact";
 import type { PastCall, PastCalls, PastMark } from "../../../history-protocol.ts";
-import { DiffView } from "../../diff/diff-view.tsx";
+import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageState } from "../../store.ts";
 import type { ScreenProps } from "../props.ts";
-import { type PastRows, useRows } from "./data.ts";
-import { useTimelineKeys } from "./timeline-keys.ts";
-import { clockTime, count, subjectOf, type TimelineView, whyNotManaged } from "./view.ts";
+import { useRows } from "./data.ts";
+import { PastDiff } from "./past-diff.tsx";
+import {
+  clockTime,
+  count,
+  placeBefore,
+  placeOfMark,
+  subjectOf,
+  type TimelineView,
+  whyNotManaged,
+} from "./view.ts";
 
 /** Changes what the timeline shows. */
 type Show = (change: Partial<TimelineView>) => void;
@@ -28,7 +36,7 @@ export function CallDetail({ entry, isPutBack, state, effects, show }: CallDetai
     <article class="question" aria-labelledby="tl-chosen">
       <header class="question-head">
         <h2 id="tl-chosen">
-          {tool} <SafeText text={subjectOf(entry)} />
+          <SafeText text={`${tool} ${subjectOf(entry)}`} />
         </h2>
         <p class="facts">
           {agent !== undefined && (
@@ -62,13 +70,25 @@ export function CallDetail({ entry, isPutBack, state, effects, show }: CallDetai
       ) : (
         <PastDiff rows={rows} hunk={state.timeline.hunk} show={show} />
       )}
-      {unrecorded !== true && <CallAnswers state={state} show={show} />}
+      {unrecorded !== true && <CallAnswers entry={entry} state={state} show={show} />}
     </article>
   );
 }
 
-function CallAnswers({ state, show }: { readonly state: PageState; readonly show: Show }): JSX.Element {
+interface CallAnswersProps {
+  readonly entry: PastCall;
+  readonly state: PageState;
+  readonly show: Show;
+}
+
+/** The number of paths whose versions are offered. */
+const MAX_LISTED_PATHS = 20;
+
+function CallAnswers({ entry, state, show }: CallAnswersProps): JSX.Element {
   const why = whyNotManaged(state);
+  const { paths } = entry;
+  const [only = ""] = paths;
+  const showVersions = (path: string): void => show({ file: { path }, hunk: 0 });
   return (
     <footer class="answers">
       <button
@@ -81,6 +101,35 @@ function CallAnswers({ state, show }: { readonly state: PageState; readonly show
         Put back… <kbd>u</kbd>
       </button>
       {why !== undefined && <span class="hint">{why}</span>}
+      <span class="spacer" />
+      {paths.length === 1 && (
+        <button type="button" aria-keyshortcuts="v" onClick={() => showVersions(only)}>
+          Versions <kbd>v</kbd>
+        </button>
+      )}
+      {paths.length > 1 && (
+        <select
+          class="tl-versions-of"
+          aria-label="Versions of a file"
+          value=""
+          onChange={({ currentTarget: { value } }) => value !== "" && showVersions(value)}
+        >
+          <option value="">Versions of…</option>
+          {paths.slice(0, MAX_LISTED_PATHS).map((path) => (
+            <option key={path} value={path}>
+              {visibleText(path)}
+            </option>
+          ))}
+        </select>
+      )}
+      <button
+        type="button"
+        disabled={why !== undefined}
+        aria-keyshortcuts="b"
+        onClick={() => show({ rewind: placeBefore(entry), hunk: 0 })}
+      >
+        Rewind to before this… <kbd>b</kbd>
+      </button>
     </footer>
   );
 }
@@ -91,48 +140,6 @@ function allowedBy({ review }: PageState, callId: string): string | undefined {
   return settled?.outcome === "allow" || settled?.outcome === "allow_parts" ? settled.by : undefined;
 }
 
-/** Draws the rows of past changes. */
-export function PastDiff({
-  rows: { pages, isLoading, failure, more },
-  hunk,
-  show,
-}: {
-  readonly rows: PastRows;
-  readonly hunk: number;
-  readonly show: Show;
-}): JSX.Element {
-  const hunkCount = pages.reduce((sum, { hunks }) => sum + hunks.length, 0);
-  useTimelineKeys({
-    n: () => hunk + 1 < hunkCount && show({ hunk: hunk + 1 }),
-    p: () => hunk > 0 && show({ hunk: hunk - 1 }),
-  });
-  if (failure !== undefined) return <p class="bar failure">The change could not be loaded: {failure}</p>;
-  if (isLoading) return <p class="empty">Loading the change…</p>;
-  if (pages.length === 0) return <p class="empty">Nothing is different.</p>;
-  return (
-    <>
-      <DiffView
-        pages={pages}
-        leftOut={undefined}
-        canChoose={false}
-        hunk={hunk}
-        line={undefined}
-        onToggle={() => {}}
-        onLines={() => {}}
-        onLine={() => {}}
-        onHunk={(marked) => show({ hunk: marked })}
-      />
-      {more !== undefined && (
-        <p class="bar">
-          <button type="button" onClick={more}>
-            Show the next 4 MB
-          </button>
-        </p>
-      )}
-    </>
-  );
-}
-
 interface MarkDetailProps {
   readonly mark: PastMark;
   readonly past: PastCalls;
@@ -141,7 +148,9 @@ interface MarkDetailProps {
 }
 
 /** Draws a mark. */
-export function MarkDetail({ mark: { name, time, agent }, past }: MarkDetailProps): JSX.Element {
+export function MarkDetail({ mark, past, state, show }: MarkDetailProps): JSX.Element {
+  const { name, time, agent } = mark;
+  const why = whyNotManaged(state);
   const later = past.entries.filter((entry) => entry.time > time).length;
   return (
     <article class="question" aria-labelledby="tl-chosen">
@@ -161,6 +170,19 @@ export function MarkDetail({ mark: { name, time, agent }, past }: MarkDetailProp
           <Fact label="Since then">{count(later, "call")}</Fact>
         </p>
       </header>
+      <p class="empty quiet">A rewind takes back the later changes of files, and shows them before.</p>
+      <footer class="answers">
+        {why !== undefined && <span class="hint">{why}</span>}
+        <span class="spacer" />
+        <button
+          type="button"
+          disabled={why !== undefined}
+          aria-keyshortcuts="b"
+          onClick={() => show({ rewind: placeOfMark(mark), hunk: 0 })}
+        >
+          Rewind to here… <kbd>b</kbd>
+        </button>
+      </footer>
     </article>
   );
 }

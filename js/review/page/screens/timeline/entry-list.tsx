@@ -169,7 +169,9 @@ function CallRow({ entry, isPutBack, undone, totals }: CallRowProps): JSX.Elemen
   return (
     <>
       <span class="tl-line">
-        <span class="tool">{tool}</span>
+        <span class="tool">
+          <SafeText text={tool} />
+        </span>
         <span class="tl-name">
           <SafeText text={first.slice(slash + 1)} />
           {paths.length > 1 && <span class="quiet"> and {paths.length - 1} more</span>}
@@ -186,7 +188,11 @@ function CallRow({ entry, isPutBack, undone, totals }: CallRowProps): JSX.Elemen
         <span class="folder">
           <SafeText text={slash < 0 ? "" : first.slice(0, slash)} />
         </span>
-        {undone !== undefined && <span class="tag">undo of {undone}</span>}
+        {undone !== undefined && (
+          <span class="tag">
+            undo of <SafeText text={undone} />
+          </span>
+        )}
         {isPutBack && <span class="tag">put back</span>}
         {unrecorded === true && <span class="tag">cannot be taken back here</span>}
       </span>

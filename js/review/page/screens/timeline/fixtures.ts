@@ -1,5 +1,12 @@
 /** The states of the timeline as data, for the catalogue and its tests. */
-import type { PastCall, PastCalls, PastCounts, PastMark, RowsPage } from "../../../history-protocol.ts";
+import type {
+  PastCall,
+  PastCalls,
+  PastCounts,
+  PastMark,
+  RewindAnswer,
+  RowsPage,
+} from "../../../history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";
 import type { PageState } from "../../store.ts";
 import { FIRST_TIMELINE, type TimelineView } from "./view.ts";
@@ -105,6 +112,29 @@ const UNKNOWN: RowsPage = {
   ],
 };
 
+const REWIND: RewindAnswer = {
+  calls: 5,
+  changes: [
+    { ...(REFUND.pages[0] as ChangeRows).change, display: "src/pay/refund.ts" },
+    {
+      path: "/repo/src/old.ts",
+      display: "src/old.ts",
+      kind: "create",
+      type: "file",
+      added: 12,
+      removed: 0,
+      hunks: 1,
+      whole: true,
+    },
+  ],
+  left: [
+    { path: "README.md", why: "a person or another program has changed it since", canChoose: true },
+    { path: "dist", why: "it holds what no undone call has made", canChoose: false },
+  ],
+  unrecorded: [ENTRIES[2] as PastCall],
+  digest: "sha256:0c",
+};
+
 const HOSTILE = "src/\u202etxt.<img src=x onerror=alert(1)>\u200b.ts";
 
 const MANY: PastCalls = {
@@ -148,6 +178,12 @@ export function timelineStates(ready: PageState): Readonly<Record<string, PageSt
         later: [ENTRIES[0] as PastCall],
       },
     }),
+    "timeline-rewind": showing({
+      chosen: "mark:before tests",
+      rewind: { to: "before tests", label: "“before tests”" },
+    }),
+    "timeline-rewind-gone": showing({ rewind: { to: "forgotten", label: "“forgotten”" } }),
+    "timeline-versions": showing({ chosen: "call-3", file: { path: "README.md" } }),
     "timeline-many": showing({ part: "list", chosen: "many-3" }),
     "timeline-hostile": showing({ chosen: "hostile" }),
   };
@@ -176,6 +212,11 @@ export const TIMELINE_ANSWERS: Readonly<Record<string, object>> = {
   "history/call-7/rows": { pages: [...REFUND.pages, rowsOf("/repo/src/cart.ts", [" a", "-b", "+c"])] },
   "history/call-4/rows": { pages: [rowsOf("/repo/README.md", ["-one", "-two", "-three", " four"])] },
   "history/call-3/rows": UNKNOWN,
+  "timeline-rewind:POST rewind": REWIND,
+  "timeline-versions:files/compare": {
+    pages: [rowsOf("/repo/README.md", ["-one", "-two", "-three", " four"])],
+  },
+  "rewind/rows": REFUND,
   "timeline-empty:history": { entries: [], marks: [] },
   "timeline-many:history": MANY,
   "timeline-many:history/counts": { counts: {} },

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PastCall } from "../../../history-protocol.ts";
+import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { Dialog } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
@@ -23,7 +24,7 @@ export function PutBackDialog({ entry, effects, show }: PutBackDialogProps): JSX
   const { tool, time, paths, callId } = entry;
   const close = (): void => show({ dialog: undefined });
   return (
-    <Dialog title={`Put back ${tool} of ${clockTime(time)}?`} onClose={close}>
+    <Dialog title={`Put back ${visibleText(tool)} of ${clockTime(time)}?`} onClose={close}>
       <p>As it was before this call, which can be undone afterwards:</p>
       <ul class="tl-named">
         {paths.slice(0, MAX_NAMED).map((path) => (

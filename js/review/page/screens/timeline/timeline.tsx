@@ -10,9 +10,19 @@ import { useSlowly } from "./data.ts";
 import { EntryList } from "./entry-list.tsx";
 import { MarkDialog } from "./mark-dialog.tsx";
 import { PutBackDialog } from "./put-back-dialog.tsx";
+import { RewindView } from "./rewind-view.tsx";
 import { type TimelineKeys, useTimelineKeys } from "./timeline-keys.ts";
+import { VersionsView } from "./versions-view.tsx";
 import { DoneBar, FailureBar } from "./bars.tsx";
-import { agentsOf, timelineRows, type TimelineView, whyNotManaged } from "./view.ts";
+import {
+  agentsOf,
+  NOTHING_OPEN,
+  placeOf,
+  type TimelineRow,
+  timelineRows,
+  type TimelineView,
+  whyNotManaged,
+} from "./view.ts";
 
 /** Draws the screen. */
 export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
@@ -29,23 +39,27 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
   useEffect(() => {
     if (view.chosen === undefined && chosen !== undefined) show({ chosen: chosen.key });
   }, [view.chosen, chosen?.key]);
-  const choose = (key: string): void =>
-    show({ chosen: key, hunk: 0, part: "detail", failure: undefined, done: undefined });
+  const choose = (key: string): void => show({ ...NOTHING_OPEN, chosen: key, part: "detail" });
   const why = whyNotManaged(state);
+  const place = placeOf(chosen);
   const isEntry = chosen !== undefined && "entry" in chosen && chosen.entry.unrecorded !== true;
 
+  const onlyPath = isEntry && chosen.entry.paths.length === 1 ? chosen.entry.paths[0] : undefined;
   const step = (by: 1 | -1): void => {
     const next = rows[(chosen === undefined ? -1 : rows.indexOf(chosen)) + by];
-    if (next !== undefined) show({ chosen: next.key, hunk: 0, failure: undefined, done: undefined });
+    if (next !== undefined) show({ ...NOTHING_OPEN, chosen: next.key });
   };
   const keys: TimelineKeys = {
     j: () => step(1),
     k: () => step(-1),
     m: () => why === undefined && show({ dialog: "mark" }),
     u: () => why === undefined && isEntry && show({ dialog: "put-back" }),
+    b: () => why === undefined && place !== undefined && show({ rewind: place, hunk: 0 }),
+    v: () => onlyPath !== undefined && show({ file: { path: onlyPath }, hunk: 0 }),
     Escape: () => show({ part: "list" }),
   };
-  useTimelineKeys(view.dialog === undefined && state.dialog === undefined ? keys : {});
+  const hasOther = view.dialog !== undefined || view.rewind !== undefined || view.file !== undefined;
+  useTimelineKeys(hasOther || state.dialog !== undefined ? {} : keys);
 
   if (workspaces.length === 0) {
     return (
@@ -86,19 +100,7 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
         </button>
         {view.done !== undefined && <DoneBar done={view.done} why={why} effects={effects} show={show} />}
         {view.failure !== undefined && <FailureBar failure={view.failure} onChoose={(key) => choose(key)} />}
-        {chosen !== undefined && "entry" in chosen && (
-          <CallDetail
-            key={chosen.key}
-            entry={chosen.entry}
-            isPutBack={chosen.isPutBack}
-            state={state}
-            effects={effects}
-            show={show}
-          />
-        )}
-        {chosen !== undefined && "mark" in chosen && (
-          <MarkDetail mark={chosen.mark} past={past.data as PastCalls} state={state} show={show} />
-        )}
+        <Detail chosen={chosen} past={past.data} state={state} effects={effects} show={show} />
       </div>
       {view.dialog === "mark" && <MarkDialog effects={effects} show={show} />}
       {view.dialog === "put-back" && chosen !== undefined && "entry" in chosen && (
@@ -106,6 +108,23 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
       )}
     </section>
   );
+}
+
+interface DetailProps extends ScreenProps {
+  readonly chosen: TimelineRow | undefined;
+  readonly past: PastCalls | undefined;
+  show(change: Partial<TimelineView>): void;
+}
+
+/** Draws the preview of a rewind, the versions of a file, or the chosen row. */
+function Detail({ chosen, past, state, effects, show }: DetailProps): JSX.Element | null {
+  const { rewind, file } = state.timeline;
+  const shared = { state, effects, show };
+  if (rewind !== undefined) return <RewindView key={rewind.to} place={rewind} {...shared} />;
+  if (past === undefined || chosen === undefined) return null;
+  if (file !== undefined) return <VersionsView key={file.path} file={file} past={past} {...shared} />;
+  if ("mark" in chosen) return <MarkDetail mark={chosen.mark} past={past} {...shared} />;
+  return <CallDetail key={chosen.key} entry={chosen.entry} isPutBack={chosen.isPutBack} {...shared} />;
 }
 
 interface FilterProps {

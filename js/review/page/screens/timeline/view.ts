@@ -66,6 +66,15 @@ export const FIRST_TIMELINE: TimelineView = {
   failure: undefined,
 };
 
+/** What is not open any more when another row is chosen. */
+export const NOTHING_OPEN: Partial<TimelineView> = {
+  hunk: 0,
+  rewind: undefined,
+  file: undefined,
+  done: undefined,
+  failure: undefined,
+};
+
 /** One row of the list. */
 export type TimelineRow =
   | {
@@ -136,6 +145,13 @@ export function placeBefore(entry: PastCall): RewindPlace {
 /** Returns the place of a mark, for a rewind. */
 export function placeOfMark({ name }: PastMark): RewindPlace {
   return { to: name, label: `“${name}”` };
+}
+
+/** Returns the place of a row, for a rewind; undefined for a call that cannot be taken back. */
+export function placeOf(row: TimelineRow | undefined): RewindPlace | undefined {
+  if (row === undefined) return undefined;
+  if ("mark" in row) return placeOfMark(row.mark);
+  return row.entry.unrecorded === true ? undefined : placeBefore(row.entry);
 }
 
 /** Returns a time of today as `HH:MM:SS`, and of another day with its date. */

@@ -1,0 +1,50 @@
+/** The rows of past changes. */
+import type { JSX } from "preact";
+import { DiffView } from "../../diff/diff-view.tsx";
+import type { PastRows } from "./data.ts";
+import { useTimelineKeys } from "./timeline-keys.ts";
+import type { TimelineView } from "./view.ts";
+
+interface PastDiffProps {
+  readonly rows: PastRows;
+  readonly hunk: number;
+  show(change: Partial<TimelineView>): void;
+}
+
+/** Draws the rows of past changes. */
+export function PastDiff({
+  rows: { pages, isLoading, failure, more },
+  hunk,
+  show,
+}: PastDiffProps): JSX.Element {
+  const hunkCount = pages.reduce((sum, { hunks }) => sum + hunks.length, 0);
+  useTimelineKeys({
+    n: () => hunk + 1 < hunkCount && show({ hunk: hunk + 1 }),
+    p: () => hunk > 0 && show({ hunk: hunk - 1 }),
+  });
+  if (failure !== undefined) return <p class="bar failure">The change could not be loaded: {failure}</p>;
+  if (isLoading) return <p class="empty">Loading the change…</p>;
+  if (pages.length === 0) return <p class="empty">Nothing is different.</p>;
+  return (
+    <>
+      <DiffView
+        pages={pages}
+        leftOut={undefined}
+        canChoose={false}
+        hunk={hunk}
+        line={undefined}
+        onToggle={() => {}}
+        onLines={() => {}}
+        onLine={() => {}}
+        onHunk={(marked) => show({ hunk: marked })}
+      />
+      {more !== undefined && (
+        <p class="bar">
+          <button type="button" onClick={more}>
+            Show the next 4 MB
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
