@@ -120,3 +120,88 @@ describe("grants", () => {
     expect((await client.post("grants", { dir: "/w/src", access: "read" })).status).toBe(409);
   });
 });
+
+describe("what the page shows of the policy", () => {
+  it("has roots, denied globs, rules with the calls that each has decided about, and nothing of the host", async () => {
+    const { ws, page } = await openPlace(
+      { "src/a.txt": "one\n", "src/b.txt": "two\n" },
+      {
+        access: { deny: ["vault"] },
+        confirm: () => ({ outcome: "cancel" }),
+        rules: [
+          { tool: "write_file", path: "src", decision: "allow" },
+          { path: "docs", decision: "deny" },
+          { tool: "run_command", args: (args) => args["command"] === "x", decision: "allow" },
+          { tool: "delete", args: { path: "keep" }, decision: "ask" },
+        ],
+      },
+    );
+    const client = await logIn(page, "watch");
+    const hits = async () => (await policyOf(client)).policy.rules.map((rule) => rule.hits);
+    expect(await hits()).toEqual([0, 0, 0, 0]);
+    await ws.call("write_file", { path: "src/a.txt", content: "1" });
+    await ws.call("write_file", { path: "docs/a", content: "1" });
+    expect(await hits()).toEqual([1, 1, 0, 0]);
+    // Once for each call, however many paths it has; a question to `why` is none.
+    await ws.call("read_many_files", { paths: ["src/a.txt", "src/b.txt", "docs/a", "docs/b"] });
+    await ws.call("delete", { path: "keep" });
+    await ws.why({ tool: "write_file", path: "src/a.txt" });
+    expect(await hits()).toEqual([1, 2, 0, 1]);
+    // An agent has the rules of the workspace, and its own.
+    const agent = await ws.agent("helper", { rules: [{ path: "src/b.txt", decision: "deny" }] });
+    await agent.call("write_file", { path: "src/b.txt", content: "2" });
+    expect(agent.policy().rules.map((rule) => [rule.list, rule.hits])).toEqual([
+      [0, 2],
+      [0, 2],
+      [0, 0],
+      [0, 1],
+      [1, 1],
+    ]);
+    const { policy, tools } = await policyOf(client);
+    expect(policy).toMatchObject({
+      cwd: "/w",
+      read: ["/w"],
+      write: ["/w"],
+      deny: ["vault"],
+      readOnly: false,
+      permissions: "off",
+    });
+    expect(policy.rules.map(({ tool, path, args }) => [tool, path, args])).toEqual([
+      ["write_file", "src", undefined],
+      ["*", "docs", undefined],
+      ["run_command", undefined, "a test"],
+      ["delete", undefined, '{"path":"keep"}'],
+    ]);
+    expect(tools).toContain("write_file");
+  });
+
+  it("does not tell where the host keeps its grants and its state", async () => {
+    const { page } = await openPlace({ a: "" }, { permissions: { mode: "prompt" }, access: { deny: ["x"] } });
+    const text = await (await (await logIn(page, "watch")).get("policy")).text();
+    expect(JSON.parse(text).policy.deny).toEqual(["x"]);
+  });
+});
+
+describe("lasting approvals", () => {
+  it("are listed with who gave them, and revoked", async () => {
+    const { ws, page } = await openPlace(
+      {},
+      {
+        confirm: () => ({
+          outcome: "proceed_always_tool",
+          payload: { by: "ben", scope: { tool: "write_file", path: "src/**", until: "session" } },
+        }),
+      },
+    );
+    await ws.call("write_file", { path: "src/a", content: "1" });
+    const client = await logIn(page, "manage", "ana");
+    const [approval] = (await policyOf(client)).approvals;
+    expect(approval).toMatchObject({ until: "session", by: "ben" });
+    expect(approval?.label).toContain("src/**");
+    const revoke = () => client.post("policy/approvals/revoke", { id: approval?.id });
+    expect((await revoke()).status).toBe(200);
+    expect((await revoke()).status).toBe(404);
+    expect(await ws.approvals.list()).toEqual([]);
+    expect((await client.post("policy/approvals/revoke", {})).status).toBe(400);
+  });
+});

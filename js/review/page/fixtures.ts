@@ -346,6 +346,11 @@ export const STATES: Readonly<Record<string, PageState>> = {
     },
   },
   policy: ON_POLICY,
+  "policy-empty": ON_POLICY,
+  "policy-read-only": ON_POLICY,
+  "policy-watching": { ...ON_POLICY, role: "watch", by: "guest" },
+  "policy-failed": { ...ON_POLICY, asked: { tool: "stat", path: "unknown" } },
+  "revoke-dialog": ON_POLICY,
   ...Object.fromEntries(
     STOPPED_CALLS.map(([gate, tool, path]) => [`why-${gate}`, { ...ON_POLICY, asked: { tool, path } }]),
   ),

@@ -128,6 +128,74 @@ const EMPTY: ShownPolicy = {
   approvals: [],
 };
 
+const RULES: ShownPolicy["policy"]["rules"] = [
+  { list: 0, index: 0, tool: "write_file", path: "docs/**", decision: "allow", hits: 128 },
+  {
+    list: 0,
+    index: 1,
+    tool: "run_command",
+    args: '{"command":"npm test"}',
+    decision: "allow",
+    hits: 31,
+  },
+  { list: 0, index: 2, tool: "delete", decision: "deny", hits: 2 },
+  { list: 0, index: 3, tool: "*", path: "**/migrations/**", decision: "ask", hits: 4 },
+  { list: 1, index: 0, tool: "<img src=x>", path: "a\u202eb/</code>", decision: "deny", hits: 0 },
+];
+
+const FULL: ShownPolicy = {
+  ...EMPTY,
+  policy: { ...POLICY, rules: RULES },
+  grants: [
+    {
+      dir: "/repo/data/exports",
+      access: "write",
+      granted_at: "2026-11-27T11:58:02.000Z",
+      expires: "2026-11-27T12:58:02.000Z",
+      by: "ana",
+    },
+    { dir: "/data", access: "read", granted_at: "2026-11-20T09:00:00.000Z" },
+  ],
+  approvals: [
+    {
+      id: "approval-1",
+      label: "edit_file on src/pay/**, until this turn ends",
+      until: "turn",
+      granted_at: "2026-11-27T12:01:00.000Z",
+      by: "ana",
+    },
+    {
+      id: "approval-2",
+      label: "write_file below /repo/docs, until this workspace is closed",
+      until: "session",
+      granted_at: "2026-11-27T11:40:00.000Z",
+      by: "ben",
+    },
+    {
+      id: "approval-3",
+      label: "every tool on docs/** by writer, until it is revoked",
+      until: "kept",
+      granted_at: "2026-11-02T08:30:00.000Z",
+    },
+  ],
+};
+
+const OFF: ShownPolicy = {
+  ...EMPTY,
+  policy: {
+    ...POLICY,
+    read: null,
+    write: [],
+    deny: [],
+    readOnly: true,
+    permissions: "off",
+    followSymlinks: "any",
+    protect: false,
+    secrets: "allow",
+    guard: "off",
+  },
+};
+
 /** The states with the name of the gate that stops the call, and the call. */
 export const STOPPED_CALLS: readonly (readonly [gate: string, tool: string, path: string])[] = STOPS.map(
   ([tool, path, { gate = "" }]) => [gate, tool, path],
@@ -135,7 +203,9 @@ export const STOPPED_CALLS: readonly (readonly [gate: string, tool: string, path
 
 /** The answers by path. A path behind the name of a state and a colon is that of this state only. */
 export const POLICY_ANSWERS: Readonly<Record<string, object>> = {
-  policy: EMPTY,
+  policy: FULL,
+  "policy-empty:policy": EMPTY,
+  "policy-read-only:policy": OFF,
   ...Object.fromEntries(
     STOPS.map(([tool, path, stop]) => [
       `why?${new URLSearchParams({ tool, path })}`,
@@ -147,5 +217,11 @@ export const POLICY_ANSWERS: Readonly<Record<string, object>> = {
 /** What a person does in these states before they are looked at. */
 export const POLICY_STEPS: Readonly<Record<string, readonly (readonly [selector: string])[]>> = {
   ...Object.fromEntries(STOPS.map(([, , { gate }]) => [`why-${gate}`, [[".gate.stops"]]])),
+  policy: [[".table-frame"]],
+  "policy-empty": [[".access"]],
+  "policy-read-only": [[".access"]],
+  "policy-watching": [[".allowed"]],
+  "policy-failed": [[".bar.failure"]],
+  "revoke-dialog": [[".allowed button"], ["dialog[open] p"]],
   "grant-dialog": [[".grant button"], ["dialog[open] select"]],
 };

@@ -49,7 +49,7 @@ export function GrantButton({ state, effects, dir, access, onChange }: GrantButt
 }
 
 /** Returns why the policy cannot be changed by this login now; undefined if it can. */
-function whyNotManaged({ connection, role }: ScreenProps["state"]): string | undefined {
+export function whyNotManaged({ connection, role }: ScreenProps["state"]): string | undefined {
   if (connection !== "live") return "There is no connection to the server.";
   return role === "manage" ? undefined : "This login may not change the policy.";
 }
@@ -61,7 +61,7 @@ interface GrantDialogProps extends Pick<ScreenProps, "effects"> {
 }
 
 /** Draws the dialog. */
-function GrantDialog({ effects, dir, access, onEnd }: GrantDialogProps): JSX.Element {
+export function GrantDialog({ effects, dir, access, onEnd }: GrantDialogProps): JSX.Element {
   const [minutes, setMinutes] = useState(DURATIONS[0]?.[0] ?? 0);
   const grant: NewGrant = { dir, access, ...(minutes === 0 ? {} : { minutes }) };
   return (

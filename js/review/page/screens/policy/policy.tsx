@@ -4,6 +4,8 @@ import { useState } from "preact/hooks";
 import type { ShownPolicy } from "../../../policy-data.ts";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
+import { Access, Rules } from "./access.tsx";
+import { Approvals, Grants } from "./allowed.tsx";
 import { Why } from "./why.tsx";
 
 /** Draws the screen. */
@@ -12,14 +14,21 @@ export function PolicyScreen({ state, effects }: ScreenProps): JSX.Element {
   const [version, setVersion] = useState(0);
   const onChange = (): void => setVersion((before) => before + 1);
   const { data, failure } = useLoaded<ShownPolicy>(effects, hasWorkspace ? "policy" : undefined, version);
+  const props = { state, effects, onChange };
   return (
-    <section class="policy" aria-labelledby="screen-head">
+    <div class="policy">
       <h2 id="screen-head">Policy</h2>
       {!hasWorkspace && <p class="none">No workspace is attached to this page.</p>}
       {failure !== undefined && <p class="bar failure">{failure}</p>}
       {data !== undefined && (
-        <Why state={state} effects={effects} tools={data.tools} version={version} onChange={onChange} />
+        <>
+          <Why {...props} tools={data.tools} version={version} />
+          <Access policy={data.policy} />
+          <Rules rules={data.policy.rules} onChange={onChange} />
+          <Grants {...props} grants={data.grants} isAsked={data.policy.permissions === "prompt"} />
+          <Approvals {...props} approvals={data.approvals} />
+        </>
       )}
-    </section>
+    </div>
   );
 }
