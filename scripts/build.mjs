@@ -87,6 +87,7 @@ export function buildTypeScript({ force = false } = {}) {
       "tsconfig.json",
       "scripts/bundle.mjs",
       "scripts/describe-types.mjs",
+      "scripts/lib/element-style.mjs",
       "scripts/review-page.mjs",
       "package-lock.json",
       "js",
@@ -100,10 +101,10 @@ export function buildTypeScript({ force = false } = {}) {
     const { describeTypes } = await import("./describe-types.mjs");
     await describeTypes();
     const { bundleDependencies, removeComments } = await import("./bundle.mjs");
-    await bundleDependencies();
-    await removeComments();
     const { buildReviewPage } = await import("./review-page.mjs");
-    await buildReviewPage();
+    const inputs = await buildReviewPage();
+    await bundleDependencies(inputs);
+    await removeComments();
   });
 }
 

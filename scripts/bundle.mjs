@@ -5,7 +5,7 @@
 //   dist/mcp/auth/jose.js     the check of signed tokens
 //   dist/bin/*.js             the command and the drop-in server; what a command does
 //                             not need is a chunk of its own, loaded on demand
-//   dist/THIRD-PARTY.txt      whose code that is, and its licences
+//   dist/THIRD-PARTY.txt      whose code that is and that of the review page, and its licences
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -45,8 +45,12 @@ const COMMON_OPTIONS = {
   ],
 };
 
-/** Bundles the files that tsc has written into dist. */
-export async function bundleDependencies() {
+/**
+ * Bundles the files that tsc has written into dist.
+ *
+ * @param {readonly string[]} pageInputs the files that the review page is made of, for their licences
+ */
+export async function bundleDependencies(pageInputs) {
   const protocol = await build({
     ...COMMON_OPTIONS,
     entryPoints: { "protocol/sdk": "dist/mcp/protocol/sdk.js", "auth/jose": "dist/mcp/auth/jose.js" },
@@ -55,7 +59,10 @@ export async function bundleDependencies() {
   });
   rmSync(join(root, "dist/bin"), { recursive: true, force: true });
   await bundleCommand();
-  writeFileSync(join(root, "dist/THIRD-PARTY.txt"), licencesOf(Object.keys(protocol.metafile.inputs)));
+  writeFileSync(
+    join(root, "dist/THIRD-PARTY.txt"),
+    licencesOf([...Object.keys(protocol.metafile.inputs), ...pageInputs]),
+  );
 }
 
 /**

@@ -1,11 +1,29 @@
-// Bundles the review page for browsers: js/review/page into dist/review/page.
+// Bundles the review page for browsers: js/review/page into dist/review/page, and its elements into
+// dist/review/elements.js.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
+import { elementStyle } from "./lib/element-style.mjs";
 import { root } from "./lib/run.mjs";
 
 const SOURCE = "js/review/page";
 const OUTPUT = "dist/review/page";
+
+/** The options of everything that is built of the page. */
+const COMMON_OPTIONS = {
+  absWorkingDir: root,
+  bundle: true,
+  minify: true,
+  platform: "browser",
+  format: "esm",
+  target: "es2023",
+  charset: "utf8",
+  legalComments: "none",
+  metafile: true,
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  logLevel: "warning",
+};
 
 /**
  * Bundles entries of the page, such as `review.tsx`.
@@ -15,26 +33,62 @@ const OUTPUT = "dist/review/page";
  */
 export const bundleReviewPage = (entries, options = {}) =>
   build({
-    absWorkingDir: root,
+    ...COMMON_OPTIONS,
     entryPoints: entries.map((entry) => `${SOURCE}/${entry}`),
     outdir: OUTPUT,
-    bundle: true,
-    minify: true,
-    platform: "browser",
-    format: "esm",
-    target: "es2023",
-    charset: "utf8",
-    legalComments: "none",
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    logLevel: "warning",
     ...options,
   });
 
-/** Builds the page into dist. */
+/**
+ * Resolves the module `elements-style`, the style of the page and of the elements for shadow roots, and the code of the
+ * elements, whose declarations are in another file.
+ */
+const elementsCode = {
+  name: "elements-code",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /(?:^\.|\/js\/review)\/elements\.ts$/ }, () => ({
+      path: join(root, SOURCE, "elements/index.ts"),
+    }));
+    onResolve({ filter: /^elements-style$/ }, () => ({ path: "style", namespace: "elements" }));
+    onLoad({ filter: /^style$/, namespace: "elements" }, async () => {
+      const { outputFiles } = await bundleReviewPage(["review.css", "elements/elements.css"], {
+        write: false,
+        minify: false,
+      });
+      const { rules, properties } = elementStyle(outputFiles.map(({ text }) => text).join("\n"));
+      const { code } = await transform(rules, { loader: "css", minify: true });
+      return {
+        contents: `export const rules = ${JSON.stringify(code)};\nexport const properties = ${JSON.stringify(properties)};`,
+      };
+    });
+  },
+};
+
+/**
+ * Bundles the elements with the view library and their style, so that they need no package and no further file.
+ *
+ * @param {import("esbuild").BuildOptions} options
+ */
+export const bundleElements = (options = {}) =>
+  build({
+    ...COMMON_OPTIONS,
+    entryPoints: { elements: `${SOURCE}/elements/index.ts` },
+    outdir: "dist/review",
+    allowOverwrite: true,
+    plugins: [elementsCode],
+    ...options,
+  });
+
+/**
+ * Builds the page and the elements into dist. Returns the paths of the files that they are made of.
+ *
+ * @returns {Promise<readonly string[]>}
+ */
 export async function buildReviewPage() {
   mkdirSync(join(root, OUTPUT), { recursive: true });
-  await bundleReviewPage(["review.tsx", "review.css"]);
+  const page = await bundleReviewPage(["review.tsx", "review.css"]);
   for (const name of ["index.html", "icon.svg"])
     copyFileSync(join(root, SOURCE, name), join(root, OUTPUT, name));
+  const elements = await bundleElements();
+  return [page, elements].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 }

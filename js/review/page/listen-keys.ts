@@ -4,9 +4,14 @@ import { effectOfKey } from "./keys.ts";
 import type { PageEffects } from "./screens/props.ts";
 import type { PageState } from "./store.ts";
 
-/** Listens to the keys that are pressed in `target`: the window, or the shadow root of an element. */
-export function listenToKeys(target: EventTarget, state: Signal<PageState>, effects: PageEffects): void {
-  target.addEventListener("keydown", (given) => {
+/** Listens to the keys that are pressed in `target`, the window or the shadow root of an element, until `signal`. */
+export function listenToKeys(
+  target: EventTarget,
+  state: Signal<PageState>,
+  effects: PageEffects,
+  signal?: AbortSignal,
+): void {
+  const listener = (given: Event): void => {
     const event = given as KeyboardEvent;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     const at = event.target as HTMLElement;
@@ -18,5 +23,6 @@ export function listenToKeys(target: EventTarget, state: Signal<PageState>, effe
     event.preventDefault();
     if (done.type === "answer") effects.answer(done.outcome);
     else effects.dispatch(done);
-  });
+  };
+  target.addEventListener("keydown", listener, signal === undefined ? {} : { signal });
 }

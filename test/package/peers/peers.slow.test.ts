@@ -15,7 +15,7 @@ const HOME = join(ROOT, ".cache/peers-lowest");
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "filewright-peers-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test("text of a PDF, a value of YAML, a smaller image, spans, metrics, a signed request and a file in a database", async ({
+test("text of a PDF, a value of YAML, a smaller image, spans, metrics, a signed request, a file in a database and pages", async ({
   skip,
 }) => {
   const why = missingServer() ?? installed(join(import.meta.dirname, "lowest.json"), HOME);
@@ -39,7 +39,9 @@ test("text of a PDF, a value of YAML, a smaller image, spans, metrics, a signed 
   afterThisTest(() => server.stop());
   const args = [join(HOME, "scene.mjs"), dir, server.host];
   const said = execFileSync(process.execPath, args, { encoding: "utf8" });
+  const page = `<main><filewright-review src="/review"></filewright-review>connecting, 0 wait</main>`;
   expect(JSON.parse(said)).toMatchObject({
+    pages: [page, page],
     sameBytes: true,
     metrics: expect.stringContaining("filewright_draining 0"),
     signature: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=access\//u),

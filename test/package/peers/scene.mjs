@@ -2,9 +2,15 @@
 // the folder where the packages are installed, and prints what came out as JSON.
 import { spawn } from "node:child_process";
 import { trace } from "@opentelemetry/api";
+import { createElement } from "react";
+import { renderToString as renderReact } from "react-dom/server";
+import { createSSRApp, h } from "vue";
+import { renderToString as renderVue } from "vue/server-renderer";
 import { openWorkspace } from "filewright";
 import { openTelemetry } from "filewright/hooks";
 import { postgresStorage } from "filewright/postgres";
+import * as inReact from "filewright/review/react";
+import * as inVue from "filewright/review/vue";
 import pg from "pg";
 import { s3Storage } from "filewright/s3";
 
@@ -60,8 +66,24 @@ const at = await new Promise((resolve, reject) => {
 const metrics = await (await fetch(at)).text();
 server.kill("SIGKILL");
 
+// On a server, without a DOM: the tags of the elements, and the first view of the hook.
+function ReactPage() {
+  const { connection, pending } = inReact.useReview("/review");
+  const text = `${connection}, ${pending.length} wait`;
+  return createElement("main", null, createElement(inReact.FilewrightReview, { src: "/review" }), text);
+}
+const vuePage = createSSRApp({
+  setup() {
+    const { view } = inVue.useReview("/review");
+    const text = () => `${view.value.connection}, ${view.value.pending.length} wait`;
+    return () => h("main", [h(inVue.FilewrightReview, { src: "/review" }), text()]);
+  },
+});
+const pages = [renderReact(createElement(ReactPage)), await renderVue(vuePage)];
+
 console.log(
   JSON.stringify({
+    pages,
     metrics,
     sameBytes,
     signature,

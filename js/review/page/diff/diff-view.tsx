@@ -86,6 +86,7 @@ export function DiffView(props: DiffViewProps): JSX.Element {
   return (
     <div
       class={`diff${choosesLines ? " lines" : ""}`}
+      part="diff"
       role="grid"
       aria-label="The change, line by line"
       aria-readonly="true"

@@ -28,13 +28,25 @@ const SCREENS: readonly (readonly [Screen, string])[] = [
   ["activity", "Activity"],
 ];
 
+/** The properties of {@link App}. */
+interface AppProps extends ScreenProps {
+  /** True inside another page, which has a main part of its own. */
+  readonly isEmbedded?: boolean;
+}
+
+/** The element that holds the main part. */
+interface MainProps {
+  readonly Main: "main" | "div";
+}
+
 /** Draws the page. */
-export function App({ state, effects }: ScreenProps): JSX.Element {
+export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Element {
   const { connection, dialog, screen, subject } = state;
-  if (connection === "signed-out") return <SignedOut />;
+  const Main = isEmbedded ? "div" : "main";
+  if (connection === "signed-out") return <SignedOut Main={Main} />;
   return (
     <div class={`page${connection === "offline" ? " is-offline" : ""}`}>
-      <header class="top">
+      <header class="top" part="header">
         <h1>
           Filewright <span class="quiet">review</span>
         </h1>
@@ -52,14 +64,14 @@ export function App({ state, effects }: ScreenProps): JSX.Element {
         </button>
       </header>
       <Bars state={state} />
-      {screen === "review" && <ReviewScreen state={state} effects={effects} />}
+      {screen === "review" && <ReviewScreen state={state} effects={effects} Main={Main} />}
       {screen !== "review" && (
-        <main class={`screen screen-${screen}`}>
+        <Main class={`screen screen-${screen}`} part="screen">
           {screen === "timeline" && <TimelineScreen state={state} effects={effects} />}
           {screen === "policy" && <PolicyScreen state={state} effects={effects} />}
           {screen === "search" && <SearchScreen state={state} effects={effects} />}
           {screen === "activity" && <ActivityScreen state={state} effects={effects} />}
-        </main>
+        </Main>
       )}
       {dialog === "refuse" && <RefuseDialog state={state} effects={effects} />}
       {dialog === "wider" && <WiderDialog state={state} effects={effects} />}
@@ -90,7 +102,7 @@ function ScreenNavigation({ state: { screen, review }, effects }: ScreenProps): 
 }
 
 /** Draws what waits: the list, the chosen question, and the last calls. */
-function ReviewScreen({ state, effects }: ScreenProps): JSX.Element {
+function ReviewScreen({ state, effects, Main }: ScreenProps & MainProps): JSX.Element {
   const { pane, review } = state;
   return (
     <div class={`review-screen show-${pane}`}>
@@ -109,7 +121,7 @@ function ReviewScreen({ state, effects }: ScreenProps): JSX.Element {
           </button>
         ))}
       </nav>
-      <main class="columns">
+      <Main class="columns">
         <div class="side">
           <WaitingList state={state} effects={effects} />
           <LiveCalls state={state} effects={effects} />
@@ -117,7 +129,7 @@ function ReviewScreen({ state, effects }: ScreenProps): JSX.Element {
         <div class="chosen">
           <QuestionView state={state} effects={effects} />
         </div>
-      </main>
+      </Main>
     </div>
   );
 }
@@ -168,9 +180,9 @@ function Bar({
   return <p class={`bar ${kind}`}>{children}</p>;
 }
 
-function SignedOut(): JSX.Element {
+function SignedOut({ Main }: MainProps): JSX.Element {
   return (
-    <main class="alone">
+    <Main class="alone">
       <h1>
         Filewright <span class="quiet">review</span>
       </h1>
@@ -180,6 +192,6 @@ function SignedOut(): JSX.Element {
       <pre>
         <code>filewright review</code>
       </pre>
-    </main>
+    </Main>
   );
 }

@@ -12,7 +12,7 @@ const MAX_SHOWN_CALLS = 50;
 export function LiveCalls({ state: { review }, effects }: ScreenProps): JSX.Element {
   const calls = review.calls.slice(-MAX_SHOWN_CALLS).reverse();
   return (
-    <section class="live-calls" aria-labelledby="live-head">
+    <section class="live-calls" part="calls" aria-labelledby="live-head">
       <h2 id="live-head">Live</h2>
       {calls.length === 0 ? (
         <p class="none">No calls yet.</p>

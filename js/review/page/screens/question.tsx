@@ -30,7 +30,7 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
   );
   if (question === undefined) return <Empty state={state} />;
   return (
-    <article class="question" aria-labelledby="question-head">
+    <article class="question" part="question" aria-labelledby="question-head">
       <Head question={question} />
       {end !== undefined && <Ended end={end} />}
       {end === undefined && question.stale === true && (
@@ -255,10 +255,11 @@ function Answers({
     );
   }
   return (
-    <footer class="answers">
+    <footer class="answers" part="answers">
       <button
         type="button"
         class="refuse"
+        part="refuse"
         aria-keyshortcuts="r"
         disabled={whyNotRefused(state) !== undefined}
         onClick={() => effects.dispatch({ type: "dialog", dialog: "refuse" })}
@@ -283,6 +284,7 @@ function Answers({
       <button
         type="button"
         class="allow"
+        part="allow"
         aria-keyshortcuts="a"
         aria-describedby="answer-hint"
         disabled={why !== undefined}

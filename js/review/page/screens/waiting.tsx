@@ -9,7 +9,7 @@ import type { ScreenProps } from "./props.ts";
 export function WaitingList({ state: { review, chosen }, effects }: ScreenProps): JSX.Element {
   const { waiting } = review;
   return (
-    <section class="waiting" aria-labelledby="waiting-head">
+    <section class="waiting" part="waiting" aria-labelledby="waiting-head">
       <h2 id="waiting-head">
         Waiting <span class="badge">{waiting.length}</span>
       </h2>

@@ -1,0 +1,172 @@
+/** The data of a review page without any look, for interfaces of your own. The wrappers for React and Vue are made of it. */
+import type {
+  ReviewAnswer,
+  ReviewCall,
+  ReviewEvent,
+  ReviewOutcome,
+  ReviewQuestion,
+  ReviewRole,
+  ReviewSnapshot,
+  ReviewState,
+  SettledQuestion,
+} from "./protocol.ts";
+import { applyEvent, EMPTY_STATE } from "./state.ts";
+import { type ResponseError, type ReviewTransport, serverTransport } from "./transport.ts";
+
+/** What is known of a hub now. */
+export interface ReviewView {
+  /** `signed-out`: there is no login, or it has ended. `offline`: the data is that of the last connection. */
+  readonly connection: "connecting" | "live" | "offline" | "signed-out";
+  readonly role: ReviewRole;
+  /** The name under which this login answers. */
+  readonly by: string;
+  /** The questions that wait, the oldest first. */
+  readonly pending: readonly ReviewQuestion[];
+  /** The last questions that do not wait any more, the oldest first. */
+  readonly settled: readonly SettledQuestion[];
+  /** The last calls, the oldest first. */
+  readonly calls: readonly ReviewCall[];
+  /** The last events of this connection, the oldest first, 200 at most. */
+  readonly events: readonly ReviewEvent[];
+}
+
+/** What an answer says besides its outcome. */
+export type ReviewAnswerDetails = Pick<ReviewAnswer, "parts" | "reason">;
+
+/** The options of a rewind. */
+export interface ReviewRewindOptions {
+  /** Only these absolute paths. Default: all. */
+  readonly paths?: readonly string[];
+  /** Only says what would change. Default false. */
+  readonly dryRun?: boolean;
+  /** The name of the workspace. Default: the first one of the hub. */
+  readonly workspace?: string;
+}
+
+/** Everything that an interface can do. Each function rejects with an Error that says why it failed. */
+export interface ReviewActions {
+  /** Answers a question, with the digest of the change that it shows. */
+  answer(question: ReviewQuestion, outcome: ReviewOutcome, details?: ReviewAnswerDetails): Promise<void>;
+  /** Rewinds the files to a mark or to the time before a call, by its name or id. Returns what has changed. */
+  rewind(to: string, options?: ReviewRewindOptions): Promise<unknown>;
+  /** Reads data of the hub by the path below `/review`, such as `approvals/ID/changes/0`. */
+  load(path: string): Promise<unknown>;
+}
+
+/** A connection that keeps its view up to date. */
+export interface ReviewClient extends ReviewActions {
+  /** What is known now. Another object after each change. */
+  readonly view: ReviewView;
+  /** Calls `listener` after each change. Returns a function that ends it. */
+  subscribe(listener: () => void): () => void;
+  /** Connects; nothing happens before. */
+  open(): void;
+  /** Ends the connection. It can be opened again. */
+  close(): void;
+}
+
+const MAX_EVENTS = 200;
+/** The time in milliseconds after which the state is read again. */
+const RETRY_MS = 1000;
+const UNAUTHORIZED = 401;
+
+const FIRST_VIEW: ReviewView = {
+  connection: "connecting",
+  role: "watch",
+  by: "",
+  pending: [],
+  settled: [],
+  calls: [],
+  events: [],
+};
+
+/**
+ * Creates the client of a hub.
+ *
+ * @param source the address of the review page, as the elements take it, or a transport
+ */
+export function reviewClient(source: string | ReviewTransport): ReviewClient {
+  const transport = typeof source === "string" ? serverTransport(source) : source;
+  const listeners = new Set<() => void>();
+  let view = FIRST_VIEW;
+  let state: ReviewState = EMPTY_STATE;
+  let connection: AbortController | undefined;
+  let stopListening = (): void => {};
+
+  const show = (changed: Partial<ReviewView>): void => {
+    const { waiting: pending, settled, calls } = state;
+    view = { ...view, pending, settled, calls, ...changed };
+    for (const listener of listeners) listener();
+  };
+
+  const connect = async (signal: AbortSignal): Promise<void> => {
+    const again = (): void => {
+      stopListening();
+      if (!signal.aborted) void connect(signal);
+    };
+    const later = (): void => void setTimeout(again, RETRY_MS);
+    try {
+      const snapshot = (await transport.request("state")) as ReviewSnapshot;
+      if (signal.aborted) return;
+      state = snapshot.state;
+      show({ connection: "live", role: snapshot.role, by: snapshot.by });
+      stopListening = transport.listen(snapshot.run, state.seq, {
+        event(event) {
+          try {
+            state = applyEvent(state, event);
+          } catch {
+            return again(); // Events before this one are missing.
+          }
+          show({ events: [...view.events.slice(1 - MAX_EVENTS), event] });
+        },
+        reset: again,
+        back: () => show({ connection: "live" }),
+        lost(isEnded) {
+          show({ connection: "offline" });
+          if (isEnded) later();
+        },
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      const isOut = error instanceof Error && (error as Partial<ResponseError>).status === UNAUTHORIZED;
+      show({ connection: isOut ? "signed-out" : "offline" });
+      if (!isOut) later();
+    }
+  };
+
+  return {
+    get view(): ReviewView {
+      return view;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    open() {
+      if (connection !== undefined) return;
+      const opened = new AbortController();
+      connection = opened;
+      // Without a login the first request is refused, and the view says so.
+      const logIn = transport.logIn().catch(() => {});
+      void logIn.then(() => (opened.signal.aborted ? undefined : connect(opened.signal)));
+    },
+    close() {
+      connection?.abort();
+      connection = undefined;
+      stopListening();
+    },
+    async answer(question, outcome, details = {}) {
+      const digest = question.kind === "change" ? { digest: question.digest } : {};
+      await transport.request(`approvals/${encodeURIComponent(question.id)}`, {
+        outcome,
+        ...digest,
+        ...details,
+      });
+    },
+    rewind(to, { workspace, ...options } = {}) {
+      const query = workspace === undefined ? "" : `?workspace=${encodeURIComponent(workspace)}`;
+      return transport.request(`rewind${query}`, { to, ...options });
+    },
+    load: (path) => transport.request(path),
+  };
+}
