@@ -17,6 +17,8 @@ import { type ReviewActions, reviewClient, type ReviewView } from "./client.ts";
 import type { ChangeRows, ReviewQuestion, SettledQuestion } from "./protocol.ts";
 import type { ReviewTransport } from "./transport.ts";
 
+export type { ReviewActions, ReviewAnswerDetails, ReviewRewindOptions, ReviewView } from "./client.ts";
+
 /** The properties of all components, for the element that they draw. */
 export interface ElementProps {
   readonly id?: string;

@@ -10,6 +10,8 @@ import { type ReviewActions, reviewClient, type ReviewView } from "./client.ts";
 import type { ChangeRows, ReviewQuestion, SettledQuestion } from "./protocol.ts";
 import type { ReviewTransport } from "./transport.ts";
 
+export type { ReviewActions, ReviewAnswerDetails, ReviewRewindOptions, ReviewView } from "./client.ts";
+
 /** The properties of the components that are connected to a hub. */
 export interface ConnectionProps {
   /** The address of the review page, such as `/review`, with a ticket or without. */
