@@ -42,8 +42,11 @@ export class FilewrightDiff extends BaseElement implements FilewrightDiffElement
         leftOut={undefined}
         canChoose={false}
         hunk={-1}
+        line={undefined}
         onToggle={() => {}}
         onHunk={() => {}}
+        onLines={() => {}}
+        onLine={() => {}}
       />
     );
     render(view, this.#shadow.node);

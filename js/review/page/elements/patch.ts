@@ -60,7 +60,7 @@ function summaryOf(before: string, after: string, hunks: readonly PackedHunk[]):
       else if (line.startsWith("-")) removed += 1;
     }
   }
-  const counts = { added, removed, hunks: hunks.length };
+  const counts = { added, removed, hunks: hunks.length, whole: false };
   if (before === NO_FILE) return { path: after, kind: "create", type: "file", ...counts };
   if (after === NO_FILE) return { path: before, kind: "delete", type: "file", ...counts };
   if (before === after) return { path: after, kind: "edit", type: "file", ...counts };
