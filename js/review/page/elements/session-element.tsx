@@ -27,6 +27,7 @@ abstract class SessionElement extends BaseElement {
   abstract readonly shows: "all" | "question" | "timeline";
   readonly state: Signal<PageState> = signal(FIRST_STATE);
   #transport: ReviewTransport | undefined;
+  #server: { readonly src: string; readonly transport: ReviewTransport } | undefined;
   #session: Session | undefined;
   #shadow: ReturnType<typeof shadowOf> | undefined;
   #isDue = false;
@@ -63,13 +64,21 @@ abstract class SessionElement extends BaseElement {
   /** Called after each change of the state, while there is a session. */
   protected changed(_effects: PageEffects): void {}
 
+  /** Returns the transport to `src`. It is kept, because it has used up the ticket in the address. */
+  #ofServer(): ReviewTransport | undefined {
+    const { src } = this;
+    if (src === "") return undefined;
+    if (this.#server?.src !== src) this.#server = { src, transport: serverTransport(src) };
+    return this.#server.transport;
+  }
+
   #restartSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
     queueMicrotask(() => {
       this.#isDue = false;
       this.#end();
-      const transport = this.#transport ?? (this.src === "" ? undefined : serverTransport(this.src));
+      const transport = this.#transport ?? this.#ofServer();
       if (this.isConnected && transport !== undefined) this.#begin(transport);
     });
   }
