@@ -34,6 +34,7 @@ const ROW_GROUPS = [
   "mcp",
   "wasm",
   "browser",
+  "review",
   "readme",
 ];
 

@@ -10,7 +10,7 @@ setFlagsFromString("--expose-gc");
  * Collects garbage before each measurement, so that neither function pays for the garbage of the
  * other.
  */
-const collectGarbage = runInNewContext("gc");
+export const collectGarbage = runInNewContext("gc");
 
 /** Returns the median of some numbers. */
 export function median(numbers) {

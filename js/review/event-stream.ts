@@ -9,6 +9,11 @@ type StreamedFeed = Pick<ReviewFeed, "run" | "eventsAfter" | "watch"> & { readon
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** The interval in milliseconds of comments, by which both sides notice a connection that is gone. */
 const COMMENT_INTERVAL_MS = 15_000;
+/**
+ * The time in milliseconds for which the events of calls are gathered, so that many calls cost their agent few writes.
+ * What waits for a person is sent at once.
+ */
+const GATHERING_MS = 100;
 /** The time in milliseconds after which a page connects again. */
 const RETRY_MS = 1000;
 
@@ -24,30 +29,49 @@ export function eventStream(hub: StreamedFeed, request: Request, after: string |
     {
       start(controller) {
         const send = (text: string): void => controller.enqueue(encoder.encode(text));
+        let isEnded = false;
         const end = (): void => {
+          if (isEnded) return;
+          isEnded = true;
           stop();
           controller.close();
+        };
+        const endAfterAll = (): void => {
+          flush();
+          end();
         };
         send(`retry: ${RETRY_MS}\n: connected\n\n`);
         if (missed === undefined) {
           send('data: {"type":"reset"}\n\n');
           return controller.close();
         }
-        for (const event of missed) send(messageOf(hub.run, event));
-        const stopWatching = hub.watch((event) => {
-          if ((controller.desiredSize ?? 0) > 0) send(messageOf(hub.run, event));
+        if (missed.length > 0) send(messagesOf(hub.run, missed));
+        let gathered: ReviewEvent[] = [];
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        const flush = (): void => {
+          clearTimeout(timer);
+          timer = undefined;
+          if (gathered.length === 0) return;
+          if ((controller.desiredSize ?? 0) > 0) send(messagesOf(hub.run, gathered));
           else end();
+          gathered = [];
+        };
+        const stopWatching = hub.watch((event) => {
+          gathered.push(event);
+          if (event.type !== "call.begin" && event.type !== "call.end") flush();
+          else timer ??= setTimeout(flush, GATHERING_MS);
         });
         const comments = setInterval(() => send(":\n\n"), COMMENT_INTERVAL_MS);
         (comments as { unref?(): void }).unref?.();
         stop = () => {
           stopWatching();
+          clearTimeout(timer);
           clearInterval(comments);
           request.signal.removeEventListener("abort", stop);
-          hub.closed.removeEventListener("abort", end);
+          hub.closed.removeEventListener("abort", endAfterAll);
         };
         request.signal.addEventListener("abort", stop, { once: true });
-        hub.closed.addEventListener("abort", end, { once: true });
+        hub.closed.addEventListener("abort", endAfterAll, { once: true });
         if (hub.closed.aborted) end();
       },
       cancel: () => stop(),
@@ -63,6 +87,8 @@ function eventsMissed(hub: StreamedFeed, last: string): readonly ReviewEvent[] |
   return run === hub.run ? hub.eventsAfter(Number(seq)) : undefined;
 }
 
-function messageOf(run: string, event: ReviewEvent): string {
-  return `id: ${run}:${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
+function messagesOf(run: string, events: readonly ReviewEvent[]): string {
+  let text = "";
+  for (const event of events) text += `id: ${run}:${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
+  return text;
 }

@@ -21,6 +21,7 @@ import { grantOfChoice, lastingReply, scopeOfChoice, widerOfferOf } from "./wide
 import type {
   ChangeRows,
   ReviewAnswer,
+  ReviewCall,
   ReviewEvent,
   ReviewOutcome,
   ReviewQuestion,
@@ -301,33 +302,28 @@ function grantReply(
   return grantOfChoice(grant ?? { access, until: "session" }, by);
 }
 
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+const NO_PATHS: readonly string[] = Object.freeze([]);
+
 /** Creates the observer that reports the beginning and the end of each call. */
 function callObserver(tell: (event: UnnumberedEvent) => void): Observer {
-  const base = ({ id, tool, agent, at }: CallBegin) => ({
-    id,
-    tool,
-    ...(agent === undefined ? {} : { agent }),
-    at,
-  });
+  // Each call of an agent pays for this, so the objects are built without copies.
+  const shownCall = ({ id, tool, agent, at }: CallBegin, paths: readonly string[]): Mutable<ReviewCall> =>
+    agent === undefined ? { id, tool, at, paths } : { id, tool, agent, at, paths };
   return Object.freeze({
     begin(call: CallBegin): undefined {
-      tell({ type: "call.begin", call: { ...base(call), paths: [] } });
+      tell({ type: "call.begin", call: shownCall(call, NO_PATHS) });
     },
     end(call: CallEnd): void {
-      const { ok, code, duration_ms: ms, paths, error_path: errorPath, approval } = call;
-      tell({
-        type: "call.end",
-        call: {
-          ...base(call),
-          paths,
-          ok,
-          ms,
-          ...(code === undefined ? {} : { code }),
-          ...(errorPath === undefined ? {} : { errorPath }),
-          ...(approval?.by === undefined ? {} : { by: approval.by }),
-          ...(call.changes ? { changes: true } : {}),
-        },
-      });
+      const shown = shownCall(call, call.paths);
+      shown.ok = call.ok;
+      shown.ms = call.duration_ms;
+      if (call.code !== undefined) shown.code = call.code;
+      if (call.error_path !== undefined) shown.errorPath = call.error_path;
+      if (call.approval?.by !== undefined) shown.by = call.approval.by;
+      if (call.changes) shown.changes = true;
+      tell({ type: "call.end", call: shown });
     },
   });
 }

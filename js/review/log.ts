@@ -1,9 +1,15 @@
 /** The numbered events of a review page, and the state after the last one. */
 import type { ReviewEvent, ReviewState, UnnumberedEvent } from "./protocol.ts";
-import { applyEvent, EMPTY_STATE } from "./state.ts";
+import { applyEvents, EMPTY_STATE } from "./state.ts";
 
 /** The number of events that are kept for pages that connect again. */
 const MAX_KEPT_EVENTS = 10_000;
+
+/**
+ * The number of events after which the state is brought up to date. Usually that is done when somebody reads it, so
+ * that a call of an agent does not pay for it.
+ */
+const MAX_PENDING_EVENTS = 1000;
 
 /** What a page reads: the state, and the events that change it. */
 export interface ReviewFeed {
@@ -19,7 +25,7 @@ export interface ReviewFeed {
 
 /** A feed, and the function that adds to it. */
 export interface ReviewLog extends ReviewFeed {
-  /** Numbers an event, applies it to the state, keeps it, and passes it to the listeners. */
+  /** Numbers an event, which becomes part of the log, applies it to the state, and passes it to the listeners. */
   tell(event: UnnumberedEvent): void;
 }
 
@@ -27,14 +33,21 @@ export interface ReviewLog extends ReviewFeed {
 export function makeReviewLog(): ReviewLog {
   const listeners = new Set<(event: ReviewEvent) => void>();
   const kept: ReviewEvent[] = [];
-  let state: ReviewState = EMPTY_STATE;
+  let applied: ReviewState = EMPTY_STATE;
+  let seq = applied.seq;
+  const lastEvents = (count: number): readonly ReviewEvent[] => kept.slice(kept.length - count);
+  const state = (): ReviewState => {
+    if (applied.seq < seq) applied = applyEvents(applied, lastEvents(seq - applied.seq));
+    return applied;
+  };
   return {
     run: crypto.randomUUID(),
-    state: () => state,
+    state,
     tell(unnumbered) {
-      const event = { seq: state.seq + 1, ...unnumbered } as ReviewEvent;
-      state = applyEvent(state, event);
+      seq += 1;
+      const event = Object.assign(unnumbered, { seq }) as ReviewEvent;
       kept.push(event);
+      if (seq - applied.seq >= MAX_PENDING_EVENTS) state();
       // The list is trimmed only when it is a quarter too long, so most events do not copy it.
       if (kept.length > MAX_KEPT_EVENTS * 1.25) kept.splice(0, kept.length - MAX_KEPT_EVENTS);
       for (const listener of listeners) {
@@ -45,10 +58,9 @@ export function makeReviewLog(): ReviewLog {
         }
       }
     },
-    eventsAfter(seq) {
-      if (seq > state.seq) return undefined;
-      const missed = state.seq - seq;
-      return missed > kept.length ? undefined : kept.slice(kept.length - missed);
+    eventsAfter(last) {
+      const missed = seq - last;
+      return missed < 0 || missed > kept.length ? undefined : lastEvents(missed);
     },
     watch(listener) {
       listeners.add(listener);

@@ -68,6 +68,46 @@ export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState 
   }
 }
 
+/**
+ * Returns the state after some events, as {@link applyEvent} does for each of them in turn. Events of calls that follow
+ * each other share one copy of the list of calls, because they are many.
+ *
+ * @throws MissingEventsError when events between the state and the given ones are missing
+ */
+export function applyEvents(state: ReviewState, events: readonly ReviewEvent[]): ReviewState {
+  let after = state;
+  for (let at = 0; at < events.length; ) {
+    const event = events[at] as ReviewEvent;
+    if (!isCallEvent(event) || event.seq !== after.seq + 1) {
+      after = applyEvent(after, event);
+      at += 1;
+      continue;
+    }
+    const calls = [...after.calls];
+    let first = 0;
+    let { seq } = after;
+    for (; at < events.length; at++) {
+      const next = events[at] as ReviewEvent;
+      if (!isCallEvent(next) || next.seq !== seq + 1) break;
+      seq = next.seq;
+      const { call } = next;
+      let known = next.type === "call.end" ? calls.length - 1 : -1;
+      while (known >= first && calls[known]?.id !== call.id) known -= 1;
+      if (known >= first) calls[known] = call;
+      else calls.push(call);
+      first = Math.max(first, calls.length - MAX_CALLS);
+    }
+    after = { ...after, seq, calls: calls.slice(first) };
+  }
+  return after;
+}
+
+function isCallEvent(
+  event: ReviewEvent,
+): event is ReviewEvent & { readonly type: "call.begin" | "call.end" } {
+  return event.type === "call.begin" || event.type === "call.end";
+}
+
 /** Moves a question from those that wait to the settled ones. */
 function settle(
   state: ReviewState,

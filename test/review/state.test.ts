@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ReviewEvent, ReviewQuestion, ReviewState, UnnumberedEvent } from "../../js/review/protocol.ts";
-import { applyEvent, EMPTY_STATE, MissingEventsError } from "../../js/review/state.ts";
+import { applyEvent, applyEvents, EMPTY_STATE, MissingEventsError } from "../../js/review/state.ts";
 
 const question = (id: string): ReviewQuestion => ({
   id,
@@ -59,6 +59,38 @@ describe("the state after events", () => {
         expect(stateAfter(events.slice(from), snapshot)).toEqual(stateAfter(events));
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it("is the same whether events come one by one or many together, in any groups", () => {
+    // Many more calls than are kept, so that beginnings are forgotten before their ends come.
+    const calls = fc.array(
+      fc.tuple(fc.nat({ max: 400 }), fc.boolean()).map(([id, isEnd]): UnnumberedEvent => {
+        const call = { id: `${id}`, tool: "grep", at: 1, paths: [] };
+        return isEnd
+          ? { type: "call.end", call: { ...call, ok: true, ms: 1 } }
+          : { type: "call.begin", call };
+      }),
+      { maxLength: 500 },
+    );
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            anyEvent.map((one) => [one]),
+            calls,
+          ),
+          { maxLength: 12 },
+        ),
+        fc.nat(),
+        (groups, at) => {
+          const events = history(groups.flat());
+          const cut = at % (events.length + 1);
+          const halfway = applyEvents(EMPTY_STATE, events.slice(0, cut));
+          expect(applyEvents(halfway, events.slice(Math.max(0, cut - 3)))).toEqual(stateAfter(events));
+        },
+      ),
+      { numRuns: 200 },
     );
   });
 

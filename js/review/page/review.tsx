@@ -1,11 +1,24 @@
 /** The script of the review page. */
 import { effect, signal } from "@preact/signals";
-import { render } from "preact";
+import { options, render } from "preact";
 import { listenToKeys } from "./listen-keys.ts";
 import { App } from "./screens/app.tsx";
 import { startSession } from "./session.ts";
 import { FIRST_STATE, type PageState } from "./store.ts";
 import { serverTransport } from "../transport.ts";
+
+/** The least time in milliseconds between drawings. Events that come sooner are drawn together. */
+const MIN_DRAWING_INTERVAL_MS = 16;
+let lastDrawing = -MIN_DRAWING_INTERVAL_MS;
+options.debounceRendering = (draw) => {
+  const run = (): void => {
+    lastDrawing = performance.now();
+    draw();
+  };
+  const wait = lastDrawing + MIN_DRAWING_INTERVAL_MS - performance.now();
+  if (wait > 0) setTimeout(run, wait);
+  else queueMicrotask(run);
+};
 
 const state = signal<PageState>(FIRST_STATE);
 // The ticket leaves the address, so that it is in no history and no bookmark.

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { LineCounts } from "../diff/file-head.tsx";
 import { SafeText } from "../diff/text.tsx";
 import type { ReviewQuestion } from "../../protocol.ts";
+import { LongList } from "./long-list.tsx";
 import type { ScreenProps } from "./props.ts";
 
 /** Draws the list. */
@@ -16,23 +17,28 @@ export function WaitingList({ state: { review, chosen }, effects }: ScreenProps)
       {waiting.length === 0 ? (
         <p class="none">Nothing waits.</p>
       ) : (
-        <ul>
-          {waiting.map((question) => (
-            <li key={question.id}>
-              <button
-                type="button"
-                class="card"
-                aria-current={question.id === chosen ? "true" : undefined}
-                onClick={() => effects.dispatch({ type: "choose", id: question.id, now: performance.now() })}
-              >
-                <Card question={question} />
-              </button>
-            </li>
-          ))}
-        </ul>
+        <LongList
+          items={waiting}
+          keyOf={idOf}
+          chosen={chosen}
+          draw={(question, isChosen) => (
+            <button
+              type="button"
+              class="card"
+              aria-current={isChosen ? "true" : undefined}
+              onClick={() => effects.dispatch({ type: "choose", id: question.id, now: performance.now() })}
+            >
+              <Card question={question} />
+            </button>
+          )}
+        />
       )}
     </section>
   );
+}
+
+function idOf({ id }: ReviewQuestion): string {
+  return id;
 }
 
 function Card({ question }: { readonly question: ReviewQuestion }): JSX.Element {
