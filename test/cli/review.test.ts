@@ -1,16 +1,21 @@
-/** `filewright serve --review` and `filewright review`: a change of a client waits, and the page of a link answers it. */
+/**
+ * `filewright serve --review` and `filewright review`: a change of a client waits, and the page of a link answers it;
+ * directories are shown without a server.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ChangeRows, ReviewSnapshot } from "../../js/review/protocol.ts";
+import { openDesk, watcherOf } from "../review/reviewing.ts";
 import { type CliFixture, place } from "./running.ts";
 
 const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
 const token = "a-token-of-this-test-alone";
 const env = { FILEWRIGHT_TOKEN: token, FILEWRIGHT_APPROVE_TOKEN: `${token}-of-the-approver` };
 let at: CliFixture;
+let desk: Awaited<ReturnType<typeof openDesk>>;
 let server: ChildProcess;
 let url: URL;
 /** Standard error of the server. */
@@ -18,8 +23,9 @@ let said = "";
 
 beforeAll(async () => {
   at = await place({ "a.txt": "one\n" });
-  server = spawn(process.execPath, [main, "serve", at.root, "--review", "--port", "0"], {
-    env: { ...process.env, ...env },
+  desk = await openDesk();
+  server = spawn(process.execPath, [main, "serve", at.root, `--review=${desk.port}`, "--port", "0"], {
+    env: { ...process.env, ...env, ...desk.env },
     stdio: ["ignore", "ignore", "pipe"],
   });
   url = await new Promise<URL>((resolve) =>
@@ -33,6 +39,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   server.kill();
+  await desk[Symbol.asyncDispose]();
   await at.remove();
 });
 
@@ -83,6 +90,74 @@ test("a link opens the page once, and its answer lets the change be made", async
   expect((await post(path, { outcome: "allow", digest: rows.digest }, { cookie })).status).toBe(200);
   expect((await call).status).toBe(200);
   expect(await readFile(join(at.root, "a.txt"), "utf8")).toBe("two\n");
+});
+
+test("a server over HTTP is on the page of all servers too, beside filewright mcp --review", async () => {
+  const agent = await desk.agent("repo");
+  const { out } = await at.run(["review", "--url", `http://127.0.0.1:${desk.port}`, "--by", "ana"], "", env);
+  const page = await watcherOf(out.trim());
+  const both = await page.until(({ workspaces, by }) =>
+    workspaces.length === 2 ? [...workspaces, by] : undefined,
+  );
+  expect(both.toSorted()).toEqual([at.root, agent.root, "ana"].toSorted());
+  // The page on the server's own port shows nothing of the others.
+  const own = await at.run(["review", "--url", url.href], "", env);
+  const snapshot = await (await watcherOf(own.out.trim())).until((one) => one);
+  expect([snapshot.workspaces, snapshot.by]).toEqual([[at.root], "reviewer"]);
+});
+
+test("directories are shown without a server, and the command ends when it is interrupted", async () => {
+  const looking = spawn(
+    process.execPath,
+    [main, "review", ".", "--port", String(desk.port), "--role", "watch"],
+    {
+      cwd: at.root,
+      env: { ...process.env, ...env, ...desk.env },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const ended = new Promise((resolve) => looking.once("exit", (status, signal) => resolve(status ?? signal)));
+  const link = await new Promise<string>((resolve) => {
+    let out = "";
+    looking.stdout.on("data", (chunk) => {
+      out += chunk;
+      const [, found] = /^(http:\S+#t=[0-9a-f]{64})\n/u.exec(out) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  // The server of this test serves the page, so the command joins it.
+  expect(new URL(link).port).toBe(String(desk.port));
+  const page = await watcherOf(link);
+  const name = `${at.root} (2)`;
+  const role = await page.until((one) => (one.workspaces.includes(name) ? one.role : undefined));
+  expect(role).toBe("watch");
+  const file = `files?path=${encodeURIComponent(join(at.root, "a.txt"))}&workspace=${encodeURIComponent(name)}`;
+  expect(JSON.stringify(await (await page.get(file)).json())).toContain("two");
+  looking.kill("SIGINT");
+  expect(await ended).toBe(0);
+  await page.until((one) => (one.workspaces.includes(name) ? undefined : one));
+});
+
+test.each([
+  [["review", "--role", "anwser"], /--role takes one of watch, answer, manage; did you mean answer\?/u],
+  [["review", "--by", "  "], /--by must have 1 to 100 characters/u],
+  [["review", "--by", "a\nb"], /--by must not have control characters/u],
+  [["review", "--port", "5000"], /--port goes with directories; use --url/u],
+  [["review", ".", "--url", "http://127.0.0.1:5000"], /--url does not go with directories/u],
+  [["review", ".", "--port", "70000"], /--port must be from 0 to 65535/u],
+  [["review", "/"], /--yes/u],
+  [["mcp", ".", "--review", "--ask"], /--ask and --review exclude each other/u],
+  [["mcp", ".", "--review=70000"], /--review takes a port from 0 to 65535, not 70000/u],
+  [["mcp", ".", "--review=x"], /--review must be a whole number/u],
+])("filewright %s is refused", async (argv, message) => {
+  const { status, err } = await at.run(argv);
+  expect([status, err]).toEqual([expect.any(Number), expect.stringMatching(message)]);
+  expect(status).not.toBe(0);
+});
+
+test("filewright review without a page says how to get one", async () => {
+  const { status, err } = await at.run(["review"]);
+  expect([status, err]).toEqual([2, expect.stringContaining("filewright review DIR")]);
 });
 
 test("a server without a page, or with another token, gives no link", async () => {

@@ -1,7 +1,9 @@
 /** `filewright review`: opens the review page of the servers that run, or shows directories on it. */
+import { resolve } from "node:path";
 import process from "node:process";
 import { FilewrightError } from "../../engine/errors.ts";
 import { DEFAULT_PORT, MAX_PORT } from "../../mcp/command.ts";
+import { expandHome } from "../../mcp/directories.ts";
 import { effectiveSettingsOf } from "../../mcp/settings.ts";
 import { nameFault, REVIEW_ROLES } from "../../review/login.ts";
 import type { ReviewRole } from "../../review/protocol.ts";
@@ -142,6 +144,7 @@ async function showDirectories(parsed: ParsedCommandLine): Promise<number> {
   for (const name of ["url", "token-file", "root"])
     if (values[name] !== undefined) throw new UsageError(`--${name} does not go with directories`);
   for (const dir of dirs) assertNarrowRoot(dir, parsed);
+  const roots = dirs.map((dir) => resolve(expandHome(dir)));
   const port = parseIntegerOption(values["port"], "port") ?? DEFAULT_REVIEW_PORT;
   if (port < 0 || port > MAX_PORT) throw new UsageError(`--port must be from 0 to ${MAX_PORT}, not ${port}`);
   const login = linkLoginOf(values);
@@ -152,15 +155,15 @@ async function showDirectories(parsed: ParsedCommandLine): Promise<number> {
     import("../../review/hub.ts"),
     import("../../mcp/review.ts"),
   ]);
+  const hub = reviewHub({ subject: roots.join(", ") });
   const ws = await openWorkspace({
     ...workspace,
-    roots: dirs,
+    roots,
     findFiles: workspace.findFiles ?? true,
     // No agent has read anything here, and the person sees each file before changing it.
     guard: workspace.guard ?? "off",
+    observers: [...(workspace.observers ?? []), hub.observer],
   });
-  const subject = (await ws.accessInfo({})).write_roots.join(", ");
-  const hub = reviewHub({ subject });
   hub.attach(ws);
   let isFirst = true;
   let settleFailed: (error: unknown) => void = () => {};

@@ -208,6 +208,13 @@ const withOtherContext = (hunk: PackedHunk): PackedHunk => ({ ...hunk, lines: ` 
 
 /** Every state, by its name. */
 export const STATES: Readonly<Record<string, PageState>> = {
+  "several-workspaces": {
+    ...READY,
+    screen: "search",
+    subject: "/repo, /srv/site",
+    workspaces: ["/repo", "/repo (2)", "/srv/site"],
+    workspace: "/srv/site",
+  },
   connecting: FIRST_STATE,
   "signed-out": { ...FIRST_STATE, connection: "signed-out" },
   empty: { ...READY, review: EMPTY_STATE, chosen: undefined, pane: "waiting" },

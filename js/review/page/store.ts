@@ -186,7 +186,8 @@ export function reducePage(state: PageState, action: PageAction): PageState {
   switch (action.type) {
     case "snapshot": {
       const { run, subject, workspaces, version, role, by, state: review } = action.snapshot;
-      const shared = { run, subject, workspaces, version, role, by, review };
+      const workspace = keptWorkspace(workspaces, state.workspace);
+      const shared = { run, subject, workspaces, version, role, by, review, workspace };
       const next: PageState = { ...state, connection: "live", ...shared };
       return withChoice(
         run === state.run ? next : { ...next, rows: new Map(), leftOut: new Map(), seen: new Map() },
@@ -196,7 +197,11 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "event": {
       const review = applyEvent(state.review, action.event);
       if (review === state.review) return state;
-      const next = replaced({ ...state, review, ...subjectOf(action.event) }, action.event, action.now);
+      const next = replaced(
+        { ...state, review, ...subjectOf(action.event, state.workspace) },
+        action.event,
+        action.now,
+      );
       return withChoice(forgetSettled(next), action.now);
     }
     case "connection":
@@ -388,10 +393,18 @@ const OUTCOME_WORDS: Readonly<Record<ReviewOutcome, string>> = {
 };
 
 /** Returns what an event says about the subject of the review and its workspaces. */
-function subjectOf(event: ReviewEvent): Partial<Pick<PageState, "subject" | "workspaces">> {
+function subjectOf(
+  event: ReviewEvent,
+  chosen: string | undefined,
+): Partial<Pick<PageState, "subject" | "workspaces" | "workspace">> {
   if (event.type !== "subject") return {};
   const { subject, workspaces } = event;
-  return { subject, workspaces };
+  return { subject, workspaces, workspace: keptWorkspace(workspaces, chosen) };
+}
+
+/** Returns the chosen workspace if it is still there; otherwise the first one is meant. */
+function keptWorkspace(workspaces: readonly string[], chosen: string | undefined): string | undefined {
+  return chosen !== undefined && workspaces.includes(chosen) ? chosen : undefined;
 }
 
 /**

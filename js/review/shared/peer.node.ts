@@ -94,8 +94,6 @@ export function joinPage(path: string, { target, events, onLogin }: PeerOptions)
       },
     });
     socket.once("connect", () => link.send({ type: "hello", version: VERSION }));
-    // The connection alone does not keep the process running.
-    socket.unref();
   });
 }
 

@@ -8,7 +8,7 @@ import type { ReviewTarget } from "../http.ts";
 import { makeReviewLog } from "../log.ts";
 import type { ReviewLogin } from "../login.ts";
 import type { ReviewCall, ReviewSnapshot, ReviewState, UnnumberedEvent } from "../protocol.ts";
-import { json, refusal } from "../routes/route.ts";
+import { bodyOf, json, refusal } from "../routes/route.ts";
 import { readRelayedEvent } from "./events.ts";
 
 /** A process whose questions, calls and workspaces the page shows. */
@@ -102,10 +102,10 @@ export function makeSharedReview(token: string): SharedReview {
           request,
           new URL(request.url).searchParams.get("after"),
         );
-      const [, question] = /^approvals\/([^/]+)/u.exec(path) ?? [];
+      const question = await questionOf(request, path);
       if (question === undefined) return answerForWorkspace(request, path, login);
       const owner = ownerByQuestion.get(question);
-      if (owner !== undefined) return owner.answer(request, path, login);
+      if (owner !== undefined) return owner.answer(withoutWorkspace(request), path, login);
       const settled = log.state().settled.findLast((one) => one.question.id === question);
       if (settled === undefined) return refusal(404, "nothing like that waits");
       const { outcome: reason, by } = settled;
@@ -161,6 +161,22 @@ export function makeSharedReview(token: string): SharedReview {
   };
 }
 
+/** Returns the question that a request is about, which is in its path or, for the reach of an answer, in its body. */
+async function questionOf(request: Request, path: string): Promise<string | undefined> {
+  const [, named] = /^approvals\/([^/]+)/u.exec(path) ?? [];
+  if (named !== undefined || path !== "scopes" || request.method !== "POST") return named;
+  const { id } = (await bodyOf(request.clone())) ?? {};
+  return typeof id === "string" ? id : undefined;
+}
+
+/** Returns a request without the workspace that is chosen on the page, which may be one of another process. */
+function withoutWorkspace(request: Request): Request {
+  const url = new URL(request.url);
+  if (!url.searchParams.has(WORKSPACE_PARAMETER)) return request;
+  url.searchParams.delete(WORKSPACE_PARAMETER);
+  return new Request(url, request);
+}
+
 /** Returns events that lead from the empty state to that of a hub, so that another process can show it. */
 export function eventsOfSnapshot({
   subject,
@@ -173,11 +189,15 @@ export function eventsOfSnapshot({
 }): readonly UnnumberedEvent[] {
   return [
     { type: "subject", subject, workspaces },
-    ...settled.flatMap(({ question, outcome, by = "", at }): UnnumberedEvent[] => [
+    ...settled.flatMap(({ question, outcome, by = "", at, isWider }): UnnumberedEvent[] => [
       { type: "asked", question },
       outcome === "withdrawn"
         ? { type: "withdrawn", id: question.id, at }
-        : { type: "answered", id: question.id, outcome, by, at },
+        : {
+            type: "answered",
+            ...{ id: question.id, outcome, by, at },
+            ...(isWider === undefined ? {} : { isWider }),
+          },
     ]),
     ...waiting.map((question): UnnumberedEvent => ({ type: "asked", question })),
     ...calls.map(

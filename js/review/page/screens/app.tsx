@@ -13,6 +13,7 @@ import type { Pane, Screen } from "../store.ts";
 import type { ScreenProps } from "./props.ts";
 import { WaitingList } from "./waiting.tsx";
 import { WiderDialog } from "./wider/wider.tsx";
+import { WorkspacePicker } from "./workspace-picker.tsx";
 
 const PANES: readonly (readonly [Pane, string])[] = [
   ["waiting", "Waiting"],
@@ -41,7 +42,7 @@ interface MainProps {
 
 /** Draws the page. */
 export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Element {
-  const { connection, dialog, screen, subject } = state;
+  const { connection, dialog, screen, subject, workspace, workspaces } = state;
   const Main = isEmbedded ? "div" : "main";
   if (connection === "signed-out") return <SignedOut Main={Main} />;
   return (
@@ -50,7 +51,11 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
         <h1>
           Filewright <span class="quiet">review</span>
         </h1>
-        <span class="subject">{visibleText(subject)}</span>
+        {screen !== "review" && workspaces.length > 1 ? (
+          <WorkspacePicker state={state} effects={effects} />
+        ) : (
+          <span class="subject">{visibleText(subject)}</span>
+        )}
         <ScreenNavigation state={state} effects={effects} />
         <span class="spacer" />
         <ConnectionMark state={state} />
@@ -66,7 +71,8 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
       <Bars state={state} />
       {screen === "review" && <ReviewScreen state={state} effects={effects} Main={Main} />}
       {screen !== "review" && (
-        <Main class={`screen screen-${screen}`} part="screen">
+        // A screen is drawn anew for another workspace, because its data are others.
+        <Main key={workspace} class={`screen screen-${screen}`} part="screen">
           {screen === "timeline" && <TimelineScreen state={state} effects={effects} />}
           {screen === "policy" && <PolicyScreen state={state} effects={effects} />}
           {screen === "search" && <SearchScreen state={state} effects={effects} />}
