@@ -8,4 +8,5 @@ export { makeReviewHandler, type PageFile, type ReviewHandler, type ReviewHandle
 export type { ReviewLogin } from "./login.ts";
 export type * from "./policy-data.ts";
 export type * from "./protocol.ts";
-export type { ReviewTransport, StreamListener } from "./transport.ts";
+export type { StreamListener } from "./shared-stream.ts";
+export type { ReviewTransport } from "./transport.ts";

@@ -1,5 +1,6 @@
 /** The connections of a page to its hub: to a server, over HTTP. `hub-transport.ts` has the one without a server. */
 import type { ReviewEvent } from "./protocol.ts";
+import { shareStream, type StreamListener } from "./shared-stream.ts";
 
 /** An answer that is not a success. */
 export class ResponseError extends Error {
@@ -27,18 +28,6 @@ export interface ReviewTransport {
   request(path: string, body?: object): Promise<unknown>;
   /** Listens to the events after the one with the number `seq`. Returns a function that ends it. */
   listen(run: string, seq: number, listener: StreamListener): () => void;
-}
-
-/** The reactions of a page to its stream of events. */
-export interface StreamListener {
-  /** Called with each event. */
-  event(event: ReviewEvent): void;
-  /** The stream cannot continue: the page must read the state again. */
-  reset(): void;
-  /** The connection is lost. The transport tries again by itself unless `isEnded`. */
-  lost(isEnded: boolean): void;
-  /** The connection is there again. */
-  back(): void;
 }
 
 /** The address of a review page, such as `/review`, with or without a ticket. */
@@ -71,7 +60,7 @@ export function serverTransport(address: string): ReviewTransport {
       unused = undefined;
       if (given !== undefined) await request("login", { ticket: given });
     },
-    listen(run, seq, listener) {
+    listen: shareStream(`filewright-review ${base}`, (run, seq, listener) => {
       const source = new EventSource(`${base}/events?after=${encodeURIComponent(`${run}:${seq}`)}`);
       source.onopen = () => listener.back();
       source.onerror = () => listener.lost(source.readyState === EventSource.CLOSED);
@@ -82,7 +71,7 @@ export function serverTransport(address: string): ReviewTransport {
         listener.reset();
       };
       return () => source.close();
-    },
+    }),
   };
 }
 
