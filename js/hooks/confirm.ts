@@ -92,6 +92,18 @@ export interface ConfirmReply {
   readonly payload?: ConfirmPayload | undefined;
 }
 
+/** One part of a change that a person chooses. */
+export const CONFIRMED_PART: Options<ConfirmedPart> = options<ConfirmedPart>("ConfirmedPart", {
+  path: required(anyText()),
+  hunks: required(list(integer(0))),
+  lines: list(
+    options<ConfirmedLines>("ConfirmedLines", {
+      hunk: required(integer(0)),
+      rows: required(list(integer(0), { minItems: 1 })),
+    }),
+  ),
+});
+
 /** The valid answers of a reviewer. An invalid answer denies. */
 export const CONFIRM_REPLY: Options<ConfirmReply> = options(
   "ConfirmReply",
@@ -116,18 +128,7 @@ export const CONFIRM_REPLY: Options<ConfirmReply> = options(
           content: required(anyText()),
         }),
       ),
-      parts: list(
-        options<ConfirmedPart>("ConfirmedPart", {
-          path: required(anyText()),
-          hunks: required(list(integer(0))),
-          lines: list(
-            options<ConfirmedLines>("ConfirmedLines", {
-              hunk: required(integer(0)),
-              rows: required(list(integer(0), { minItems: 1 })),
-            }),
-          ),
-        }),
-      ),
+      parts: list(CONFIRMED_PART),
       final: flag(),
       scope: APPROVAL_SCOPE,
       expires: dateOption,

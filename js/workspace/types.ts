@@ -5,6 +5,7 @@ import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import type { Approval } from "../hooks/approvals.ts";
+import type { ConfirmedPart } from "../hooks/changed-files.ts";
 import type { CoveredCalls } from "../hooks/scope/recent.ts";
 import type { ApprovalScope } from "../hooks/scope/scope.ts";
 import type { Recovery } from "../journal/index.ts";
@@ -12,6 +13,7 @@ import type { CallOptions } from "../pipeline/enter.ts";
 import type { Blame } from "../pipeline/past/blame.ts";
 import type { HistoryChange } from "../pipeline/past/file-change.ts";
 import type { HistoryEntry, HistoryOptions, Undone } from "../pipeline/past/history.ts";
+import type { UndoneParts } from "../pipeline/past/undo-parts.ts";
 import type { KeepOptions, Unreviewed } from "../pipeline/past/unreviewed.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { Spent } from "../pipeline/scheduling/budget.ts";
@@ -107,6 +109,16 @@ export interface WorkspaceLockOptions {
 
 /** The options of `ws.undo`. */
 export interface UndoOptions {
+  /**
+   * Undo only these hunks, or lines of hunks, as `ws.changes` numbers them; `path` as there, or relative to the working
+   * directory. A file that is created, deleted or no text has one hunk. What others changed since in other lines stays.
+   * Default: the whole call.
+   */
+  readonly parts?: readonly ConfirmedPart[] | undefined;
+  /** With `parts`: true to return what the undo would do, without doing it. Default false. */
+  readonly dryRun?: boolean | undefined;
+  /** With `parts`: the `digest` of a dry run. The undo does exactly what that one showed, or fails with CONFLICT. */
+  readonly digest?: string | undefined;
   /** Ends the wait for locks, with CANCELLED. What has begun to write finishes. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -168,7 +180,22 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
    * Restores the state before a call. An undo can be undone.
    * @throws FilewrightError NOT_FOUND, CONFLICT when a path has changed since, and as any change does
    */
-  undo(callId: string, options?: UndoOptions): Promise<Undone>;
+  undo(callId: string, options?: UndoOptions & { readonly parts?: undefined }): Promise<Undone>;
+  /**
+   * Undoes some hunks of a call as one change, which can be undone. The call stays unreviewed for the rest of it.
+   *
+   * @example
+   * const parts = [{ path: "src/a.ts", hunks: [0, 2] }];
+   * const { changes, digest } = await ws.undo(callId, { parts, dryRun: true });
+   * await ws.undo(callId, { parts, digest }); // exactly what was shown, or CONFLICT
+   *
+   * @throws FilewrightError NOT_FOUND, CONFLICT when these lines have changed since, INVALID_ARGUMENT for hunks that the
+   * call does not have, and as any change does
+   */
+  undo(
+    callId: string,
+    options: UndoOptions & { readonly parts: readonly ConfirmedPart[] },
+  ): Promise<UndoneParts>;
   /**
    * Returns the calls that were made without a question, by the option `review` or a rule with `review`, and that
    * nobody has kept. It is a part of the history: with a journal on the disk or in a storage it survives a restart, and

@@ -6,13 +6,16 @@ import { FilewrightError, makeError } from "../engine/errors.ts";
 import {
   either,
   flag,
+  list,
   optionChecker,
   type Options,
   options,
   required,
   signalOption,
   text,
+  wrongOptionError,
 } from "../schema/option.ts";
+import { CONFIRMED_PART } from "../hooks/confirm.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import { TOOLS } from "../tools/index.ts";
 import { runCommandToolFor } from "../tools/run_command.ts";
@@ -32,7 +35,8 @@ import { type Failure, refusedFailure, type ToolResult, unknownToolFailure } fro
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { blameFile } from "../pipeline/past/blame.ts";
 import { changesOfCall } from "../pipeline/past/changes.ts";
-import { type HistoryOptions, listHistory, undoCall } from "../pipeline/past/history.ts";
+import { undoParts, type UndoneParts } from "../pipeline/past/undo-parts.ts";
+import { type HistoryOptions, listHistory, undoCall, type Undone } from "../pipeline/past/history.ts";
 import { KEEP_OPTIONS, KEPT_CALLS, keepCalls, listUnreviewed } from "../pipeline/past/unreviewed.ts";
 import type { Session } from "../pipeline/session.ts";
 import { MARK_NAME, REWIND_OPTIONS, REWIND_PLACE } from "./rewind/options.ts";
@@ -63,7 +67,12 @@ export const LOCK_OPTIONS: Options<WorkspaceLockOptions> = options("WorkspaceLoc
  *
  * @printed
  */
-export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", { signal: signalOption });
+export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", {
+  parts: list(CONFIRMED_PART, { minItems: 1 }),
+  dryRun: flag(),
+  digest: text({ pattern: "^sha256:[0-9a-f]{64}$" }),
+  signal: signalOption,
+});
 
 /**
  * The options of `ws.history`.
@@ -225,15 +234,22 @@ export function makeWorkspace(
     async history(given = {}) {
       return listHistory(session, checkHistoryOptions(given).unrecorded);
     },
-    async undo(callId, given = {}) {
+    async undo(callId: string, given: UndoOptions = {}): Promise<never> {
       wantOpen();
-      const { signal } = checkUndoOptions(given);
+      const { signal, parts, ...more } = checkUndoOptions(given);
+      for (const name of ["dryRun", "digest"] as const)
+        if (parts === undefined && more[name] !== undefined)
+          throw wrongOptionError("undo", name, "concerns an undo of parts, and none are given");
       const id = checkCallId(callId);
       assertAdmitted();
       // An undo writes, so closing waits for it and does not cancel it.
       const end = session.running.begin(() => {});
       try {
-        return await gate.run(() => undoCall(session, id, signal));
+        const run = (): Promise<Undone | UndoneParts> =>
+          parts === undefined
+            ? undoCall(session, id, signal)
+            : undoParts(session, id, { ...more, parts, signal });
+        return (await gate.run(run)) as never;
       } finally {
         end();
       }

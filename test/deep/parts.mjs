@@ -30,7 +30,7 @@ const COMMON_LINES = [
 ];
 const PATCH_LINES = ["-- a/f", "++ b/f", "--- a/f", "+++ b/f", "@@ -1 +1 @@", "- x", "+ x", "\\ No newline"];
 /** The encodings, each with lines that only it and Unicode have. In UTF-16 some have the byte LF in a character. */
-const ENCODINGS = [
+export const ENCODINGS = [
   { name: "utf-8", lines: ["é漢", "😀", "\u010a\u0a0a"] },
   { name: "utf-8", bom: true, lines: ["é漢", "😀"] },
   { name: "windows-1252", lines: ["café", "– €", "ÿ"] },
@@ -41,7 +41,7 @@ const ENCODINGS = [
   { name: "utf-16le", lines: ["\u010a", "漢字"] },
 ];
 
-function makeText(random, encoding) {
+export function makeText(random, encoding) {
   const eol = random.pick(["\n", "\n", "\r\n", "mixed"]);
   const lines = [...COMMON_LINES, ...PATCH_LINES, ...encoding.lines];
   let text = "";
@@ -53,7 +53,7 @@ function makeText(random, encoding) {
   return random.chance(0.25) ? text.replace(/\r?\n$/u, "") : text;
 }
 
-function changeText(random, encoding, text) {
+export function changeText(random, encoding, text) {
   const roll = random.below(25);
   if (roll === 0)
     return text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text.replaceAll("\n", "\r\n");
@@ -73,26 +73,26 @@ function changeText(random, encoding, text) {
   return random.chance(0.15) ? changed.replace(/\r?\n$/u, "") : changed;
 }
 
-const encoded = (text, { name, bom = false }) => Buffer.from(encodeText(text, name, { bom }));
+export const encoded = (text, { name, bom = false }) => Buffer.from(encodeText(text, name, { bom }));
 
 /** Returns what git is given for a content, one character for each byte. */
-function forGit(content, { name }) {
+export function forGit(content, { name }) {
   if (!name.startsWith("utf-16")) return content.toString("latin1");
   const units = name === "utf-16be" ? Buffer.from(content).swap16() : content;
   return Buffer.from(units.toString("utf16le"), "utf8").toString("latin1");
 }
 
 /** Returns the content that git has made, in the encoding of the file. */
-function fromGit(content, { name }) {
+export function fromGit(content, { name }) {
   if (!name.startsWith("utf-16")) return content;
   const units = Buffer.from(content.toString("utf8"), "utf16le");
   return name === "utf-16be" ? units.swap16() : units;
 }
 
-const splitLines = (text) => text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
+export const splitLines = (text) => text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
 
 /** Returns the rows of a hunk: a mark and the line, in the order of a diff. */
-function rowsOf(hunk, old, now) {
+export function rowsOf(hunk, old, now) {
   const rows = [];
   let line = hunk.oldStart;
   const keepUntil = (end) => {
@@ -134,7 +134,7 @@ function choose(random, index, rows) {
 }
 
 /** Returns a hunk of a patch, which moves later hunks by `moved` lines. */
-function printHunk({ oldStart }, rows, moved) {
+export function printHunk({ oldStart }, rows, moved) {
   const count = (mark) => rows.filter((row) => row.mark === " " || row.mark === mark).length;
   const side = (start, lines) => `${start + (lines > 0 ? 1 : 0)},${lines}`;
   const [old, now] = [count("-"), count("+")];

@@ -1,0 +1,268 @@
+/**
+ * Undoes some hunks of a past call. The engine composes each file without them, from the content before the call and
+ * the hunks that stay. Where the file has changed since in other lines, the result is merged into it.
+ */
+import type { FsBackend, FsStat } from "../../backends/backend.ts";
+import { lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { engine } from "../../engine/current.ts";
+import type { HunkChoice } from "../../engine/text/hunks.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { EMPTY_BYTES, equalBytes } from "../../engine/wire/bytes.ts";
+import {
+  acceptedHunks,
+  commonEncodingOf,
+  type ConfirmedPart,
+  partsProblem,
+} from "../../hooks/changed-files.ts";
+import { digestOfParts } from "../../hooks/question.ts";
+import { newCallId, PARTIAL_UNDO_TOOL } from "../../journal/index.ts";
+import type { Location } from "../../policy/index.ts";
+import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
+import { throwIfCancelled } from "../change.ts";
+import { lockPathsOfCall } from "../path-locks.ts";
+import { readableRoots } from "../paths/look-alikes.ts";
+import type { Session } from "../session.ts";
+import { withStage } from "../staged.ts";
+import { wordError } from "../wording/messages.ts";
+import { changesOfCall } from "./changes.ts";
+import { contentsOf, type HistoryChange, historyChange } from "./file-change.ts";
+
+/** The hunks of a call to undo, as `ws.changes` numbers them: of each path its hunks, or lines of them. */
+export interface UndoPartsRequest {
+  readonly parts: readonly ConfirmedPart[];
+  readonly dryRun?: boolean | undefined;
+  readonly digest?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The result of an undo of some hunks, or of its preview. */
+export interface UndoneParts {
+  /** The id of the undo itself; undo it to restore the hunks. Absent when nothing was changed. */
+  readonly callId?: string;
+  /** The changed paths, relative to the working directory if they are inside. */
+  readonly paths: readonly string[];
+  /** The changes of the files, with the contents before and after the undo. */
+  readonly changes: readonly HistoryChange[];
+  /** `sha256:` of the call, the present contents and the restored ones. */
+  readonly digest: string;
+}
+
+/** One file without the chosen hunks. */
+interface ComposedFile {
+  readonly path: string;
+  readonly stat: FsStat | null;
+  readonly now: Uint8Array | null;
+  /** The content without the hunks; null when the file is removed. */
+  readonly result: Uint8Array | null;
+  /** The permission bits to restore; undefined for those of the file. */
+  readonly mode: number | undefined;
+}
+
+/** Undoes some hunks of a call as one change. @throws CONFLICT when these lines have changed since */
+export async function undoParts(
+  workspace: Session,
+  undone: string,
+  { parts, dryRun = false, digest, signal }: UndoPartsRequest,
+): Promise<UndoneParts> {
+  const session = withStage(workspace, false);
+  const { fs, resolver, journal } = session;
+  const uses: PathUse[] = [];
+  const locations: Location[] = [];
+  try {
+    throwIfCancelled(signal);
+    const changes = await changesOfCall(session, undone);
+    const chosen = chosenChanges(changes, parts);
+    for (const { change } of chosen) {
+      // The history only names the paths, so the current policy is applied to them again.
+      locations.push(resolver.resolve(change.path, "write"));
+      uses.push({ argument: "parts", typed: change.display, intent: "write", entry: true });
+    }
+    const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });
+    try {
+      // The locks may have taken time, and a stage keeps what it has read.
+      session.stage?.refresh();
+      const images = new Map((await journal.found(undone)).map(({ path, image }) => [path, image]));
+      const files: ComposedFile[] = [];
+      for (const one of chosen) files.push(await composeWithout(fs, one, images.get(one.change.path)?.mode));
+      const changed = files.filter((file) => !isSame(file));
+      const outcome = outcomeOf(undone, changed, resolver.display);
+      if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
+      if (dryRun || changed.length === 0) return outcome;
+      const callId = newCallId();
+      const about = { callId, tool: PARTIAL_UNDO_TOOL, agent: session.agent, undoOf: undone, signal };
+      await journal.change(fs, { ...about, rollback: "always" }, async (recording) => {
+        for (const file of changed) await write(recording, file);
+      });
+      return Object.freeze({ callId, ...outcome });
+    } finally {
+      await unlock();
+    }
+  } catch (thrown) {
+    const { display, policy } = resolver;
+    const worded = await wordError(thrown, {
+      tool: "undo",
+      uses,
+      locations,
+      fs,
+      cwd: policy.cwd,
+      roots: readableRoots(policy),
+      display,
+      names: CANONICAL_NAMES,
+    });
+    throw worded.error;
+  }
+}
+
+/** A change of a call with the part of it that is undone. */
+interface ChosenChange {
+  readonly change: HistoryChange;
+  readonly part: ConfirmedPart;
+}
+
+/** Returns the changes of which something is undone. @throws INVALID_ARGUMENT for hunks that the call does not have */
+function chosenChanges(
+  changes: readonly HistoryChange[],
+  parts: readonly ConfirmedPart[],
+): readonly ChosenChange[] {
+  const pathByName = new Map(
+    changes.flatMap(({ path, display }) => [[display, path] as const, [path, path] as const]),
+  );
+  const named = parts.map((part) => ({ ...part, path: pathByName.get(part.path) ?? part.path }));
+  const known = changes.filter((change) => named.some(({ path }) => path === change.path));
+  const unknown = known.find((change) => change.type === "file" && contentsOf(change) === undefined);
+  if (unknown !== undefined) throw changedSinceError(unknown.path);
+  const problem = partsProblem(changes, named);
+  if (problem !== undefined) throw choiceError(problem);
+  return known.map((change) => {
+    const part = named.find(({ path }) => path === change.path) as ConfirmedPart;
+    if (acceptedHunks(change, part).length === 0) throw choiceError("it names a path without hunks");
+    if (change.kind === "move" || change.type !== "file")
+      throw choiceError("it has a part of a change that can only be undone with the whole call");
+    return { change, part };
+  });
+}
+
+/** Composes the content of a file without the chosen hunks. @throws CONFLICT */
+async function composeWithout(
+  fs: FsBackend,
+  { change, part }: ChosenChange,
+  mode: number | undefined,
+): Promise<ComposedFile> {
+  const { path } = change;
+  const contents = contentsOf(change);
+  if (contents === undefined) throw changedSinceError(path);
+  const { before, after } = contents;
+  const stat = await lstatOrNull(fs, path);
+  if (stat !== null && stat.type !== "file") throw changedSinceError(path);
+  const now = stat === null ? null : await fs.readBytes(path);
+  const isAsLeft = now === null || after === null ? now === after : equalBytes(now, after);
+  if (change.whole) {
+    if (!isAsLeft) throw changedSinceError(path);
+    return { path, stat, now, result: before, mode: before === null ? undefined : mode };
+  }
+  const encoding = commonEncodingOf(contents);
+  if (now === null || encoding === undefined) throw changedSinceError(path);
+  const kept = keptHunks(change, part);
+  const result = engine().composeHunks(before ?? EMPTY_BYTES, after ?? EMPTY_BYTES, kept, encoding);
+  const file = { path, stat, now, mode: undefined };
+  return { ...file, result: isAsLeft ? result : merged(path, after ?? EMPTY_BYTES, now, result) };
+}
+
+/** Returns the hunks of a change that stay, with the lines that stay of those of which some lines are undone. */
+function keptHunks(change: HistoryChange, part: ConfirmedPart): readonly HunkChoice[] {
+  const undone = new Map(acceptedHunks(change, part).map((choice) => [choice.hunk, choice]));
+  return change.hunks.flatMap(({ rows }, hunk): readonly HunkChoice[] => {
+    const choice = undone.get(hunk);
+    if (choice === undefined) return [{ hunk }];
+    if (choice.rows === undefined) return [];
+    const taken = new Set(choice.rows);
+    const left = [...rows.entries()].filter(([row, { kind }]) => kind !== "same" && !taken.has(row));
+    return [{ hunk, rows: left.map(([row]) => row) }];
+  });
+}
+
+/** The largest content that is merged. */
+const MAX_MERGED_BYTES = 16 * 1024 * 1024;
+
+/** Merges the content without the hunks into what others made of the file since. @throws CONFLICT */
+function merged(path: string, left: Uint8Array, now: Uint8Array, result: Uint8Array): Uint8Array {
+  if (![left, now, result].every(isMergeable)) throw changedSinceError(path);
+  const { bytes, conflicts } = engine().merge3(left, now, result);
+  if (conflicts.length > 0) throw changedSinceError(path);
+  return bytes;
+}
+
+/** Returns true for UTF-8 text that is not too large. */
+function isMergeable(bytes: Uint8Array): boolean {
+  if (bytes.length > MAX_MERGED_BYTES || bytes.includes(0)) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isSame({ now, result, stat, mode }: ComposedFile): boolean {
+  if (now === null || result === null) return now === result;
+  return equalBytes(now, result) && (mode === undefined || stat?.mode === undefined || mode === stat.mode);
+}
+
+async function write(fs: FsBackend, { path, stat, now, result, mode }: ComposedFile): Promise<void> {
+  if (result === null) await fs.delete(path, { ifVersion: stat?.version });
+  else if (stat === null) await fs.writeBytes(path, result, { ifAbsent: true, createDirs: true, mode });
+  else if (now !== null && equalBytes(now, result)) await fs.chmod?.(path, mode as number);
+  else await fs.writeBytes(path, result, { ifVersion: stat.version, mode });
+}
+
+function outcomeOf(
+  undone: string,
+  files: readonly ComposedFile[],
+  display: (path: string) => string,
+): UndoneParts {
+  const hash = (bytes: Uint8Array | null): string | null => (bytes === null ? null : engine().sha256(bytes));
+  const changes = files.map(({ path, stat, now, result, mode }) => {
+    const side = (bytes: Uint8Array | null, bits: number | undefined) =>
+      bytes === null ? null : { type: "file" as const, mode: bits, bytes };
+    const at = { path, display: display(path) };
+    return historyChange(at, side(now, stat?.mode), side(result, mode ?? stat?.mode));
+  });
+  return Object.freeze({
+    paths: Object.freeze(files.map(({ path }) => display(path))),
+    changes: Object.freeze(changes),
+    digest: digestOfParts([
+      "filewright undo 1",
+      undone,
+      files.map(({ path, now, result, mode }) => [path, hash(now), hash(result), mode ?? null]),
+    ]),
+  });
+}
+
+/** Creates the error of lines that have changed since the call. */
+function changedSinceError(path: string): FilewrightError {
+  return new FilewrightError(
+    "CONFLICT",
+    "has changed since that call, in these lines or beyond recognition",
+    {
+      path,
+      hint: "undo the later changes first, or edit the file",
+    },
+  );
+}
+
+function choiceError(problem: string): FilewrightError {
+  return new FilewrightError("INVALID_ARGUMENT", `The choice of hunks cannot be undone: ${problem}.`, {
+    complete: true,
+    hint: "ws.changes lists the paths and hunks of a call",
+    details: { argument: "parts" },
+  });
+}
+
+/** Creates the error of an undo that would no longer be the one that was shown. */
+function otherUndoError(): FilewrightError {
+  return new FilewrightError("CONFLICT", "The files have changed since the undo was shown.", {
+    complete: true,
+    hint: "preview it again",
+    details: { reason: "planned_before" },
+  });
+}
