@@ -86,7 +86,7 @@ export const bundleElements = (options = {}) =>
  */
 export async function buildReviewPage() {
   mkdirSync(join(root, OUTPUT), { recursive: true });
-  const page = await bundleReviewPage(["review.tsx", "review.css"]);
+  const page = await bundleReviewPage(["review.tsx", "editor.ts", "review.css"]);
   for (const name of ["index.html", "icon.svg"])
     copyFileSync(join(root, SOURCE, name), join(root, OUTPUT, name));
   const elements = await bundleElements();

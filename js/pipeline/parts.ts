@@ -160,6 +160,26 @@ const MAX_LEFT_OUT_LINE_CHARS = 300;
 /** The number of files that are named in a note about what a reviewer left out. */
 const MAX_NOTED_FILES = 10;
 
+/** Returns a sentence for the model about what a reviewer has written instead, with a diff; undefined if it is the same. */
+export function noteAboutWritten(
+  { changes, planned }: ShownChanges,
+  { files }: Revision,
+): string | undefined {
+  let diff = "";
+  for (const { path, bytes } of files) {
+    const index = planned.findIndex((one) => one.path === path);
+    const room = MAX_LEFT_OUT_DIFF_BYTES - byteLength(diff);
+    if (index < 0 || bytes === null || room <= 0) continue;
+    diff += diffContents(planned[index]?.contents?.after ?? EMPTY_BYTES, bytes, {
+      oldName: changes[index]?.display ?? "",
+      limits: { bytes: room, line: MAX_LEFT_OUT_LINE_CHARS },
+    }).text;
+  }
+  return diff === ""
+    ? undefined
+    : `content modified by the reviewer before it was approved; what the reviewer changed:\n${diff.replace(/\n$/u, "")}`;
+}
+
 /** Returns a sentence such as `the reviewer accepted 2 of 3 hunks of src/a.ts; left out:`, and a diff. */
 function noteAbout(accepted: readonly AcceptedPart[], left: readonly LeftOut[]): string {
   const byPath = new Map(accepted.map((part) => [part.path, part]));

@@ -31,6 +31,7 @@ import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "..
 import {
   hasEditableText,
   hasParts,
+  noteAboutWritten,
   type Revision,
   revisePlan,
   type Selection,
@@ -210,7 +211,11 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
     const shown = { changes: details.changes, planned: question.planned };
     let selection: Selection | undefined;
     let revision: Revision | undefined;
-    if (outcome === "modify_with_editor") revision = writtenRevision(shown, payload);
+    if (outcome === "modify_with_editor") {
+      revision = writtenRevision(shown, payload);
+      const note = noteAboutWritten(shown, revision);
+      if (note !== undefined) notes.push(note);
+    }
     if (outcome === "proceed_parts") {
       selection = selectParts(shown, payload.parts ?? []);
       if (selection === undefined) throw refusedBy(reply);

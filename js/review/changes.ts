@@ -5,9 +5,18 @@ import {
   type HunkRow,
   partsProblem,
 } from "../hooks/changed-files.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { ConfirmedContent } from "../hooks/confirm.ts";
 import type { PlainDetails } from "../hooks/notebook.ts";
 import { questionLines } from "../hooks/question.ts";
-import type { ChangeRows, ChangeSummary, ChosenHunks, PackedHunk } from "./protocol.ts";
+import type {
+  ChangeContent,
+  ChangeRows,
+  ChangeSummary,
+  ChosenHunks,
+  EditedContent,
+  PackedHunk,
+} from "./protocol.ts";
 
 /** One path of a question, with everything that is shown about it. */
 export interface ShownChange {
@@ -36,6 +45,7 @@ export function shownChangesOf(details: PlainDetails): readonly ShownChange[] {
       removed: 0,
       hunks: 0,
       whole: true,
+      hasText: false,
     };
     return [{ summary: summary as ChangeSummary, hunks: [], details: other }];
   }
@@ -56,7 +66,7 @@ export function shownChange(change: ConfirmedChange, details: readonly string[])
   }
   // Of a change without text the only hunk has no rows, and nothing to show.
   const shown = hunks.filter(({ lines }) => lines !== "");
-  const counts = { added, removed, hunks: shown.length, whole: change.whole };
+  const counts = { added, removed, hunks: shown.length, whole: change.whole, hasText: change.after !== null };
   return {
     summary: {
       path,
@@ -100,6 +110,39 @@ export function confirmedParts(
     parts.push({ path, hunks, ...(lines.length === 0 ? {} : { lines }) });
   }
   return partsProblem(changes, parts) === undefined ? parts : undefined;
+}
+
+/** The maximum length of a text that is edited at the page, in UTF-16 units; an answer holds twice as many. */
+const MAX_EDITED_CHARS = 256 * 1024;
+
+/**
+ * Returns the text of a change, to be edited; undefined where it writes none.
+ * @throws FilewrightError INVALID_ARGUMENT for a text that is too long
+ */
+export function contentOf({ changes }: PlainDetails, number: number): ChangeContent | undefined {
+  const { before, after } = changes[number] ?? { before: null, after: null };
+  if (after === null) return undefined;
+  if (Math.max(after.length, before?.length ?? 0) > MAX_EDITED_CHARS)
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      `it has more than ${MAX_EDITED_CHARS} characters, which this page does not edit`,
+    );
+  return { before: before ?? "", text: after };
+}
+
+/** Returns the contents that a person has written; undefined for those that the question does not offer. */
+export function editedContents(
+  { changes, scopes }: PlainDetails,
+  edits: readonly EditedContent[],
+): readonly ConfirmedContent[] | undefined {
+  if (edits.length === 0 || !scopes.some(({ outcome }) => outcome === "modify_with_editor")) return undefined;
+  const contents: ConfirmedContent[] = [];
+  for (const { change, text } of edits) {
+    const { path, after } = changes[change] ?? { path: "", after: null };
+    if (after === null || contents.some((one) => one.path === path)) return undefined;
+    contents.push({ path, content: text });
+  }
+  return contents;
 }
 
 /** Returns a page of the rows of a change, from the hunk with the number `from` on. */

@@ -15,10 +15,18 @@ import { escapeControls } from "../engine/escape.ts";
 import { VERSION } from "../engine/generated/version.ts";
 import { anyText, instance, optionChecker, type Options, options } from "../schema/option.ts";
 import type { Workspace } from "../workspace/types.ts";
-import { confirmedParts, rowsOfChange, type ShownChange, shownChangesOf } from "./changes.ts";
+import {
+  confirmedParts,
+  contentOf,
+  editedContents,
+  rowsOfChange,
+  type ShownChange,
+  shownChangesOf,
+} from "./changes.ts";
 import type { ReviewLogin } from "./login.ts";
 import { grantOfChoice, lastingReply, scopeOfChoice, widerOfferOf } from "./wider.ts";
 import type {
+  ChangeContent,
   ChangeRows,
   ReviewAnswer,
   ReviewCall,
@@ -76,6 +84,11 @@ export interface ReviewHub extends Approver {
   rows(id: string, change: number, from: number): ChangeRows | undefined;
   /** Returns the scope of a wider answer to a question; undefined when no question that waits offers it. */
   scopeOf(id: string, choice: WiderChoice): ApprovalScope | undefined;
+  /**
+   * Returns the text of a change, to be edited; undefined when no such question waits, or it writes no text.
+   * @throws FilewrightError INVALID_ARGUMENT for a text that is too long
+   */
+  content(id: string, change: number): ChangeContent | undefined;
   /** Answers a question in the name of `by`. */
   answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect;
   /**
@@ -199,6 +212,10 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
       const pending = held.get(id)?.pending;
       return pending?.kind === "change" ? scopeOfChoice(pending.details, choice) : undefined;
     },
+    content(id: string, change: number) {
+      const pending = held.get(id)?.pending;
+      return pending?.kind === "change" ? contentOf(pending.details, change) : undefined;
+    },
     answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect {
       const one = held.get(id);
       if (one === undefined) {
@@ -257,6 +274,7 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
     risk,
     ...(complete ? {} : { incomplete: incomplete ?? "it is too large" }),
     changes: changes.map(({ summary }) => summary),
+    canEdit: details.scopes.some(({ outcome }) => outcome === "modify_with_editor"),
     hasParts: offersParts(details, changes),
     ...(wider === undefined ? {} : { wider }),
   };
@@ -275,12 +293,17 @@ function offersParts({ scopes }: PlainDetails, changes: readonly ShownChange[]):
 /** Returns the reply to a question about a change; undefined for an answer that does not fit it. */
 function changeReply(
   { pending: { details } }: HeldQuestion & { readonly pending: { readonly details: PlainDetails } },
-  { outcome, parts = [], reason, wider, grant }: ReviewAnswer,
+  { outcome, parts = [], edits, reason, wider, grant }: ReviewAnswer,
   by: string,
 ): ConfirmReply | undefined {
   const payload = { by, digest: details.digest };
-  if (grant !== undefined || (wider !== undefined && outcome !== "allow")) return undefined;
+  if (grant !== undefined || (wider !== undefined && (outcome !== "allow" || edits !== undefined)))
+    return undefined;
   if (wider !== undefined) return lastingReply(details, wider, payload);
+  if (edits !== undefined) {
+    const contents = outcome === "allow" ? editedContents(details, edits) : undefined;
+    return contents && { outcome: "modify_with_editor", payload: { ...payload, contents, final: true } };
+  }
   if (outcome === "allow") return { outcome: "proceed_once", payload };
   if (outcome === "look_again") return { outcome, payload };
   if (outcome === "refuse")
@@ -294,10 +317,11 @@ function changeReply(
 /** Returns the reply to a question about a directory; undefined for an answer that does not fit it. */
 function grantReply(
   { access }: PendingApproval & { readonly kind: "directory" },
-  { outcome, wider, grant }: ReviewAnswer,
+  { outcome, edits, wider, grant }: ReviewAnswer,
   by: string,
 ): GrantReply | undefined {
-  if (outcome === "allow_parts" || outcome === "look_again" || wider !== undefined) return undefined;
+  if (outcome === "allow_parts" || outcome === "look_again") return undefined;
+  if (wider !== undefined || edits !== undefined) return undefined;
   if (outcome === "refuse") return grant === undefined ? { answer: "no", by } : undefined;
   return grantOfChoice(grant ?? { access, until: "session" }, by);
 }

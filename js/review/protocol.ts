@@ -24,6 +24,8 @@ export interface ChangeSummary {
   readonly hunks: number;
   /** True when it can only be allowed as one, with all of its hunks. */
   readonly whole: boolean;
+  /** True when it writes a text, which can be edited before it is written. */
+  readonly hasText?: boolean;
 }
 
 /** A question that waits for an answer. */
@@ -53,6 +55,8 @@ export type ReviewQuestion = {
       /** Why the question does not show the whole change, so that it can only be refused. */
       readonly incomplete?: string;
       readonly changes: readonly ChangeSummary[];
+      /** True when a text can be edited before it is written. */
+      readonly canEdit?: boolean;
       /** True when a part can be allowed alone: a change, a hunk, or lines of one. */
       readonly hasParts: boolean;
       /** The wider answers that may be given; absent where only this call can be allowed. */
@@ -125,6 +129,21 @@ export interface ChosenHunks {
   readonly lines?: readonly ChosenLines[] | undefined;
 }
 
+/** A content that a person has written in place of the planned one. */
+export interface EditedContent {
+  /** The number of the change in its question, from 0. */
+  readonly change: number;
+  readonly text: string;
+}
+
+/** The answer of `GET /review/approvals/ID/changes/N/content`. */
+export interface ChangeContent {
+  /** The text before the change; empty where there is none. */
+  readonly before: string;
+  /** The planned text. */
+  readonly text: string;
+}
+
 /** The body of `POST /review/approvals/ID`. */
 export interface ReviewAnswer {
   readonly outcome: ReviewOutcome;
@@ -132,6 +151,8 @@ export interface ReviewAnswer {
   readonly digest?: string | undefined;
   /** The chosen parts, with `allow_parts`. Nothing of a change that they do not name is made. */
   readonly parts?: readonly ChosenHunks[] | undefined;
+  /** The contents to write in place of the planned ones, with `allow`. Other files are written as planned. */
+  readonly edits?: readonly EditedContent[] | undefined;
   /** The reason of a refusal, for the model. */
   readonly reason?: string | undefined;
   /** With `allow`: the later calls that are allowed, too. */

@@ -17,7 +17,9 @@ const REQUIRED = [
   "dist/THIRD-PARTY.txt",
   "dist/bin/server-filesystem.js",
   ...WORKER_MODULES,
-  ...["index.html", "icon.svg", "review.css", "review.js"].map((name) => `dist/review/page/${name}`),
+  ...["index.html", "icon.svg", "review.css", "review.js", "editor.js"].map(
+    (name) => `dist/review/page/${name}`,
+  ),
   "dist/wasm/filewright.cjs",
   "dist/wasm/filewright_bg.wasm",
   "dist/wasm/filewright_edit_bg.wasm",

@@ -252,6 +252,57 @@ describe("a question", () => {
     expect(names.filter((name) => backend.existsSync(`/w/${name}`))).toEqual(["b.txt", "d.txt"]);
   });
 
+  it("is written as a person has edited it, in the encoding of the file, and the model is told what was changed", async () => {
+    const { backend, ws, hub, page } = await openPlace({ "b.txt": "1\n" });
+    // UTF-16 with a byte order mark and CR LF.
+    const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(`\ufeff${text}`, "utf16le"));
+    backend.writeBytesSync("/w/a.txt", utf16("one\r\ntwö\r\n"));
+    const client = await logIn(page, "answer", "ana");
+    const call = ws.call("edit_file", { path: "a.txt", old_text: "one", new_text: "two" });
+    const id = await firstQuestion(hub);
+    const content = await client.get(`approvals/${id}/changes/0/content`);
+    expect(await content.json()).toEqual({ before: "one\r\ntwö\r\n", text: "two\r\ntwö\r\n" });
+    const etag = content.headers.get("etag") ?? "";
+    const again = await client.get(`approvals/${id}/changes/0/content`, { "if-none-match": etag });
+    expect(again.status).toBe(304);
+    expect((await (await logIn(page, "watch")).get(`approvals/${id}/changes/0/content`)).status).toBe(403);
+    expect((await client.get(`approvals/${id}/changes/1/content`)).status).toBe(404);
+    const { digest } = (await (await client.get(`approvals/${id}/changes/0`)).json()) as ChangeRows;
+    const answer = (more: object): Promise<Response> =>
+      client.post(`approvals/${id}`, { outcome: "allow", digest, ...more });
+    const edits = [{ change: 0, text: "2\r\ntwö\r\n" }];
+    for (const wrong of [
+      { edits: [] },
+      { edits: [...edits, ...edits] },
+      { edits: [{ change: 1, text: "" }] },
+      { edits, outcome: "refuse" },
+      { edits, outcome: "allow_parts", parts: [] },
+      { edits, digest: "sha256:0" },
+    ])
+      expect([400, 409], JSON.stringify(wrong)).toContain((await answer(wrong)).status);
+    expect((await answer({ edits })).status).toBe(200);
+    const result = await call;
+    expect(Buffer.from(backend.readBytesSync("/w/a.txt"))).toEqual(Buffer.from(utf16("2\r\ntwö\r\n")));
+    expect(result.text).toContain("what the reviewer changed:");
+    expect(result.text).toMatch(/-two\r?\n\+2\r?\n/u);
+    expect(result.meta.approval).toMatchObject({ outcome: "modify_with_editor", by: "ana" });
+  });
+
+  it("with a text that is too long says so, and is not edited", async () => {
+    const { ws, hub, page } = await openPlace();
+    const client = await logIn(page);
+    const stop = new AbortController();
+    const content = "x".repeat(256 * 1024 + 1);
+    const call = ws.call("write_file", { path: "a.txt", content }, { signal: stop.signal });
+    const response = await client.get(`approvals/${await firstQuestion(hub)}/changes/0/content`);
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: "it has more than 262144 characters, which this page does not edit" },
+    ]);
+    stop.abort();
+    await call;
+  });
+
   it("is refused with a reason that the model is told", async () => {
     const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
     const client = await logIn(page, "answer", "ana");

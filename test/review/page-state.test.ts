@@ -10,6 +10,7 @@ import { effectOfKey } from "../../js/review/page/keys.ts";
 import {
   choiceCounts,
   chosenParts,
+  editedChange,
   KEY_GUARD_MS,
   type PageState,
   reducePage,
@@ -179,6 +180,18 @@ const anyLine = fc.oneof(
   fc.string({ unit: "grapheme", minLength: MAX_ROW_CHARS - 2, maxLength: 3 * MAX_ROW_CHARS }),
   fc.constant("\ud83d\ude00".repeat(MAX_ROW_CHARS)),
 );
+
+it("the editor opens for a text of which everything is chosen", () => {
+  expect(effectOfKey(state("waiting"), "e", LATER)).toEqual({ type: "dialog", dialog: "edit" });
+  expect(effectOfKey({ ...state("waiting"), chosenAt: 1000 }, "e", 1000 + KEY_GUARD_MS - 1)).toBeUndefined();
+  for (const name of ["some-hunks", "stale", "watching", "offline", "directory", "incomplete"])
+    expect(effectOfKey(state(name), "e", LATER), name).toBeUndefined();
+  const several = state("several-files");
+  expect(editedChange(several)).toBe(0);
+  expect(editedChange({ ...several, hunk: 1 })).toBe(1);
+  // What is deleted has no text: the first that has one is opened.
+  expect(editedChange({ ...several, hunk: 2 })).toBe(0);
+});
 
 describe("a question that became stale", () => {
   const stale = state("stale");

@@ -13,7 +13,9 @@ const GUIDES = new URL("../../docs/guides/", import.meta.url);
 const SOURCE = new URL("../../js/review/page/", import.meta.url);
 
 async function catalogue(): Promise<Files> {
-  const { outputFiles = [] } = await bundleReviewPage(["states.tsx", "review.css"], { write: false });
+  const { outputFiles = [] } = await bundleReviewPage(["states.tsx", "editor.ts", "review.css"], {
+    write: false,
+  });
   const files: Record<string, string | Uint8Array> = {};
   for (const { path, contents } of outputFiles) files[path.replace(/^.*[\\/]/u, "")] = contents;
   for (const name of ["states.html", "icon.svg"]) files[name] = readFileSync(new URL(name, SOURCE));

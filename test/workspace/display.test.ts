@@ -104,7 +104,9 @@ describe.each(KINDS)("on %s", (kind) => {
       },
     );
     const { display } = await ws.call("edit_file", { path: "a.txt", old_text: "one", new_text: "two" });
-    expect(display).toContain("[content modified by the reviewer before it was approved]");
+    expect(display).toContain(
+      "[content modified by the reviewer before it was approved; what the reviewer changed:",
+    );
     expect(display).toContain("[a hook changed a.txt after this call:]");
     expect(display).toContain("+FORMATTED");
   });

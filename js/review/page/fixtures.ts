@@ -1,5 +1,6 @@
 /** Every state of the page as data, for the catalogue `states.html` and its tests. */
 import type {
+  ChangeContent,
   ChangeRows,
   ChangeSummary,
   PackedHunk,
@@ -24,6 +25,7 @@ const EDIT: ChangeSummary = {
   removed: 2,
   hunks: 2,
   whole: false,
+  hasText: true,
 };
 
 const QUESTION: ReviewQuestion & { readonly kind: "change" } = {
@@ -36,6 +38,7 @@ const QUESTION: ReviewQuestion & { readonly kind: "change" } = {
   digest: "sha256:9f31c2d07ab14be59f31c2d07ab14be59f31c2d07ab14be59f31c2d07ab14be5",
   risk: "low",
   changes: [EDIT],
+  canEdit: true,
   hasParts: true,
   turn: "named fix refunds",
   wider: {
@@ -97,9 +100,36 @@ const PATCH: ReviewQuestion & { readonly kind: "change" } = {
   digest: "sha256:0b",
   hasParts: true,
   changes: [
-    { path: "/repo/src/cart.ts", kind: "edit", type: "file", added: 1, removed: 1, hunks: 1, whole: false },
-    { path: "/repo/src/money.ts", kind: "create", type: "file", added: 2, removed: 0, hunks: 1, whole: true },
-    { path: "/repo/src/old.ts", kind: "delete", type: "file", added: 0, removed: 0, hunks: 0, whole: true },
+    {
+      path: "/repo/src/cart.ts",
+      kind: "edit",
+      type: "file",
+      added: 1,
+      removed: 1,
+      hunks: 1,
+      whole: false,
+      hasText: true,
+    },
+    {
+      path: "/repo/src/money.ts",
+      kind: "create",
+      type: "file",
+      added: 2,
+      removed: 0,
+      hunks: 1,
+      whole: true,
+      hasText: true,
+    },
+    {
+      path: "/repo/src/old.ts",
+      kind: "delete",
+      type: "file",
+      added: 0,
+      removed: 0,
+      hunks: 0,
+      whole: true,
+      hasText: false,
+    },
   ],
 };
 
@@ -252,6 +282,7 @@ export const STATES: Readonly<Record<string, PageState>> = {
     ...READY,
     notice: { text: "Not answered: it does not wait any more (answered by ben).", isFailure: true },
   },
+  edit: { ...READY, dialog: "edit" },
   refuse: { ...READY, dialog: "refuse", reason: "keep the early return" },
   wider: { ...READY, dialog: "wider" },
   "wider-manage": {
@@ -376,12 +407,19 @@ export const STATES: Readonly<Record<string, PageState>> = {
   activity: { ...READY, screen: "activity" },
 };
 
+const EDITED_CONTENT: ChangeContent = {
+  before:
+    "export function refund(order: Order): Refund {\n  if (due < 0) return;\n  return entry.close();\n}\n",
+  text: "export function refund(order: Order): Refund {\n  if (due <= 0) throw new NothingDue(order.id);\n  return entry.close();\n}\n",
+};
+
 /** The answers of the server to the requests of screens, by path. */
 export const ANSWERS: Readonly<Record<string, object>> = {
   ...SEARCH_ANSWERS,
   ...POLICY_ANSWERS,
   ...TIMELINE_ANSWERS,
   scopes: { covered: 12, calls: 100 },
+  "approvals/q1/changes/0/content": EDITED_CONTENT,
 };
 
 /** What a person does in a state before it is looked at: fills a field with a text, or clicks what a selector names. */

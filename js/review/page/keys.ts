@@ -10,6 +10,7 @@ import {
   type Screen,
   stopsOfChosen,
   whyNotAllowed,
+  whyNotEdited,
   whyNotRefused,
 } from "./store.ts";
 import { whyNotWider } from "./screens/wider/why-not.ts";
@@ -22,6 +23,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string
   [["v"], "choose lines of the marked hunk, and hunks again"],
   [["a"], "allow once what is chosen"],
   [["w"], "allow wider: later calls too"],
+  [["e"], "edit the content before allowing it"],
   [["r"], "refuse, with a reason for the model"],
   [["l"], "look again at what has changed meanwhile"],
   [["g"], "then r, t, p, s or a: waiting, timeline, policy, search, activity"],
@@ -93,6 +95,8 @@ export function effectOfKey(state: PageState, key: string, now: number): KeyEffe
       return whyNotAllowed(state) === undefined ? { type: "answer", outcome: "allow" } : undefined;
     case "w":
       return whyNotWider(state) === undefined ? { type: "dialog", dialog: "wider" } : undefined;
+    case "e":
+      return whyNotEdited(state) === undefined ? { type: "dialog", dialog: "edit" } : undefined;
     case "l":
       return canLookAgain(state) ? { type: "answer", outcome: "look_again" } : undefined;
     case "r":

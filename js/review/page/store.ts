@@ -104,7 +104,7 @@ export interface PageState {
   readonly hunk: number;
   /** The number of the marked line in the marked hunk while lines are chosen; undefined while hunks are. */
   readonly line: number | undefined;
-  readonly dialog: "refuse" | "keys" | "wider" | undefined;
+  readonly dialog: "refuse" | "edit" | "keys" | "wider" | undefined;
   /** The choices with which the dialog "Wider…" opens; undefined for the narrowest. */
   readonly proposal: Partial<WiderDraft> | undefined;
   /** The reason of a refusal, as typed. */
@@ -253,6 +253,24 @@ export function chosenQuestion({ review, chosen }: PageState): ReviewQuestion | 
 /** Returns how the chosen question ended; undefined while it waits. */
 export function chosenEnd({ review, chosen }: PageState): SettledQuestion | undefined {
   return review.settled.findLast(({ question }) => question.id === chosen);
+}
+
+/** Returns the number of the change whose content an editor opens: that of the marked hunk; undefined without a text. */
+export function editedChange(state: PageState): number | undefined {
+  const question = chosenQuestion(state);
+  if (question?.kind !== "change" || !question.canEdit) return undefined;
+  const marked = stopsOfChosen(state)[state.hunk]?.change ?? 0;
+  if (question.changes[marked]?.hasText === true) return marked;
+  const first = question.changes.findIndex(({ hasText }) => hasText);
+  return first < 0 ? undefined : first;
+}
+
+/** Returns why the content of the chosen question cannot be edited now; undefined if it can. */
+export function whyNotEdited(state: PageState): string | undefined {
+  const why = whyNotAllowed(state);
+  if (why !== undefined) return why;
+  if (editedChange(state) === undefined) return "It writes no text.";
+  return isAllChosen(state) ? undefined : "Choose everything first: an edited file is written as a whole.";
 }
 
 /** Returns true when the call of the chosen question can be planned again on the present content. */

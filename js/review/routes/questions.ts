@@ -11,7 +11,7 @@ import {
 } from "../../schema/option.ts";
 import { eventStream } from "../event-stream.ts";
 import type { ReviewHub } from "../hub.ts";
-import type { ChosenHunks, ChosenLines, ReviewAnswer } from "../protocol.ts";
+import type { ChosenHunks, ChosenLines, EditedContent, ReviewAnswer } from "../protocol.ts";
 import { bodyOf, json, refusal, type ReviewRoute, roleIncludes, type RouteRequest } from "./route.ts";
 import { GRANT_CHOICE, WIDER_CHOICE } from "./scopes.ts";
 
@@ -30,6 +30,9 @@ const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
         }),
       ),
     }),
+  ),
+  edits: list(
+    options<EditedContent>("EditedContent", { change: required(integer(0)), text: required(anyText()) }),
   ),
   reason: anyText(),
   wider: WIDER_CHOICE,
@@ -57,6 +60,12 @@ export const QUESTION_ROUTES: readonly ReviewRoute[] = [
     role: "watch",
     run: ({ hub, request, url, captures: [id = "", change] }) =>
       rowsResponse(hub, request, id, Number(change), Number(url.searchParams.get("from") ?? 0)),
+  },
+  {
+    method: "GET",
+    path: /^approvals\/([^/]+)\/changes\/(\d{1,6})\/content$/u,
+    role: "answer",
+    run: ({ hub, request, captures: [id = "", change] }) => contentResponse(hub, request, id, Number(change)),
   },
   { method: "POST", path: /^approvals\/([^/]+)$/u, role: "answer", run: answerQuestion },
 ];
@@ -92,12 +101,24 @@ async function answerQuestion({ hub, request, login, captures: [id = ""] }: Rout
   }
 }
 
+/** Returns the text of a change, to be edited. */
+function contentResponse(hub: ReviewHub, request: Request, id: string, change: number): Response {
+  const content = hub.content(id, change);
+  if (content === undefined) return refusal(404, "nothing like that waits");
+  const pending = hub.queue.pending().find((one) => one.id === id);
+  const digest = pending?.kind === "change" ? pending.details.digest : "";
+  return withTag(request, `"${digest}-${change}-content"`, content);
+}
+
 /** Returns a page of rows. The digest of a question names its content, so a browser that has it gets it once. */
 function rowsResponse(hub: ReviewHub, request: Request, id: string, change: number, from: number): Response {
   const rows = Number.isSafeInteger(from) && from >= 0 ? hub.rows(id, change, from) : undefined;
   if (rows === undefined) return refusal(404, "nothing like that waits");
-  const etag = `"${rows.digest}-${change}-${from}"`;
+  return withTag(request, `"${rows.digest}-${change}-${from}"`, rows);
+}
+
+function withTag(request: Request, etag: string, body: object): Response {
   if (request.headers.get("if-none-match") === etag)
     return new Response(null, { status: 304, headers: { etag } });
-  return json(200, rows, { etag, "cache-control": "private, no-cache" });
+  return json(200, body, { etag, "cache-control": "private, no-cache" });
 }

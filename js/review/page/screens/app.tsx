@@ -1,6 +1,7 @@
 /** The whole page, drawn from its state alone. */
 import type { ComponentChildren, JSX } from "preact";
 import { ActivityScreen } from "./activity/activity.tsx";
+import { EditDialog } from "./edit-dialog.tsx";
 import { Keys } from "./keys-dialog.tsx";
 import { LiveCalls } from "./live.tsx";
 import { PolicyScreen } from "./policy/policy.tsx";
@@ -80,6 +81,7 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
         </Main>
       )}
       {dialog === "refuse" && <RefuseDialog state={state} effects={effects} />}
+      {dialog === "edit" && <EditDialog state={state} effects={effects} />}
       {dialog === "wider" && <WiderDialog state={state} effects={effects} />}
       {dialog === "keys" && <Keys effects={effects} />}
     </div>

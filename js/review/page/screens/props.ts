@@ -5,8 +5,11 @@ import type { PageAction, PageState } from "../store.ts";
 /** The actions of the page besides changes of its own state. */
 export interface PageEffects {
   dispatch(action: PageAction): void;
-  /** Sends an answer to the chosen question. `widening` also allows later calls. */
-  answer(outcome: "allow" | "refuse" | "look_again", widening?: Pick<ReviewAnswer, "wider" | "grant">): void;
+  /** Sends an answer to the chosen question. `widening` also allows later calls, or has other contents. */
+  answer(
+    outcome: "allow" | "refuse" | "look_again",
+    widening?: Pick<ReviewAnswer, "wider" | "grant" | "edits">,
+  ): void;
   /** Reads data of the server, such as `history?path=%2Frepo`, of the chosen workspace. @throws Error to be shown */
   load<T>(path: string): Promise<T>;
   /** Sends data to the server, about the chosen workspace. @throws Error to be shown */

@@ -12,6 +12,8 @@ import {
   chosenEnd,
   canLookAgain,
   chosenQuestion,
+  editedChange,
+  whyNotEdited,
   whyNotAllowed,
   whyNotRefused,
 } from "../store.ts";
@@ -270,6 +272,17 @@ function Answers({
       <span class="hint" id="answer-hint">
         {why ?? (question.kind === "change" && question.hasParts ? countsInWords(counts) : "")}
       </span>
+      {editedChange(state) !== undefined && (
+        <button
+          type="button"
+          aria-keyshortcuts="e"
+          title={whyNotEdited(state)}
+          disabled={whyNotEdited(state) !== undefined}
+          onClick={() => effects.dispatch({ type: "dialog", dialog: "edit" })}
+        >
+          Edit… <kbd>e</kbd>
+        </button>
+      )}
       {offersWider(question) && (
         <button
           type="button"
