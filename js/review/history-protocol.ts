@@ -34,6 +34,14 @@ export interface PastCalls {
   readonly entries: readonly PastCall[];
   /** The newest first. */
   readonly marks: readonly PastMark[];
+  /** The ids of the calls that were made without a question and that nobody has kept. */
+  readonly unreviewed: readonly string[];
+}
+
+/** The answer of `GET history/unreviewed`. */
+export interface UnreviewedCalls {
+  /** The newest first. */
+  readonly calls: readonly PastCall[];
 }
 
 /** The numbers of lines that a call added and removed. */

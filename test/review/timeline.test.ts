@@ -1,7 +1,13 @@
 /** The past over HTTP: calls and marks, what a call changed, marks, and undo. */
 import { describe, expect, it } from "vitest";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
-import type { PastCalls, PastCounts, RowsPage, UndoAnswer } from "../../js/review/history-protocol.ts";
+import type {
+  PastCalls,
+  PastCounts,
+  RowsPage,
+  UndoAnswer,
+  UnreviewedCalls,
+} from "../../js/review/history-protocol.ts";
 import { type Client, logIn, openPlace, type Place } from "./place.ts";
 
 /** Opens a place whose changes are made without a question. */
@@ -133,6 +139,30 @@ describe("a mark from the page", () => {
       expect((await client.post("marks", { name })).status, name).toBe(400);
     expect((await client.post("marks", { name: "x", more: 1 })).status).toBe(400);
     expect((await client.post("marks", {})).status).toBe(400);
+  });
+});
+
+describe("calls that nobody has reviewed", () => {
+  it("are listed until somebody who answers keeps them, and the page is told", async () => {
+    const { ws, hub, page } = await openPlace({ "a.txt": "one\n" }, { confirm: undefined, review: "after" });
+    await ws.call("write_file", { path: "a.txt", content: "two\n" });
+    await ws.call("write_file", { path: "a.txt", content: "three\n" });
+    const [second = "", first = ""] = (await ws.history()).map(({ callId }) => callId);
+    const watcher = await logIn(page, "watch");
+    expect((await read<PastCalls>(watcher, "history")).unreviewed).toEqual([second, first]);
+    expect((await watcher.post("history/keep", { calls: [first] })).status).toBe(403);
+    const client = await logIn(page, "answer", "ana");
+    const told = hub.snapshot({ role: "watch", by: "x" }).state.history;
+    expect(await (await client.post("history/keep", { calls: [first] })).json()).toEqual({ kept: [first] });
+    expect(hub.snapshot({ role: "watch", by: "x" }).state.history).toBeGreaterThan(told);
+    const { calls } = await read<UnreviewedCalls>(client, "history/unreviewed");
+    expect(calls.map(({ callId }) => callId)).toEqual([second]);
+    expect((await client.post("history/keep", { calls: [] })).status).toBe(400);
+    expect((await client.post("history/keep", { calls: [second], by: "ben" })).status).toBe(400);
+    expect((await client.post("history/keep", { calls: ["0000000aa-000000000000"] })).status).toBe(404);
+    // What is put back needs no review any more.
+    await (await logIn(page)).post(`history/${second}/undo`, {});
+    expect((await ws.unreviewed()).calls).toEqual([]);
   });
 });
 

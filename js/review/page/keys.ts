@@ -31,6 +31,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string
   [["u"], "timeline: put back the chosen call"],
   [["b"], "timeline: rewind to the chosen mark, or to before the chosen call"],
   [["v"], "timeline: versions of the file"],
+  [["a"], "timeline: keep the chosen call, so that it counts as reviewed"],
   [["?"], "these keys"],
   [["Esc"], "close a dialog, or choose hunks again"],
 ];

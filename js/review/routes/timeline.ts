@@ -1,7 +1,7 @@
 /** The requests about the past: the calls and marks, what a call changed, marks, and undo. */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { HistoryEntry } from "../../pipeline/past/history.ts";
-import { type Options, optionReader, options, required, text } from "../../schema/option.ts";
+import { list, type Options, optionReader, options, required, text } from "../../schema/option.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { LineTotals } from "../history-protocol.ts";
 import { changesOfPastCall, forgetPastChanges, lineTotalsOf, pastRows } from "../past-changes.ts";
@@ -16,10 +16,18 @@ const readMark = optionReader(NEW_MARK);
 const UNDO: Options<object> = options("Undo", {});
 const readUndo = optionReader(UNDO);
 
+/** The body of `POST history/keep`. */
+const KEEP: Options<{ readonly calls: readonly string[] }> = options("KeptCalls", {
+  calls: required(list(text(), { minItems: 1 })),
+});
+const readKeep = optionReader(KEEP);
+
 /** The requests about the past. */
 export const TIMELINE_ROUTES: readonly ReviewRoute[] = [
   { method: "GET", path: /^history$/u, role: "watch", run: listPast },
   { method: "GET", path: /^history\/counts$/u, role: "watch", run: countLines },
+  { method: "GET", path: /^history\/unreviewed$/u, role: "watch", run: listUnreviewed },
+  { method: "POST", path: /^history\/keep$/u, role: "answer", run: keep },
   { method: "GET", path: /^history\/([^/]+)\/rows$/u, role: "watch", run: rowsOfCall },
   { method: "POST", path: /^history\/([^/]+)\/undo$/u, role: "manage", run: undoCall },
   { method: "POST", path: /^marks$/u, role: "manage", run: makeMark },
@@ -27,8 +35,23 @@ export const TIMELINE_ROUTES: readonly ReviewRoute[] = [
 
 async function listPast(request: RouteRequest): Promise<Response> {
   const ws = attached(request);
-  const [entries, marks] = await Promise.all([ws.history({ unrecorded: true }), ws.marks()]);
-  return json(200, { entries, marks });
+  const [entries, marks, { calls }] = await Promise.all([
+    ws.history({ unrecorded: true }),
+    ws.marks(),
+    ws.unreviewed(),
+  ]);
+  return json(200, { entries, marks, unreviewed: calls.map(({ callId }) => callId) });
+}
+
+async function listUnreviewed(request: RouteRequest): Promise<Response> {
+  return json(200, await attached(request).unreviewed());
+}
+
+async function keep(request: RouteRequest): Promise<Response> {
+  const ws = attached(request);
+  const wanted = readKeep(await bodyOf(request.request));
+  if (wanted === undefined) return refusal(400, "a list of calls is kept");
+  return json(200, { kept: await ws.keep(wanted.calls, { by: request.login.by }) });
 }
 
 /** The maximum number of calls whose lines are counted in one request, and the time after which it ends. */

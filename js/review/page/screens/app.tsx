@@ -12,6 +12,7 @@ import { TimelineScreen } from "./timeline/timeline.tsx";
 import { visibleText } from "../diff/escapes.ts";
 import type { Pane, Screen } from "../store.ts";
 import type { ScreenProps } from "./props.ts";
+import { UnreviewedList } from "./unreviewed.tsx";
 import { WaitingList } from "./waiting.tsx";
 import { WiderDialog } from "./wider/wider.tsx";
 import { WorkspacePicker } from "./workspace-picker.tsx";
@@ -132,6 +133,7 @@ function ReviewScreen({ state, effects, Main }: ScreenProps & MainProps): JSX.El
       <Main class="columns">
         <div class="side">
           <WaitingList state={state} effects={effects} />
+          <UnreviewedList state={state} effects={effects} />
           <LiveCalls state={state} effects={effects} />
         </div>
         <div class="chosen">

@@ -1,19 +1,22 @@
 /** The chosen call or mark of the timeline. */
 import type { ComponentChildren, JSX } from "preact";
-import type { PastCall, PastCalls, PastMark } from "../../../history-protocol.ts";
+import type { PastCalls, PastMark } from "../../../history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageState } from "../../store.ts";
 import type { ScreenProps } from "../props.ts";
 import { useRows } from "./data.ts";
 import { PastDiff } from "./past-diff.tsx";
+import { keepCalls } from "./put-back.ts";
 import {
+  type CallRow,
   clockTime,
   count,
   placeBefore,
   placeOfMark,
   subjectOf,
   type TimelineView,
+  whyNotKept,
   whyNotManaged,
 } from "./view.ts";
 
@@ -21,13 +24,13 @@ import {
 type Show = (change: Partial<TimelineView>) => void;
 
 interface CallDetailProps extends ScreenProps {
-  readonly entry: PastCall;
-  readonly isPutBack: boolean;
+  readonly row: CallRow;
   readonly show: Show;
 }
 
 /** Draws a call: what it changed, who allowed it, and the ways back. */
-export function CallDetail({ entry, isPutBack, state, effects, show }: CallDetailProps): JSX.Element {
+export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.Element {
+  const { entry, isPutBack, isUnreviewed } = row;
   const { tool, callId, agent, time, undoOf, unrecorded } = entry;
   const path = unrecorded === true ? undefined : `history/${encodeURIComponent(callId)}/rows`;
   const rows = useRows(effects, path);
@@ -65,26 +68,25 @@ export function CallDetail({ entry, isPutBack, state, effects, show }: CallDetai
         </p>
       </header>
       {isPutBack && <p class="bar ended">This was put back later.</p>}
+      {isUnreviewed && (
+        <p class="bar ended">This was made without a question, and nobody has reviewed it yet.</p>
+      )}
       {unrecorded === true ? (
         <p class="empty">What this call changed was not recorded, so it cannot be taken back here.</p>
       ) : (
         <PastDiff rows={rows} hunk={state.timeline.hunk} show={show} />
       )}
-      {unrecorded !== true && <CallAnswers entry={entry} state={state} show={show} />}
+      {unrecorded !== true && <CallAnswers row={row} state={state} effects={effects} show={show} />}
     </article>
   );
-}
-
-interface CallAnswersProps {
-  readonly entry: PastCall;
-  readonly state: PageState;
-  readonly show: Show;
 }
 
 /** The number of paths whose versions are offered. */
 const MAX_LISTED_PATHS = 20;
 
-function CallAnswers({ entry, state, show }: CallAnswersProps): JSX.Element {
+function CallAnswers({ row, state, effects, show }: CallDetailProps): JSX.Element {
+  const { entry, isUnreviewed } = row;
+  const whyKept = whyNotKept(state);
   const why = whyNotManaged(state);
   const { paths } = entry;
   const [only = ""] = paths;
@@ -130,6 +132,18 @@ function CallAnswers({ entry, state, show }: CallAnswersProps): JSX.Element {
       >
         Rewind to before this… <kbd>b</kbd>
       </button>
+      {isUnreviewed && (
+        <button
+          type="button"
+          class="allow"
+          disabled={whyKept !== undefined}
+          title={whyKept}
+          aria-keyshortcuts="a"
+          onClick={() => void keepCalls(effects, [entry], show)}
+        >
+          Keep <kbd>a</kbd>
+        </button>
+      )}
     </footer>
   );
 }

@@ -101,6 +101,7 @@ export function EntryList({ rows, chosen, effects, onChoose }: EntryListProps): 
                 <CallRow
                   entry={row.entry}
                   isPutBack={row.isPutBack}
+                  isUnreviewed={row.isUnreviewed}
                   undone={row.undone}
                   totals={row.entry.unrecorded === true ? undefined : counts.get(row.entry.callId)}
                 />
@@ -157,12 +158,13 @@ function MarkRow({ mark: { name, time, agent } }: { readonly mark: PastMark }): 
 interface CallRowProps {
   readonly entry: PastCall;
   readonly isPutBack: boolean;
+  readonly isUnreviewed: boolean;
   readonly undone: string | undefined;
   /** Undefined until the lines are counted, null where they are not known. */
   readonly totals: LineTotals | null | undefined;
 }
 
-function CallRow({ entry, isPutBack, undone, totals }: CallRowProps): JSX.Element {
+function CallRow({ entry, isPutBack, isUnreviewed, undone, totals }: CallRowProps): JSX.Element {
   const { tool, time, paths, agent, unrecorded } = entry;
   const [first = ""] = paths;
   const slash = first.lastIndexOf("/");
@@ -193,6 +195,7 @@ function CallRow({ entry, isPutBack, undone, totals }: CallRowProps): JSX.Elemen
             undo of <SafeText text={undone} />
           </span>
         )}
+        {isUnreviewed && <span class="tag unreviewed">unreviewed</span>}
         {isPutBack && <span class="tag">put back</span>}
         {unrecorded === true && <span class="tag">cannot be taken back here</span>}
       </span>

@@ -37,7 +37,8 @@ const ENTRIES: readonly PastCall[] = [
 
 const MARKS: readonly PastMark[] = [{ name: "before tests", time: at("12:01:30") }];
 
-const PAST: PastCalls = { entries: ENTRIES, marks: MARKS };
+const PAST: PastCalls = { entries: ENTRIES, marks: MARKS, unreviewed: [] };
+const UNREVIEWED: PastCalls = { ...PAST, unreviewed: ["call-8", "call-7"] };
 
 const COUNTS: PastCounts = {
   counts: {
@@ -146,6 +147,7 @@ const MANY: PastCalls = {
     agent: index % 3 === 0 ? "reviewer" : "main",
   })),
   marks: MARKS,
+  unreviewed: [],
 };
 
 /** Returns the states of the timeline. `ready` is the page with the timeline open. */
@@ -184,6 +186,9 @@ export function timelineStates(ready: PageState): Readonly<Record<string, PageSt
     }),
     "timeline-rewind-gone": showing({ rewind: { to: "forgotten", label: "“forgotten”" } }),
     "timeline-versions": showing({ chosen: "call-3", file: { path: "README.md" } }),
+    "timeline-unreviewed": showing({ chosen: "call-8", isUnreviewed: true }),
+    "timeline-keep": showing({ chosen: "call-8", dialog: "keep" }),
+    unreviewed: { ...attached, screen: "review" },
     "timeline-many": showing({ part: "list", chosen: "many-3" }),
     "timeline-hostile": showing({ chosen: "hostile" }),
   };
@@ -217,7 +222,11 @@ export const TIMELINE_ANSWERS: Readonly<Record<string, object>> = {
     pages: [rowsOf("/repo/README.md", ["-one", "-two", "-three", " four"])],
   },
   "rewind/rows": REFUND,
-  "timeline-empty:history": { entries: [], marks: [] },
+  "history/unreviewed": { calls: [] },
+  "timeline-unreviewed:history": UNREVIEWED,
+  "timeline-keep:history": UNREVIEWED,
+  "unreviewed:history/unreviewed": { calls: ENTRIES.slice(0, 2) },
+  "timeline-empty:history": { entries: [], marks: [], unreviewed: [] },
   "timeline-many:history": MANY,
   "timeline-many:history/counts": { counts: {} },
   "history/many-3/rows": REFUND,
@@ -226,6 +235,7 @@ export const TIMELINE_ANSWERS: Readonly<Record<string, object>> = {
       { callId: "hostile", tool: "write_file", time: at("12:05:10"), paths: [HOSTILE], agent: "<b>" },
     ],
     marks: [],
+    unreviewed: [],
   },
   "history/hostile/rows": { pages: [rowsOf(`/repo/${HOSTILE}`, ["-\u202eone", "+</script>two"])] },
 };

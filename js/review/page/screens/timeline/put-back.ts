@@ -1,5 +1,5 @@
 /** Puts back what a call has changed. */
-import type { UndoAnswer, UndoConflict } from "../../../history-protocol.ts";
+import type { PastCall, UndoAnswer, UndoConflict } from "../../../history-protocol.ts";
 import { ResponseError } from "../../../transport.ts";
 import type { PageEffects } from "../props.ts";
 import { count, type PutBackFailure, type TimelineView } from "./view.ts";
@@ -18,6 +18,20 @@ export async function putBack(
     show({ ...closed, done, failure: undefined, chosen: undone.callId });
   } catch (error) {
     show({ ...closed, done: undefined, failure: failureOf(error, "Not put back") });
+  }
+}
+
+/** Keeps calls, so that they count as reviewed. */
+export async function keepCalls(
+  effects: PageEffects,
+  calls: readonly PastCall[],
+  show: (change: Partial<TimelineView>) => void,
+): Promise<void> {
+  try {
+    await effects.send("history/keep", { calls: calls.map(({ callId }) => callId) });
+    show({ dialog: undefined, failure: undefined, done: undefined });
+  } catch (error) {
+    show({ dialog: undefined, failure: failureOf(error, "Not kept") });
   }
 }
 

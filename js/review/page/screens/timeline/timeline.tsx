@@ -8,8 +8,10 @@ import type { ScreenProps } from "../props.ts";
 import { CallDetail, MarkDetail } from "./detail.tsx";
 import { useSlowly } from "./data.ts";
 import { EntryList } from "./entry-list.tsx";
+import { KeepDialog } from "./keep-dialog.tsx";
 import { MarkDialog } from "./mark-dialog.tsx";
 import { PutBackDialog } from "./put-back-dialog.tsx";
+import { keepCalls } from "./put-back.ts";
 import { RewindView } from "./rewind-view.tsx";
 import { type TimelineKeys, useTimelineKeys } from "./timeline-keys.ts";
 import { VersionsView } from "./versions-view.tsx";
@@ -21,6 +23,8 @@ import {
   type TimelineRow,
   timelineRows,
   type TimelineView,
+  unreviewedCalls,
+  whyNotKept,
   whyNotManaged,
 } from "./view.ts";
 
@@ -32,15 +36,17 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
   const show = (change: Partial<TimelineView>): void => effects.dispatch({ type: "timeline", change });
   const rows = useMemo(
     () => (past.data === undefined ? [] : timelineRows(past.data, view)),
-    [past.data, view.agent, view.path],
+    [past.data, view.agent, view.path, view.isUnreviewed],
   );
   // The newest call that was there when the screen was opened stays chosen when others come.
   const chosen = rows.find(({ key }) => key === view.chosen) ?? rows[0];
   useEffect(() => {
-    if (view.chosen === undefined && chosen !== undefined) show({ chosen: chosen.key });
+    // Not at once: an effect that draws the page again at once would run again itself.
+    if (view.chosen === undefined && chosen !== undefined) queueMicrotask(() => show({ chosen: chosen.key }));
   }, [view.chosen, chosen?.key]);
   const choose = (key: string): void => show({ ...NOTHING_OPEN, chosen: key, part: "detail" });
   const why = whyNotManaged(state);
+  const unreviewed = unreviewedCalls(rows);
   const place = placeOf(chosen);
   const isEntry = chosen !== undefined && "entry" in chosen && chosen.entry.unrecorded !== true;
 
@@ -55,6 +61,12 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
     m: () => why === undefined && show({ dialog: "mark" }),
     u: () => why === undefined && isEntry && show({ dialog: "put-back" }),
     b: () => why === undefined && place !== undefined && show({ rewind: place, hunk: 0 }),
+    a: () =>
+      whyNotKept(state) === undefined &&
+      chosen !== undefined &&
+      "entry" in chosen &&
+      chosen.isUnreviewed &&
+      void keepCalls(effects, [chosen.entry], show),
     v: () => onlyPath !== undefined && show({ file: { path: onlyPath }, hunk: 0 }),
     Escape: () => show({ part: "list" }),
   };
@@ -86,6 +98,32 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
           </button>
         </header>
         <Filters view={view} past={past.data} show={show} />
+        {(view.isUnreviewed || unreviewed.length > 0) && (
+          <div class="tl-unreviewed">
+            <label class="choice">
+              <input
+                type="checkbox"
+                checked={view.isUnreviewed}
+                onChange={({ currentTarget }) =>
+                  show({ isUnreviewed: currentTarget.checked, chosen: undefined })
+                }
+              />
+              Unreviewed only
+            </label>
+            <span class="badge">{unreviewed.length}</span>
+            <span class="spacer" />
+            {unreviewed.length > 1 && (
+              <button
+                type="button"
+                disabled={whyNotKept(state) !== undefined}
+                title={whyNotKept(state)}
+                onClick={() => show({ dialog: "keep" })}
+              >
+                Keep all of these {unreviewed.length}…
+              </button>
+            )}
+          </div>
+        )}
         {past.failure !== undefined && (
           <p class="bar failure">The history could not be loaded: {past.failure}</p>
         )}
@@ -103,6 +141,7 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
         <Detail chosen={chosen} past={past.data} state={state} effects={effects} show={show} />
       </div>
       {view.dialog === "mark" && <MarkDialog effects={effects} show={show} />}
+      {view.dialog === "keep" && <KeepDialog calls={unreviewed} effects={effects} show={show} />}
       {view.dialog === "put-back" && chosen !== undefined && "entry" in chosen && (
         <PutBackDialog entry={chosen.entry} effects={effects} show={show} />
       )}
@@ -124,7 +163,7 @@ function Detail({ chosen, past, state, effects, show }: DetailProps): JSX.Elemen
   if (past === undefined || chosen === undefined) return null;
   if (file !== undefined) return <VersionsView key={file.path} file={file} past={past} {...shared} />;
   if ("mark" in chosen) return <MarkDetail mark={chosen.mark} past={past} {...shared} />;
-  return <CallDetail key={chosen.key} entry={chosen.entry} isPutBack={chosen.isPutBack} {...shared} />;
+  return <CallDetail key={chosen.key} row={chosen} {...shared} />;
 }
 
 interface FilterProps {
@@ -165,7 +204,8 @@ function Filters({ view: { agent, path }, past, show }: FilterProps): JSX.Elemen
   );
 }
 
-function NoRows({ view: { agent, path } }: { readonly view: TimelineView }): JSX.Element {
+function NoRows({ view: { agent, path, isUnreviewed } }: { readonly view: TimelineView }): JSX.Element {
+  if (isUnreviewed) return <p class="none">Every call is reviewed.</p>;
   if (agent !== undefined || path !== "") return <p class="none">No call fits this choice.</p>;
   return (
     <div class="empty">

@@ -41,11 +41,13 @@ export interface TimelineView {
   readonly agent: string | undefined;
   /** A part of the paths of the listed calls; empty for all. */
   readonly path: string;
+  /** True to list only calls that nobody has kept yet. */
+  readonly isUnreviewed: boolean;
   /** The number of the marked hunk. */
   readonly hunk: number;
   /** The part that a narrow page shows. */
   readonly part: "list" | "detail";
-  readonly dialog: "mark" | "put-back" | undefined;
+  readonly dialog: "mark" | "put-back" | "keep" | undefined;
   readonly rewind: RewindPlace | undefined;
   readonly file: ShownFile | undefined;
   readonly done: PutBack | undefined;
@@ -57,6 +59,7 @@ export const FIRST_TIMELINE: TimelineView = {
   chosen: undefined,
   agent: undefined,
   path: "",
+  isUnreviewed: false,
   hunk: 0,
   part: "list",
   dialog: undefined,
@@ -75,24 +78,28 @@ export const NOTHING_OPEN: Partial<TimelineView> = {
   failure: undefined,
 };
 
+/** A call in the list. */
+export interface CallRow {
+  readonly key: string;
+  readonly entry: PastCall;
+  /** True when a later undo has taken it back. */
+  readonly isPutBack: boolean;
+  /** True when it was made without a question and nobody has kept it. */
+  readonly isUnreviewed: boolean;
+  /** The tool of the call that this one undid, if that is still in the history. */
+  readonly undone?: string | undefined;
+}
+
 /** One row of the list. */
-export type TimelineRow =
-  | {
-      readonly key: string;
-      readonly entry: PastCall;
-      /** True when a later undo has taken it back. */
-      readonly isPutBack: boolean;
-      /** The tool of the call that this one undid, if that is still in the history. */
-      readonly undone?: string | undefined;
-    }
-  | { readonly key: string; readonly mark: PastMark };
+export type TimelineRow = CallRow | { readonly key: string; readonly mark: PastMark };
 
 /** Returns the rows of the list, the newest first. Marks are listed whatever the filter is. */
 export function timelineRows(
-  { entries, marks }: PastCalls,
-  { agent, path }: Pick<TimelineView, "agent" | "path">,
+  { entries, marks, unreviewed }: PastCalls,
+  { agent, path, isUnreviewed: onlyUnreviewed }: Pick<TimelineView, "agent" | "path" | "isUnreviewed">,
 ): readonly TimelineRow[] {
   const undone = undoneCalls(entries);
+  const waiting = new Set(unreviewed);
   const tools = new Map(entries.map(({ callId, tool }) => [callId, tool]));
   const wanted = path.trim().toLowerCase();
   const rows: TimelineRow[] = [];
@@ -106,7 +113,15 @@ export function timelineRows(
     if (agent !== undefined && (entry.agent ?? "") !== agent) continue;
     if (wanted !== "" && !entry.paths.some((one) => one.toLowerCase().includes(wanted))) continue;
     const isPutBack = undone.has(entry.callId);
-    rows.push({ key: keyOfCall(entry), entry, isPutBack, undone: tools.get(entry.undoOf ?? "") });
+    const isUnreviewed = entry.unrecorded !== true && waiting.has(entry.callId);
+    if (onlyUnreviewed && !isUnreviewed) continue;
+    rows.push({
+      key: keyOfCall(entry),
+      entry,
+      isPutBack,
+      isUnreviewed,
+      undone: tools.get(entry.undoOf ?? ""),
+    });
   }
   addMarks("");
   return rows;
@@ -168,6 +183,23 @@ export function clockTime(time: string): string {
 /** Returns a number with its noun. */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Returns the listed calls that nobody has kept yet. */
+export function unreviewedCalls(rows: readonly TimelineRow[]): readonly PastCall[] {
+  return rows.flatMap((row) => ("entry" in row && row.isUnreviewed ? [row.entry] : []));
+}
+
+/** Returns why this person cannot keep calls now; undefined if that is possible. */
+export function whyNotKept({
+  role,
+  connection,
+}: {
+  readonly role: string;
+  readonly connection: string;
+}): string | undefined {
+  if (connection !== "live") return "There is no connection to the server.";
+  return role === "watch" ? "This login may only watch." : undefined;
 }
 
 /** Returns why this person cannot change the files or the history now; undefined if that is possible. */

@@ -1,0 +1,51 @@
+/** The dialog that keeps several calls: it lists them all. */
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { PastCall } from "../../../history-protocol.ts";
+import { SafeText } from "../../diff/text.tsx";
+import { Dialog } from "../dialog.tsx";
+import type { PageEffects } from "../props.ts";
+import { keepCalls } from "./put-back.ts";
+import { clockTime, count, subjectOf, type TimelineView } from "./view.ts";
+
+interface KeepDialogProps {
+  readonly calls: readonly PastCall[];
+  readonly effects: PageEffects;
+  show(change: Partial<TimelineView>): void;
+}
+
+/** Draws the dialog. What is listed when it is opened is what is kept. */
+export function KeepDialog({ calls, effects, show }: KeepDialogProps): JSX.Element {
+  const [listed] = useState(calls);
+  const [isSending, setSending] = useState(false);
+  const close = (): void => show({ dialog: undefined });
+  return (
+    <Dialog title={`Keep ${count(listed.length, "call")}?`} onClose={close}>
+      <p>They have been made already, and count as reviewed afterwards:</p>
+      <ul class="tl-named">
+        {listed.map((call) => (
+          <li key={call.callId}>
+            <SafeText text={`${clockTime(call.time)} ${call.tool} ${subjectOf(call)}`} />
+          </li>
+        ))}
+      </ul>
+      <div class="answers">
+        <button type="button" onClick={close}>
+          Cancel <kbd>Esc</kbd>
+        </button>
+        <span class="spacer" />
+        <button
+          type="button"
+          class="allow"
+          disabled={isSending}
+          onClick={() => {
+            setSending(true);
+            void keepCalls(effects, listed, show);
+          }}
+        >
+          Keep all of these {listed.length}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
