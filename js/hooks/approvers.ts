@@ -58,7 +58,7 @@ export function oneOf(approvers: readonly Confirm[]): Confirm | undefined {
  * Requires this number of approvers to agree; they are asked at the same time, and the answer is
  * final as soon as it can no longer change. An approver who does not answer counts neither way, so
  * the question stays open; see {@link within}. Approvers cannot change the content or approve more
- * than the one call.
+ * than the one call. Of several approvals with the same name in `by`, one counts.
  *
  * @throws FilewrightError INVALID_ARGUMENT when the number cannot be reached
  */
@@ -76,7 +76,8 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
     const scopes = details.scopes.filter(({ outcome }) => outcome === "proceed_once" || outcome === "cancel");
     const shown = { ...details, scopes, signal: eitherSignal(stop.signal, details.signal) };
     const reasons: string[] = [];
-    let [yes, no] = [0, 0];
+    const names = new Set<string>();
+    let [yes, no, repeated] = [0, 0, 0];
     return new Promise<ConfirmReply>((resolve) => {
       const settle = (reply: ConfirmReply): void => {
         resolve(reply);
@@ -84,14 +85,22 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
       };
       for (const approver of approvers) {
         void askApprover(approver, shown).then((reply) => {
-          if (isApprovingReply(reply)) yes += 1;
-          else {
+          const by = reply.payload?.by;
+          if (isApprovingReply(reply)) {
+            if (by !== undefined && names.has(by)) repeated += 1;
+            else yes += 1;
+            if (by !== undefined) names.add(by);
+          } else {
             no += 1;
             if (reply.payload?.reason !== undefined) reasons.push(reply.payload.reason);
           }
-          if (yes >= needed) settle({ outcome: "proceed_once" });
-          else if (no > approvers.length - needed) {
-            const reason = [`${no} of ${approvers.length} approvers refused`, ...reasons].join("; ");
+          if (yes >= needed) {
+            const payload = names.size === 0 ? undefined : { by: [...names].join(" and ") };
+            settle({ outcome: "proceed_once", payload });
+          } else if (no + repeated > approvers.length - needed) {
+            const refused = `${no} of ${approvers.length} approvers refused`;
+            const same = repeated === 0 ? [] : ["several approvals came from the same person"];
+            const reason = [refused, ...same, ...reasons].join("; ");
             settle({ outcome: "cancel", payload: { reason } });
           }
         });

@@ -23,6 +23,7 @@ import {
   type ShownChange,
   shownChangesOf,
 } from "./changes.ts";
+import { jointAnswersOf } from "./joint.ts";
 import type { ReviewLogin } from "./login.ts";
 import { grantOfChoice, lastingReply, scopeOfChoice, widerOfferOf } from "./wider.ts";
 import type {
@@ -63,7 +64,7 @@ const checkOptions = optionChecker("reviewHub", REVIEW_HUB_OPTIONS);
  * changed since the question was asked.
  */
 export type AnswerEffect =
-  | { readonly effect: "taken" | "wrong" | "changed" | "stale" | "unknown" }
+  | { readonly effect: "taken" | "wrong" | "changed" | "stale" | "repeated" | "unknown" }
   | { readonly effect: "settled"; readonly outcome: ReviewOutcome | "withdrawn"; readonly by?: string };
 
 /** The state of a review page, and the two sides that it connects: a workspace and the pages. */
@@ -227,6 +228,8 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
       const { pending } = one;
       if (pending.kind === "change" && answer.digest !== pending.details.digest) return { effect: "changed" };
       const isStale = log.state().waiting.some((question) => question.id === id && question.stale === true);
+      if (answer.outcome === "allow" && jointAnswersOf(log.state(), one.question)?.allowedBy.includes(by))
+        return { effect: "repeated" };
       if (isStale && answer.outcome.startsWith("allow")) return { effect: "stale" };
       const reply =
         pending.kind === "change"

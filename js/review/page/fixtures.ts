@@ -326,6 +326,16 @@ export const STATES: Readonly<Record<string, PageState>> = {
       settled: [{ question: QUESTION, outcome: "allow", by: "ben", at: NOW - 3000 }],
     },
   },
+  joint: {
+    ...READY,
+    review: {
+      ...REVIEW,
+      waiting: [{ ...QUESTION, callId: "c5" }, PATCH],
+      settled: [
+        { question: { ...QUESTION, id: "q0", callId: "c5" }, outcome: "allow", by: "ben", at: NOW - 3000 },
+      ],
+    },
+  },
   withdrawn: {
     ...READY,
     review: {

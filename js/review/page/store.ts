@@ -26,6 +26,7 @@ import type {
   ReviewState,
   SettledQuestion,
 } from "../protocol.ts";
+import { jointAnswersOf } from "../joint.ts";
 import { applyEvent, EMPTY_STATE } from "../state.ts";
 import { FIRST_TIMELINE, type TimelineView } from "./screens/timeline/view.ts";
 import type { WiderDraft } from "./screens/wider/draft.ts";
@@ -283,6 +284,8 @@ export function whyNotAllowed(state: PageState): string | undefined {
   const refused = whyNotRefused(state);
   if (refused !== undefined) return refused;
   const question = chosenQuestion(state) as ReviewQuestion;
+  if (jointAnswersOf(state.review, question)?.allowedBy.includes(state.by) === true)
+    return "You have allowed this; another person must, too.";
   if (question.stale === true) return "A file has changed since the question was asked.";
   if (question.kind === "directory") return undefined;
   if (question.incomplete !== undefined) return "The question does not show the whole change.";

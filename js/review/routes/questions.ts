@@ -86,6 +86,8 @@ async function answerQuestion({ hub, request, login, captures: [id = ""] }: Rout
       return refusal(400, "the answer is not one of those offered");
     case "changed":
       return json(409, { error: "the answer is for another question", reason: "changed" });
+    case "repeated":
+      return json(409, { error: "you have allowed this, and another person must, too", reason: "repeated" });
     case "stale":
       return json(409, { error: "a file has changed since the question was asked", reason: "stale" });
     case "unknown":

@@ -5,6 +5,7 @@ import type { ChoiceCounts } from "../choice.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { compareWithSeen, type Comparison, type HunkNews } from "../seen.ts";
 import { SafeText } from "../diff/text.tsx";
+import { jointAnswersOf } from "../../joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
 import {
   canChooseParts,
@@ -35,6 +36,7 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
     <article class="question" part="question" aria-labelledby="question-head">
       <Head question={question} />
       {end !== undefined && <Ended end={end} />}
+      {end === undefined && <Joint state={state} question={question} />}
       {end === undefined && question.stale === true && (
         <div class="bar warning with-action">
           <p class="bar-text">
@@ -155,6 +157,27 @@ const OUTCOME_WORDS = {
   look_again: "looked again at",
   withdrawn: "withdrawn",
 } as const;
+
+/** Says that several people are asked, and who of them has allowed. */
+function Joint({
+  state,
+  question,
+}: Pick<ScreenProps, "state"> & { readonly question: ReviewQuestion }): JSX.Element | null {
+  const joint = jointAnswersOf(state.review, question);
+  if (joint === undefined) return null;
+  const { questions, allowedBy } = joint;
+  return (
+    <p class="bar ended">
+      {allowedBy.length} of {questions} have allowed this
+      {allowedBy.length > 0 && (
+        <>
+          : <SafeText text={allowedBy.join(", ")} />
+        </>
+      )}
+      . The same person counts once.
+    </p>
+  );
+}
 
 function Ended({ end: { outcome, by, at } }: { readonly end: SettledQuestion }): JSX.Element {
   return (

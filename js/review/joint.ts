@@ -1,0 +1,25 @@
+/** Questions that one call asks several people, as `quorum` does: how many there are, and who has allowed them. */
+import type { ReviewQuestion, ReviewState } from "./protocol.ts";
+
+/** The answers to the questions of one call about one content. */
+export interface JointAnswers {
+  /** The number of questions that wait or were allowed. */
+  readonly questions: number;
+  /** The names of those who allowed one of them. */
+  readonly allowedBy: readonly string[];
+}
+
+/** Returns the answers to all questions of the same call; undefined for a question that is the only one. */
+export function jointAnswersOf(
+  { waiting, settled }: Pick<ReviewState, "waiting" | "settled">,
+  question: ReviewQuestion,
+): JointAnswers | undefined {
+  if (question.kind !== "change" || question.callId === undefined) return undefined;
+  const { callId, digest } = question;
+  const isSame = (one: ReviewQuestion): boolean =>
+    one.kind === "change" && one.callId === callId && one.digest === digest;
+  const allowed = settled.filter((one) => one.outcome === "allow" && isSame(one.question));
+  const questions = waiting.filter(isSame).length + allowed.length;
+  if (questions < 2) return undefined;
+  return { questions, allowedBy: [...new Set(allowed.flatMap(({ by }) => (by === undefined ? [] : [by])))] };
+}
