@@ -6,7 +6,8 @@ import type { Preset } from "../../presets/preset.ts";
 import type { Tool } from "../../tools/lib/tool.ts";
 import { undoTool } from "../../tools/undo.ts";
 import { type HistoryEntry, type ToolDefinition, toolsFor, type Workspace } from "../../workspace/index.ts";
-import { type Command, type CommandReport, VALUE_OPTION } from "../command.ts";
+import { type Command, type CommandReport, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
+import { reportKept, reportUnreviewed } from "./history-review.ts";
 import { type ChangeDetail, changeDetailsOf, singleToolPreset } from "../history-details.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { escapeForTerminal } from "../person/style.ts";
@@ -22,28 +23,46 @@ export const HISTORY_COMMANDS: readonly Command[] = [
   {
     name: "history",
     summary: "list the changes that can be undone, or show one",
-    usage: "filewright history [show ID] [--agent NAME] [--path PATH] [--since WHEN] [--limit N]",
+    usage:
+      "filewright history [show ID | unreviewed | keep ID... | keep --all] [--by NAME] [--agent NAME] [--path PATH] [--since WHEN] [--limit N]",
     about:
-      "Newest first: the id for undo, the time in UTC, the tool and the agent, the lines added and removed, the paths. Lists the changes of all programs with this working directory. Lines are counted if the contents are still known. show prints the diff of one change; the beginning of an ID suffices.",
-    options: { limit: VALUE_OPTION, path: VALUE_OPTION, since: VALUE_OPTION },
+      "Newest first: the id for undo, the time in UTC, the tool and the agent, the lines added and removed, the paths. Lists the changes of all programs with this working directory. Lines are counted if the contents are still known. show prints the diff of one change; the beginning of an ID suffices. unreviewed lists the changes that were made without a question and that nobody has kept; keep says that a person has looked at them.",
+    options: {
+      limit: VALUE_OPTION,
+      path: VALUE_OPTION,
+      since: VALUE_OPTION,
+      all: FLAG_OPTION,
+      by: VALUE_OPTION,
+    },
     help: [
       ["--limit N", `how many (default: ${DEFAULT_SHOWN_CHANGES})`],
       ["--agent NAME", "only the changes of this agent"],
       ["--path PATH", "only changes of this file, or below this directory"],
+      ["--all", "with keep: every unreviewed change"],
+      ["--by NAME", "with keep: the person, for the log (default: the user)"],
       ["--since WHEN", "only later ones: 30m, 2h, 3d, a time of today (13:00), or a date"],
     ],
     examples: [
       ["filewright history", "the changes in this directory"],
       ["filewright history --since 2h --agent helper", "the changes of one agent in the last two hours"],
       ["filewright history show 0mf3k2p9a", "the diff of one change"],
+      ["filewright history unreviewed", "the changes that nobody has kept"],
+      ["filewright history keep --all", "keeps all of them"],
       ["filewright history --json", "for programs"],
     ],
-    takes: [0, 2],
+    takes: [0, 1000],
     pages: true,
     async report(ws, parsed) {
       const { positionals, values } = parsed;
       const limit = Number(values["limit"] ?? DEFAULT_SHOWN_CHANGES);
       if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--limit must be 1 or more");
+      const [verb, ...ids] = positionals;
+      if (verb === "keep") return reportKept(ws, ids, parsed);
+      if (values["all"] !== undefined || values["by"] !== undefined)
+        throw new UsageError("--all and --by belong to history keep");
+      if (positionals.length > 2) throw new UsageError("history takes one change");
+      if (verb === "unreviewed" && ids.length === 0)
+        return reportUnreviewed(ws, (entry) => tableCellsOf(entry, undefined));
       const all = await ws.history();
       if (positionals[0] !== undefined) return showChange(ws, all, positionals);
       const wanted = all.filter(changeFilterOf(values));

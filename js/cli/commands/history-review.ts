@@ -1,0 +1,48 @@
+/** `history unreviewed` and `history keep`: the changes that were made without a question, and that a person keeps. */
+import process from "node:process";
+import { escapeControls } from "../../engine/escape.ts";
+import { makeError } from "../../engine/errors.ts";
+import type { HistoryEntry, Workspace } from "../../workspace/index.ts";
+import type { CommandReport } from "../command.ts";
+import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
+import { formatTable } from "../streams.ts";
+
+/** Returns the table of the changes that nobody has kept. */
+export async function reportUnreviewed(
+  ws: Workspace,
+  cellsOf: (entry: HistoryEntry) => readonly string[],
+): Promise<CommandReport> {
+  const found = await ws.unreviewed();
+  const lines =
+    found.calls.length === 0 ? ["Nothing is unreviewed."] : [formatTable(found.calls.map(cellsOf))];
+  if (found.forgottenBefore !== undefined)
+    lines.push(`! the history has forgotten changes before ${found.forgottenBefore}`);
+  return { text: lines.join("\n"), data: found };
+}
+
+/** Keeps the changes with these ids, or their beginnings; with `--all` every unreviewed one. @throws UsageError, NOT_FOUND */
+export async function reportKept(
+  ws: Workspace,
+  typed: readonly string[],
+  { values }: Pick<ParsedCommandLine, "values">,
+): Promise<CommandReport> {
+  const isAll = values["all"] === true;
+  if (isAll === typed.length > 0)
+    throw new UsageError("history keep needs the ids of changes, or --all; history unreviewed lists them");
+  const { calls } = await ws.unreviewed();
+  const ids = isAll ? calls.map(({ callId }) => callId) : typed.map((id) => callIdOf(calls, id));
+  const by = String(values["by"] ?? process.env["USER"] ?? "command line");
+  const kept = ids.length === 0 ? [] : await ws.keep(ids, { by });
+  const noun = kept.length === 1 ? "change" : "changes";
+  return { text: `Kept ${kept.length} ${noun}.`, data: { kept, by } };
+}
+
+function callIdOf(calls: readonly HistoryEntry[], typed: string): string {
+  const found = calls.filter(({ callId }) => callId.startsWith(typed));
+  if (found.length > 1)
+    throw new UsageError(`several ids begin with '${escapeControls(typed)}'; give more of it`);
+  const [call] = found;
+  if (call !== undefined) return call.callId;
+  const message = `There is no unreviewed change '${escapeControls(typed).slice(0, 80)}'; history unreviewed lists them.`;
+  throw makeError("NOT_FOUND", message, { complete: true });
+}
