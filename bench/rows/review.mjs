@@ -102,12 +102,12 @@ async function* costRows(browser, modules) {
     for (let at = 0; at < 3; at++) await ws.call("read_file", { path: `file${at}.txt` });
     await ws.call("grep", { pattern: "line 399" });
     edits += 1;
-    const edit = { old_string: "line 7 of", new_string: `line 7 (${edits}) of` };
+    const edit = { old_text: "line 7 of", new_text: `line 7 (${edits}) of` };
     await ws.call("edit_file", { path: "file0.txt", ...edit });
     await ws.call("edit_file", {
       path: "file0.txt",
-      old_string: edit.new_string,
-      new_string: edit.old_string,
+      old_text: edit.new_text,
+      new_text: edit.old_text,
     });
     // A model thinks between its calls; here the streams get their turn.
     await new Promise((done) => setTimeout(done, 1));

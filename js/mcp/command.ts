@@ -47,6 +47,7 @@ export const SERVER_OPTIONS: OptionTable = {
   "read-only-root": REPEATABLE_OPTION,
   ask: FLAG_OPTION,
   review: VALUE_OPTION,
+  "review-wait": VALUE_OPTION,
   ...SETTING_OPTIONS,
   grace: VALUE_OPTION,
   "log-level": VALUE_OPTION,
@@ -55,6 +56,8 @@ export const SERVER_OPTIONS: OptionTable = {
 
 /** The default port of `filewright serve`, to which `filewright approve` connects. */
 export const DEFAULT_PORT = 4747;
+/** The longest time for which a call may wait for the review page, in seconds. */
+const MAX_REVIEW_WAIT_S = 86_400;
 /** The highest port. */
 export const MAX_PORT = 65_535;
 /** The default number of seconds for which running calls may continue after a server has begun to shut down. */
@@ -118,6 +121,7 @@ export async function serveOptionsOf(
     readOnly: flags["read-only"] === true,
     ask,
     review,
+    reviewWaitMs: reviewWaitOf(flags["review-wait"], review),
     graceMs: gracePeriodOf(flags["grace"], server.graceSeconds) * 1000,
     logLevel: logLevelOf(flags["log-level"]) ?? server.logLevel ?? "info",
     tools,
@@ -216,6 +220,15 @@ function reviewPortOf(given: unknown): number | undefined {
   const port = parseIntegerOption(given, "review");
   if (port === undefined || (port >= 0 && port <= MAX_PORT)) return port;
   throw new UsageError(`--review takes a port from 0 to ${MAX_PORT}, not ${port}`);
+}
+
+/** Returns how long a call waits for the page, in milliseconds; undefined for the default. @throws UsageError */
+function reviewWaitOf(given: unknown, review: number | undefined): number | undefined {
+  const seconds = parseIntegerOption(given, "review-wait");
+  if (seconds === undefined) return undefined;
+  if (review === undefined) throw new UsageError("--review-wait needs --review");
+  if (seconds >= 1 && seconds <= MAX_REVIEW_WAIT_S) return seconds * 1000;
+  throw new UsageError(`--review-wait takes whole seconds, from 1 to ${MAX_REVIEW_WAIT_S}`);
 }
 
 /**

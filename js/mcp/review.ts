@@ -25,13 +25,21 @@ export interface ServedReview {
   show(port: number, log: WriteLogLine): SharedPage;
 }
 
+/** The options of {@link serverReview}. */
+interface ServerReviewOptions {
+  /** The queue in which the questions wait. Default: a new one. */
+  readonly queue?: ApprovalQueue | undefined;
+  /** How long a call waits before it is parked, in milliseconds. Default 45,000. */
+  readonly reviewWait?: number | undefined;
+}
+
 /** Creates the questions of a server, which nobody sees before {@link ServedReview.show}. */
-export function serverReview(subject: string, queue?: ApprovalQueue): ServedReview {
+export function serverReview(subject: string, { queue, reviewWait }: ServerReviewOptions = {}): ServedReview {
   const hub = reviewHub({ subject, queue });
   let detach = (): void => {};
   return {
     hub,
-    confirm: parking(hub.confirm),
+    confirm: parking(hub.confirm, { reviewWait }),
     attach(workspace) {
       detach();
       detach = hub.attach(workspace);

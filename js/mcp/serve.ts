@@ -174,7 +174,7 @@ async function loadMetrics(): Promise<ServerMetrics> {
 /** Creates the review of a queue, and its page on the server's own port. */
 async function loadReview(
   queue: ApprovalQueue,
-  { roots }: HttpServeOptions,
+  { roots, reviewWaitMs }: HttpServeOptions,
   hosts: readonly string[],
 ): Promise<ServedReview & Pick<ReviewHandler, "handle">> {
   const [{ serverReview }, { makeReviewHandler }, { pageFile }] = await Promise.all([
@@ -182,7 +182,7 @@ async function loadReview(
     import("../review/http.ts"),
     import("../review/page-files.node.ts"),
   ]);
-  const review = serverReview(roots.map(({ path }) => path).join(", "), queue);
+  const review = serverReview(roots.map(({ path }) => path).join(", "), { queue, reviewWait: reviewWaitMs });
   return { ...review, handle: makeReviewHandler(review.hub, { hosts, file: pageFile }).handle };
 }
 

@@ -62,6 +62,10 @@ const SERVER_HELP: readonly OptionHelp[] = [
     "--review[=PORT]",
     `changes wait until a person answers on the review page (port ${DEFAULT_REVIEW_PORT}); see filewright review`,
   ],
+  [
+    "--review-wait SECONDS",
+    "how long a call waits for the page (45); then the client is told to call again, which finds the answer",
+  ],
   ...SETTING_HELP,
   ["--grace SECONDS", `how long running calls may continue after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
   ["--log-level LEVEL", "the least urgent messages on standard error: debug, info (the default) … emergency"],

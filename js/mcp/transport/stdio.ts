@@ -39,6 +39,8 @@ export interface ServeOptions {
   readonly ask: boolean;
   /** The port of the review page on which each change waits for an answer; undefined for no page. */
   readonly review?: number | undefined;
+  /** How long a call waits for the page before it is parked, in milliseconds. Default 45,000. */
+  readonly reviewWaitMs?: number | undefined;
   /** The time in milliseconds for which running calls may continue after the server has begun to shut down. */
   readonly graceMs: number;
   readonly logLevel: LogLevel;
@@ -183,9 +185,9 @@ async function loadApprovals(): Promise<ElicitedApprovals> {
 }
 
 /** Loads the module of the review page only when it is needed. */
-async function loadReview({ roots }: ServeOptions): Promise<ServedReview> {
+async function loadReview({ roots, reviewWaitMs }: ServeOptions): Promise<ServedReview> {
   const { serverReview } = await import("../review.ts");
-  return serverReview(roots.map(({ path }) => path).join(", "));
+  return serverReview(roots.map(({ path }) => path).join(", "), { reviewWait: reviewWaitMs });
 }
 
 /** Returns the options of a host whose calls and workspaces the review page shows. */
