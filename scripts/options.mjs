@@ -126,7 +126,7 @@ function interfaceComments() {
           member,
           comment
             .replaceAll(/\s*\n\s*\* ?/gu, " ")
-            .replaceAll(/\{@link (\w+)\}/gu, "`$1`")
+            .replaceAll(/\{@link ([\w.]+)\}/gu, "`$1`")
             .trim(),
         );
       if (!found.has(name)) found.set(name, { base, members });

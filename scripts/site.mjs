@@ -3,7 +3,7 @@
 //
 //   npm run site              writes .cache/site
 //   npm run site -- FOLDER    writes another folder
-import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
@@ -43,15 +43,45 @@ export async function buildPlayground(folder) {
   copyFileSync(join(root, "dist/wasm/filewright_bg.wasm"), join(folder, "filewright_bg.wasm"));
 }
 
+/** Folders of the repository that pages link to. They have no page, so their links lead to the repository. */
+const FOLDERS = {
+  "media/examples": "examples",
+  "media/decisions": "docs/decisions",
+  "media/browser": "examples/browser",
+};
+const REPOSITORY = "https://github.com/filewright/filewright/tree/main";
+
 /**
- * Writes the whole site into a folder.
+ * Returns a page of typedoc with a link to the playground, and without links to folders.
+ *
+ * @param {string} html
+ */
+export function finishedPage(html) {
+  const [, base = "./"] = /<html[^>]*\sdata-base="([^"]*)"/u.exec(html) ?? [];
+  const playground = `<a href="${base}playground/index.html">Playground</a>`;
+  return html
+    .replace('<div id="tsd-toolbar-links">', `$&${playground}`)
+    .replaceAll(/href="(?:\.\.\/)?(media\/\w+)"/gu, (link, path) =>
+      Object.hasOwn(FOLDERS, path) ? `href="${REPOSITORY}/${FOLDERS[path]}"` : link,
+    );
+}
+
+/**
+ * Writes the whole site into a folder. The package has to be built.
  *
  * @param {string} folder
  */
 export async function buildSite(folder) {
   rmSync(folder, { recursive: true, force: true });
   const documents = DOCUMENTS.flatMap((pattern) => ["--projectDocuments", pattern]);
-  runAndWait(npmProgram("typedoc"), ["--readme", "README.md", "--out", folder, ...documents]);
+  // `npm run docs` fails for a warning; a page is better with a name that has no page than not there.
+  const args = ["--readme", "README.md", "--out", folder, "--treatWarningsAsErrors", "false", ...documents];
+  runAndWait(npmProgram("typedoc"), [...args, "--logLevel", "Error"]);
+  for (const name of readdirSync(folder, { recursive: true })) {
+    if (!String(name).endsWith(".html")) continue;
+    const file = join(folder, String(name));
+    writeFileSync(file, finishedPage(readFileSync(file, "utf8")));
+  }
   await buildPlayground(join(folder, "playground"));
 }
 
