@@ -16,6 +16,7 @@ import {
   type ReviewLogin,
 } from "./login.ts";
 import type { ReviewRole } from "./protocol.ts";
+import { ACTIVITY_ROUTES } from "./routes/activity.ts";
 import { POLICY_ROUTES } from "./routes/policy.ts";
 import { QUESTION_ROUTES } from "./routes/questions.ts";
 import { SCOPE_ROUTES } from "./routes/scopes.ts";
@@ -29,6 +30,7 @@ export const ROUTES: readonly ReviewRoute[] = [
   ...QUESTION_ROUTES,
   ...SEARCH_ROUTES,
   ...POLICY_ROUTES,
+  ...ACTIVITY_ROUTES,
   ...TIMELINE_ROUTES,
   ...REWIND_ROUTES,
   ...SCOPE_ROUTES,

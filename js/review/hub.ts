@@ -15,6 +15,8 @@ import { escapeControls } from "../engine/escape.ts";
 import { VERSION } from "../engine/generated/version.ts";
 import { anyText, instance, optionChecker, type Options, options } from "../schema/option.ts";
 import type { Workspace } from "../workspace/types.ts";
+import type { ActivityView, ReviewActivity } from "./activity-data.ts";
+import { makeActivityCounter } from "./activity.ts";
 import {
   confirmedParts,
   contentOf,
@@ -73,6 +75,11 @@ export interface ReviewHub extends Approver {
   readonly queue: ApprovalQueue;
   /** Shows the calls of a workspace on the page: an element of its option `observers`. */
   readonly observer: Observer;
+  /**
+   * Returns how many calls there were, how many failed or were refused, and how long they took, for each agent and tool,
+   * as the observer has counted them. Nothing leaves this process.
+   */
+  activity(view: ActivityView): Promise<ReviewActivity>;
   /** Names this run. The numbers of events begin again with each run. */
   readonly run: string;
   /** Returns everything that the page shows now. */
@@ -133,6 +140,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
   const workspaces = new Map<string, Workspace>();
   const closing = new AbortController();
   const log = makeReviewLog();
+  const counter = makeActivityCounter();
   const { tell } = log;
 
   const tellSubject = (): void => tell({ type: "subject", subject, workspaces: [...workspaces.keys()] });
@@ -174,7 +182,11 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     run: log.run,
     confirm: queue.confirm,
     ask: queue.ask,
-    observer: callObserver(tell),
+    observer: callObserver(tell, counter.count),
+    async activity(view: ActivityView) {
+      const histories = await Promise.all([...new Set(workspaces.values())].map((ws) => ws.history()));
+      return counter.view(view, histories.flat());
+    },
     closed: closing.signal,
     snapshot: ({ role, by }: ReviewLogin) => ({
       run: log.run,
@@ -334,7 +346,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 const NO_PATHS: readonly string[] = Object.freeze([]);
 
 /** Creates the observer that reports the beginning and the end of each call. */
-function callObserver(tell: (event: UnnumberedEvent) => void): Observer {
+function callObserver(tell: (event: UnnumberedEvent) => void, count: (call: CallEnd) => void): Observer {
   // Each call of an agent pays for this, so the objects are built without copies.
   const shownCall = ({ id, tool, agent, at }: CallBegin, paths: readonly string[]): Mutable<ReviewCall> =>
     agent === undefined ? { id, tool, at, paths } : { id, tool, agent, at, paths };
@@ -343,6 +355,7 @@ function callObserver(tell: (event: UnnumberedEvent) => void): Observer {
       tell({ type: "call.begin", call: shownCall(call, NO_PATHS) });
     },
     end(call: CallEnd): void {
+      count(call);
       const shown = shownCall(call, call.paths);
       shown.ok = call.ok;
       shown.ms = call.duration_ms;

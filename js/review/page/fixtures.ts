@@ -9,6 +9,7 @@ import type {
   ReviewState,
 } from "../protocol.ts";
 import { SEARCH_ANSWERS, SEARCH_STEPS } from "./screens/search/fixtures.ts";
+import { ACTIVITY_ANSWERS, ACTIVITY_STEPS } from "./screens/activity/fixtures.ts";
 import { POLICY_ANSWERS, POLICY_STEPS, STOPPED_CALLS } from "./screens/policy/fixtures.ts";
 import { EMPTY_STATE } from "../state.ts";
 import { TIMELINE_ANSWERS, timelineStates } from "./screens/timeline/fixtures.ts";
@@ -222,6 +223,8 @@ const PATCH_ROWS: readonly ChangeRows[] = PATCH.changes.map((change, index) => (
         ],
 }));
 
+const ON_ACTIVITY: PageState = { ...READY, screen: "activity", workspaces: ["/repo"] };
+
 const ON_POLICY: PageState = { ...READY, screen: "policy", role: "manage", workspaces: ["/repo"] };
 
 /** A hunk that was seen before the change was planned again. */
@@ -414,7 +417,8 @@ export const STATES: Readonly<Record<string, PageState>> = {
   "search-found": { ...READY, screen: "search" },
   "search-file": { ...READY, screen: "search" },
   "search-failed": { ...READY, screen: "search" },
-  activity: { ...READY, screen: "activity" },
+  activity: ON_ACTIVITY,
+  "activity-empty": ON_ACTIVITY,
 };
 
 const EDITED_CONTENT: ChangeContent = {
@@ -426,6 +430,7 @@ const EDITED_CONTENT: ChangeContent = {
 /** The answers of the server to the requests of screens, by path. */
 export const ANSWERS: Readonly<Record<string, object>> = {
   ...SEARCH_ANSWERS,
+  ...ACTIVITY_ANSWERS,
   ...POLICY_ANSWERS,
   ...TIMELINE_ANSWERS,
   scopes: { covered: 12, calls: 100 },
@@ -435,5 +440,6 @@ export const ANSWERS: Readonly<Record<string, object>> = {
 /** What a person does in a state before it is looked at: fills a field with a text, or clicks what a selector names. */
 export const STEPS: Readonly<Record<string, readonly (readonly [selector: string, text?: string])[]>> = {
   ...SEARCH_STEPS,
+  ...ACTIVITY_STEPS,
   ...POLICY_STEPS,
 };

@@ -1,0 +1,219 @@
+/**
+ * Counts the calls of agents: how many, how many failed or were refused, how long they took, and how many characters
+ * they answered, for each agent and tool, over the run and the last hour. Nothing is kept of a single call, so the
+ * memory is bounded: a fixed number of rows, and a histogram of durations in each.
+ */
+import type { CallEnd } from "../hooks/observer.ts";
+import type { HistoryEntry } from "../pipeline/past/history.ts";
+import { ACTIVITY_NAMES, type ActivityRow, type ActivityView, type ReviewActivity } from "./activity-data.ts";
+import { isRefusal } from "./refusals.ts";
+
+/** The number of rows, one for each agent and tool. The calls of further ones are in one row for all others. */
+const MAX_ROWS = 200;
+/** The names of agents and tools are at most this long, so that no caller can fill the memory with them. */
+const MAX_NAME_CHARS = 100;
+/** The length of a slot in milliseconds, and the number of slots that make the last hour. */
+const SLOT_MS = 5 * 60_000;
+const HOUR_SLOTS = 12;
+
+/** The shortest duration with a bucket of its own, in milliseconds. */
+const MIN_MS = 0.05;
+/** The number of buckets in which a duration doubles, so a percentile is within 5 % of the true one. */
+const BUCKETS_PER_DOUBLING = 8;
+/** The number of buckets: up to 50 µs × 2^26, which is nearly an hour. */
+const BUCKETS = 26 * BUCKETS_PER_DOUBLING;
+
+/** The counters of one agent and tool. */
+interface Counters {
+  readonly agent: string | null;
+  readonly tool: string;
+  calls: number;
+  errors: number;
+  refusals: number;
+  changes: number;
+  chars: number;
+  maxMs: number;
+  /** The number of calls whose duration is in each bucket. */
+  readonly buckets: Uint32Array;
+}
+
+/** The counters of some time, by agent and tool. */
+type Slot = Map<string, Counters>;
+
+/** Counts calls. */
+export interface ActivityCounter {
+  /** Counts a call that has ended. */
+  count(
+    call: Pick<CallEnd, "tool" | "agent" | "ok" | "code" | "changes" | "duration_ms" | "text_chars">,
+  ): void;
+  /** Returns the counts. `history` has the changes that were undone, the newest first. */
+  view(view: ActivityView, history: readonly HistoryEntry[]): ReviewActivity;
+}
+
+/** Creates a counter. `now` returns milliseconds since 1970. */
+export function makeActivityCounter(now: () => number = Date.now): ActivityCounter {
+  const began = now();
+  const run: Slot = new Map();
+  /** The slots of the last hour, by the number of their time. */
+  const hour = new Map<number, Slot>();
+
+  const dropOld = (current: number): void => {
+    for (const at of hour.keys()) if (at <= current - HOUR_SLOTS) hour.delete(at);
+  };
+
+  return {
+    count(call) {
+      const current = Math.floor(now() / SLOT_MS);
+      let slot = hour.get(current);
+      if (slot === undefined) {
+        dropOld(current);
+        slot = new Map();
+        hour.set(current, slot);
+      }
+      add(run, call);
+      add(slot, call);
+    },
+    view({ over, by }, history) {
+      const until = now();
+      const current = Math.floor(until / SLOT_MS);
+      dropOld(current);
+      const slots = over === "run" ? [run] : [...hour.values()];
+      const since = over === "run" ? began : Math.max(began, (current - HOUR_SLOTS + 1) * SLOT_MS);
+      const undone = undoneCalls(history, since);
+      const rows = groupCounters(slots, by).map((one) => rowOf(one, undone, by));
+      const [total] = groupCounters(slots, "all");
+      return {
+        since,
+        until,
+        rows: rows.sort((a, b) => b.calls - a.calls),
+        total: rowOf(total ?? emptyCounters(null, ACTIVITY_NAMES.every), undone, "all"),
+      };
+    },
+  };
+}
+
+type CountedCall = Parameters<ActivityCounter["count"]>[0];
+
+/** Adds a call to the counters of its agent and tool. */
+function add(slot: Slot, call: CountedCall): void {
+  const agent = call.agent === undefined ? null : shortName(call.agent);
+  const tool = shortName(call.tool);
+  let counters = countersOf(slot, agent, tool);
+  if (counters === undefined) {
+    counters =
+      slot.size < MAX_ROWS
+        ? newCounters(slot, agent, tool)
+        : (countersOf(slot, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others) ??
+          newCounters(slot, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others));
+  }
+  counters.calls += 1;
+  if (isRefusal(call.code)) counters.refusals += 1;
+  else if (!call.ok) counters.errors += 1;
+  if (call.ok && call.changes) counters.changes += 1;
+  counters.chars += call.text_chars;
+  counters.maxMs = Math.max(counters.maxMs, call.duration_ms);
+  const bucket = bucketOf(call.duration_ms);
+  counters.buckets[bucket] = (counters.buckets[bucket] ?? 0) + 1;
+}
+
+function shortName(name: string): string {
+  return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS - 1)}…` : name;
+}
+
+const keyOf = (agent: string | null, tool: string): string => `${agent === null ? "" : `${agent}\0`}${tool}`;
+
+function countersOf(slot: Slot, agent: string | null, tool: string): Counters | undefined {
+  return slot.get(keyOf(agent, tool));
+}
+
+function newCounters(slot: Slot, agent: string | null, tool: string): Counters {
+  const counters = emptyCounters(agent, tool);
+  slot.set(keyOf(agent, tool), counters);
+  return counters;
+}
+
+function emptyCounters(agent: string | null, tool: string): Counters {
+  const counts = { calls: 0, errors: 0, refusals: 0, changes: 0, chars: 0, maxMs: 0 };
+  return { agent, tool, ...counts, buckets: new Uint32Array(BUCKETS) };
+}
+
+function bucketOf(ms: number): number {
+  if (!(ms > MIN_MS)) return 0;
+  return Math.min(BUCKETS - 1, Math.floor(Math.log2(ms / MIN_MS) * BUCKETS_PER_DOUBLING));
+}
+
+/** Adds up the counters of slots, for each agent and tool, for each agent, for each tool, or all of them. */
+function groupCounters(slots: readonly Slot[], by: ActivityView["by"] | "all"): readonly Counters[] {
+  const groups: Slot = new Map();
+  for (const slot of slots) {
+    for (const one of slot.values()) {
+      const agent = by === "agent" || by === "both" ? one.agent : null;
+      const tool = by === "tool" || by === "both" ? one.tool : ACTIVITY_NAMES.every;
+      const sum = countersOf(groups, agent, tool) ?? newCounters(groups, agent, tool);
+      sum.calls += one.calls;
+      sum.errors += one.errors;
+      sum.refusals += one.refusals;
+      sum.changes += one.changes;
+      sum.chars += one.chars;
+      sum.maxMs = Math.max(sum.maxMs, one.maxMs);
+      for (let at = 0; at < BUCKETS; at++) sum.buckets[at] = (sum.buckets[at] ?? 0) + (one.buckets[at] ?? 0);
+    }
+  }
+  return [...groups.values()];
+}
+
+/** A change that was undone. */
+interface UndoneCall {
+  readonly agent: string | null;
+  readonly tool: string;
+}
+
+/** Returns the changes since a time that are undone now. `history` is in order, the newest first. */
+function undoneCalls(history: readonly HistoryEntry[], since: number): readonly UndoneCall[] {
+  const byId = new Map(history.map((entry) => [entry.callId, entry]));
+  const undone = new Set<HistoryEntry>();
+  for (const { undoOf } of history.toReversed()) {
+    const target = undoOf === undefined ? undefined : byId.get(undoOf);
+    if (target === undefined) continue;
+    // An undo that is undone restores the change.
+    const restored = target.undoOf === undefined ? undefined : byId.get(target.undoOf);
+    if (restored === undefined) undone.add(target);
+    else undone.delete(restored);
+  }
+  return [...undone]
+    .filter(({ time }) => Date.parse(time) >= since)
+    .map(({ agent, tool }) => ({ agent: agent === undefined ? null : shortName(agent), tool }));
+}
+
+function rowOf(one: Counters, undone: readonly UndoneCall[], by: ActivityView["by"] | "all"): ActivityRow {
+  const { agent, tool, calls, errors, refusals, changes, chars, maxMs, buckets } = one;
+  const isOwn = (call: UndoneCall): boolean =>
+    (by === "all" || by === "tool" || call.agent === agent) &&
+    (by === "all" || by === "agent" || call.tool === tool);
+  const percentile = (share: number): number => Math.min(maxMs, percentileOf(buckets, calls, share));
+  return {
+    agent,
+    tool,
+    calls,
+    errors,
+    refusals,
+    changes,
+    undone: undone.filter(isOwn).length,
+    chars,
+    p50: percentile(0.5),
+    p95: percentile(0.95),
+    p99: percentile(0.99),
+    max: maxMs,
+  };
+}
+
+/** Returns the duration below which this share of the calls is: the middle of its bucket. */
+function percentileOf(buckets: Uint32Array, calls: number, share: number): number {
+  const rank = Math.max(1, Math.ceil(calls * share));
+  let seen = 0;
+  for (const [at, count] of buckets.entries()) {
+    seen += count;
+    if (seen >= rank) return MIN_MS * 2 ** ((at + 0.5) / BUCKETS_PER_DOUBLING);
+  }
+  return 0;
+}

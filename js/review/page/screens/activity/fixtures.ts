@@ -1,0 +1,73 @@
+/** The answers of the server in the states of the screen "Activity". */
+import type { ActivityRow, ReviewActivity } from "../../../activity-data.ts";
+
+const ROW: ActivityRow = {
+  agent: "main",
+  tool: "grep",
+  calls: 1204,
+  errors: 0,
+  refusals: 0,
+  changes: 0,
+  undone: 0,
+  chars: 4_812_003,
+  p50: 1.2,
+  p95: 8.4,
+  p99: 31,
+  max: 212,
+};
+
+const FULL: ReviewActivity = {
+  since: Date.UTC(2026, 10, 27, 9),
+  until: Date.UTC(2026, 10, 27, 12, 4, 41),
+  rows: [
+    ROW,
+    {
+      ...ROW,
+      tool: "read_file",
+      calls: 988,
+      errors: 14,
+      chars: 9_400_120,
+      p50: 0.3,
+      p95: 0.9,
+      p99: 2,
+      max: 12,
+    },
+    {
+      ...ROW,
+      tool: "edit_file",
+      calls: 96,
+      errors: 7,
+      refusals: 3,
+      changes: 86,
+      undone: 5,
+      chars: 30_411,
+      p50: 4,
+    },
+    {
+      ...ROW,
+      agent: "reviewer",
+      tool: "run_command",
+      calls: 12,
+      errors: 2,
+      chars: 8_022,
+      p50: 2100,
+      max: 41_000,
+    },
+    { ...ROW, agent: null, tool: "write_file", calls: 2, refusals: 2, chars: 180, p50: 0.4 },
+    { ...ROW, agent: "<b>\u202egpj</b>", tool: "stat", calls: 1, chars: 90 },
+    { ...ROW, agent: "others", tool: "others", calls: 3, chars: 90 },
+  ],
+  total: { ...ROW, agent: null, tool: "*", calls: 2306, errors: 23, refusals: 5, changes: 86, undone: 5 },
+};
+
+/** The answers by path. A path behind the name of a state and a colon is that of this state only. */
+export const ACTIVITY_ANSWERS: Readonly<Record<string, object>> = {
+  "activity?over=run&by=both": FULL,
+  "activity-empty:activity?over=run&by=both": { ...FULL, rows: [], total: { ...FULL.total, calls: 0 } },
+};
+
+/** What a person does in these states before they are looked at. */
+export const ACTIVITY_STEPS: Readonly<Record<string, readonly (readonly [selector: string])[]>> = {
+  activity: [["tfoot"]],
+  "activity-empty": [[".none"]],
+};
