@@ -65,6 +65,8 @@ export interface Observer {
    * call does happens in the context in which `run` was called. Called after `begin`.
    */
   within?(call: CallBegin, run: () => void): void;
+  /** Returns the bytes of the log that the observer keeps, from its beginning, for exports. */
+  readLog?(): AsyncIterable<Uint8Array>;
   /** Called when the workspace is closed. */
   close?(): void | Promise<void>;
 }
@@ -73,7 +75,14 @@ export interface Observer {
 export const OBSERVER: Options<Observer> = instance<Observer>(
   "Observer",
   "an observer",
-  { hashes: flag(), begin: callback(), end: callback(), within: callback(), close: callback() },
+  {
+    hashes: flag(),
+    begin: callback(),
+    end: callback(),
+    within: callback(),
+    readLog: callback(),
+    close: callback(),
+  },
   {
     test: ({ begin, end }) =>
       begin === undefined && end === undefined ? "has neither 'begin' nor 'end'" : undefined,

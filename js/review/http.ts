@@ -17,6 +17,7 @@ import {
 } from "./login.ts";
 import type { ReviewRole } from "./protocol.ts";
 import { ACTIVITY_ROUTES } from "./routes/activity.ts";
+import { AUDIT_ROUTES } from "./routes/audit.ts";
 import { POLICY_ROUTES } from "./routes/policy.ts";
 import { QUESTION_ROUTES } from "./routes/questions.ts";
 import { SCOPE_ROUTES } from "./routes/scopes.ts";
@@ -31,6 +32,7 @@ export const ROUTES: readonly ReviewRoute[] = [
   ...SEARCH_ROUTES,
   ...POLICY_ROUTES,
   ...ACTIVITY_ROUTES,
+  ...AUDIT_ROUTES,
   ...TIMELINE_ROUTES,
   ...REWIND_ROUTES,
   ...SCOPE_ROUTES,

@@ -311,6 +311,8 @@ export function makeWorkspace(
   const list: ListOfPreset = (other) =>
     other === undefined ? Object.freeze(definitions) : listOf(other).tools;
   Object.defineProperty(ws, toolsByPreset, { value: list });
+  const logging = session.observers.find(({ readLog }) => readLog !== undefined);
+  Object.defineProperty(ws, AUDIT_LOG, { value: logging?.readLog?.bind(logging) });
   Object.defineProperty(ws, POLICY, { value: session.resolver.policy });
   Object.defineProperty(ws, ROOT_LOOKUP, { value: makeRootLookup(session, "stat") });
   return Object.freeze(ws) as unknown as Workspace;
@@ -346,6 +348,14 @@ const POLICY: unique symbol = Symbol("policy");
 /** Returns the policy of a workspace. */
 export function policyOfWorkspace(ws: Workspace): SandboxPolicy {
   return (ws as unknown as { readonly [POLICY]: SandboxPolicy })[POLICY];
+}
+
+/** The key under which a workspace holds the function that reads its audit log. */
+const AUDIT_LOG: unique symbol = Symbol("audit log");
+
+/** Returns the function that reads the audit log of a workspace; undefined where it keeps none. */
+export function auditLogOfWorkspace(ws: Workspace): (() => AsyncIterable<Uint8Array>) | undefined {
+  return (ws as unknown as { readonly [AUDIT_LOG]?: () => AsyncIterable<Uint8Array> })[AUDIT_LOG];
 }
 
 function workspaceGrantsOf(

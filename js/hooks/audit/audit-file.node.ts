@@ -40,8 +40,21 @@ const checkOptions = optionChecker("auditFile", AUDIT_OPTIONS);
 export async function auditFile(path: string, options: AuditOptions = {}): Promise<Observer> {
   // Checked before the file is created: refused options leave nothing open.
   const checked = checkOptions(options);
-  return audit(new ChainedFile(await openLog(path)), checked);
+  const log = audit(new ChainedFile(await openLog(path)), checked);
+  return Object.freeze({ ...log, readLog: () => readLogFile(path) });
 }
+
+/** Reads a log from its beginning. @throws FilewrightError IO_ERROR */
+async function* readLogFile(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    yield* file.createReadStream({ highWaterMark: READ_BLOCK_BYTES });
+  } catch (cause) {
+    throw new FilewrightError("IO_ERROR", "the audit log cannot be read", { cause });
+  }
+}
+
+const READ_BLOCK_BYTES = 256 * 1024;
 
 /** Opens the file for appending, and creates it if it is missing. @throws FilewrightError INVALID_ARGUMENT */
 async function openLog(path: string): Promise<FileHandle> {

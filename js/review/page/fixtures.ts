@@ -223,7 +223,7 @@ const PATCH_ROWS: readonly ChangeRows[] = PATCH.changes.map((change, index) => (
         ],
 }));
 
-const ON_ACTIVITY: PageState = { ...READY, screen: "activity", workspaces: ["/repo"] };
+const ON_ACTIVITY: PageState = { ...READY, screen: "activity", role: "manage", workspaces: ["/repo"] };
 
 const ON_POLICY: PageState = { ...READY, screen: "policy", role: "manage", workspaces: ["/repo"] };
 
@@ -419,6 +419,7 @@ export const STATES: Readonly<Record<string, PageState>> = {
   "search-failed": { ...READY, screen: "search" },
   activity: ON_ACTIVITY,
   "activity-empty": ON_ACTIVITY,
+  "activity-watching": { ...ON_ACTIVITY, role: "watch", by: "guest" },
 };
 
 const EDITED_CONTENT: ChangeContent = {

@@ -10,6 +10,7 @@ import {
 } from "../../../activity-data.ts";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
+import { AuditLog } from "./audit-log.tsx";
 
 /** A column of the table with numbers. */
 interface Column {
@@ -100,6 +101,7 @@ export function ActivityScreen({ state, effects }: ScreenProps): JSX.Element {
       <p class="quiet">
         Counted in the memory of this process; nothing is sent elsewhere. Durations are within 5 %.
       </p>
+      <AuditLog state={state} effects={effects} />
     </div>
   );
 }

@@ -63,11 +63,14 @@ const FULL: ReviewActivity = {
 /** The answers by path. A path behind the name of a state and a colon is that of this state only. */
 export const ACTIVITY_ANSWERS: Readonly<Record<string, object>> = {
   "activity?over=run&by=both": FULL,
+  audit: { isKept: true },
+  "activity-empty:audit": { isKept: false },
   "activity-empty:activity?over=run&by=both": { ...FULL, rows: [], total: { ...FULL.total, calls: 0 } },
 };
 
 /** What a person does in these states before they are looked at. */
 export const ACTIVITY_STEPS: Readonly<Record<string, readonly (readonly [selector: string])[]>> = {
-  activity: [["tfoot"]],
-  "activity-empty": [[".none"]],
+  activity: [["tfoot"], [".audit-log input"]],
+  "activity-empty": [[".none"], [".audit-log .none"]],
+  "activity-watching": [["tfoot"], [".audit-log .none"]],
 };
