@@ -22,6 +22,8 @@ interface Previews {
   readonly all: RewindAnswer;
   /** The preview of the chosen paths. */
   readonly chosen: RewindAnswer;
+  /** The paths that it is about, as one text. */
+  readonly key: string | undefined;
 }
 
 /** Draws the preview. */
@@ -47,7 +49,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
       // What is not chosen stays in the list.
       all.current ??= chosen;
       if (!isCurrent) return;
-      setPreviews({ all: all.current, chosen });
+      setPreviews({ all: all.current, chosen, key });
       setFailure(undefined);
       setSeen(history);
     };
@@ -86,6 +88,8 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
   const why = whyNotManaged(state);
   const chosen = previews?.chosen;
   const isOld = state.review.history !== seen;
+  // The button is for what is shown, so it waits for the preview of another choice.
+  const isPending = previews?.key !== key;
   const number = chosen?.changes.length ?? 0;
   return (
     <article class="question" aria-labelledby="tl-rewind">
@@ -130,7 +134,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
         <button
           type="button"
           class="allow"
-          disabled={why !== undefined || isSending || isOld || number === 0}
+          disabled={why !== undefined || isSending || isPending || isOld || number === 0}
           onClick={() => chosen !== undefined && void rewind(chosen.digest, number)}
         >
           Rewind {count(number, "path")}
@@ -150,7 +154,7 @@ interface PathsProps {
 
 /** Draws the paths that the rewind changes and leaves, with a choice of each. */
 function Paths({ previews: { all, chosen }, shown, place, setShown, show }: PathsProps): JSX.Element {
-  const chosenNow = new Set(chosen.changes.flatMap(namesOf));
+  const chosenNow = new Set(place.paths ?? chosen.changes.flatMap(namesOf));
   /** Chooses or leaves out a path. The server plans again, because other paths may depend on it. */
   const toggle = (names: readonly string[], isChosen: boolean): void => {
     const paths = [...chosenNow].filter((one) => !names.includes(one));
@@ -175,10 +179,15 @@ function Paths({ previews: { all, chosen }, shown, place, setShown, show }: Path
       {[...left.values()]
         .filter(({ path }) => !listed.has(path))
         .map((one) => (
-          <LeftRow key={one.path} left={one} onToggle={() => toggle([one.path], true)} />
+          <LeftRow
+            key={one.path}
+            left={one}
+            isChosen={chosenNow.has(one.path)}
+            onToggle={(isChosen) => toggle([one.path], isChosen)}
+          />
         ))}
       {all.unrecorded.map((call) => (
-        <li key={call.callId} class="tl-left">
+        <li key={call.callId} class="tl-left tl-call">
           <span aria-hidden="true">!</span>
           <span>
             {clockTime(call.time)} <SafeText text={`${call.tool} ${subjectOf(call)}`.trim()} />: what it
@@ -239,22 +248,22 @@ function PathRow({ change, isChosen, isShown, onToggle, onShow }: PathRowProps):
   );
 }
 
-function LeftRow({
-  left: { path, why, canChoose },
-  onToggle,
-}: {
+interface LeftRowProps {
   readonly left: RewindLeft;
-  onToggle(): void;
-}): JSX.Element {
+  readonly isChosen: boolean;
+  onToggle(isChosen: boolean): void;
+}
+
+function LeftRow({ left: { path, why, canChoose }, isChosen, onToggle }: LeftRowProps): JSX.Element {
   return (
     <li class="tl-left">
       <label class="choice">
         <input
           type="checkbox"
-          checked={false}
+          checked={isChosen}
           disabled={!canChoose}
           aria-label={`Rewind all the same: ${path}`}
-          onChange={onToggle}
+          onChange={({ currentTarget }) => onToggle(currentTarget.checked)}
         />
         <span class="path">
           <SafeText text={path} />
