@@ -7,7 +7,8 @@ import { withEntries } from "../support/entries.ts";
 // What the guides show is what runs: each block of JavaScript, as it stands, with a
 // real directory where it says /repo and another where it says /state.
 const folder = new URL("../../docs/guides/", import.meta.url);
-const BLOCKS = readdirSync(folder).flatMap((name) => {
+const PAGES = readdirSync(folder).filter((name) => name.endsWith(".md"));
+const BLOCKS = PAGES.flatMap((name) => {
   const page = readFileSync(new URL(name, folder), "utf8");
   const found: { readonly name: string; readonly block: string }[] = [];
   let title = "";
@@ -33,6 +34,7 @@ describe("the guides' examples", () => {
       "bundling.md",
       "ci.md",
       "deployment.md",
+      "elements.md",
       "fleets.md",
       "forks.md",
       "getting-started.md",
@@ -56,7 +58,7 @@ describe("the guides' examples", () => {
 
   test("each guide is listed", () => {
     const list = readFileSync(new URL("README.md", folder), "utf8");
-    for (const name of readdirSync(folder)) if (name !== "README.md") expect(list).toContain(`(${name})`);
+    for (const name of PAGES) if (name !== "README.md") expect(list).toContain(`(${name})`);
   });
 
   test.for(BLOCKS)("$name", async ({ block }) => {
