@@ -4,8 +4,8 @@
 export const ROW_HEIGHT = 20;
 /** The height of every row while lines are chosen: that of a target for a pointer. */
 export const LINE_CHOICE_ROW_HEIGHT = 24;
-/** The number of rows that are drawn above and below the visible ones. */
-const EXTRA_ROWS = 12;
+/** The height of the rows that are drawn above and below the visible ones, in CSS pixels. */
+const EXTRA_HEIGHT = 240;
 /** The maximum height in CSS pixels that browsers draw exactly. A longer list is divided into several. */
 const MAX_HEIGHT = 15_000_000;
 /** The number of rows that one list can hold. */
@@ -25,9 +25,10 @@ export function visibleRows(
   rowHeight: number = ROW_HEIGHT,
 ): RowRange {
   const first = Math.floor(scrollTop / rowHeight);
+  const extra = Math.ceil(EXTRA_HEIGHT / rowHeight);
   return {
-    start: Math.max(0, Math.min(first, count) - EXTRA_ROWS),
-    end: Math.min(count, first + Math.ceil(height / rowHeight) + 1 + EXTRA_ROWS),
+    start: Math.max(0, Math.min(first, count) - extra),
+    end: Math.min(count, first + Math.ceil(height / rowHeight) + 1 + extra),
   };
 }
 
