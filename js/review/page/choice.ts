@@ -2,7 +2,17 @@
  * What a person chooses of a change: whole changes, hunks, and lines of hunks. Everything is chosen at first, so only
  * what is left out is kept: under `CHANGE` for a change that is made as one, under `CHANGE:HUNK` for a hunk.
  */
-import type { ChangeRows, ChosenHunks } from "../protocol.ts";
+import type { ChangeRows, ChosenHunks, ReviewQuestion, ReviewRole, ReviewState } from "../protocol.ts";
+
+/** The rows of a question, as far as they have arrived. */
+export interface LoadedRows {
+  /** The pages of all changes in their order. */
+  readonly pages: readonly ChangeRows[];
+  /** True when every page of every change is there. An answer that allows needs that. */
+  readonly isComplete: boolean;
+  /** Why they could not be loaded. */
+  readonly failure?: string;
+}
 
 /** What is left out of a hunk: all of it, or the lines with these numbers in the hunk. */
 export type LeftOut = "all" | ReadonlySet<number>;
@@ -32,10 +42,25 @@ export interface Stop {
   readonly lines: string;
 }
 
+/** The part of the page's state that choices depend on. */
+interface ChoiceState {
+  readonly review: ReviewState;
+  readonly role: ReviewRole;
+  /** The id of the chosen question. */
+  readonly chosen: string | undefined;
+  readonly rows: ReadonlyMap<string, LoadedRows>;
+  /** What is not chosen, by question. */
+  readonly leftOut: ReadonlyMap<string, LeftOutParts>;
+  /** The number of the marked hunk. */
+  readonly hunk: number;
+  /** The number of the marked line in it while lines are chosen. */
+  readonly line: number | undefined;
+}
+
 const NOTHING: LeftOutParts = new Map();
 
 /** Returns the places at which the keys stop, in their order, of all rows that have arrived. */
-export function stopsOf(pages: readonly ChangeRows[] = []): readonly Stop[] {
+function stopsOf(pages: readonly ChangeRows[] = []): readonly Stop[] {
   const stops: Stop[] = [];
   let number = -1;
   for (const { change, from, hunks, next } of pages) {
@@ -76,10 +101,7 @@ export interface ChoiceCounts {
 }
 
 /** Returns how much of a question is chosen. */
-export function countChosen(
-  pages: readonly ChangeRows[] | undefined,
-  out: LeftOutParts = NOTHING,
-): ChoiceCounts {
+function countChosen(pages: readonly ChangeRows[] | undefined, out: LeftOutParts = NOTHING): ChoiceCounts {
   const parts = partsOf(pages);
   const left = parts.map(({ key }) => out.get(key));
   return {
@@ -91,10 +113,7 @@ export function countChosen(
 }
 
 /** Returns the chosen parts as an answer takes them. */
-export function chosenOf(
-  pages: readonly ChangeRows[] | undefined,
-  out: LeftOutParts = NOTHING,
-): ChosenHunks[] {
+function chosenOf(pages: readonly ChangeRows[] | undefined, out: LeftOutParts = NOTHING): ChosenHunks[] {
   const linesByKey = new Map(stopsOf(pages).map(({ key, lines }) => [key, lines]));
   const chosen = new Map<number, { hunks: number[]; lines: { hunk: number; rows: number[] }[] }>();
   for (const { key, change, hunks, isWhole } of partsOf(pages)) {
@@ -130,7 +149,7 @@ export function changedLines(lines: string): readonly number[] {
 }
 
 /** Returns a choice in which the part with this key, or all of a change by its number, is chosen or left out. */
-export function withToggledPart(
+function withToggledPart(
   pages: readonly ChangeRows[] | undefined,
   out: LeftOutParts = NOTHING,
   key: string,
@@ -146,7 +165,7 @@ export function withToggledPart(
 }
 
 /** Returns a choice in which a line of the hunk with this key is chosen or left out. */
-export function withToggledLine(
+function withToggledLine(
   pages: readonly ChangeRows[] | undefined,
   out: LeftOutParts = NOTHING,
   key: string,
@@ -182,4 +201,54 @@ export function leftOfChange(
     byChange.set(change, before === undefined || before === one ? one : "part");
   }
   return byChange;
+}
+
+/** Returns the chosen question if it waits. */
+export function chosenQuestion({
+  review,
+  chosen,
+}: Pick<ChoiceState, "review" | "chosen">): ReviewQuestion | undefined {
+  return review.waiting.find(({ id }) => id === chosen);
+}
+
+/** Returns the places at which the keys for hunks stop in the chosen question. */
+export function stopsOfChosen({ rows, chosen = "" }: ChoiceState): readonly Stop[] {
+  return stopsOf(rows.get(chosen)?.pages);
+}
+
+/** Returns how much of the chosen question is chosen. */
+export function choiceCounts({ rows, leftOut, chosen = "" }: ChoiceState): ChoiceCounts {
+  return countChosen(rows.get(chosen)?.pages, leftOut.get(chosen));
+}
+
+/** Returns the chosen parts of the chosen question. */
+export function chosenParts({ rows, leftOut, chosen = "" }: ChoiceState): ChosenHunks[] {
+  return chosenOf(rows.get(chosen)?.pages, leftOut.get(chosen));
+}
+
+/** Returns true when parts of the chosen question can be chosen. */
+export function canChooseParts(state: ChoiceState): boolean {
+  const question = chosenQuestion(state);
+  return question?.kind === "change" && question.hasParts && state.role !== "watch";
+}
+
+/** Chooses or leaves out a part of the chosen question, all of a change by its number, or a line of a hunk. */
+export function toggle<State extends ChoiceState>(
+  state: State,
+  key: string,
+  line: number | undefined,
+): State {
+  const { chosen = "", rows, leftOut } = state;
+  if (!canChooseParts(state)) return state;
+  const [pages, out] = [rows.get(chosen)?.pages, leftOut.get(chosen)];
+  const next = line === undefined ? withToggledPart(pages, out, key) : withToggledLine(pages, out, key, line);
+  return { ...state, leftOut: new Map(leftOut).set(chosen, next) };
+}
+
+/** Begins to choose the lines of a hunk with its first changed line, or ends it. */
+export function toggleLines<State extends ChoiceState>(state: State, hunk: number): State {
+  const stop = stopsOfChosen(state)[hunk];
+  if (stop === undefined || stop.isWhole || !canChooseParts(state)) return { ...state, line: undefined };
+  if (state.line !== undefined && state.hunk === hunk) return { ...state, line: undefined };
+  return { ...state, hunk, line: changedLines(stop.lines)[0] };
 }

@@ -13,7 +13,8 @@ import { ACTIVITY_ANSWERS, ACTIVITY_STEPS } from "./screens/activity/fixtures.ts
 import { POLICY_ANSWERS, POLICY_STEPS, STOPPED_CALLS } from "./screens/policy/fixtures.ts";
 import { EMPTY_STATE } from "../state.ts";
 import { TIMELINE_ANSWERS, timelineStates } from "./screens/timeline/fixtures.ts";
-import { FIRST_STATE, type LoadedRows, type PageState } from "./store.ts";
+import type { LoadedRows } from "./choice.ts";
+import { FIRST_STATE, type PageState } from "./store.ts";
 
 /** The time of all fixtures, in milliseconds since 1970, so that pictures of them stay the same. */
 const NOW: number = Date.UTC(2026, 10, 27, 12, 4, 41);

@@ -1,18 +1,7 @@
 /** The keys of the page. */
-import { changedLines } from "./choice.ts";
-import {
-  canChooseParts,
-  canLookAgain,
-  chosenQuestion,
-  KEY_GUARD_MS,
-  type PageAction,
-  type PageState,
-  type Screen,
-  stopsOfChosen,
-  whyNotAllowed,
-  whyNotEdited,
-  whyNotRefused,
-} from "./store.ts";
+import { changedLines, canChooseParts, chosenQuestion, stopsOfChosen } from "./choice.ts";
+import { canLookAgain, whyNotAllowed, whyNotEdited, whyNotRefused } from "./answers.ts";
+import { KEY_GUARD_MS, type PageAction, type PageState, type Screen } from "./store.ts";
 import { whyNotWider } from "./screens/wider/why-not.ts";
 
 /** The keys with what they do, for the dialog that lists them. */

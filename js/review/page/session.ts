@@ -1,13 +1,8 @@
 /** Connects the state of the page with its server: logs in, follows the events, loads rows and sends answers. */
 import type { Signal } from "@preact/signals";
-import {
-  chosenParts,
-  chosenQuestion,
-  isAllChosen,
-  type PageAction,
-  type PageState,
-  reducePage,
-} from "./store.ts";
+import { isAllChosen } from "./answers.ts";
+import { chosenParts, chosenQuestion } from "./choice.ts";
+import { type PageAction, type PageState, reducePage } from "./store.ts";
 import type { PageEffects } from "./screens/props.ts";
 import type { ReviewSnapshot } from "../protocol.ts";
 import type { ResponseError, ReviewTransport } from "../transport.ts";

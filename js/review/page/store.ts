@@ -4,29 +4,15 @@
  * The part that all pages share comes from the server (`../state.ts`). The rest is what this person does here: the
  * chosen question and hunks, an open dialog, and how the connection is.
  */
-import {
-  chosenOf,
-  type ChoiceCounts,
-  changedLines,
-  countChosen,
-  type LeftOutParts,
-  type Stop,
-  stopsOf,
-  withToggledLine,
-  withToggledPart,
-} from "./choice.ts";
+import { type LeftOutParts, type LoadedRows, toggle, toggleLines } from "./choice.ts";
 import type {
   ChangeRows,
-  ChosenHunks,
   ReviewEvent,
   ReviewOutcome,
-  ReviewQuestion,
   ReviewRole,
   ReviewSnapshot,
   ReviewState,
-  SettledQuestion,
 } from "../protocol.ts";
-import { jointAnswersOf } from "../joint.ts";
 import { applyEvent, EMPTY_STATE } from "../state.ts";
 import { FIRST_TIMELINE, type TimelineView } from "./screens/timeline/view.ts";
 import type { WiderDraft } from "./screens/wider/draft.ts";
@@ -36,16 +22,6 @@ import type { WiderDraft } from "./screens/wider/draft.ts";
  * last state.
  */
 type Connection = "connecting" | "live" | "offline" | "signed-out";
-
-/** The rows of a question, as far as they have arrived. */
-export interface LoadedRows {
-  /** The pages of all changes in their order. */
-  readonly pages: readonly ChangeRows[];
-  /** True when every page of every change is there. An answer that allows needs that. */
-  readonly isComplete: boolean;
-  /** Why they could not be loaded. */
-  readonly failure?: string;
-}
 
 /** The screens of the page. */
 export type Screen = "review" | "timeline" | "policy" | "search" | "activity";
@@ -246,93 +222,6 @@ export function reducePage(state: PageState, action: PageAction): PageState {
   }
 }
 
-/** Returns the chosen question if it waits. */
-export function chosenQuestion({ review, chosen }: PageState): ReviewQuestion | undefined {
-  return review.waiting.find(({ id }) => id === chosen);
-}
-
-/** Returns how the chosen question ended; undefined while it waits. */
-export function chosenEnd({ review, chosen }: PageState): SettledQuestion | undefined {
-  return review.settled.findLast(({ question }) => question.id === chosen);
-}
-
-/** Returns the number of the change whose content an editor opens: that of the marked hunk; undefined without a text. */
-export function editedChange(state: PageState): number | undefined {
-  const question = chosenQuestion(state);
-  if (question?.kind !== "change" || !question.canEdit) return undefined;
-  const marked = stopsOfChosen(state)[state.hunk]?.change ?? 0;
-  if (question.changes[marked]?.hasText === true) return marked;
-  const first = question.changes.findIndex(({ hasText }) => hasText);
-  return first < 0 ? undefined : first;
-}
-
-/** Returns why the content of the chosen question cannot be edited now; undefined if it can. */
-export function whyNotEdited(state: PageState): string | undefined {
-  const why = whyNotAllowed(state);
-  if (why !== undefined) return why;
-  if (editedChange(state) === undefined) return "It writes no text.";
-  return isAllChosen(state) ? undefined : "Choose everything first: an edited file is written as a whole.";
-}
-
-/** Returns true when the call of the chosen question can be planned again on the present content. */
-export function canLookAgain(state: PageState): boolean {
-  return chosenQuestion(state)?.stale === true && whyNotRefused(state) === undefined;
-}
-
-/** Returns why the chosen question cannot be allowed now; undefined if it can. */
-export function whyNotAllowed(state: PageState): string | undefined {
-  const refused = whyNotRefused(state);
-  if (refused !== undefined) return refused;
-  const question = chosenQuestion(state) as ReviewQuestion;
-  if (jointAnswersOf(state.review, question)?.allowedBy.includes(state.by) === true)
-    return "You have allowed this; another person must, too.";
-  if (question.stale === true) return "A file has changed since the question was asked.";
-  if (question.kind === "directory") return undefined;
-  if (question.incomplete !== undefined) return "The question does not show the whole change.";
-  const rows = state.rows.get(question.id);
-  if (rows?.failure !== undefined) return "The change could not be loaded.";
-  if (rows?.isComplete !== true) return "The change is being loaded.";
-  if (rows.pages.some(({ digest }) => digest !== question.digest)) return "Another change is shown.";
-  const { chosen, partly, all, areHunks } = choiceCounts(state);
-  if (chosen + partly > 0 || all === 0) return undefined;
-  return areHunks ? "No hunk is chosen." : "Nothing is chosen.";
-}
-
-/** Returns why the chosen question cannot be refused now; undefined if it can. */
-export function whyNotRefused(state: PageState): string | undefined {
-  if (state.connection !== "live") return "There is no connection to the server.";
-  if (state.role === "watch") return "This login may only watch.";
-  if (chosenQuestion(state) === undefined) return "Nothing is chosen that waits.";
-  return state.sending === undefined ? undefined : "An answer is being sent.";
-}
-
-/** Returns the places at which the keys for hunks stop in the chosen question. */
-export function stopsOfChosen({ rows, chosen = "" }: PageState): readonly Stop[] {
-  return stopsOf(rows.get(chosen)?.pages);
-}
-
-/** Returns how much of the chosen question is chosen. */
-export function choiceCounts({ rows, leftOut, chosen = "" }: PageState): ChoiceCounts {
-  return countChosen(rows.get(chosen)?.pages, leftOut.get(chosen));
-}
-
-/** Returns true when everything of the chosen question is chosen. */
-export function isAllChosen(state: PageState): boolean {
-  const { chosen, all } = choiceCounts(state);
-  return chosen === all;
-}
-
-/** Returns the chosen parts of the chosen question. */
-export function chosenParts({ rows, leftOut, chosen = "" }: PageState): ChosenHunks[] {
-  return chosenOf(rows.get(chosen)?.pages, leftOut.get(chosen));
-}
-
-/** Returns true when parts of the chosen question can be chosen. */
-export function canChooseParts(state: PageState): boolean {
-  const question = chosenQuestion(state);
-  return question?.kind === "change" && question.hasParts && state.role !== "watch";
-}
-
 /** Chooses the first question that waits where none is chosen. A chosen one stays, also when it is settled. */
 function withChoice(state: PageState, now: number): PageState {
   const { chosen, review } = state;
@@ -365,22 +254,6 @@ function step(state: PageState, by: 1 | -1, now: number): PageState {
   const at = waiting.findIndex(({ id }) => id === state.chosen);
   const next = at < 0 ? waiting[0] : waiting[at + by];
   return next === undefined ? state : choose(state, next.id, now);
-}
-
-function toggle(state: PageState, key: string, line: number | undefined): PageState {
-  const { chosen = "", rows, leftOut } = state;
-  if (!canChooseParts(state)) return state;
-  const [pages, out] = [rows.get(chosen)?.pages, leftOut.get(chosen)];
-  const next = line === undefined ? withToggledPart(pages, out, key) : withToggledLine(pages, out, key, line);
-  return { ...state, leftOut: new Map(leftOut).set(chosen, next) };
-}
-
-/** Begins to choose the lines of a hunk with its first changed line, or ends it. */
-function toggleLines(state: PageState, hunk: number): PageState {
-  const stop = stopsOfChosen(state)[hunk];
-  if (stop === undefined || stop.isWhole || !canChooseParts(state)) return { ...state, line: undefined };
-  if (state.line !== undefined && state.hunk === hunk) return { ...state, line: undefined };
-  return { ...state, hunk, line: changedLines(stop.lines)[0] };
 }
 
 /** Chooses the question that replaces the chosen one, and keeps what was seen of that. */

@@ -5,7 +5,8 @@ import { visibleText } from "../diff/escapes.ts";
 import { SafeText } from "../diff/text.tsx";
 import type { OpenEditor, openEditor } from "../editor.ts";
 import type { ChangeContent } from "../../protocol.ts";
-import { chosenQuestion, editedChange, whyNotEdited } from "../store.ts";
+import { editedChange, whyNotEdited } from "../answers.ts";
+import { chosenQuestion } from "../choice.ts";
 import { useLoaded } from "./loaded.ts";
 import type { ScreenProps } from "./props.ts";
 

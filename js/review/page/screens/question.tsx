@@ -1,23 +1,20 @@
 /** The chosen question: what it is about, its diff, and the answers. */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { ChoiceCounts } from "../choice.ts";
+import { type ChoiceCounts, canChooseParts, choiceCounts, chosenQuestion } from "../choice.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { compareWithSeen, type Comparison, type HunkNews } from "../seen.ts";
 import { SafeText } from "../diff/text.tsx";
 import { jointAnswersOf } from "../../joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
 import {
-  canChooseParts,
-  choiceCounts,
   chosenEnd,
   canLookAgain,
-  chosenQuestion,
   editedChange,
   whyNotEdited,
   whyNotAllowed,
   whyNotRefused,
-} from "../store.ts";
+} from "../answers.ts";
 import type { ScreenProps } from "./props.ts";
 import { offersWider, whyNotWider } from "./wider/why-not.ts";
 

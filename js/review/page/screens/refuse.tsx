@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { SafeText } from "../diff/text.tsx";
-import { chosenQuestion, whyNotRefused } from "../store.ts";
+import { whyNotRefused } from "../answers.ts";
+import { chosenQuestion } from "../choice.ts";
 import type { ScreenProps } from "./props.ts";
 
 /** The number of characters of a reason that the model is told. */

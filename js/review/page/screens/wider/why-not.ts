@@ -1,6 +1,8 @@
 /** Whether a question can get a wider answer, and why not. */
 import type { ReviewQuestion } from "../../../protocol.ts";
-import { chosenQuestion, isAllChosen, type PageState, whyNotAllowed } from "../../store.ts";
+import { isAllChosen, whyNotAllowed } from "../../answers.ts";
+import { chosenQuestion } from "../../choice.ts";
+import type { PageState } from "../../store.ts";
 
 /** Returns true for a question that can get a wider answer at all. */
 export function offersWider(question: ReviewQuestion): boolean {

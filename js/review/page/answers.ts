@@ -1,0 +1,66 @@
+/** What can be answered to the chosen question now, and why something cannot: functions of the state of the page. */
+import { choiceCounts, chosenQuestion, stopsOfChosen } from "./choice.ts";
+import { jointAnswersOf } from "../joint.ts";
+import type { ReviewQuestion, SettledQuestion } from "../protocol.ts";
+import type { PageState } from "./store.ts";
+
+/** Returns how the chosen question ended; undefined while it waits. */
+export function chosenEnd({ review, chosen }: PageState): SettledQuestion | undefined {
+  return review.settled.findLast(({ question }) => question.id === chosen);
+}
+
+/** Returns the number of the change whose content an editor opens: that of the marked hunk; undefined without a text. */
+export function editedChange(state: PageState): number | undefined {
+  const question = chosenQuestion(state);
+  if (question?.kind !== "change" || !question.canEdit) return undefined;
+  const marked = stopsOfChosen(state)[state.hunk]?.change ?? 0;
+  if (question.changes[marked]?.hasText === true) return marked;
+  const first = question.changes.findIndex(({ hasText }) => hasText);
+  return first < 0 ? undefined : first;
+}
+
+/** Returns why the content of the chosen question cannot be edited now; undefined if it can. */
+export function whyNotEdited(state: PageState): string | undefined {
+  const why = whyNotAllowed(state);
+  if (why !== undefined) return why;
+  if (editedChange(state) === undefined) return "It writes no text.";
+  return isAllChosen(state) ? undefined : "Choose everything first: an edited file is written as a whole.";
+}
+
+/** Returns true when the call of the chosen question can be planned again on the present content. */
+export function canLookAgain(state: PageState): boolean {
+  return chosenQuestion(state)?.stale === true && whyNotRefused(state) === undefined;
+}
+
+/** Returns why the chosen question cannot be allowed now; undefined if it can. */
+export function whyNotAllowed(state: PageState): string | undefined {
+  const refused = whyNotRefused(state);
+  if (refused !== undefined) return refused;
+  const question = chosenQuestion(state) as ReviewQuestion;
+  if (jointAnswersOf(state.review, question)?.allowedBy.includes(state.by) === true)
+    return "You have allowed this; another person must, too.";
+  if (question.stale === true) return "A file has changed since the question was asked.";
+  if (question.kind === "directory") return undefined;
+  if (question.incomplete !== undefined) return "The question does not show the whole change.";
+  const rows = state.rows.get(question.id);
+  if (rows?.failure !== undefined) return "The change could not be loaded.";
+  if (rows?.isComplete !== true) return "The change is being loaded.";
+  if (rows.pages.some(({ digest }) => digest !== question.digest)) return "Another change is shown.";
+  const { chosen, partly, all, areHunks } = choiceCounts(state);
+  if (chosen + partly > 0 || all === 0) return undefined;
+  return areHunks ? "No hunk is chosen." : "Nothing is chosen.";
+}
+
+/** Returns why the chosen question cannot be refused now; undefined if it can. */
+export function whyNotRefused(state: PageState): string | undefined {
+  if (state.connection !== "live") return "There is no connection to the server.";
+  if (state.role === "watch") return "This login may only watch.";
+  if (chosenQuestion(state) === undefined) return "Nothing is chosen that waits.";
+  return state.sending === undefined ? undefined : "An answer is being sent.";
+}
+
+/** Returns true when everything of the chosen question is chosen. */
+export function isAllChosen(state: PageState): boolean {
+  const { chosen, all } = choiceCounts(state);
+  return chosen === all;
+}
