@@ -85,19 +85,20 @@ export function applyEvents(state: ReviewState, events: readonly ReviewEvent[]):
     }
     const calls = [...after.calls];
     let first = 0;
-    let { seq } = after;
+    let { seq, history } = after;
     for (; at < events.length; at++) {
       const next = events[at] as ReviewEvent;
       if (!isCallEvent(next) || next.seq !== seq + 1) break;
       seq = next.seq;
       const { call } = next;
+      if (next.type === "call.end" && call.changes === true) history = seq;
       let known = next.type === "call.end" ? calls.length - 1 : -1;
       while (known >= first && calls[known]?.id !== call.id) known -= 1;
       if (known >= first) calls[known] = call;
       else calls.push(call);
       first = Math.max(first, calls.length - MAX_CALLS);
     }
-    after = { ...after, seq, calls: calls.slice(first) };
+    after = { ...after, seq, history, calls: calls.slice(first) };
   }
   return after;
 }

@@ -68,7 +68,10 @@ describe("the state after events", () => {
       fc.tuple(fc.nat({ max: 400 }), fc.boolean()).map(([id, isEnd]): UnnumberedEvent => {
         const call = { id: `${id}`, tool: "grep", at: 1, paths: [] };
         return isEnd
-          ? { type: "call.end", call: { ...call, ok: true, ms: 1 } }
+          ? {
+              type: "call.end",
+              call: { ...call, ok: true, ms: 1, ...(id % 3 === 0 ? { changes: true } : {}) },
+            }
           : { type: "call.begin", call };
       }),
       { maxLength: 500 },
