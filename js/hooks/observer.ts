@@ -66,7 +66,7 @@ export interface Observer {
    */
   within?(call: CallBegin, run: () => void): void;
   /** Returns the bytes of the log that the observer keeps, from its beginning, for exports. */
-  readLog?(): AsyncIterable<Uint8Array>;
+  exportLog?(): AsyncIterable<Uint8Array>;
   /** Called when the workspace is closed. */
   close?(): void | Promise<void>;
 }
@@ -80,7 +80,7 @@ export const OBSERVER: Options<Observer> = instance<Observer>(
     begin: callback(),
     end: callback(),
     within: callback(),
-    readLog: callback(),
+    exportLog: callback(),
     close: callback(),
   },
   {

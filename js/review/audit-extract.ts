@@ -15,15 +15,15 @@ const LF = 0x0a;
  * Returns the part of a log from its first to its last call in a range. Lines are in the order in which calls ended, so
  * a few between them may be of calls that began before or after.
  *
- * @param readLog reads the log from its beginning; called twice
+ * @param exportLog reads the log from its beginning; called twice
  */
 export async function* extractOfLog(
-  readLog: () => AsyncIterable<Uint8Array>,
+  exportLog: () => AsyncIterable<Uint8Array>,
   range: AuditRange,
 ): AsyncGenerator<Uint8Array> {
-  const { start, end } = await boundsOf(readLog(), range);
+  const { start, end } = await boundsOf(exportLog(), range);
   let at = 0;
-  for await (const block of readLog()) {
+  for await (const block of exportLog()) {
     const from = Math.max(0, start - at);
     const to = Math.min(block.length, end - at);
     if (to > from) yield block.subarray(from, to);

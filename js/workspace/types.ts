@@ -180,7 +180,13 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
    * Restores the state before a call. An undo can be undone.
    * @throws FilewrightError NOT_FOUND, CONFLICT when a path has changed since, and as any change does
    */
-  undo(callId: string, options?: UndoOptions & { readonly parts?: undefined }): Promise<Undone>;
+  undo(
+    callId: string,
+    options?: UndoOptions & {
+      /** Absent: the whole call is undone. */
+      readonly parts?: undefined;
+    },
+  ): Promise<Undone>;
   /**
    * Undoes some hunks of a call as one change, which can be undone. The call stays unreviewed for the rest of it.
    *
@@ -194,7 +200,10 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
    */
   undo(
     callId: string,
-    options: UndoOptions & { readonly parts: readonly ConfirmedPart[] },
+    options: UndoOptions & {
+      /** The hunks, or lines of hunks, as `ws.changes` numbers them. */
+      readonly parts: readonly ConfirmedPart[];
+    },
   ): Promise<UndoneParts>;
   /**
    * Returns the calls that were made without a question, by the option `review` or a rule with `review`, and that

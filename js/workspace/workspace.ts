@@ -311,8 +311,8 @@ export function makeWorkspace(
   const list: ListOfPreset = (other) =>
     other === undefined ? Object.freeze(definitions) : listOf(other).tools;
   Object.defineProperty(ws, toolsByPreset, { value: list });
-  const logging = session.observers.find(({ readLog }) => readLog !== undefined);
-  Object.defineProperty(ws, AUDIT_LOG, { value: logging?.readLog?.bind(logging) });
+  const logging = session.observers.find(({ exportLog }) => exportLog !== undefined);
+  Object.defineProperty(ws, AUDIT_LOG, { value: logging?.exportLog?.bind(logging) });
   Object.defineProperty(ws, POLICY, { value: session.resolver.policy });
   Object.defineProperty(ws, ROOT_LOOKUP, { value: makeRootLookup(session, "stat") });
   return Object.freeze(ws) as unknown as Workspace;

@@ -54,6 +54,8 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
       JSON.stringify({ ...manifest, sideEffects: bundled.sideEffects }),
     );
     symlinkSync(join(root, "dist/wasm"), join(home, "dist/wasm"), "junction");
+    for (const peer of ["react", "vue"])
+      symlinkSync(join(root, "node_modules", peer), join(project, "node_modules", peer), "junction");
   }, 120_000);
 
   const nodeEntries = [

@@ -41,7 +41,7 @@ export async function auditFile(path: string, options: AuditOptions = {}): Promi
   // Checked before the file is created: refused options leave nothing open.
   const checked = checkOptions(options);
   const log = audit(new ChainedFile(await openLog(path)), checked);
-  return Object.freeze({ ...log, readLog: () => readLogFile(path) });
+  return Object.freeze({ ...log, exportLog: () => readLogFile(path) });
 }
 
 /** Reads a log from its beginning. @throws FilewrightError IO_ERROR */

@@ -20,15 +20,15 @@ function auditState(request: RouteRequest): Response {
 
 /** Sends the whole log, or the part of a time. Its lines are those of the file, so their hash chains can be verified. */
 function auditLines(request: RouteRequest): Response {
-  const readLog = logOf(request);
-  if (readLog === undefined) return refusal(404, "this workspace keeps no audit log");
+  const exportLog = logOf(request);
+  if (exportLog === undefined) return refusal(404, "this workspace keeps no audit log");
   const { searchParams } = request.url;
   const [from, to] = [searchParams.get("from"), searchParams.get("to")];
   const isWhole = (from ?? "") === "" && (to ?? "") === "";
   const range = { from: timeOf(from, 0), to: timeOf(to, Number.POSITIVE_INFINITY) };
   if (Number.isNaN(range.from) || Number.isNaN(range.to))
     return refusal(400, "from and to are times in ISO 8601, such as 2030-01-31T18:00:00Z");
-  const blocks = isWhole ? readLog() : extractOfLog(readLog, range);
+  const blocks = isWhole ? exportLog() : extractOfLog(exportLog, range);
   const name = isWhole ? "audit.jsonl" : "audit-extract.jsonl";
   return new Response(streamOf(blocks), {
     headers: { "content-type": "application/jsonl", "content-disposition": `attachment; filename="${name}"` },
