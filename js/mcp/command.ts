@@ -35,6 +35,7 @@ const SETTING_OPTIONS: OptionTable = {
   agent: VALUE_OPTION,
   "state-dir": VALUE_OPTION,
   "no-history": FLAG_OPTION,
+  "review-after": FLAG_OPTION,
 };
 
 /** The options that every server has. */
@@ -105,6 +106,8 @@ export async function serveOptionsOf(
   const ask = flags["ask"] === true || server.ask === true;
   const review = reviewPortOf(flags["review"]);
   if (ask && review !== undefined) throw new UsageError("--ask and --review exclude each other");
+  if (ask && workspace?.review === "after")
+    throw new UsageError("--ask and --review-after exclude each other");
   const structured = flags["structured"] ?? server.structured ?? defaults.structured;
   if (!STRUCTURED_LEVELS.includes(structured as string))
     throw new UsageError(`--structured takes ${STRUCTURED_LEVELS.join(", ")}`);

@@ -166,7 +166,10 @@ async function openServedWorkspace(
     ...workspace,
     ...commonWorkspaceOptions(options),
     roots: dirs.map((path) => ({ path, access: readOnlyDirs.includes(path) ? "read" : "write" })),
-    ...(confirm === undefined ? {} : { confirm, requireApproval: true }),
+    // With a review after the change only rules and places ask.
+    ...(confirm === undefined
+      ? {}
+      : { confirm, ...(workspace.review === "after" ? {} : { requireApproval: true }) }),
     ...(stateDir === undefined ? {} : { stateDir }),
     ...(observers.length === 0 ? {} : { observers }),
   });

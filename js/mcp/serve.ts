@@ -18,7 +18,7 @@ import type { WriteLogLine } from "./protocol/log.ts";
 import { assertStartable } from "./start.ts";
 import { MCP_PATH, serveMcpOverHttp } from "./transport/http.ts";
 import { checkedVerifier, isLoopback, type OauthOptions } from "./auth/oauth.ts";
-import { greetingLine, type ServeOptions } from "./transport/stdio.ts";
+import { greetingLine, reviewAfterLine, type ServeOptions } from "./transport/stdio.ts";
 import { newToken, type TokenKind, tokenFilePath, tokenOfOperator, writeToken } from "./auth/token-file.ts";
 import type { ServedReview } from "./review.ts";
 
@@ -139,16 +139,16 @@ export async function startMcpHttpServer(
   if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for", "warning");
   if (metricsServer !== undefined) log(`Metrics are at ${metricsServer.url}/metrics`, "notice");
   log(`${greetingLine(options, service.served)} at ${server.url}${MCP_PATH}`, "notice");
+  const after = reviewAfterLine(options, options.storage === undefined ? service.served[0] : undefined);
+  if (after !== undefined) log(after, "notice");
+  const waiting = after === undefined ? "Changes wait" : "Changes about which a rule asks wait";
   let page: SharedPage | undefined;
   if (review !== undefined) {
-    log(
-      `Changes wait at ${server.url}/review; its link: ${reviewCommandLine(options, server.url)}`,
-      "notice",
-    );
+    log(`${waiting} at ${server.url}/review; its link: ${reviewCommandLine(options, server.url)}`, "notice");
     if (options.review !== server.port) page = review.show(options.review ?? 0, log);
   }
   if (review === undefined && queue !== undefined)
-    log(`Changes wait for: ${approveCommandLine(options, server.url)}`, "notice");
+    log(`${waiting} for: ${approveCommandLine(options, server.url)}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {

@@ -133,6 +133,7 @@ export function effectiveSettingsOf(flags: SettingFlags): EffectiveSettings {
     ...workspace,
     ...withoutUndefined({ agent, stateDir }),
     ...(flags["no-history"] === true ? { history: false } : {}),
+    ...(flags["review-after"] === true ? { review: "after" as const } : {}),
     ...(guard === undefined ? {} : { guard: guard as NonNullable<WorkspaceOptions["guard"]> }),
     ...(rules.length === 0 ? {} : { rules }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),

@@ -66,6 +66,10 @@ const SERVER_HELP: readonly OptionHelp[] = [
     "--review-wait SECONDS",
     "how long a call waits for the page (45); then the client is told to call again, which finds the answer",
   ],
+  [
+    "--review-after",
+    "make changes at once; they stay unreviewed until a person keeps them: filewright history unreviewed and keep",
+  ],
   ...SETTING_HELP,
   ["--grace SECONDS", `how long running calls may continue after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
   ["--log-level LEVEL", "the least urgent messages on standard error: debug, info (the default) … emergency"],

@@ -132,6 +132,8 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   wire.onerror = (error) => log(`Error: ${error.message}`, "error");
   wire.start();
   log(options.greeting ?? greetingLine(options, dirs), "notice");
+  const after = reviewAfterLine(options, dirs[0] ?? "the directory that is served");
+  if (after !== undefined) log(after, "notice");
   const page = review?.show(options.review ?? 0, log);
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client", "notice");
   const by = await ended;
@@ -167,6 +169,18 @@ export function greetingLine(options: ServeOptions, dirs: readonly string[]): st
   const where = named.length === 0 ? "no directory yet" : named.join(", ");
   const asks = options.ask ? ", asks before every change" : "";
   return `filewright ${version} serving ${where}, preset ${preset}${asks}`;
+}
+
+/**
+ * Returns the line that says how a person reviews changes after they are made, in `dir`; undefined for a server whose
+ * changes wait or need no review. Without `dir` no command reaches the changes, but programs do.
+ */
+export function reviewAfterLine({ workspace }: ServeOptions, dir: string | undefined): string | undefined {
+  if (workspace.review !== "after") return undefined;
+  const made = "Changes are made at once and stay unreviewed until a person keeps them";
+  if (dir === undefined) return `${made}: ws.unreviewed() and ws.keep(ids) in a program`;
+  const config = workspace.stateDir === undefined ? "" : ", with --config FILE for the same stateDir";
+  return `${made}: filewright history unreviewed, filewright history keep ID or --all (in ${escapeControls(dir)}${config})`;
 }
 
 /** Returns the line with facts that are known only after the workspace is opened. */
