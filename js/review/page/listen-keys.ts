@@ -1,5 +1,5 @@
 /** Connects the keys of a keyboard with the page. */
-import type { Signal } from "@preact/signals";
+import type { Cell } from "./cell.ts";
 import { effectOfKey } from "./keys.ts";
 import type { PageEffects } from "./screens/props.ts";
 import type { PageState } from "./store.ts";
@@ -7,7 +7,7 @@ import type { PageState } from "./store.ts";
 /** Listens to the keys that are pressed in `target`, the window or the shadow root of an element, until `signal`. */
 export function listenToKeys(
   target: EventTarget,
-  state: Signal<PageState>,
+  state: Cell<PageState>,
   effects: PageEffects,
   signal?: AbortSignal,
 ): void {

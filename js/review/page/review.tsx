@@ -1,6 +1,6 @@
 /** The script of the review page. */
-import { effect, signal } from "@preact/signals";
 import { options, render } from "preact";
+import { cell, useCell } from "./cell.ts";
 import { listenToKeys } from "./listen-keys.ts";
 import { App } from "./screens/app.tsx";
 import { startSession } from "./session.ts";
@@ -20,7 +20,7 @@ options.debounceRendering = (draw) => {
   else queueMicrotask(run);
 };
 
-const state = signal<PageState>(FIRST_STATE);
+const state = cell<PageState>(FIRST_STATE);
 // The ticket leaves the address, so that it is in no history and no bookmark.
 const { hash } = location;
 if (hash.startsWith("#t=")) history.replaceState(null, "", location.pathname);
@@ -28,12 +28,12 @@ const effects = startSession(state, serverTransport(`/review${hash}`));
 const root = document.getElementById("review") as HTMLElement;
 
 function Page() {
-  return <App state={state.value} effects={effects} />;
+  return <App state={useCell(state)} effects={effects} />;
 }
 render(<Page />, root);
 
-effect(() => {
-  const { length } = state.value.review.waiting;
+state.watch(({ review }) => {
+  const { length } = review.waiting;
   document.title = length === 0 ? "Filewright review" : `(${length}) Filewright review`;
 });
 

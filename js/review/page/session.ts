@@ -1,5 +1,5 @@
 /** Connects the state of the page with its server: logs in, follows the events, loads rows and sends answers. */
-import type { Signal } from "@preact/signals";
+import type { Cell } from "./cell.ts";
 import { isAllChosen } from "./answers.ts";
 import { chosenParts, chosenQuestion } from "./choice.ts";
 import { type PageAction, type PageState, reducePage } from "./store.ts";
@@ -15,7 +15,7 @@ const UNAUTHORIZED = 401;
 
 /** Starts the session of a page, which ends when `signal` is aborted. Returns what the screens can do. */
 export function startSession(
-  state: Signal<PageState>,
+  state: Cell<PageState>,
   transport: ReviewTransport,
   signal?: AbortSignal,
 ): PageEffects {

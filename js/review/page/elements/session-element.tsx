@@ -1,5 +1,4 @@
 /** The elements that are connected to a hub. Each draws the whole page, and hides what it does not show. */
-import { effect, type Signal, signal } from "@preact/signals";
 import { render } from "preact";
 import type {
   FilewrightApprovalElement,
@@ -7,6 +6,7 @@ import type {
   FilewrightTimelineElement,
 } from "../../elements.ts";
 import { type ReviewTransport, serverTransport } from "../../transport.ts";
+import { type Cell, cell, useCell } from "../cell.ts";
 import { listenToKeys } from "../listen-keys.ts";
 import { App } from "../screens/app.tsx";
 import type { PageEffects } from "../screens/props.ts";
@@ -25,7 +25,7 @@ abstract class SessionElement extends BaseElement {
   static readonly observedAttributes: readonly string[] = ["src"];
   /** The part of the page that is shown. */
   abstract readonly shows: "all" | "question" | "timeline";
-  readonly state: Signal<PageState> = signal(FIRST_STATE);
+  readonly state: Cell<PageState> = cell<PageState>(FIRST_STATE);
   #transport: ReviewTransport | undefined;
   #server: { readonly src: string; readonly transport: ReviewTransport } | undefined;
   #session: Session | undefined;
@@ -92,12 +92,11 @@ abstract class SessionElement extends BaseElement {
     const ending = new AbortController();
     const effects = startSession(state, transport, ending.signal);
     this.#session = { ending, effects };
-    const View = () => <App state={state.value} effects={effects} isEmbedded />;
+    const View = () => <App state={useCell(state)} effects={effects} isEmbedded />;
     render(<View />, node);
     listenToKeys(root, state, effects, ending.signal);
     let { waiting, settled } = state.value.review;
-    const stop = effect(() => {
-      const { review } = state.value;
+    const stop = state.watch(({ review }) => {
       const known = { waiting, settled };
       ({ waiting, settled } = review);
       if (waiting !== known.waiting) this.#tell("waiting", waiting);
@@ -144,7 +143,7 @@ export class FilewrightApproval extends SessionElement implements FilewrightAppr
     const { question } = this;
     const { chosen, review } = this.state.value;
     if (question === "" || chosen === question || !review.waiting.some(({ id }) => id === question)) return;
-    // Not in the effect that reads the state, because it changes the state.
+    // Not in the listener of the state, because it changes the state.
     queueMicrotask(() => dispatch({ type: "choose", id: question, now: performance.now() }));
   }
 }
