@@ -13,6 +13,8 @@ export interface CallBegin {
   /** The name of the tool in a preset. */
   readonly called_as?: string;
   readonly agent?: string;
+  /** The person for whom the host makes it: the option `by` of `ws.undo` and `ws.rewind`. */
+  readonly by?: string;
   /** The id of the call in questions about it and in the history; absent for a call that only reads. */
   readonly call_id?: string;
   /** The time at which the call began, in milliseconds since 1970. */
@@ -45,6 +47,8 @@ export interface CallEnd extends CallBegin {
   readonly lock_wait_ms?: number;
   /** The answer of the reviewer; absent if nobody was asked. */
   readonly approval?: { readonly outcome: string; readonly hash?: string; readonly by?: string };
+  /** The call that it undid; for `ws.undo` alone. */
+  readonly undo_of?: string;
   /** The calls that a person has reviewed and keeps, with the person if known; for `ws.keep` alone. */
   readonly kept?: { readonly calls: readonly string[]; readonly by?: string };
   /** The UTF-16 length of the answer's text. */

@@ -78,6 +78,7 @@ export function runCall(
     tool: known.name,
     ...(presetCall === undefined ? {} : { called_as: presetCall.tool.name }),
     ...(agent === undefined ? {} : { agent }),
+    ...(session.by === undefined ? {} : { by: session.by }),
     ...(known.kind === "read" ? {} : { call_id: newCallId() }),
   };
   return runObserved(observers, about, (trace) =>

@@ -18,6 +18,8 @@ export interface ObservedCall {
   lockWaitMs: number | undefined;
   /** The answer by which a reviewer refused the call. */
   refusal: CallEnd["approval"];
+  /** The call that a host has undone. */
+  undoOf?: string;
   /** The calls that a person has kept, and their absolute paths. */
   kept?: {
     readonly calls: readonly string[];
@@ -89,7 +91,7 @@ function callEndOf(
   result: ToolResult | undefined,
   duration: number,
 ): CallEnd {
-  const { tool, changes, callId, effects, lockWaitMs, kept } = trace;
+  const { tool, changes, callId, effects, lockWaitMs, kept, undoOf } = trace;
   const { call_id: _, ...begun } = begin;
   const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
   const approval = result?.meta.approval ?? trace.refusal;
@@ -107,6 +109,7 @@ function callEndOf(
     ...(effects === undefined ? {} : { effects }),
     ...(lockWaitMs === undefined ? {} : { lock_wait_ms: lockWaitMs }),
     ...(approval === undefined ? {} : { approval }),
+    ...(undoOf === undefined ? {} : { undo_of: undoOf }),
     ...(kept === undefined
       ? {}
       : { kept: { calls: kept.calls, ...(kept.by === undefined ? {} : { by: kept.by }) } }),
@@ -127,7 +130,7 @@ function ignoringErrors<T>(run: () => T): T | undefined {
 /** Returns the hashes of the files that a change concerns; null for a missing file. */
 export async function hashesByPath(
   uses: readonly PathUse[],
-  call: Call,
+  call: Pick<Call, "fs" | "locations" | "signal">,
 ): Promise<ReadonlyMap<string, string | null>> {
   const found = new Map<string, string | null>();
   for (const [index, { path }] of call.locations.entries()) {

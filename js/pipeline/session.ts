@@ -103,6 +103,8 @@ export interface Session {
   readonly reads: Reads;
   /** The caller of calls that name none. */
   readonly agent: string | undefined;
+  /** The person for whom the host makes a call, for observers; undefined for the calls of models. */
+  readonly by?: string | undefined;
   /** The name of the agent in shared stores, behind those of the agents that it belongs to; empty for the workspace. */
   readonly key: string;
   /** The stores that replicas share; undefined for what each agent has in memory. */

@@ -82,6 +82,8 @@ export interface RewindRequest {
   /** The name of a mark, or the id of a call: the state before it. */
   readonly to: string;
   readonly paths?: readonly string[] | undefined;
+  /** Only the calls of this agent. Default: those of all. */
+  readonly agent?: string | undefined;
   /** True to return what the rewind would do. */
   readonly dryRun?: boolean | undefined;
   /** The digest of the preview that was shown; required unless `dryRun`. */

@@ -361,7 +361,8 @@ function callObserver(tell: (event: UnnumberedEvent) => void, count: (call: Call
       shown.ms = call.duration_ms;
       if (call.code !== undefined) shown.code = call.code;
       if (call.error_path !== undefined) shown.errorPath = call.error_path;
-      if (call.approval?.by !== undefined) shown.by = call.approval.by;
+      const by = call.approval?.by ?? call.by;
+      if (by !== undefined) shown.by = by;
       if (call.changes) shown.changes = true;
       tell({ type: "call.end", call: shown });
     },

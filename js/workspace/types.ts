@@ -119,6 +119,8 @@ export interface UndoOptions {
   readonly dryRun?: boolean | undefined;
   /** With `parts`: the `digest` of a dry run. The undo does exactly what that one showed, or fails with CONFLICT. */
   readonly digest?: string | undefined;
+  /** The person who wants it, for observers and the audit log. Default: not told. */
+  readonly by?: string | undefined;
   /** Ends the wait for locks, with CANCELLED. What has begun to write finishes. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -37,7 +37,8 @@ import { blameFile } from "../pipeline/past/blame.ts";
 import { changesOfCall } from "../pipeline/past/changes.ts";
 import { undoParts, type UndoneParts } from "../pipeline/past/undo-parts.ts";
 import { type HistoryOptions, listHistory, undoCall, type Undone } from "../pipeline/past/history.ts";
-import { KEEP_OPTIONS, KEPT_CALLS, keepCalls, listUnreviewed } from "../pipeline/past/unreviewed.ts";
+import { runObservedUndo } from "../pipeline/past/observed-undo.ts";
+import { BY, KEEP_OPTIONS, KEPT_CALLS, keepCalls, listUnreviewed } from "../pipeline/past/unreviewed.ts";
 import type { Session } from "../pipeline/session.ts";
 import { MARK_NAME, REWIND_OPTIONS, REWIND_PLACE } from "./rewind/options.ts";
 import { listMarks, rewindTo, setMark } from "./rewind/rewind.ts";
@@ -71,6 +72,7 @@ export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", {
   parts: list(CONFIRMED_PART, { minItems: 1 }),
   dryRun: flag(),
   digest: text({ pattern: "^sha256:[0-9a-f]{64}$" }),
+  by: BY,
   signal: signalOption,
 });
 
@@ -236,7 +238,7 @@ export function makeWorkspace(
     },
     async undo(callId: string, given: UndoOptions = {}): Promise<never> {
       wantOpen();
-      const { signal, parts, ...more } = checkUndoOptions(given);
+      const { signal, parts, by, ...more } = checkUndoOptions(given);
       for (const name of ["dryRun", "digest"] as const)
         if (parts === undefined && more[name] !== undefined)
           throw wrongOptionError("undo", name, "concerns an undo of parts, and none are given");
@@ -245,10 +247,17 @@ export function makeWorkspace(
       // An undo writes, so closing waits for it and does not cancel it.
       const end = session.running.begin(() => {});
       try {
-        const run = (): Promise<Undone | UndoneParts> =>
-          parts === undefined
-            ? undoCall(session, id, signal)
-            : undoParts(session, id, { ...more, parts, signal });
+        const run = (): Promise<Undone | UndoneParts> => {
+          if (parts === undefined)
+            return runObservedUndo(session, { undone: id, by }, (observed) =>
+              undoCall(session, id, observed, signal),
+            );
+          const wanted = { parts, digest: more.digest, signal };
+          if (more.dryRun === true) return undoParts(session, id, wanted, undefined);
+          return runObservedUndo(session, { undone: id, by }, (observed) =>
+            undoParts(session, id, wanted, observed),
+          );
+        };
         return (await gate.run(run)) as never;
       } finally {
         end();

@@ -72,6 +72,38 @@ describe("the audit log", () => {
     expect(read?.at).toMatch(/^\d{4}-\d\d-\d\dT/);
   });
 
+  test("what the host takes back: an undo, some hunks, a rewind, and the person who wants it", async () => {
+    const undone = await records(async (ws) => {
+      await ws.mark("begin");
+      const { meta } = await ws.call("write_file", { path: "a", content: "two\n" });
+      const parts = [{ path: "a", hunks: [0] }];
+      const id = meta.call_id ?? "";
+      await ws.undo(id, { parts, dryRun: true });
+      const { callId = "" } = await ws.undo(id, { parts, by: "ana" });
+      await ws.undo(callId);
+      await expect(ws.undo(callId, { by: "ben" })).rejects.toMatchObject({ code: "CONFLICT" });
+      await ws.rewind("begin", { by: "ana" });
+      await expect(ws.undo(id, { by: "" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    });
+    const [write, ofHunks, ofUndo, failed, rewound, ...more] = undone;
+    expect(more).toEqual([]);
+    const { before, after } = write?.effects?.[0] ?? {};
+    const back = [{ path: "/w/a", before: after, after: before }];
+    expect(ofHunks).toMatchObject({ tool: "undo", by: "ana", ok: true, paths: ["/w/a"], effects: back });
+    expect(ofHunks?.undo_of).toMatch(/^[0-9a-z]{9}-[0-9a-f]{12}$/);
+    expect(ofUndo).toMatchObject({ tool: "undo", agent: "main", ok: true, paths: ["/w/a"] });
+    expect(ofUndo).not.toHaveProperty("by");
+    expect(ofUndo?.effects).toEqual(write?.effects);
+    expect(failed).toMatchObject({
+      tool: "undo",
+      by: "ben",
+      ok: false,
+      code: "CONFLICT",
+      undo_of: ofUndo?.undo_of,
+    });
+    expect(rewound).toMatchObject({ tool: "rewind", by: "ana", ok: true, effects: back });
+  });
+
   test("refusals with their codes, approvals with who gave them", async () => {
     const seen = await records(
       async (ws) => {

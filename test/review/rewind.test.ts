@@ -1,5 +1,6 @@
 /** Ways back over HTTP: previews, the rewind that was shown, and versions of a file. */
 import { describe, expect, it } from "vitest";
+import type { CallEnd } from "../../js/hooks/observer.ts";
 import type { RewindAnswer, RowsPage } from "../../js/review/history-protocol.ts";
 import { firstQuestion, logIn, openPlace, type Place } from "./place.ts";
 
@@ -66,6 +67,33 @@ describe("a rewind", () => {
     await client.post("rewind", { to: "m", paths, digest: chosen.digest });
     expect(await backend.readText("/w/a.txt")).toBe("two\n");
     expect(await backend.readText("/w/b.txt")).toBe("one\n");
+  });
+
+  it("of one agent leaves the calls of others, and its observers and those of undos are told who wanted it", async () => {
+    const told: (readonly [string, string | undefined])[] = [];
+    const end = ({ tool, by }: CallEnd): void => void told.push([tool, by]);
+    const { ws, backend, page } = await openPlace(
+      { "a.txt": "one\n", "b.txt": "one\n" },
+      { confirm: undefined, observers: [{ end }] },
+    );
+    const client = await logIn(page, "manage", "ana");
+    await ws.mark("m");
+    await ws.call("write_file", { path: "a.txt", content: "two\n" }, { agent: "helper" });
+    await ws.call("write_file", { path: "b.txt", content: "two\n" }, { agent: "other" });
+    const wanted = { to: "m", agent: "helper" };
+    const { digest, changes } = await bodyOf<RewindAnswer>(
+      client.post("rewind", { ...wanted, dryRun: true }),
+    );
+    expect(changes.map(({ display }) => display)).toEqual(["a.txt"]);
+    const done = await bodyOf<RewindAnswer>(client.post("rewind", { ...wanted, digest }));
+    expect(await backend.readText("/w/a.txt")).toBe("one\n");
+    expect(await backend.readText("/w/b.txt")).toBe("two\n");
+    await client.post(`history/${done.callId}/undo`, {});
+    expect(told.slice(2)).toEqual([
+      ["rewind", "ana"],
+      ["undo", "ana"],
+    ]);
+    expect((await client.post("rewind", { ...wanted, dryRun: true, by: "ben" })).status).toBe(400);
   });
 
   it("is refused when anything has changed since the preview, and without a digest", async () => {

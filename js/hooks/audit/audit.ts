@@ -20,6 +20,7 @@ export interface AuditRecord {
   readonly at: string;
   readonly id: string;
   readonly agent?: string;
+  readonly by?: string;
   readonly tool: string;
   readonly called_as?: string;
   readonly ok: boolean;
@@ -29,6 +30,7 @@ export interface AuditRecord {
   readonly effects?: CallEnd["effects"];
   readonly approval?: CallEnd["approval"];
   readonly kept?: CallEnd["kept"];
+  readonly undo_of?: string;
 }
 
 /** The destination of the records of an audit log. */
@@ -89,11 +91,12 @@ export function audit(sink: AuditSink, given: AuditOptions = {}): Observer {
 
 /** Returns the record of a call that has ended. */
 function auditRecordOf(call: CallEnd): AuditRecord {
-  const { id, agent, tool, called_as, ok, code, duration_ms, paths, effects, approval, kept } = call;
+  const { id, agent, by, tool, called_as, ok, code, duration_ms, paths, effects, approval, kept } = call;
   return {
     at: new Date(call.at).toISOString(),
     id,
     ...(agent === undefined ? {} : { agent }),
+    ...(by === undefined ? {} : { by }),
     tool,
     ...(called_as === undefined ? {} : { called_as }),
     ok,
@@ -103,5 +106,6 @@ function auditRecordOf(call: CallEnd): AuditRecord {
     ...(effects === undefined ? {} : { effects }),
     ...(approval === undefined ? {} : { approval }),
     ...(kept === undefined ? {} : { kept }),
+    ...(call.undo_of === undefined ? {} : { undo_of: call.undo_of }),
   };
 }

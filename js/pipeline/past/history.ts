@@ -8,14 +8,16 @@ import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { isBelowAny, parentOf } from "../../backends/paths.ts";
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type HistoryRecord, newCallId, type Recovery } from "../../journal/index.ts";
+import type { HistoryRecord, Recovery } from "../../journal/index.ts";
 import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
 import { throwIfCancelled } from "../change.ts";
+import { effectsByHashes, hashesByPath } from "../observe.ts";
 import { lockPathsOfCall, withLocks } from "../path-locks.ts";
 import { readableRoots } from "../paths/look-alikes.ts";
 import { isWrongAssumption, withStage } from "../staged.ts";
 import { wordError } from "../wording/messages.ts";
 import type { Session } from "../session.ts";
+import type { ObservedUndo } from "./observed-undo.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
@@ -82,13 +84,16 @@ const NOT_IN_HISTORY: ReadonlySet<string> = new Set(["NOT_FOUND", "UNSUPPORTED_O
 export async function undoCall(
   workspace: Session,
   undone: string,
+  observed: ObservedUndo,
   signal: AbortSignal | undefined,
   mayAssume = true,
 ): Promise<Undone> {
+  const { callId, trace } = observed;
   const session = withStage(workspace, mayAssume);
   const { fs, resolver, journal } = session;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
+  trace.locations = locations;
   try {
     throwIfCancelled(signal);
     const { paths } = await journal.record(undone);
@@ -103,14 +108,16 @@ export async function undoCall(
     for (const path of paths) locations.push(resolver.resolve(path, "write"));
     const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });
     try {
-      const callId = newCallId();
+      const hashes = session.hashes ? await hashesByPath(uses, { fs, locations, signal }) : undefined;
       await journal.undo(fs, undone, { callId, agent: session.agent, signal });
+      if (hashes !== undefined)
+        trace.effects = effectsByHashes(hashes, await hashesByPath(uses, { fs, locations, signal }));
       return Object.freeze({ callId, paths: Object.freeze(shown) });
     } finally {
       await unlock();
     }
   } catch (thrown) {
-    if (isWrongAssumption(session, thrown)) return undoCall(workspace, undone, signal, false);
+    if (isWrongAssumption(session, thrown)) return undoCall(workspace, undone, observed, signal, false);
     const { display } = resolver;
     const worded = await wordError(thrown, {
       tool: "undo",

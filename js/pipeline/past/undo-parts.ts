@@ -14,8 +14,9 @@ import {
   type ConfirmedPart,
   partsProblem,
 } from "../../hooks/changed-files.ts";
+import type { CallEffect } from "../../hooks/observer.ts";
 import { digestOfParts } from "../../hooks/question.ts";
-import { newCallId, PARTIAL_UNDO_TOOL } from "../../journal/index.ts";
+import { PARTIAL_UNDO_TOOL } from "../../journal/index.ts";
 import type { Location } from "../../policy/index.ts";
 import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
 import { throwIfCancelled } from "../change.ts";
@@ -25,12 +26,12 @@ import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
 import { wordError } from "../wording/messages.ts";
 import { changesOfCall } from "./changes.ts";
+import type { ObservedUndo } from "./observed-undo.ts";
 import { contentsOf, type HistoryChange, historyChange } from "./file-change.ts";
 
 /** The hunks of a call to undo, as `ws.changes` numbers them: of each path its hunks, or lines of them. */
 export interface UndoPartsRequest {
   readonly parts: readonly ConfirmedPart[];
-  readonly dryRun?: boolean | undefined;
   readonly digest?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -58,16 +59,18 @@ interface ComposedFile {
   readonly mode: number | undefined;
 }
 
-/** Undoes some hunks of a call as one change. @throws CONFLICT when these lines have changed since */
+/** Undoes some hunks of a call as one change; without `observed` it only returns what that would be. @throws CONFLICT when these lines have changed since */
 export async function undoParts(
   workspace: Session,
   undone: string,
-  { parts, dryRun = false, digest, signal }: UndoPartsRequest,
+  { parts, digest, signal }: UndoPartsRequest,
+  observed: ObservedUndo | undefined,
 ): Promise<UndoneParts> {
   const session = withStage(workspace, false);
   const { fs, resolver, journal } = session;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
+  if (observed !== undefined) observed.trace.locations = locations;
   try {
     throwIfCancelled(signal);
     const changes = await changesOfCall(session, undone);
@@ -87,12 +90,13 @@ export async function undoParts(
       const changed = files.filter((file) => !isSame(file));
       const outcome = outcomeOf(undone, changed, resolver.display);
       if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
-      if (dryRun || changed.length === 0) return outcome;
-      const callId = newCallId();
+      if (observed === undefined || changed.length === 0) return outcome;
+      const { callId, trace } = observed;
       const about = { callId, tool: PARTIAL_UNDO_TOOL, agent: session.agent, undoOf: undone, signal };
       await journal.change(fs, { ...about, rollback: "always" }, async (recording) => {
         for (const file of changed) await write(recording, file);
       });
+      if (session.hashes) trace.effects = changed.map(effectOf);
       return Object.freeze({ callId, ...outcome });
     } finally {
       await unlock();
@@ -220,7 +224,6 @@ function outcomeOf(
   files: readonly ComposedFile[],
   display: (path: string) => string,
 ): UndoneParts {
-  const hash = (bytes: Uint8Array | null): string | null => (bytes === null ? null : engine().sha256(bytes));
   const changes = files.map(({ path, stat, now, result, mode }) => {
     const side = (bytes: Uint8Array | null, bits: number | undefined) =>
       bytes === null ? null : { type: "file" as const, mode: bits, bytes };
@@ -233,9 +236,17 @@ function outcomeOf(
     digest: digestOfParts([
       "filewright undo 1",
       undone,
-      files.map(({ path, now, result, mode }) => [path, hash(now), hash(result), mode ?? null]),
+      files.map(({ path, now, result, mode }) => [path, hashOf(now), hashOf(result), mode ?? null]),
     ]),
   });
+}
+
+function effectOf({ path, now, result }: ComposedFile): CallEffect {
+  return { path, before: hashOf(now), after: hashOf(result) };
+}
+
+function hashOf(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : engine().sha256(bytes);
 }
 
 /** Creates the error of lines that have changed since the call. */

@@ -29,15 +29,16 @@ const MAX_KEPT_CALLS = 5000;
 /** The maximum length of the name of a person. */
 const MAX_NAME_CHARACTERS = 200;
 
-/** The options of `ws.keep`. */
-export const KEEP_OPTIONS: Options<KeepOptions> = options("KeepOptions", {
-  by: text({
-    test: (by) =>
-      by === "" || by.length > MAX_NAME_CHARACTERS
-        ? `must have 1 to ${MAX_NAME_CHARACTERS} characters`
-        : undefined,
-  }),
+/** The name of a person for whom a host does something. */
+export const BY: OptionalOption<string> = text({
+  test: (by) =>
+    by === "" || by.length > MAX_NAME_CHARACTERS
+      ? `must have 1 to ${MAX_NAME_CHARACTERS} characters`
+      : undefined,
 });
+
+/** The options of `ws.keep`. */
+export const KEEP_OPTIONS: Options<KeepOptions> = options("KeepOptions", { by: BY });
 
 /** The ids of the calls that are kept at once. */
 export const KEPT_CALLS: OptionalOption<readonly string[]> = list(text(), {

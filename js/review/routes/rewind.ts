@@ -21,6 +21,7 @@ import { attached, rowsRangeOf } from "./workspace.ts";
 const REWIND: Options<RewindRequest> = options("RewindRequest", {
   to: required(text()),
   paths: list(text()),
+  agent: text(),
   dryRun: flag(),
   digest: text(),
 });
@@ -42,8 +43,8 @@ async function rewind(request: RouteRequest): Promise<Response> {
   const { hub, login } = request;
   const wanted = readRewind(await bodyOf(request.request));
   if (wanted === undefined) return refusal(400, "a rewind has a place, and nothing that is unknown");
-  const { to, paths, dryRun = false, digest } = wanted;
-  const chosen = paths === undefined ? {} : { paths };
+  const { to, paths, agent, dryRun = false, digest } = wanted;
+  const chosen = { paths, agent };
   if (dryRun) {
     const preview = await ws.rewind(to, { ...chosen, dryRun: true });
     keepPreview(ws, preview);
@@ -53,7 +54,7 @@ async function rewind(request: RouteRequest): Promise<Response> {
   const shown = keptPreviews.get(ws)?.get(digest);
   const stop = shown === undefined ? () => {} : allowShown(hub, shown, login.by);
   try {
-    const done = await ws.rewind(to, { ...chosen, digest });
+    const done = await ws.rewind(to, { ...chosen, digest, by: login.by });
     return json(200, await toAnswer(done));
   } finally {
     stop();

@@ -101,7 +101,7 @@ async function undoCall(request: RouteRequest): Promise<Response> {
   const [callId = ""] = captures;
   if (readUndo(await bodyOf(request.request)) === undefined) return refusal(400, "an undo has no members");
   try {
-    const undone = await ws.undo(callId);
+    const undone = await ws.undo(callId, { by: request.login.by });
     forgetPastChanges(ws);
     hub.noteHistory();
     return json(200, undone);

@@ -1,5 +1,6 @@
 /** The options and results of `ws.rewind` and `ws.mark`. */
 import type { LeftReason } from "../../journal/index.ts";
+import { BY } from "../../pipeline/past/unreviewed.ts";
 import {
   dateOption,
   either,
@@ -30,6 +31,8 @@ export interface RewindOptions {
    * does what is right when it begins.
    */
   readonly digest?: string | undefined;
+  /** The person who wants it, for observers and the audit log. Default: not told. */
+  readonly by?: string | undefined;
   /** Ends the wait for locks and for an approval, with CANCELLED. What has begun to write finishes. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,6 +43,7 @@ export const REWIND_OPTIONS: Options<RewindOptions> = options("RewindOptions", {
   agent: text(),
   dryRun: flag(),
   digest: text({ pattern: "^sha256:[0-9a-f]{64}$" }),
+  by: BY,
   signal: signalOption,
 });
 

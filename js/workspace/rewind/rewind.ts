@@ -67,7 +67,7 @@ export async function rewindTo(
   to: string | Date,
   options: RewindOptions,
 ): Promise<Rewound> {
-  const { signal, digest, dryRun = false } = options;
+  const { signal, digest, dryRun = false, by } = options;
   const { display } = session.resolver;
   const source = await readRewind(withStage(session, false), to, options);
   const plan = (fs: FsBackend, by: AbortSignal | undefined): Promise<PlannedRewind> =>
@@ -89,7 +89,7 @@ export async function rewindTo(
       display,
       digest !== undefined,
     );
-    const made = await run(() => runCall(session, tool as unknown as Tool, args, { signal }));
+    const made = await run(() => runCall({ ...session, by }, tool as unknown as Tool, args, { signal }));
     if (made.ok) {
       const callId = made.meta.call_id;
       const isChanged = outcome.planned.changes.length > 0 && callId !== undefined;

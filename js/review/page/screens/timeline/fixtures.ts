@@ -184,6 +184,10 @@ export function timelineStates(ready: PageState): Readonly<Record<string, PageSt
       chosen: "mark:before tests",
       rewind: { to: "before tests", label: "“before tests”" },
     }),
+    "timeline-rewind-agent": showing({
+      agent: "main",
+      rewind: { to: "before tests", label: "“before tests”" },
+    }),
     "timeline-rewind-gone": showing({ rewind: { to: "forgotten", label: "“forgotten”" } }),
     "timeline-versions": showing({ chosen: "call-3", file: { path: "README.md" } }),
     "timeline-unreviewed": showing({ chosen: "call-8", isUnreviewed: true }),
@@ -218,6 +222,7 @@ export const TIMELINE_ANSWERS: Readonly<Record<string, object>> = {
   "history/call-4/rows": { pages: [rowsOf("/repo/README.md", ["-one", "-two", "-three", " four"])] },
   "history/call-3/rows": UNKNOWN,
   "timeline-rewind:POST rewind": REWIND,
+  "timeline-rewind-agent:POST rewind": REWIND,
   "timeline-versions:files/compare": {
     pages: [rowsOf("/repo/README.md", ["-one", "-two", "-three", " four"])],
   },

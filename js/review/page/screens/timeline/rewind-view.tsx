@@ -29,6 +29,10 @@ interface Previews {
 /** Draws the preview. */
 export function RewindView({ place, state, effects, show }: RewindViewProps): JSX.Element {
   const { to, label, paths } = place;
+  const { agent: listed } = state.timeline;
+  // Callers without a name cannot be told apart from each other.
+  const named = listed === "" ? undefined : listed;
+  const agent = place.isOfAll === true ? undefined : named;
   const [previews, setPreviews] = useState<Previews>();
   const [failure, setFailure] = useState<string>();
   const [shown, setShown] = useState<string>();
@@ -37,15 +41,20 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
   /** The number of the last event of the history when the preview was made. */
   const [seen, setSeen] = useState(state.review.history);
   const all = useRef<RewindAnswer | undefined>(undefined);
-  const key = paths?.join("\0");
+  /** The agent whose calls that preview is about. */
+  const allOf = useRef(agent);
+  const key = [agent ?? "", ...(paths ?? [])].join("\0");
+  const limits = { ...(paths ? { paths } : {}), ...(agent === undefined ? {} : { agent }) };
 
   useEffect(() => {
     let isCurrent = true;
-    const preview = (chosen: readonly string[] | undefined): Promise<RewindAnswer> =>
-      effects.send<RewindAnswer>("rewind", { to, dryRun: true, ...(chosen ? { paths: chosen } : {}) });
+    const preview = (): Promise<RewindAnswer> =>
+      effects.send<RewindAnswer>("rewind", { to, dryRun: true, ...limits });
     const load = async (): Promise<void> => {
       const { history } = state.review;
-      const chosen = await preview(paths);
+      const chosen = await preview();
+      if (allOf.current !== agent) all.current = undefined;
+      allOf.current = agent;
       // What is not chosen stays in the list.
       all.current ??= chosen;
       if (!isCurrent) return;
@@ -70,7 +79,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
   const rewind = async (digest: string, files: number): Promise<void> => {
     setSending(true);
     try {
-      const done = await effects.send<RewindAnswer>("rewind", { to, digest, ...(paths ? { paths } : {}) });
+      const done = await effects.send<RewindAnswer>("rewind", { to, digest, ...limits });
       const text = `Rewound ${count(files, "path")} to ${label}.`;
       show({
         rewind: undefined,
@@ -101,6 +110,20 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
           <p class="facts">
             {count(chosen.calls, "call")}, {count(number, "path")}
           </p>
+        )}
+        {named !== undefined && (
+          <label class="choice">
+            <input
+              type="checkbox"
+              checked={agent !== undefined}
+              onChange={({ currentTarget: { checked } }) =>
+                show({ rewind: { ...place, paths: undefined, isOfAll: !checked } })
+              }
+            />
+            <span>
+              Only the calls of <SafeText text={named} />
+            </span>
+          </label>
         )}
       </header>
       {failure !== undefined && (

@@ -9,6 +9,8 @@ export interface RewindPlace {
   readonly label: string;
   /** The chosen paths; undefined for all that the later calls changed. */
   readonly paths?: readonly string[] | undefined;
+  /** True to take back the calls of all agents although the list shows those of one. */
+  readonly isOfAll?: boolean | undefined;
 }
 
 /** A file whose versions are shown. */

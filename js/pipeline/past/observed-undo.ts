@@ -1,0 +1,49 @@
+/** Notifies the observers of what a host takes back, as of a call. */
+import { FilewrightError } from "../../engine/errors.ts";
+import { newCallId } from "../../journal/index.ts";
+import { type ObservedCall, runObserved } from "../observe.ts";
+import { toErrorData, type ToolResult } from "../result.ts";
+import type { Session } from "../session.ts";
+
+/** An undo whose observers are told. */
+export interface ObservedUndo {
+  /** The id of the undo in the history. */
+  readonly callId: string;
+  /** What the observers are told about it. */
+  readonly trace: ObservedCall;
+}
+
+/** Runs an undo and notifies the observers of it as of a call of `undo`. Throws what the undo throws. */
+export async function runObservedUndo<T>(
+  session: Session,
+  { undone, by }: { readonly undone: string; readonly by: string | undefined },
+  undo: (observed: ObservedUndo) => Promise<T>,
+): Promise<T> {
+  const { agent, observers } = session;
+  const started = performance.now();
+  const callId = newCallId();
+  const about = {
+    tool: "undo",
+    ...(agent === undefined ? {} : { agent }),
+    call_id: callId,
+    ...(by === undefined ? {} : { by }),
+  };
+  let made: T | undefined;
+  let failure: FilewrightError | undefined;
+  await runObserved(observers, about, async (trace): Promise<ToolResult> => {
+    trace.changes = true;
+    trace.undoOf = undone;
+    const shared = { text: "", display: "" };
+    const meta = () => ({ duration_ms: performance.now() - started, truncated: false });
+    try {
+      made = await undo({ callId, trace });
+      return { ...shared, ok: true, data: undefined, meta: meta() };
+    } catch (error) {
+      if (!(error instanceof FilewrightError)) throw error;
+      failure = error;
+      return { ...shared, ok: false, error: toErrorData(error), meta: meta() };
+    }
+  });
+  if (failure !== undefined) throw failure;
+  return made as T;
+}
