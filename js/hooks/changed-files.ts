@@ -102,6 +102,9 @@ export interface ChangedBytes {
   readonly after: Uint8Array | null;
 }
 
+/** Not a member of the changes, because nothing that is shown or sent may contain whole files. */
+const bytesByChange = new WeakMap<ConfirmedChange, ChangedBytes>();
+
 /** Creates a change for a question. `bytes` are the contents of a file, when they are known. */
 export function confirmedChange(summary: ChangeSummary, bytes: ChangedBytes = NO_BYTES): ConfirmedChange {
   const texts = once(() => decodeBoth(bytes));
@@ -117,7 +120,14 @@ export function confirmedChange(summary: ChangeSummary, bytes: ChangedBytes = NO
       whole: lazy(() => hunks().whole),
     },
   );
-  return Object.freeze(change as ConfirmedChange);
+  Object.freeze(change);
+  bytesByChange.set(change as ConfirmedChange, bytes);
+  return change as ConfirmedChange;
+}
+
+/** Returns the bytes of a change of a question; undefined for an object that is a copy. */
+export function changedBytesOf(change: ConfirmedChange): ChangedBytes | undefined {
+  return bytesByChange.get(change);
 }
 
 /** Returns a function that computes a value when it is called for the first time. */

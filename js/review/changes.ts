@@ -1,5 +1,6 @@
 /** The changes of a question as the page shows them: one for each path, with the hunks of its file. */
 import {
+  changedBytesOf,
   type ConfirmedChange,
   type ConfirmedPart,
   type HunkRow,
@@ -8,6 +9,8 @@ import {
 import { FilewrightError } from "../engine/errors.ts";
 import type { ConfirmedContent } from "../hooks/confirm.ts";
 import type { PlainDetails } from "../hooks/notebook.ts";
+import { binaryLines, shownImagesOf } from "./binary.ts";
+import { onlyChanged } from "./only-changed.ts";
 import { questionLines } from "../hooks/question.ts";
 import type {
   ChangeContent,
@@ -49,7 +52,12 @@ export function shownChangesOf(details: PlainDetails): readonly ShownChange[] {
     };
     return [{ summary: summary as ChangeSummary, hunks: [], details: other }];
   }
-  return changes.map((change, index) => shownChange(change, index === 0 ? other : []));
+  return changes.map((change, index) =>
+    shownChange(change, [
+      ...binaryLines(change.binary, changedBytesOf(change)),
+      ...(index === 0 ? other : []),
+    ]),
+  );
 }
 
 /** Returns a change as it is shown, with lines about what has no hunks. */
@@ -67,6 +75,8 @@ export function shownChange(change: ConfirmedChange, details: readonly string[])
   // Of a change without text the only hunk has no rows, and nothing to show.
   const shown = hunks.filter(({ lines }) => lines !== "");
   const counts = { added, removed, hunks: shown.length, whole: change.whole, hasText: change.after !== null };
+  const only = onlyChanged(change);
+  const images = shownImagesOf(change);
   return {
     summary: {
       path,
@@ -75,6 +85,8 @@ export function shownChange(change: ConfirmedChange, details: readonly string[])
       ...(from === undefined ? {} : { from }),
       ...(mode === undefined ? {} : { mode }),
       ...counts,
+      ...(only === undefined ? {} : { only }),
+      ...(images.length === 0 ? {} : { images }),
     },
     hunks: shown,
     details,

@@ -25,11 +25,13 @@ import {
   type ShownChange,
   shownChangesOf,
 } from "./changes.ts";
+import { shownImage, type ShownImage } from "./binary.ts";
 import { jointAnswersOf } from "./joint.ts";
 import type { ReviewLogin } from "./login.ts";
 import { grantOfChoice, lastingReply, scopeOfChoice, widerOfferOf } from "./wider.ts";
 import type {
   ChangeContent,
+  ChangeSide,
   ChangeRows,
   ReviewAnswer,
   ReviewCall,
@@ -97,6 +99,8 @@ export interface ReviewHub extends Approver {
    * @throws FilewrightError INVALID_ARGUMENT for a text that is too long
    */
   content(id: string, change: number): ChangeContent | undefined;
+  /** Returns a content of a change as an image; undefined when no such question waits, or it is no image to show. */
+  image(id: string, change: number, side: ChangeSide): ShownImage | undefined;
   /** Answers a question in the name of `by`. */
   answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect;
   /**
@@ -228,6 +232,11 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     content(id: string, change: number) {
       const pending = held.get(id)?.pending;
       return pending?.kind === "change" ? contentOf(pending.details, change) : undefined;
+    },
+    image(id: string, number: number, side: ChangeSide) {
+      const pending = held.get(id)?.pending;
+      const change = pending?.kind === "change" ? pending.details.changes[number] : undefined;
+      return change && shownImage(change, side);
     },
     answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect {
       const one = held.get(id);

@@ -2,6 +2,7 @@
 import type { ConfirmedChange } from "../hooks/changed-files.ts";
 import type { HistoryChange } from "../pipeline/past/file-change.ts";
 import type { Workspace } from "../workspace/types.ts";
+import { binaryLines } from "./binary.ts";
 import { MAX_PAGE_CHARS, rowsOfChange, shownChange, type ShownChange } from "./changes.ts";
 import type { LineTotals, RowsPage } from "./history-protocol.ts";
 import type { ChangeRows } from "./protocol.ts";
@@ -78,9 +79,5 @@ export function lineTotalsOf(changes: readonly HistoryChange[]): LineTotals | nu
 /** Returns lines about what has no hunks: contents that are not known, or not text. */
 function detailsOf({ binary, unknown = [] }: PastChange): readonly string[] {
   const lines = unknown.map((side) => `The content ${side} the change is not known any more.`);
-  for (const side of ["before", "after"] as const) {
-    const content = binary?.[side];
-    if (content) lines.push(`${side}: binary, ${content.size} bytes, ${content.hash}`);
-  }
-  return lines;
+  return [...lines, ...binaryLines(binary)];
 }

@@ -26,7 +26,14 @@ export interface ChangeSummary {
   readonly whole: boolean;
   /** True when it writes a text, which can be edited before it is written. */
   readonly hasText?: boolean;
+  /** Set when nothing else of the text changes: the ends of its lines, or its white space. */
+  readonly only?: "line ends" | "white space";
+  /** The contents that are images which the page can show. */
+  readonly images?: readonly ChangeSide[];
 }
+
+/** The content before a change, or after it. */
+export type ChangeSide = "before" | "after";
 
 /** A question that waits for an answer. */
 export type ReviewQuestion = {

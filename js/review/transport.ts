@@ -26,6 +26,8 @@ export interface ReviewTransport {
    * @throws Error with the member `status` 401 without a login
    */
   request(path: string, body?: object): Promise<unknown>;
+  /** Returns the address of a file below `/review`, for pictures and for the editor; absent without a server. */
+  address?(path: string): string;
   /** Listens to the events after the one with the number `seq`. Returns a function that ends it. */
   listen(run: string, seq: number, listener: StreamListener): () => void;
 }
@@ -55,6 +57,7 @@ export function serverTransport(address: string): ReviewTransport {
   const request = (path: string, body?: object): Promise<unknown> => requestJson(`${base}/${path}`, body);
   return {
     request,
+    address: (path) => `${base}/${path}`,
     async logIn(): Promise<void> {
       const given = unused;
       unused = undefined;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { BrowserContext } from "playwright-core";
 import { type HttpServer, startHttpServer } from "../../js/http/server.node.ts";
-import { makeReviewHandler, type ReviewHandler } from "../../js/review/index.node.ts";
+import { makeReviewHandler, pageFile, type ReviewHandler } from "../../js/review/index.node.ts";
 import { bundleElements } from "../../scripts/review-page.mjs";
 import { describeChromium, type Opened, withChromium } from "../browser/chromium.ts";
 import type { ElementsPage } from "./pages/elements.ts";
@@ -46,7 +46,9 @@ describeChromium("the elements", () => {
     page: string,
     context?: BrowserContext,
   ): Promise<Opened & { readonly handler: ReviewHandler }> {
-    const handler = makeReviewHandler(place.hub, { file: () => undefined });
+    const handler = makeReviewHandler(place.hub, {
+      file: (name) => (name === "editor.js" ? pageFile(name) : undefined),
+    });
     const server = await startHttpServer(
       async (request) => {
         const { pathname } = new URL(request.url);
@@ -110,6 +112,21 @@ describeChromium("the elements", () => {
     await page.locator(".connection.live").waitFor();
     // Its stream of events has ended with it; nothing else is wrong.
     expect(complaints.filter((text) => !text.includes("/review/events"))).toEqual([]);
+  });
+
+  it("<filewright-review> gets the editor from the server of its questions", async () => {
+    const place = await openPlace({ "a.txt": BEFORE });
+    const { page, complaints } = await open(place, "elements");
+    const call = write(place, "a.txt", "four\n");
+    await page.getByRole("grid").getByText("four").waitFor();
+    await page.getByRole("button", { name: "Edit…" }).click();
+    await page.getByRole("textbox", { name: "The new content of /w/a.txt" }).waitFor();
+    await page.keyboard.press("ControlOrMeta+End");
+    await page.keyboard.type("five");
+    await page.getByRole("button", { name: "Allow with this content" }).click();
+    expect((await call).ok).toBe(true);
+    expect(await place.backend.readText("/w/a.txt")).toBe("four\nfive");
+    expect(complaints).toEqual([]);
   });
 
   it("the keys of an element are those that are pressed in it", async () => {

@@ -16,6 +16,33 @@ const state = (name: string): PageState => STATES[name] as PageState;
 /** A time after which keys answer. */
 const LATER = KEY_GUARD_MS + 1;
 
+describe("what was answered last", () => {
+  const back = (name: string): PageState => reducePage(state(name), { type: "put-back", now: LATER });
+
+  it("is put back by a dialog when it was allowed in this name, and shown again when it was refused", () => {
+    expect(effectOfKey(state("refused"), "u", LATER)).toEqual({ type: "put-back", now: LATER });
+    expect(back("put-back-last").dialog).toBe("put-back");
+    expect(back("refused").chosen).toBe("q1");
+    expect(back("refused").dialog).toBeUndefined();
+    // Ben has answered, not Ana.
+    expect(back("answered-elsewhere").notice?.text).toBe("There is no answer of yours to put back.");
+  });
+
+  it("is a draft of a reason again only when the same question waits again", () => {
+    const { review, ...rest } = state("refused");
+    const [{ question } = { question: undefined }] = review.settled;
+    const waiting = [{ ...question, id: "q9" }] as typeof review.waiting;
+    const again = reducePage({ ...rest, review: { ...review, waiting } }, { type: "put-back", now: LATER });
+    expect([again.chosen, again.dialog, again.reason]).toEqual(["q9", "refuse", "keep the early return"]);
+    const other = [{ ...question, id: "q9", digest: "sha256:other" }] as typeof review.waiting;
+    const not = reducePage(
+      { ...rest, review: { ...review, waiting: other } },
+      { type: "put-back", now: LATER },
+    );
+    expect([not.chosen, not.dialog, not.reason]).toEqual(["q1", undefined, ""]);
+  });
+});
+
 describe("an answer", () => {
   it.each([
     ["waiting", undefined, undefined],

@@ -4,6 +4,8 @@ import type { Page } from "playwright-core";
 import { describeChromium, withChromium } from "../browser/chromium.ts";
 import { openPlace, type Place } from "./place.ts";
 
+/** An image of one pixel. */
+const GIF = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 /** How long no key answers a question that has just appeared, with a margin, in milliseconds. */
 const KEY_GUARD_MS = 450;
 
@@ -61,6 +63,65 @@ describeChromium("a question on the review page", () => {
     const result = await call;
     expect(await place.backend.readText("/w/a.txt")).toBe("\ufeffone\r\nTWO\r\nthree\r\n");
     expect(result.text).toContain("+three");
+    expect(complaints).toEqual([]);
+  });
+
+  it("puts back what was answered last: what was allowed, and the reason of what was refused", async () => {
+    const place = await openPlace({ "a.txt": "one\n" });
+    const { page, complaints } = await open(place);
+    const write = () => place.ws.call("write_file", { path: "a.txt", content: "two\n", whole_file: true });
+    const refused = write();
+    await page.getByRole("gridcell", { name: "added: two" }).waitFor();
+    await page.waitForTimeout(KEY_GUARD_MS);
+    await page.keyboard.press("r");
+    await page.keyboard.type("not now");
+    await page.keyboard.press("Enter");
+    expect((await refused).text).toContain("not now");
+    await page.getByText("Refused: ").waitFor();
+    // It does not wait: its text is there, and the page says that nothing was made.
+    await page.keyboard.press("u");
+    await page.getByText("Your reason: “not now”. It does not wait any more.").waitFor();
+    await page.getByRole("gridcell", { name: "added: two" }).waitFor();
+    // The same waits again: the reason is a draft.
+    const again = write();
+    await page.getByText("The same waits again").waitFor();
+    await page.keyboard.press("u");
+    const reason = page.getByRole("textbox", { name: "Reason for the model" });
+    await reason.waitFor();
+    expect(await reason.inputValue()).toBe("not now");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Allow once" }).click();
+    expect((await again).ok).toBe(true);
+    await page.getByText("Allowed: ").waitFor();
+    await page.keyboard.press("u");
+    await page.getByRole("listitem").getByText("a.txt", { exact: true }).waitFor();
+    expect(await place.backend.readText("/w/a.txt")).toBe("two\n");
+    await page.getByRole("button", { name: "Put back 1 path" }).click();
+    await page.getByText("Put back: 1 path.").waitFor();
+    expect(await place.backend.readText("/w/a.txt")).toBe("one\n");
+    await page.keyboard.press("u");
+    await page.getByText("It was put back before.").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("shows images side by side", async () => {
+    const place = await openPlace();
+    place.backend.writeBytesSync("/w/a.gif", Buffer.from(GIF, "base64"));
+    const { page, complaints } = await open(place);
+    const content = GIF.replace("AAAP", "AAAQ");
+    const call = place.ws.call("write_file", {
+      path: "a.gif",
+      content,
+      content_encoding: "base64",
+      whole_file: true,
+    });
+    for (const side of ["before", "after"]) {
+      const image = page.getByRole("img", { name: `/w/a.gif ${side} the change` });
+      await image.waitFor();
+      await image.evaluate((one) => (one as HTMLImageElement).decode());
+    }
+    await page.getByRole("button", { name: "Allow once" }).click();
+    expect((await call).ok).toBe(true);
     expect(complaints).toEqual([]);
   });
 

@@ -228,6 +228,19 @@ const ON_ACTIVITY: PageState = { ...READY, screen: "activity", role: "manage", w
 
 const ON_POLICY: PageState = { ...READY, screen: "policy", role: "manage", workspaces: ["/repo"] };
 
+/** An image that is replaced by another one. */
+const IMAGE: ChangeSummary = {
+  path: "/repo/logo.png",
+  kind: "edit",
+  type: "file",
+  added: 0,
+  removed: 0,
+  hunks: 0,
+  whole: true,
+  hasText: false,
+  images: ["before", "after"],
+};
+
 /** A hunk that was seen before the change was planned again. */
 const SEEN_HUNK = {
   oldStart: 80,
@@ -340,6 +353,42 @@ export const STATES: Readonly<Record<string, PageState>> = {
       ],
     },
   },
+  refused: {
+    ...READY,
+    review: {
+      ...REVIEW,
+      waiting: [PATCH],
+      settled: [{ question: QUESTION, outcome: "refuse", by: "ana", at: NOW - 3000 }],
+    },
+    refusal: { id: QUESTION.id, reason: "keep the early return" },
+  },
+  "put-back-last": {
+    ...READY,
+    role: "manage",
+    dialog: "put-back",
+    review: {
+      ...REVIEW,
+      settled: [{ question: { ...QUESTION, id: "q0", callId: "c5" }, outcome: "allow", by: "ana", at: NOW }],
+    },
+  },
+  "not-put-back": {
+    ...READY,
+    dialog: "put-back",
+    review: { ...REVIEW, settled: [{ question: QUESTION, outcome: "allow", by: "ana", at: NOW }] },
+  },
+  "line-ends": showing({ hasParts: false }, oneHunk({ only: "line ends" }, ["-one\r", "+one"])),
+  images: showing(
+    { title: "Write logo.png", tool: "write_file", hasParts: false, changes: [IMAGE] },
+    {
+      ...ROWS,
+      change: IMAGE,
+      hunks: [],
+      details: [
+        "before: image/png, 68 bytes, sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+        "after: image/png, 70 bytes, sha256:fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9",
+      ],
+    },
+  ),
   withdrawn: {
     ...READY,
     review: {
@@ -435,6 +484,19 @@ export const ANSWERS: Readonly<Record<string, object>> = {
   ...ACTIVITY_ANSWERS,
   ...POLICY_ANSWERS,
   ...TIMELINE_ANSWERS,
+  "put-back-last:history": {
+    entries: [
+      {
+        callId: "c5",
+        tool: "edit_file",
+        time: new Date(NOW).toISOString(),
+        paths: ["src/pay/refund.ts"],
+        agent: "main",
+      },
+    ],
+    marks: [],
+    unreviewed: [],
+  },
   scopes: { covered: 12, calls: 100 },
   "approvals/q1/changes/0/content": EDITED_CONTENT,
 };

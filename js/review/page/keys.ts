@@ -15,9 +15,9 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string
   [["e"], "edit the content before allowing it"],
   [["r"], "refuse, with a reason for the model"],
   [["l"], "look again at what has changed meanwhile"],
+  [["u"], "put back what you answered last; timeline: the chosen call"],
   [["g"], "then r, t, p, s or a: waiting, timeline, policy, search, activity"],
   [["m"], "timeline: set a mark"],
-  [["u"], "timeline: put back the chosen call"],
   [["b"], "timeline: rewind to the chosen mark, or to before the chosen call"],
   [["v"], "timeline: versions of the file"],
   [["a"], "timeline: keep the chosen call, so that it counts as reviewed"],
@@ -70,6 +70,8 @@ export function effectOfKey(state: PageState, key: string, now: number): KeyEffe
       return state.line === undefined ? hunkStep(state, -1) : lineStep(state, -1);
     case "v":
       return canChooseParts(state) ? { type: "lines", hunk: state.hunk } : undefined;
+    case "u":
+      return { type: "put-back", now };
     case "Escape":
       return state.line === undefined ? undefined : { type: "lines", hunk: state.hunk };
   }

@@ -111,6 +111,7 @@ export function startSession(
   return {
     dispatch,
     answer: (outcome, widening) => void answer(outcome, widening),
+    address: (path) => transport.address?.(path),
     load: <T>(path: string) => transport.request(withWorkspace(path)) as Promise<T>,
     send: <T>(path: string, body: object) => transport.request(withWorkspace(path), body) as Promise<T>,
   };

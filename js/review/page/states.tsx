@@ -19,6 +19,7 @@ function draw(): void {
       render(<App state={state} effects={effects} />, root);
     },
     answer: () => {},
+    address: (path: string) => (path === "editor.js" ? path : "icon.svg"),
     load: <T,>(path: string): Promise<T> => {
       const [plain = path] = path.split("?");
       const answer =

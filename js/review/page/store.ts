@@ -13,6 +13,7 @@ import type {
   ReviewSnapshot,
   ReviewState,
 } from "../protocol.ts";
+import { askedAgain, lastAnswer } from "./last-answer.ts";
 import { applyEvent, EMPTY_STATE } from "../state.ts";
 import { FIRST_TIMELINE, type TimelineView } from "./screens/timeline/view.ts";
 import type { WiderDraft } from "./screens/wider/draft.ts";
@@ -81,11 +82,13 @@ export interface PageState {
   readonly hunk: number;
   /** The number of the marked line in the marked hunk while lines are chosen; undefined while hunks are. */
   readonly line: number | undefined;
-  readonly dialog: "refuse" | "edit" | "keys" | "wider" | undefined;
+  readonly dialog: "refuse" | "edit" | "keys" | "wider" | "put-back" | undefined;
   /** The choices with which the dialog "Wider…" opens; undefined for the narrowest. */
   readonly proposal: Partial<WiderDraft> | undefined;
   /** The reason of a refusal, as typed. */
   readonly reason: string;
+  /** The last refusal that was sent from here, with its reason. */
+  readonly refusal: { readonly id: string; readonly reason: string } | undefined;
   /** The id of the question whose answer is being sent. */
   readonly sending: string | undefined;
   readonly notice: Notice | undefined;
@@ -115,6 +118,10 @@ export type PageAction =
   | { readonly type: "sending"; readonly id: string }
   | { readonly type: "sent"; readonly id: string; readonly outcome: ReviewOutcome; readonly now: number }
   | { readonly type: "failed"; readonly text: string }
+  /** Something besides an answer was done. */
+  | { readonly type: "done"; readonly text: string }
+  /** Goes back to what this person answered last. */
+  | { readonly type: "put-back"; readonly now: number }
   | { readonly type: "pane"; readonly pane: Pane }
   | { readonly type: "going"; readonly isGoing: boolean }
   | { readonly type: "screen"; readonly screen: Screen }
@@ -147,6 +154,7 @@ export const FIRST_STATE: PageState = {
   dialog: undefined,
   proposal: undefined,
   reason: "",
+  refusal: undefined,
   sending: undefined,
   notice: undefined,
   pane: "waiting",
@@ -207,6 +215,10 @@ export function reducePage(state: PageState, action: PageAction): PageState {
       return sent(state, action.id, action.outcome, action.now);
     case "failed":
       return { ...state, sending: undefined, notice: { text: action.text, isFailure: true } };
+    case "done":
+      return { ...state, notice: { text: action.text, isFailure: false } };
+    case "put-back":
+      return putBack(state, action.now);
     case "pane":
       return { ...state, pane: action.pane };
     case "going":
@@ -273,10 +285,28 @@ function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number)
     state.review.waiting[at]?.title ??
     state.review.settled.findLast((one) => one.question.id === id)?.question.title;
   const next = at < 0 ? waiting[0] : (waiting[at] ?? waiting.at(-1));
-  const done = { ...state, sending: undefined, dialog: undefined, reason: "" };
+  const refusal = outcome === "refuse" ? { id, reason: state.reason.trim() } : state.refusal;
+  const done = { ...state, sending: undefined, dialog: undefined, reason: "", refusal };
   const stays = outcome === "look_again" || state.chosen !== id || next === undefined;
   const moved = stays ? done : choose(done as PageState, next.id, now);
   return { ...moved, notice: { text: `${OUTCOME_WORDS[outcome]}: ${title ?? id}`, isFailure: false } };
+}
+
+/**
+ * Opens the way back from the last answer. What was allowed can be undone, after a confirmation. What was refused was
+ * never made: its text is shown again, and its reason is a draft once the same is asked again.
+ */
+function putBack(state: PageState, now: number): PageState {
+  const last = lastAnswer(state);
+  if (last === undefined)
+    return { ...state, notice: { text: "There is no answer of yours to put back.", isFailure: false } };
+  if (last.outcome !== "refuse") return { ...state, dialog: "put-back" };
+  const again = askedAgain(state.review, last);
+  const { id } = last.question;
+  const shown = choose({ ...state, pane: "change" }, (again ?? last.question).id, now);
+  if (again === undefined || state.role === "watch") return shown;
+  const reason = state.refusal?.id === id ? state.refusal.reason : "";
+  return { ...shown, dialog: "refuse", reason };
 }
 
 const OUTCOME_WORDS: Readonly<Record<ReviewOutcome, string>> = {
@@ -303,14 +333,15 @@ function keptWorkspace(workspaces: readonly string[], chosen: string | undefined
 
 /**
  * Drops what is kept of questions that are neither waiting nor chosen. That of a question which was just looked at again
- * is needed to compare it with the one that replaces it.
+ * is needed to compare it with the one that replaces it, and that of the last answer to show it again.
  */
 function forgetSettled(state: PageState): PageState {
   const { rows, seen, review, chosen } = state;
   const last = review.settled.at(-1);
   const replacing = last?.outcome === "look_again" ? last.question.id : undefined;
+  const answered = lastAnswer(state)?.question.id;
   const isNeeded = (id: string): boolean =>
-    id === chosen || id === replacing || review.waiting.some((one) => one.id === id);
+    id === chosen || id === replacing || id === answered || review.waiting.some((one) => one.id === id);
   const keep = <T>(map: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
     [...map.keys()].every(isNeeded) ? map : new Map([...map].filter(([id]) => isNeeded(id)));
   const kept = { rows: keep(rows), seen: keep(seen) };

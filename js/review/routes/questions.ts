@@ -11,7 +11,7 @@ import {
 } from "../../schema/option.ts";
 import { eventStream } from "../event-stream.ts";
 import type { ReviewHub } from "../hub.ts";
-import type { ChosenHunks, ChosenLines, EditedContent, ReviewAnswer } from "../protocol.ts";
+import type { ChangeSide, ChosenHunks, ChosenLines, EditedContent, ReviewAnswer } from "../protocol.ts";
 import { bodyOf, json, refusal, type ReviewRoute, roleIncludes, type RouteRequest } from "./route.ts";
 import { GRANT_CHOICE, WIDER_CHOICE } from "./scopes.ts";
 
@@ -67,6 +67,13 @@ export const QUESTION_ROUTES: readonly ReviewRoute[] = [
     role: "answer",
     run: ({ hub, request, captures: [id = "", change] }) => contentResponse(hub, request, id, Number(change)),
   },
+  {
+    method: "GET",
+    path: /^approvals\/([^/]+)\/changes\/(\d{1,6})\/image\/(before|after)$/u,
+    role: "watch",
+    run: ({ hub, captures: [id = "", change, side] }) =>
+      imageResponse(hub, id, Number(change), side as ChangeSide),
+  },
   { method: "POST", path: /^approvals\/([^/]+)$/u, role: "answer", run: answerQuestion },
 ];
 
@@ -110,6 +117,15 @@ function contentResponse(hub: ReviewHub, request: Request, id: string, change: n
   const pending = hub.queue.pending().find((one) => one.id === id);
   const digest = pending?.kind === "change" ? pending.details.digest : "";
   return withTag(request, `"${digest}-${change}-content"`, content);
+}
+
+/** Returns an image. Its type is one of four that the bytes have, and a browser must not guess another one. */
+function imageResponse(hub: ReviewHub, id: string, change: number, side: ChangeSide): Response {
+  const image = hub.image(id, change, side);
+  if (image === undefined) return refusal(404, "there is no image to show");
+  return new Response(new Uint8Array(image.bytes), {
+    headers: { "content-type": image.type, "x-content-type-options": "nosniff", "cache-control": "no-store" },
+  });
 }
 
 /** Returns a page of rows. The digest of a question names its content, so a browser that has it gets it once. */

@@ -15,7 +15,7 @@ const KIND_WORDS: Readonly<Record<ChangeSummary["kind"], string>> = {
 
 /** Draws the head of a change. */
 export function FileHead({ change }: { readonly change: ChangeSummary }): JSX.Element {
-  const { path, kind, type, from, mode, added, removed } = change;
+  const { path, kind, type, from, mode, added, removed, only } = change;
   return (
     <>
       <span class={`tag ${kind}`}>
@@ -31,6 +31,7 @@ export function FileHead({ change }: { readonly change: ChangeSummary }): JSX.El
         <SafeText text={path} />
       </span>
       {mode !== undefined && <span class="tag">mode {mode}</span>}
+      {only !== undefined && <span class="tag">only {only} changed</span>}
       {added + removed > 0 && <LineCounts added={added} removed={removed} />}
     </>
   );

@@ -5,6 +5,7 @@ import { EditDialog } from "./edit-dialog.tsx";
 import { Keys } from "./keys-dialog.tsx";
 import { LiveCalls } from "./live.tsx";
 import { PolicyScreen } from "./policy/policy.tsx";
+import { PutBackLast } from "./put-back-last.tsx";
 import { QuestionView } from "./question.tsx";
 import { RefuseDialog } from "./refuse.tsx";
 import { SearchScreen } from "./search/search.tsx";
@@ -84,6 +85,7 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
       {dialog === "refuse" && <RefuseDialog state={state} effects={effects} />}
       {dialog === "edit" && <EditDialog state={state} effects={effects} />}
       {dialog === "wider" && <WiderDialog state={state} effects={effects} />}
+      {dialog === "put-back" && <PutBackLast state={state} effects={effects} />}
       {dialog === "keys" && <Keys effects={effects} />}
     </div>
   );

@@ -13,9 +13,13 @@ import type { ScreenProps } from "./props.ts";
 /** The texts that were typed and not written, by question and change, so that a closed dialog loses nothing. */
 const drafts = new Map<string, string>();
 
-/** Loads the editor, which the script of the page does not contain. */
-const loadEditor = async (): Promise<typeof openEditor> => {
-  const url = new URL("editor.js", import.meta.url).href;
+/**
+ * Loads the editor, which the script of the page does not contain, from the server of the questions: an element may come
+ * from elsewhere. @throws Error where there is no server
+ */
+const loadEditor = async (address: string | undefined): Promise<typeof openEditor> => {
+  if (address === undefined) throw new Error("this page has no server from which it gets the editor");
+  const url = new URL(address, document.baseURI).href;
   return ((await import(url)) as { readonly openEditor: typeof openEditor }).openEditor;
 };
 
@@ -58,7 +62,7 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
     const { data } = content;
     if (data === undefined) return undefined;
     let isWanted = true;
-    loadEditor().then(
+    loadEditor(effects.address("editor.js")).then(
       (open) => {
         if (!isWanted || host.current === null) return;
         editor.current = open(host.current, {
@@ -69,7 +73,11 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
         });
         setIsOpen(true);
       },
-      () => isWanted && setFailure("the editor could not be loaded"),
+      (error: Error) =>
+        isWanted &&
+        setFailure(
+          effects.address("editor.js") === undefined ? error.message : "the editor could not be loaded",
+        ),
     );
     return () => {
       isWanted = false;

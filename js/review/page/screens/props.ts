@@ -12,6 +12,8 @@ export interface PageEffects {
   ): void;
   /** Reads data of the server, such as `history?path=%2Frepo`, of the chosen workspace. @throws Error to be shown */
   load<T>(path: string): Promise<T>;
+  /** Returns the address of a file of the server; undefined where there is no server. */
+  address(path: string): string | undefined;
   /** Sends data to the server, about the chosen workspace. @throws Error to be shown */
   send<T>(path: string, body: object): Promise<T>;
 }

@@ -4,6 +4,8 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type ChoiceCounts, canChooseParts, choiceCounts, chosenQuestion } from "../choice.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { compareWithSeen, type Comparison, type HunkNews } from "../seen.ts";
+import { Images } from "../diff/images.tsx";
+import { askedAgain, lastAnswer } from "../last-answer.ts";
 import { SafeText } from "../diff/text.tsx";
 import { jointAnswersOf } from "../../joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
@@ -33,6 +35,7 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
     <article class="question" part="question" aria-labelledby="question-head">
       <Head question={question} />
       {end !== undefined && <Ended end={end} />}
+      {end?.outcome === "refuse" && end === lastAnswer(state) && <OwnRefusal state={state} end={end} />}
       {end === undefined && <Joint state={state} question={question} />}
       {end === undefined && question.stale === true && (
         <div class="bar warning with-action">
@@ -192,6 +195,30 @@ function Ended({ end: { outcome, by, at } }: { readonly end: SettledQuestion }):
   );
 }
 
+/** Says what has become of the last refusal of this person. */
+function OwnRefusal({
+  state: { refusal, review },
+  end,
+}: Pick<ScreenProps, "state"> & { readonly end: SettledQuestion }): JSX.Element {
+  const reason = refusal?.id === end.question.id ? refusal.reason : "";
+  return (
+    <p class="bar ended">
+      Nothing of it was made, so there is nothing to put back.
+      {reason !== "" && (
+        <>
+          {" "}
+          Your reason: “<SafeText text={reason} />
+          ”.
+        </>
+      )}{" "}
+      {askedAgain(review, end) === undefined
+        ? "It does not wait any more. When the same is asked again, "
+        : "The same waits again: "}
+      <kbd>u</kbd> opens it with your reason.
+    </p>
+  );
+}
+
 /** Says how a change that was planned again differs from what was seen before. */
 function Replacing({ comparison: { news, gone } }: { readonly comparison: Comparison }): JSX.Element {
   const marked = (kind: HunkNews): number => [...news.values()].filter((one) => one === kind).length;
@@ -233,23 +260,37 @@ function Body({
   const rows = state.rows.get(question.id);
   if (rows?.failure !== undefined)
     return <p class="bar failure">The change could not be loaded: {rows.failure}</p>;
-  if (rows === undefined || rows.pages.length === 0) return <p class="empty">Loading the change…</p>;
-  return (
-    <DiffView
-      key={question.id}
-      pages={rows.pages}
-      news={news}
-      leftOut={state.leftOut.get(question.id)}
-      canChoose={canChooseParts(state)}
-      hunk={state.hunk}
-      line={state.line}
-      onToggle={(key, line) =>
-        effects.dispatch({ type: "toggle", key, ...(line === undefined ? {} : { line }) })
+  if (rows === undefined || rows.pages.length === 0) {
+    const isWaiting = chosenQuestion(state) !== undefined;
+    return <p class="empty">{isWaiting ? "Loading the change…" : "Its lines are not kept any more."}</p>;
+  }
+  const images = chosenQuestion(state) !== undefined && (
+    <Images
+      changes={question.changes}
+      address={(change, side) =>
+        effects.address(`approvals/${encodeURIComponent(question.id)}/changes/${change}/image/${side}`)
       }
-      onHunk={(hunk) => effects.dispatch({ type: "hunk", hunk })}
-      onLines={(hunk) => effects.dispatch({ type: "lines", hunk })}
-      onLine={(hunk, line) => effects.dispatch({ type: "line", hunk, line })}
     />
+  );
+  return (
+    <>
+      {images}
+      <DiffView
+        key={question.id}
+        pages={rows.pages}
+        news={news}
+        leftOut={state.leftOut.get(question.id)}
+        canChoose={canChooseParts(state)}
+        hunk={state.hunk}
+        line={state.line}
+        onToggle={(key, line) =>
+          effects.dispatch({ type: "toggle", key, ...(line === undefined ? {} : { line }) })
+        }
+        onHunk={(hunk) => effects.dispatch({ type: "hunk", hunk })}
+        onLines={(hunk) => effects.dispatch({ type: "lines", hunk })}
+        onLine={(hunk, line) => effects.dispatch({ type: "line", hunk, line })}
+      />
+    </>
   );
 }
 

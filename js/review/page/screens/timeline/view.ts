@@ -135,7 +135,7 @@ function keyOfCall({ callId, unrecorded }: PastCall): string {
 }
 
 /** Returns the calls that a later undo has taken back, unless that undo was taken back itself. */
-function undoneCalls(entries: readonly PastCall[]): ReadonlySet<string> {
+export function undoneCalls(entries: readonly PastCall[]): ReadonlySet<string> {
   const undone = new Set<string>();
   for (const { callId, undoOf } of entries)
     if (undoOf !== undefined && !undone.has(callId)) undone.add(undoOf);
