@@ -75,7 +75,7 @@ export function shownChange(change: ConfirmedChange, details: readonly string[])
   // Of a change without text the only hunk has no rows, and nothing to show.
   const shown = hunks.filter(({ lines }) => lines !== "");
   const counts = { added, removed, hunks: shown.length, whole: change.whole, hasText: change.after !== null };
-  const only = onlyChanged(change);
+  const only = onlyChanged(change, changedBytesOf(change));
   const images = shownImagesOf(change);
   return {
     summary: {

@@ -1,17 +1,26 @@
 /** Says of a change that it changes nothing but the ends of lines, or white space. */
-import type { ConfirmedChange } from "../hooks/changed-files.ts";
+import type { ChangedBytes, ConfirmedChange } from "../hooks/changed-files.ts";
 
 /** Returns what alone is changed; undefined when something else is, too, as another encoding may be. */
-export function onlyChanged({
-  kind,
-  whole,
-  before,
-  after,
-}: Pick<ConfirmedChange, "kind" | "whole" | "before" | "after">): "line ends" | "white space" | undefined {
+export function onlyChanged(
+  { kind, whole, before, after }: Pick<ConfirmedChange, "kind" | "whole" | "before" | "after">,
+  bytes: ChangedBytes | undefined,
+): "line ends" | "white space" | undefined {
   if (kind !== "edit" || whole || before === null || after === null || before === after) return undefined;
+  // The texts are without their byte order marks.
+  if (!bytes?.before || !bytes.after || hasMark(bytes.before) !== hasMark(bytes.after)) return undefined;
   // A lone CR ends no line here, as it ends none in the diff.
   if (isSameWithout(isLineEnd, before, after)) return "line ends";
   return isSameWithout(isSpace, before, after) ? "white space" : undefined;
+}
+
+/** Returns true for bytes that begin with the byte order mark of UTF-8 or UTF-16. */
+function hasMark([first, second, third]: Uint8Array): boolean {
+  return (
+    (first === 0xef && second === 0xbb && third === 0xbf) ||
+    (first === 0xff && second === 0xfe) ||
+    (first === 0xfe && second === 0xff)
+  );
 }
 
 /** Returns true when two texts are equal apart from characters of a kind. It stops at the first other difference. */

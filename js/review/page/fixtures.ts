@@ -361,6 +361,10 @@ export const STATES: Readonly<Record<string, PageState>> = {
       settled: [{ question: QUESTION, outcome: "refuse", by: "ana", at: NOW - 3000 }],
     },
     refusal: { id: QUESTION.id, reason: "keep the early return" },
+    notice: {
+      text: "Nothing of it was made, and it does not wait any more. Your reason was: keep the early return",
+      isFailure: false,
+    },
   },
   "put-back-last": {
     ...READY,

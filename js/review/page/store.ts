@@ -118,8 +118,8 @@ export type PageAction =
   | { readonly type: "sending"; readonly id: string }
   | { readonly type: "sent"; readonly id: string; readonly outcome: ReviewOutcome; readonly now: number }
   | { readonly type: "failed"; readonly text: string }
-  /** Something besides an answer was done. */
-  | { readonly type: "done"; readonly text: string }
+  /** Something besides an answer was done in a dialog, or cannot be done. */
+  | { readonly type: "done"; readonly text: string; readonly isFailure: boolean }
   /** Goes back to what this person answered last. */
   | { readonly type: "put-back"; readonly now: number }
   | { readonly type: "pane"; readonly pane: Pane }
@@ -216,7 +216,7 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "failed":
       return { ...state, sending: undefined, notice: { text: action.text, isFailure: true } };
     case "done":
-      return { ...state, notice: { text: action.text, isFailure: false } };
+      return { ...state, dialog: undefined, notice: action };
     case "put-back":
       return putBack(state, action.now);
     case "pane":
@@ -298,14 +298,16 @@ function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number)
  */
 function putBack(state: PageState, now: number): PageState {
   const last = lastAnswer(state);
-  if (last === undefined)
-    return { ...state, notice: { text: "There is no answer of yours to put back.", isFailure: false } };
+  if (last === undefined) return state;
   if (last.outcome !== "refuse") return { ...state, dialog: "put-back" };
   const again = askedAgain(state.review, last);
   const { id } = last.question;
   const shown = choose({ ...state, pane: "change" }, (again ?? last.question).id, now);
-  if (again === undefined || state.role === "watch") return shown;
   const reason = state.refusal?.id === id ? state.refusal.reason : "";
+  if (again === undefined) {
+    const text = `Nothing of it was made, and it does not wait any more.${reason && ` Your reason was: ${reason}`}`;
+    return { ...shown, notice: { text, isFailure: false } };
+  }
   return { ...shown, dialog: "refuse", reason };
 }
 

@@ -2,9 +2,8 @@
 import type { JSX } from "preact";
 import type { ChangeSummary } from "../../protocol.ts";
 import { visibleText } from "./escapes.ts";
-import { SafeText } from "./text.tsx";
 
-/** The number of images that are drawn. */
+/** The number of images that are drawn. Further ones are in words only. */
 const MAX_IMAGES = 8;
 
 interface ImagesProps {
@@ -18,25 +17,16 @@ export function Images({ changes, address }: ImagesProps): JSX.Element | null {
   const shown = changes.flatMap(({ path, images = [] }, number) =>
     images.flatMap((side) => {
       const source = address(number, side);
-      return source === undefined ? [] : [{ path, side, source }];
+      return source === undefined ? [] : [{ source, side, path: visibleText(path) }];
     }),
   );
   if (shown.length === 0) return null;
-  // Further ones are in words only.
-  shown.length = Math.min(shown.length, MAX_IMAGES);
   return (
     <div class="images" role="group" aria-label="Images">
-      {shown.map(({ path, side, source }) => (
-        <figure key={source + side}>
-          <img src={source} alt={`${visibleText(path)} ${side} the change`} />
-          <figcaption>
-            {side}
-            {changes.length > 1 && (
-              <>
-                : <SafeText text={path} />
-              </>
-            )}
-          </figcaption>
+      {shown.slice(0, MAX_IMAGES).map(({ source, side, path }) => (
+        <figure key={path + side}>
+          <img src={source} alt={`${path} ${side} the change`} />
+          <figcaption title={path}>{side}</figcaption>
         </figure>
       ))}
     </div>

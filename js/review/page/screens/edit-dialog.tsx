@@ -13,12 +13,8 @@ import type { ScreenProps } from "./props.ts";
 /** The texts that were typed and not written, by question and change, so that a closed dialog loses nothing. */
 const drafts = new Map<string, string>();
 
-/**
- * Loads the editor, which the script of the page does not contain, from the server of the questions: an element may come
- * from elsewhere. @throws Error where there is no server
- */
-const loadEditor = async (address: string | undefined): Promise<typeof openEditor> => {
-  if (address === undefined) throw new Error("this page has no server from which it gets the editor");
+/** Loads the editor from the server of the questions: the script of an element may come from elsewhere. */
+const loadEditor = async (address: string): Promise<typeof openEditor> => {
   const url = new URL(address, document.baseURI).href;
   return ((await import(url)) as { readonly openEditor: typeof openEditor }).openEditor;
 };
@@ -61,8 +57,10 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
   useEffect(() => {
     const { data } = content;
     if (data === undefined) return undefined;
+    const address = effects.address("editor.js");
+    if (address === undefined) return setFailure("no server has the editor");
     let isWanted = true;
-    loadEditor(effects.address("editor.js")).then(
+    loadEditor(address).then(
       (open) => {
         if (!isWanted || host.current === null) return;
         editor.current = open(host.current, {
@@ -73,11 +71,7 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
         });
         setIsOpen(true);
       },
-      (error: Error) =>
-        isWanted &&
-        setFailure(
-          effects.address("editor.js") === undefined ? error.message : "the editor could not be loaded",
-        ),
+      () => isWanted && setFailure("the editor could not be loaded"),
     );
     return () => {
       isWanted = false;

@@ -5,7 +5,6 @@ import { type ChoiceCounts, canChooseParts, choiceCounts, chosenQuestion } from 
 import { DiffView } from "../diff/diff-view.tsx";
 import { compareWithSeen, type Comparison, type HunkNews } from "../seen.ts";
 import { Images } from "../diff/images.tsx";
-import { askedAgain, lastAnswer } from "../last-answer.ts";
 import { SafeText } from "../diff/text.tsx";
 import { jointAnswersOf } from "../../joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
@@ -35,7 +34,6 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
     <article class="question" part="question" aria-labelledby="question-head">
       <Head question={question} />
       {end !== undefined && <Ended end={end} />}
-      {end?.outcome === "refuse" && end === lastAnswer(state) && <OwnRefusal state={state} end={end} />}
       {end === undefined && <Joint state={state} question={question} />}
       {end === undefined && question.stale === true && (
         <div class="bar warning with-action">
@@ -191,30 +189,6 @@ function Ended({ end: { outcome, by, at } }: { readonly end: SettledQuestion }):
       )}
       , <Ago at={at} />.{" "}
       {outcome === "look_again" && "If the call still changes something, the new question appears here."}
-    </p>
-  );
-}
-
-/** Says what has become of the last refusal of this person. */
-function OwnRefusal({
-  state: { refusal, review },
-  end,
-}: Pick<ScreenProps, "state"> & { readonly end: SettledQuestion }): JSX.Element {
-  const reason = refusal?.id === end.question.id ? refusal.reason : "";
-  return (
-    <p class="bar ended">
-      Nothing of it was made, so there is nothing to put back.
-      {reason !== "" && (
-        <>
-          {" "}
-          Your reason: “<SafeText text={reason} />
-          ”.
-        </>
-      )}{" "}
-      {askedAgain(review, end) === undefined
-        ? "It does not wait any more. When the same is asked again, "
-        : "The same waits again: "}
-      <kbd>u</kbd> opens it with your reason.
     </p>
   );
 }
