@@ -14,6 +14,8 @@ import { POLICY_ANSWERS, POLICY_STEPS, STOPPED_CALLS } from "./screens/policy/fi
 import { EMPTY_STATE } from "../state.ts";
 import { TIMELINE_ANSWERS, timelineStates } from "./screens/timeline/fixtures.ts";
 import type { LoadedRows } from "./choice.ts";
+import { proposedState, WIDER_STEPS } from "./screens/wider/fixtures.ts";
+import type { NotifyState } from "./notice.ts";
 import { FIRST_STATE, type PageState } from "./store.ts";
 
 /** The time of all fixtures, in milliseconds since 1970, so that pictures of them stay the same. */
@@ -310,6 +312,8 @@ export const STATES: Readonly<Record<string, PageState>> = {
   },
   "wider-directory": { ...READY, chosen: DIRECTORY.id, dialog: "wider" },
   keys: { ...READY, dialog: "keys" },
+  "keys-notified": { ...READY, dialog: "keys" },
+  "keys-not-notified": { ...READY, dialog: "keys" },
   offline: { ...READY, connection: "offline" },
   watching: { ...READY, role: "watch", by: "guest" },
   stale: {
@@ -393,6 +397,7 @@ export const STATES: Readonly<Record<string, PageState>> = {
       ],
     },
   ),
+  proposed: proposedState(READY),
   withdrawn: {
     ...READY,
     review: {
@@ -510,4 +515,11 @@ export const STEPS: Readonly<Record<string, readonly (readonly [selector: string
   ...SEARCH_STEPS,
   ...ACTIVITY_STEPS,
   ...POLICY_STEPS,
+  ...WIDER_STEPS,
+};
+
+/** Whether the browser shows notifications, by state; `off` for the others. */
+export const NOTIFY_STATES: Readonly<Record<string, NotifyState>> = {
+  "keys-notified": "on",
+  "keys-not-notified": "refused",
 };

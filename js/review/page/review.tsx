@@ -2,6 +2,7 @@
 import { options, render } from "preact";
 import { cell, useCell } from "./cell.ts";
 import { listenToKeys } from "./listen-keys.ts";
+import { notifyOfQuestions } from "./notify.ts";
 import { App } from "./screens/app.tsx";
 import { startSession } from "./session.ts";
 import { FIRST_STATE, type PageState } from "./store.ts";
@@ -24,7 +25,10 @@ const state = cell<PageState>(FIRST_STATE);
 // The ticket leaves the address, so that it is in no history and no bookmark.
 const { hash } = location;
 if (hash.startsWith("#t=")) history.replaceState(null, "", location.pathname);
-const effects = startSession(state, serverTransport(`/review${hash}`));
+const effects = {
+  ...startSession(state, serverTransport(`/review${hash}`)),
+  notifier: notifyOfQuestions(state),
+};
 const root = document.getElementById("review") as HTMLElement;
 
 function Page() {

@@ -1,6 +1,6 @@
 /** Draws one state of the catalogue: the one that the fragment of the address names, or a list of all. */
 import { render } from "preact";
-import { ANSWERS, STATES, STEPS } from "./fixtures.ts";
+import { ANSWERS, NOTIFY_STATES, STATES, STEPS } from "./fixtures.ts";
 import { App } from "./screens/app.tsx";
 import { type PageAction, type PageState, reducePage } from "./store.ts";
 
@@ -20,6 +20,7 @@ function draw(): void {
     },
     answer: () => {},
     address: (path: string) => (path === "editor.js" ? path : "icon.svg"),
+    notifier: { state: () => NOTIFY_STATES[name] ?? "off", ask: () => Promise.resolve("on" as const) },
     load: <T,>(path: string): Promise<T> => {
       const [plain = path] = path.split("?");
       const answer =

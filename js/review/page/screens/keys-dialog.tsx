@@ -1,14 +1,17 @@
 /** The dialog that lists the keys. */
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { KEY_HELP } from "../keys.ts";
+import type { Notifier } from "../notify.ts";
 import type { PageEffects } from "./props.ts";
 
 /** Draws the dialog. */
 export function Keys({ effects }: { readonly effects: PageEffects }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
+  const closing = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
     if (dialog.current?.open === false) dialog.current.showModal();
+    closing.current?.focus();
   }, []);
   const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
   return (
@@ -28,12 +31,36 @@ export function Keys({ effects }: { readonly effects: PageEffects }): JSX.Elemen
           </div>
         ))}
       </dl>
+      {effects.notifier !== undefined && <Notifications notifier={effects.notifier} />}
       <div class="answers">
         <span class="spacer" />
-        <button type="button" onClick={close}>
+        <button ref={closing} type="button" onClick={close}>
           Close <kbd>Esc</kbd>
         </button>
       </div>
     </dialog>
+  );
+}
+
+const NOTIFY_WORDS = {
+  off: "When this page is hidden, the browser can say that a question waits, without what it is about.",
+  on: "When this page is hidden, the browser says that a question waits. Its settings for this page end that.",
+  refused: "The browser shows no notifications of this page. Its settings for this page can allow them.",
+} as const;
+
+/** Draws whether the browser says that a question waits, and a button that asks for it. */
+function Notifications({ notifier }: { readonly notifier: Notifier }): JSX.Element {
+  const [state, setState] = useState(notifier.state);
+  return (
+    <div class="notify">
+      <p class="quiet" role="status">
+        {NOTIFY_WORDS[state]}
+      </p>
+      {state === "off" && (
+        <button type="button" onClick={() => void notifier.ask().then(setState)}>
+          Notify me
+        </button>
+      )}
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 /** The properties of every screen. */
 import type { ReviewAnswer } from "../../protocol.ts";
+import type { Notifier } from "../notify.ts";
 import type { PageAction, PageState } from "../store.ts";
 
 /** The actions of the page besides changes of its own state. */
@@ -16,6 +17,8 @@ export interface PageEffects {
   address(path: string): string | undefined;
   /** Sends data to the server, about the chosen workspace. @throws Error to be shown */
   send<T>(path: string, body: object): Promise<T>;
+  /** Notifications of the browser; absent where there are none, as inside another page. */
+  readonly notifier?: Notifier | undefined;
 }
 
 /** The properties of every screen. */

@@ -17,6 +17,7 @@ import {
   whyNotRefused,
 } from "../answers.ts";
 import type { ScreenProps } from "./props.ts";
+import { Proposed } from "./wider/proposed.tsx";
 import { offersWider, whyNotWider } from "./wider/why-not.ts";
 
 /** Draws the chosen question. */
@@ -60,6 +61,7 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
         </p>
       )}
       <Body state={state} effects={effects} question={question} news={comparison?.news} />
+      {end === undefined && <Proposed state={state} effects={effects} question={question} />}
       <Answers state={state} effects={effects} question={question} />
     </article>
   );
