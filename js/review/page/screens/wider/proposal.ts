@@ -11,7 +11,7 @@ export const ALLOWED_BEFORE_PROPOSAL = 5;
 type ChangeQuestion = ReviewQuestion & { readonly kind: "change" };
 
 /** A proposal. */
-export interface WiderProposal {
+interface WiderProposal {
   /** The choices that cover those calls and the question, and no more than the directory that contains them. */
   readonly draft: Partial<WiderDraft>;
   /** The place in words, such as `below /repo/src`. */
