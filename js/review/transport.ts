@@ -17,6 +17,14 @@ export class ResponseError extends Error {
   }
 }
 
+/** The lowest status with which a server, or a proxy before it, says that it has failed. */
+const SERVER_ERROR = 500;
+
+/** Returns true for an error after which it is not known whether the server has done what was asked. */
+export function isUnanswered(error: unknown): boolean {
+  return !(error instanceof ResponseError) || error.status >= SERVER_ERROR;
+}
+
 /** The connection of a page to its hub. `filewright/review` has one to a hub in the same program, `hubTransport`. */
 export interface ReviewTransport {
   /** Logs in where a ticket has been given, and forgets the ticket. */

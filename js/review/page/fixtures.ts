@@ -15,8 +15,8 @@ import { EMPTY_STATE } from "../state.ts";
 import { TIMELINE_ANSWERS, timelineStates } from "./screens/timeline/fixtures.ts";
 import type { LoadedRows } from "./choice.ts";
 import { proposedState, WIDER_STEPS } from "./screens/wider/fixtures.ts";
-import type { NotifyState } from "./notice.ts";
-import { FIRST_STATE, type PageState } from "./store.ts";
+import type { NotifyState } from "./notification.ts";
+import { FIRST_STATE, type PageState, reducePage } from "./store.ts";
 
 /** The time of all fixtures, in milliseconds since 1970, so that pictures of them stay the same. */
 const NOW: number = Date.UTC(2026, 10, 27, 12, 4, 41);
@@ -301,6 +301,7 @@ export const STATES: Readonly<Record<string, PageState>> = {
     ...READY,
     notice: { text: "Not answered: it does not wait any more (answered by ben).", isFailure: true },
   },
+  "answer-unknown": reducePage({ ...READY, sending: QUESTION.id }, { type: "unknown", id: QUESTION.id }),
   edit: { ...READY, dialog: "edit" },
   refuse: { ...READY, dialog: "refuse", reason: "keep the early return" },
   wider: { ...READY, dialog: "wider" },

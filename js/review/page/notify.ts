@@ -3,7 +3,7 @@
  * because they are shown on locked and on shared screens.
  */
 import { effect, type Signal } from "@preact/signals";
-import { noticeOf, type NotifyState } from "./notice.ts";
+import { noticeOf, type NotifyState } from "./notification.ts";
 import type { PageState } from "./store.ts";
 
 /** What the page can do about notifications. */

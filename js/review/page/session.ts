@@ -5,7 +5,7 @@ import { chosenParts, chosenQuestion } from "./choice.ts";
 import { type PageAction, type PageState, reducePage } from "./store.ts";
 import type { PageEffects } from "./screens/props.ts";
 import type { ReviewSnapshot } from "../protocol.ts";
-import type { ResponseError, ReviewTransport } from "../transport.ts";
+import { isUnanswered, type ResponseError, type ReviewTransport } from "../transport.ts";
 import { readRows } from "./read-rows.ts";
 
 /** The time in milliseconds after which the page tries again to read the state. */
@@ -21,6 +21,8 @@ export function startSession(
 ): PageEffects {
   const isEnded = (): boolean => signal?.aborted === true;
   let stopListening = (): void => {};
+  /** The number of the last attempt to connect. Earlier ones that are still under way do nothing. */
+  let attempts = 0;
   /** The ids of questions whose rows were asked for. */
   const asked = new Set<string>();
 
@@ -49,9 +51,13 @@ export function startSession(
   const connect = async (): Promise<void> => {
     stopListening();
     if (isEnded()) return;
+    attempts += 1;
+    const attempt = attempts;
+    const isOver = (): boolean => isEnded() || attempt !== attempts;
+    const later = (): void => void setTimeout(() => isOver() || void connect(), RETRY_MS);
     try {
       const snapshot = (await transport.request("state")) as ReviewSnapshot;
-      if (isEnded()) return;
+      if (isOver()) return;
       if (snapshot.run !== state.value.run) asked.clear();
       dispatch({ type: "snapshot", snapshot, now: performance.now() });
       stopListening = transport.listen(snapshot.run, snapshot.state.seq, {
@@ -60,13 +66,14 @@ export function startSession(
         back: () => dispatch({ type: "connection", connection: "live" }),
         lost(isEnded) {
           dispatch({ type: "connection", connection: "offline" });
-          if (isEnded) setTimeout(() => void connect(), RETRY_MS);
+          if (isEnded) later();
         },
       });
     } catch (error) {
+      if (isOver()) return;
       const isOut = error instanceof Error && (error as Partial<ResponseError>).status === UNAUTHORIZED;
       dispatch({ type: "connection", connection: isOut ? "signed-out" : "offline" });
-      if (!isOut) setTimeout(() => void connect(), RETRY_MS);
+      if (!isOut) later();
     }
   };
 
@@ -91,6 +98,10 @@ export function startSession(
       });
       dispatch({ type: "sent", id: question.id, outcome: given, now: performance.now() });
     } catch (error) {
+      if (isUnanswered(error)) {
+        dispatch({ type: "unknown", id: question.id });
+        return connect(); // The state says whether the question still waits.
+      }
       const text = error instanceof Error ? error.message : String(error);
       dispatch({ type: "failed", text: `Not answered: ${text}.` });
     }

@@ -15,6 +15,7 @@ import type {
 } from "../protocol.ts";
 import { askedAgain, lastAnswer } from "./last-answer.ts";
 import { applyEvent, EMPTY_STATE } from "../state.ts";
+import { knownNotice, type Notice, OUTCOME_WORDS, type UnknownAnswer, unknownNotice } from "./notice.ts";
 import { FIRST_TIMELINE, type TimelineView } from "./screens/timeline/view.ts";
 import type { WiderDraft } from "./screens/wider/draft.ts";
 
@@ -29,12 +30,6 @@ export type Screen = "review" | "timeline" | "policy" | "search" | "activity";
 
 /** The part that the narrow page shows, which has room for one. */
 export type Pane = "waiting" | "change" | "live";
-
-/** A message about what happened to an answer. */
-interface Notice {
-  readonly text: string;
-  readonly isFailure: boolean;
-}
 
 /** A call about which a person asks why it is refused. */
 export interface AskedCall {
@@ -91,6 +86,8 @@ export interface PageState {
   readonly refusal: { readonly id: string; readonly reason: string } | undefined;
   /** The id of the question whose answer is being sent. */
   readonly sending: string | undefined;
+  /** The answer of which the server has not said whether it has it; until then nothing is answered. */
+  readonly unknown: UnknownAnswer | undefined;
   readonly notice: Notice | undefined;
   readonly pane: Pane;
 }
@@ -122,6 +119,8 @@ export type PageAction =
   | { readonly type: "done"; readonly text: string; readonly isFailure: boolean }
   /** Goes back to what this person answered last. */
   | { readonly type: "put-back"; readonly now: number }
+  /** The connection broke while an answer was sent. */
+  | { readonly type: "unknown"; readonly id: string }
   | { readonly type: "pane"; readonly pane: Pane }
   | { readonly type: "going"; readonly isGoing: boolean }
   | { readonly type: "screen"; readonly screen: Screen }
@@ -156,6 +155,7 @@ export const FIRST_STATE: PageState = {
   reason: "",
   refusal: undefined,
   sending: undefined,
+  unknown: undefined,
   notice: undefined,
   pane: "waiting",
 };
@@ -173,7 +173,7 @@ export function reducePage(state: PageState, action: PageAction): PageState {
       const { run, subject, workspaces, version, role, by, state: review } = action.snapshot;
       const workspace = keptWorkspace(workspaces, state.workspace);
       const shared = { run, subject, workspaces, version, role, by, review, workspace };
-      const next: PageState = { ...state, connection: "live", ...shared };
+      const next: PageState = { ...withKnownAnswer(state, review), connection: "live", ...shared };
       return withChoice(
         run === state.run ? next : { ...next, rows: new Map(), leftOut: new Map(), seen: new Map() },
         action.now,
@@ -187,7 +187,7 @@ export function reducePage(state: PageState, action: PageAction): PageState {
         action.event,
         action.now,
       );
-      return withChoice(forgetSettled(next), action.now);
+      return withChoice(forgetSettled(withLateAnswer(next)), action.now);
     }
     case "connection":
       return { ...state, connection: action.connection };
@@ -219,6 +219,8 @@ export function reducePage(state: PageState, action: PageAction): PageState {
       return { ...state, dialog: undefined, notice: action };
     case "put-back":
       return putBack(state, action.now);
+    case "unknown":
+      return withUnknownAnswer(state, action.id);
     case "pane":
       return { ...state, pane: action.pane };
     case "going":
@@ -311,12 +313,28 @@ function putBack(state: PageState, now: number): PageState {
   return { ...shown, dialog: "refuse", reason };
 }
 
-const OUTCOME_WORDS: Readonly<Record<ReviewOutcome, string>> = {
-  allow: "Allowed",
-  allow_parts: "Allowed in part",
-  refuse: "Refused",
-  look_again: "Looked at again",
-};
+/** Says that it is not known whether an answer was taken. Its dialog is closed, and keeps what was typed. */
+function withUnknownAnswer(state: PageState, id: string): PageState {
+  const { waiting, settled } = state.review;
+  const question = [...waiting, ...settled.map((one) => one.question)].find((one) => one.id === id);
+  const unknown = { id, title: question?.title ?? id };
+  return { ...state, dialog: undefined, unknown, notice: unknownNotice(unknown) };
+}
+
+/** Says what the server knows of an answer of which it was not known whether it was taken. */
+function withKnownAnswer(state: PageState, review: ReviewState): PageState {
+  const { unknown } = state;
+  if (unknown === undefined) return state;
+  return { ...state, unknown: undefined, sending: undefined, notice: knownNotice(review, unknown) };
+}
+
+/** Replaces the message that a question still waits, once it is answered. */
+function withLateAnswer(state: PageState): PageState {
+  const id = state.notice?.unanswered;
+  if (id === undefined || state.review.waiting.some((one) => one.id === id)) return state;
+  const title = state.review.settled.findLast(({ question }) => question.id === id)?.question.title;
+  return { ...state, notice: knownNotice(state.review, { id, title: title ?? id }) };
+}
 
 /** Returns what an event says about the subject of the review and its workspaces. */
 function subjectOf(

@@ -1,6 +1,6 @@
 /** Puts back what a call has changed. */
 import type { PastCall, UndoAnswer, UndoConflict } from "../../../history-protocol.ts";
-import { ResponseError } from "../../../transport.ts";
+import { isUnanswered, ResponseError } from "../../../transport.ts";
 import type { PageEffects } from "../props.ts";
 import { count, type PutBackFailure, type TimelineView } from "./view.ts";
 
@@ -37,6 +37,11 @@ export async function keepCalls(
 
 /** Returns why something was not done, in words. */
 export function failureOf(error: unknown, what: string): PutBackFailure {
+  if (isUnanswered(error)) {
+    const text =
+      "It is not known whether this was done: the connection broke. The list of calls shows it once the connection is back.";
+    return { text, later: [] };
+  }
   const message = error instanceof Error ? error.message : String(error);
   const data = error instanceof ResponseError ? (error.data as Partial<UndoConflict> | undefined) : undefined;
   const later = data?.later ?? [];
