@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { describeChromium, type Opened, withChromium } from "../browser/chromium.ts";
 import { firstQuestion, logIn, openPlace, type Place, untilHub } from "./place.ts";
-import { openProxy, type Proxy } from "./proxy.ts";
+import { openProxy, type CuttingProxy } from "./proxy.ts";
 
 /** How long no key answers a question that has just appeared, with a margin, in milliseconds. */
 const KEY_GUARD_MS = 450;
@@ -11,7 +11,7 @@ const KEY_GUARD_MS = 450;
 describeChromium("the connection of the review page", () => {
   const chromium = withChromium(async () => ({}));
 
-  async function open(place: Place, proxy: Proxy): Promise<Opened> {
+  async function open(place: Place, proxy: CuttingProxy): Promise<Opened> {
     const opened = await chromium.open(proxy.through(place.page.link("manage", "ana")));
     await opened.page.locator(".connection.live").waitFor();
     return opened;

@@ -7,7 +7,7 @@ import type { ReviewPage } from "../../js/review/index.node.ts";
 type Cut = "none" | "drop" | "cut" | "cut-all";
 
 /** A running proxy. */
-export interface Proxy extends AsyncDisposable {
+export interface CuttingProxy extends AsyncDisposable {
   /** Returns an address of the page as it is reached through the proxy. */
   through(address: string): string;
   /** What happens to answers. `cut-all` also ends every other connection, and refuses new ones. */
@@ -19,7 +19,7 @@ export interface Proxy extends AsyncDisposable {
 }
 
 /** Starts a proxy before a page. */
-export async function openProxy(page: ReviewPage): Promise<Proxy> {
+export async function openProxy(page: ReviewPage): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let upstream = new URL(page.url);
   let login: string | undefined;
