@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { describeChromium, type Opened, withChromium } from "../browser/chromium.ts";
 import { firstQuestion, logIn, openPlace, type Place, untilHub } from "./place.ts";
-import { openProxy, type CuttingProxy } from "./proxy.ts";
+import { type CuttingProxy, openProxy } from "./proxy.ts";
 
 /** How long no key answers a question that has just appeared, with a margin, in milliseconds. */
 const KEY_GUARD_MS = 450;
