@@ -2,7 +2,7 @@
  * Notifications of the browser about questions: only while the page is hidden, and without anything of their contents,
  * because they are shown on locked and on shared screens.
  */
-import { effect, type Signal } from "@preact/signals";
+import type { Cell } from "./cell.ts";
 import { noticeOf, type NotifyState } from "./notification.ts";
 import type { PageState } from "./store.ts";
 
@@ -17,12 +17,11 @@ export interface Notifier {
 const TAG = "filewright-review";
 
 /** Shows a notification for each question that comes while the page is hidden; undefined in a browser without them. */
-export function notifyOfQuestions(page: Signal<PageState>): Notifier | undefined {
+export function notifyOfQuestions(page: Cell<PageState>): Notifier | undefined {
   if (typeof Notification === "undefined") return undefined;
   const state = (): NotifyState => STATE_BY_PERMISSION[Notification.permission];
   let known: ReadonlySet<string> | undefined;
-  effect(() => {
-    const { connection, review } = page.value;
+  page.watch(({ connection, review }) => {
     if (connection !== "live") return;
     // What waits when the page is opened is no news.
     const text = known === undefined ? undefined : noticeOf(known, review.waiting);
