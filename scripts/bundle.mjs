@@ -71,7 +71,8 @@ export async function bundleDependencies(pageInputs) {
  *
  * @param {string} path below dist, with `/`
  */
-export const losesComments = (path) => path.endsWith(".js") && !/^(?:bin|wasm|native|cli)\//u.test(path);
+export const losesComments = (path) =>
+  path.endsWith(".js") && !/^(?:(?:bin|wasm|native|cli|review\/page)\/|review\/elements\.js$)/u.test(path);
 
 /**
  * Returns the code of a module without its comments, except those that bundlers read, in `import()`.

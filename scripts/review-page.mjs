@@ -1,5 +1,5 @@
 // Bundles the review page for browsers: js/review/page into dist/review/page, and its elements into
-// dist/review/elements.js.
+// dist/review/elements.js. What both need is in dist/review/page/shared.js.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { build, transform } from "esbuild";
@@ -65,7 +65,7 @@ const elementsCode = {
 };
 
 /**
- * Bundles the elements with the view library and their style, so that they need no package and no further file.
+ * Bundles the elements alone, with the view library and their style.
  *
  * @param {import("esbuild").BuildOptions} options
  */
@@ -86,9 +86,13 @@ export const bundleElements = (options = {}) =>
  */
 export async function buildReviewPage() {
   mkdirSync(join(root, OUTPUT), { recursive: true });
-  const page = await bundleReviewPage(["review.tsx", "editor.ts", "review.css"]);
+  const page = await bundleReviewPage(["editor.ts", "review.css"]);
   for (const name of ["index.html", "icon.svg"])
     copyFileSync(join(root, SOURCE, name), join(root, OUTPUT, name));
-  const elements = await bundleElements();
-  return [page, elements].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const scripts = await bundleElements({
+    entryPoints: { "page/review": `${SOURCE}/review.tsx`, elements: `${SOURCE}/elements/index.ts` },
+    splitting: true,
+    chunkNames: "page/shared",
+  });
+  return [page, scripts].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 }

@@ -7,6 +7,7 @@ import type { PageFile } from "./http.ts";
 const TYPE_BY_FILE: Readonly<Record<string, string>> = {
   "index.html": "text/html; charset=utf-8",
   "review.js": "text/javascript; charset=utf-8",
+  "shared.js": "text/javascript; charset=utf-8",
   "editor.js": "text/javascript; charset=utf-8",
   "review.css": "text/css; charset=utf-8",
   "icon.svg": "image/svg+xml",

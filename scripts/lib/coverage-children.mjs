@@ -12,9 +12,12 @@ import { BuildError, root } from "./run.mjs";
 const BUILD_FOLDER = join(root, "dist");
 const BUNDLES_FOLDER = join(BUILD_FOLDER, "bin");
 /** The built modules that contain only an npm package, or a bundle of the page. Their coverage is not counted. */
-const BUNDLED_FILES = ["mcp/protocol/sdk.js", "mcp/auth/jose.js", "review/elements.js"].map((name) =>
-  join(BUILD_FOLDER, name),
-);
+const BUNDLED_FILES = [
+  "mcp/protocol/sdk.js",
+  "mcp/auth/jose.js",
+  "review/elements.js",
+  "review/page/shared.js",
+].map((name) => join(BUILD_FOLDER, name));
 
 const { options } = ts.parseJsonConfigFileContent(
   ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile).config,

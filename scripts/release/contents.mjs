@@ -6,18 +6,17 @@ import { WORKER_MODULES } from "./modules.mjs";
 
 /** The forms of the paths of everything that may be in the tarball. */
 const ALLOWED =
-  /^(?:dist\/(?!(?:native|cli)\/).*\.(?:js|cjs|d\.ts)|dist\/wasm\/filewright(?:_edit)?_bg\.wasm|dist\/review\/page\/(?:index\.html|icon\.svg|review\.css)|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/u;
+  /^(?:dist\/(?!(?:native|cli)\/).*\.(?:js|cjs|d\.ts)|dist\/wasm\/filewright(?:_edit)?_bg\.wasm|dist\/review\/page\/(?:index\.html|icon\.svg|review\.css)|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|package\.json)$/u;
 
 /** What is in it besides what the manifest names: files that are found by their paths. */
 const REQUIRED = [
   "package.json",
   "README.md",
   "LICENSE",
-  "CHANGELOG.md",
   "dist/THIRD-PARTY.txt",
   "dist/bin/server-filesystem.js",
   ...WORKER_MODULES,
-  ...["index.html", "icon.svg", "review.css", "review.js", "editor.js"].map(
+  ...["index.html", "icon.svg", "review.css", "review.js", "shared.js", "editor.js"].map(
     (name) => `dist/review/page/${name}`,
   ),
   "dist/wasm/filewright.cjs",

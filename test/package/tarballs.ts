@@ -33,7 +33,7 @@ const KEPT = join(root, ".cache/test-tarballs");
 /** What the tarballs are made of. */
 const SOURCES = [
   ...["js", "scripts", "dist/native", "dist/wasm", "package.json", "package-lock.json"],
-  ...["README.md", "LICENSE", "CHANGELOG.md"],
+  ...["README.md", "LICENSE"],
 ];
 
 /**

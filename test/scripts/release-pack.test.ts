@@ -16,7 +16,7 @@ afterAll(() => rmSync(home, { recursive: true }));
 describe("the main package", () => {
   const minimal = { bin: { a: "./dist/bin/a.js" }, exports: { ".": { node: "./dist/a.node.js" } } };
   const whole = [
-    ...["package.json", "README.md", "LICENSE", "CHANGELOG.md", "dist/THIRD-PARTY.txt"],
+    ...["package.json", "README.md", "LICENSE", "dist/THIRD-PARTY.txt"],
     ...[
       "dist/bin/server-filesystem.js",
       "dist/bin/a.js",
@@ -25,7 +25,7 @@ describe("the main package", () => {
       "dist/backends/node/answer-search.node.js",
     ],
     ...["dist/wasm/filewright.cjs", "dist/wasm/filewright_bg.wasm", "dist/wasm/filewright_edit_bg.wasm"],
-    ...["index.html", "icon.svg", "review.css", "review.js", "editor.js"].map(
+    ...["index.html", "icon.svg", "review.css", "review.js", "shared.js", "editor.js"].map(
       (name) => `dist/review/page/${name}`,
     ),
   ];
