@@ -83,9 +83,10 @@ describe("the activity of a page", () => {
     const written = activity.rows.find(({ tool }) => tool === "write_file");
     expect(written).toMatchObject({ calls: 3, changes: 3, errors: 0 });
     // The undo of an undo restores the change. Undoing needs no name, so it is found by tool.
-    expect(activity.total).toMatchObject({ calls: 4, refusals: 1, undone: 1 });
+    expect(activity.total).toMatchObject({ calls: 7, refusals: 1, undone: 1 });
     expect((await hub.activity({ over: "run", by: "tool" })).rows.map(({ tool }) => tool).sort()).toEqual([
       "read_file",
+      "undo",
       "write_file",
     ]);
     for (const query of ["over=day", "by=path"])

@@ -11,6 +11,7 @@ const TABLE: readonly (readonly [method: ReviewRoute["method"], path: string, ro
   ["GET", "events", "watch"],
   ["GET", "approvals/x/changes/0", "watch"],
   ["GET", "approvals/x/changes/0/content", "answer"],
+  ["GET", "approvals/x/changes/0/image/before", "watch"],
   ["POST", "approvals/x", "answer"],
   ["POST", "scopes", "answer"],
   ["POST", "search", "watch"],
