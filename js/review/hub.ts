@@ -15,8 +15,8 @@ import { escapeControls } from "../engine/escape.ts";
 import { VERSION } from "../engine/generated/version.ts";
 import { anyText, instance, optionChecker, type Options, options } from "../schema/option.ts";
 import type { Workspace } from "../workspace/types.ts";
-import type { ActivityView, ReviewActivity } from "./activity-data.ts";
-import { makeActivityCounter } from "./activity.ts";
+import type { ActivityView, ReviewActivity } from "./activity/activity-data.ts";
+import { makeActivityCounter } from "./activity/activity.ts";
 import {
   confirmedParts,
   contentOf,
@@ -24,11 +24,11 @@ import {
   rowsOfChange,
   type ShownChange,
   shownChangesOf,
-} from "./changes.ts";
-import { shownImage, type ShownImage } from "./binary.ts";
-import { jointAnswersOf } from "./joint.ts";
+} from "./questions/changes.ts";
+import { shownImage, type ShownImage } from "./questions/binary.ts";
+import { jointAnswersOf } from "./questions/joint.ts";
 import type { ReviewLogin } from "./login.ts";
-import { grantOfChoice, lastingReply, scopeOfChoice, widerOfferOf } from "./wider.ts";
+import { grantOfChoice, lastingReply, scopeOfChoice, widerOfferOf } from "./questions/wider.ts";
 import type {
   ChangeContent,
   ChangeSide,

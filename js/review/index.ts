@@ -6,7 +6,7 @@ export { hubTransport } from "./hub-transport.ts";
 export { type AnswerEffect, type ReviewHub, reviewHub, type ReviewHubOptions } from "./hub.ts";
 export { makeReviewHandler, type PageFile, type ReviewHandler, type ReviewHandlerOptions } from "./http.ts";
 export type { ReviewLogin } from "./login.ts";
-export type * from "./activity-data.ts";
+export type * from "./activity/activity-data.ts";
 export type * from "./policy-data.ts";
 export type * from "./protocol.ts";
 export type { StreamListener } from "./shared-stream.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { auditFile, verifyAuditFile } from "../../js/index.node.ts";
-import { extractOfLog } from "../../js/review/audit-extract.ts";
+import { extractOfLog } from "../../js/review/activity/audit-extract.ts";
 import { firstQuestion, logIn, openPlace } from "./place.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "filewright-review-audit-"));

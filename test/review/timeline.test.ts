@@ -7,7 +7,7 @@ import type {
   RowsPage,
   UndoAnswer,
   UnreviewedCalls,
-} from "../../js/review/history-protocol.ts";
+} from "../../js/review/past/history-protocol.ts";
 import { type Client, logIn, openPlace, type Place } from "./place.ts";
 
 /** Opens a place whose changes are made without a question. */

@@ -1,6 +1,6 @@
 /** The requests about the activity of agents: counts for the page, and as files. */
-import { ACTIVITY_NAMES, type ActivityRow, type ActivityView } from "../activity-data.ts";
-import { csvOf, jsonLinesOf } from "../table.ts";
+import { ACTIVITY_NAMES, type ActivityRow, type ActivityView } from "../activity/activity-data.ts";
+import { csvOf, jsonLinesOf } from "../activity/table.ts";
 import { json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 
 /** The columns of the exports, in their order. */

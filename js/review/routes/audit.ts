@@ -1,6 +1,6 @@
 /** The requests about the audit log of a workspace: whether it keeps one, and its lines as a file. */
 import { auditLogOfWorkspace } from "../../workspace/workspace.ts";
-import { extractOfLog } from "../audit-extract.ts";
+import { extractOfLog } from "../activity/audit-extract.ts";
 import { json, refusal, type ReviewRoute, type RouteRequest, workspaceOf } from "./route.ts";
 
 /** The requests about the audit log. It also has calls of other runs and pages, so it needs the role `manage`. */

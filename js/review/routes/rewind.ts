@@ -10,10 +10,10 @@ import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { flag, list, type Options, optionReader, options, required, text } from "../../schema/option.ts";
 import type { Rewound } from "../../workspace/rewind/rewind.ts";
 import type { Workspace } from "../../workspace/types.ts";
-import type { RewindAnswer, RewindChange, RewindRequest } from "../history-protocol.ts";
+import type { RewindAnswer, RewindChange, RewindRequest } from "../past/history-protocol.ts";
 import type { ReviewHub } from "../hub.ts";
-import { compareVersions } from "../file-versions.ts";
-import { forgetPastChanges, pastRows, shownPastChange } from "../past-changes.ts";
+import { compareVersions } from "../past/file-versions.ts";
+import { forgetPastChanges, pastRows, shownPastChange } from "../past/past-changes.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 import { attached, rowsRangeOf } from "./workspace.ts";
 

@@ -3,8 +3,8 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { HistoryEntry } from "../../pipeline/past/history.ts";
 import { list, type Options, optionReader, options, required, text } from "../../schema/option.ts";
 import type { Workspace } from "../../workspace/types.ts";
-import type { LineTotals } from "../history-protocol.ts";
-import { changesOfPastCall, forgetPastChanges, lineTotalsOf, pastRows } from "../past-changes.ts";
+import type { LineTotals } from "../past/history-protocol.ts";
+import { changesOfPastCall, forgetPastChanges, lineTotalsOf, pastRows } from "../past/past-changes.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 import { attached, rowsRangeOf } from "./workspace.ts";
 

@@ -1,7 +1,7 @@
 /** The parts that requests about a workspace have in common. */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Workspace } from "../../workspace/types.ts";
-import type { RowsRange } from "../past-changes.ts";
+import type { RowsRange } from "../past/past-changes.ts";
 import { type RouteRequest, workspaceOf } from "./route.ts";
 
 /** Returns the workspace that a request is about. @throws FilewrightError NOT_FOUND when it is not attached */

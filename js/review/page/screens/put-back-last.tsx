@@ -1,7 +1,7 @@
 /** The dialog that puts back what this person allowed last. */
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import type { PastCall, PastCalls } from "../../history-protocol.ts";
+import type { PastCall, PastCalls } from "../../past/history-protocol.ts";
 import type { SettledQuestion } from "../../protocol.ts";
 import { lastAnswer } from "../last-answer.ts";
 import { type Loaded, useLoaded } from "./loaded.ts";

@@ -6,7 +6,7 @@ import { DiffView } from "../diff/diff-view.tsx";
 import { compareWithSeen, type Comparison, type HunkNews } from "../seen.ts";
 import { Images } from "../diff/images.tsx";
 import { SafeText } from "../diff/text.tsx";
-import { jointAnswersOf } from "../../joint.ts";
+import { jointAnswersOf } from "../../questions/joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
 import {
   chosenEnd,

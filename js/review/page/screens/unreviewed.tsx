@@ -1,6 +1,6 @@
 /** The calls that were made without a question and that nobody has kept, beside the questions that wait. */
 import type { JSX } from "preact";
-import type { UnreviewedCalls } from "../../history-protocol.ts";
+import type { UnreviewedCalls } from "../../past/history-protocol.ts";
 import { SafeText } from "../diff/text.tsx";
 import { useLoaded } from "./loaded.ts";
 import type { ScreenProps } from "./props.ts";

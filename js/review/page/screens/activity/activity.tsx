@@ -7,7 +7,7 @@ import {
   type ActivityRow,
   type ActivityView,
   type ReviewActivity,
-} from "../../../activity-data.ts";
+} from "../../../activity/activity-data.ts";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 import { AuditLog } from "./audit-log.tsx";

@@ -1,5 +1,5 @@
 /** The answers of the server in the states of the screen "Activity". */
-import type { ActivityRow, ReviewActivity } from "../../../activity-data.ts";
+import type { ActivityRow, ReviewActivity } from "../../../activity/activity-data.ts";
 
 const ROW: ActivityRow = {
   agent: "main",

@@ -1,6 +1,6 @@
 /** The data of the timeline, as far as it has arrived. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { LineTotals, PastCounts, RowsPage } from "../../../history-protocol.ts";
+import type { LineTotals, PastCounts, RowsPage } from "../../../past/history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";
 import type { PageEffects } from "../props.ts";
 

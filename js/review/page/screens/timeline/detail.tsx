@@ -1,6 +1,6 @@
 /** The chosen call or mark of the timeline. */
 import type { ComponentChildren, JSX } from "preact";
-import type { PastCalls, PastMark } from "../../../history-protocol.ts";
+import type { PastCalls, PastMark } from "../../../past/history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageState } from "../../store.ts";

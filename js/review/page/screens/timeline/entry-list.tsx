@@ -1,7 +1,7 @@
 /** The list of past calls and marks: of all its rows, only those are in the document that can be seen. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { LineTotals, PastCall, PastMark } from "../../../history-protocol.ts";
+import type { LineTotals, PastCall, PastMark } from "../../../past/history-protocol.ts";
 import { LineCounts } from "../../diff/file-head.tsx";
 import { SafeText } from "../../diff/text.tsx";
 import { visibleRows } from "../../diff/virtual-list.ts";

@@ -6,7 +6,7 @@ import type {
   PastMark,
   RewindAnswer,
   RowsPage,
-} from "../../../history-protocol.ts";
+} from "../../../past/history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";
 import type { PageState } from "../../store.ts";
 import { FIRST_TIMELINE, type TimelineView } from "./view.ts";

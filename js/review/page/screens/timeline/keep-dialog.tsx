@@ -1,7 +1,7 @@
 /** The dialog that keeps several calls: it lists them all. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { PastCall } from "../../../history-protocol.ts";
+import type { PastCall } from "../../../past/history-protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { Dialog } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";

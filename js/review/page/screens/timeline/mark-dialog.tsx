@@ -1,7 +1,7 @@
 /** The dialog that names the present place in the history. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { PastMark } from "../../../history-protocol.ts";
+import type { PastMark } from "../../../past/history-protocol.ts";
 import { Dialog } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import type { TimelineView } from "./view.ts";

@@ -1,7 +1,7 @@
 /** The dialog that puts back what a call has changed. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { PastCall } from "../../../history-protocol.ts";
+import type { PastCall } from "../../../past/history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { Dialog } from "../dialog.tsx";

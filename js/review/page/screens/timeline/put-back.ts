@@ -1,5 +1,5 @@
 /** Puts back what a call has changed. */
-import type { PastCall, UndoAnswer, UndoConflict } from "../../../history-protocol.ts";
+import type { PastCall, UndoAnswer, UndoConflict } from "../../../past/history-protocol.ts";
 import { isUnanswered, ResponseError } from "../../../transport.ts";
 import type { PageEffects } from "../props.ts";
 import { count, type PutBackFailure, type TimelineView } from "./view.ts";

@@ -1,7 +1,7 @@
 /** The preview of a rewind: what it would change, what it leaves and why, and the choice of paths. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { RewindAnswer, RewindChange, RewindLeft } from "../../../history-protocol.ts";
+import type { RewindAnswer, RewindChange, RewindLeft } from "../../../past/history-protocol.ts";
 import { LineCounts } from "../../diff/file-head.tsx";
 import { SafeText } from "../../diff/text.tsx";
 import type { ScreenProps } from "../props.ts";

@@ -1,7 +1,7 @@
 /** The screen "Timeline": the calls of the past, what each changed, marks, and the ways back. */
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { PastCalls } from "../../../history-protocol.ts";
+import type { PastCalls } from "../../../past/history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";

@@ -1,6 +1,6 @@
 /** The versions of a file: any two are compared, and an earlier one can be restored. */
 import type { JSX } from "preact";
-import type { PastCalls } from "../../../history-protocol.ts";
+import type { PastCalls } from "../../../past/history-protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { ScreenProps } from "../props.ts";
 import { useRows } from "./data.ts";

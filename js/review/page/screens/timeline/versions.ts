@@ -1,5 +1,5 @@
 /** The versions of a file that calls have made: pure functions of the history. */
-import type { PastCall } from "../../../history-protocol.ts";
+import type { PastCall } from "../../../past/history-protocol.ts";
 
 /** A version of a file. */
 export interface FileVersion {

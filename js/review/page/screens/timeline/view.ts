@@ -1,5 +1,5 @@
 /** What the timeline shows, and the rows of its list: pure functions of data. */
-import type { PastCall, PastCalls, PastMark } from "../../../history-protocol.ts";
+import type { PastCall, PastCalls, PastMark } from "../../../past/history-protocol.ts";
 
 /** A place of the history to which a rewind is previewed. */
 export interface RewindPlace {

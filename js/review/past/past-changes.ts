@@ -1,11 +1,11 @@
 /** The changes of past calls as the page shows them, and the calls that were looked at last. */
-import type { ConfirmedChange } from "../hooks/changed-files.ts";
-import type { HistoryChange } from "../pipeline/past/file-change.ts";
-import type { Workspace } from "../workspace/types.ts";
-import { binaryLines } from "./binary.ts";
-import { MAX_PAGE_CHARS, rowsOfChange, shownChange, type ShownChange } from "./changes.ts";
+import type { ConfirmedChange } from "../../hooks/changed-files.ts";
+import type { HistoryChange } from "../../pipeline/past/file-change.ts";
+import type { Workspace } from "../../workspace/types.ts";
+import { binaryLines } from "../questions/binary.ts";
+import { MAX_PAGE_CHARS, rowsOfChange, shownChange, type ShownChange } from "../questions/changes.ts";
 import type { LineTotals, RowsPage } from "./history-protocol.ts";
-import type { ChangeRows } from "./protocol.ts";
+import type { ChangeRows } from "../protocol.ts";
 
 /** A past change, or the difference of two versions. */
 export type PastChange = ConfirmedChange & Pick<HistoryChange, "unknown">;

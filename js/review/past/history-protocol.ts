@@ -2,7 +2,7 @@
  * The data about the past that the review page and its server exchange. There is no code here, so the page and the
  * server can both import it.
  */
-import type { ChangeRows, ChangeSummary } from "./protocol.ts";
+import type { ChangeRows, ChangeSummary } from "../protocol.ts";
 
 /** One changing call of the past. */
 export interface PastCall {

@@ -1,7 +1,7 @@
 /** Contents that are not text, in words and as images. What an image is, its bytes say, never its name. */
-import { engine } from "../engine/current.ts";
-import { type ChangedBytes, changedBytesOf, type ConfirmedChange } from "../hooks/changed-files.ts";
-import type { ChangeSide } from "./protocol.ts";
+import { engine } from "../../engine/current.ts";
+import { type ChangedBytes, changedBytesOf, type ConfirmedChange } from "../../hooks/changed-files.ts";
+import type { ChangeSide } from "../protocol.ts";
 
 /** The images that the page shows. SVG is none of them: it can contain scripts. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

@@ -3,10 +3,10 @@
  * they answered, for each agent and tool, over the run and the last hour. Nothing is kept of a single call, so the
  * memory is bounded: a fixed number of rows, and a histogram of durations in each.
  */
-import type { CallEnd } from "../hooks/observer.ts";
-import type { HistoryEntry } from "../pipeline/past/history.ts";
+import type { CallEnd } from "../../hooks/observer.ts";
+import type { HistoryEntry } from "../../pipeline/past/history.ts";
 import { ACTIVITY_NAMES, type ActivityRow, type ActivityView, type ReviewActivity } from "./activity-data.ts";
-import { isRefusal } from "./refusals.ts";
+import { isRefusal } from "../refusals.ts";
 
 /** The number of rows, one for each agent and tool. The calls of further ones are in one row for all others. */
 const MAX_ROWS = 200;

@@ -1,5 +1,5 @@
 /** Questions that one call asks several people, as `quorum` does: how many there are, and who has allowed them. */
-import type { ReviewQuestion, ReviewState } from "./protocol.ts";
+import type { ReviewQuestion, ReviewState } from "../protocol.ts";
 
 /** The answers to the questions of one call about one content. */
 export interface JointAnswers {

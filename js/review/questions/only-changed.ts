@@ -1,5 +1,5 @@
 /** Says of a change that it changes nothing but the ends of lines, or white space. */
-import type { ChangedBytes, ConfirmedChange } from "../hooks/changed-files.ts";
+import type { ChangedBytes, ConfirmedChange } from "../../hooks/changed-files.ts";
 
 /** Returns what alone is changed; undefined when something else is, too, as another encoding may be. */
 export function onlyChanged(

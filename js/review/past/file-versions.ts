@@ -1,9 +1,9 @@
 /** The versions of a file that calls have made, and their comparison. */
-import { FilewrightError } from "../engine/errors.ts";
-import { confirmedChange } from "../hooks/changed-files.ts";
-import { contentsOf, type HistoryChange } from "../pipeline/past/file-change.ts";
-import { encodeUtf8 } from "../tools/lib/text.ts";
-import type { Workspace } from "../workspace/types.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { confirmedChange } from "../../hooks/changed-files.ts";
+import { contentsOf, type HistoryChange } from "../../pipeline/past/file-change.ts";
+import { encodeUtf8 } from "../../tools/lib/text.ts";
+import type { Workspace } from "../../workspace/types.ts";
 import { changesOfPastCall, type PastChange } from "./past-changes.ts";
 
 /** The version of a file that is there now. */

@@ -5,13 +5,13 @@ import {
   type ConfirmedPart,
   type HunkRow,
   partsProblem,
-} from "../hooks/changed-files.ts";
-import { FilewrightError } from "../engine/errors.ts";
-import type { ConfirmedContent } from "../hooks/confirm.ts";
-import type { PlainDetails } from "../hooks/notebook.ts";
+} from "../../hooks/changed-files.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { ConfirmedContent } from "../../hooks/confirm.ts";
+import type { PlainDetails } from "../../hooks/notebook.ts";
 import { binaryLines, shownImagesOf } from "./binary.ts";
 import { onlyChanged } from "./only-changed.ts";
-import { questionLines } from "../hooks/question.ts";
+import { questionLines } from "../../hooks/question.ts";
 import type {
   ChangeContent,
   ChangeRows,
@@ -19,7 +19,7 @@ import type {
   ChosenHunks,
   EditedContent,
   PackedHunk,
-} from "./protocol.ts";
+} from "../protocol.ts";
 
 /** One path of a question, with everything that is shown about it. */
 export interface ShownChange {

@@ -2,12 +2,12 @@
  * Wider answers: the later calls that an answer allows, too. The page names a place and an end; the scope is made here
  * from the question itself, so an answer cannot cover more than its question offers.
  */
-import { isWithin, literalGlob, parentOf } from "../backends/paths.ts";
-import type { ConfirmPayload, ConfirmReply } from "../hooks/confirm.ts";
-import type { PlainDetails } from "../hooks/notebook.ts";
-import { type ApprovalScope, compileScope, endOfScope } from "../hooks/scope/scope.ts";
-import type { GrantReply } from "../policy/index.ts";
-import type { GrantChoice, WiderChoice, WiderOffer, WiderPlace } from "./protocol.ts";
+import { isWithin, literalGlob, parentOf } from "../../backends/paths.ts";
+import type { ConfirmPayload, ConfirmReply } from "../../hooks/confirm.ts";
+import type { PlainDetails } from "../../hooks/notebook.ts";
+import { type ApprovalScope, compileScope, endOfScope } from "../../hooks/scope/scope.ts";
+import type { GrantReply } from "../../policy/index.ts";
+import type { GrantChoice, WiderChoice, WiderOffer, WiderPlace } from "../protocol.ts";
 
 /** The number of files that one scope may name. A question about more of them offers their directory. */
 const MAX_FILES = 20;
