@@ -358,3 +358,33 @@ describe("what cannot be seen", () => {
     );
   });
 });
+
+describe("after the last question was answered", () => {
+  it("the next one that is asked is chosen, unless the person has gone elsewhere", () => {
+    const [first, second] = state("waiting").review.waiting;
+    const alone = {
+      ...state("waiting"),
+      review: { ...state("waiting").review, waiting: [first as NonNullable<typeof first>] },
+    };
+    const { seq } = alone.review;
+    const answered: PageState = reducePage(
+      reducePage(alone, {
+        type: "event",
+        event: { seq: seq + 1, type: "answered", id: first?.id ?? "", outcome: "allow", by: "ana", at: 1 },
+        now: LATER,
+      }),
+      { type: "sent", id: first?.id ?? "", outcome: "allow", now: LATER },
+    );
+    const asked = (before: PageState): PageState =>
+      reducePage(before, {
+        type: "event",
+        event: { seq: seq + 2, type: "asked", question: second as NonNullable<typeof second> },
+        now: LATER * 2,
+      });
+    expect([answered.chosen, asked(answered).chosen]).toEqual([first?.id, second?.id]);
+    expect(asked(answered).chosenAt).toBe(LATER * 2);
+    // What the person chooses stays.
+    const again = reducePage(answered, { type: "choose", id: first?.id ?? "", now: LATER });
+    expect(asked(again).chosen).toBe(first?.id);
+  });
+});

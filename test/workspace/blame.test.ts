@@ -46,6 +46,20 @@ describe.each(KINDS)("the blame of a file on %s", (kind) => {
     expect(await originsOf(ws, "n.txt")).toEqual(["write_file", "edit_file ana", "write_file"]);
   });
 
+  test("what an undo or a rewind restores is of the call that wrote it", async () => {
+    const { ws } = await place(kind, { "a.txt": "1\n2\n3\n" });
+    const ana = await ws.agent("ana");
+    await ana.call("edit_file", { path: "a.txt", old_text: "2\n", new_text: "two\n" });
+    await ws.mark("m");
+    await (await ws.agent("bob")).call("edit_file", { path: "a.txt", old_text: "two\n", new_text: "" });
+    const { callId = "" } = await ws.rewind("m");
+    expect(await originsOf(ws, "a.txt")).toEqual(["older", "edit_file ana", "older"]);
+    const { callId: undone } = await ws.undo(callId);
+    expect(await originsOf(ws, "a.txt")).toEqual(["older", "older"]);
+    await ws.undo(undone);
+    expect(await originsOf(ws, "a.txt")).toEqual(["older", "edit_file ana", "older"]);
+  });
+
   test("what another program wrote is nobody's", async () => {
     const { ws, foreign } = await place(kind, { "a.txt": "1\n2\n3\n" });
     await ws.call("edit_file", { path: "a.txt", old_text: "1\n", new_text: "one\n" });

@@ -69,12 +69,23 @@ export async function blameFile(workspace: Session, typed: string): Promise<Blam
       hint: "only text has lines",
     });
   let path = start;
-  let read = 0;
-  for (const record of await journal.history()) {
-    if (lines.isDone || read === MAX_READ_CHANGES) break;
+  const records = await journal.history();
+  const statesOf = (record: HistoryRecord): Promise<readonly StateBefore[]> =>
+    journal.found(record.header.callId, (one) => one === path);
+  for (let at = 0, read = 0; at < records.length && read < MAX_READ_CHANGES && !lines.isDone; at++) {
+    const record = records[at] as HistoryRecord;
     if (!record.paths.includes(path)) continue;
     read += 1;
-    const states = await journal.found(record.header.callId, (one) => one === path);
+    if (RESTORING_TOOLS.has(record.header.tool)) {
+      const restored = await indexOfState(records, at + 1, lines.hash, async (one) =>
+        one.paths.includes(path) ? (await statesOf(one)).find((state) => state.path === path) : undefined,
+      );
+      if (restored !== undefined) {
+        at = restored;
+        continue;
+      }
+    }
+    const states = await statesOf(record);
     const source = states.find(({ from }) => from === path);
     if (source !== undefined) {
       path = source.path;
@@ -87,6 +98,30 @@ export async function blameFile(workspace: Session, typed: string): Promise<Blam
 }
 
 type Origin = HistoryRecord | "older" | "elsewhere" | "unknown";
+
+/** The tools that restore an earlier content, whose lines are those of the calls that wrote them. */
+const RESTORING_TOOLS: ReadonlySet<string> = new Set(["undo", "rewind"]);
+/** The number of changes that are looked through for the content that was restored. */
+const MAX_COMPARED_STATES = 50;
+
+/**
+ * Returns the index of the change that had found a content; undefined for one that none has. It begins with the newest
+ * change from `from` on.
+ */
+async function indexOfState(
+  records: readonly HistoryRecord[],
+  from: number,
+  hash: string,
+  stateOf: (record: HistoryRecord) => Promise<StateBefore | undefined>,
+): Promise<number | undefined> {
+  for (let at = from; at < Math.min(records.length, from + MAX_COMPARED_STATES); at++) {
+    const image = (await stateOf(records[at] as HistoryRecord))?.image;
+    if (image?.type !== "file") continue;
+    const bytes = sideOf(image)?.bytes;
+    if ((image.hash ?? (bytes && engine().sha256(bytes))) === hash) return at;
+  }
+  return undefined;
+}
 
 /** The lines of a content, and the origins that are known so far of the lines of the present file. */
 class LineOrigins {
@@ -104,6 +139,11 @@ class LineOrigins {
     const count = countLines(text ?? "");
     this.#places = Array.from({ length: count }, (_, line) => line);
     this.#origins = Array.from({ length: count }, () => "older");
+  }
+
+  /** `sha256:` of the content. */
+  get hash(): string {
+    return engine().sha256(this.#bytes);
   }
 
   /** True when every line of the present file has its origin. */

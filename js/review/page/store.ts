@@ -68,6 +68,8 @@ export interface PageState {
   readonly chosen: string | undefined;
   /** When the chosen question appeared, in milliseconds of the page's clock. */
   readonly chosenAt: number;
+  /** True when the chosen question was the last one and is answered: the next one that is asked is chosen. */
+  readonly goesOn: boolean;
   readonly rows: ReadonlyMap<string, LoadedRows>;
   /** What is not chosen, by question. Everything else is chosen. */
   readonly leftOut: ReadonlyMap<string, LeftOutParts>;
@@ -145,6 +147,7 @@ export const FIRST_STATE: PageState = {
   isGoing: false,
   chosen: undefined,
   chosenAt: 0,
+  goesOn: false,
   rows: new Map(),
   leftOut: new Map(),
   seen: new Map(),
@@ -241,6 +244,7 @@ function withChoice(state: PageState, now: number): PageState {
   const { chosen, review } = state;
   const isThere =
     chosen !== undefined &&
+    !(state.goesOn && review.waiting.length > 0) &&
     (review.waiting.some(({ id }) => id === chosen) ||
       review.settled.some((one) => one.question.id === chosen));
   if (isThere) return state;
@@ -249,11 +253,12 @@ function withChoice(state: PageState, now: number): PageState {
 }
 
 function choose(state: PageState, id: string, now: number): PageState {
-  if (id === state.chosen) return state;
+  if (id === state.chosen) return state.goesOn ? { ...state, goesOn: false } : state;
   return {
     ...state,
     chosen: id,
     chosenAt: now,
+    goesOn: false,
     hunk: 0,
     line: undefined,
     dialog: undefined,
@@ -290,7 +295,9 @@ function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number)
   const refusal = outcome === "refuse" ? { id, reason: state.reason.trim() } : state.refusal;
   const done = { ...state, sending: undefined, dialog: undefined, reason: "", refusal };
   const stays = outcome === "look_again" || state.chosen !== id || next === undefined;
-  const moved = stays ? done : choose(done as PageState, next.id, now);
+  // Where nothing else waits, the page goes on with what is asked next.
+  const goesOn = state.chosen === id && next === undefined;
+  const moved = stays ? { ...done, goesOn } : choose(done as PageState, next.id, now);
   return { ...moved, notice: { text: `${OUTCOME_WORDS[outcome]}: ${title ?? id}`, isFailure: false } };
 }
 

@@ -11,6 +11,7 @@ const MAX_SHOWN_CALLS = 50;
 /** Draws the last calls, the newest first. */
 export function LiveCalls({ state: { review }, effects }: ScreenProps): JSX.Element {
   const calls = review.calls.slice(-MAX_SHOWN_CALLS).reverse();
+  const waiting = new Set(review.waiting.flatMap(({ callId }) => (callId === undefined ? [] : [callId])));
   return (
     <section class="live-calls" part="calls" aria-labelledby="live-head">
       <h2 id="live-head">Live</h2>
@@ -26,7 +27,7 @@ export function LiveCalls({ state: { review }, effects }: ScreenProps): JSX.Elem
           tabIndex={0}
         >
           {calls.map((call) => (
-            <Call key={call.id} call={call} effects={effects} />
+            <Call key={call.id} call={call} isWaiting={waiting.has(call.id)} effects={effects} />
           ))}
         </div>
       )}
@@ -36,9 +37,11 @@ export function LiveCalls({ state: { review }, effects }: ScreenProps): JSX.Elem
 
 interface CallProps extends Pick<ScreenProps, "effects"> {
   readonly call: ReviewCall;
+  /** True when a question about it waits for an answer. */
+  readonly isWaiting: boolean;
 }
 
-function Call({ call, effects }: CallProps): JSX.Element {
+function Call({ call, isWaiting, effects }: CallProps): JSX.Element {
   const { tool, at, ok, code, ms, paths, agent, errorPath, by } = call;
   const path = paths[0] ?? errorPath;
   const asked = isRefusal(code) ? (errorPath ?? path) : undefined;
@@ -53,7 +56,13 @@ function Call({ call, effects }: CallProps): JSX.Element {
         {path !== undefined && <SafeText text={path.slice(path.lastIndexOf("/") + 1)} />}
       </span>
       <span class="call-end">
-        {ok === undefined ? "running" : ok ? durationOf(ms ?? 0) : (code ?? "failed")}
+        {ok === undefined
+          ? isWaiting
+            ? "waits for an answer"
+            : "running"
+          : ok
+            ? durationOf(ms ?? 0)
+            : (code ?? "failed")}
         {asked !== undefined && (
           <button
             type="button"

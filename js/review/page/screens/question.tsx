@@ -152,7 +152,7 @@ function Ago({ at }: { readonly at: number }): JSX.Element {
 
 const OUTCOME_WORDS = {
   allow: "allowed",
-  allow_parts: "allowed in part",
+  allow_parts: "allowed a part of",
   refuse: "refused",
   look_again: "looked again at",
   withdrawn: "withdrawn",

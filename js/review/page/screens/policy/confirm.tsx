@@ -51,7 +51,7 @@ export function ConfirmDialog({ title, action, children, run, onEnd }: ConfirmPr
           </button>
           <span class="spacer" />
           <button type="submit" class="allow strong" disabled={isRunning}>
-            {action} <kbd>Enter</kbd>
+            {action}
           </button>
         </div>
       </form>

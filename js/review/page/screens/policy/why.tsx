@@ -125,7 +125,7 @@ function conclusionOf(gates: readonly ExplainedGate[]): string {
     return "is asked about: a directory is not granted.";
   const asks = gates.findLastIndex(({ verdict }) => verdict === "asks");
   const allows = gates.findLastIndex(({ verdict }) => verdict === "allows");
-  if (asks > allows) return "waits for an answer.";
+  if (asks > allows) return "is asked about: a person answers.";
   return gates.some(({ verdict }) => verdict === "depends")
     ? "is allowed, if its content is."
     : "is allowed.";

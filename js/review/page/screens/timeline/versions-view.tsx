@@ -21,9 +21,13 @@ export function VersionsView({ file, past, state, effects, show }: VersionsViewP
   const versions = versionsOf(past.entries, path);
   const { before, after } = comparedVersions(versions, file);
   const query = `path=${encodeURIComponent(path)}&before=${encodeURIComponent(before ?? "")}&after=${encodeURIComponent(after ?? "")}`;
+  const isSame = before === after;
   // What is there now may be another content after each change.
   const moment = before === NOW || after === NOW ? `&moment=${state.review.history}` : "";
-  const rows = useRows(effects, before === undefined ? undefined : `files/compare?${query}${moment}`);
+  const rows = useRows(
+    effects,
+    before === undefined || isSame ? undefined : `files/compare?${query}${moment}`,
+  );
   const why = whyNotManaged(state);
   const close = (): void => show({ file: undefined, hunk: 0 });
   useTimelineKeys({ Escape: close });
@@ -99,6 +103,8 @@ export function VersionsView({ file, past, state, effects, show }: VersionsViewP
       </div>
       {before === undefined ? (
         <p class="empty">No call in the history has changed this file.</p>
+      ) : isSame ? (
+        <p class="empty">From and To are the same version.</p>
       ) : (
         <PastDiff rows={rows} hunk={state.timeline.hunk} show={show} />
       )}
