@@ -41,6 +41,8 @@ export interface S3Reply {
 
 const MAX_ERROR_BYTES = 65_536;
 const FIRST_DELAY_MS = 100;
+/** The age in milliseconds that a `Date` can have when it is sent: the second that it omits, and one until it is written again. */
+const MAX_DATE_AGE_MS = 3000;
 /** The longest wait that a store may ask for. One that asks for more is an error at once. */
 const MAX_DELAY_MS = 20_000;
 const EMPTY_BYTES = new Uint8Array();
@@ -152,12 +154,13 @@ export class S3Client {
   }
 
   /**
-   * Moves the clock as little as the `Date` of an answer demands. A `Date` has no milliseconds, and the answer was made
-   * at some time between the request and its arrival, so the clock of the store is only known to lie between two bounds.
+   * Moves the clock as little as the `Date` of an answer demands. A `Date` has no milliseconds, servers write it once a
+   * second, and the answer was made at some time between the request and its arrival, so the clock of the store is only
+   * known to lie between two bounds.
    */
   #adjustClock(served: number, sent: number, arrived: number): void {
     if (!Number.isFinite(served)) return;
-    const [least, most] = [served - arrived, served + 1000 - sent];
+    const [least, most] = [served - arrived, served + MAX_DATE_AGE_MS - sent];
     this.#clockOffset = Math.min(Math.max(this.#clockOffset, least), most);
   }
 

@@ -203,6 +203,25 @@ describe.skipIf(LACKS_VERSITYGW)("faults", () => {
     }
   });
 
+  test("a `Date` that a server wrote a second ago does not move the clock by which records end", async () => {
+    let isOld = false;
+    const storage = await open({
+      fetch: async (request) => {
+        const response = await fetch(request);
+        if (!isOld) return response;
+        const headers = new Headers(response.headers);
+        headers.set("date", new Date(Date.now() - 1900).toUTCString());
+        return new Response(response.body, { status: response.status, headers });
+      },
+    });
+    const { records } = storage;
+    await records.put("k", "short", 1, { forMs: 30 });
+    isOld = true;
+    await records.get("k", "nothing");
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(await records.get("k", "short")).toBe(null);
+  });
+
   test("an answer that takes long does not move the clock by which records end", async () => {
     let isSlow = false;
     const storage = await open({
