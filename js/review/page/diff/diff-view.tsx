@@ -1,6 +1,7 @@
 /** A diff of any length: of all its rows, only those are in the document that can be seen. */
 import type { JSX } from "preact";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useListView } from "./list-view.ts";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { ChangeRows } from "../../protocol.ts";
 import type { HunkNews } from "../seen.ts";
 import { isLineOut, leftOfChange, type LeftOut, type LeftOutParts } from "../choice.ts";
@@ -29,30 +30,16 @@ interface DiffViewProps extends DiffChoice {
 
 const NOTHING_LEFT_OUT: LeftOutParts = new Map();
 
-/** The number of rows that are drawn before the height of the list is known. */
-const FIRST_HEIGHT = 1200;
-
 /** Draws a diff. */
 export function DiffView(props: DiffViewProps): JSX.Element {
   const { pages, leftOut = NOTHING_LEFT_OUT, hunk, line } = props;
   const diff = useMemo(() => diffRows(pages), [pages]);
   const leftByChange = useMemo(() => leftOfChange(pages, leftOut), [pages, leftOut]);
-  const list = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: FIRST_HEIGHT });
+  const { list, view, onScroll } = useListView();
   const isFirst = useRef(true);
   const choosesLines = line !== undefined;
   const rowHeight = choosesLines ? LINE_CHOICE_ROW_HEIGHT : ROW_HEIGHT;
   const drawnHeight = useRef(rowHeight);
-
-  useLayoutEffect(() => {
-    const element = list.current;
-    if (element === null) return undefined;
-    const measure = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
 
   // The rows that can be seen stay where they are when all rows become higher or lower.
   useLayoutEffect(() => {
@@ -94,9 +81,7 @@ export function DiffView(props: DiffViewProps): JSX.Element {
       aria-colcount={3}
       tabIndex={0}
       ref={list}
-      onScroll={({ currentTarget }) =>
-        setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })
-      }
+      onScroll={onScroll}
     >
       <div class="diff-rows" role="presentation" style={{ height: `${count * rowHeight}px` }}>
         <div

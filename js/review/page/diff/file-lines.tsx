@@ -1,8 +1,9 @@
 /** The lines of a file with who wrote them. */
 import type { JSX } from "preact";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { BlamedLines } from "../../../pipeline/past/blame.ts";
 import type { FileLines } from "../../protocol.ts";
+import { useListView } from "./list-view.ts";
 import { SafeText } from "./text.tsx";
 import { MAX_LIST_ROWS, positionOfRow, ROW_HEIGHT, visibleRows } from "./virtual-list.ts";
 
@@ -19,16 +20,7 @@ interface FileLineListProps {
 /** Draws the lines of a file, scrolled to one of them. Only those are in the document that can be seen. */
 export function FileLineList({ pages, origins, line }: FileLineListProps): JSX.Element {
   const lines = useMemo(() => pages.flatMap(({ content }) => linesOf(content)), [pages]);
-  const list = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 1200 });
-  useLayoutEffect(() => {
-    const element = list.current;
-    if (element === null) return undefined;
-    const measure = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  const { list, view, onScroll } = useListView();
   useLayoutEffect(() => {
     const element = list.current;
     if (element === null || line === undefined || line > lines.length) return;
@@ -46,9 +38,7 @@ export function FileLineList({ pages, origins, line }: FileLineListProps): JSX.E
       aria-colcount={3}
       tabIndex={0}
       ref={list}
-      onScroll={({ currentTarget }) =>
-        setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })
-      }
+      onScroll={onScroll}
     >
       <div class="diff-rows" role="presentation" style={{ height: `${count * ROW_HEIGHT}px` }}>
         <div

@@ -1,6 +1,6 @@
 /** A dialog above the page. Escape closes it. */
 import type { ComponentChildren, JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface DialogProps {
   readonly title: string;
@@ -21,5 +21,36 @@ export function Dialog({ title, children, onClose }: DialogProps): JSX.Element {
       </h2>
       {children}
     </dialog>
+  );
+}
+
+interface ConfirmButtonsProps {
+  readonly children: ComponentChildren;
+  onCancel(): void;
+  /** Called once: afterwards the button is disabled. */
+  onConfirm(): void;
+}
+
+/** Draws the two buttons of a dialog that asks before something is done. The text of the second is `children`. */
+export function ConfirmButtons({ children, onCancel, onConfirm }: ConfirmButtonsProps): JSX.Element {
+  const [isSending, setSending] = useState(false);
+  return (
+    <div class="answers">
+      <button type="button" onClick={onCancel}>
+        Cancel <kbd>Esc</kbd>
+      </button>
+      <span class="spacer" />
+      <button
+        type="button"
+        class="allow"
+        disabled={isSending}
+        onClick={() => {
+          setSending(true);
+          onConfirm();
+        }}
+      >
+        {children}
+      </button>
+    </div>
   );
 }

@@ -1,10 +1,11 @@
 /** The chosen question: what it is about, its diff, and the answers. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type ChoiceCounts, canChooseParts, choiceCounts, chosenQuestion } from "../choice.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { compareWithSeen, type Comparison, type HunkNews } from "../seen.ts";
 import { Images } from "../diff/images.tsx";
+import { Fact } from "./fact.tsx";
 import { SafeText } from "../diff/text.tsx";
 import { jointAnswersOf } from "../../questions/joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
@@ -116,20 +117,6 @@ function Head({ question }: { readonly question: ReviewQuestion }): JSX.Element 
         </Fact>
       </p>
     </header>
-  );
-}
-
-function Fact({
-  label,
-  children,
-}: {
-  readonly label: string;
-  readonly children: ComponentChildren;
-}): JSX.Element {
-  return (
-    <span class="fact">
-      <span class="label">{label}</span> {children}
-    </span>
   );
 }
 

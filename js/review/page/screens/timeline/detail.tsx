@@ -1,7 +1,8 @@
 /** The chosen call or mark of the timeline. */
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { PastCalls, PastMark } from "../../../past/history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
+import { Fact } from "../fact.tsx";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageState } from "../../store.ts";
 import type { ScreenProps } from "../props.ts";
@@ -198,19 +199,5 @@ export function MarkDetail({ mark, past, state, show }: MarkDetailProps): JSX.El
         </button>
       </footer>
     </article>
-  );
-}
-
-function Fact({
-  label,
-  children,
-}: {
-  readonly label: string;
-  readonly children: ComponentChildren;
-}): JSX.Element {
-  return (
-    <span class="fact">
-      <span class="label">{label}</span> {children}
-    </span>
   );
 }

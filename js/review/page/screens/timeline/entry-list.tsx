@@ -1,8 +1,9 @@
 /** The list of past calls and marks: of all its rows, only those are in the document that can be seen. */
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { LineTotals, PastCall, PastMark } from "../../../past/history-protocol.ts";
 import { LineCounts } from "../../diff/file-head.tsx";
+import { useListView } from "../../diff/list-view.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { visibleRows } from "../../diff/virtual-list.ts";
 import type { PageEffects } from "../props.ts";
@@ -11,9 +12,6 @@ import { clockTime, type TimelineRow } from "./view.ts";
 
 /** The height of a row of the list in CSS pixels. `review.css` has it too. */
 const ENTRY_HEIGHT = 48;
-
-/** The height with which rows are drawn before that of the list is known. */
-const FIRST_HEIGHT = 800;
 
 interface EntryListProps {
   readonly rows: readonly TimelineRow[];
@@ -24,8 +22,7 @@ interface EntryListProps {
 
 /** Draws the list. */
 export function EntryList({ rows, chosen, effects, onChoose }: EntryListProps): JSX.Element {
-  const list = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: FIRST_HEIGHT });
+  const { list, view, onScroll } = useListView();
   const at = rows.findIndex(({ key }) => key === chosen);
   const { start, end } = visibleRows(view.top, view.height, rows.length, ENTRY_HEIGHT);
   const shown = rows.slice(start, end);
@@ -33,16 +30,6 @@ export function EntryList({ rows, chosen, effects, onChoose }: EntryListProps): 
     effects,
     shown.flatMap((row) => ("entry" in row && row.entry.unrecorded !== true ? [row.entry.callId] : [])),
   );
-
-  useLayoutEffect(() => {
-    const element = list.current;
-    if (element === null) return undefined;
-    const measure = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
 
   // The chosen row is scrolled to when a key has chosen it.
   useLayoutEffect(() => {
@@ -72,9 +59,7 @@ export function EntryList({ rows, chosen, effects, onChoose }: EntryListProps): 
       tabIndex={0}
       ref={list}
       onKeyDown={onKeyDown}
-      onScroll={({ currentTarget }) =>
-        setView({ top: currentTarget.scrollTop, height: currentTarget.clientHeight })
-      }
+      onScroll={onScroll}
     >
       <div class="tl-rows" role="presentation" style={{ height: `${rows.length * ENTRY_HEIGHT}px` }}>
         <div

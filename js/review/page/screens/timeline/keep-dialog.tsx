@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PastCall } from "../../../past/history-protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
-import { Dialog } from "../dialog.tsx";
+import { ConfirmButtons, Dialog } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import { keepCalls } from "./put-back.ts";
 import { clockTime, count, subjectOf, type TimelineView } from "./view.ts";
@@ -17,7 +17,6 @@ interface KeepDialogProps {
 /** Draws the dialog. What is listed when it is opened is what is kept. */
 export function KeepDialog({ calls, effects, show }: KeepDialogProps): JSX.Element {
   const [listed] = useState(calls);
-  const [isSending, setSending] = useState(false);
   const close = (): void => show({ dialog: undefined });
   return (
     <Dialog title={`Keep ${count(listed.length, "call")}?`} onClose={close}>
@@ -29,23 +28,9 @@ export function KeepDialog({ calls, effects, show }: KeepDialogProps): JSX.Eleme
           </li>
         ))}
       </ul>
-      <div class="answers">
-        <button type="button" onClick={close}>
-          Cancel <kbd>Esc</kbd>
-        </button>
-        <span class="spacer" />
-        <button
-          type="button"
-          class="allow"
-          disabled={isSending}
-          onClick={() => {
-            setSending(true);
-            void keepCalls(effects, listed, show);
-          }}
-        >
-          Keep all of these {listed.length}
-        </button>
-      </div>
+      <ConfirmButtons onCancel={close} onConfirm={() => void keepCalls(effects, listed, show)}>
+        Keep all of these {listed.length}
+      </ConfirmButtons>
     </Dialog>
   );
 }

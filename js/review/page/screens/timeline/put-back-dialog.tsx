@@ -1,10 +1,9 @@
 /** The dialog that puts back what a call has changed. */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { PastCall } from "../../../past/history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
-import { Dialog } from "../dialog.tsx";
+import { ConfirmButtons, Dialog } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import { putBack } from "./put-back.ts";
 import { clockTime, count, type TimelineView } from "./view.ts";
@@ -20,7 +19,6 @@ interface PutBackDialogProps {
 
 /** Draws the dialog. */
 export function PutBackDialog({ entry, effects, show }: PutBackDialogProps): JSX.Element {
-  const [isSending, setSending] = useState(false);
   const { tool, time, paths, callId } = entry;
   const close = (): void => show({ dialog: undefined });
   return (
@@ -34,23 +32,9 @@ export function PutBackDialog({ entry, effects, show }: PutBackDialogProps): JSX
         ))}
         {paths.length > MAX_NAMED && <li class="quiet">and {paths.length - MAX_NAMED} more</li>}
       </ul>
-      <div class="answers">
-        <button type="button" onClick={close}>
-          Cancel <kbd>Esc</kbd>
-        </button>
-        <span class="spacer" />
-        <button
-          type="button"
-          class="allow"
-          disabled={isSending}
-          onClick={() => {
-            setSending(true);
-            void putBack(effects, callId, show);
-          }}
-        >
-          Put back {count(paths.length, "path")}
-        </button>
-      </div>
+      <ConfirmButtons onCancel={close} onConfirm={() => void putBack(effects, callId, show)}>
+        Put back {count(paths.length, "path")}
+      </ConfirmButtons>
     </Dialog>
   );
 }
