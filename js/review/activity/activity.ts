@@ -12,9 +12,9 @@ import { isRefusal } from "../refusals.ts";
 const MAX_ROWS = 200;
 /** The names of agents and tools are at most this long, so that no caller can fill the memory with them. */
 const MAX_NAME_CHARS = 100;
-/** The length of a slot in milliseconds, and the number of slots that make the last hour. */
-const SLOT_MS = 5 * 60_000;
-const HOUR_SLOTS = 12;
+/** The length of an interval in milliseconds, and the number of intervals that make the last hour. */
+const INTERVAL_MS = 5 * 60_000;
+const HOUR_INTERVALS = 12;
 
 /** The shortest duration with a bucket of its own, in milliseconds. */
 const MIN_MS = 0.05;
@@ -38,7 +38,7 @@ interface Counters {
 }
 
 /** The counters of some time, by agent and tool. */
-type Slot = Map<string, Counters>;
+type Interval = Map<string, Counters>;
 
 /** Counts calls. */
 export interface ActivityCounter {
@@ -53,35 +53,35 @@ export interface ActivityCounter {
 /** Creates a counter. `now` returns milliseconds since 1970. */
 export function makeActivityCounter(now: () => number = Date.now): ActivityCounter {
   const began = now();
-  const run: Slot = new Map();
-  /** The slots of the last hour, by the number of their time. */
-  const hour = new Map<number, Slot>();
+  const run: Interval = new Map();
+  /** The intervals of the last hour, by the number of their time. */
+  const hour = new Map<number, Interval>();
 
   const dropOld = (current: number): void => {
-    for (const at of hour.keys()) if (at <= current - HOUR_SLOTS) hour.delete(at);
+    for (const at of hour.keys()) if (at <= current - HOUR_INTERVALS) hour.delete(at);
   };
 
   return {
     count(call) {
-      const current = Math.floor(now() / SLOT_MS);
-      let slot = hour.get(current);
-      if (slot === undefined) {
+      const current = Math.floor(now() / INTERVAL_MS);
+      let interval = hour.get(current);
+      if (interval === undefined) {
         dropOld(current);
-        slot = new Map();
-        hour.set(current, slot);
+        interval = new Map();
+        hour.set(current, interval);
       }
       add(run, call);
-      add(slot, call);
+      add(interval, call);
     },
     view({ over, by }, history) {
       const until = now();
-      const current = Math.floor(until / SLOT_MS);
+      const current = Math.floor(until / INTERVAL_MS);
       dropOld(current);
-      const slots = over === "run" ? [run] : [...hour.values()];
-      const since = over === "run" ? began : Math.max(began, (current - HOUR_SLOTS + 1) * SLOT_MS);
+      const intervals = over === "run" ? [run] : [...hour.values()];
+      const since = over === "run" ? began : Math.max(began, (current - HOUR_INTERVALS + 1) * INTERVAL_MS);
       const undone = undoneCalls(history, since);
-      const rows = groupCounters(slots, by).map((one) => rowOf(one, undone, by));
-      const [total] = groupCounters(slots, "all");
+      const rows = groupCounters(intervals, by).map((one) => rowOf(one, undone, by));
+      const [total] = groupCounters(intervals, "all");
       return {
         since,
         until,
@@ -95,16 +95,16 @@ export function makeActivityCounter(now: () => number = Date.now): ActivityCount
 type CountedCall = Parameters<ActivityCounter["count"]>[0];
 
 /** Adds a call to the counters of its agent and tool. */
-function add(slot: Slot, call: CountedCall): void {
+function add(interval: Interval, call: CountedCall): void {
   const agent = call.agent === undefined ? null : shortName(call.agent);
   const tool = shortName(call.tool);
-  let counters = countersOf(slot, agent, tool);
+  let counters = countersOf(interval, agent, tool);
   if (counters === undefined) {
     counters =
-      slot.size < MAX_ROWS
-        ? newCounters(slot, agent, tool)
-        : (countersOf(slot, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others) ??
-          newCounters(slot, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others));
+      interval.size < MAX_ROWS
+        ? newCounters(interval, agent, tool)
+        : (countersOf(interval, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others) ??
+          newCounters(interval, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others));
   }
   counters.calls += 1;
   if (isRefusal(call.code)) counters.refusals += 1;
@@ -122,13 +122,13 @@ function shortName(name: string): string {
 
 const keyOf = (agent: string | null, tool: string): string => `${agent === null ? "" : `${agent}\0`}${tool}`;
 
-function countersOf(slot: Slot, agent: string | null, tool: string): Counters | undefined {
-  return slot.get(keyOf(agent, tool));
+function countersOf(interval: Interval, agent: string | null, tool: string): Counters | undefined {
+  return interval.get(keyOf(agent, tool));
 }
 
-function newCounters(slot: Slot, agent: string | null, tool: string): Counters {
+function newCounters(interval: Interval, agent: string | null, tool: string): Counters {
   const counters = emptyCounters(agent, tool);
-  slot.set(keyOf(agent, tool), counters);
+  interval.set(keyOf(agent, tool), counters);
   return counters;
 }
 
@@ -142,11 +142,11 @@ function bucketOf(ms: number): number {
   return Math.min(BUCKETS - 1, Math.floor(Math.log2(ms / MIN_MS) * BUCKETS_PER_DOUBLING));
 }
 
-/** Adds up the counters of slots, for each agent and tool, for each agent, for each tool, or all of them. */
-function groupCounters(slots: readonly Slot[], by: ActivityView["by"] | "all"): readonly Counters[] {
-  const groups: Slot = new Map();
-  for (const slot of slots) {
-    for (const one of slot.values()) {
+/** Adds up the counters of intervals, for each agent and tool, for each agent, for each tool, or all of them. */
+function groupCounters(intervals: readonly Interval[], by: ActivityView["by"] | "all"): readonly Counters[] {
+  const groups: Interval = new Map();
+  for (const interval of intervals) {
+    for (const one of interval.values()) {
       const agent = by === "agent" || by === "both" ? one.agent : null;
       const tool = by === "tool" || by === "both" ? one.tool : ACTIVITY_NAMES.every;
       const sum = countersOf(groups, agent, tool) ?? newCounters(groups, agent, tool);

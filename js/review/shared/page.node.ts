@@ -55,7 +55,7 @@ export interface SharedPage {
 }
 
 /** How long a process waits for the page of another process whose port is in use, in milliseconds. */
-const PATIENCE_MS = 5000;
+const MAX_PORT_WAIT_MS = 5000;
 /** The interval of its attempts in milliseconds. */
 const RETRY_MS = 50;
 const HOST = "127.0.0.1";
@@ -134,7 +134,7 @@ export function openSharedPage(
         },
       );
       if (isServing) return;
-      if (performance.now() - start > PATIENCE_MS) return serve(0, `another program uses port ${port}`);
+      if (performance.now() - start > MAX_PORT_WAIT_MS) return serve(0, `another program uses port ${port}`);
     }
   };
 
