@@ -1,7 +1,7 @@
 /** What a question says about its contents besides lines: what alone has changed, binary contents and images. */
 import { expect, it } from "vitest";
-import type { ChangeRows } from "../../js/review/protocol.ts";
-import { firstQuestion, logIn, openPlace, type Place } from "./place.ts";
+import type { ChangeRows } from "../../../js/review/protocol.ts";
+import { firstQuestion, logIn, openPlace, type Place } from "../place.ts";
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

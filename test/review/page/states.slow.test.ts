@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { env } from "node:process";
 import { createRequire } from "node:module";
 import { expect, it } from "vitest";
-import { STATES } from "../../js/review/page/fixtures.ts";
-import { bundleReviewPage } from "../../scripts/review-page.mjs";
-import { describeChromium, withChromium } from "../browser/chromium.ts";
-import type { Files } from "../browser/server.ts";
+import { STATES } from "../../../js/review/page/fixtures.ts";
+import { bundleReviewPage } from "../../../scripts/review-page.mjs";
+import { describeChromium, withChromium } from "../../browser/chromium.ts";
+import type { Files } from "../../browser/server.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const GUIDES = new URL("../../docs/guides/", import.meta.url);
-const SOURCE = new URL("../../js/review/page/", import.meta.url);
+const GUIDES = new URL("../../../docs/guides/", import.meta.url);
+const SOURCE = new URL("../../../js/review/page/", import.meta.url);
 
 async function catalogue(): Promise<Files> {
   const { outputFiles = [] } = await bundleReviewPage(["states.tsx", "editor.ts", "review.css"], {

@@ -1,7 +1,7 @@
 /** The screen "Policy" in a real Chromium: from a refused call to the grant that lets it pass, and back. */
 import { expect, it } from "vitest";
-import { describeChromium, withChromium } from "../browser/chromium.ts";
-import { logIn, openPlace } from "./place.ts";
+import { describeChromium, withChromium } from "../../browser/chromium.ts";
+import { logIn, openPlace } from "../place.ts";
 
 describeChromium("the screen of the policy", () => {
   const chromium = withChromium(async () => ({}));

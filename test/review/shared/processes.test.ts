@@ -4,10 +4,10 @@ import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { expect, it } from "vitest";
-import type { ChangeRows, ReviewQuestion, ReviewSnapshot } from "../../js/review/protocol.ts";
-import { encodeFrame } from "../../js/review/shared/frames.ts";
-import { VERSION } from "../../js/engine/generated/version.ts";
-import { openDesk, saidBy, watcherOf } from "./reviewing.ts";
+import type { ChangeRows, ReviewQuestion, ReviewSnapshot } from "../../../js/review/protocol.ts";
+import { encodeFrame } from "../../../js/review/shared/frames.ts";
+import { VERSION } from "../../../js/engine/generated/version.ts";
+import { openDesk, saidBy, watcherOf } from "../reviewing.ts";
 
 const LINK = /Changes wait at (http:\S+#t=[0-9a-f]{64})/u;
 const content = (root: string): Promise<string> => readFile(join(root, "a.txt"), "utf8");

@@ -1,8 +1,8 @@
 /** A quorum of people at one page: each name counts once, and the audit has all of them. */
 import { describe, expect, it } from "vitest";
-import { type CallEnd, MemoryBackend, openWorkspace, quorum } from "../../js/index.node.ts";
-import { reviewHub, serveReviewPage } from "../../js/review/index.node.ts";
-import { logIn, untilHub } from "./place.ts";
+import { type CallEnd, MemoryBackend, openWorkspace, quorum } from "../../../js/index.node.ts";
+import { reviewHub, serveReviewPage } from "../../../js/review/index.node.ts";
+import { logIn, untilHub } from "../place.ts";
 
 /** Opens a workspace in which two people at a page must allow each change. */
 async function open(needed = 2, asked = 2) {

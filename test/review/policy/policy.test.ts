@@ -1,8 +1,8 @@
 /** The policy over HTTP: why calls are refused, what people can grant, and what they can revoke. */
 import { describe, expect, it } from "vitest";
-import type { ExplainedCall, ShownPolicy } from "../../js/review/policy-data.ts";
-import type { ReviewSnapshot } from "../../js/review/protocol.ts";
-import { type Client, firstQuestion, logIn, openPlace } from "./place.ts";
+import type { ExplainedCall, ShownPolicy } from "../../../js/review/policy-data.ts";
+import type { ReviewSnapshot } from "../../../js/review/protocol.ts";
+import { type Client, firstQuestion, logIn, openPlace } from "../place.ts";
 
 /** Asks why, and returns the answer. */
 async function why(client: Client, query: Readonly<Record<string, string>>): Promise<ExplainedCall> {

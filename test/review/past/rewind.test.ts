@@ -1,8 +1,8 @@
 /** Ways back over HTTP: previews, the rewind that was shown, and versions of a file. */
 import { describe, expect, it } from "vitest";
-import type { CallEnd } from "../../js/hooks/observer.ts";
-import type { RewindAnswer, RowsPage } from "../../js/review/past/history-protocol.ts";
-import { firstQuestion, logIn, openPlace, type Place } from "./place.ts";
+import type { CallEnd } from "../../../js/hooks/observer.ts";
+import type { RewindAnswer, RowsPage } from "../../../js/review/past/history-protocol.ts";
+import { firstQuestion, logIn, openPlace, type Place } from "../place.ts";
 
 /** Opens a place whose changes are made without a question. */
 const openUnasked = (files?: Readonly<Record<string, string>>): Promise<Place> =>

@@ -1,6 +1,6 @@
 /** A page of somebody else, with the elements as plain HTML. */
-import "../../../js/review/elements.ts";
-import type { ReviewQuestion, SettledQuestion } from "../../../js/review/protocol.ts";
+import "../../../../js/review/elements.ts";
+import type { ReviewQuestion, SettledQuestion } from "../../../../js/review/protocol.ts";
 
 /** The events of the elements, in words. */
 export interface ElementsPage {

@@ -1,8 +1,8 @@
 /** The timeline in a real Chromium: marks, diffs, undo, rewind and versions. */
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
-import { describeChromium, type Opened, withChromium } from "../browser/chromium.ts";
-import { openPlace, type Place } from "./place.ts";
+import { describeChromium, type Opened, withChromium } from "../../browser/chromium.ts";
+import { openPlace, type Place } from "../place.ts";
 
 /** A BOM, CR LF, and no last line end. */
 const BEFORE = new Uint8Array([0xef, 0xbb, 0xbf, ...Buffer.from("one\r\ntwo\r\nthree")]);

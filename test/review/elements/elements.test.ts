@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { rowsOfPatch } from "../../js/review/page/elements/patch.ts";
-import { elementStyle } from "../../scripts/lib/element-style.mjs";
+import { rowsOfPatch } from "../../../js/review/page/elements/patch.ts";
+import { elementStyle } from "../../../scripts/lib/element-style.mjs";
 
-const root = resolve(import.meta.dirname, "../..");
+const root = resolve(import.meta.dirname, "../../..");
 
 describe("rowsOfPatch", () => {
   it("reads the files of a patch with their kinds, names and hunks", () => {

@@ -1,7 +1,7 @@
 /** The wrappers for React in a page: the element, and buttons of the page's own over the hook. */
 import { createElement, useState } from "react";
 import { createRoot } from "react-dom/client";
-import { FilewrightApproval, FilewrightDiff, useReview } from "../../../js/review/react.ts";
+import { FilewrightApproval, FilewrightDiff, useReview } from "../../../../js/review/react.ts";
 
 const address = `/review${location.hash}`;
 

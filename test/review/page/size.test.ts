@@ -1,7 +1,7 @@
 /** The size of what a browser loads for the review page. */
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { bundleElements, bundleReviewPage } from "../../scripts/review-page.mjs";
+import { bundleElements, bundleReviewPage } from "../../../scripts/review-page.mjs";
 
 it("is at most 40 KiB of script and 8 KiB of style, compressed", async () => {
   const { outputFiles = [] } = await bundleReviewPage(["review.tsx", "review.css"], { write: false });

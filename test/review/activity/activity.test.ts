@@ -1,9 +1,9 @@
 /** The activity of agents: counts with bounded memory, percentiles, what was undone, and the exports. */
 import { describe, expect, it } from "vitest";
-import { makeActivityCounter } from "../../js/review/activity/activity.ts";
-import type { ReviewActivity } from "../../js/review/activity/activity-data.ts";
-import { csvOf } from "../../js/review/activity/table.ts";
-import { logIn, openPlace } from "./place.ts";
+import { makeActivityCounter } from "../../../js/review/activity/activity.ts";
+import type { ReviewActivity } from "../../../js/review/activity/activity-data.ts";
+import { csvOf } from "../../../js/review/activity/table.ts";
+import { logIn, openPlace } from "../place.ts";
 
 const CALL = { tool: "grep", ok: true, changes: false, duration_ms: 1, text_chars: 10 } as const;
 const BOTH = { over: "run", by: "both" } as const;

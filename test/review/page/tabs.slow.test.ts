@@ -1,9 +1,9 @@
 /** Many tabs of one browser in a real Chromium: they share one stream of events, and lose none. */
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
-import { reviewHub, serveReviewPage } from "../../js/review/index.node.ts";
-import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
-import { describeChromium, withChromium } from "../browser/chromium.ts";
+import { reviewHub, serveReviewPage } from "../../../js/review/index.node.ts";
+import { MemoryBackend, openWorkspace } from "../../../js/index.node.ts";
+import { describeChromium, withChromium } from "../../browser/chromium.ts";
 
 /** More tabs than a browser has connections to one server. */
 const TABS = 8;

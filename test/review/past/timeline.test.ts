@@ -1,14 +1,14 @@
 /** The past over HTTP: calls and marks, what a call changed, marks, and undo. */
 import { describe, expect, it } from "vitest";
-import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
+import { MemoryBackend, openWorkspace } from "../../../js/index.node.ts";
 import type {
   PastCalls,
   PastCounts,
   RowsPage,
   UndoAnswer,
   UnreviewedCalls,
-} from "../../js/review/past/history-protocol.ts";
-import { type Client, logIn, openPlace, type Place } from "./place.ts";
+} from "../../../js/review/past/history-protocol.ts";
+import { type Client, logIn, openPlace, type Place } from "../place.ts";
 
 /** Opens a place whose changes are made without a question. */
 const openUnasked = (files?: Readonly<Record<string, string>>): Promise<Place> =>

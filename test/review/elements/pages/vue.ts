@@ -1,7 +1,7 @@
 /** The wrappers for Vue in a page: the element, and a text of the page's own over the composable. */
-import type { SettledQuestion } from "../../../js/review/protocol.ts";
+import type { SettledQuestion } from "../../../../js/review/protocol.ts";
 import { createApp, defineComponent, h, ref } from "vue";
-import { FilewrightApproval, FilewrightDiff, useReview } from "../../../js/review/vue.ts";
+import { FilewrightApproval, FilewrightDiff, useReview } from "../../../../js/review/vue.ts";
 
 const address = `/review${location.hash}`;
 

@@ -1,10 +1,10 @@
 /** Wider answers: what they offer, what they cover, and who may give them. */
 import { describe, expect, it } from "vitest";
-import { narrowestDraft, sentenceOf, wideningOfDraft } from "../../js/review/page/screens/wider/draft.ts";
-import type { ReviewQuestion, ReviewSnapshot, WiderChoice } from "../../js/review/protocol.ts";
-import { openWorkspace } from "../../js/index.node.ts";
-import { reviewHub } from "../../js/review/hub.ts";
-import { type Client, firstQuestion, logIn, openPlace, type Place } from "./place.ts";
+import { narrowestDraft, sentenceOf, wideningOfDraft } from "../../../js/review/page/screens/wider/draft.ts";
+import type { ReviewQuestion, ReviewSnapshot, WiderChoice } from "../../../js/review/protocol.ts";
+import { openWorkspace } from "../../../js/index.node.ts";
+import { reviewHub } from "../../../js/review/hub.ts";
+import { type Client, firstQuestion, logIn, openPlace, type Place } from "../place.ts";
 
 /** The question that waits. */
 async function asked(place: Place, client: Client): Promise<ReviewQuestion & { readonly kind: "change" }> {

@@ -1,8 +1,8 @@
 /** One question in a real Chromium: lines of a hunk are chosen, and a change is looked at again. */
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
-import { describeChromium, withChromium } from "../browser/chromium.ts";
-import { openPlace, type Place } from "./place.ts";
+import { describeChromium, withChromium } from "../../browser/chromium.ts";
+import { openPlace, type Place } from "../place.ts";
 
 /** An image of one pixel. */
 const GIF = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";

@@ -1,12 +1,12 @@
 /** The elements of the review page in pages of other people, in a real Chromium: as HTML, with React and with Vue. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { BrowserContext } from "playwright-core";
-import { type HttpServer, startHttpServer } from "../../js/http/server.node.ts";
-import { makeReviewHandler, pageFile, type ReviewHandler } from "../../js/review/index.node.ts";
-import { bundleElements } from "../../scripts/review-page.mjs";
-import { describeChromium, type Opened, withChromium } from "../browser/chromium.ts";
+import { type HttpServer, startHttpServer } from "../../../js/http/server.node.ts";
+import { makeReviewHandler, pageFile, type ReviewHandler } from "../../../js/review/index.node.ts";
+import { bundleElements } from "../../../scripts/review-page.mjs";
+import { describeChromium, type Opened, withChromium } from "../../browser/chromium.ts";
 import type { ElementsPage } from "./pages/elements.ts";
-import { openPlace, type Place } from "./place.ts";
+import { openPlace, type Place } from "../place.ts";
 
 declare const elementsPage: ElementsPage;
 
@@ -24,7 +24,7 @@ describeChromium("the elements", () => {
 
   beforeAll(async () => {
     const { outputFiles = [] } = await bundleElements({
-      entryPoints: ["elements", "react", "vue"].map((name) => `test/review/pages/${name}.ts`),
+      entryPoints: ["elements", "react", "vue"].map((name) => `test/review/elements/pages/${name}.ts`),
       outdir: "out",
       write: false,
       define: {

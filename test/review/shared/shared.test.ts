@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { makeTargetHandler, reviewTarget } from "../../js/review/http.ts";
-import { makeLogins } from "../../js/review/login.ts";
-import type { FoundPlaces, ReviewSnapshot, UnnumberedEvent } from "../../js/review/protocol.ts";
-import { encodeFrame, type Frame, FrameError, makeFrameReader } from "../../js/review/shared/frames.ts";
-import { acceptPeers } from "../../js/review/shared/host.node.ts";
-import { joinPage } from "../../js/review/shared/peer.node.ts";
-import { eventsOfSnapshot, makeSharedReview, type SharedReview } from "../../js/review/shared/shared.ts";
-import { firstQuestion, openPlace, type Place } from "./place.ts";
+import { makeTargetHandler, reviewTarget } from "../../../js/review/http.ts";
+import { makeLogins } from "../../../js/review/login.ts";
+import type { FoundPlaces, ReviewSnapshot, UnnumberedEvent } from "../../../js/review/protocol.ts";
+import { encodeFrame, type Frame, FrameError, makeFrameReader } from "../../../js/review/shared/frames.ts";
+import { acceptPeers } from "../../../js/review/shared/host.node.ts";
+import { joinPage } from "../../../js/review/shared/peer.node.ts";
+import { eventsOfSnapshot, makeSharedReview, type SharedReview } from "../../../js/review/shared/shared.ts";
+import { firstQuestion, openPlace, type Place } from "../place.ts";
 
 const LOGIN = { role: "manage", by: "ana" } as const;
 

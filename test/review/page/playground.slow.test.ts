@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, expect, it } from "vitest";
-import { buildPlayground } from "../../scripts/site.mjs";
-import { describeChromium, withChromium } from "../browser/chromium.ts";
+import { buildPlayground } from "../../../scripts/site.mjs";
+import { describeChromium, withChromium } from "../../browser/chromium.ts";
 
 declare const playground: { content(path: string): Promise<string> };
 

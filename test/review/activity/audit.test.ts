@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { auditFile, verifyAuditFile } from "../../js/index.node.ts";
-import { extractOfLog } from "../../js/review/activity/audit-extract.ts";
-import { firstQuestion, logIn, openPlace } from "./place.ts";
+import { auditFile, verifyAuditFile } from "../../../js/index.node.ts";
+import { extractOfLog } from "../../../js/review/activity/audit-extract.ts";
+import { firstQuestion, logIn, openPlace } from "../place.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "filewright-review-audit-"));
 afterAll(() => rm(dir, { recursive: true }));

@@ -1,8 +1,8 @@
 /** The review page in a real Chromium: a call waits, a person answers, and the file has the bytes. */
 import { describe, expect, it } from "vitest";
 import type { BrowserContext, Page } from "playwright-core";
-import { describeChromium, type Opened, withChromium } from "../browser/chromium.ts";
-import { firstQuestion, logIn, openPlace, type Place, untilHub } from "./place.ts";
+import { describeChromium, type Opened, withChromium } from "../../browser/chromium.ts";
+import { firstQuestion, logIn, openPlace, type Place, untilHub } from "../place.ts";
 
 const LINES = Array.from({ length: 60 }, (_, index) => `line ${index + 1}\n`);
 const BEFORE = LINES.join("");
@@ -126,7 +126,7 @@ describeChromium("the review page", () => {
     const other = write(place, "b.txt", "two\n");
     await untilHub(place.hub, () => (place.hub.queue.pending().length === 2 ? true : undefined));
     // The same hub at the same address: logins are those of a page, so a new link is opened.
-    const { serveReviewPage } = await import("../../js/review/index.node.ts");
+    const { serveReviewPage } = await import("../../../js/review/index.node.ts");
     const again = await serveReviewPage(place.hub, { port: Number(port) });
     try {
       await page.getByText("This browser has no login here").waitFor();
