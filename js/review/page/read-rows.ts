@@ -1,7 +1,7 @@
 /** Loads the rows of a question page by page. */
 import type { ChangeRows, ReviewQuestion } from "../protocol.ts";
 import type { ReviewTransport } from "../transport.ts";
-import type { LoadedRows } from "./choice.ts";
+import type { LoadedRows } from "./state/choice.ts";
 
 /** Reads the rows of all changes of a question, and passes on what has arrived after each page. */
 export async function readRows(

@@ -1,11 +1,11 @@
 /** The script of the review page. */
 import { options, render } from "preact";
-import { cell, useCell } from "./cell.ts";
-import { listenToKeys } from "./listen-keys.ts";
-import { notifyOfQuestions } from "./notify.ts";
+import { cell, useCell } from "./state/cell.ts";
+import { listenToKeys } from "./keys/listen-keys.ts";
+import { notifyOfQuestions } from "./notifications/notify.ts";
 import { App } from "./screens/app.tsx";
 import { startSession } from "./session.ts";
-import { FIRST_STATE, type PageState } from "./store.ts";
+import { FIRST_STATE, type PageState } from "./state/store.ts";
 import { serverTransport } from "../transport.ts";
 
 /** The least time in milliseconds between drawings. Events that come sooner are drawn together. */

@@ -1,8 +1,8 @@
 /** Connects the state of the page with its server: logs in, follows the events, loads rows and sends answers. */
-import type { Cell } from "./cell.ts";
-import { isAllChosen } from "./answers.ts";
-import { chosenParts, chosenQuestion } from "./choice.ts";
-import { type PageAction, type PageState, reducePage } from "./store.ts";
+import type { Cell } from "./state/cell.ts";
+import { isAllChosen } from "./state/answers.ts";
+import { chosenParts, chosenQuestion } from "./state/choice.ts";
+import { type PageAction, type PageState, reducePage } from "./state/store.ts";
 import type { PageEffects } from "./screens/props.ts";
 import type { ReviewSnapshot } from "../protocol.ts";
 import { isUnanswered, type ResponseError, type ReviewTransport } from "../transport.ts";

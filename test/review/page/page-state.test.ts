@@ -1,15 +1,15 @@
 /** The state of the page in the browser, its keys, and the rows of a diff: pure functions, without a browser. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { changedLines, choiceCounts, chosenParts } from "../../../js/review/page/choice.ts";
+import { changedLines, choiceCounts, chosenParts } from "../../../js/review/page/state/choice.ts";
 import { textParts, visibleText } from "../../../js/review/page/diff/escapes.ts";
 import { diffRows, MAX_ROW_CHARS } from "../../../js/review/page/diff/rows.ts";
 import { ROW_HEIGHT, visibleRows } from "../../../js/review/page/diff/virtual-list.ts";
-import { STATES } from "../../../js/review/page/fixtures.ts";
-import { effectOfKey } from "../../../js/review/page/keys.ts";
-import { editedChange, whyNotAllowed, whyNotRefused } from "../../../js/review/page/answers.ts";
-import { KEY_GUARD_MS, type PageState, reducePage } from "../../../js/review/page/store.ts";
-import { compareWithSeen } from "../../../js/review/page/seen.ts";
+import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
+import { effectOfKey } from "../../../js/review/page/keys/keys.ts";
+import { editedChange, whyNotAllowed, whyNotRefused } from "../../../js/review/page/state/answers.ts";
+import { KEY_GUARD_MS, type PageState, reducePage } from "../../../js/review/page/state/store.ts";
+import { compareWithSeen } from "../../../js/review/page/state/seen.ts";
 import type { ChangeRows, ReviewEvent, UnnumberedEvent } from "../../../js/review/protocol.ts";
 
 const state = (name: string): PageState => STATES[name] as PageState;

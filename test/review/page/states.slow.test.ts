@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { env } from "node:process";
 import { createRequire } from "node:module";
 import { expect, it } from "vitest";
-import { STATES } from "../../../js/review/page/fixtures.ts";
+import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
 import { bundleReviewPage } from "../../../scripts/review-page.mjs";
 import { describeChromium, withChromium } from "../../browser/chromium.ts";
 import type { Files } from "../../browser/server.ts";
@@ -13,12 +13,13 @@ const GUIDES = new URL("../../../docs/guides/", import.meta.url);
 const SOURCE = new URL("../../../js/review/page/", import.meta.url);
 
 async function catalogue(): Promise<Files> {
-  const { outputFiles = [] } = await bundleReviewPage(["states.tsx", "editor.ts", "review.css"], {
+  const { outputFiles = [] } = await bundleReviewPage(["catalogue/states.tsx", "editor.ts", "review.css"], {
     write: false,
   });
   const files: Record<string, string | Uint8Array> = {};
   for (const { path, contents } of outputFiles) files[path.replace(/^.*[\\/]/u, "")] = contents;
-  for (const name of ["states.html", "icon.svg"]) files[name] = readFileSync(new URL(name, SOURCE));
+  for (const path of ["catalogue/states.html", "icon.svg"])
+    files[path.replace(/^.*\//u, "")] = readFileSync(new URL(path, SOURCE));
   return files;
 }
 

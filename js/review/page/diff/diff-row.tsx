@@ -1,7 +1,7 @@
 /** One row of a diff, with the boxes by which a part is chosen. */
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { HunkNews } from "../seen.ts";
+import type { HunkNews } from "../state/seen.ts";
 import { visibleText } from "./escapes.ts";
 import { FileHead } from "./file-head.tsx";
 import type { DiffRow } from "./rows.ts";

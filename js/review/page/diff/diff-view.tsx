@@ -3,8 +3,8 @@ import type { JSX } from "preact";
 import { useListView } from "./list-view.ts";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { ChangeRows } from "../../protocol.ts";
-import type { HunkNews } from "../seen.ts";
-import { isLineOut, leftOfChange, type LeftOut, type LeftOutParts } from "../choice.ts";
+import type { HunkNews } from "../state/seen.ts";
+import { isLineOut, leftOfChange, type LeftOut, type LeftOutParts } from "../state/choice.ts";
 import { type DiffChoice, Row } from "./diff-row.tsx";
 import { diffRows } from "./rows.ts";
 import {

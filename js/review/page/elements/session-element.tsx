@@ -6,12 +6,12 @@ import type {
   FilewrightTimelineElement,
 } from "../../elements.ts";
 import { type ReviewTransport, serverTransport } from "../../transport.ts";
-import { type Cell, cell, useCell } from "../cell.ts";
-import { listenToKeys } from "../listen-keys.ts";
+import { type Cell, cell, useCell } from "../state/cell.ts";
+import { listenToKeys } from "../keys/listen-keys.ts";
 import { App } from "../screens/app.tsx";
 import type { PageEffects } from "../screens/props.ts";
 import { startSession } from "../session.ts";
-import { FIRST_STATE, type PageState, type Screen } from "../store.ts";
+import { FIRST_STATE, type PageState, type Screen } from "../state/store.ts";
 import { BaseElement, shadowOf, takeEarlyProperties } from "./base.ts";
 
 /** A running session of an element. */

@@ -1,20 +1,20 @@
 /** The whole page, drawn from its state alone. */
 import type { ComponentChildren, JSX } from "preact";
 import { ActivityScreen } from "./activity/activity.tsx";
-import { EditDialog } from "./edit-dialog.tsx";
+import { EditDialog } from "./waiting/edit-dialog.tsx";
 import { Keys } from "./keys-dialog.tsx";
-import { LiveCalls } from "./live.tsx";
+import { LiveCalls } from "./waiting/live.tsx";
 import { PolicyScreen } from "./policy/policy.tsx";
-import { PutBackLast } from "./put-back-last.tsx";
-import { QuestionView } from "./question.tsx";
-import { RefuseDialog } from "./refuse.tsx";
+import { PutBackLast } from "./waiting/put-back-last.tsx";
+import { QuestionView } from "./waiting/question.tsx";
+import { RefuseDialog } from "./waiting/refuse.tsx";
 import { SearchScreen } from "./search/search.tsx";
 import { TimelineScreen } from "./timeline/timeline.tsx";
 import { visibleText } from "../diff/escapes.ts";
-import type { Pane, Screen } from "../store.ts";
+import type { Pane, Screen } from "../state/store.ts";
 import type { ScreenProps } from "./props.ts";
-import { UnreviewedList } from "./unreviewed.tsx";
-import { WaitingList } from "./waiting.tsx";
+import { UnreviewedList } from "./waiting/unreviewed.tsx";
+import { WaitingList } from "./waiting/waiting.tsx";
 import { WiderDialog } from "./wider/wider.tsx";
 import { WorkspacePicker } from "./workspace-picker.tsx";
 

@@ -1,8 +1,8 @@
 /** The dialog that lists the keys. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { KEY_HELP } from "../keys.ts";
-import type { Notifier } from "../notify.ts";
+import { KEY_HELP } from "../keys/keys.ts";
+import type { Notifier } from "../notifications/notify.ts";
 import type { PageEffects } from "./props.ts";
 
 /** Draws the dialog. */

@@ -1,7 +1,7 @@
 /** The properties of every screen. */
 import type { ReviewAnswer } from "../../protocol.ts";
-import type { Notifier } from "../notify.ts";
-import type { PageAction, PageState } from "../store.ts";
+import type { Notifier } from "../notifications/notify.ts";
+import type { PageAction, PageState } from "../state/store.ts";
 
 /** The actions of the page besides changes of its own state. */
 export interface PageEffects {

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
 import type { ExplainedCall, ExplainedGate } from "../../../policy-data.ts";
-import type { AskedCall } from "../../store.ts";
+import type { AskedCall } from "../../state/store.ts";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 import { GrantButton } from "./grant.tsx";

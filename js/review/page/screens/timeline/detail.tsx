@@ -4,7 +4,7 @@ import type { PastCalls, PastMark } from "../../../past/history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { Fact } from "../fact.tsx";
 import { SafeText } from "../../diff/text.tsx";
-import type { PageState } from "../../store.ts";
+import type { PageState } from "../../state/store.ts";
 import type { ScreenProps } from "../props.ts";
 import { useRows } from "./data.ts";
 import { PastDiff } from "./past-diff.tsx";

@@ -8,7 +8,7 @@ import type {
   RowsPage,
 } from "../../../past/history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";
-import type { PageState } from "../../store.ts";
+import type { PageState } from "../../state/store.ts";
 import { FIRST_TIMELINE, type TimelineView } from "./view.ts";
 
 /** Returns a time of the day of all fixtures. */

@@ -1,7 +1,7 @@
 /** The wider answer that the page proposes after several calls of one kind were allowed once. */
 import { isWithin, parentOf } from "../../../../backends/paths.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
-import type { PageState } from "../../store.ts";
+import type { PageState } from "../../state/store.ts";
 import type { WiderDraft } from "./draft.ts";
 
 /** The number of calls of one kind that one person allows once, one after another, before the page proposes more. */

@@ -1,8 +1,8 @@
 /** Whether a question can get a wider answer, and why not. */
 import type { ReviewQuestion } from "../../../protocol.ts";
-import { isAllChosen, whyNotAllowed } from "../../answers.ts";
-import { chosenQuestion } from "../../choice.ts";
-import type { PageState } from "../../store.ts";
+import { isAllChosen, whyNotAllowed } from "../../state/answers.ts";
+import { chosenQuestion } from "../../state/choice.ts";
+import type { PageState } from "../../state/store.ts";
 
 /** Returns true for a question that can get a wider answer at all. */
 export function offersWider(question: ReviewQuestion): boolean {

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CoveredCount, ReviewQuestion, WiderPlace } from "../../../protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
-import { chosenQuestion } from "../../choice.ts";
+import { chosenQuestion } from "../../state/choice.ts";
 import type { PageEffects, ScreenProps } from "../props.ts";
 import {
   type DraftEnd,

@@ -1,9 +1,9 @@
 /** The last calls. */
 import type { JSX } from "preact";
-import { SafeText } from "../diff/text.tsx";
-import { isRefusal } from "../../refusals.ts";
-import type { ReviewCall } from "../../protocol.ts";
-import type { ScreenProps } from "./props.ts";
+import { SafeText } from "../../diff/text.tsx";
+import { isRefusal } from "../../../refusals.ts";
+import type { ReviewCall } from "../../../protocol.ts";
+import type { ScreenProps } from "../props.ts";
 
 /** The number of calls that are drawn. */
 const MAX_SHOWN_CALLS = 50;

@@ -1,5 +1,5 @@
 /** Compares a change that was planned again with what a person saw before: which hunks are new. */
-import type { ChangeRows } from "../protocol.ts";
+import type { ChangeRows } from "../../protocol.ts";
 
 /** How a hunk differs from what was seen: it was not there, or only the lines around it were others. */
 export type HunkNews = "new" | "around";

@@ -1,8 +1,8 @@
 /** Draws one state of the catalogue: the one that the fragment of the address names, or a list of all. */
 import { render } from "preact";
 import { ANSWERS, NOTIFY_STATES, STATES, STEPS } from "./fixtures.ts";
-import { App } from "./screens/app.tsx";
-import { type PageAction, type PageState, reducePage } from "./store.ts";
+import { App } from "../screens/app.tsx";
+import { type PageAction, type PageState, reducePage } from "../state/store.ts";
 
 const root = document.getElementById("review") as HTMLElement;
 

@@ -1,11 +1,11 @@
 /** The calls that were made without a question and that nobody has kept, beside the questions that wait. */
 import type { JSX } from "preact";
-import type { UnreviewedCalls } from "../../past/history-protocol.ts";
-import { SafeText } from "../diff/text.tsx";
-import { useLoaded } from "./loaded.ts";
-import type { ScreenProps } from "./props.ts";
-import { useSlowly } from "./timeline/data.ts";
-import { FIRST_TIMELINE, subjectOf } from "./timeline/view.ts";
+import type { UnreviewedCalls } from "../../../past/history-protocol.ts";
+import { SafeText } from "../../diff/text.tsx";
+import { useLoaded } from "../loaded.ts";
+import type { ScreenProps } from "../props.ts";
+import { useSlowly } from "../timeline/data.ts";
+import { FIRST_TIMELINE, subjectOf } from "../timeline/view.ts";
 
 /** The number of calls that are listed here. The timeline has all. */
 const MAX_LISTED = 20;

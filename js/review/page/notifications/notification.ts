@@ -1,5 +1,5 @@
 /** What notifications say, and whether the browser shows them: without a browser. */
-import type { ReviewQuestion } from "../protocol.ts";
+import type { ReviewQuestion } from "../../protocol.ts";
 
 /** `off`: nobody has asked the browser for them. `refused`: the browser does not show them. */
 export type NotifyState = "off" | "on" | "refused";

@@ -1,14 +1,14 @@
 /** The chosen question: what it is about, its diff, and the answers. */
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type ChoiceCounts, canChooseParts, choiceCounts, chosenQuestion } from "../choice.ts";
-import { DiffView } from "../diff/diff-view.tsx";
-import { compareWithSeen, type Comparison, type HunkNews } from "../seen.ts";
-import { Images } from "../diff/images.tsx";
-import { Fact } from "./fact.tsx";
-import { SafeText } from "../diff/text.tsx";
-import { jointAnswersOf } from "../../questions/joint.ts";
-import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
+import { type ChoiceCounts, canChooseParts, choiceCounts, chosenQuestion } from "../../state/choice.ts";
+import { DiffView } from "../../diff/diff-view.tsx";
+import { compareWithSeen, type Comparison, type HunkNews } from "../../state/seen.ts";
+import { Images } from "../../diff/images.tsx";
+import { Fact } from "../fact.tsx";
+import { SafeText } from "../../diff/text.tsx";
+import { jointAnswersOf } from "../../../questions/joint.ts";
+import type { ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
 import {
   chosenEnd,
   canLookAgain,
@@ -16,10 +16,10 @@ import {
   whyNotEdited,
   whyNotAllowed,
   whyNotRefused,
-} from "../answers.ts";
-import type { ScreenProps } from "./props.ts";
-import { Proposed } from "./wider/proposed.tsx";
-import { offersWider, whyNotWider } from "./wider/why-not.ts";
+} from "../../state/answers.ts";
+import type { ScreenProps } from "../props.ts";
+import { Proposed } from "../wider/proposed.tsx";
+import { offersWider, whyNotWider } from "../wider/why-not.ts";
 
 /** Draws the chosen question. */
 export function QuestionView({ state, effects }: ScreenProps): JSX.Element {

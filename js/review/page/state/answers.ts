@@ -1,7 +1,7 @@
 /** What can be answered to the chosen question now, and why something cannot: functions of the state of the page. */
 import { choiceCounts, chosenQuestion, stopsOfChosen } from "./choice.ts";
-import { jointAnswersOf } from "../questions/joint.ts";
-import type { ReviewQuestion, SettledQuestion } from "../protocol.ts";
+import { jointAnswersOf } from "../../questions/joint.ts";
+import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
 import type { PageState } from "./store.ts";
 
 /** Returns how the chosen question ended; undefined while it waits. */

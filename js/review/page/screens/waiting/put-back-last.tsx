@@ -1,13 +1,13 @@
 /** The dialog that puts back what this person allowed last. */
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import type { PastCall, PastCalls } from "../../past/history-protocol.ts";
-import type { SettledQuestion } from "../../protocol.ts";
-import { lastAnswer } from "../last-answer.ts";
-import { type Loaded, useLoaded } from "./loaded.ts";
-import type { ScreenProps } from "./props.ts";
-import { PutBackDialog } from "./timeline/put-back-dialog.tsx";
-import { type TimelineView, undoneCalls, whyNotManaged } from "./timeline/view.ts";
+import type { PastCall, PastCalls } from "../../../past/history-protocol.ts";
+import type { SettledQuestion } from "../../../protocol.ts";
+import { lastAnswer } from "../../state/last-answer.ts";
+import { type Loaded, useLoaded } from "../loaded.ts";
+import type { ScreenProps } from "../props.ts";
+import { PutBackDialog } from "../timeline/put-back-dialog.tsx";
+import { type TimelineView, undoneCalls, whyNotManaged } from "../timeline/view.ts";
 
 /**
  * Draws the dialog, or closes it with the reason why nothing can be put back. The paths are those of the history: of a

@@ -1,5 +1,5 @@
 /** What this person answered last, for the key that puts it back. */
-import type { ReviewQuestion, ReviewState, SettledQuestion } from "../protocol.ts";
+import type { ReviewQuestion, ReviewState, SettledQuestion } from "../../protocol.ts";
 
 /** Returns the last question that was allowed or refused in the name of this login. */
 export function lastAnswer({

@@ -1,10 +1,10 @@
 /** The list of the questions that wait. */
 import type { JSX } from "preact";
-import { LineCounts } from "../diff/file-head.tsx";
-import { SafeText } from "../diff/text.tsx";
-import type { ReviewQuestion } from "../../protocol.ts";
-import { LongList } from "./long-list.tsx";
-import type { ScreenProps } from "./props.ts";
+import { LineCounts } from "../../diff/file-head.tsx";
+import { SafeText } from "../../diff/text.tsx";
+import type { ReviewQuestion } from "../../../protocol.ts";
+import { LongList } from "../long-list.tsx";
+import type { ScreenProps } from "../props.ts";
 
 /** Draws the list. */
 export function WaitingList({ state: { review, chosen }, effects }: ScreenProps): JSX.Element {

@@ -7,16 +7,16 @@ import type {
   ReviewCall,
   ReviewQuestion,
   ReviewState,
-} from "../protocol.ts";
-import { SEARCH_ANSWERS, SEARCH_STEPS } from "./screens/search/fixtures.ts";
-import { ACTIVITY_ANSWERS, ACTIVITY_STEPS } from "./screens/activity/fixtures.ts";
-import { POLICY_ANSWERS, POLICY_STEPS, STOPPED_CALLS } from "./screens/policy/fixtures.ts";
-import { EMPTY_STATE } from "../state.ts";
-import { TIMELINE_ANSWERS, timelineStates } from "./screens/timeline/fixtures.ts";
-import type { LoadedRows } from "./choice.ts";
-import { proposedState, WIDER_STEPS } from "./screens/wider/fixtures.ts";
-import type { NotifyState } from "./notification.ts";
-import { FIRST_STATE, type PageState, reducePage } from "./store.ts";
+} from "../../protocol.ts";
+import { SEARCH_ANSWERS, SEARCH_STEPS } from "../screens/search/fixtures.ts";
+import { ACTIVITY_ANSWERS, ACTIVITY_STEPS } from "../screens/activity/fixtures.ts";
+import { POLICY_ANSWERS, POLICY_STEPS, STOPPED_CALLS } from "../screens/policy/fixtures.ts";
+import { EMPTY_STATE } from "../../state.ts";
+import { TIMELINE_ANSWERS, timelineStates } from "../screens/timeline/fixtures.ts";
+import type { LoadedRows } from "../state/choice.ts";
+import { proposedState, WIDER_STEPS } from "../screens/wider/fixtures.ts";
+import type { NotifyState } from "../notifications/notification.ts";
+import { FIRST_STATE, type PageState, reducePage } from "../state/store.ts";
 
 /** The time of all fixtures, in milliseconds since 1970, so that pictures of them stay the same. */
 const NOW: number = Date.UTC(2026, 10, 27, 12, 4, 41);

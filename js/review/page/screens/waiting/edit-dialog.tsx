@@ -1,14 +1,14 @@
 /** The dialog in which a person writes another content of one file before the change is allowed. */
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { visibleText } from "../diff/escapes.ts";
-import { SafeText } from "../diff/text.tsx";
-import type { OpenEditor, openEditor } from "../editor.ts";
-import type { ChangeContent } from "../../protocol.ts";
-import { editedChange, whyNotEdited } from "../answers.ts";
-import { chosenQuestion } from "../choice.ts";
-import { useLoaded } from "./loaded.ts";
-import type { ScreenProps } from "./props.ts";
+import { visibleText } from "../../diff/escapes.ts";
+import { SafeText } from "../../diff/text.tsx";
+import type { OpenEditor, openEditor } from "../../editor.ts";
+import type { ChangeContent } from "../../../protocol.ts";
+import { editedChange, whyNotEdited } from "../../state/answers.ts";
+import { chosenQuestion } from "../../state/choice.ts";
+import { useLoaded } from "../loaded.ts";
+import type { ScreenProps } from "../props.ts";
 
 /** The texts that were typed and not written, by question and change, so that a closed dialog loses nothing. */
 const drafts = new Map<string, string>();

@@ -12,12 +12,12 @@ import type {
   ReviewRole,
   ReviewSnapshot,
   ReviewState,
-} from "../protocol.ts";
+} from "../../protocol.ts";
 import { askedAgain, lastAnswer } from "./last-answer.ts";
-import { applyEvent, EMPTY_STATE } from "../state.ts";
+import { applyEvent, EMPTY_STATE } from "../../state.ts";
 import { knownNotice, type Notice, OUTCOME_WORDS, type UnknownAnswer, unknownNotice } from "./notice.ts";
-import { FIRST_TIMELINE, type TimelineView } from "./screens/timeline/view.ts";
-import type { WiderDraft } from "./screens/wider/draft.ts";
+import { FIRST_TIMELINE, type TimelineView } from "../screens/timeline/view.ts";
+import type { WiderDraft } from "../screens/wider/draft.ts";
 
 /**
  * `signed-out`: the browser has no login, or it has ended. `offline`: the server cannot be reached; the page shows its

@@ -1,8 +1,8 @@
 /** Connects the keys of a keyboard with the page. */
-import type { Cell } from "./cell.ts";
+import type { Cell } from "../state/cell.ts";
 import { effectOfKey } from "./keys.ts";
-import type { PageEffects } from "./screens/props.ts";
-import type { PageState } from "./store.ts";
+import type { PageEffects } from "../screens/props.ts";
+import type { PageState } from "../state/store.ts";
 
 /** Listens to the keys that are pressed in `target`, the window or the shadow root of an element, until `signal`. */
 export function listenToKeys(

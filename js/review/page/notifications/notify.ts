@@ -2,9 +2,9 @@
  * Notifications of the browser about questions: only while the page is hidden, and without anything of their contents,
  * because they are shown on locked and on shared screens.
  */
-import type { Cell } from "./cell.ts";
+import type { Cell } from "../state/cell.ts";
 import { noticeOf, type NotifyState } from "./notification.ts";
-import type { PageState } from "./store.ts";
+import type { PageState } from "../state/store.ts";
 
 /** What the page can do about notifications. */
 export interface Notifier {

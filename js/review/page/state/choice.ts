@@ -2,7 +2,7 @@
  * What a person chooses of a change: whole changes, hunks, and lines of hunks. Everything is chosen at first, so only
  * what is left out is kept: under `CHANGE` for a change that is made as one, under `CHANGE:HUNK` for a hunk.
  */
-import type { ChangeRows, ChosenHunks, ReviewQuestion, ReviewRole, ReviewState } from "../protocol.ts";
+import type { ChangeRows, ChosenHunks, ReviewQuestion, ReviewRole, ReviewState } from "../../protocol.ts";
 
 /** The rows of a question, as far as they have arrived. */
 export interface LoadedRows {

@@ -1,5 +1,5 @@
 /** The messages about what became of an answer. */
-import type { ReviewOutcome, ReviewState } from "../protocol.ts";
+import type { ReviewOutcome, ReviewState } from "../../protocol.ts";
 
 /** A message about what happened to an answer. */
 export interface Notice {

@@ -1,10 +1,10 @@
 /** The dialog in which a refusal gets its reason. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { SafeText } from "../diff/text.tsx";
-import { whyNotRefused } from "../answers.ts";
-import { chosenQuestion } from "../choice.ts";
-import type { ScreenProps } from "./props.ts";
+import { SafeText } from "../../diff/text.tsx";
+import { whyNotRefused } from "../../state/answers.ts";
+import { chosenQuestion } from "../../state/choice.ts";
+import type { ScreenProps } from "../props.ts";
 
 /** The number of characters of a reason that the model is told. */
 const MAX_REASON_CHARS = 100;

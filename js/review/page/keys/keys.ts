@@ -1,8 +1,8 @@
 /** The keys of the page. */
-import { changedLines, canChooseParts, chosenQuestion, stopsOfChosen } from "./choice.ts";
-import { canLookAgain, whyNotAllowed, whyNotEdited, whyNotRefused } from "./answers.ts";
-import { KEY_GUARD_MS, type PageAction, type PageState, type Screen } from "./store.ts";
-import { whyNotWider } from "./screens/wider/why-not.ts";
+import { changedLines, canChooseParts, chosenQuestion, stopsOfChosen } from "../state/choice.ts";
+import { canLookAgain, whyNotAllowed, whyNotEdited, whyNotRefused } from "../state/answers.ts";
+import { KEY_GUARD_MS, type PageAction, type PageState, type Screen } from "../state/store.ts";
+import { whyNotWider } from "../screens/wider/why-not.ts";
 
 /** The keys with what they do, for the dialog that lists them. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string])[] = [
