@@ -1,10 +1,11 @@
 // Bundles the review page for browsers: js/review/page into dist/review/page, and its elements into
-// dist/review/elements.js. What both need is in dist/review/page/shared.js.
-import { copyFileSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+// dist/review/elements.js. In dist/review/page, shared.js is what both need, screens.js the screens that are not shown
+// first, and library.js what these three need.
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { build, transform } from "esbuild";
 import { elementStyle } from "./lib/element-style.mjs";
-import { root } from "./lib/run.mjs";
+import { BuildError, root } from "./lib/run.mjs";
 
 const SOURCE = "js/review/page";
 const OUTPUT = "dist/review/page";
@@ -80,6 +81,28 @@ export const bundleElements = (options = {}) =>
   });
 
 /**
+ * Returns the files of a bundle whose chunks have names that the package can list. Without a hash in their names, esbuild
+ * would give several chunks one name.
+ *
+ * @param {import("esbuild").BuildResult<{ write: false, metafile: true }>} bundle
+ */
+function withStableNames({ outputFiles, metafile }) {
+  const chunks = Object.entries(metafile.outputs).filter(([path]) => /-[A-Z0-9]{8}\.js$/u.test(path));
+  const names = new Map();
+  for (const [path, { entryPoint, imports }] of chunks) {
+    const usesAnother = imports.some(
+      ({ kind, path: to }) => kind === "import-statement" && chunks.some(([one]) => one === to),
+    );
+    const name = entryPoint !== undefined ? "screens" : usesAnother ? "shared" : "library";
+    if ([...names.values()].includes(name))
+      throw new BuildError(`the review page has two chunks that are ${name}.js`);
+    names.set(basename(path, ".js"), name);
+  }
+  const rename = (text) => [...names].reduce((all, [from, to]) => all.replaceAll(from, to), text);
+  return outputFiles.map(({ path, text }) => ({ path: rename(path), text: rename(text) }));
+}
+
+/**
  * Builds the page and the elements into dist. Returns the paths of the files that they are made of.
  *
  * @returns {Promise<readonly string[]>}
@@ -92,7 +115,9 @@ export async function buildReviewPage() {
   const scripts = await bundleElements({
     entryPoints: { "page/review": `${SOURCE}/review.tsx`, elements: `${SOURCE}/elements/index.ts` },
     splitting: true,
-    chunkNames: "page/shared",
+    chunkNames: "page/[name]-[hash]",
+    write: false,
   });
+  for (const { path, text } of withStableNames(scripts)) writeFileSync(path, text);
   return [page, scripts].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 }

@@ -8,6 +8,8 @@ const TYPE_BY_FILE: Readonly<Record<string, string>> = {
   "index.html": "text/html; charset=utf-8",
   "review.js": "text/javascript; charset=utf-8",
   "shared.js": "text/javascript; charset=utf-8",
+  "library.js": "text/javascript; charset=utf-8",
+  "screens.js": "text/javascript; charset=utf-8",
   "editor.js": "text/javascript; charset=utf-8",
   "review.css": "text/css; charset=utf-8",
   "icon.svg": "image/svg+xml",

@@ -17,6 +17,8 @@ const BUNDLED_FILES = [
   "mcp/auth/jose.js",
   "review/elements.js",
   "review/page/shared.js",
+  "review/page/library.js",
+  "review/page/screens.js",
 ].map((name) => join(BUILD_FOLDER, name));
 
 const { options } = ts.parseJsonConfigFileContent(

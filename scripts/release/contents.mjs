@@ -16,9 +16,8 @@ const REQUIRED = [
   "dist/THIRD-PARTY.txt",
   "dist/bin/server-filesystem.js",
   ...WORKER_MODULES,
-  ...["index.html", "icon.svg", "review.css", "review.js", "shared.js", "editor.js"].map(
-    (name) => `dist/review/page/${name}`,
-  ),
+  ...["index.html", "icon.svg", "review.css"].map((name) => `dist/review/page/${name}`),
+  ...["review", "shared", "library", "screens", "editor"].map((name) => `dist/review/page/${name}.js`),
   "dist/wasm/filewright.cjs",
   "dist/wasm/filewright_bg.wasm",
   "dist/wasm/filewright_edit_bg.wasm",

@@ -89,6 +89,20 @@ describeChromium("the connection of the review page", () => {
     await page.getByRole("option", { name: /undo/u }).waitFor();
   });
 
+  it("a screen whose script did not load says so, and is there once the connection is back", async () => {
+    const place = await openPlace({ "a.txt": "one\n" }, { confirm: undefined });
+    await place.ws.call("write_file", { path: "a.txt", content: "two\n" });
+    await using proxy = await openProxy(place.page);
+    const { page, context } = await open(place, proxy);
+    await context.setOffline(true);
+    await page.getByRole("button", { name: "Timeline" }).click();
+    await status(page, "This screen could not be loaded");
+    await context.setOffline(false);
+    await page.getByRole("button", { name: "Waiting" }).click();
+    await page.getByRole("button", { name: "Timeline" }).click();
+    await page.getByRole("option", { name: /a\.txt/u }).waitFor();
+  });
+
   it("goes on with another run of the server, whose questions are its own", async () => {
     const place = await openPlace({ "a.txt": "one\n" });
     const next = await openPlace({ "b.txt": "one\n" });

@@ -25,9 +25,8 @@ describe("the main package", () => {
       "dist/backends/node/answer-search.node.js",
     ],
     ...["dist/wasm/filewright.cjs", "dist/wasm/filewright_bg.wasm", "dist/wasm/filewright_edit_bg.wasm"],
-    ...["index.html", "icon.svg", "review.css", "review.js", "shared.js", "editor.js"].map(
-      (name) => `dist/review/page/${name}`,
-    ),
+    ...["index.html", "icon.svg", "review.css"].map((name) => `dist/review/page/${name}`),
+    ...["review", "shared", "library", "screens", "editor"].map((name) => `dist/review/page/${name}.js`),
   ];
 
   it("is right with all of these", () => {

@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { ANSWERS, NOTIFY_STATES, STATES, STEPS } from "./fixtures.ts";
 import { App } from "../screens/app.tsx";
+import { loadLaterScreens } from "../screens/later-screen.tsx";
 import { type PageAction, type PageState, reducePage } from "../state/store.ts";
 
 const root = document.getElementById("review") as HTMLElement;
@@ -72,5 +73,7 @@ function Catalogue() {
   );
 }
 
+// A state is drawn at once as the page draws it when it has all its scripts.
+await loadLaterScreens();
 draw();
 addEventListener("hashchange", draw);

@@ -1,15 +1,12 @@
 /** The whole page, drawn from its state alone. */
 import type { ComponentChildren, JSX } from "preact";
-import { ActivityScreen } from "./activity/activity.tsx";
 import { EditDialog } from "./waiting/edit-dialog.tsx";
 import { Keys } from "./keys-dialog.tsx";
+import { LaterScreen } from "./later-screen.tsx";
 import { LiveCalls } from "./waiting/live.tsx";
-import { PolicyScreen } from "./policy/policy.tsx";
 import { PutBackLast } from "./waiting/put-back-last.tsx";
 import { QuestionView } from "./waiting/question.tsx";
 import { RefuseDialog } from "./waiting/refuse.tsx";
-import { SearchScreen } from "./search/search.tsx";
-import { TimelineScreen } from "./timeline/timeline.tsx";
 import { visibleText } from "../diff/escapes.ts";
 import type { Pane, Screen } from "../state/store.ts";
 import type { ScreenProps } from "./props.ts";
@@ -76,10 +73,7 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
       {screen !== "review" && (
         // A screen is drawn anew for another workspace, because its data are others.
         <Main key={workspace} class={`screen screen-${screen}`} part="screen">
-          {screen === "timeline" && <TimelineScreen state={state} effects={effects} />}
-          {screen === "policy" && <PolicyScreen state={state} effects={effects} />}
-          {screen === "search" && <SearchScreen state={state} effects={effects} />}
-          {screen === "activity" && <ActivityScreen state={state} effects={effects} />}
+          <LaterScreen state={state} effects={effects} />
         </Main>
       )}
       {dialog === "refuse" && <RefuseDialog state={state} effects={effects} />}
