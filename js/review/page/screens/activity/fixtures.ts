@@ -1,5 +1,6 @@
 /** The answers of the server in the states of the screen "Activity". */
 import type { ActivityRow, ReviewActivity } from "../../../activity/activity-data.ts";
+import type { PageState } from "../../state/store.ts";
 
 const ROW: ActivityRow = {
   agent: "main",
@@ -74,3 +75,13 @@ export const ACTIVITY_STEPS: Readonly<Record<string, readonly (readonly [selecto
   "activity-empty": [[".none"], [".audit-log .none"]],
   "activity-watching": [["tfoot"], [".audit-log .none"]],
 };
+
+/** Returns the states of the activity. `ready` is the page with the activity open. */
+export function activityStates(ready: PageState): Readonly<Record<string, PageState>> {
+  const open: PageState = { ...ready, role: "manage", workspaces: ["/repo"] };
+  return {
+    activity: open,
+    "activity-empty": open,
+    "activity-watching": { ...open, role: "watch", by: "guest" },
+  };
+}

@@ -1,5 +1,6 @@
 /** The answers of the server in the states of the screen "Policy". */
 import type { ExplainedCall, ExplainedGate, ShownPolicy } from "../../../policy-data.ts";
+import type { PageState } from "../../state/store.ts";
 
 /** The gates of calls in their order, with the options that configure them. */
 const GATES: readonly (readonly [gate: string, configured: string])[] = [
@@ -197,7 +198,7 @@ const OFF: ShownPolicy = {
 };
 
 /** The states with the name of the gate that stops the call, and the call. */
-export const STOPPED_CALLS: readonly (readonly [gate: string, tool: string, path: string])[] = STOPS.map(
+const STOPPED_CALLS: readonly (readonly [gate: string, tool: string, path: string])[] = STOPS.map(
   ([tool, path, { gate = "" }]) => [gate, tool, path],
 );
 
@@ -225,3 +226,26 @@ export const POLICY_STEPS: Readonly<Record<string, readonly (readonly [selector:
   "revoke-dialog": [[".allowed button"], ["dialog[open] p"]],
   "grant-dialog": [[".grant button"], ["dialog[open] select"]],
 };
+
+/** Returns the states of the policy. `ready` is the page with the policy open. */
+export function policyStates(ready: PageState): Readonly<Record<string, PageState>> {
+  const open: PageState = { ...ready, role: "manage", workspaces: ["/repo"] };
+  return {
+    policy: open,
+    "policy-empty": open,
+    "policy-read-only": open,
+    "policy-watching": { ...open, role: "watch", by: "guest" },
+    "policy-failed": { ...open, asked: { tool: "stat", path: "unknown" } },
+    "revoke-dialog": open,
+    ...Object.fromEntries(
+      STOPPED_CALLS.map(([gate, tool, path]) => [`why-${gate}`, { ...open, asked: { tool, path } }]),
+    ),
+    "grant-dialog": { ...open, asked: { tool: "write_file", path: "data/exports/2026.csv" } },
+    "why-watching": {
+      ...open,
+      role: "watch",
+      by: "guest",
+      asked: { tool: "write_file", path: "data/exports/2026.csv", code: "GRANT_DENIED", by: "ana" },
+    },
+  };
+}

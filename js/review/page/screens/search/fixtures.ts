@@ -1,6 +1,7 @@
 /** The answers and the steps of the states of the screen "Search", for the catalogue. */
 import type { Blame } from "../../../../pipeline/past/blame.ts";
 import type { FileLines, FoundPlaces } from "../../../protocol.ts";
+import type { PageState } from "../../state/store.ts";
 
 const HASH = "sha256:9f31c2d07ab14be59f31c2d07ab14be59f31c2d07ab14be59f31c2d07ab14be5";
 
@@ -70,3 +71,13 @@ export const SEARCH_STEPS: Readonly<Record<string, readonly (readonly [selector:
       [".search-form button"],
     ],
   };
+
+/** Returns the states of the search. `open` is the page with the search open. */
+export function searchStates(open: PageState): Readonly<Record<string, PageState>> {
+  return {
+    search: open,
+    "search-found": open,
+    "search-file": open,
+    "search-failed": open,
+  };
+}

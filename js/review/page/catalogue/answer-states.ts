@@ -1,0 +1,111 @@
+/** The states of an answer: its dialogs, its way to the server, and the questions that need no answer any more. */
+import type { PackedHunk } from "../../protocol.ts";
+import { proposedState } from "../screens/wider/fixtures.ts";
+import { type PageState, reducePage } from "../state/store.ts";
+import { DIRECTORY, NOW, PATCH, QUESTION, READY, REVIEW, ROWS } from "./samples.ts";
+
+/** A hunk that was seen before the change was planned again. */
+const SEEN_HUNK = {
+  oldStart: 80,
+  oldLines: 2,
+  newStart: 80,
+  newLines: 2,
+  lines: " export function refund(order: Order): Refund {\n-  if (due < 0) return;\n+  if (due <= 0) return;",
+};
+
+/** Returns a hunk with another line before it. */
+const withOtherContext = (hunk: PackedHunk): PackedHunk => ({ ...hunk, lines: ` // before\n${hunk.lines}` });
+
+/** The states by their names. */
+export const ANSWER_STATES: Readonly<Record<string, PageState>> = {
+  sending: { ...READY, sending: QUESTION.id },
+  sent: { ...READY, notice: { text: "Allowed: Edit src/pay/cart.ts", isFailure: false } },
+  "not-sent": {
+    ...READY,
+    notice: { text: "Not answered: it does not wait any more (answered by ben).", isFailure: true },
+  },
+  "answer-unknown": reducePage({ ...READY, sending: QUESTION.id }, { type: "unknown", id: QUESTION.id }),
+  edit: { ...READY, dialog: "edit" },
+  refuse: { ...READY, dialog: "refuse", reason: "keep the early return" },
+  wider: { ...READY, dialog: "wider" },
+  "wider-manage": {
+    ...READY,
+    role: "manage",
+    dialog: "wider",
+    proposal: { place: "directory", dir: "/repo/src", end: "kept", isAgentOnly: false },
+  },
+  "wider-directory": { ...READY, chosen: DIRECTORY.id, dialog: "wider" },
+  proposed: proposedState(READY),
+  stale: {
+    ...READY,
+    review: { ...REVIEW, waiting: [{ ...QUESTION, stale: true }, PATCH] },
+  },
+  "looked-again": {
+    ...READY,
+    review: { ...REVIEW, waiting: [{ ...QUESTION, replaces: "q0" }, PATCH, DIRECTORY] },
+    seen: new Map([
+      [QUESTION.id, [{ ...ROWS, hunks: [SEEN_HUNK, ...ROWS.hunks.slice(1).map(withOtherContext)] }]],
+    ]),
+  },
+  "looking-again": {
+    ...READY,
+    review: {
+      ...REVIEW,
+      waiting: [PATCH],
+      settled: [{ question: QUESTION, outcome: "look_again", by: "ana", at: NOW - 1000 }],
+    },
+  },
+  "answered-elsewhere": {
+    ...READY,
+    review: {
+      ...REVIEW,
+      waiting: [PATCH],
+      settled: [{ question: QUESTION, outcome: "allow", by: "ben", at: NOW - 3000 }],
+    },
+  },
+  joint: {
+    ...READY,
+    review: {
+      ...REVIEW,
+      waiting: [{ ...QUESTION, callId: "c5" }, PATCH],
+      settled: [
+        { question: { ...QUESTION, id: "q0", callId: "c5" }, outcome: "allow", by: "ben", at: NOW - 3000 },
+      ],
+    },
+  },
+  refused: {
+    ...READY,
+    review: {
+      ...REVIEW,
+      waiting: [PATCH],
+      settled: [{ question: QUESTION, outcome: "refuse", by: "ana", at: NOW - 3000 }],
+    },
+    refusal: { id: QUESTION.id, reason: "keep the early return" },
+    notice: {
+      text: "Nothing of it was made, and it does not wait any more. Your reason was: keep the early return",
+      isFailure: false,
+    },
+  },
+  withdrawn: {
+    ...READY,
+    review: {
+      ...REVIEW,
+      waiting: [],
+      settled: [{ question: QUESTION, outcome: "withdrawn", at: NOW - 3000 }],
+    },
+  },
+  "put-back-last": {
+    ...READY,
+    role: "manage",
+    dialog: "put-back",
+    review: {
+      ...REVIEW,
+      settled: [{ question: { ...QUESTION, id: "q0", callId: "c5" }, outcome: "allow", by: "ana", at: NOW }],
+    },
+  },
+  "not-put-back": {
+    ...READY,
+    dialog: "put-back",
+    review: { ...REVIEW, settled: [{ question: QUESTION, outcome: "allow", by: "ana", at: NOW }] },
+  },
+};
