@@ -11,6 +11,7 @@ import {
 import { undoTool } from "../../js/tools/undo.ts";
 import type { Tool } from "../../js/tools/lib/tool.ts";
 import { memoryStorage, type MemoryStorage, type Op, type Storage } from "../../js/storage/index.ts";
+import { idOfCall } from "../support/calls.ts";
 
 /** A storage that notes its calls, and runs `before` ahead of a commit, as another replica might. */
 function counted(inner: Storage) {
@@ -80,12 +81,6 @@ async function opened(options: object = {}) {
   await took("stat", { path: "." });
   trips.length = 0;
   return { inner, trips, commits, other, ws, undo, took };
-}
-
-async function idOf(ws: Workspace, tool: string, args: object): Promise<string> {
-  const result = await ws.call(tool as "stat", args as never);
-  expect([tool, result.ok ? "" : result.text]).toEqual([tool, ""]);
-  return result.meta.call_id ?? "";
 }
 
 const codeOf = ({ error }: ToolResult): string => error?.code ?? "";
@@ -159,13 +154,13 @@ describe("the round trips of a call", () => {
 
   it("are two for an undo, of one call or of the last", async () => {
     const { ws, undo, trips, inner } = await opened();
-    const id = await idOf(ws, "apply_patch", { patch: patchOf(20, "1") });
+    const id = await idOfCall(ws, "apply_patch", { patch: patchOf(20, "1") });
     expect(await textAt(inner, "/repo/src/deep/er/f19.ts")).toBe("const n = 119;\n");
     trips.length = 0;
     await ws.undo(id);
     expect(trips).toEqual(["history", "commit"]);
     expect(await textAt(inner, "/repo/src/deep/er/f19.ts")).toBe("const n = 19;\n");
-    const made = await idOf(ws, "write_file", { path: "new/dir/a.ts", content: "x\n" });
+    const made = await idOfCall(ws, "write_file", { path: "new/dir/a.ts", content: "x\n" });
     trips.length = 0;
     const result = await undo(made);
     expect([result.ok, result.text]).toEqual([true, expect.stringContaining("new/dir/a.ts")]);
@@ -276,7 +271,7 @@ describe("another replica that was faster", () => {
       // Without one the call is made on what is there by then, which its undo brings back.
       const { ws, inner, other } = await opened();
       other.before = put(inner, "theirs\n");
-      await ws.undo(await idOf(ws, tool, args));
+      await ws.undo(await idOfCall(ws, tool, args));
       expect([tool, await textAt(inner, path)]).toEqual([tool, "theirs\n"]);
       await ws.close();
     }
@@ -316,7 +311,7 @@ describe("undo over a storage", () => {
       { tool: "edit_file", args: { path: "moved/er/f4.ts", old_text: "4", new_text: "44" } },
     ];
     const before = await inner.list({ limit: 1000 });
-    const id = await idOf(one, "batch", { operations });
+    const id = await idOfCall(one, "batch", { operations });
     const changed = await inner.list({ limit: 1000 });
     expect((await two.history()).map(({ callId, tool, agent }) => [callId, tool, agent])).toEqual([
       [id, "batch", "ann"],
@@ -337,7 +332,7 @@ describe("undo over a storage", () => {
 
   it("names the file that has changed since, and changes nothing", async () => {
     const { ws, undo, inner } = await opened();
-    const id = await idOf(ws, "apply_patch", { patch: patchOf(3, "1") });
+    const id = await idOfCall(ws, "apply_patch", { patch: patchOf(3, "1") });
     await inner.commit([
       { op: "put", path: "/repo/src/deep/er/f1.ts", body: new TextEncoder().encode("theirs\n") },
     ]);
@@ -356,7 +351,11 @@ describe("undo over a storage", () => {
 
   it("follows no link that has taken the place of a directory", async () => {
     const { ws, undo, inner } = await opened();
-    const id = await idOf(ws, "edit_file", { path: "src/deep/er/f1.ts", old_text: "= 1", new_text: "= 2" });
+    const id = await idOfCall(ws, "edit_file", {
+      path: "src/deep/er/f1.ts",
+      old_text: "= 1",
+      new_text: "= 2",
+    });
     await inner.commit([
       { op: "move", from: "/repo/src/deep/er", to: "/outside" },
       { op: "symlink", path: "/repo/src/deep/er", target: "/outside" },
@@ -371,7 +370,7 @@ describe("undo over a storage", () => {
     const inner = await storageWith({ "/repo/a.ts": "a\n", "/other/b.ts": "b\n" });
     const one = await openWorkspace({ storage: inner, root: "/other" });
     const two = await openWorkspace({ storage: counted(inner).storage, root: "/repo" });
-    const id = await idOf(one, "write_file", { path: "b.ts", content: "c\n" });
+    const id = await idOfCall(one, "write_file", { path: "b.ts", content: "c\n" });
     expect(await two.history()).toEqual([]);
     await expect(two.undo(id)).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect((await one.history()).map(({ paths }) => paths)).toEqual([["b.ts"]]);
@@ -390,7 +389,7 @@ describe("the form of files", () => {
         mode: 0o755,
       },
     ]);
-    const id = await idOf(ws, "edit_file", { path: "win.txt", old_text: "two", new_text: "2\n3" });
+    const id = await idOfCall(ws, "edit_file", { path: "win.txt", old_text: "two", new_text: "2\n3" });
     const [edited] = (await inner.readMany(["/repo/win.txt"])).results;
     expect(edited).toMatchObject({ entry: { mode: 0o755 } });
     expect(await textAt(inner, "/repo/win.txt")).toBe("one\r\n2\r\n3\r\n");
@@ -403,12 +402,12 @@ describe("the form of files", () => {
 
   it("is what later calls have seen: an edit needs no read of what the agent wrote", async () => {
     const { ws } = await opened({ guard: "refuse" });
-    await idOf(ws, "write_file", { path: "own.txt", content: "one\n" });
-    await idOf(ws, "edit_file", { path: "own.txt", old_text: "one", new_text: "two" });
-    await idOf(ws, "batch", {
+    await idOfCall(ws, "write_file", { path: "own.txt", content: "one\n" });
+    await idOfCall(ws, "edit_file", { path: "own.txt", old_text: "one", new_text: "two" });
+    await idOfCall(ws, "batch", {
       operations: [{ tool: "edit_file", args: { path: "own.txt", old_text: "two", new_text: "three" } }],
     });
-    await idOf(ws, "edit_file", { path: "own.txt", old_text: "three", new_text: "four" });
+    await idOfCall(ws, "edit_file", { path: "own.txt", old_text: "three", new_text: "four" });
     const unseen = await ws.call("edit_file", { path: "src/deep/er/f1.ts", old_text: "1", new_text: "2" });
     expect(unseen.ok).toBe(false);
     await ws.close();

@@ -4,7 +4,7 @@ import {
   audit,
   type AuditRecord,
   type Confirmation,
-  FilewrightError,
+  type FilewrightError,
   headlessApprover,
   MemoryBackend,
   openWorkspace,
@@ -18,23 +18,7 @@ import { leanPreset } from "../../js/mcp/served-tools.ts";
 import { memoryStorage } from "../../js/storage/index.ts";
 import { afterThisTest } from "../support/cleanups.ts";
 import { KINDS, place, temporary } from "../tools/harness.ts";
-
-async function errorOf(promise: Promise<unknown>): Promise<FilewrightError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof FilewrightError) return error;
-    throw error;
-  }
-  throw new Error("it succeeded");
-}
-
-/** Calls a tool, which must succeed, and returns the id of the call. */
-async function made(ws: Workspace, tool: string, args: Record<string, unknown>): Promise<string> {
-  const result = await ws.call(tool, args);
-  expect(result.ok, result.text).toBe(true);
-  return result.meta.call_id ?? "";
-}
+import { errorOf, idOfCall } from "../support/calls.ts";
 
 /** Returns the ids of the unreviewed calls, the newest first. */
 async function unreviewed(ws: Workspace): Promise<readonly string[]> {
@@ -68,8 +52,8 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
     const { asked, confirm } = allowing();
     const at = await opened({ confirm, agent: "main" });
     const { ws } = at;
-    const first = await made(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
-    const second = await made(ws, "write_file", { path: "b.txt", content: "2\n", whole_file: true });
+    const first = await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
+    const second = await idOfCall(ws, "write_file", { path: "b.txt", content: "2\n", whole_file: true });
     expect(asked).toEqual([]);
     expect(await at.text("a.txt")).toBe("1\n");
     const { calls, forgottenBefore } = await ws.unreviewed();
@@ -103,7 +87,7 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
       ],
     });
     const write = (path: string): Promise<string> =>
-      made(ws, "write_file", { path, content: "new\n", whole_file: true });
+      idOfCall(ws, "write_file", { path, content: "new\n", whole_file: true });
     await write("db/migrations/1.sql");
     await write("x.log");
     const reviewed = await write("a.txt");
@@ -126,24 +110,24 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
     });
     const patch = (...names: readonly string[]): string =>
       ["*** Begin Patch", ...names.map((name) => `*** Add File: ${name}\n+new`), "*** End Patch"].join("\n");
-    const both = await made(ws, "batch", {
+    const both = await idOfCall(ws, "batch", {
       operations: [
         { tool: "write_file", args: { path: "b.txt", content: "n", whole_file: true } },
         { tool: "edit_file", args: { path: "a.txt", old_text: "one", new_text: "1" } },
       ],
     });
     // No rule decides about c.txt, and nobody asks about it.
-    const moved = await made(ws, "move", { source: "a.txt", destination: "c.txt" });
-    const copied = await made(ws, "copy", { source: "b.txt", destination: "a.txt" });
-    await made(ws, "copy", { source: "b.txt", destination: "d.txt" });
-    await made(ws, "apply_patch", { patch: patch("e.txt") });
-    await made(ws, "delete", { path: "b.txt" });
+    const moved = await idOfCall(ws, "move", { source: "a.txt", destination: "c.txt" });
+    const copied = await idOfCall(ws, "copy", { source: "b.txt", destination: "a.txt" });
+    await idOfCall(ws, "copy", { source: "b.txt", destination: "d.txt" });
+    await idOfCall(ws, "apply_patch", { patch: patch("e.txt") });
+    await idOfCall(ws, "delete", { path: "b.txt" });
     expect(await unreviewed(ws)).toEqual([copied, moved, both]);
   });
 
   test("what was undone wholly needs no review, until the undo is undone", async () => {
     const { ws } = await opened();
-    const write = await made(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
+    const write = await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
     const { callId: undo } = await ws.undo(write);
     expect(await unreviewed(ws)).toEqual([]);
     await ws.undo(undo);
@@ -152,10 +136,10 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
 
   test("a rewind by a person needs no review, and what it took back wholly neither", async () => {
     const { ws } = await opened();
-    const first = await made(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
+    const first = await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
     await ws.mark("here");
-    const second = await made(ws, "write_file", { path: "b.txt", content: "2\n", whole_file: true });
-    const third = await made(ws, "batch", {
+    const second = await idOfCall(ws, "write_file", { path: "b.txt", content: "2\n", whole_file: true });
+    const third = await idOfCall(ws, "batch", {
       operations: [
         { tool: "write_file", args: { path: "a.txt", content: "3", whole_file: true } },
         { tool: "write_file", args: { path: "c.txt", content: "3" } },
@@ -171,7 +155,7 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
 
   test("an undo by an agent is a change like others", async () => {
     const { ws } = await opened();
-    const write = await made(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
+    const write = await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
     const [undo] = toolsFor(ws, leanPreset()).filter(({ name }) => name === "undo");
     const result = await (undo as ToolDefinition).execute({ call_id: write });
     expect(result.ok, result.text).toBe(true);
@@ -182,7 +166,7 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
     const records: AuditRecord[] = [];
     const observer = audit({ write: (record) => void records.push(record) }, { reads: false });
     const { ws, root } = await opened({ observers: [observer] });
-    const write = await made(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
+    const write = await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
     await ws.keep([write], { by: "ana" });
     expect(records.at(-1)).toMatchObject({
       tool: "keep",
@@ -196,7 +180,7 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
 
   test("an unknown call is refused, and then none is kept", async () => {
     const { ws } = await opened();
-    const write = await made(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
+    const write = await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
     const error = await errorOf(ws.keep([write, "000000000-000000000000"]));
     expect(error).toMatchObject({ code: "NOT_FOUND" });
     expect(await unreviewed(ws)).toEqual([write]);
@@ -208,7 +192,7 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
   test("a mark, a kept change and a dry run are no changes", async () => {
     const { ws } = await opened();
     await ws.mark("here");
-    const write = await made(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
+    const write = await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
     await ws.call("write_file", { path: "b.txt", content: "1\n", whole_file: true, dry_run: true });
     await ws.keep(write);
     expect(await unreviewed(ws)).toEqual([]);
@@ -221,7 +205,7 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
   test("the merge of a fork is reviewed as one change", async () => {
     const { ws } = await opened();
     const fork = await ws.fork();
-    await made(fork, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
+    await idOfCall(fork, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
     expect(await unreviewed(ws)).toEqual([]);
     const merged = await fork.merge();
     expect(merged.conflicts).toEqual([]);
@@ -234,8 +218,8 @@ describe.each(KINDS)("review after the change on %s", (kind) => {
   test("the rules of an agent can want a review of what the workspace allows", async () => {
     const { ws } = await opened({ review: "before", rules: [{ decision: "allow" }] });
     const agent = await ws.agent("helper", { rules: [{ path: "a.txt", decision: "review" }] });
-    const write = await made(agent, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
-    await made(agent, "write_file", { path: "b.txt", content: "1\n", whole_file: true });
+    const write = await idOfCall(agent, "write_file", { path: "a.txt", content: "1\n", whole_file: true });
+    await idOfCall(agent, "write_file", { path: "b.txt", content: "1\n", whole_file: true });
     expect(await unreviewed(ws)).toEqual([write]);
     expect((await ws.unreviewed()).calls[0]?.agent).toBe("helper");
   });
@@ -263,7 +247,7 @@ describe("unreviewed changes after a restart", () => {
     const first = await open();
     const ids = [];
     for (const content of ["1", "2", "3"])
-      ids.push(await made(first, "write_file", { path: "a.txt", content, whole_file: true }));
+      ids.push(await idOfCall(first, "write_file", { path: "a.txt", content, whole_file: true }));
     await first.keep(ids[1] as string);
     await first.close();
     const second = await open();
@@ -283,7 +267,7 @@ describe("unreviewed changes after a restart", () => {
     const [one, other] = [await open(), await open()];
     const ids = [];
     for (const content of ["1", "2"])
-      ids.push(await made(one, "write_file", { path: "a.txt", content, whole_file: true }));
+      ids.push(await idOfCall(one, "write_file", { path: "a.txt", content, whole_file: true }));
     await one.close();
     expect(await unreviewed(other)).toEqual([ids[1], ids[0]]);
     await other.keep(ids[0] as string);
@@ -298,7 +282,7 @@ describe("unreviewed changes after a restart", () => {
     const ws = await openWorkspace({ root: "/ws", backend, review: "after", guard: "off" });
     afterThisTest(() => ws.close());
     for (let n = 0; n < 205; n++)
-      await made(ws, "write_file", { path: "a.txt", content: `${n}`, whole_file: true });
+      await idOfCall(ws, "write_file", { path: "a.txt", content: `${n}`, whole_file: true });
     const { calls, forgottenBefore = "" } = await ws.unreviewed();
     expect(calls).toHaveLength(200);
     // It is the time of a commit, and that of a call is its beginning, which another clock may have measured.
@@ -348,7 +332,7 @@ describe("a rule with review about a link", () => {
       { "real/a.txt": "one\n", "other/b.txt": "two\n", link: { link: "real" } },
       { confirm, rules: [{ path: "link", decision: "review" }] },
     );
-    await made(ws, "write_file", { path: "link/a.txt", content: "1", whole_file: true });
+    await idOfCall(ws, "write_file", { path: "link/a.txt", content: "1", whole_file: true });
     // The real path is not covered, so the question is asked, and the answer is the review.
     expect(asked).toEqual(["write_file a.txt"]);
     expect(await unreviewed(ws)).toEqual([]);
@@ -357,7 +341,11 @@ describe("a rule with review about a link", () => {
       { "real/a.txt": "one\n", link: { link: "real" } },
       { rules: [{ path: "link", decision: "review" }] },
     );
-    const write = await made(open.ws, "write_file", { path: "link/a.txt", content: "1", whole_file: true });
+    const write = await idOfCall(open.ws, "write_file", {
+      path: "link/a.txt",
+      content: "1",
+      whole_file: true,
+    });
     expect(await unreviewed(open.ws)).toEqual([write]);
   });
 });

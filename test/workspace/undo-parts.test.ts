@@ -1,24 +1,7 @@
 /** The undo of some hunks of a call: the rest of the call stays, and so does what others changed in other lines. */
 import { describe, expect, test } from "vitest";
-import { FilewrightError, type Workspace } from "../../js/index.node.ts";
 import { KINDS, place } from "../tools/harness.ts";
-
-async function errorOf(promise: Promise<unknown>): Promise<FilewrightError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof FilewrightError) return error;
-    throw error;
-  }
-  throw new Error("it succeeded");
-}
-
-/** Calls a tool, which must succeed, and returns the id of the call. */
-async function made(ws: Workspace, tool: string, args: Record<string, unknown>): Promise<string> {
-  const result = await ws.call(tool, args);
-  expect(result.ok, result.text).toBe(true);
-  return result.meta.call_id ?? "";
-}
+import { errorOf, idOfCall } from "../support/calls.ts";
 
 /** Twenty numbered lines; those of `changed` are in capital letters. */
 function lines(changed: readonly number[], eol = "\n"): string {
@@ -33,7 +16,7 @@ describe.each(KINDS)("an undo of some hunks on %s", (kind) => {
   /** A file with a byte order mark and CRLF, of which one call has changed three lines. */
   async function changed() {
     const at = await place(kind, { "a.txt": BOM + lines([], "\r\n"), "b.txt": "one\n" }, { review: "after" });
-    const callId = await made(at.ws, "edit_file", { path: "a.txt", edits: [1, 10, 18].map(edit) });
+    const callId = await idOfCall(at.ws, "edit_file", { path: "a.txt", edits: [1, 10, 18].map(edit) });
     expect(await at.text("a.txt")).toBe(BOM + lines([1, 10, 18], "\r\n"));
     return { ...at, callId };
   }
@@ -57,7 +40,7 @@ describe.each(KINDS)("an undo of some hunks on %s", (kind) => {
 
   test("restores some lines of a hunk", async () => {
     const at = await place(kind, { "a.txt": "a\nb\nc\n" });
-    const callId = await made(at.ws, "edit_file", { path: "a.txt", old_text: "b\n", new_text: "B\nX\n" });
+    const callId = await idOfCall(at.ws, "edit_file", { path: "a.txt", old_text: "b\n", new_text: "B\nX\n" });
     const [change] = await at.ws.changes(callId);
     const rows = change?.hunks[0]?.rows ?? [];
     const added = rows.findIndex(({ kind: of, text }) => of === "added" && text.startsWith("X"));
@@ -68,9 +51,9 @@ describe.each(KINDS)("an undo of some hunks on %s", (kind) => {
 
   test("keeps what another call changed since in other lines, and refuses these lines", async () => {
     const at = await place(kind, { "a.txt": lines([]) });
-    const callId = await made(at.ws, "edit_file", { path: "a.txt", edits: [1, 10, 18].map(edit) });
-    await made(at.ws, "edit_file", { path: "a.txt", old_text: "line 5\n", new_text: "five\n" });
-    await made(at.ws, "edit_file", { path: "a.txt", old_text: "LINE 18\n", new_text: "eighteen\n" });
+    const callId = await idOfCall(at.ws, "edit_file", { path: "a.txt", edits: [1, 10, 18].map(edit) });
+    await idOfCall(at.ws, "edit_file", { path: "a.txt", old_text: "line 5\n", new_text: "five\n" });
+    await idOfCall(at.ws, "edit_file", { path: "a.txt", old_text: "LINE 18\n", new_text: "eighteen\n" });
     const error = await errorOf(at.ws.undo(callId, { parts: [{ path: "a.txt", hunks: [2] }] }));
     expect(error).toMatchObject({ code: "CONFLICT", path: "a.txt" });
     expect(error.hint).toContain("undo the later changes first");
@@ -95,7 +78,7 @@ describe.each(KINDS)("an undo of some hunks on %s", (kind) => {
     const { ws, text, callId } = await changed();
     const parts = [{ path: "a.txt", hunks: [0] }];
     const { digest } = await ws.undo(callId, { parts, dryRun: true });
-    await made(ws, "edit_file", { path: "a.txt", old_text: "line 5", new_text: "five" });
+    await idOfCall(ws, "edit_file", { path: "a.txt", old_text: "line 5", new_text: "five" });
     const before = await text("a.txt");
     const error = await errorOf(ws.undo(callId, { parts, digest }));
     expect(error).toMatchObject({ code: "CONFLICT", details: { reason: "planned_before" } });
@@ -104,7 +87,7 @@ describe.each(KINDS)("an undo of some hunks on %s", (kind) => {
 
   test("restores files that were created and deleted, each as one", async () => {
     const { ws, text } = await place(kind, { "old.txt": "old\n", "keep.txt": "1\n" });
-    const callId = await made(ws, "batch", {
+    const callId = await idOfCall(ws, "batch", {
       operations: [
         { tool: "delete", args: { path: "old.txt" } },
         { tool: "write_file", args: { path: "new.txt", content: "new\n" } },

@@ -9,6 +9,7 @@ import type { PlannedMerge, Storage } from "../../../js/storage/index.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { startProxy } from "./proxy.ts";
 import { missingServer, startPostgres, type TestServer } from "./server.mjs";
+import { idOfCall } from "../../support/calls.ts";
 
 const FILES = 60;
 let server: TestServer;
@@ -64,11 +65,7 @@ describe.skipIf(missingServer() !== undefined)("tool calls over Postgres", () =>
       await run();
       trips[name] = proxy.trips() - before;
     };
-    const call = async (tool: string, args: object): Promise<string> => {
-      const result = await ws.call(tool as "stat", args as never);
-      expect([tool, result.ok ? "" : result.text]).toEqual([tool, ""]);
-      return result.meta.call_id ?? "";
-    };
+    const call = (tool: string, args: object): Promise<string> => idOfCall(ws, tool, args);
     const path = "src/f1.ts";
     await count("read", () => call("read_file", { path }));
     await count("new file", () => call("write_file", { path: "new/a.ts", content: "a\n" }));

@@ -6,6 +6,7 @@ import { type S3Storage, type S3StorageOptions, s3Storage } from "../../../js/st
 import type { Op } from "../../../js/storage/storage.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
 import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";
+import { errorOf } from "../../support/calls.ts";
 
 describe.skipIf(LACKS_VERSITYGW)("faults", () => {
   let server: S3Server;
@@ -48,13 +49,6 @@ describe.skipIf(LACKS_VERSITYGW)("faults", () => {
     method === "PUT" && key.endsWith("/root");
   const countOf = async (): Promise<number> =>
     (await (await open({ endpoint: server.endpoint })).history({ limit: 100 })).length;
-  const errorOf = (call: Promise<unknown>): Promise<FilewrightError> =>
-    call.then(
-      () => {
-        throw new Error("the call succeeded");
-      },
-      (error: unknown) => error as FilewrightError,
-    );
   const xml = (code: string, more = ""): string =>
     `<?xml version="1.0"?><Error><Code>${code}</Code>${more}</Error>`;
 

@@ -1,13 +1,7 @@
 /** Undo inside a fork: what the fork has changed is restored there, and the files of its parent stay as they are. */
 import { describe, expect, it } from "vitest";
-import type { Workspace } from "../../../js/index.node.ts";
 import { openDisk, openMemory, openMemoryStorage, openPlainStorage, rootedAt, treeOf } from "./subject.ts";
-
-async function call(ws: Workspace, tool: string, args: object): Promise<string> {
-  const result = await ws.call(tool as "stat", args as never);
-  expect([tool, result.ok ? "" : result.text]).toEqual([tool, ""]);
-  return result.meta.call_id ?? "";
-}
+import { idOfCall } from "../../support/calls.ts";
 
 describe.each([
   ["the disk", openDisk],
@@ -20,13 +14,13 @@ describe.each([
     try {
       const { cwd } = await ws.accessInfo({});
       rootedAt(ws, cwd);
-      await call(ws, "write_file", { path: "a.txt", content: "1\n" });
-      await call(ws, "write_file", { path: "d/b.txt", content: "1\n" });
-      await call(ws, "write_file", { path: "d/gone.txt", content: "1\n" });
+      await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n" });
+      await idOfCall(ws, "write_file", { path: "d/b.txt", content: "1\n" });
+      await idOfCall(ws, "write_file", { path: "d/gone.txt", content: "1\n" });
       const parent = await treeOf(ws);
       const fork = await ws.fork();
       rootedAt(fork, cwd);
-      const edit = await call(fork, "edit_file", { path: "a.txt", old_text: "1", new_text: "fork" });
+      const edit = await idOfCall(fork, "edit_file", { path: "a.txt", old_text: "1", new_text: "fork" });
       const edited = await treeOf(fork);
       const operations = [
         { tool: "edit_file", args: { path: "d/b.txt", old_text: "1", new_text: "batch" } },
@@ -34,10 +28,10 @@ describe.each([
         { tool: "move", args: { source: "a.txt", destination: "moved.txt" } },
         { tool: "write_file", args: { path: "new/n.txt", content: "n\n" } },
       ];
-      const batch = await call(fork, "batch", { operations });
+      const batch = await idOfCall(fork, "batch", { operations });
       const changed = await treeOf(fork);
       // The parent goes on meanwhile.
-      await call(ws, "write_file", { path: "a.txt", content: "parent\n" });
+      await idOfCall(ws, "write_file", { path: "a.txt", content: "parent\n" });
       const { callId: undone } = await fork.undo(batch);
       expect(await treeOf(fork)).toEqual(edited);
       await fork.undo(undone);
@@ -61,11 +55,11 @@ describe.each([
     try {
       const { cwd } = await ws.accessInfo({});
       rootedAt(ws, cwd);
-      await call(ws, "write_file", { path: "a.txt", content: "1\n" });
+      await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n" });
       const fork = await ws.fork();
       rootedAt(fork, cwd);
-      const first = await call(fork, "edit_file", { path: "a.txt", old_text: "1", new_text: "2" });
-      await call(fork, "edit_file", { path: "a.txt", old_text: "2", new_text: "3" });
+      const first = await idOfCall(fork, "edit_file", { path: "a.txt", old_text: "1", new_text: "2" });
+      await idOfCall(fork, "edit_file", { path: "a.txt", old_text: "2", new_text: "3" });
       await expect(fork.undo(first)).rejects.toMatchObject({ code: "CONFLICT" });
       expect(await treeOf(fork)).toEqual({ "a.txt": "3\n" });
       await fork.drop();

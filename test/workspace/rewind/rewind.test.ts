@@ -1,24 +1,7 @@
 /** Marks and rewinds: later changes are taken back as one change, and what others changed stays. */
 import { describe, expect, test } from "vitest";
-import { FilewrightError, type Workspace } from "../../../js/index.node.ts";
 import { type Fixture, KINDS, place } from "../../tools/harness.ts";
-
-async function errorOf(promise: Promise<unknown>): Promise<FilewrightError> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof FilewrightError) return error;
-    throw error;
-  }
-  throw new Error("it succeeded");
-}
-
-/** Calls a tool, which must succeed, and returns the id of the call. */
-async function made(ws: Workspace, tool: string, args: Record<string, unknown>): Promise<string> {
-  const result = await ws.call(tool, args);
-  expect(result.ok, result.text).toBe(true);
-  return result.meta.call_id ?? "";
-}
+import { errorOf, idOfCall } from "../../support/calls.ts";
 
 /** Returns everything below the root, with contents. */
 async function treeOf({ ws, root }: Pick<Fixture, "ws" | "root">): Promise<readonly unknown[]> {
@@ -53,8 +36,8 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
     const { ws } = at;
     const before = await treeOf(at);
     await ws.mark("start");
-    await made(ws, "move", { source: "d", destination: "e" });
-    await made(ws, "write_file", { path: "e/new", content: "new" });
+    await idOfCall(ws, "move", { source: "d", destination: "e" });
+    await idOfCall(ws, "write_file", { path: "e/new", content: "new" });
     const { changes } = await ws.rewind("start", { dryRun: true });
     expect(changes.filter(({ display }) => display === "e/new")).toMatchObject([{ kind: "delete" }]);
     await ws.rewind("start");
@@ -67,17 +50,17 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
     const before = await treeOf(at);
     await ws.mark("start");
     const ids = [
-      await made(ws, "edit_file", { path: "a.txt", old_text: "one", new_text: "two" }),
-      await made(ws, "edit_file", { path: "a.txt", old_text: "two", new_text: "three" }),
-      await made(ws, "write_file", { path: "crlf.txt", content: "other", whole_file: true }),
-      await made(ws, "write_file", { path: "n/m/f", content: "new" }),
-      await made(ws, "move", { source: "d", destination: "e" }),
-      await made(ws, "write_file", { path: "e/x", content: "changed" }),
-      await made(ws, "delete", { path: "bin" }),
-      await made(ws, "delete", { path: "link" }),
-      await made(ws, "delete", { path: "empty" }),
-      await made(ws, "mkdir", { path: "made/here" }),
-      await made(ws, "batch", {
+      await idOfCall(ws, "edit_file", { path: "a.txt", old_text: "one", new_text: "two" }),
+      await idOfCall(ws, "edit_file", { path: "a.txt", old_text: "two", new_text: "three" }),
+      await idOfCall(ws, "write_file", { path: "crlf.txt", content: "other", whole_file: true }),
+      await idOfCall(ws, "write_file", { path: "n/m/f", content: "new" }),
+      await idOfCall(ws, "move", { source: "d", destination: "e" }),
+      await idOfCall(ws, "write_file", { path: "e/x", content: "changed" }),
+      await idOfCall(ws, "delete", { path: "bin" }),
+      await idOfCall(ws, "delete", { path: "link" }),
+      await idOfCall(ws, "delete", { path: "empty" }),
+      await idOfCall(ws, "mkdir", { path: "made/here" }),
+      await idOfCall(ws, "batch", {
         operations: [
           { tool: "write_file", args: { path: "q", content: "1" } },
           { tool: "move", args: { source: "q", destination: "r" } },
@@ -105,12 +88,12 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
   test("goes to the state before a call, and again to a mark before an earlier rewind", async () => {
     const { ws, text } = await place(kind, SEED);
     await ws.mark("start");
-    await made(ws, "write_file", { path: "a.txt", content: "1\n" });
-    const second = await made(ws, "write_file", { path: "a.txt", content: "2\n" });
-    await made(ws, "write_file", { path: "a.txt", content: "3\n" });
+    await idOfCall(ws, "write_file", { path: "a.txt", content: "1\n" });
+    const second = await idOfCall(ws, "write_file", { path: "a.txt", content: "2\n" });
+    await idOfCall(ws, "write_file", { path: "a.txt", content: "3\n" });
     await ws.rewind(second);
     expect(await text("a.txt")).toBe("1\n");
-    await made(ws, "write_file", { path: "a.txt", content: "4\n" });
+    await idOfCall(ws, "write_file", { path: "a.txt", content: "4\n" });
     await ws.rewind("start");
     expect(await text("a.txt")).toBe("one\n");
   });
@@ -118,8 +101,8 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
   test("leaves and names what another program changed, unless it is asked for by path", async () => {
     const { ws, text, foreign } = await place(kind, SEED);
     await ws.mark("start");
-    await made(ws, "write_file", { path: "a.txt", content: "two\n" });
-    await made(ws, "write_file", { path: "d/x", content: "changed" });
+    await idOfCall(ws, "write_file", { path: "a.txt", content: "two\n" });
+    await idOfCall(ws, "write_file", { path: "d/x", content: "changed" });
     await foreign("a.txt", "mine\n");
     await foreign("d/own", "mine\n");
     const rewound = await ws.rewind("start");
@@ -136,9 +119,9 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
   test("leaves a file that another program changed between two calls", async () => {
     const { ws, text, foreign } = await place(kind, SEED);
     await ws.mark("start");
-    await made(ws, "write_file", { path: "a.txt", content: "two\n" });
+    await idOfCall(ws, "write_file", { path: "a.txt", content: "two\n" });
     await foreign("a.txt", "mine\n");
-    await made(ws, "write_file", { path: "a.txt", content: "three\n" });
+    await idOfCall(ws, "write_file", { path: "a.txt", content: "three\n" });
     const { left } = await ws.rewind("start");
     expect(left).toMatchObject([{ path: "a.txt", reason: "changed" }]);
     // The later call was on top of the person's change, which stays.
@@ -148,7 +131,7 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
   test("keeps a directory in which another program made something", async () => {
     const { ws, text, foreign } = await place(kind, SEED);
     await ws.mark("start");
-    await made(ws, "write_file", { path: "n/m/f", content: "new" });
+    await idOfCall(ws, "write_file", { path: "n/m/f", content: "new" });
     await foreign("n/own", "mine\n");
     const { left, changes } = await ws.rewind("start");
     expect(left).toMatchObject([{ path: "n", reason: "in_use" }]);
@@ -160,9 +143,9 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
     const { ws, text } = await place(kind, { keep: "" });
     const [a, b] = [await ws.agent("a"), await ws.agent("b")];
     await ws.mark("start");
-    await made(a, "mkdir", { path: "d" });
-    await made(b, "write_file", { path: "d/f", content: "b's" });
-    await made(a, "delete", { path: "d", recursive: true });
+    await idOfCall(a, "mkdir", { path: "d" });
+    await idOfCall(b, "write_file", { path: "d/f", content: "b's" });
+    await idOfCall(a, "delete", { path: "d", recursive: true });
     const preview = await ws.rewind("start", { agent: "a", dryRun: true });
     const { left, digest } = await ws.rewind("start", { agent: "a" });
     expect(left).toMatchObject([{ path: "d", reason: "in_use" }]);
@@ -174,10 +157,10 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
     const { ws, text } = await place(kind, SEED);
     await ws.mark("start");
     const [one, two] = [await ws.agent("one"), await ws.agent("two")];
-    await made(one, "write_file", { path: "a.txt", content: "1\n" });
-    await made(one, "write_file", { path: "d/x", content: "1\n" });
-    const other = await made(two, "write_file", { path: "a.txt", content: "2\n" });
-    await made(two, "write_file", { path: "two", content: "2\n" });
+    await idOfCall(one, "write_file", { path: "a.txt", content: "1\n" });
+    await idOfCall(one, "write_file", { path: "d/x", content: "1\n" });
+    const other = await idOfCall(two, "write_file", { path: "a.txt", content: "2\n" });
+    await idOfCall(two, "write_file", { path: "two", content: "2\n" });
     const { left } = await ws.rewind("start", { agent: "one" });
     expect(left).toMatchObject([{ path: "a.txt", reason: "other_call", callId: other }]);
     expect([await text("a.txt"), await text("d/x"), await text("two")]).toEqual(["2\n", "x", "2\n"]);
@@ -186,11 +169,11 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
   test("is limited to paths, and to exactly what was shown", async () => {
     const { ws, text } = await place(kind, SEED);
     await ws.mark("start");
-    await made(ws, "write_file", { path: "a.txt", content: "two\n" });
-    await made(ws, "write_file", { path: "d/x", content: "changed" });
-    await made(ws, "write_file", { path: "d/y/z", content: "changed" });
+    await idOfCall(ws, "write_file", { path: "a.txt", content: "two\n" });
+    await idOfCall(ws, "write_file", { path: "d/x", content: "changed" });
+    await idOfCall(ws, "write_file", { path: "d/y/z", content: "changed" });
     const { digest } = await ws.rewind("start", { paths: ["d"], dryRun: true });
-    await made(ws, "write_file", { path: "d/y/z", content: "again" });
+    await idOfCall(ws, "write_file", { path: "d/y/z", content: "again" });
     expect((await errorOf(ws.rewind("start", { paths: ["d"], digest }))).code).toBe("CONFLICT");
     expect(await text("d/x")).toBe("changed");
     const again = await ws.rewind("start", { paths: ["d"], dryRun: true });
@@ -201,7 +184,7 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
 
   test("changes nothing where nothing is to be undone", async () => {
     const { ws } = await place(kind, SEED);
-    await made(ws, "write_file", { path: "a.txt", content: "two\n" });
+    await idOfCall(ws, "write_file", { path: "a.txt", content: "two\n" });
     await ws.mark("now");
     const rewound = await ws.rewind("now");
     expect(rewound).toMatchObject({ calls: [], changes: [], left: [] });
