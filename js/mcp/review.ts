@@ -21,19 +21,22 @@ export interface ServedReview {
   readonly confirm: Confirm;
   /** Shows a workspace in place of the one before. */
   attach(workspace: Workspace): void;
-  /** Shows the questions on the page, and serves it where no other process does. */
-  show(port: number, log: WriteLogLine): SharedPage;
+  /** Shows the questions on the page, and serves it where no other process does. `log` gets the address of the page. */
+  show(port: number, waiting: WaitingChanges, log: WriteLogLine): SharedPage;
 }
+
+/** The changes that wait for an answer, as a log names them: with `--review-after` only those of a rule. */
+export type WaitingChanges = "Changes" | "Changes about which a rule asks";
 
 /** The options of {@link serverReview}. */
 interface ServerReviewOptions {
   /** The queue in which the questions wait. Default: a new one. */
   readonly queue?: ApprovalQueue | undefined;
-  /** How long a call waits before it is parked, in milliseconds. Default 45,000. */
+  /** The time in milliseconds for which a call waits before it is parked. Default 45,000. */
   readonly reviewWait?: number | undefined;
 }
 
-/** Creates the questions of a server, which nobody sees before {@link ServedReview.show}. */
+/** Creates the hub of a server. No page shows its questions before {@link ServedReview.show}. */
 export function serverReview(subject: string, { queue, reviewWait }: ServerReviewOptions = {}): ServedReview {
   const hub = reviewHub({ subject, queue });
   let detach = (): void => {};
@@ -44,12 +47,12 @@ export function serverReview(subject: string, { queue, reviewWait }: ServerRevie
       detach();
       detach = hub.attach(workspace);
     },
-    show(port, log) {
+    show(port, waiting, log) {
       let isFirst = true;
       return showReview(hub, {
         port,
         onPlace(place) {
-          for (const line of placeLines(place, isFirst)) log(line, "notice");
+          for (const line of pageAddressLines(place, waiting, isFirst)) log(line, "notice");
           isFirst = false;
         },
         onFailure: (error) =>
@@ -80,15 +83,15 @@ export function showReview(hub: ReviewHub, options: Omit<SharedPageOptions, "tok
   });
 }
 
-/** Returns what a server says about the page when it has found its place. */
-function placeLines(place: PagePlace, isFirst: boolean): readonly string[] {
+/** Returns the lines of a server's log that say where its page is. `isFirst` is false after a takeover. */
+function pageAddressLines(place: PagePlace, waiting: WaitingChanges, isFirst: boolean): readonly string[] {
   if (place.kind === "joined")
-    return [`Changes wait at ${place.url}, the page of another server; its link: filewright review`];
+    return [`${waiting} wait at ${place.url}, the page of another server; its link: filewright review`];
   const { url, port, alone, link } = place;
   const command = `filewright review${port === DEFAULT_REVIEW_PORT ? "" : ` --url http://127.0.0.1:${port}`}`;
-  // The link opens the page once. After a takeover the open pages come back by themselves.
+  // A link logs in one browser. After a takeover the pages that are open connect again and need no link.
   const first = isFirst
-    ? `Changes wait at ${link()} ; a further link: ${command}`
+    ? `${waiting} wait at ${link()} ; a further link: ${command}`
     : `This server shows the review page now, at ${url}; its link: ${command}`;
   return alone === undefined ? [first] : [first, `The page shows this server alone: ${alone}`];
 }

@@ -18,7 +18,7 @@ import type { WriteLogLine } from "./protocol/log.ts";
 import { assertStartable } from "./start.ts";
 import { MCP_PATH, serveMcpOverHttp } from "./transport/http.ts";
 import { checkedVerifier, isLoopback, type OauthOptions } from "./auth/oauth.ts";
-import { greetingLine, reviewAfterLine, type ServeOptions } from "./transport/stdio.ts";
+import { greetingLine, reviewAfterLine, type ServeOptions, waitingChanges } from "./transport/stdio.ts";
 import { newToken, type TokenKind, tokenFilePath, tokenOfOperator, writeToken } from "./auth/token-file.ts";
 import type { ServedReview } from "./review.ts";
 
@@ -141,14 +141,17 @@ export async function startMcpHttpServer(
   log(`${greetingLine(options, service.served)} at ${server.url}${MCP_PATH}`, "notice");
   const after = reviewAfterLine(options, options.storage === undefined ? service.served[0] : undefined);
   if (after !== undefined) log(after, "notice");
-  const waiting = after === undefined ? "Changes wait" : "Changes about which a rule asks wait";
+  const waiting = waitingChanges(options);
   let page: SharedPage | undefined;
   if (review !== undefined) {
-    log(`${waiting} at ${server.url}/review; its link: ${reviewCommandLine(options, server.url)}`, "notice");
-    if (options.review !== server.port) page = review.show(options.review ?? 0, log);
+    log(
+      `${waiting} wait at ${server.url}/review; its link: ${reviewCommandLine(options, server.url)}`,
+      "notice",
+    );
+    if (options.review !== server.port) page = review.show(options.review ?? 0, waiting, log);
   }
   if (review === undefined && queue !== undefined)
-    log(`${waiting} for: ${approveCommandLine(options, server.url)}`, "notice");
+    log(`${waiting} wait for: ${approveCommandLine(options, server.url)}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {

@@ -21,7 +21,7 @@ import type { StructuredLevel } from "../protocol/content.ts";
 import { expandHome, usableDirectories } from "../directories.ts";
 import { type HostedWorkspaceOptions, localWorkspaceHost, type ServedWorkspace } from "../host.ts";
 import type { ServedPreset } from "../served-tools.ts";
-import type { ServedReview } from "../review.ts";
+import type { ServedReview, WaitingChanges } from "../review.ts";
 import type { ServedRoot } from "../settings.ts";
 import { assertStartable } from "../start.ts";
 import { nextTurnOfEventLoop, answerMessages } from "./session.ts";
@@ -134,7 +134,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   log(options.greeting ?? greetingLine(options, dirs), "notice");
   const after = reviewAfterLine(options, dirs[0] ?? "the directory that is served");
   if (after !== undefined) log(after, "notice");
-  const page = review?.show(options.review ?? 0, log);
+  const page = review?.show(options.review ?? 0, waitingChanges(options), log);
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client", "notice");
   const by = await ended;
   // Open questions can no longer be answered, so the calls that wait for them are refused.
@@ -181,6 +181,11 @@ export function reviewAfterLine({ workspace }: ServeOptions, dir: string | undef
   if (dir === undefined) return `${made}: ws.unreviewed() and ws.keep(ids) in a program`;
   const config = workspace.stateDir === undefined ? "" : ", with --config FILE for the same stateDir";
   return `${made}: filewright history unreviewed, filewright history keep ID or --all (in ${escapeControls(dir)}${config})`;
+}
+
+/** Returns the name of the changes that wait for an answer. */
+export function waitingChanges({ workspace }: ServeOptions): WaitingChanges {
+  return workspace.review === "after" ? "Changes about which a rule asks" : "Changes";
 }
 
 /** Returns the line with facts that are known only after the workspace is opened. */

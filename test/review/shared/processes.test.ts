@@ -82,6 +82,18 @@ it("has one page for two servers; kill -9 of the one that serves it leaves the q
   expect((await later).isError).toBe(false);
 });
 
+it("says with --review-after that only the changes about which a rule asks wait", async () => {
+  await using desk = await openDesk();
+  const first = await desk.agent("first", ["--review-after"]);
+  await saidBy(first.server, /^(Changes about which a rule asks wait) at http:\S+#t=[0-9a-f]{64} ;/mu);
+  const second = await desk.agent("second", ["--review-after"]);
+  const joined = /^(Changes about which a rule asks wait) at http:\S+, the page of another server/mu;
+  await saidBy(second.server, joined);
+  expect(first.server.errors() + second.server.errors()).not.toContain("Changes wait");
+  expect((await second.write("two\n")).isError).toBe(false);
+  expect(await content(second.root)).toBe("two\n");
+});
+
 it("withdraws the questions of a server that ends", async () => {
   await using desk = await openDesk();
   const first = await desk.agent("first");
