@@ -1,4 +1,4 @@
-/** The names of places in the history: the ids of changing calls, the moments of their commits, and the errors about them. */
+/** Places in the history: the ids of changing calls, the timestamps of their commits, and the errors about them. */
 import { FilewrightError } from "../engine/errors.ts";
 
 /** Matches the id of a call, which is part of a file name. */
@@ -54,19 +54,19 @@ export function markExistsError(name: string): FilewrightError {
 }
 
 /**
- * The least distance of two moments of one process, in milliseconds: a double has the resolution for a thousand moments
- * of each millisecond.
+ * The least distance between two timestamps of one process, in milliseconds: a double can hold a thousand timestamps
+ * in each millisecond.
  */
-export const MOMENT_STEP: number = 1 / 1024;
+export const TIMESTAMP_STEP_MS: number = 1 / 1024;
 
-/** The last moment that was given out in this process. */
-let lastMoment = 0;
+/** The last timestamp that this process has given out. */
+let lastTimestamp = 0;
 
 /**
- * Returns the present time in milliseconds since 1970, later than every moment that this process has returned before:
- * two changes within one millisecond have an order.
+ * Returns the present time in milliseconds since 1970. Each result is later than the one before, so that two changes
+ * within one millisecond have an order.
  */
-export function nextMoment(): number {
-  lastMoment = Math.max(Date.now(), lastMoment + MOMENT_STEP);
-  return lastMoment;
+export function nextTimestamp(): number {
+  lastTimestamp = Math.max(Date.now(), lastTimestamp + TIMESTAMP_STEP_MS);
+  return lastTimestamp;
 }

@@ -17,9 +17,9 @@ import {
   beyondHistoryError,
   isCallId,
   markExistsError,
-  MOMENT_STEP,
+  TIMESTAMP_STEP_MS,
   newCallId,
-  nextMoment,
+  nextTimestamp,
   unknownCallError,
 } from "./call-id.ts";
 import { preImageOf, type PreImage } from "../backends/transaction/pre-image.ts";
@@ -156,7 +156,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       finals: finals ?? [],
       undoable: finals !== null,
       notes,
-      at: nextMoment(),
+      at: nextTimestamp(),
     };
     try {
       await (log as OpenRecord).append(commit, durable);
@@ -180,7 +180,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   };
   /** Names a change in the history that cannot be undone. The change is made, so a failure to note it is none of it. */
   const noteUnrecorded = async (about: ChangeFacts, paths: readonly string[]): Promise<void> => {
-    await note(headerOf(about), paths.slice(0, MAX_RECORDED_PATHS), nextMoment()).catch(() => undefined);
+    await note(headerOf(about), paths.slice(0, MAX_RECORDED_PATHS), nextTimestamp()).catch(() => undefined);
   };
   /** Returns the records of the history that are not damaged, the newest commit first. */
   const past = async (): Promise<readonly StoredRecord[]> => {
@@ -247,7 +247,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       if (kept.length === 0) return kept;
       const header = headerOf({ callId: newCallId(), tool: "keep", agent, rollback: "try" });
       const keeps = kept.map(({ header: { callId } }) => callId);
-      await note({ ...header, keeps, ...(by === undefined ? {} : { by }) }, [], nextMoment());
+      await note({ ...header, keeps, ...(by === undefined ? {} : { by }) }, [], nextTimestamp());
       return kept;
     },
     async history(all = false) {
@@ -260,7 +260,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       if ("before" in place) {
         const found = records.find(({ header, undoable }) => undoable && header.callId === place.before);
         if (found === undefined) throw unknownCallError(place.before);
-        moment = found.at - MOMENT_STEP;
+        moment = found.at - TIMESTAMP_STEP_MS;
       } else moment = "mark" in place ? place.mark.at : place.moment;
       if (moment < (await prunedUntil(store, group))) throw beyondHistoryError();
       return records.filter(({ at }) => at > moment);
@@ -275,8 +275,8 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       if ((await marks()).some((one) => one.name === name)) throw markExistsError(name);
       // A mark is never before a change that it follows, even when the clock was set back.
       const at = Math.max(
-        nextMoment(),
-        ...known.slice(0, 1).map(({ entries }) => momentOf(entries) + MOMENT_STEP),
+        nextTimestamp(),
+        ...known.slice(0, 1).map(({ entries }) => momentOf(entries) + TIMESTAMP_STEP_MS),
       );
       const header = headerOf({ callId: newCallId(), tool: "mark", agent, rollback: "try" });
       await note({ ...header, mark: name }, [], at);

@@ -24,7 +24,7 @@ import { listUnreviewed, UNREVIEWED_KIND, withReviewRecords } from "./storage-re
 const MAX_SHOWN_COMMITS = 200;
 /** The number of commits that are read at once to take them back. */
 const COMMITS_PER_PAGE = 200;
-/** The maximum number of commits that are taken back at once. */
+/** The maximum number of commits that are undone at once. */
 const MAX_REWOUND_COMMITS = 5000;
 /** The maximum number of paths of a change that can be undone. */
 const MAX_UNDONE_PATHS = 5000;

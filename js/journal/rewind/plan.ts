@@ -1,7 +1,7 @@
 /**
- * Plans a rewind: which steps of later changes are taken back, and which paths are left. Nothing is changed.
+ * Plans a rewind: which steps of later changes are undone, and which paths are left. Nothing is changed.
  *
- * The changes are taken back in a tree in memory, the newest first. Each path is compared with the state in which the
+ * The changes are undone in a tree in memory, the newest first. Each path is compared with the state in which the
  * change left it. If they differ, a person or another program has changed the path since: this change and all older
  * ones of the path stay. What depends on a path that is left is left as well.
  */
@@ -54,7 +54,7 @@ export interface RewindPlan extends JoinedSteps {
   readonly whole: readonly string[];
   readonly paths: readonly RewoundPath[];
   readonly left: readonly LeftPath[];
-  /** The calls that cannot be taken back, the newest first. */
+  /** The calls that cannot be undone, the newest first. */
   readonly unrecorded: readonly HistoryRecord[];
 }
 
@@ -81,7 +81,7 @@ export async function planRewind(request: RewindRequest): Promise<RewindPlan> {
   const blocked = new Map<string, LeftPath>();
   for (let pass = 1; ; pass++) {
     const planning = new Planning(request, stats, new Map(blocked));
-    for (const record of request.records) await planning.takeBack(record);
+    for (const record of request.records) await planning.undo(record);
     const paths = await planning.changedPaths();
     const further = await planning.pathsWithoutDirectory(paths);
     if (further.length === 0 || pass === MAX_PASSES) return planning.plan(paths);
@@ -129,8 +129,8 @@ class Planning {
     };
   }
 
-  /** Takes one change back, as far as it is undone and its paths are as it left them. */
-  async takeBack(record: HistoryRecord): Promise<void> {
+  /** Plans the undo of a change, as far as it is part of the rewind and its paths are as it left them. */
+  async undo(record: HistoryRecord): Promise<void> {
     const { callId } = record.header;
     const isUndone = this.#request.isUndone(record);
     if (!record.undoable) {
@@ -165,7 +165,7 @@ class Planning {
     for (const step of steps.toReversed()) {
       await this.#yielder.yieldIfDue();
       if (step.kind !== "move" && step.scratch === true) continue;
-      if (await this.#takeBackStep(step, given.get(step.id) ?? {})) isTouched = true;
+      if (await this.#undoStep(step, given.get(step.id) ?? {})) isTouched = true;
       else {
         isWhole = false;
         if (isUndone) this.#leave(step);
@@ -175,7 +175,7 @@ class Planning {
     if (isTouched && isWhole) this.#whole.push(callId);
   }
 
-  async #takeBackStep(
+  async #undoStep(
     step: Step,
     given: { readonly version?: string; readonly fileId?: string },
   ): Promise<boolean> {
@@ -191,20 +191,20 @@ class Planning {
     if (step.kind === "move") {
       const move = node.image === undefined ? step : withoutIdentity(step);
       this.#joiner.addMove(move, found === null ? given : result);
-      this.#tree.takeBack(move);
+      this.#tree.undo(move);
     } else {
       if (found?.type === "dir" && step.before?.type !== "dir" && !(await this.#isEmptied(path, node))) {
         this.#block(path, "in_use");
         return false;
       }
       this.#joiner.add(step, found, result);
-      this.#tree.takeBack(step);
+      this.#tree.undo(step);
       if (node.disk !== undefined && this.#tree.at(path).image === null) this.#removed.add(node.disk);
     }
     return true;
   }
 
-  /** Returns true when nothing is left in a directory after what was taken back. */
+  /** Returns true when a directory is empty after the steps that were undone so far. */
   async #isEmptied(path: string, { disk }: RewoundNode): Promise<boolean> {
     // A directory that the rewind restores is not there yet: what it will contain is what the rewind restores in it.
     if (disk === undefined) {
@@ -223,7 +223,7 @@ class Planning {
       if (!this.#blockedTrees.has(path)) this.#blockedTrees.set(path, { ...block, path });
   }
 
-  /** Notes the paths of a step that is not taken back. */
+  /** Notes the paths of a step that is not undone. */
   #leave(step: Step): void {
     for (const path of step.kind === "move" ? [step.from, step.to] : [step.path]) {
       const block = this.#blockOf(path);
@@ -279,7 +279,7 @@ class Planning {
     return { ...found, hash: engine().sha256(await (fs.trusted?.() ?? fs).readBytes(disk as string)) };
   }
 
-  /** Returns true when a path is now, or after what was taken back, as a change left it. */
+  /** Returns true when a path is now, or after the undone steps, as a change left it. */
   async #isAsLeft(path: string, left: PreImage | null): Promise<boolean> {
     const { image, disk } = this.#tree.at(path);
     if (image === undefined)

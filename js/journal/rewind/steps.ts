@@ -1,9 +1,9 @@
-/** Joins the steps of several changes that are taken back at once, so that each path is restored once. */
+/** Joins the steps of several changes that are undone at once, so that each path is restored once. */
 import { isWithin } from "../../backends/paths.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import type { MoveStep, PathStep, Step, StepResult } from "../../backends/transaction/step.ts";
 
-/** A step that is taken back, with the result that its path has at that point. */
+/** A step that is undone, with the result that its path has at that point. */
 interface TakenBack {
   /** The order in which the steps were made, counted from the newest. */
   age: number;
@@ -27,7 +27,7 @@ export class StepJoiner {
   readonly #taken: TakenBack[] = [];
   readonly #open = new Map<string, TakenBack>();
 
-  /** Adds a step of one path. `found` is the state that its path has when the step is taken back. */
+  /** Adds a step of one path. `found` is the state that its path has when the step is undone. */
   add(step: PathStep, found: PreImage | null, given: StepResult): void {
     const age = this.#nextAge++;
     const later = this.#open.get(step.path);

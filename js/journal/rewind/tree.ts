@@ -1,6 +1,6 @@
 /**
- * The files as they are once changes are taken back, without a change of any file: what differs from the files is
- * held here, and everything else is where the files have it.
+ * Computes the files as they will be once changes are undone, without a change of any file: the tree holds the paths
+ * that will differ, and every other path is as the files have it.
  */
 import { parentOf } from "../../backends/paths.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
@@ -19,7 +19,7 @@ export interface RewoundNode {
 
 const NOTHING: RewoundNode = { image: null };
 
-/** A tree of files in which steps are taken back. */
+/** A tree of files in which steps are undone. */
 export class RewoundTree {
   readonly #nodes = new Map<string, RewoundNode>();
 
@@ -40,8 +40,8 @@ export class RewoundTree {
     }
   }
 
-  /** Takes a step back. */
-  takeBack(step: Step): void {
+  /** Undoes a step. Steps are undone in the reverse of the order in which they were made. */
+  undo(step: Step): void {
     if (step.kind === "move") {
       this.#moveBack(step);
       return;

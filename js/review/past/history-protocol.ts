@@ -98,7 +98,7 @@ export interface RewindAnswer {
   readonly calls: number;
   readonly changes: readonly RewindChange[];
   readonly left: readonly RewindLeft[];
-  /** The calls that cannot be taken back, such as commands. */
+  /** The calls that cannot be undone, such as commands. */
   readonly unrecorded: readonly PastCall[];
   readonly digest: string;
 }

@@ -16,9 +16,9 @@ import type { Entry, ReadEntry } from "../entry.ts";
 import { changedPaths, nodeAt, nodesOf } from "../memory/nodes.ts";
 import { endOfBatch, type TreeContents } from "../search/contents.ts";
 import type { MirrorSearch, StorageMirror } from "../search/mirrored.ts";
-import type { Moment } from "../search/moment.ts";
+import type { TreeStorage } from "../search/tree-storage.ts";
 import type { StorageTree } from "../search/tree.ts";
-import { divideBeside, searchBeside } from "./beside.ts";
+import { divideForkSearch, searchFork } from "./fork-search.ts";
 import { canAnswer } from "./can-answer.ts";
 import { below, CopyDisks } from "./copy-disks.node.ts";
 import { DiskCopy } from "./disk-copy.node.ts";
@@ -132,7 +132,7 @@ export class DiskMirror implements StorageMirror {
     return this.#copy?.read(entry) ?? Promise.resolve(undefined);
   }
 
-  async grep({ tree }: Moment, search: MirrorSearch): Promise<SearchResult | undefined> {
+  async grep({ tree }: TreeStorage, search: MirrorSearch): Promise<SearchResult | undefined> {
     if (this.#closed) return undefined;
     if (this.#at === undefined) this.#disks.ask(search);
     if (!(await this.#reach(tree))) return undefined;
@@ -141,16 +141,16 @@ export class DiskMirror implements StorageMirror {
     );
   }
 
-  async grepFork({ tree }: Moment, search: MirrorSearch): Promise<SearchResult | undefined> {
+  async grepFork({ tree }: TreeStorage, search: MirrorSearch): Promise<SearchResult | undefined> {
     if (this.#closed) return undefined;
     if (this.#at === undefined) {
       this.#disks.ask(search);
       await this.#soon(this.#following ?? this.#followNewest());
     }
     return this.#search(search, ({ at, disk, files }) => {
-      const parts = divideBeside(at, tree, search);
+      const parts = divideForkSearch(at, tree, search);
       if (parts !== undefined)
-        return searchBeside(parts, search, (query) => disk.grep(below(files, search.root), query));
+        return searchFork(parts, search, (query) => disk.grep(below(files, search.root), query));
       // The fork differs in too much. It may be nearer to the present state of its parent.
       if (this.#following === undefined) void this.#followNewest();
       return undefined;

@@ -4,7 +4,7 @@ import type { FsBackend } from "../../backends/backend.ts";
 import type { SandboxPolicy } from "../../backends/policy.ts";
 import type { Signalled } from "../../backends/search/search-grep.ts";
 import type { NearContents } from "./contents.ts";
-import type { Moment } from "./moment.ts";
+import type { TreeStorage } from "./tree-storage.ts";
 
 /** A search of contents below a directory. */
 export interface MirrorSearch {
@@ -27,10 +27,10 @@ export interface StorageMirror extends NearContents {
    * Searches the copy, in exactly the state of the moment or in a later one. Returns undefined where the copy is not
    * there yet or cannot answer: the moment is walked instead.
    */
-  grep(moment: Moment, search: MirrorSearch): Promise<SearchResult | undefined>;
+  grep(files: TreeStorage, search: MirrorSearch): Promise<SearchResult | undefined>;
   /**
    * Searches a moment of a fork of the storage, or of a fork of one: the copy, without what differs there, and that
    * by a walk. Returns undefined where the whole moment has to be walked.
    */
-  grepFork(moment: Moment, search: MirrorSearch): Promise<SearchResult | undefined>;
+  grepFork(files: TreeStorage, search: MirrorSearch): Promise<SearchResult | undefined>;
 }

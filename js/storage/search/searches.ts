@@ -15,7 +15,7 @@ import type { StorageView } from "../backend/look.ts";
 import type { Entry, Version } from "../entry.ts";
 import type { Storage } from "../storage.ts";
 import { TreeContents } from "./contents.ts";
-import { Moment } from "./moment.ts";
+import { TreeStorage } from "./tree-storage.ts";
 import { StorageTrees } from "./trees.ts";
 import type { StorageTree } from "./tree.ts";
 import { isDirNode, nodeAt, type StoredDir } from "../memory/nodes.ts";
@@ -43,7 +43,7 @@ export class StorageSearches {
   readonly contents: TreeContents;
   readonly #backendOf: (view: StorageView) => FsBackend;
   readonly #parent: StorageSearches | undefined;
-  #last: { readonly moment: Moment; readonly backend: FsBackend } | undefined;
+  #last: { readonly files: TreeStorage; readonly backend: FsBackend } | undefined;
   #mirror: StorageMirror | undefined;
 
   /** With `origin` the storage is a fork, which shares the trees and the copy of its parent. */
@@ -75,25 +75,25 @@ export class StorageSearches {
   async moment(options: MomentOptions = {}): Promise<FsBackend> {
     if (this.trees.last === undefined) this.mirror?.prepare();
     const tree = await this.trees.fresh(options);
-    if (this.#last?.moment.tree === tree) return this.#last.backend;
-    const moment = new Moment(tree, this.contents);
-    const backend = withKnownListings(this.#backendOf(moment), tree);
+    if (this.#last?.files.tree === tree) return this.#last.backend;
+    const files = new TreeStorage(tree, this.contents);
+    const backend = withKnownListings(this.#backendOf(files), tree);
     versions.set(backend, tree.version);
     provideReadAhead(backend, async (root) => {
       const real = (await backend.realpath?.(root)) ?? normalise(root).path;
       return async (paths, signal) => {
-        const entries = paths.map((path) => moment.entry(childOf(real, path)));
+        const entries = paths.map((path) => files.entry(childOf(real, path)));
         await this.contents.prefetch(entries.filter(isFile), signal);
       };
     });
     provideMomentSearch(backend, {
       grep: async (root, query, policy, granted, walked) => {
         const search = { root, query, policy, granted, walked };
-        if (this.#mirror !== undefined) return this.#mirror.grep(moment, search);
-        return this.#parent?.mirror?.grepFork(moment, search);
+        if (this.#mirror !== undefined) return this.#mirror.grep(files, search);
+        return this.#parent?.mirror?.grepFork(files, search);
       },
     });
-    this.#last = { moment, backend };
+    this.#last = { files, backend };
     return backend;
   }
 

@@ -87,7 +87,7 @@ export interface LeftByRewind {
   readonly callId?: string;
 }
 
-/** A call that cannot be taken back. */
+/** A call that cannot be undone. */
 export interface UnrecordedCall {
   /** The id of the call. */
   readonly callId: string;

@@ -33,7 +33,7 @@ export interface Rewound {
   readonly changes: readonly HistoryChange[];
   /** The paths that the undone calls changed and the rewind leaves, sorted. */
   readonly left: readonly LeftByRewind[];
-  /** The calls that cannot be taken back, such as commands, the newest first: what they changed stays. */
+  /** The calls that cannot be undone, such as commands, the newest first: what they changed stays. */
   readonly unrecorded: readonly UnrecordedCall[];
   /** `sha256:` of the undone calls, the present states of the paths and the restored ones. */
   readonly digest: string;
@@ -104,7 +104,7 @@ export async function rewindTo(
   }
 }
 
-/** The part of the history that a rewind takes back. */
+/** The part of the history that a rewind undoes. */
 interface RewindSource {
   readonly journal: Journal;
   readonly records: readonly HistoryRecord[];

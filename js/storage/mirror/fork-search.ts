@@ -32,7 +32,7 @@ const differences = new WeakMap<
  * Returns how the search of a tree is divided between the copy of another one and a walk of what differs; undefined
  * where the tree must be walked as a whole.
  */
-export function divideBeside(
+export function divideForkSearch(
   copied: StorageTree,
   tree: StorageTree,
   { root, query }: MirrorSearch,
@@ -46,7 +46,7 @@ export function divideBeside(
 }
 
 /** Searches the copy by `below` without the paths that differ, and walks those through the policy of the caller. */
-export async function searchBeside(
+export async function searchFork(
   parts: SearchParts,
   { query, walked }: MirrorSearch,
   below: DividedGrep["below"],
@@ -54,13 +54,13 @@ export async function searchBeside(
   if (parts.changed.length === 0) return below(query);
   return dividedGrep(parts, query, {
     below,
-    changes: async (request) => changesBeside(parts, walked, request),
+    changes: async (request) => walkChanged(parts, walked, request),
     read: (path) => walked.readBytes(path),
   });
 }
 
 /** Walks the paths that differ. A directory above them has only its ignore files and the entries that lead to them. */
-async function changesBeside(
+async function walkChanged(
   parts: SearchParts,
   walked: FsBackend,
   request: ChangedRequest,

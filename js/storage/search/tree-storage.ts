@@ -1,6 +1,6 @@
 /**
- * A storage at one moment: paths, entries and listings are answered from a tree in memory, contents by batches. A
- * search over it costs the round trip that made the tree, and those for contents.
+ * The state of a storage at one moment, which cannot be changed: paths, entries and listings are answered from a tree
+ * in memory, contents by batches. A search over it costs the round trip that read the tree, and those for contents.
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
@@ -12,8 +12,8 @@ import type { EntryPage, ListRequest, Storage } from "../storage.ts";
 import type { TreeContents } from "./contents.ts";
 import type { StorageTree } from "./tree.ts";
 
-/** The calls of a storage that a tree answers. Nothing can be changed. */
-export class Moment implements Pick<Storage, "readMany" | "list" | "commit"> {
+/** Answers the calls of a storage from a tree of its entries. A commit fails with READ_ONLY. */
+export class TreeStorage implements Pick<Storage, "readMany" | "list" | "commit"> {
   readonly tree: StorageTree;
   readonly contents: TreeContents;
 
