@@ -1,8 +1,11 @@
 // Measures the review page in Chromium: what a page that is open costs the agent, and how quickly the page shows what
 // waits and what runs. Each row has the fixed target of the design; the peers of the page are those targets.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { collectGarbage, median } from "../lib/measure.mjs";
 import { Skip } from "../lib/skip.mjs";
@@ -22,7 +25,7 @@ export async function* rows({ load }) {
   const browser = await chromium.launch({ executablePath, args });
   const modules = { ...(await load("index.node.js")), ...(await load("review/index.node.js")) };
   try {
-    yield* costRows(browser, modules);
+    yield* costRows(executablePath, modules);
     yield* eventRows(browser, modules);
     yield* waitingRows(browser, modules);
     yield* diffRows(browser, modules);
@@ -79,11 +82,28 @@ async function openPage(browser, { served }) {
   return page;
 }
 
+/** Opens the page in Chromium, both in processes of their own. Resolves when the page is live. */
+async function openPageElsewhere(link, executablePath) {
+  const script = fileURLToPath(new URL("../lib/open-page.mjs", import.meta.url));
+  const child = spawn(process.execPath, [script, link, executablePath], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const [first] = await Promise.race([once(child.stdout, "data"), ended]);
+  if (String(first) !== "open\n") throw new Error(`the page did not open: ${String(first)}`);
+  return {
+    async close() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
 /**
  * Measures the processor time of this process, which other programs change little, for the calls of an agent that reads,
  * searches and edits files on a disk.
  */
-async function* costRows(browser, modules) {
+async function* costRows(executablePath, modules) {
   const lines = Array.from({ length: 400 }, (_, index) => `line ${index} of a file that is read\n`);
   const folder = mkdtempSync(join(tmpdir(), "filewright-bench-review-"));
   const open = async (name, hub) => {
@@ -95,7 +115,7 @@ async function* costRows(browser, modules) {
   };
   const [unseenHub, seenHub] = [modules.reviewHub(), modules.reviewHub()];
   const [unseen, seen] = [await modules.serveReviewPage(unseenHub), await modules.serveReviewPage(seenHub)];
-  await openPage(browser, { served: seen });
+  const opened = await openPageElsewhere(seen.link(), executablePath);
   const sides = [await open("plain"), await open("unseen", unseenHub), await open("seen", seenHub)];
   let edits = 0;
   const work = async (ws) => {
@@ -143,6 +163,7 @@ async function* costRows(browser, modules) {
       note: `${(100 * (ratio - 1)).toFixed(1)} % more`,
     });
   }
+  await opened.close();
   for (const one of [unseenHub, seenHub, unseen, seen, ...sides]) await one.close();
   rmSync(folder, { recursive: true });
 }
