@@ -180,7 +180,7 @@ function applyPlan<Args extends object, Data, Todo>(
     signal: call.signal,
     records: held?.records,
     unrecorded: tool.unrecorded === true ? [] : undefined,
-    // What takes changes back leaves nothing new to review.
+    // An undo or a rewind leaves nothing new to review.
     unreviewed: isUnreviewed && undoes === undefined,
     undoes,
   };

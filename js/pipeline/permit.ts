@@ -72,7 +72,7 @@ export interface ApprovalFacts {
   readonly caller: { readonly agent?: string | undefined; readonly turn: string };
 }
 
-/** How a call that nothing denies is decided by a person. */
+/** The way in which a person decides about a call that nothing denies. */
 export interface PersonalDecision {
   /** The approver to ask before the call; undefined when it needs no approval. */
   readonly approver: Confirm | undefined;

@@ -1,4 +1,4 @@
-/** What a workspace allows, as data for the person who answers for its agents: roots, rules, and what decides. */
+/** Describes the policy of a workspace as data, for the person who reviews its agents. */
 import type { FollowSymlinks } from "../backends/policy.ts";
 import { displayPath } from "../backends/windows-paths.ts";
 import type { NamedSource } from "../policy/decide.ts";
@@ -25,11 +25,11 @@ export interface PolicySummary {
   readonly protect: boolean;
   /** `grant`: the content of secrets is read only with a grant of their own. */
   readonly secrets: "grant" | "allow";
-  /** Whether directories need a grant. */
+  /** `prompt`: calls outside the directories that are allowed ask for a grant. */
   readonly permissions: "off" | "prompt";
-  /** How a change of content that the agent has not read is handled. */
+  /** The treatment of a change of content that the agent has not read. */
   readonly guard: GuardLevel;
-  /** What decides about a change, in its order. */
+  /** The names of the options that decide about a change, in their order. */
   readonly decidedBy: readonly NamedSource[];
   /** The rules in their order, with the number of calls that each has decided about. */
   readonly rules: readonly RuleSummary[];

@@ -1,4 +1,4 @@
-/** The data of a review page without any look, for interfaces of your own. The wrappers for React and Vue are made of it. */
+/** A client of a review page without any interface, to build one of your own. The wrappers for React and Vue use it. */
 import type {
   ReviewAnswer,
   ReviewCall,
@@ -13,7 +13,7 @@ import type {
 import { applyEvent, EMPTY_STATE } from "./state.ts";
 import { type ResponseError, type ReviewTransport, serverTransport } from "./transport.ts";
 
-/** What is known of a hub now. */
+/** The data of a hub, as far as this connection knows it. */
 export interface ReviewView {
   /** `signed-out`: there is no login, or it has ended. `offline`: the data is that of the last connection. */
   readonly connection: "connecting" | "live" | "offline" | "signed-out";
@@ -30,7 +30,7 @@ export interface ReviewView {
   readonly events: readonly ReviewEvent[];
 }
 
-/** What an answer says besides its outcome. */
+/** The parts of an answer besides its outcome. */
 export type ReviewAnswerDetails = Pick<ReviewAnswer, "parts" | "reason">;
 
 /** The options of a rewind. */
@@ -43,7 +43,7 @@ export interface ReviewRewindOptions {
   readonly workspace?: string;
 }
 
-/** Everything that an interface can do. Each function rejects with an Error that says why it failed. */
+/** The actions of an interface. Each function rejects with an Error that says why it failed. */
 export interface ReviewActions {
   /** Answers a question, with the digest of the change that it shows. */
   answer(question: ReviewQuestion, outcome: ReviewOutcome, details?: ReviewAnswerDetails): Promise<void>;
@@ -55,7 +55,7 @@ export interface ReviewActions {
 
 /** A connection that keeps its view up to date. */
 export interface ReviewClient extends ReviewActions {
-  /** What is known now. Another object after each change. */
+  /** The present data. Each change replaces the object, so that two views can be compared by identity. */
   readonly view: ReviewView;
   /** Calls `listener` after each change. Returns a function that ends it. */
   subscribe(listener: () => void): () => void;

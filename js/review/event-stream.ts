@@ -7,11 +7,11 @@ type StreamedFeed = Pick<ReviewFeed, "run" | "eventsAfter" | "watch"> & { readon
 
 /** The number of bytes that a page may leave unread; with more, its stream ends, and it connects again. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** The interval in milliseconds of comments, by which both sides notice a connection that is gone. */
+/** The interval in milliseconds between comments, which show both sides whether the connection still works. */
 const COMMENT_INTERVAL_MS = 15_000;
 /**
  * The time in milliseconds for which the events of calls are gathered, so that many calls cost their agent few writes.
- * What waits for a person is sent at once.
+ * Events about questions are sent at once.
  */
 const GATHERING_MS = 100;
 /** The time in milliseconds after which a page connects again. */

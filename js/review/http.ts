@@ -60,7 +60,7 @@ export interface ReviewHandler {
   ticket(role?: ReviewRole, by?: string): string;
 }
 
-/** What a page shows: the hub of this process, or those of several. */
+/** Answers the requests that have passed the checks: from the hub of this process, or from those of several. */
 export interface ReviewTarget {
   /** The token of programs. */
   readonly token: string;

@@ -64,22 +64,23 @@ export const REVIEW_HUB_OPTIONS: Options<ReviewHubOptions> = options("ReviewHubO
 const checkOptions = optionChecker("reviewHub", REVIEW_HUB_OPTIONS);
 
 /**
- * How an answer ended. `wrong`: it is not one of those offered. `changed`: it is for another digest. `stale`: a file has
- * changed since the question was asked.
+ * The effect of an answer. `wrong`: the question does not offer it. `changed`: it is for another digest. `stale`: a
+ * file has changed since the question was asked. `repeated`: this person has already allowed it, and another one is
+ * needed. `unknown`: there is no such question. `settled`: the question was answered or withdrawn before.
  */
 export type AnswerEffect =
   | { readonly effect: "taken" | "wrong" | "changed" | "stale" | "repeated" | "unknown" }
   | { readonly effect: "settled"; readonly outcome: ReviewOutcome | "withdrawn"; readonly by?: string };
 
-/** The state of a review page, and the two sides that it connects: a workspace and the pages. */
+/** Connects workspaces, whose questions wait here, with the pages on which people answer them. */
 export interface ReviewHub extends Approver {
   /** The queue in which the questions wait. */
   readonly queue: ApprovalQueue;
   /** Shows the calls of a workspace on the page: an element of its option `observers`. */
   readonly observer: Observer;
   /**
-   * Returns how many calls there were, how many failed or were refused, and how long they took, for each agent and tool,
-   * as the observer has counted them. Nothing leaves this process.
+   * Returns the numbers of calls, failures and refusals and the durations of calls, for each agent and tool, as the
+   * observer has counted them. They are not sent to any other machine.
    */
   activity(view: ActivityView): Promise<ReviewActivity>;
   /** Names this run. The numbers of events begin again with each run. */
@@ -121,7 +122,7 @@ export interface ReviewHub extends Approver {
 /** The name that is shown for an answer without a name. */
 const UNNAMED = "somebody";
 
-/** A question with what is shown about it. */
+/** A question that waits, with the data that the page shows about it. */
 interface HeldQuestion {
   readonly pending: PendingApproval;
   readonly question: ReviewQuestion;

@@ -2,22 +2,22 @@
 import type { ReviewEvent, ReviewState, UnnumberedEvent } from "./protocol.ts";
 import { applyEvents, EMPTY_STATE } from "./state.ts";
 
-/** The number of events that are kept for pages that connect again. */
+/** The number of past events that the log holds for pages that connect again. */
 const MAX_KEPT_EVENTS = 10_000;
 
 /**
- * The number of events after which the state is brought up to date. Usually that is done when somebody reads it, so
- * that a call of an agent does not pay for it.
+ * The number of events after which the state is brought up to date. Usually a read of the state does that, so that it
+ * costs the call of an agent nothing.
  */
 const MAX_PENDING_EVENTS = 1000;
 
-/** What a page reads: the state, and the events that change it. */
+/** The state of a page, and the events that change it. */
 export interface ReviewFeed {
   /** Names this run. The numbers of events begin again with each run. */
   readonly run: string;
   /** Returns the state after the last event. */
   state(): ReviewState;
-  /** Returns the events after the one with this number; undefined when some of them are not kept any more. */
+  /** Returns the events after the one with this number; undefined when the log no longer holds all of them. */
   eventsAfter(seq: number): readonly ReviewEvent[] | undefined;
   /** Calls `listener` with each later event. Returns a function that ends it. A listener that throws is removed. */
   watch(listener: (event: ReviewEvent) => void): () => void;

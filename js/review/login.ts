@@ -41,7 +41,7 @@ export interface Logins {
   adopt(login: StoredLogin): void;
 }
 
-/** A login as another process keeps it, for when it serves the page next. */
+/** A login as other processes store it, so that it stays valid when one of them serves the page next. */
 export interface StoredLogin extends ReviewLogin {
   readonly cookie: string;
   /** In milliseconds since 1970. */
@@ -60,7 +60,7 @@ export const readLogin: (given: unknown) => LoginBody | undefined = optionReader
 
 /** The body of `POST /review/tickets`. */
 interface TicketRequest {
-  /** What the person may do. Default `manage`. */
+  /** The rights of the person. Default `manage`. */
   readonly role?: ReviewRole | undefined;
   /** The name under which the person answers. Default `reviewer`. */
   readonly by?: string | undefined;

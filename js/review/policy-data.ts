@@ -8,7 +8,7 @@ export interface ExplainedGate {
   readonly because?: string;
   /** The options that configure it. */
   readonly configured: string;
-  /** What changes the verdict. */
+  /** The change of the configuration that leads to another verdict, as a sentence. */
   readonly remedy?: string;
   /** The directories and secrets that can be granted. */
   readonly missing?: readonly { readonly dir: string; readonly access: "read" | "write" }[];
@@ -46,9 +46,9 @@ export interface ShownGrant {
 /** An approval that lasts beyond its call. */
 export interface ShownApproval {
   readonly id: string;
-  /** What it covers and until when, in words. */
+  /** The calls that it covers and its end, in words. */
   readonly label: string;
-  /** When it ends: `turn`, `session`, `kept` or a time. */
+  /** Its end: `turn`, `session`, `kept` or a time. */
   readonly until: string;
   /** Times in ISO 8601. */
   readonly granted_at: string;

@@ -38,7 +38,7 @@ export type ChangeSide = "before" | "after";
 /** A question that waits for an answer. */
 export type ReviewQuestion = {
   readonly id: string;
-  /** When it was asked, in milliseconds since 1970. */
+  /** The time of the question, in milliseconds since 1970. */
   readonly askedAt: number;
   /** The question in a few words. */
   readonly title: string;
@@ -84,7 +84,7 @@ export interface WiderOffer {
   readonly dir?: string;
   /** The ends that an answer may name; `time` for a time in ISO 8601. */
   readonly ends: readonly ("turn" | "time" | "session" | "kept")[];
-  /** When the end `session` comes, in words, such as `until this workspace is closed`. */
+  /** The meaning of the end `session` in words, such as `until this workspace is closed`. */
   readonly sessionEnd: string;
 }
 
@@ -186,7 +186,7 @@ export interface ReviewCall {
   readonly id: string;
   readonly tool: string;
   readonly agent?: string;
-  /** When it began, in milliseconds since 1970. */
+  /** The time of its beginning, in milliseconds since 1970. */
   readonly at: number;
   /** The absolute paths that its arguments named; empty while it runs. */
   readonly paths: readonly string[];

@@ -1,4 +1,4 @@
-/** Which failures of calls are refusals, about which a person can ask why. There is no other code here. */
+/** Tells refusals from other failures of calls: about a refusal, the page explains which gate has stopped the call. */
 
 /** The error codes of refusals by the policy, by rules, by grants, by hooks and by people. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set([

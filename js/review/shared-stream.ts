@@ -1,7 +1,7 @@
 /**
  * One stream of events for all tabs of a browser, which has few connections to a server. The tab that holds a lock of
  * the browser reads the stream, and passes each event on through a channel. When it is closed, the browser gives the
- * lock to another tab, which goes on after the last event that it has seen.
+ * lock to another tab, which continues after the last event that it has seen.
  */
 import type { ReviewEvent } from "./protocol.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { ReviewCall, ReviewEvent, ReviewQuestion, ReviewState, SettledQuestion } from "./protocol.ts";
 
-/** The number of settled questions and of calls that are kept. */
+/** The number of settled questions, and of calls, that the state holds. */
 const MAX_SETTLED = 200;
 const MAX_CALLS = 200;
 

@@ -39,7 +39,7 @@ export interface ServeOptions {
   readonly ask: boolean;
   /** The port of the review page on which each change waits for an answer; undefined for no page. */
   readonly review?: number | undefined;
-  /** How long a call waits for the page before it is parked, in milliseconds. Default 45,000. */
+  /** The time in milliseconds for which a call waits for the page before it is parked. Default 45,000. */
   readonly reviewWaitMs?: number | undefined;
   /** The time in milliseconds for which running calls may continue after the server has begun to shut down. */
   readonly graceMs: number;

@@ -1,4 +1,4 @@
-/** Notifies the observers of what a host takes back, as of a call. */
+/** Notifies the observers of an undo by the host, as of a call of an agent. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { newCallId } from "../../journal/index.ts";
 import { type ObservedCall, runObserved } from "../observe.ts";
@@ -9,11 +9,11 @@ import type { Session } from "../session.ts";
 export interface ObservedUndo {
   /** The id of the undo in the history. */
   readonly callId: string;
-  /** What the observers are told about it. */
+  /** The data that the observers get about it. */
   readonly trace: ObservedCall;
 }
 
-/** Runs an undo and notifies the observers of it as of a call of `undo`. Throws what the undo throws. */
+/** Runs an undo and notifies the observers of it as of a call of the tool `undo`. Throws every error of the undo. */
 export async function runObservedUndo<T>(
   session: Session,
   { undone, by }: { readonly undone: string; readonly by: string | undefined },

@@ -3,11 +3,11 @@
 /** The names of rows that stand for several agents or tools. */
 export const ACTIVITY_NAMES = { every: "*", others: "others" } as const;
 
-/** Which counts are asked for. */
+/** Selects the counts of the screen "Activity": the time that they cover, and what each row stands for. */
 export interface ActivityView {
   /** `run`: since the page was opened. `hour`: the last hour, in steps of five minutes. */
   readonly over: "run" | "hour";
-  /** What each row is about: an agent, a tool, or a tool of an agent. */
+  /** Each row counts the calls of an agent, of a tool, or of an agent with a tool. */
   readonly by: "agent" | "tool" | "both";
 }
 
@@ -24,7 +24,7 @@ export interface ActivityRow {
   readonly refusals: number;
   /** The number of calls that succeeded with a tool that changes files. */
   readonly changes: number;
-  /** The number of changes that are undone now, by whomever. Changes that a rewind took back are not counted. */
+  /** The number of changes that an agent or a person has undone. Changes that a rewind undid are not counted. */
   readonly undone: number;
   /** The length of all answers, in UTF-16 units. */
   readonly chars: number;

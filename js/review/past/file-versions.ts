@@ -8,7 +8,7 @@ import { changesOfPastCall, type PastChange } from "./past-changes.ts";
 
 /** The version of a file that is there now. */
 const NOW = "now";
-/** What precedes the id of a call in the version that the call found. */
+/** The prefix before the id of a call that names the version which the call found. */
 const BEFORE = "before:";
 
 /** A content: null for no file, undefined when it is not known. */

@@ -34,7 +34,7 @@ export interface PastCalls {
   readonly entries: readonly PastCall[];
   /** The newest first. */
   readonly marks: readonly PastMark[];
-  /** The ids of the calls that were made without a question and that nobody has kept. */
+  /** The ids of the unreviewed calls: they were made without a question, and no person has reviewed them yet. */
   readonly unreviewed: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export interface PastCounts {
 /** A part of the rows of several changes: the answer of `GET history/ID/rows` and similar requests. */
 export interface RowsPage {
   readonly pages: readonly ChangeRows[];
-  /** Where the next part begins; absent for the last one. */
+  /** The place at which the next part begins; absent for the last one. */
   readonly next?: { readonly change: number; readonly from: number };
 }
 
@@ -110,7 +110,7 @@ export interface UndoAnswer {
   readonly paths: readonly string[];
 }
 
-/** What an undo that is refused says, besides its error. */
+/** The data of an undo that is refused, besides its error. */
 export interface UndoConflict {
   /** The later calls that changed the same paths, the newest first. */
   readonly later: readonly PastCall[];

@@ -17,11 +17,11 @@ export interface RowsRange {
   readonly last?: number | undefined;
 }
 
-/** The number of calls of one workspace whose changes are kept, with their contents. */
+/** The number of calls of one workspace whose changes are cached, with their contents. */
 const MAX_KEPT_CALLS = 3;
 const keptCalls = new WeakMap<Workspace, Map<string, Promise<readonly HistoryChange[]>>>();
 
-/** Returns what a call changed. Those of the last calls are kept, because their rows are read in several requests. */
+/** Returns the changes of a call. Those of the last calls are cached: a page reads their rows in several requests. */
 export function changesOfPastCall(ws: Workspace, callId: string): Promise<readonly HistoryChange[]> {
   const kept = keptCalls.get(ws) ?? new Map<string, Promise<readonly HistoryChange[]>>();
   keptCalls.set(ws, kept);

@@ -34,7 +34,7 @@ export const REWIND_ROUTES: readonly ReviewRoute[] = [
   { method: "GET", path: /^files\/compare$/u, role: "watch", run: compare },
 ];
 
-/** The number of previews that are kept for one workspace, with the contents that they show. */
+/** The number of previews that are cached for one workspace, with the contents that they show. */
 const MAX_KEPT_PREVIEWS = 4;
 const keptPreviews = new WeakMap<Workspace, Map<string, Rewound>>();
 

@@ -28,9 +28,9 @@ export interface RelayedEvent {
 }
 
 /**
- * Returns an event without its number, which is that of its own process; undefined for what is none. The members of
- * questions and calls are not checked further: both processes have the same version and the same owner, and the page
- * shows every text as text.
+ * Returns an event without its number, which is that of its own process; undefined for data that is no event. The
+ * members of questions and calls are not checked further: both processes have the same version and the same owner, and
+ * the page shows every text as text.
  */
 export function readRelayedEvent(given: unknown): RelayedEvent | undefined {
   if (!isObject(given)) return undefined;

@@ -30,8 +30,8 @@ export interface PeerSocket {
 }
 
 /**
- * Accepts processes at a socket. One that is there is replaced, so the caller must know that nobody serves it. Rejects
- * when the socket cannot be made.
+ * Accepts processes at a socket. A socket that exists is replaced, so the caller must know that no process serves it.
+ * Rejects when the socket cannot be made.
  */
 export async function acceptPeers(
   path: string,

@@ -21,7 +21,7 @@ import { acceptPeers, type PeerSocket } from "./host.node.ts";
 import { joinPage } from "./peer.node.ts";
 import { eventsOfSnapshot, makeSharedReview } from "./shared.ts";
 
-/** Where the questions of this process are shown now. */
+/** The page on which the questions of this process are shown now. */
 export type PagePlace =
   /** On the page of another process. */
   | { readonly kind: "joined"; readonly url: string }
@@ -54,13 +54,13 @@ export interface SharedPage {
   close(): Promise<void>;
 }
 
-/** How long a process waits for the page of another process whose port is in use, in milliseconds. */
+/** The time in milliseconds for which a process waits for the page of another process that uses the port. */
 const MAX_PORT_WAIT_MS = 5000;
 /** The interval of its attempts in milliseconds. */
 const RETRY_MS = 50;
 const HOST = "127.0.0.1";
 
-/** Shows the questions of a hub on the page of all processes, and serves the page when nobody else does. */
+/** Shows the questions of a hub on the page of all processes, and serves the page when no other process does. */
 export function openSharedPage(
   hub: ReviewHub,
   { port, token, onPlace, onFailure }: SharedPageOptions,

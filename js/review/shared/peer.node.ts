@@ -20,7 +20,7 @@ const PASSED_HEADERS: readonly string[] = [
   "retry-after",
 ];
 
-/** What a process brings to a page. */
+/** The data with which a process joins a page. */
 export interface PeerOptions {
   /** Answers the requests of the page. */
   readonly target: ReviewTarget;
@@ -30,7 +30,7 @@ export interface PeerOptions {
   readonly onLogin: (login: StoredLogin) => void;
 }
 
-/** How an attempt to join ended. `refused` says why the page does not take this process. */
+/** The end of an attempt to join. `refused` says why the page does not take this process. */
 export type JoinAttempt =
   | { readonly result: "absent" }
   | { readonly result: "refused"; readonly why: string }

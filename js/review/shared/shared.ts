@@ -30,7 +30,7 @@ export interface SharedReview extends ReviewTarget {
   close(): void;
 }
 
-/** What is known about a source. */
+/** The last data that a process has sent about itself. */
 interface SourceFacts {
   subject: string;
   /** Its workspaces: the names on the page, and its own. */

@@ -79,7 +79,7 @@ export const ANSWERS: Readonly<Record<string, object>> = {
   "approvals/q1/changes/0/content": EDITED_CONTENT,
 };
 
-/** What a person does in a state before it is looked at: fills a field with a text, or clicks what a selector names. */
+/** The steps of a person that lead to a state: they fill a field with a text, or click the element of a selector. */
 export const STEPS: Readonly<Record<string, readonly (readonly [selector: string, text?: string])[]>> = {
   ...SEARCH_STEPS,
   ...ACTIVITY_STEPS,
@@ -87,7 +87,7 @@ export const STEPS: Readonly<Record<string, readonly (readonly [selector: string
   ...WIDER_STEPS,
 };
 
-/** Whether the browser shows notifications, by state; `off` for the others. */
+/** The permission for notifications, by state; `off` for the others. */
 export const NOTIFY_STATES: Readonly<Record<string, NotifyState>> = {
   "keys-notified": "on",
   "keys-not-notified": "refused",

@@ -23,18 +23,18 @@ export interface DiffChoice {
 interface RowProps {
   readonly row: DiffRow;
   readonly number: number;
-  /** How much of its part is left out. */
+  /** The share of its part that is left out; undefined for a file without parts. */
   readonly left: "none" | "part" | "all" | undefined;
   readonly isOut: boolean;
   readonly isMarked: boolean;
   /** True for a row of the hunk whose lines are chosen. */
   readonly canChooseLine: boolean;
-  /** How its hunk differs from what was seen before. */
+  /** The difference of its hunk from the one that the person has seen before. */
   readonly news: HunkNews | undefined;
   readonly view: DiffChoice;
 }
 
-/** The sign of a row, and the word for whoever hears the page. */
+/** The sign of a row, and the word that screen readers say in its place. */
 const SIGNS = { added: ["+", "added: "], removed: ["−", "removed: "], same: [" ", ""] } as const;
 
 const NEWS_WORDS: Readonly<Record<HunkNews, string>> = {

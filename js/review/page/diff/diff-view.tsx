@@ -20,7 +20,7 @@ interface DiffViewProps extends DiffChoice {
   readonly pages: readonly ChangeRows[];
   /** The hunks that differ from what was seen before, by their keys. */
   readonly news?: ReadonlyMap<string, HunkNews> | undefined;
-  /** What is not chosen. */
+  /** The parts that are not chosen. */
   readonly leftOut: LeftOutParts | undefined;
   /** The number of the marked hunk. */
   readonly hunk: number;
@@ -49,7 +49,7 @@ export function DiffView(props: DiffViewProps): JSX.Element {
     drawnHeight.current = rowHeight;
   }, [rowHeight]);
 
-  // What is marked is scrolled to when a key has marked something else.
+  // When a key has marked another row, that row is scrolled into view.
   useLayoutEffect(() => {
     const [element, head] = [list.current, diff.hunkRows[hunk]];
     if (isFirst.current || element === null || head === undefined) {

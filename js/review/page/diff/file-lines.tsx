@@ -11,7 +11,7 @@ import { MAX_LIST_ROWS, positionOfRow, ROW_HEIGHT, visibleRows } from "./virtual
 interface FileLineListProps {
   /** The pages that have arrived, in their order. */
   readonly pages: readonly FileLines[];
-  /** Who wrote the lines; undefined while it is not known. */
+  /** The authors of the lines; undefined until they are loaded. */
   readonly origins: readonly BlamedLines[] | undefined;
   /** The marked line, from 1. */
   readonly line: number | undefined;

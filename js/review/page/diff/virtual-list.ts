@@ -1,4 +1,4 @@
-/** Which rows of a long list are drawn: those that can be seen, and a few around them. */
+/** Selects the rows of a long list that are drawn: those that can be seen, and a few around them. */
 
 /** The height of every row in CSS pixels. `review.css` has both heights too. */
 export const ROW_HEIGHT = 20;

@@ -1,4 +1,4 @@
-/** What all elements share: a shadow root with the style of the page. */
+/** The base of all elements: a shadow root with the style of the page. */
 import { rules } from "elements-style";
 
 /** `HTMLElement`; where there is no DOM, a class that can be extended, so that a server can import the elements. */

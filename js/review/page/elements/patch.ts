@@ -3,7 +3,7 @@ import type { ChangeRows, ChangeSummary, PackedHunk } from "../../protocol.ts";
 
 const HUNK_HEAD = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u;
 
-/** The name that stands for a file that does not exist. */
+/** The name of a file that does not exist. */
 const NO_FILE = "/dev/null";
 
 /** Returns the rows of each file of a patch. Lines that belong to no hunk are left out. */

@@ -64,7 +64,7 @@ abstract class SessionElement extends BaseElement {
   /** Called after each change of the state, while there is a session. */
   protected changed(_effects: PageEffects): void {}
 
-  /** Returns the transport to `src`. It is kept, because it has used up the ticket in the address. */
+  /** Returns the transport to `src`. It is created once, because it uses up the ticket in the address. */
   #ofServer(): ReviewTransport | undefined {
     const { src } = this;
     if (src === "") return undefined;

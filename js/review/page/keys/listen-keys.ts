@@ -1,4 +1,4 @@
-/** Connects the keys of a keyboard with the page. */
+/** Runs the effects of keys that are pressed. */
 import type { Cell } from "../state/cell.ts";
 import { effectOfKey } from "./keys.ts";
 import type { PageEffects } from "../screens/props.ts";
@@ -15,7 +15,7 @@ export function listenToKeys(
     const event = given as KeyboardEvent;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     const at = event.target as HTMLElement;
-    // What is typed into a field, and what a button or a box does with its own keys, is left to it.
+    // Fields need every key that is typed into them; buttons and check boxes need the space bar.
     if (at.matches("input[type=text], input[type=datetime-local], textarea, select")) return;
     if (event.key === " " && at.matches("button, input, summary, a")) return;
     const done = effectOfKey(state.value, event.key, performance.now());

@@ -1,7 +1,7 @@
-/** What notifications say, and whether the browser shows them: without a browser. */
+/** The text of notifications and the states of their permission: functions of data, for the page and its tests. */
 import type { ReviewQuestion } from "../../protocol.ts";
 
-/** `off`: nobody has asked the browser for them. `refused`: the browser does not show them. */
+/** The permission for notifications. `off`: the page has not asked for it. `refused`: the browser shows none. */
 export type NotifyState = "off" | "on" | "refused";
 
 /** Returns the text of a notification; undefined where none of the questions has come since `known`. */

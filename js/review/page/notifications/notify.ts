@@ -6,7 +6,7 @@ import type { Cell } from "../state/cell.ts";
 import { noticeOf, type NotifyState } from "./notification.ts";
 import type { PageState } from "../state/store.ts";
 
-/** What the page can do about notifications. */
+/** The permission of this browser for notifications. */
 export interface Notifier {
   state(): NotifyState;
   /** Asks the person for the permission of the browser. Resolves with the new state. */
@@ -23,7 +23,7 @@ export function notifyOfQuestions(page: Cell<PageState>): Notifier | undefined {
   let known: ReadonlySet<string> | undefined;
   page.watch(({ connection, review }) => {
     if (connection !== "live") return;
-    // What waits when the page is opened is no news.
+    // The questions that wait when the page is opened are not announced.
     const text = known === undefined ? undefined : noticeOf(known, review.waiting);
     known = new Set(review.waiting.map(({ id }) => id));
     if (text === undefined || !document.hidden || state() !== "on") return;

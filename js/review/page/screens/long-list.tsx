@@ -6,7 +6,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 const ENTRIES_PER_STEP = 40;
 /** The height in CSS pixels that an entry has until it is drawn, about that of a card. */
 const ENTRY_HEIGHT = 60;
-/** How near the end of the drawn entries may come to what can be seen, in CSS pixels, before more are drawn. */
+/** The distance in CSS pixels between the visible part and the end of the drawn entries at which more are drawn. */
 const NEAR = "600px";
 
 /** The properties of {@link LongList}. */

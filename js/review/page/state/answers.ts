@@ -1,4 +1,4 @@
-/** What can be answered to the chosen question now, and why something cannot: functions of the state of the page. */
+/** Finds out which answers the chosen question can get now, and the reasons why it cannot get the others. */
 import { choiceCounts, chosenQuestion, stopsOfChosen } from "./choice.ts";
 import { jointAnswersOf } from "../../questions/joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";

@@ -1,6 +1,7 @@
 /**
- * What a person chooses of a change: whole changes, hunks, and lines of hunks. Everything is chosen at first, so only
- * what is left out is kept: under `CHANGE` for a change that is made as one, under `CHANGE:HUNK` for a hunk.
+ * The choice of the parts of a change that are allowed: whole changes, hunks, and lines of hunks. Everything is chosen
+ * at first, so the state holds the parts that are left out: under `CHANGE` for a change that is made as one, under
+ * `CHANGE:HUNK` for a hunk.
  */
 import type { ChangeRows, ChosenHunks, ReviewQuestion, ReviewRole, ReviewState } from "../../protocol.ts";
 
@@ -14,7 +15,7 @@ export interface LoadedRows {
   readonly failure?: string;
 }
 
-/** What is left out of a hunk: all of it, or the lines with these numbers in the hunk. */
+/** The part of a hunk that is left out: all of it, or the lines with these numbers in the hunk. */
 export type LeftOut = "all" | ReadonlySet<number>;
 
 /** Everything that is left out of a question. */
@@ -49,7 +50,7 @@ interface ChoiceState {
   /** The id of the chosen question. */
   readonly chosen: string | undefined;
   readonly rows: ReadonlyMap<string, LoadedRows>;
-  /** What is not chosen, by question. */
+  /** The parts that are not chosen, by question. */
   readonly leftOut: ReadonlyMap<string, LeftOutParts>;
   /** The number of the marked hunk. */
   readonly hunk: number;
@@ -88,7 +89,7 @@ function partsOf(pages: readonly ChangeRows[] | undefined): readonly Part[] {
   return [...parts.values()];
 }
 
-/** How much is chosen. */
+/** The numbers of parts that are chosen. */
 export interface ChoiceCounts {
   /** The number of parts of which everything is chosen. */
   readonly chosen: number;

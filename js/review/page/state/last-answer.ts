@@ -1,4 +1,4 @@
-/** What this person answered last, for the key that puts it back. */
+/** Finds the last answer of this person, for the key that puts it back. */
 import type { ReviewQuestion, ReviewState, SettledQuestion } from "../../protocol.ts";
 
 /** Returns the last question that was allowed or refused in the name of this login. */

@@ -1,7 +1,7 @@
-/** Compares a change that was planned again with what a person saw before: which hunks are new. */
+/** Finds the hunks of a change that was planned again which the person has not seen before. */
 import type { ChangeRows } from "../../protocol.ts";
 
-/** How a hunk differs from what was seen: it was not there, or only the lines around it were others. */
+/** The difference of a hunk from the seen ones. `new`: it was not there. `around`: only the lines around it differ. */
 export type HunkNews = "new" | "around";
 
 /** The differences of a change from what was seen before. */

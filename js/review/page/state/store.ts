@@ -60,20 +60,20 @@ export interface PageState {
   readonly screen: Screen;
   /** The call that the screen "Policy" explains. */
   readonly asked: AskedCall | undefined;
-  /** What the timeline shows. It stays while another screen is open. */
+  /** The view of the timeline. It stays while another screen is open. */
   readonly timeline: TimelineView;
   /** True after the key `g`, which another key follows that names a screen. */
   readonly isGoing: boolean;
   /** The id of the chosen question, which waits or is settled. */
   readonly chosen: string | undefined;
-  /** When the chosen question appeared, in milliseconds of the page's clock. */
+  /** The time at which the chosen question appeared, in milliseconds of the page's clock. */
   readonly chosenAt: number;
   /** True when the chosen question was the last one and is answered: the next one that is asked is chosen. */
   readonly goesOn: boolean;
   readonly rows: ReadonlyMap<string, LoadedRows>;
-  /** What is not chosen, by question. Everything else is chosen. */
+  /** The parts that are not chosen, by question. Everything else is chosen. */
   readonly leftOut: ReadonlyMap<string, LeftOutParts>;
-  /** What was seen of the question that a question replaces, by the id of the new one. */
+  /** The rows that a person has seen of a question which was planned again, by the id of the new question. */
   readonly seen: ReadonlyMap<string, readonly ChangeRows[]>;
   /** The number of the marked hunk among all of the chosen question. */
   readonly hunk: number;
@@ -295,7 +295,7 @@ function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number)
   const refusal = outcome === "refuse" ? { id, reason: state.reason.trim() } : state.refusal;
   const done = { ...state, sending: undefined, dialog: undefined, reason: "", refusal };
   const stays = outcome === "look_again" || state.chosen !== id || next === undefined;
-  // Where nothing else waits, the page goes on with what is asked next.
+  // When no other question waits, the next one that is asked is chosen.
   const goesOn = state.chosen === id && next === undefined;
   const moved = stays ? { ...done, goesOn } : choose(done as PageState, next.id, now);
   return { ...moved, notice: { text: `${OUTCOME_WORDS[outcome]}: ${title ?? id}`, isFailure: false } };

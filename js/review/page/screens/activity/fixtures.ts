@@ -69,7 +69,7 @@ export const ACTIVITY_ANSWERS: Readonly<Record<string, object>> = {
   "activity-empty:activity?over=run&by=both": { ...FULL, rows: [], total: { ...FULL.total, calls: 0 } },
 };
 
-/** What a person does in these states before they are looked at. */
+/** The steps of a person that lead to these states. */
 export const ACTIVITY_STEPS: Readonly<Record<string, readonly (readonly [selector: string])[]>> = {
   activity: [["tfoot"], [".audit-log input"]],
   "activity-empty": [[".none"], [".audit-log .none"]],

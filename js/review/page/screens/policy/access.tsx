@@ -1,4 +1,4 @@
-/** What the host allows: roots, denied globs, and the rules in their order. */
+/** Draws the access that the host allows: roots, denied globs, and the rules in their order. */
 import type { ComponentChildren, JSX } from "preact";
 import { SafeText } from "../../diff/text.tsx";
 import type { ShownPolicy } from "../../../policy-data.ts";

@@ -1,4 +1,4 @@
-/** What people allowed: granted directories and lasting approvals, each with a way to revoke it. */
+/** Draws the lasting answers of people: granted directories and approvals, each with a button that revokes it. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
@@ -61,7 +61,7 @@ interface NewGrantProps extends Pick<ScreenProps, "effects"> {
   onChange(): void;
 }
 
-/** Draws the form for a directory that nobody has asked about. */
+/** Draws the form that grants a directory before an agent asks for it. */
 function NewGrantForm({ effects, why, onChange }: NewGrantProps): JSX.Element {
   const [dir, setDir] = useState("");
   const [access, setAccess] = useState<"read" | "write">("read");
@@ -167,7 +167,7 @@ interface EntryProps extends AllowedProps {
     readonly body: object;
     /** The title of the dialog, and the name of the button. */
     readonly label: string;
-    /** What happens then. */
+    /** The consequence, as a sentence. */
     readonly effect: string;
   };
   readonly children: ComponentChildren;

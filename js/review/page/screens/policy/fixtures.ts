@@ -34,7 +34,7 @@ function stoppedAt(tool: string, path: string, stop: Partial<ExplainedGate>): Ex
   };
 }
 
-/** What each gate says when it stops a call. */
+/** The answer of each gate when it stops a call. */
 const STOPS: readonly (readonly [tool: string, path: string, stop: Partial<ExplainedGate>])[] = [
   [
     "write_file",
@@ -215,7 +215,7 @@ export const POLICY_ANSWERS: Readonly<Record<string, object>> = {
   ),
 };
 
-/** What a person does in these states before they are looked at. */
+/** The steps of a person that lead to these states. */
 export const POLICY_STEPS: Readonly<Record<string, readonly (readonly [selector: string])[]>> = {
   ...Object.fromEntries(STOPS.map(([, , { gate }]) => [`why-${gate}`, [[".gate.stops"]]])),
   policy: [[".table-frame"]],

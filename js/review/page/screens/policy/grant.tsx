@@ -6,7 +6,7 @@ import type { NewGrant } from "../../../policy-data.ts";
 import type { ScreenProps } from "../props.ts";
 import { ConfirmDialog } from "./confirm.tsx";
 
-/** How long a grant lasts, in minutes; 0 until it is revoked. The first one is chosen. */
+/** The durations of a grant in minutes; 0 for one that lasts until it is revoked. The first one is preselected. */
 const DURATIONS: readonly (readonly [minutes: number, label: string])[] = [
   [60, "for one hour"],
   [8 * 60, "for eight hours"],

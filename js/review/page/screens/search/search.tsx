@@ -1,4 +1,4 @@
-/** The screen "Search": contents and names below the roots, and the chosen file beside them. */
+/** Draws the screen "Search": it finds texts and names below the roots, and shows the chosen file. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";

@@ -1,4 +1,4 @@
-/** What happened to something that a person wanted to put back. */
+/** Draws the bars that tell a person whether a change was put back. */
 import type { JSX } from "preact";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageEffects } from "../props.ts";

@@ -14,7 +14,7 @@ interface KeepDialogProps {
   show(change: Partial<TimelineView>): void;
 }
 
-/** Draws the dialog. What is listed when it is opened is what is kept. */
+/** Draws the dialog. It keeps the calls that it lists: those that were there when it was opened. */
 export function KeepDialog({ calls, effects, show }: KeepDialogProps): JSX.Element {
   const [listed] = useState(calls);
   const close = (): void => show({ dialog: undefined });

@@ -55,7 +55,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
       const chosen = await preview();
       if (allOf.current !== agent) all.current = undefined;
       allOf.current = agent;
-      // What is not chosen stays in the list.
+      // A path that is not chosen stays in the list, so that it can be chosen again.
       all.current ??= chosen;
       if (!isCurrent) return;
       setPreviews({ all: all.current, chosen, key });

@@ -1,7 +1,7 @@
 /** The keys of the timeline. */
 import { useEffect, useRef } from "preact/hooks";
 
-/** What keys do, by their names. */
+/** The effects of keys, by their names. */
 export type TimelineKeys = Readonly<Partial<Record<string, () => unknown>>>;
 
 /** Runs the function of a key that is pressed outside of fields, and that the page has not used itself. */

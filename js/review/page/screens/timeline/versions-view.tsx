@@ -22,7 +22,7 @@ export function VersionsView({ file, past, state, effects, show }: VersionsViewP
   const { before, after } = comparedVersions(versions, file);
   const query = `path=${encodeURIComponent(path)}&before=${encodeURIComponent(before ?? "")}&after=${encodeURIComponent(after ?? "")}`;
   const isSame = before === after;
-  // What is there now may be another content after each change.
+  // Each change of the history may have changed the present content of the file.
   const moment = before === NOW || after === NOW ? `&moment=${state.review.history}` : "";
   const rows = useRows(
     effects,

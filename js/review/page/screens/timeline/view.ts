@@ -1,4 +1,4 @@
-/** What the timeline shows, and the rows of its list: pure functions of data. */
+/** The view of the timeline and the rows of its list, computed from the data without a browser. */
 import type { PastCall, PastCalls, PastMark } from "../../../past/history-protocol.ts";
 
 /** A place of the history to which a rewind is previewed. */
@@ -35,7 +35,7 @@ export interface PutBackFailure {
   readonly later: readonly PastCall[];
 }
 
-/** What the timeline shows. */
+/** The view of the timeline: its filters, the chosen row, and the open dialog. */
 export interface TimelineView {
   /** The key of the chosen row; undefined for the newest one. */
   readonly chosen: string | undefined;
@@ -43,7 +43,7 @@ export interface TimelineView {
   readonly agent: string | undefined;
   /** A part of the paths of the listed calls; empty for all. */
   readonly path: string;
-  /** True to list only calls that nobody has kept yet. */
+  /** True to list only unreviewed calls. */
   readonly isUnreviewed: boolean;
   /** The number of the marked hunk. */
   readonly hunk: number;
@@ -71,7 +71,7 @@ export const FIRST_TIMELINE: TimelineView = {
   failure: undefined,
 };
 
-/** What is not open any more when another row is chosen. */
+/** The change of the view that closes everything about a row when another one is chosen. */
 export const NOTHING_OPEN: Partial<TimelineView> = {
   hunk: 0,
   rewind: undefined,
@@ -86,7 +86,7 @@ export interface CallRow {
   readonly entry: PastCall;
   /** True when a later undo has taken it back. */
   readonly isPutBack: boolean;
-  /** True when it was made without a question and nobody has kept it. */
+  /** True when it was made without a question and no person has reviewed it yet. */
   readonly isUnreviewed: boolean;
   /** The tool of the call that this one undid, if that is still in the history. */
   readonly undone?: string | undefined;
@@ -134,7 +134,7 @@ function keyOfCall({ callId, unrecorded }: PastCall): string {
   return unrecorded === true ? `unrecorded:${callId}` : callId;
 }
 
-/** Returns the calls that a later undo has taken back, unless that undo was taken back itself. */
+/** Returns the calls that a later call has undone, unless that undo was undone itself. */
 export function undoneCalls(entries: readonly PastCall[]): ReadonlySet<string> {
   const undone = new Set<string>();
   for (const { callId, undoOf } of entries)
@@ -187,7 +187,7 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Returns the listed calls that nobody has kept yet. */
+/** Returns the listed calls that are unreviewed. */
 export function unreviewedCalls(rows: readonly TimelineRow[]): readonly PastCall[] {
   return rows.flatMap((row) => ("entry" in row && row.isUnreviewed ? [row.entry] : []));
 }

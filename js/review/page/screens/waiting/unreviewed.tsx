@@ -1,4 +1,4 @@
-/** The calls that were made without a question and that nobody has kept, beside the questions that wait. */
+/** Draws the list of unreviewed calls: they were made without a question, and no person has reviewed them yet. */
 import type { JSX } from "preact";
 import type { UnreviewedCalls } from "../../../past/history-protocol.ts";
 import { SafeText } from "../../diff/text.tsx";

@@ -20,7 +20,7 @@ export function proposedState(ready: PageState): PageState {
   return { ...ready, review: { ...ready.review, settled } };
 }
 
-/** What is waited for before the state is looked at. */
+/** The elements that must be there before a picture of the state is made. */
 export const WIDER_STEPS: Readonly<Record<string, readonly (readonly [selector: string])[]>> = {
   proposed: [[".proposed-text"]],
 };

@@ -1,4 +1,4 @@
-/** Whether a question can get a wider answer, and why not. */
+/** Finds out whether a question can get a wider answer, and the reason why it cannot. */
 import type { ReviewQuestion } from "../../../protocol.ts";
 import { isAllChosen, whyNotAllowed } from "../../state/answers.ts";
 import { chosenQuestion } from "../../state/choice.ts";
