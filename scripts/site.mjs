@@ -3,45 +3,17 @@
 //
 //   npm run site              writes .cache/site
 //   npm run site -- FOLDER    writes another folder
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
 import { buildTypeScript } from "./build.mjs";
 import { npmProgram, root, runAndWait, runScript } from "./lib/run.mjs";
+import { EXAMPLE_DOCUMENTS, withExamples } from "./site/examples.mjs";
+import { buildPlayground } from "./site/playground.mjs";
 
 /** The guides and reference pages, in the order of the navigation. */
 const DOCUMENTS = ["docs/guides/*.md", "docs/reference/*.md", "docs/mcp.md", "docs/terminal.md"];
-
-/**
- * Writes the playground into a folder: the page, and the package bundled for browsers with its WebAssembly module.
- *
- * @param {string} folder
- */
-export async function buildPlayground(folder) {
-  mkdirSync(folder, { recursive: true });
-  await build({
-    absWorkingDir: root,
-    entryPoints: ["docs/site/playground/playground.js"],
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    minify: true,
-    platform: "browser",
-    format: "esm",
-    target: "es2023",
-    charset: "utf8",
-    legalComments: "none",
-    logLevel: "warning",
-    // Optional packages, which a page loads only where they are.
-    external: ["sharp", "unpdf", "yaml", "@opentelemetry/api"],
-  });
-  for (const name of ["index.html", "playground.css"])
-    copyFileSync(join(root, "docs/site/playground", name), join(folder, name));
-  copyFileSync(join(root, "js/review/page/icon.svg"), join(folder, "icon.svg"));
-  copyFileSync(join(root, "dist/wasm/filewright_bg.wasm"), join(folder, "filewright_bg.wasm"));
-}
 
 /** Folders of the repository that pages link to. They have no page, so their links lead to the repository. */
 const FOLDERS = {
@@ -51,19 +23,56 @@ const FOLDERS = {
 };
 const REPOSITORY = "https://github.com/filewright/filewright/tree/main";
 
+/** The one script that typedoc writes into its pages. As a file it runs under a policy without inline scripts. */
+const INLINE_SCRIPT = /<script>(document\.documentElement\.dataset\.theme[^<]*)<\/script>/u;
+const THEME_FILE = "assets/theme.js";
+
+/** The style that a script of typedoc adds to its pages, and one that runs under a policy without inline styles. */
+const ADDED_STYLE = 'document.head.appendChild(document.createElement("style"))';
+const ADOPTED_STYLE = `(()=>{const sheet=new CSSStyleSheet;document.adoptedStyleSheets.push(sheet);let rules="";\
+return{dataset:{},get innerHTML(){return rules},set innerHTML(text){rules=text;sheet.replaceSync(text)}}})()`;
+
+/** Makes what typedoc has written run under a strict Content Security Policy. */
+function makeStrict(folder) {
+  const [, themeScript] = INLINE_SCRIPT.exec(readFileSync(join(folder, "index.html"), "utf8")) ?? [];
+  const mainFile = join(folder, "assets/main.js");
+  const main = readFileSync(mainFile, "utf8");
+  if (themeScript === undefined || !main.includes(ADDED_STYLE))
+    throw new Error("typedoc writes other scripts into its pages than it did");
+  writeFileSync(join(folder, THEME_FILE), `${themeScript}\n`);
+  writeFileSync(
+    mainFile,
+    main.replace(ADDED_STYLE, () => ADOPTED_STYLE),
+  );
+}
+
+/** The documents with examples, by the name of their page. */
+const DOCUMENT_BY_PAGE = new Map(
+  EXAMPLE_DOCUMENTS.map((path) => [
+    path === "README.md" ? "index.html" : path.replace(/^docs\/(\w+)\/(.*)\.md$/u, "documents/$1_$2.html"),
+    path,
+  ]),
+);
+
 /**
- * Returns a page of typedoc with a link to the playground, and without links to folders.
+ * Returns a page of typedoc with links to the guides and the playground and with its examples, and without links to
+ * folders and inline scripts.
  *
  * @param {string} html
+ * @param {string} name of the page in the site, with `/`
  */
-export function finishedPage(html) {
+function finishedPage(html, name) {
   const [, base = "./"] = /<html[^>]*\sdata-base="([^"]*)"/u.exec(html) ?? [];
-  const playground = `<a href="${base}playground/index.html">Playground</a>`;
-  return html
-    .replace('<div id="tsd-toolbar-links">', `$&${playground}`)
+  const links = `<a href="${base}documents/guides_README.html">Guides</a> <a href="${base}playground/index.html">Playground</a>`;
+  const linked = html
+    .replace('<div id="tsd-toolbar-links">', `$&${links}`)
+    .replace("</head>", `<link rel="icon" href="${base}playground/icon.svg"/>$&`)
+    .replace(INLINE_SCRIPT, `<script src="${base}${THEME_FILE}"></script>`)
     .replaceAll(/href="(?:\.\.\/)?(media\/\w+)"/gu, (link, path) =>
       Object.hasOwn(FOLDERS, path) ? `href="${REPOSITORY}/${FOLDERS[path]}"` : link,
     );
+  const document = DOCUMENT_BY_PAGE.get(name);
+  return document === undefined ? linked : withExamples(linked, document, base);
 }
 
 /**
@@ -77,10 +86,11 @@ export async function buildSite(folder) {
   // `npm run docs` fails for a warning; a page is better with a name that has no page than not there.
   const args = ["--readme", "README.md", "--out", folder, "--treatWarningsAsErrors", "false", ...documents];
   runAndWait(npmProgram("typedoc"), [...args, "--logLevel", "Error"]);
-  for (const name of readdirSync(folder, { recursive: true })) {
-    if (!String(name).endsWith(".html")) continue;
-    const file = join(folder, String(name));
-    writeFileSync(file, finishedPage(readFileSync(file, "utf8")));
+  makeStrict(folder);
+  for (const name of readdirSync(folder, { recursive: true }).map(String)) {
+    if (!name.endsWith(".html")) continue;
+    const file = join(folder, name);
+    writeFileSync(file, finishedPage(readFileSync(file, "utf8"), name.replaceAll("\\", "/")));
   }
   await buildPlayground(join(folder, "playground"));
 }

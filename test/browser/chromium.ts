@@ -57,8 +57,11 @@ export interface Opened {
   readonly complaints: readonly string[];
 }
 
-/** Starts a browser and a server for the suite around, and ends both with it. */
-export function withChromium(files: () => Promise<Files>): Chromium {
+/**
+ * Starts a browser and a server for the suite around, and ends both with it. `limitMs` is for the making of the files:
+ * 90 s by default.
+ */
+export function withChromium(files: () => Promise<Files>, limitMs = 90_000): Chromium {
   let browser: Browser | undefined;
   let served: Served | undefined;
   beforeAll(async () => {
@@ -67,7 +70,7 @@ export function withChromium(files: () => Promise<Files>): Chromium {
       chromium.launch({ executablePath: chromiumPath(), args: chromiumArgs(), timeout: 60_000 }),
       files().then(serve),
     ]);
-  }, 90_000);
+  }, limitMs);
   afterAll(async () => {
     await browser?.close();
     await served?.close();

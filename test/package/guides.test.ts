@@ -12,7 +12,7 @@ const BLOCKS = PAGES.flatMap((name) => {
   const page = readFileSync(new URL(name, folder), "utf8");
   const found: { readonly name: string; readonly block: string }[] = [];
   let title = "";
-  for (const [, heading, block] of page.matchAll(/^#+ ([^\n]*)$|^```js\n(.*?)^```$/gms)) {
+  for (const [, heading, block] of page.matchAll(/^#+ ([^\n]*)$|^```js(?: node=\w+)?\n(.*?)^```$/gms)) {
     title = heading ?? title;
     if (block !== undefined) found.push({ name: `${name} ${found.length + 1}: ${title}`, block });
   }

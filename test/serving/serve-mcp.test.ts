@@ -211,7 +211,7 @@ describe("serveMcp", () => {
 
   test("is shown in the guide by at most 15 lines", () => {
     const guide = readFileSync(new URL("../../docs/guides/scale.md", import.meta.url), "utf8");
-    const block = [...guide.matchAll(/^```js\n(.*?)^```$/gmsu)]
+    const block = [...guide.matchAll(/^```js(?: node=\w+)?\n(.*?)^```$/gmsu)]
       .map(([, text = ""]) => text)
       .find((text) => text.includes("serveMcp("));
     expect(block?.trimEnd().split("\n").length).toBeLessThanOrEqual(15);

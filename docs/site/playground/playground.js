@@ -1,115 +1,142 @@
 // The playground: a workspace in the tab, an agent that is a list of calls, and the review page over a transport
-// without a server. The build bundles it with the package (scripts/site.mjs).
-import { MemoryBackend, openWorkspace } from "filewright";
-import { FileSystemAccessBackend } from "filewright/backends";
-import { ready } from "filewright/engine";
-import { hubTransport, reviewHub } from "filewright/review";
-import "filewright/review/elements";
-
-const REPOSITORY = {
-  "/README.md": "# Shop\nRefunds are limited to what was paid.\n",
-  "/src/refund.ts":
-    'import { total } from "./cart.ts";\n\nexport function refund(order) {\n  const due = total(order);\n  if (due < 0) return;\n  return pay(order.id, due);\n}\n\n// TODO: remove\nexport const RETRIES = 3;\n',
-  "/src/cart.ts": "export const total = (order) => order.items.reduce((sum, one) => sum + one.price, 0);\n",
-  "/.env": "TOKEN=a secret of the shop\n",
-};
-
-const PATCH = `*** Begin Patch
-*** Update File: src/cart.ts
-@@
--export const total = (order) => order.items.reduce((sum, one) => sum + one.price, 0);
-+/** The sum of an order, with the number of each item. */
-+export const total = (order) => order.items.reduce((sum, one) => sum + one.price * one.count, 0);
-*** Update File: README.md
-@@
- # Shop
--Refunds are limited to what was paid.
-+Refunds are limited to what was paid, and are paid at once.
-*** End Patch
-`;
-
-/** The session of the agent: each call as a model would make it. */
-const SESSION = [
-  ["read_file", { path: "src/refund.ts" }],
-  ["grep", { pattern: "total\\(" }],
-  [
-    "edit_file",
-    {
-      path: "src/refund.ts",
-      edits: [
-        { old_text: "if (due < 0) return;", new_text: "if (due <= 0) throw new NothingDue(order.id);" },
-        { old_text: "// TODO: remove\nexport const RETRIES = 3;\n", new_text: "export const RETRIES = 5;\n" },
-      ],
-    },
-  ],
-  ["write_file", { path: ".env", content: "TOKEN=stolen\n" }],
-  ["apply_patch", { patch: PATCH }],
-];
+// without a server. The page is drawn by this file alone; the elements and the engine follow while it is read, and the
+// package with the first call (scripts/site/playground.mjs builds it).
+import { CALLS } from "./repository.js";
 
 const at = (id) => document.getElementById(id);
-const loaded = ready(new URL("./filewright_bg.wasm", import.meta.url));
+const element = (name, text = "", ...children) => {
+  const node = document.createElement(name);
+  node.append(text, ...children);
+  return node;
+};
 
-/** The open workspace with its hub, and the number of the next call. */
-let session;
+/** Where the choice of the storage is kept: only "opfs" is, because a folder has to be picked again. */
+const CHOICE_KEY = "filewright-playground";
+
+const engine = WebAssembly.compileStreaming(fetch(new URL("./filewright_bg.wasm", import.meta.url)));
+const elements = import("filewright/review/elements");
+// Both are awaited where they are used; until then nobody else hears of a failure.
+for (const loading of [engine, elements]) loading.catch(() => {});
+
+/** "memory", "opfs", or the handle of a picked folder. */
+let choice = "memory";
+/** The promise of the open session, once a call was made. */
+let opening;
+let next = 0;
 
 function say(text) {
   at("status").textContent = text;
 }
 
-async function start(backend) {
-  await loaded;
-  session?.hub.close();
-  await session?.ws.close();
-  const hub = reviewHub({ subject: "the workspace in this tab" });
-  const ws = await openWorkspace({
-    backend,
-    root: "/",
-    guard: "off",
-    confirm: hub.confirm,
-    observers: [hub.observer],
-  });
-  hub.attach(ws);
-  session = { hub, ws, backend, next: 0 };
-  document.querySelector("filewright-review").transport = hubTransport(hub, { role: "manage", by: "you" });
+function failed(error) {
+  say(`It failed: ${error.message}`);
+  at("again").disabled = false;
+}
+
+async function open(isReset = false) {
+  const [{ openSession }] = await Promise.all([import("./session.js"), elements]);
+  const session = await openSession({ choice, engine, isReset });
+  document.querySelector("filewright-review").transport = session.transport;
+  await showFiles(session);
+  return session;
+}
+
+/** Shows the files with their contents. */
+async function showFiles(session) {
+  const wasOpen = new Set(
+    [...at("files").querySelectorAll("details[open] summary")].map((one) => one.textContent),
+  );
+  const shown = [];
+  for (const path of await session.paths()) {
+    const details = element("details", "", element("summary", path));
+    const show = async () => {
+      if (!details.open || details.children.length > 1) return;
+      details.append(element("pre", await session.content(path)));
+    };
+    details.addEventListener("toggle", () => show().catch(failed));
+    details.open = wasOpen.has(path);
+    shown.push(details);
+  }
+  at("files").replaceChildren(...shown);
+}
+
+/**
+ * Begins the session anew with the storage that is chosen. Files in memory are opened with the first call; others are
+ * shown at once. `isReset` puts the first files back.
+ */
+async function start(isReset = false) {
+  const before = opening;
+  opening = undefined;
+  next = 0;
   at("calls").replaceChildren();
+  at("files").replaceChildren();
+  const session = await before?.catch(() => {}); // has been told of, if it failed
+  await session?.close();
+  if (choice !== "memory") {
+    say("Opening the files…");
+    opening = open(isReset);
+    await opening;
+  }
   at("next").disabled = false;
   at("again").disabled = false;
-  say(`${SESSION.length} calls, one at a time. The first one reads a file.`);
+  say(
+    choice === "memory"
+      ? `${CALLS.length} calls, one at a time. The first one reads a file.`
+      : choice === "opfs"
+        ? "These files are still here after a reload. “Start again” puts the first ones back."
+        : "Your folder is open. The agent's calls name files that it may not have: they then change nothing.",
+  );
 }
 
 /** Makes the next call of the agent, which may wait for an answer. */
 async function step() {
-  const running = session;
-  const [tool, args] = SESSION[running.next++];
+  const [tool, args] = CALLS[next++];
   at("next").disabled = true;
+  const told = element("pre", "waits…");
+  at("calls").append(element("li", `${tool} ${args.path ?? args.pattern ?? ""}`, told));
+  if (opening === undefined) say("Loading the package…");
+  opening ??= open();
+  const running = opening;
+  const session = await running;
   say(`${tool}: if it changes something, it waits for your answer.`);
-  const item = document.createElement("li");
-  const told = document.createElement("pre");
-  item.append(`${tool} ${args.path ?? args.pattern ?? ""}`, told);
-  told.textContent = "waits…";
-  at("calls").append(item);
-  const { text } = await running.ws.call(tool, args);
+  const { text } = await session.call(tool, args);
   told.textContent = text;
-  if (running !== session) return;
-  const isLast = running.next === SESSION.length;
+  if (running !== opening) return;
+  await showFiles(session);
+  const isLast = next === CALLS.length;
   at("next").disabled = isLast;
-  say(
-    isLast ? "The session is over. The timeline has what was changed." : `Next: ${SESSION[running.next][0]}.`,
-  );
+  say(isLast ? "The session is over. The timeline has what was changed." : `Next: ${CALLS[next][0]}.`);
 }
 
-const failed = (error) => say(`It failed: ${error.message}`);
+async function choose(value) {
+  choice = value === "folder" ? await showDirectoryPicker({ mode: "readwrite" }) : value;
+  localStorage.setItem(CHOICE_KEY, value === "opfs" ? value : "memory");
+  await start();
+}
+
+const storages = [...document.querySelectorAll("[name=storage]")];
+let chosen = "memory";
+function check(value) {
+  chosen = value;
+  for (const one of storages) one.checked = one.value === value;
+}
+for (const one of storages) {
+  one.addEventListener("change", () =>
+    choose(one.value).then(
+      () => check(one.value),
+      (error) => {
+        // A picker that was closed without a folder changes nothing.
+        if (error.name !== "AbortError") failed(error);
+        check(chosen);
+      },
+    ),
+  );
+  if (one.value === "folder") one.parentElement.hidden = !("showDirectoryPicker" in globalThis);
+}
 at("next").addEventListener("click", () => step().catch(failed));
-at("again").addEventListener("click", () => start(new MemoryBackend(REPOSITORY)).catch(failed));
-at("folder").addEventListener("click", async () => {
-  try {
-    const folder = await showDirectoryPicker({ mode: "readwrite" });
-    await start(new FileSystemAccessBackend(folder));
-    say("Your folder is open. The agent's calls name files that it may not have: they then change nothing.");
-  } catch (error) {
-    if (error.name !== "AbortError") failed(error);
-  }
-});
-at("folder").hidden = !("showDirectoryPicker" in globalThis);
-globalThis.playground = { content: (path) => session.backend.readText(path) };
-start(new MemoryBackend(REPOSITORY)).catch(failed);
+at("again").addEventListener("click", () => start(true).catch(failed));
+globalThis.playground = { content: async (path) => (await opening).content(path) };
+
+const kept = localStorage.getItem(CHOICE_KEY) === "opfs" ? "opfs" : "memory";
+check(kept);
+choose(kept).catch(failed);
