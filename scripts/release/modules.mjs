@@ -123,11 +123,15 @@ function chunkGroups(entries, imports) {
     }));
 }
 
+/** The scripts of the review page, which are bundled already. The elements share them with the page. */
+const PAGE_SCRIPT = /^\.\/page\/\w+\.js$/u;
+
 /** Finds the modules, and replaces the addresses of files by ones that do not depend on the place of a chunk. */
 const addressesOfFiles = {
   name: "addresses-of-files",
   resolveId(specifier, importer) {
-    if (!specifier.endsWith(".wasm") || importer === undefined) return undefined;
+    const isFile = specifier.endsWith(".wasm") || PAGE_SCRIPT.test(specifier);
+    if (!isFile || importer === undefined) return undefined;
     return { id: placeholderOf(importer, specifier), external: true };
   },
   transform(code, id) {

@@ -53,7 +53,8 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
       join(home, "package.json"),
       JSON.stringify({ ...manifest, sideEffects: bundled.sideEffects }),
     );
-    symlinkSync(join(root, "dist/wasm"), join(home, "dist/wasm"), "junction");
+    for (const copied of ["dist/wasm", "dist/review/page"])
+      symlinkSync(join(root, copied), join(home, copied), "junction");
     for (const peer of ["react", "vue"])
       symlinkSync(join(root, "node_modules", peer), join(project, "node_modules", peer), "junction");
   }, 120_000);
@@ -84,6 +85,12 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
   ])("a page that uses %s alone downloads at most %i bytes", async (name, limit) => {
     const code = await bundle(`export * from "${name}";`, { platform: "browser" });
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(limit);
+  });
+
+  it("the elements use the scripts of the review page, which the package has once", () => {
+    const importing = [...files].filter(([, code]) => code.includes('review/page/shared.js"'));
+    expect(importing.length).toBe(1);
+    expect(gzipSync(importing[0]?.[1] ?? "").length).toBeLessThan(12_000);
   });
 
   it("a page has of an entry only what it uses", async () => {
