@@ -28,6 +28,7 @@ export async function* rows({ load }) {
     yield* costRows(executablePath, modules);
     yield* eventRows(browser, modules);
     yield* waitingRows(browser, modules);
+    yield* timelineRows(browser, modules);
     yield* diffRows(browser, modules);
     yield* firstPaintRows(browser, modules);
   } finally {
@@ -287,6 +288,40 @@ async function* waitingRows(browser, modules) {
   yield targetRow(`scroll through ${count} questions: p99 of a frame`, list.p99, 25);
   place.hub.close();
   await Promise.all(calls);
+  await page.context().close();
+  await place.close();
+}
+
+/** The list of a journal holds 200 calls; a storage that others keep can hold more, so its answer is made longer here. */
+async function* timelineRows(browser, modules) {
+  const [recorded, copies] = [200, 50];
+  const place = await openPlace(modules, {}, false);
+  place.hub.attach(place.ws);
+  for (let at = 0; at < recorded; at++)
+    await place.ws.call("write_file", { path: `src/dir${at % 20}/file${at}.ts`, content: `${at}\n` });
+  const page = await openPage(browser, place);
+  await page.route(/\/review\/history(?:\?|$)/u, async (route) => {
+    const response = await route.fetch();
+    const answer = await response.json();
+    const entries = Array.from({ length: copies }, (_, copy) =>
+      answer.entries.map((entry) => ({
+        ...entry,
+        callId: copy === 0 ? entry.callId : `${entry.callId}-${copy}`,
+      })),
+    ).flat();
+    await route.fulfill({ response, json: { ...answer, entries } });
+  });
+  await page.getByRole("button", { name: "Timeline" }).click();
+  await page.locator(".tl-row").first().waitFor();
+  const shown = await page.evaluate(() => ({
+    nodes: document.querySelectorAll("*").length,
+    rows: Number(document.querySelector(".tl-row").getAttribute("aria-setsize")),
+  }));
+  yield targetRow(`elements of the page with ${shown.rows} calls on the timeline`, shown.nodes, 300, {
+    unit: "elements",
+  });
+  const list = await scrollTimes(page, ".tl-row");
+  yield targetRow(`scroll through ${shown.rows} calls of the timeline: p99 of a frame`, list.p99, 25);
   await page.context().close();
   await place.close();
 }
