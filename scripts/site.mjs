@@ -66,7 +66,10 @@ function finishedPage(html, name) {
   const links = `<a href="${base}documents/guides_README.html">Guides</a> <a href="${base}playground/index.html">Playground</a>`;
   const linked = html
     .replace('<div id="tsd-toolbar-links">', `$&${links}`)
+    .replace('<div class="site-menu">', `$&<nav id="tsd-sidebar-links" class="tsd-navigation">${links}</nav>`)
     .replace("</head>", `<link rel="icon" href="${base}playground/icon.svg"/>$&`)
+    // The first page has the title of the README as well.
+    .replace(/(<div class="tsd-page-title">)\s*<h1>Filewright<\/h1>/u, "$1")
     .replace(INLINE_SCRIPT, `<script src="${base}${THEME_FILE}"></script>`)
     .replaceAll(/href="(?:\.\.\/)?(media\/\w+)"/gu, (link, path) =>
       Object.hasOwn(FOLDERS, path) ? `href="${REPOSITORY}/${FOLDERS[path]}"` : link,

@@ -1,7 +1,7 @@
 // The playground: a workspace in the tab, an agent that is a list of calls, and the review page over a transport
 // without a server. The page is drawn by this file alone; the elements and the engine follow while it is read, and the
 // package with the first call (scripts/site/playground.mjs builds it).
-import { CALLS } from "./repository.js";
+import { CALLS, REPOSITORY } from "./repository.js";
 
 const at = (id) => document.getElementById(id);
 const element = (name, text = "", ...children) => {
@@ -17,6 +17,12 @@ const engine = WebAssembly.compileStreaming(fetch(new URL("./filewright_bg.wasm"
 const elements = import("filewright/review/elements");
 // Both are awaited where they are used; until then nobody else hears of a failure.
 for (const loading of [engine, elements]) loading.catch(() => {});
+
+/** The files in memory as they are before the first call. */
+const FIRST_FILES = {
+  paths: async () => Object.keys(REPOSITORY).sort(),
+  content: async (path) => REPOSITORY[path],
+};
 
 /** "memory", "opfs", or the handle of a picked folder. */
 let choice = "memory";
@@ -41,17 +47,17 @@ async function open(isReset = false) {
   return session;
 }
 
-/** Shows the files with their contents. */
-async function showFiles(session) {
+/** Shows files with their contents: those of a session, or the first ones. */
+async function showFiles(source) {
   const wasOpen = new Set(
     [...at("files").querySelectorAll("details[open] summary")].map((one) => one.textContent),
   );
   const shown = [];
-  for (const path of await session.paths()) {
+  for (const path of await source.paths()) {
     const details = element("details", "", element("summary", path));
     const show = async () => {
       if (!details.open || details.children.length > 1) return;
-      details.append(element("pre", await session.content(path)));
+      details.append(element("pre", await source.content(path)));
     };
     details.addEventListener("toggle", () => show().catch(failed));
     details.open = wasOpen.has(path);
@@ -61,18 +67,20 @@ async function showFiles(session) {
 }
 
 /**
- * Begins the session anew with the storage that is chosen. Files in memory are opened with the first call; others are
- * shown at once. `isReset` puts the first files back.
+ * Begins the session anew with the storage that is chosen. The first time, files in memory are opened with the first
+ * call. `isReset` puts the first files back.
  */
 async function start(isReset = false) {
   const before = opening;
   opening = undefined;
   next = 0;
   at("calls").replaceChildren();
-  at("files").replaceChildren();
   const session = await before?.catch(() => {}); // has been told of, if it failed
   await session?.close();
-  if (choice !== "memory") {
+  if (choice === "memory" && before === undefined) {
+    await showFiles(FIRST_FILES);
+  } else {
+    at("files").replaceChildren();
     say("Opening the files…");
     opening = open(isReset);
     await opening;

@@ -36,7 +36,7 @@ function openStorage(choice, isReset) {
 export async function openSession({ choice, engine, isReset }) {
   await ready(engine);
   const backend = await openStorage(choice, isReset);
-  const hub = reviewHub({ subject: "the workspace in this tab" });
+  const hub = reviewHub({ subject: "this tab" });
   const ws = await openWorkspace({
     backend,
     root: "/",
