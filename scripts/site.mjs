@@ -13,13 +13,23 @@ import { EXAMPLE_DOCUMENTS, withExamples } from "./site/examples.mjs";
 import { buildPlayground } from "./site/playground.mjs";
 
 /** The guides and reference pages, in the order of the navigation. */
-const DOCUMENTS = ["docs/guides/*.md", "docs/reference/*.md", "docs/mcp.md", "docs/terminal.md"];
+const DOCUMENTS = [
+  "docs/guides/*.md",
+  "docs/reference/*.md",
+  ...["mcp", "terminal", "reading", "changing", "diff-compatibility"].map((name) => `docs/${name}.md`),
+];
 
-/** Folders of the repository that pages link to. They have no page, so their links lead to the repository. */
-const FOLDERS = {
-  "media/examples": "examples",
-  "media/decisions": "docs/decisions",
+/** What pages link to and has no page of its own: these links lead to the repository. */
+const IN_REPOSITORY = {
+  "media/ARCHITECTURE.md": "ARCHITECTURE.md",
+  "media/CHANGELOG.md": "CHANGELOG.md",
+  "media/CONTRIBUTING.md": "CONTRIBUTING.md",
+  "media/RESULTS.md": "bench/RESULTS.md",
+  "media/SECURITY.md": "SECURITY.md",
   "media/browser": "examples/browser",
+  "media/decisions": "docs/decisions",
+  "media/examples": "examples",
+  "media/requirements.md": "docs/requirements.md",
 };
 const REPOSITORY = "https://github.com/filewright/filewright/tree/main";
 
@@ -47,16 +57,21 @@ function makeStrict(folder) {
 }
 
 /** The documents with examples, by the name of their page. */
-const DOCUMENT_BY_PAGE = new Map(
+export const DOCUMENT_BY_PAGE = new Map(
   EXAMPLE_DOCUMENTS.map((path) => [
-    path === "README.md" ? "index.html" : path.replace(/^docs\/(\w+)\/(.*)\.md$/u, "documents/$1_$2.html"),
+    path === "README.md"
+      ? "index.html"
+      : `documents/${path
+          .replace(/^docs\//u, "")
+          .replace("/", "_")
+          .replace(/\.md$/u, "")}.html`,
     path,
   ]),
 );
 
 /**
- * Returns a page of typedoc with links to the guides and the playground and with its examples, and without links to
- * folders and inline scripts.
+ * Returns a page of typedoc with links to the guides and the playground and with its examples. It has no inline script,
+ * and its links to what has no page lead to the repository.
  *
  * @param {string} html
  * @param {string} name of the page in the site, with `/`
@@ -71,8 +86,8 @@ function finishedPage(html, name) {
     // The first page has the title of the README as well.
     .replace(/(<div class="tsd-page-title">)\s*<h1>Filewright<\/h1>/u, "$1")
     .replace(INLINE_SCRIPT, `<script src="${base}${THEME_FILE}"></script>`)
-    .replaceAll(/href="(?:\.\.\/)?(media\/\w+)"/gu, (link, path) =>
-      Object.hasOwn(FOLDERS, path) ? `href="${REPOSITORY}/${FOLDERS[path]}"` : link,
+    .replaceAll(/href="(?:\.\.\/)?(media\/[\w.]+)(#[\w-]*)?"/gu, (link, path, heading = "") =>
+      Object.hasOwn(IN_REPOSITORY, path) ? `href="${REPOSITORY}/${IN_REPOSITORY[path]}${heading}"` : link,
     );
   const document = DOCUMENT_BY_PAGE.get(name);
   return document === undefined ? linked : withExamples(linked, document, base);

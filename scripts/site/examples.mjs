@@ -63,6 +63,7 @@ export function readBlocks(path) {
 /** The documents whose examples run. */
 export const EXAMPLE_DOCUMENTS = [
   "README.md",
+  "docs/reading.md",
   ...readdirSync(join(root, "docs/guides"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/guides/${name}`),

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { buildSite } from "../../scripts/site.mjs";
+import { buildSite, DOCUMENT_BY_PAGE } from "../../scripts/site.mjs";
 import { EXAMPLE_DOCUMENTS, readBlocks } from "../../scripts/site/examples.mjs";
 import { describeChromium, withChromium } from "../browser/chromium.ts";
 
@@ -93,6 +93,11 @@ describeChromium("the site", () => {
     expect(broken).toEqual([]);
     expect(foreign).toEqual([]);
     expect(inline).toEqual([]);
+    // A document without a page would be shown as it is stored, or downloaded.
+    const raw = names.filter(
+      (name) => name.endsWith(".html") && /\shref="[^":]*\.md[#"]/u.test(pageOf(name)),
+    );
+    expect(raw).toEqual([]);
     // Style sheets and scripts name nothing outside either.
     const loaded = names.filter((name) => /^assets.*\.(?:css|js)$/u.test(name));
     expect(
@@ -108,11 +113,8 @@ describeChromium("the site", () => {
   });
 
   it("marks every block of a program: it runs, or it says why it needs Node", () => {
-    for (const path of EXAMPLE_DOCUMENTS) {
-      const page =
-        path === "README.md"
-          ? "index.html"
-          : path.replace(/^docs\/(\w+)\/(.*)\.md$/u, "documents/$1_$2.html");
+    expect([...DOCUMENT_BY_PAGE.values()]).toEqual(EXAMPLE_DOCUMENTS);
+    for (const [page, path] of DOCUMENT_BY_PAGE) {
       const html = readFileSync(join(folder, page), "utf8");
       const blocks = readBlocks(path);
       expect([...html.matchAll(/ data-example="([^"]*)"/gu)].map(([, name]) => name)).toEqual(
