@@ -61,14 +61,14 @@ export interface ReviewHandler {
 }
 
 /** Answers the requests that have passed the checks: from the hub of this process, or from those of several. */
-export interface ReviewTarget {
+export interface ReviewResponder {
   /** The token of programs. */
   readonly token: string;
   /** Answers a request that was checked. `path` is its path below `/review`. */
   answer(request: Request, path: string, login: ReviewLogin): Promise<Response>;
 }
 
-/** The path of the page. */
+/** The path of the page, below which its data is served. */
 export const REVIEW_PATH = "/review";
 /** The header that every request that changes something must have. */
 const REVIEW_HEADER = "x-filewright-review";
@@ -99,11 +99,11 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 /** Creates the handler of the page of a hub. */
 export function makeReviewHandler(hub: ReviewHub, settings: ReviewHandlerOptions): ReviewHandler {
-  return makeTargetHandler(reviewTarget(hub), settings);
+  return makeResponderHandler(hubResponder(hub), settings);
 }
 
-/** Returns what the page of one hub shows. */
-export function reviewTarget(hub: ReviewHub): ReviewTarget {
+/** Creates the responder of one hub. */
+export function hubResponder(hub: ReviewHub): ReviewResponder {
   return {
     token: hub.queue.token,
     answer: async (request, path, login) =>
@@ -113,8 +113,8 @@ export function reviewTarget(hub: ReviewHub): ReviewTarget {
 }
 
 /** Creates the handler of a page. `logins` may be shared with another page. */
-export function makeTargetHandler(
-  target: ReviewTarget,
+export function makeResponderHandler(
+  responder: ReviewResponder,
   { hosts = [], file }: ReviewHandlerOptions,
   logins: Logins = makeLogins(),
 ): ReviewHandler {
@@ -148,7 +148,7 @@ export function makeTargetHandler(
     if (page !== undefined) return pageResponse(request, page, path);
     if (!isRead && request.method !== "POST") return refusal(405, "this method is not served");
     const bearer = bearerTokenOf(request);
-    const isProgram = tokensAreEqual(bearer ?? "", target.token);
+    const isProgram = tokensAreEqual(bearer ?? "", responder.token);
     if (bearer !== undefined && !isProgram) return refusal(401, "the token is wrong");
     const forged = isRead || isProgram ? undefined : forgeryOf(request);
     if (forged !== undefined) return refusal(403, forged);
@@ -159,7 +159,7 @@ export function makeTargetHandler(
     if (login === undefined) return refusal(401, "open the page by a link from filewright review");
     if (path === "tickets" && !isRead)
       return isProgram ? ticketResponse(request) : refusal(403, "a page cannot make links");
-    return target.answer(request, path, login);
+    return responder.answer(request, path, login);
   };
 
   return {

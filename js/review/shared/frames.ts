@@ -52,7 +52,7 @@ export function makeFrameReader(onFrame: (frame: Frame) => void): (chunk: Uint8A
     length += chunk.length;
     // The chunks are joined only when a whole frame is there, so that a large frame is copied once.
     while (length >= needed) {
-      const bytes = joined(chunks, length);
+      const bytes = concat(chunks, length);
       const view = new DataView(bytes.buffer, bytes.byteOffset);
       const [headerLength, bodyLength] = [view.getUint32(0), view.getUint32(4)];
       assertLengths(headerLength, bodyLength);
@@ -85,7 +85,7 @@ function parseHeader(bytes: Uint8Array): unknown {
   }
 }
 
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const [first] = chunks;
   if (chunks.length === 1 && first !== undefined) return first;
   const bytes = new Uint8Array(length);

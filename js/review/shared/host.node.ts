@@ -81,10 +81,11 @@ function acceptPeer(
   shared: SharedReview,
   { onHello, onClose }: { readonly onHello: () => void; readonly onClose: () => void },
 ): Peer {
-  const awaited = new Map<number, (response: Response) => void>();
+  /** Settles the requests that this connection has not answered yet, by their ids. */
+  const settleById = new Map<number, (response: Response) => void>();
   let lastRequest = 0;
-  let shown: ShownSource | undefined;
-  const late = setTimeout(() => socket.destroy(), HELLO_MS);
+  let source: ShownSource | undefined;
+  const deadline = setTimeout(() => socket.destroy(), HELLO_MS);
 
   const answer = async (request: Request, path: string, { role, by }: ReviewLogin): Promise<Response> => {
     const body = new Uint8Array(await request.arrayBuffer());
@@ -100,10 +101,10 @@ function acceptPeer(
       const timer = setTimeout(() => settle(refusal(504, "its process does not answer")), ANSWER_MS);
       const settle = (response: Response): void => {
         clearTimeout(timer);
-        awaited.delete(id);
+        settleById.delete(id);
         resolve(response);
       };
-      awaited.set(id, settle);
+      settleById.set(id, settle);
       if (socket.destroyed) settle(endedResponse());
       else link.send({ type: "request", id, method, target: `/${path}${search}`, headers, role, by }, body);
     });
@@ -115,30 +116,30 @@ function acceptPeer(
       if (message === undefined) return false;
       switch (message.type) {
         case "hello": {
-          if (shown !== undefined) return false;
-          clearTimeout(late);
+          if (source !== undefined) return false;
+          clearTimeout(deadline);
           if (message.version !== VERSION) {
             link.send({ type: "refused", why: `the page is of version ${VERSION}` });
             link.end();
             return true;
           }
-          shown = shared.add({ answer });
+          source = shared.add({ answer });
           onHello();
           return true;
         }
         case "event":
-          return shown?.tell(message.event) === true;
+          return source?.tell(message.event) === true;
         case "response": {
-          const settle = awaited.get(message.id);
+          const settle = settleById.get(message.id);
           settle?.(responseOf(message, body));
           return settle !== undefined || message.id <= lastRequest;
         }
       }
     },
     onClose() {
-      clearTimeout(late);
-      shown?.leave();
-      for (const settle of [...awaited.values()]) settle(endedResponse());
+      clearTimeout(deadline);
+      source?.leave();
+      for (const settle of [...settleById.values()]) settle(endedResponse());
       onClose();
     },
   });

@@ -11,7 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory } from "../../backends/private-directory.node.ts";
 import { defaultStateDir } from "../../backends/state-directory.node.ts";
 import type { HttpServer } from "../../http/server.node.ts";
-import { makeTargetHandler, REVIEW_PATH, reviewTarget } from "../http.ts";
+import { makeResponderHandler, REVIEW_PATH, hubResponder } from "../http.ts";
 import type { ReviewHub } from "../hub.ts";
 import { makeLogins, type StoredLogin } from "../login.ts";
 import { pageFile } from "../page-files.node.ts";
@@ -65,28 +65,29 @@ export function openSharedPage(
   hub: ReviewHub,
   { port, token, onPlace, onFailure }: SharedPageOptions,
 ): SharedPage {
-  const target = reviewTarget(hub);
+  const responder = hubResponder(hub);
   const socketPath = port === 0 ? undefined : privateSocketPath(port);
-  const adopted = new Map<string, StoredLogin>();
+  /** The logins of the page that another process serves, for when this one serves it next. */
+  const knownLogins = new Map<string, StoredLogin>();
   const closing = new AbortController();
   let leave = async (): Promise<void> => {};
 
-  const events = (tell: (event: UnnumberedEvent) => void): (() => void) => {
+  const followHub = (tell: (event: UnnumberedEvent) => void): (() => void) => {
     for (const event of eventsOfSnapshot(hub.snapshot({ role: "watch", by: "" }))) tell(event);
     return hub.watch(tell);
   };
 
-  /** Serves the page. Rejects when the port is not available. */
+  /** Serves the page. `reason` says why other processes cannot join it. Rejects when the port is not available. */
   const serve = async (at: number, reason?: string): Promise<void> => {
     const shared = makeSharedReview(token);
     let peers: PeerSocket | undefined;
     const logins = makeLogins(Date.now, (login) => peers?.passOn(login));
-    if (at === port) for (const login of adopted.values()) logins.adopt(login);
-    const { handle, ticket } = makeTargetHandler(shared, { file: pageFile }, logins);
+    if (at === port) for (const login of knownLogins.values()) logins.adopt(login);
+    const { handle, ticket } = makeResponderHandler(shared, { file: pageFile }, logins);
     const server = await startPageServer(handle, { host: HOST, port: at });
     const url = `${server.url}${REVIEW_PATH}`;
-    const own = shared.add(target);
-    const stopEvents = events((event) => void own.tell(event));
+    const ownSource = shared.add(responder);
+    const stopEvents = followHub((event) => void ownSource.tell(event));
     let alone = reason;
     if (socketPath !== undefined && reason === undefined) {
       try {
@@ -106,14 +107,14 @@ export function openSharedPage(
     });
   };
 
-  const settle = async (): Promise<void> => {
+  const findPlace = async (): Promise<void> => {
     if (port === 0) return serve(0);
     if (socketPath === undefined) return serve(port, NO_SOCKET).catch(() => serve(0, NO_SOCKET));
     for (const start = performance.now(); !closing.signal.aborted; await delay(RETRY_MS)) {
       const attempt = await joinPage(socketPath, {
-        target,
-        events,
-        onLogin: (login) => void adopted.set(login.cookie, login),
+        responder,
+        followHub,
+        onLogin: (login) => void knownLogins.set(login.cookie, login),
       });
       if (attempt.result === "joined") {
         const { page } = attempt;
@@ -121,7 +122,7 @@ export function openSharedPage(
         if (closing.signal.aborted) return page.leave();
         onPlace({ kind: "joined", url: page.url });
         void page.ended.then(() => {
-          if (!closing.signal.aborted) settle().catch(onFailure);
+          if (!closing.signal.aborted) findPlace().catch(onFailure);
         });
         return;
       }
@@ -138,17 +139,17 @@ export function openSharedPage(
     }
   };
 
-  const settled = settle().catch(onFailure);
+  const placed = findPlace().catch(onFailure);
   return {
     async close() {
       closing.abort();
       await leave();
-      await settled;
+      await placed;
     },
   };
 }
 
-/** Why processes do not share a page where there is no socket that only its owner can use. */
+/** The reason why processes do not share a page: there is no socket that only its owner can use. */
 const NO_SOCKET =
   process.platform === "win32"
     ? "on Windows each server has its own page"

@@ -1,7 +1,7 @@
 /** The side of a process whose questions another process shows on its page. */
 import { createConnection } from "node:net";
 import { VERSION } from "../../engine/generated/version.ts";
-import type { ReviewTarget } from "../http.ts";
+import type { ReviewResponder } from "../http.ts";
 import type { StoredLogin } from "../login.ts";
 import type { ReviewQuestion, UnnumberedEvent } from "../protocol.ts";
 import { refusal } from "../routes/route.ts";
@@ -23,9 +23,9 @@ const PASSED_HEADERS: readonly string[] = [
 /** The data with which a process joins a page. */
 export interface PeerOptions {
   /** Answers the requests of the page. */
-  readonly target: ReviewTarget;
-  /** Calls `tell` with each event until now and each later one. Returns a function that ends it. */
-  readonly events: (tell: (event: UnnumberedEvent) => void) => () => void;
+  readonly responder: ReviewResponder;
+  /** Calls `tell` with each event of the hub until now and each later one. Returns a function that ends it. */
+  readonly followHub: (tell: (event: UnnumberedEvent) => void) => () => void;
   /** Called with each login of the page. */
   readonly onLogin: (login: StoredLogin) => void;
 }
@@ -47,10 +47,10 @@ interface JoinedPage {
 }
 
 /** Joins the page whose process listens at a socket. Resolves with `absent` when there is none. */
-export function joinPage(path: string, { target, events, onLogin }: PeerOptions): Promise<JoinAttempt> {
+export function joinPage(path: string, { responder, followHub, onLogin }: PeerOptions): Promise<JoinAttempt> {
   return new Promise((resolve) => {
     const socket = createConnection(path);
-    const late = setTimeout(() => socket.destroy(), WELCOME_MS);
+    const deadline = setTimeout(() => socket.destroy(), WELCOME_MS);
     let stopEvents = (): void => {};
     let settleEnded = (): void => {};
     const ended = new Promise<void>((settle) => {
@@ -69,12 +69,12 @@ export function joinPage(path: string, { target, events, onLogin }: PeerOptions)
           case "welcome":
             if (isJoined) return false;
             isJoined = true;
-            clearTimeout(late);
+            clearTimeout(deadline);
             resolve({
               result: "joined",
               page: { url: message.url, ended, leave: () => socket.destroy() },
             });
-            stopEvents = events((event) => sendEvent(link, event));
+            stopEvents = followHub((event) => sendEvent(link, event));
             return true;
           case "login": {
             const { type: _, ...login } = message;
@@ -82,12 +82,12 @@ export function joinPage(path: string, { target, events, onLogin }: PeerOptions)
             return isJoined;
           }
           case "request":
-            if (isJoined) void respond(link, target, message, body);
+            if (isJoined) void respond(link, responder, message, body);
             return isJoined;
         }
       },
       onClose() {
-        clearTimeout(late);
+        clearTimeout(deadline);
         stopEvents();
         settleEnded();
         resolve({ result: "absent" });
@@ -118,7 +118,7 @@ function sendEvent(link: LinkConnection, event: UnnumberedEvent): void {
 /** Answers a request of the page. */
 async function respond(
   link: LinkConnection,
-  target: ReviewTarget,
+  responder: ReviewResponder,
   { id, method, target: address, headers, role, by }: RequestMessage,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<void> {
@@ -127,7 +127,7 @@ async function respond(
   const response = await Promise.resolve()
     .then(() => {
       const request = new Request(url, { method, headers, ...(method === "GET" ? {} : { body }) });
-      return target.answer(request, path, { role, by });
+      return responder.answer(request, path, { role, by });
     })
     .catch(() => refusal(500, "the server failed; its log says why"));
   const sent = new Uint8Array(await response.arrayBuffer());

@@ -4,7 +4,7 @@
  */
 import { VERSION } from "../../engine/generated/version.ts";
 import { eventStream } from "../event-stream.ts";
-import type { ReviewTarget } from "../http.ts";
+import type { ReviewResponder } from "../http.ts";
 import { makeReviewLog } from "../log.ts";
 import type { ReviewLogin } from "../login.ts";
 import type { ReviewCall, ReviewSnapshot, ReviewState, UnnumberedEvent } from "../protocol.ts";
@@ -12,7 +12,7 @@ import { bodyOf, json, refusal } from "../routes/route.ts";
 import { readRelayedEvent } from "./events.ts";
 
 /** A process whose questions, calls and workspaces the page shows. */
-type ReviewSource = Pick<ReviewTarget, "answer">;
+type ReviewSource = Pick<ReviewResponder, "answer">;
 
 /** A source that is shown. */
 export interface ShownSource {
@@ -23,7 +23,7 @@ export interface ShownSource {
 }
 
 /** The page of several processes. */
-export interface SharedReview extends ReviewTarget {
+export interface SharedReview extends ReviewResponder {
   /** Shows a source until it leaves. */
   add(source: ReviewSource): ShownSource;
   /** Ends the streams of the pages. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { makeTargetHandler, reviewTarget } from "../../../js/review/http.ts";
+import { makeResponderHandler, hubResponder } from "../../../js/review/http.ts";
 import { makeLogins } from "../../../js/review/login.ts";
 import type { FoundPlaces, ReviewSnapshot, UnnumberedEvent } from "../../../js/review/protocol.ts";
 import { encodeFrame, type Frame, FrameError, makeFrameReader } from "../../../js/review/shared/frames.ts";
@@ -43,8 +43,8 @@ async function joinAs(
   more: readonly UnnumberedEvent[] = [],
 ): Promise<{ leave(): void; readonly ended: Promise<void> }> {
   const attempt = await joinPage(path, {
-    target: reviewTarget(hub),
-    events(tell) {
+    responder: hubResponder(hub),
+    followHub(tell) {
       for (const event of [...eventsOfSnapshot(hub.snapshot(LOGIN)), ...more]) tell(event);
       return hub.watch(tell);
     },
@@ -99,7 +99,7 @@ it("passes a request about a workspace to its process, under a name that no othe
       await openPlace({ "a.txt": "in the second\n" }),
     ];
     const shared = makeSharedReview("a-token-of-this-test");
-    const own = shared.add(reviewTarget(first.hub));
+    const own = shared.add(hubResponder(first.hub));
     for (const event of eventsOfSnapshot(first.hub.snapshot(LOGIN))) expect(own.tell(event)).toBe(true);
     const peers = await acceptPeers(path, shared, { url: "http://127.0.0.1:1/review", logins: () => [] });
     const page = await joinAs(second, path);
@@ -178,7 +178,12 @@ it("shows a question of another process that names too many paths as one that ca
 it("keeps logins for the process that serves the page next, and makes links for roles and names", async () => {
   const kept: Parameters<ReturnType<typeof makeLogins>["adopt"]>[0][] = [];
   const shared = makeSharedReview("a-token-of-this-test");
-  const post = (handler: ReturnType<typeof makeTargetHandler>, path: string, body: object, headers: object) =>
+  const post = (
+    handler: ReturnType<typeof makeResponderHandler>,
+    path: string,
+    body: object,
+    headers: object,
+  ) =>
     handler.handle(
       new Request(`http://server/review/${path}`, {
         method: "POST",
@@ -186,7 +191,7 @@ it("keeps logins for the process that serves the page next, and makes links for 
         body: JSON.stringify(body),
       }),
     );
-  const first = makeTargetHandler(
+  const first = makeResponderHandler(
     shared,
     { file: () => undefined },
     makeLogins(Date.now, (one) => void kept.push(one)),
@@ -203,7 +208,7 @@ it("keeps logins for the process that serves the page next, and makes links for 
 
   const logins = makeLogins();
   for (const one of kept) logins.adopt(one);
-  const second = makeTargetHandler(
+  const second = makeResponderHandler(
     makeSharedReview("another-token-of-it"),
     { file: () => undefined },
     logins,
@@ -213,7 +218,7 @@ it("keeps logins for the process that serves the page next, and makes links for 
       new Request("http://server/review/state", { headers: { host: "127.0.0.1:4748", cookie } }),
     );
   expect(await (await state(second)).json()).toMatchObject({ role: "answer", by: "ana" });
-  expect((await state(makeTargetHandler(shared, { file: () => undefined }))).status).toBe(401);
+  expect((await state(makeResponderHandler(shared, { file: () => undefined }))).status).toBe(401);
   // A login of another process lasts no longer than one of this one.
   logins.adopt({ ...(kept[0] as (typeof kept)[0]), cookie: "0".repeat(64), ends: Number.MAX_SAFE_INTEGER });
   expect(logins.all().find((one) => one.cookie === "0".repeat(64))?.ends).toBeLessThanOrEqual(
