@@ -3,6 +3,7 @@
  * manifest names the files. Contents are requested when they are read, parts of them by range, and
  * an entity tag is the version.
  */
+import { concatBytes } from "../engine/wire/bytes.ts";
 import {
   callback,
   either,
@@ -325,13 +326,7 @@ async function readBody(
     checkSignal(signal, path);
     throw backendError("IO_ERROR", path, "the answer of the server broke off", { cause: error });
   }
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return concatBytes(parts);
 }
 
 /** Returns the entity tag; else time and length, if the server states both; else undefined. */

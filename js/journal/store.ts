@@ -2,6 +2,7 @@
  * The stores of a journal's records: in memory here, in files in `store.node.ts`. A store does not
  * interpret the records.
  */
+import { concatBytes } from "../engine/wire/bytes.ts";
 import { callback, instance, type Options, required } from "../schema/option.ts";
 import {
   type RecordEntry,
@@ -128,17 +129,4 @@ function bytesOfFrames(frames: readonly EncodedRecordEntry[]): number {
 function toStoredRecord(frames: readonly EncodedRecordEntry[]): StoredRecord {
   const entries = frames.map(({ json, blobs }) => fromFrame(json, concatBytes(blobs)) as RecordEntry);
   return { entries, damaged: false, close: () => undefined, leave: () => undefined };
-}
-
-/** Concatenates several buffers. */
-function concatBytes(blobs: readonly Uint8Array[]): Uint8Array {
-  const [only] = blobs;
-  if (only !== undefined && blobs.length === 1) return only;
-  const whole = new Uint8Array(blobs.reduce((sum, blob) => sum + blob.length, 0));
-  let at = 0;
-  for (const blob of blobs) {
-    whole.set(blob, at);
-    at += blob.length;
-  }
-  return whole;
 }

@@ -2,6 +2,7 @@
  * The part of the engine that compares and changes texts in memory. The small WebAssembly module contains
  * nothing else; every other engine contains it, too.
  */
+import { concatBytes } from "../wire/bytes.ts";
 import { type DiffEngine, makeDiffEngine } from "./diff.ts";
 import { type EditBinding, type EditEngine, makeEditEngine } from "./edit.ts";
 import { type HunkEngine, makeHunkEngine } from "./hunks.ts";
@@ -47,17 +48,10 @@ export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngi
     info: Object.freeze(info),
     sha256: (bytes: Uint8Array) => binding.sha256(bytes),
     sha256Async: async (bytes: Uint8Array) => binding.sha256Async?.(bytes) ?? binding.sha256(bytes),
-    joined: (a: Uint8Array, b: Uint8Array) => binding.concat?.(a, b) ?? concatBytes(a, b),
+    joined: (a: Uint8Array, b: Uint8Array) => binding.concat?.(a, b) ?? concatBytes([a, b]),
     ...makeDiffEngine(binding),
     ...makeEditEngine(binding),
     ...makeHunkEngine(binding),
     ...makePatchEngine(binding),
   });
-}
-
-function concatBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

@@ -91,3 +91,18 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
   return true;
 }
+
+/** Returns the bytes of all parts in one buffer; a single part is returned itself. */
+export function concatBytes<Bytes extends Uint8Array>(
+  parts: readonly Bytes[],
+): Bytes | Uint8Array<ArrayBuffer> {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

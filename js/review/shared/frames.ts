@@ -4,7 +4,7 @@
  * A frame begins with two unsigned integers of four bytes, the higher byte first: the length of the header and that of
  * the body. A body is sent as it is, because a page of a large diff would be escaped twice as JSON within JSON.
  */
-import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import { concatBytes, EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 
 /** The maximum length of a header in bytes: a question that names a hundred thousand paths. */
 const MAX_HEADER_BYTES: number = 16 * 1024 * 1024;
@@ -52,7 +52,7 @@ export function makeFrameReader(onFrame: (frame: Frame) => void): (chunk: Uint8A
     length += chunk.length;
     // The chunks are joined only when a whole frame is there, so that a large frame is copied once.
     while (length >= needed) {
-      const bytes = concat(chunks, length);
+      const bytes = concatBytes(chunks);
       const view = new DataView(bytes.buffer, bytes.byteOffset);
       const [headerLength, bodyLength] = [view.getUint32(0), view.getUint32(4)];
       assertLengths(headerLength, bodyLength);
@@ -83,16 +83,4 @@ function parseHeader(bytes: Uint8Array): unknown {
   } catch {
     throw new FrameError("the header of a frame is not JSON");
   }
-}
-
-function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined) return first;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }

@@ -2,6 +2,7 @@
  * The driver of E2B. It speaks the documented HTTP interface: JSON to make and delete sandboxes, and the Connect
  * protocol with JSON messages for the process service inside a sandbox.
  */
+import { concatBytes } from "../../engine/wire/bytes.ts";
 import {
   callback,
   choice,
@@ -197,9 +198,7 @@ async function* envelopesIn(response: Response): AsyncGenerator<{ flags: number;
   const decoder = new TextDecoder();
   let rest = new Uint8Array();
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-    const joined = new Uint8Array(rest.length + chunk.length);
-    joined.set(rest);
-    joined.set(chunk, rest.length);
+    const joined = concatBytes([rest, chunk]);
     let start = 0;
     while (joined.length - start >= ENVELOPE_HEAD_BYTES) {
       const length = new DataView(joined.buffer, start + 1, 4).getUint32(0);

@@ -1,4 +1,5 @@
 /** A commit as the arguments of the function `commit`, and its answer as a result or an error. */
+import { concatBytes } from "../../engine/wire/bytes.ts";
 import { PERMISSION_BITS } from "../../backends/entry.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 import { parentOf } from "../../backends/paths.ts";
@@ -69,19 +70,9 @@ export function encodeCommit(
     expects: JSON.stringify((options.expect ?? []).map(encodeExpect)),
     groups: JSON.stringify(groups),
     named: [...named],
-    bodies: inline.length === 0 ? null : concat(inline, bytes),
+    bodies: inline.length === 0 ? null : concatBytes(inline),
     records: records.length === 0 ? null : JSON.stringify(records.map(encodeRecord)),
   };
-}
-
-function concat(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 /** Returns the directories above a path, without `/`, which always exists. */

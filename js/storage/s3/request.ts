@@ -2,6 +2,7 @@
  * Requests to an S3-compatible store: signed, limited in time and size, and repeated a bounded number of times when
  * the store is busy or silent.
  */
+import { concatBytes } from "../../engine/wire/bytes.ts";
 import type { AwsClient } from "aws4fetch";
 import { FilewrightError } from "../../engine/errors.ts";
 import {
@@ -242,18 +243,7 @@ async function readBody(
   }
   if (announced !== undefined && announced !== size && !response.headers.has("content-encoding"))
     throw new TypeError("the answer ended early");
-  return pieces.length === 1 ? (pieces[0] as Uint8Array) : joinBytes(pieces, size);
-}
-
-/** Joins pieces of bytes. */
-function joinBytes(pieces: readonly Uint8Array[], size: number): Uint8Array {
-  const joined = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
-  }
-  return joined;
+  return concatBytes(pieces);
 }
 
 const decoder = new TextDecoder();
