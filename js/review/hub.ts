@@ -43,6 +43,7 @@ import type {
   WiderChoice,
 } from "./protocol.ts";
 import { makeReviewLog } from "./log.ts";
+import { hideSecrets } from "./secrets/secret-text.ts";
 
 /** The options of {@link reviewHub}. */
 export interface ReviewHubOptions {
@@ -288,7 +289,7 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
   return {
     id,
     askedAt,
-    title,
+    title: hideSecrets(title).text,
     tool,
     ...(agent === undefined ? {} : { agent }),
     ...(callId === undefined ? {} : { callId }),

@@ -40,7 +40,7 @@ export type ReviewQuestion = {
   readonly id: string;
   /** The time of the question, in milliseconds since 1970. */
   readonly askedAt: number;
-  /** The question in a few words. */
+  /** The question in a few words. Text in it that looks like a secret is hidden, as in {@link ChangeRows}. */
   readonly title: string;
   /** The canonical name of the tool. */
   readonly tool: string;
@@ -270,6 +270,8 @@ export interface PackedHunk {
   readonly newLines: number;
   /** The lines without their ends, separated by LF. Each begins with a space, `+`, `-` or `\`, as in a unified diff. */
   readonly lines: string;
+  /** Present where the lines have text that looks like a secret: another one for other lines, hidden or not. */
+  readonly tag?: string;
 }
 
 /** The answer of `GET /review/approvals/ID/changes/N`. */
@@ -284,6 +286,11 @@ export interface ChangeRows {
   readonly next?: number;
   /** Lines about what has no hunks: arguments, or bytes of a binary content in hexadecimal. */
   readonly details: readonly string[];
+  /**
+   * The number of values that look like secrets and are hidden here. Each is one character in place of its text: U+FDD0
+   * for less than 16 characters, U+FDD1 for less than 40, U+FDD2 for more. With `secrets=shown` nothing is hidden.
+   */
+  readonly hidden?: number;
 }
 
 /** The body of `POST /review/search`. */
@@ -307,7 +314,7 @@ export interface FoundPlace {
   readonly path: string;
   /** The line, from 1; absent for a name. */
   readonly line?: number;
-  /** The line without its end, or a part of it around the match. */
+  /** The line without its end, or a part of it around the match; secrets are hidden, as in {@link ChangeRows}. */
   readonly text?: string;
 }
 
@@ -337,4 +344,6 @@ export interface FileLines {
   readonly hash?: string;
   /** The line at which the next page begins; absent for the last page. */
   readonly next?: number;
+  /** The number of values that are hidden, as in {@link ChangeRows}. */
+  readonly hidden?: number;
 }

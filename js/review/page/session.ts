@@ -23,8 +23,8 @@ export function startSession(
   let stopListening = (): void => {};
   /** The number of the last attempt to connect. Earlier ones that are still under way do nothing. */
   let attempts = 0;
-  /** The ids of questions whose rows were asked for. */
-  const asked = new Set<string>();
+  /** The ids of questions whose rows were asked for, and whether with secrets. */
+  const asked = new Map<string, boolean>();
 
   const dispatch = (action: PageAction): void => {
     try {
@@ -40,11 +40,16 @@ export function startSession(
   /** Loads the rows of the chosen question. */
   const loadRows = (): void => {
     const question = chosenQuestion(state.value);
-    if (question?.kind !== "change" || asked.has(question.id)) return;
-    asked.add(question.id);
-    void readRows(transport, question, (rows) => {
-      if (rows.failure !== undefined) asked.delete(question.id);
-      state.value = reducePage(state.value, { type: "rows", id: question.id, rows });
+    if (question?.kind !== "change") return;
+    const { id, replaces = "" } = question;
+    const { rows } = state.value;
+    const isShown = (rows.get(id) ?? rows.get(replaces))?.isShown === true;
+    if (asked.get(id) === isShown) return;
+    asked.set(id, isShown);
+    void readRows(transport, question, isShown, (read) => {
+      if (asked.get(id) !== isShown) return;
+      if (read.failure !== undefined) asked.delete(id);
+      state.value = reducePage(state.value, { type: "rows", id, rows: read });
     });
   };
 

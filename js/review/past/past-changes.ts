@@ -6,6 +6,7 @@ import { binaryLines } from "../questions/binary.ts";
 import { MAX_PAGE_CHARS, rowsOfChange, shownChange, type ShownChange } from "../questions/changes.ts";
 import type { LineTotals, RowsPage } from "./history-protocol.ts";
 import type { ChangeRows } from "../protocol.ts";
+import { rowsForPage } from "../secrets/hidden-rows.ts";
 
 /** A past change, or the difference of two versions. */
 export type PastChange = ConfirmedChange & Pick<HistoryChange, "unknown">;
@@ -15,6 +16,8 @@ export interface RowsRange {
   readonly change: number;
   readonly from: number;
   readonly last?: number | undefined;
+  /** True to have secrets shown. */
+  readonly isShown: boolean;
 }
 
 /** The number of calls of one workspace whose changes are cached, with their contents. */
@@ -42,7 +45,7 @@ export function forgetPastChanges(ws: Workspace): void {
 export function pastRows(
   changes: readonly PastChange[],
   digest: string,
-  { change, from, last = changes.length - 1 }: RowsRange,
+  { change, from, last = changes.length - 1, isShown }: RowsRange,
 ): RowsPage {
   const pages: ChangeRows[] = [];
   let [chars, hunk] = [0, from];
@@ -50,7 +53,7 @@ export function pastRows(
     const one = changes[index];
     if (one === undefined) break;
     if (chars >= MAX_PAGE_CHARS) return { pages, next: { change: index, from: hunk } };
-    const page = rowsOfChange(shownPastChange(one), digest, hunk);
+    const page = rowsForPage(rowsOfChange(shownPastChange(one), digest, hunk), isShown);
     pages.push(page);
     if (page.next !== undefined) return { pages, next: { change: index, from: page.next } };
     chars += page.hunks.reduce((sum, { lines }) => sum + lines.length, 0);

@@ -6,6 +6,7 @@ import {
   type HunkRow,
   partsProblem,
 } from "../../hooks/changed-files.ts";
+import { hideSecrets } from "../secrets/secret-text.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { ConfirmedContent } from "../../hooks/confirm.ts";
 import type { PlainDetails } from "../../hooks/notebook.ts";
@@ -41,7 +42,7 @@ export function shownChangesOf(details: PlainDetails): readonly ShownChange[] {
   if (changes.length === 0) {
     // A question of another package has arguments instead of changes.
     const summary = {
-      path: path === "" ? title : path,
+      path: path === "" ? hideSecrets(title).text : path,
       kind: "edit",
       type: "other",
       added: 0,
@@ -50,7 +51,9 @@ export function shownChangesOf(details: PlainDetails): readonly ShownChange[] {
       whole: true,
       hasText: false,
     };
-    return [{ summary: summary as ChangeSummary, hunks: [], details: other }];
+    // A title without its secrets does not say what is asked; they can be shown in a detail.
+    const whole = hideSecrets(title).hidden > 0 ? [title] : [];
+    return [{ summary: summary as ChangeSummary, hunks: [], details: [...whole, ...other] }];
   }
   return changes.map((change, index) =>
     shownChange(change, [

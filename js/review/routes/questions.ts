@@ -11,6 +11,7 @@ import {
 } from "../../schema/option.ts";
 import { eventStream } from "../event-stream.ts";
 import type { ReviewHub } from "../hub.ts";
+import { asksForSecrets, rowsForPage } from "../secrets/hidden-rows.ts";
 import type { ChangeSide, ChosenHunks, ChosenLines, EditedContent, ReviewAnswer } from "../protocol.ts";
 import { bodyOf, json, refusal, type ReviewRoute, roleIncludes, type RouteRequest } from "./route.ts";
 import { GRANT_CHOICE, WIDER_CHOICE } from "./scopes.ts";
@@ -59,7 +60,12 @@ export const QUESTION_ROUTES: readonly ReviewRoute[] = [
     path: /^approvals\/([^/]+)\/changes\/(\d{1,6})$/u,
     role: "watch",
     run: ({ hub, request, url, captures: [id = "", change] }) =>
-      rowsResponse(hub, request, id, Number(change), Number(url.searchParams.get("from") ?? 0)),
+      rowsResponse(hub, request, {
+        id,
+        change: Number(change),
+        from: Number(url.searchParams.get("from") ?? 0),
+        isShown: asksForSecrets(url),
+      }),
   },
   {
     method: "GET",
@@ -128,11 +134,21 @@ function imageResponse(hub: ReviewHub, id: string, change: number, side: ChangeS
   });
 }
 
+/** A page of rows that is asked for. */
+interface AskedRows {
+  readonly id: string;
+  readonly change: number;
+  readonly from: number;
+  /** True to have secrets shown. */
+  readonly isShown: boolean;
+}
+
 /** Returns a page of rows. The digest of a question names its content, so a browser that has it gets it once. */
-function rowsResponse(hub: ReviewHub, request: Request, id: string, change: number, from: number): Response {
+function rowsResponse(hub: ReviewHub, request: Request, { id, change, from, isShown }: AskedRows): Response {
   const rows = Number.isSafeInteger(from) && from >= 0 ? hub.rows(id, change, from) : undefined;
   if (rows === undefined) return refusal(404, "nothing like that waits");
-  return withTag(request, `"${rows.digest}-${change}-${from}"`, rows);
+  const tag = `"${rows.digest}-${change}-${from}${isShown ? "-shown" : ""}"`;
+  return withTag(request, tag, rowsForPage(rows, isShown));
 }
 
 function withTag(request: Request, etag: string, body: object): Response {

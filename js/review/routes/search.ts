@@ -6,6 +6,8 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { choice, flag, optionReader, type Options, options, required, text } from "../../schema/option.ts";
 import type { AgentWorkspace, Blame, Workspace } from "../../workspace/index.ts";
 import type { FileLines, FoundPlaces, SearchRequest } from "../protocol.ts";
+import { asksForSecrets, linesForPage } from "../secrets/hidden-rows.ts";
+import { hideSecrets } from "../secrets/secret-text.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest, workspaceOf } from "./route.ts";
 
 /** The name under which the page reads. It is in the feed and in the audit log. */
@@ -83,7 +85,7 @@ async function search(request: RouteRequest): Promise<Response> {
   const places = (found.matches ?? []).map(({ path: file, line, text: shown }) => ({
     path: file,
     line,
-    text: shown,
+    text: hideSecrets(shown).text,
   }));
   return json(200, {
     places,
@@ -109,7 +111,7 @@ async function fileLines(request: RouteRequest): Promise<Response> {
     { signal: request.request.signal },
   );
   const { path, content, start_line, total_lines, size, encoding, eol, bom, hash, next_start_line } = file;
-  return json(200, {
+  const lines: FileLines = {
     path,
     content,
     from: start_line,
@@ -118,7 +120,8 @@ async function fileLines(request: RouteRequest): Promise<Response> {
     encoding: `${encoding}${bom ? " with BOM" : ""}${eol === null || eol === "none" ? "" : `, ${eol}`}`,
     ...(hash === null ? {} : { hash }),
     ...(next_start_line === undefined ? {} : { next: next_start_line }),
-  } satisfies FileLines);
+  };
+  return json(200, linesForPage(lines, asksForSecrets(request.url)));
 }
 
 async function blame(request: RouteRequest): Promise<Response> {

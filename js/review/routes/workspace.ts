@@ -2,6 +2,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { RowsRange } from "../past/past-changes.ts";
+import { asksForSecrets } from "../secrets/hidden-rows.ts";
 import { type RouteRequest, workspaceOf } from "./route.ts";
 
 /** Returns the workspace that a request is about. @throws FilewrightError NOT_FOUND when it is not attached */
@@ -15,7 +16,7 @@ export function attached(request: RouteRequest): Workspace {
 export function rowsRangeOf({ url }: RouteRequest): RowsRange | undefined {
   const number = (name: string): number => Number(url.searchParams.get(name) ?? 0);
   const last = url.searchParams.has("last") ? number("last") : undefined;
-  const range = { change: number("change"), from: number("from"), last };
+  const range = { change: number("change"), from: number("from"), last, isShown: asksForSecrets(url) };
   const isValid = [range.change, range.from, last ?? 0].every((one) => Number.isSafeInteger(one) && one >= 0);
   return isValid ? range : undefined;
 }

@@ -104,6 +104,39 @@ describeChromium("a question on the review page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("hides secrets until they are asked for, and then hides them again", async () => {
+    const place = await openPlace({ "settings.ini": "PASSWORD=hunter1\n" });
+    const { page, complaints } = await open(place);
+    const call = place.ws.call("write_file", {
+      path: "settings.ini",
+      content: "PASSWORD=hunter2\n",
+      whole_file: true,
+    });
+    await page.getByText("2 secret-looking values hidden.").waitFor();
+    await page.getByRole("gridcell", { name: /^added: PASSWORD= ?hidden$/u }).waitFor();
+    const markup = () => page.evaluate(() => document.documentElement.outerHTML);
+    expect(await markup()).not.toContain("hunter");
+    const edit = page.getByRole("button", { name: "Edit…" });
+    expect(await edit.isDisabled()).toBe(true);
+    await page.keyboard.press("h");
+    await page.getByRole("gridcell", { name: "added: PASSWORD=hunter2" }).waitFor();
+    expect(await edit.isDisabled()).toBe(false);
+    await page.getByRole("button", { name: "Hide it" }).click();
+    await page.getByText("2 secret-looking values hidden.").waitFor();
+    expect(await markup()).not.toContain("hunter");
+    // What is hidden can be allowed, and is written.
+    await page.getByRole("button", { name: "Allow once" }).click();
+    expect((await call).ok).toBe(true);
+    expect(await place.backend.readText("/w/settings.ini")).toBe("PASSWORD=hunter2\n");
+    await page.getByText("Allowed: ").waitFor();
+    await page.getByRole("button", { name: "Timeline" }).click();
+    await page.getByText("2 secret-looking values hidden.").waitFor();
+    expect(await markup()).not.toContain("hunter");
+    await page.keyboard.press("h");
+    await page.getByRole("gridcell", { name: "added: PASSWORD=hunter2" }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it("shows images side by side", async () => {
     const place = await openPlace();
     place.backend.writeBytesSync("/w/a.gif", Buffer.from(GIF, "base64"));

@@ -48,6 +48,24 @@ const PATCH_ROWS: readonly ChangeRows[] = PATCH.changes.map((change, index) => (
         ],
 }));
 
+/** Rows in which the server has hidden three values. */
+const HIDDEN_ROWS: ChangeRows = {
+  ...oneHunk({ path: "/repo/deploy.ini" }, [
+    " # Written by deploy",
+    "-DB_PASSWORD=\uFDD0",
+    "+DB_PASSWORD=\uFDD1",
+    "+PAYMENT_KEY=\uFDD2",
+    " DB_HOST=db.example",
+  ]),
+  hidden: 3,
+};
+const SHOWN_ROWS = oneHunk({ path: "/repo/deploy.ini" }, [
+  " # Written by deploy",
+  "-DB_PASSWORD=an old one",
+  "+DB_PASSWORD=a new one that is longer",
+  " DB_HOST=db.example",
+]);
+
 /** An image that is replaced by another one. */
 const IMAGE: ChangeSummary = {
   path: "/repo/logo.png",
@@ -63,6 +81,11 @@ const IMAGE: ChangeSummary = {
 
 /** The states by their names. */
 export const CHANGE_STATES: Readonly<Record<string, PageState>> = {
+  "hidden-secrets": showing({}, HIDDEN_ROWS),
+  "shown-secrets": {
+    ...READY,
+    rows: new Map([[QUESTION.id, { pages: [SHOWN_ROWS], isComplete: true, isShown: true }]]),
+  },
   "some-hunks": { ...READY, leftOut: new Map([[QUESTION.id, new Map([["0:1", "all"]])]]), hunk: 1 },
   "some-lines": {
     ...READY,

@@ -4,15 +4,24 @@
 export interface TextPart {
   readonly text: string;
   readonly isEscape: boolean;
+  /** The length, in words, of a value that the server has hidden; `text` is dots then. */
+  readonly hidden?: string;
 }
+
+/** How long a hidden value is, by what stands for it (`../../secrets/secret-text.ts`). */
+const HIDDEN_LENGTHS: Readonly<Record<string, readonly [dots: string, words: string]>> = {
+  "\uFDD0": ["••••", "less than 16 characters"],
+  "\uFDD1": ["••••••••", "16 to 39 characters"],
+  "\uFDD2": ["••••••••••••", "40 characters or more"],
+};
 
 /** A quick test: most lines are printable ASCII and tabs. */
 const NOT_PLAIN = /[^\t -~]/u;
 /**
  * Matches controls except the tab, characters without a shape of their own (zero-width, bidirectional, tags), separators
- * of lines, and surrogates without a partner.
+ * of lines, surrogates without a partner, and what stands for a hidden value.
  */
-const UNSAFE = /(?!\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
+const UNSAFE = /(?!\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Surrogate}\uFDD0-\uFDD2]/gu;
 
 /** Returns the parts of a text. */
 export function textParts(text: string): readonly TextPart[] {
@@ -21,7 +30,12 @@ export function textParts(text: string): readonly TextPart[] {
   let from = 0;
   for (const { 0: character, index } of text.matchAll(UNSAFE)) {
     if (index > from) parts.push({ text: text.slice(from, index), isEscape: false });
-    parts.push({ text: escapeOf(character), isEscape: true });
+    const [dots, hidden] = HIDDEN_LENGTHS[character] ?? [];
+    parts.push(
+      dots === undefined || hidden === undefined
+        ? { text: escapeOf(character), isEscape: true }
+        : { text: dots, isEscape: false, hidden },
+    );
     from = index + character.length;
   }
   if (from < text.length) parts.push({ text: text.slice(from), isEscape: false });
@@ -31,7 +45,7 @@ export function textParts(text: string): readonly TextPart[] {
 /** Returns a text with its escapes, for places that take plain text only. */
 export function visibleText(text: string): string {
   return textParts(text)
-    .map((part) => part.text)
+    .map(({ text: part, hidden }) => (hidden === undefined ? part : "(hidden)"))
     .join("");
 }
 

@@ -6,8 +6,13 @@ import { textParts } from "./escapes.ts";
 export function SafeText({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
-      {textParts(text).map(({ text: part, isEscape }, index) =>
-        isEscape ? (
+      {textParts(text).map(({ text: part, isEscape, hidden }, index) =>
+        hidden !== undefined ? (
+          <span key={index} class="secret" title={hidden}>
+            <span aria-hidden="true">{part}</span>
+            <span class="unseen">hidden</span>
+          </span>
+        ) : isEscape ? (
           <span key={index} class="escape">
             {part}
           </span>

@@ -15,6 +15,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], text: string
   [["e"], "edit the content before allowing it"],
   [["r"], "refuse, with a reason for the model"],
   [["l"], "look again at what has changed meanwhile"],
+  [["h"], "show text that looks like a secret, and hide it again"],
   [["u"], "put back what you answered last; timeline: the chosen call"],
   [["g"], "then r, t, p, s or a: waiting, timeline, policy, search, activity"],
   [["m"], "timeline: set a mark"],
@@ -72,6 +73,8 @@ export function effectOfKey(state: PageState, key: string, now: number): KeyEffe
       return canChooseParts(state) ? { type: "lines", hunk: state.hunk } : undefined;
     case "u":
       return { type: "put-back", now };
+    case "h":
+      return { type: "secrets" };
     case "Escape":
       return state.line === undefined ? undefined : { type: "lines", hunk: state.hunk };
   }

@@ -2,6 +2,7 @@
 import { choiceCounts, chosenQuestion, stopsOfChosen } from "./choice.ts";
 import { jointAnswersOf } from "../../questions/joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
+import { hiddenIn } from "./hidden.ts";
 import type { PageState } from "./store.ts";
 
 /** Returns how the chosen question ended; undefined while it waits. */
@@ -24,6 +25,8 @@ export function whyNotEdited(state: PageState): string | undefined {
   const why = whyNotAllowed(state);
   if (why !== undefined) return why;
   if (editedChange(state) === undefined) return "It writes no text.";
+  if (hiddenIn(state.rows.get(state.chosen ?? "")?.pages) > 0)
+    return "Show the secret-looking text first: the editor shows all.";
   return isAllChosen(state) ? undefined : "Choose everything first: an edited file is written as a whole.";
 }
 

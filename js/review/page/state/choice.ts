@@ -13,6 +13,8 @@ export interface LoadedRows {
   readonly isComplete: boolean;
   /** Why they could not be loaded. */
   readonly failure?: string;
+  /** True when their secrets are shown. */
+  readonly isShown?: boolean;
 }
 
 /** The part of a hunk that is left out: all of it, or the lines with these numbers in the hunk. */

@@ -40,14 +40,18 @@ function hunksOf(pages: readonly ChangeRows[]): readonly { readonly key: string;
   let number = -1;
   return pages.flatMap(({ change: { path }, from, hunks }) => {
     if (from === 0) number += 1;
-    return hunks.map(({ lines }, at) => ({
+    return hunks.map(({ lines, tag }, at) => ({
       key: `${number}:${from + at}`,
       hunk: {
-        text: `${path}\n${lines}`,
-        changed: `${path}\n${lines
-          .split("\n")
-          .filter((line) => line[0] === "+" || line[0] === "-")
-          .join("\n")}`,
+        // Secrets may be hidden in one of the texts only; the tag tells lines with others apart.
+        text: `${path}\n${tag ?? lines}`,
+        changed: `${path}\n${
+          tag ??
+          lines
+            .split("\n")
+            .filter((line) => line[0] === "+" || line[0] === "-")
+            .join("\n")
+        }`,
       },
     }));
   });

@@ -13,6 +13,7 @@ import type {
   ReviewSnapshot,
   ReviewState,
 } from "../../protocol.ts";
+import { hiddenIn } from "./hidden.ts";
 import { askedAgain, lastAnswer } from "./last-answer.ts";
 import { applyEvent, EMPTY_STATE } from "../../state.ts";
 import { knownNotice, type Notice, OUTCOME_WORDS, type UnknownAnswer, unknownNotice } from "./notice.ts";
@@ -100,6 +101,8 @@ export type PageAction =
   | { readonly type: "event"; readonly event: ReviewEvent; readonly now: number }
   | { readonly type: "connection"; readonly connection: Connection }
   | { readonly type: "rows"; readonly id: string; readonly rows: LoadedRows }
+  /** Shows the secrets of the chosen question, or hides them again. */
+  | { readonly type: "secrets" }
   | { readonly type: "choose"; readonly id: string; readonly now: number }
   | { readonly type: "step"; readonly by: 1 | -1; readonly now: number }
   | { readonly type: "hunk"; readonly hunk: number }
@@ -196,6 +199,8 @@ export function reducePage(state: PageState, action: PageAction): PageState {
       return { ...state, connection: action.connection };
     case "rows":
       return { ...state, rows: new Map(state.rows).set(action.id, action.rows) };
+    case "secrets":
+      return toggleSecrets(state);
     case "choose":
       return choose({ ...state, pane: "change" }, action.id, action.now);
     case "step":
@@ -237,6 +242,15 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "timeline":
       return { ...state, timeline: { ...state.timeline, ...action.change } };
   }
+}
+
+/** Has the rows of the chosen question loaded again, with its secrets or without. */
+function toggleSecrets(state: PageState): PageState {
+  const { chosen = "", rows } = state;
+  const known = rows.get(chosen);
+  if (known === undefined || (hiddenIn(known.pages) === 0 && known.isShown !== true)) return state;
+  const next = { ...known, isComplete: false, isShown: known.isShown !== true };
+  return { ...state, rows: new Map(rows).set(chosen, next) };
 }
 
 /** Chooses the first question that waits where none is chosen. A chosen one stays, also when it is settled. */

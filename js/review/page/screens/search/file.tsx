@@ -6,6 +6,9 @@ import { SafeText } from "../../diff/text.tsx";
 import type { Blame } from "../../../../pipeline/past/blame.ts";
 import type { FileLines, FoundPlace } from "../../../protocol.ts";
 import type { PageEffects } from "../props.ts";
+import { useTimelineKeys } from "../timeline/timeline-keys.ts";
+import { hiddenIn } from "../../state/hidden.ts";
+import { SecretsBar } from "../secrets-bar.tsx";
 import { useLoaded } from "../loaded.ts";
 
 /** The properties of {@link FileView}. */
@@ -18,7 +21,10 @@ interface FileViewProps {
 /** Draws the file of a place, scrolled to its line. */
 export function FileView({ place, effects, onClose }: FileViewProps): JSX.Element {
   const { path, line } = place;
-  const { pages, failure } = useFile(effects, path);
+  const [isShown, setShown] = useState(false);
+  const { pages, failure } = useFile(effects, path, isShown);
+  const toggle = (): void => setShown(!isShown);
+  useTimelineKeys({ h: () => (isShown || hiddenIn(pages) > 0) && toggle() });
   const blame = useLoaded<Blame>(effects, `files/blame?path=${encodeURIComponent(path)}`);
   const [first] = pages;
   // Lines of another content would be named after the wrong calls.
@@ -41,6 +47,7 @@ export function FileView({ place, effects, onClose }: FileViewProps): JSX.Elemen
       {blame.failure !== undefined && failure === undefined && (
         <p class="bar">Who wrote the lines is not known: {blame.failure}</p>
       )}
+      <SecretsBar pages={pages} isShown={isShown} onToggle={toggle} />
       {pages.length > 0 && <FileLineList pages={pages} origins={origins} line={line} />}
     </section>
   );
@@ -50,6 +57,7 @@ export function FileView({ place, effects, onClose }: FileViewProps): JSX.Elemen
 function useFile(
   effects: PageEffects,
   path: string,
+  isShown: boolean,
 ): { readonly pages: readonly FileLines[]; readonly failure: string | undefined } {
   const [pages, setPages] = useState<readonly FileLines[]>([]);
   const [failure, setFailure] = useState<string>();
@@ -57,8 +65,12 @@ function useFile(
     let isCurrent = true;
     const read = async (): Promise<void> => {
       for (let from: number | undefined = 1; from !== undefined && isCurrent; ) {
-        const page: FileLines = await effects.load(`files?path=${encodeURIComponent(path)}&from=${from}`);
-        if (isCurrent) setPages((before) => [...before, page]);
+        const secrets = isShown ? "&secrets=shown" : "";
+        const page: FileLines = await effects.load(
+          `files?path=${encodeURIComponent(path)}&from=${from}${secrets}`,
+        );
+        const isFirst = from === 1;
+        if (isCurrent) setPages((before) => [...(isFirst ? [] : before), page]);
         from = page.next;
       }
     };
@@ -66,6 +78,6 @@ function useFile(
     return () => {
       isCurrent = false;
     };
-  }, [path]);
+  }, [path, isShown]);
   return { pages, failure };
 }

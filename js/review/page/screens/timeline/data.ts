@@ -65,6 +65,10 @@ export interface PastRows {
   readonly failure: string | undefined;
   /** Loads the next part; undefined when all rows are there. */
   readonly more: (() => void) | undefined;
+  /** True when secrets are shown. */
+  readonly isShown: boolean;
+  /** Shows secrets, or hides them again. */
+  toggleSecrets(): void;
 }
 
 interface RowsState {
@@ -78,7 +82,11 @@ interface RowsState {
  * Loads the rows of a path of the server, such as `history/ID/rows`: the first 4 MB, and then as much again whenever
  * that is asked for.
  */
-export function useRows(effects: PageEffects, path: string | undefined): PastRows {
+export function useRows(effects: PageEffects, given: string | undefined): PastRows {
+  /** The path whose secrets are shown. */
+  const [shown, setShown] = useState<string>();
+  const isShown = given !== undefined && shown === given;
+  const path = isShown ? `${given}${given.includes("?") ? "&" : "?"}secrets=shown` : given;
   const [state, setState] = useState<RowsState>();
   const current = useRef(path);
   current.current = path;
@@ -104,6 +112,8 @@ export function useRows(effects: PageEffects, path: string | undefined): PastRow
     isLoading: own === undefined && path !== undefined,
     failure: own?.failure,
     more: next === undefined ? undefined : () => load(pages, next),
+    isShown,
+    toggleSecrets: () => setShown(isShown ? undefined : given),
   };
 }
 

@@ -2,6 +2,8 @@
 import type { JSX } from "preact";
 import { DiffView } from "../../diff/diff-view.tsx";
 import type { PastRows } from "./data.ts";
+import { hiddenIn } from "../../state/hidden.ts";
+import { SecretsBar } from "../secrets-bar.tsx";
 import { useTimelineKeys } from "./timeline-keys.ts";
 import type { TimelineView } from "./view.ts";
 
@@ -13,7 +15,7 @@ interface PastDiffProps {
 
 /** Draws the rows of past changes. */
 export function PastDiff({
-  rows: { pages, isLoading, failure, more },
+  rows: { pages, isLoading, failure, more, isShown, toggleSecrets },
   hunk,
   show,
 }: PastDiffProps): JSX.Element {
@@ -21,12 +23,14 @@ export function PastDiff({
   useTimelineKeys({
     n: () => hunk + 1 < hunkCount && show({ hunk: hunk + 1 }),
     p: () => hunk > 0 && show({ hunk: hunk - 1 }),
+    h: () => (isShown || hiddenIn(pages) > 0) && toggleSecrets(),
   });
   if (failure !== undefined) return <p class="bar failure">The change could not be loaded: {failure}</p>;
   if (isLoading) return <p class="empty">Loading the change…</p>;
   if (pages.length === 0) return <p class="empty">Nothing is different.</p>;
   return (
     <>
+      <SecretsBar pages={pages} isShown={isShown} onToggle={toggleSecrets} />
       <DiffView
         pages={pages}
         leftOut={undefined}

@@ -20,6 +20,7 @@ import {
 import type { ScreenProps } from "../props.ts";
 import { Proposed } from "../wider/proposed.tsx";
 import { offersWider, whyNotWider } from "../wider/why-not.ts";
+import { SecretsBar } from "../secrets-bar.tsx";
 
 /** Draws the chosen question. */
 export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
@@ -61,6 +62,11 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
           This does not show all of the change ({question.incomplete}), so it can only be refused.
         </p>
       )}
+      <SecretsBar
+        pages={pages}
+        isShown={state.rows.get(question.id)?.isShown === true}
+        onToggle={() => effects.dispatch({ type: "secrets" })}
+      />
       <Body state={state} effects={effects} question={question} news={comparison?.news} />
       {end === undefined && <Proposed state={state} effects={effects} question={question} />}
       <Answers state={state} effects={effects} question={question} />
