@@ -6,14 +6,9 @@ import type { ChangeRows } from "../../protocol.ts";
 import type { HunkNews } from "../state/seen.ts";
 import { isLineOut, leftOfChange, type LeftOut, type LeftOutParts } from "../state/choice.ts";
 import { type DiffChoice, Row } from "./diff-row.tsx";
+import { RowGrid } from "./row-grid.tsx";
 import { diffRows } from "./rows.ts";
-import {
-  LINE_CHOICE_ROW_HEIGHT,
-  MAX_LIST_ROWS,
-  positionOfRow,
-  ROW_HEIGHT,
-  visibleRows,
-} from "./virtual-list.ts";
+import { LINE_CHOICE_ROW_HEIGHT, positionOfRow, ROW_HEIGHT } from "./virtual-list.ts";
 
 /** The properties of {@link DiffView}. */
 interface DiffViewProps extends DiffChoice {
@@ -35,7 +30,8 @@ export function DiffView(props: DiffViewProps): JSX.Element {
   const { pages, leftOut = NOTHING_LEFT_OUT, hunk, line } = props;
   const diff = useMemo(() => diffRows(pages), [pages]);
   const leftByChange = useMemo(() => leftOfChange(pages, leftOut), [pages, leftOut]);
-  const { list, view, onScroll } = useListView();
+  const listView = useListView();
+  const { list } = listView;
   const isFirst = useRef(true);
   const choosesLines = line !== undefined;
   const rowHeight = choosesLines ? LINE_CHOICE_ROW_HEIGHT : ROW_HEIGHT;
@@ -68,47 +64,32 @@ export function DiffView(props: DiffViewProps): JSX.Element {
       element.scrollTop = positionOfRow(row, element.clientHeight, rowHeight);
   }, [hunk, line]);
 
-  const count = Math.min(diff.rows.length, MAX_LIST_ROWS);
-  const { start, end } = visibleRows(view.top, view.height, count, rowHeight);
   return (
-    <div
-      class={`diff${choosesLines ? " lines" : ""}`}
+    <RowGrid
+      label="The change, line by line"
+      name={choosesLines ? "lines" : undefined}
       part="diff"
-      role="grid"
-      aria-label="The change, line by line"
-      aria-readonly="true"
-      aria-rowcount={count}
-      aria-colcount={3}
-      tabIndex={0}
-      ref={list}
-      onScroll={onScroll}
-    >
-      <div class="diff-rows" role="presentation" style={{ height: `${count * rowHeight}px` }}>
-        <div
-          class="diff-window"
-          role="presentation"
-          style={{ transform: `translateY(${start * rowHeight}px)` }}
-        >
-          {diff.rows.slice(start, end).map((row, index) => {
-            const left: LeftOut | undefined = "key" in row ? leftOut.get(row.key) : undefined;
-            const isMarked = "index" in row && row.index === hunk;
-            return (
-              <Row
-                key={start + index}
-                row={row}
-                number={start + index}
-                left={row.kind === "file" ? leftByChange.get(row.number) : partOf(left)}
-                isOut={"line" in row ? isLineOut(left, row.line) : left === "all"}
-                isMarked={isMarked && (!("line" in row) || row.line === line)}
-                canChooseLine={isMarked && choosesLines && props.canChoose}
-                news={row.kind === "hunk" ? props.news?.get(row.hunkKey) : undefined}
-                view={props}
-              />
-            );
-          })}
-        </div>
-      </div>
-    </div>
+      rows={diff.rows}
+      rowHeight={rowHeight}
+      view={listView}
+      draw={(row, number) => {
+        const left: LeftOut | undefined = "key" in row ? leftOut.get(row.key) : undefined;
+        const isMarked = "index" in row && row.index === hunk;
+        return (
+          <Row
+            key={number}
+            row={row}
+            number={number}
+            left={row.kind === "file" ? leftByChange.get(row.number) : partOf(left)}
+            isOut={"line" in row ? isLineOut(left, row.line) : left === "all"}
+            isMarked={isMarked && (!("line" in row) || row.line === line)}
+            canChooseLine={isMarked && choosesLines && props.canChoose}
+            news={row.kind === "hunk" ? props.news?.get(row.hunkKey) : undefined}
+            view={props}
+          />
+        );
+      }}
+    />
   );
 }
 

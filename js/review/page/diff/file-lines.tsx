@@ -1,11 +1,12 @@
-/** The lines of a file with who wrote them. */
+/** Draws the lines of a file with their authors. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { BlamedLines } from "../../../pipeline/past/blame.ts";
 import type { FileLines } from "../../protocol.ts";
 import { useListView } from "./list-view.ts";
+import { RowGrid } from "./row-grid.tsx";
 import { SafeText } from "./text.tsx";
-import { MAX_LIST_ROWS, positionOfRow, ROW_HEIGHT, visibleRows } from "./virtual-list.ts";
+import { positionOfRow } from "./virtual-list.ts";
 
 /** The properties of {@link FileLineList}. */
 interface FileLineListProps {
@@ -20,59 +21,44 @@ interface FileLineListProps {
 /** Draws the lines of a file, scrolled to one of them. Only those are in the document that can be seen. */
 export function FileLineList({ pages, origins, line }: FileLineListProps): JSX.Element {
   const lines = useMemo(() => pages.flatMap(({ content }) => linesOf(content)), [pages]);
-  const { list, view, onScroll } = useListView();
+  const listView = useListView();
+  const { list } = listView;
   useLayoutEffect(() => {
     const element = list.current;
     if (element === null || line === undefined || line > lines.length) return;
     element.scrollTop = positionOfRow(line - 1, element.clientHeight);
   }, [line, lines.length >= (line ?? 0)]);
-  const count = Math.min(lines.length, MAX_LIST_ROWS);
-  const { start, end } = visibleRows(view.top, view.height, count);
   return (
-    <div
-      class="diff file-lines"
-      role="grid"
-      aria-label="The lines of the file"
-      aria-readonly="true"
-      aria-rowcount={count}
-      aria-colcount={3}
-      tabIndex={0}
-      ref={list}
-      onScroll={onScroll}
-    >
-      <div class="diff-rows" role="presentation" style={{ height: `${count * ROW_HEIGHT}px` }}>
-        <div
-          class="diff-window"
-          role="presentation"
-          style={{ transform: `translateY(${start * ROW_HEIGHT}px)` }}
-        >
-          {lines.slice(start, end).map((text, index) => {
-            const number = start + index + 1;
-            const origin = originOf(origins, number);
-            return (
-              <div
-                key={number}
-                class={`row${number === line ? " marked" : ""}`}
-                role="row"
-                aria-rowindex={number}
-              >
-                <span role="gridcell" class={`origin ${origin?.origin ?? ""}`} title={titleOf(origin)}>
-                  {origin !== undefined && (origin.line === number || index === 0) && (
-                    <SafeText text={wordsOf(origin)} />
-                  )}
-                </span>
-                <span role="gridcell" class="number">
-                  {number}
-                </span>
-                <span role="gridcell" class="code">
-                  <SafeText text={text} />
-                </span>
-              </div>
-            );
-          })}
-        </div>
-      </div>
-    </div>
+    <RowGrid
+      label="The lines of the file"
+      name="file-lines"
+      rows={lines}
+      view={listView}
+      draw={(text, index, isFirst) => {
+        const number = index + 1;
+        const origin = originOf(origins, number);
+        return (
+          <div
+            key={number}
+            class={`row${number === line ? " marked" : ""}`}
+            role="row"
+            aria-rowindex={number}
+          >
+            <span role="gridcell" class={`origin ${origin?.origin ?? ""}`} title={titleOf(origin)}>
+              {origin !== undefined && (origin.line === number || isFirst) && (
+                <SafeText text={wordsOf(origin)} />
+              )}
+            </span>
+            <span role="gridcell" class="number">
+              {number}
+            </span>
+            <span role="gridcell" class="code">
+              <SafeText text={text} />
+            </span>
+          </div>
+        );
+      }}
+    />
   );
 }
 
@@ -98,13 +84,13 @@ function originOf(origins: readonly BlamedLines[] | undefined, line: number): Bl
 
 const ORIGIN_WORDS = { older: "", elsewhere: "another program", unknown: "not known" } as const;
 
-/** Returns who wrote lines, in a few words. */
+/** Returns the author of lines in a few words. */
 function wordsOf({ origin, agent, tool, time = "" }: BlamedLines): string {
   if (origin !== "call") return ORIGIN_WORDS[origin];
   return `${agent ?? tool} ${new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })}`;
 }
 
-/** Returns who wrote lines, with all that is known. */
+/** Returns the author of lines with the call that wrote them; undefined for lines that no call wrote. */
 function titleOf(lines: BlamedLines | undefined): string | undefined {
   if (lines?.origin !== "call") return undefined;
   const { agent, tool, time = "", callId } = lines;

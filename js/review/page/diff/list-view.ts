@@ -11,12 +11,17 @@ export interface ListView {
   readonly height: number;
 }
 
-/** Returns a reference for the element of a list, the part of it that can be seen, and its listener for `scroll`. */
-export function useListView(): {
+/** Follows the part of a list that can be seen. */
+export interface ListViewHandle {
+  /** The reference for the element of the list. */
   readonly list: RefObject<HTMLDivElement | null>;
   readonly view: ListView;
+  /** The listener for `scroll` of the element. */
   onScroll(): void;
-} {
+}
+
+/** Follows the part of a list that can be seen, while it is scrolled and changes its size. */
+export function useListView(): ListViewHandle {
   const list = useRef<HTMLDivElement>(null);
   const [view, setView] = useState<ListView>({ top: 0, height: FIRST_HEIGHT });
   const measure = (): void => {
