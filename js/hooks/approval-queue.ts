@@ -7,6 +7,7 @@
  * server with `Request` and `Response`.
  */
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
 import { MIN_TOKEN_CHARS, tokensAreEqual } from "../http/access.ts";
 import { type AnswerResult, parseJsonObject, handleQueueRequest } from "./approval-queue-http.ts";
@@ -118,7 +119,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
     about: DistributiveOmit<PendingApproval, "id" | "asked_at">,
     refusal: T,
     read: (reply: unknown, isStale: boolean) => ReadAnswer<T>,
-    { signal, isStale, onStale }: Pick<Confirmation, "signal" | "isStale" | "onStale">,
+    { signal, isStale, conflict, onStale }: Pick<Confirmation, "signal" | "isStale" | "conflict" | "onStale">,
   ): Promise<T> => {
     if (closing.signal.aborted || signal?.aborted === true) return Promise.resolve(refusal);
     const id = randomHex(16);
@@ -134,8 +135,10 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
       };
       const markStale = (): void => {
         if (waiting.get(id) !== one || isMarked(one.question)) return;
-        one.question = { ...one.question, stale: true } as PendingApproval;
-        log.append({ type: "stale", id });
+        const why = conflict?.();
+        const known = why === undefined ? {} : { conflict: escapeControls(why) };
+        one.question = { ...one.question, stale: true, ...known } as PendingApproval;
+        log.append({ type: "stale", id, ...known });
       };
       const withdraw = (why: WithdrawalReason): void => {
         if (!waiting.has(id)) return;

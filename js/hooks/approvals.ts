@@ -143,6 +143,8 @@ export interface Approvals {
   list(): Promise<readonly Approval[]>;
   /** Revokes an approval for later calls. Returns false if there is none with this id. */
   revoke(id: string): Promise<boolean>;
+  /** Puts an approval back that was revoked here, as it was. Returns false if there is none, or its time has passed. */
+  restore(id: string): Promise<boolean>;
 }
 
 /** The places of the approvals of one agent. */
@@ -156,6 +158,9 @@ export interface StoredApprovals {
   /** The working directory and the roots to which the paths of scopes are relative. Default: `/`. */
   readonly bases?: GlobBases | undefined;
 }
+
+/** The number of revoked approvals that can be put back. */
+const MAX_REVOKED = 100;
 
 /** The narrowest and the widest end of a scope without a store that keeps. */
 const ENDS_IN_MEMORY: readonly ScopeEnd[] = ["turn", "time", "session"];
@@ -175,6 +180,7 @@ export function makeApprovals(now: () => number = () => Date.now(), stored: Stor
   const ends: readonly ScopeEnd[] = keeper === undefined ? ENDS_IN_MEMORY : [...ENDS_IN_MEMORY, "kept"];
   const turns = makeTurns(now);
   const recent = makeRecentCalls();
+  const revoked = new Map<string, Approval>();
   let known: readonly KnownApproval[] = [];
   const inForce = (): readonly KnownApproval[] =>
     known.filter(({ approval: { expires } }) => expires === undefined || Date.parse(expires) > now());
@@ -263,11 +269,23 @@ export function makeApprovals(now: () => number = () => Date.now(), stored: Stor
       return inForce().map(({ approval }) => approval);
     },
     async revoke(id: string) {
+      await load(false);
+      const one = known.find(({ approval }) => approval.id === id)?.approval;
       const removed =
         (await store.remove(agent, id)) ||
         (keeper !== undefined && keeper !== store && (await keeper.remove(agent, id)));
       await load(false);
+      if (removed && one !== undefined) revoked.set(id, one);
+      if (revoked.size > MAX_REVOKED) revoked.delete(revoked.keys().next().value as string);
       return removed;
+    },
+    async restore(id: string) {
+      const one = revoked.get(id);
+      if (one === undefined || (one.expires !== undefined && Date.parse(one.expires) <= now())) return false;
+      revoked.delete(id);
+      await (one.scope.until === "kept" ? (keeper ?? store) : store).add(agent, one);
+      await load(false);
+      return true;
     },
   });
 }

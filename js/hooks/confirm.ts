@@ -237,6 +237,11 @@ export interface Confirmation {
   readonly replaces?: string;
   /** Returns true when what is shown has changed, so that an approval of it would fail with CONFLICT. */
   isStale?(): Promise<boolean>;
+  /**
+   * Once `isStale` has answered true: why the change cannot be planned again on the present content, such as that the
+   * caller has not read it; undefined when `look_again` leads to another question.
+   */
+  conflict?(): string | undefined;
   /** Calls `listener` once when what is shown has changed. Returns a function that ends this. */
   onStale?(listener: () => void): () => void;
   /** Fires when the call was cancelled: the question is obsolete. */

@@ -35,11 +35,11 @@ const checkHost = optionChecker("notebookApprover", NOTEBOOK_HOST);
  * A question as plain data, for user interfaces elsewhere. As JSON its `changes` have no contents: those are plain
  * data by {@link changeDetails}.
  */
-export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal" | "isStale" | "onStale">;
+export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal" | "isStale" | "conflict" | "onStale">;
 
 /** Returns a question without the members that cannot be serialized. */
 export function plainDetails(question: Confirmation): PlainDetails {
-  const { onConfirm: _, signal: __, isStale: ___, onStale: ____, ...details } = question;
+  const { onConfirm: _, signal: _1, isStale: _2, onStale: _3, conflict: _4, ...details } = question;
   return details;
 }
 

@@ -89,8 +89,11 @@ export async function runChange<Args extends object, Data, Todo>(
     await assertSeen(guarding, { tool, args, uses, call }, plan);
     call.untimed?.();
     const reviewable = { tool, args, uses, call };
-    reviewed = await reviewUntilApproved(session, reviewable, plan, approver, async () => {
-      const next = await planWithApprovalToReveal(session, { ...reviewable, isKept });
+    reviewed = await reviewUntilApproved(session, reviewable, plan, approver, async (isTrial) => {
+      const next = await planWithApprovalToReveal(session, {
+        ...reviewable,
+        isKept: isKept && isTrial !== true,
+      });
       await assertSeen(guarding, reviewable, next);
       return next;
     });

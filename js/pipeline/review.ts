@@ -178,7 +178,8 @@ export function rootsContaining(locations: readonly Location[]): readonly string
 
 /**
  * Asks the reviewer until a plan is approved unchanged. `replan` plans again on the present content, for a reviewer who
- * looks again; its plan is returned at once when it has nothing to change.
+ * looks again; its plan is returned at once when it has nothing to change. With `isTrial` it asks nobody, and its plan is
+ * not used.
  * @throws FilewrightError APPROVAL_DENIED, CANCELLED
  */
 export async function reviewUntilApproved<Args extends object, Data, Todo>(
@@ -186,7 +187,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   reviewable: ReviewableChange<Args, Data, Todo>,
   planned: Plan<Data, Todo>,
   confirm: Confirm,
-  replan?: () => Promise<Plan<Data, Todo>>,
+  replan?: Replan<Data, Todo>,
 ): Promise<ReviewedPlan<Plan<Data, Todo>>> {
   const { tool, args, call } = reviewable;
   const revisions: Revision[] = [];
@@ -197,7 +198,11 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
     const question = await changeQuestionOf(reviewable, plan);
     const { details, base, places } = question;
     const isModifying = revisions.length > 0;
-    const reply = await askAboutChange(session, reviewable, question, confirm, { isModifying, replaces });
+    const reply = await askAboutChange(session, reviewable, question, confirm, {
+      isModifying,
+      replaces,
+      replan,
+    });
     const { outcome, payload = {} } = reply;
     if (outcome === "look_again") {
       if (replan === undefined) throw denied("The change cannot be planned again.");
@@ -249,13 +254,24 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   }
 }
 
+/** Plans a change again on the present content. With `isTrial` nobody is asked, and the plan is not used. */
+type Replan<Data, Todo> = (isTrial?: boolean) => Promise<Plan<Data, Todo>>;
+
 /** Asks the reviewer once about a plan. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
 async function askAboutChange<Args extends object, Data, Todo>(
   session: Session,
   reviewable: ReviewableChange<Args, Data, Todo>,
   { details, planned, places, base }: ChangeQuestion,
   confirm: Confirm,
-  { isModifying, replaces }: { readonly isModifying: boolean; readonly replaces: string | undefined },
+  {
+    isModifying,
+    replaces,
+    replan,
+  }: {
+    readonly isModifying: boolean;
+    readonly replaces: string | undefined;
+    readonly replan: Replan<Data, Todo> | undefined;
+  },
 ): Promise<ConfirmReply> {
   const { approvals, notify } = session;
   const { tool, call } = reviewable;
@@ -281,10 +297,13 @@ async function askAboutChange<Args extends object, Data, Todo>(
       ...details,
       ...(replaces === undefined ? {} : { replaces }),
       ...(call.onProgress === undefined ? {} : { hasProgress: true }),
-      ...staleFunctionsOf(async () => {
-        session.stage?.refresh();
-        await assertStateUnchanged({ places, base }, reviewable);
-      }),
+      ...staleFunctionsOf(
+        async () => {
+          session.stage?.refresh();
+          await assertStateUnchanged({ places, base }, reviewable);
+        },
+        async () => replan?.(true),
+      ),
       scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
       ...(isModifying ? { isModifying: true } : {}),
     },

@@ -2,6 +2,7 @@
  * Watches what a question shows while a person thinks: the real paths of the call and the versions of its entries. It
  * only tells; the change itself compares them again right before it is made.
  */
+import { FilewrightError } from "../engine/errors.ts";
 import type { Confirmation } from "../hooks/confirm.ts";
 
 /** The shortest time between two looks, in milliseconds. A look that takes long is followed by a longer pause. */
@@ -10,26 +11,40 @@ const LOOK_INTERVAL_MS = 1000;
 const PAUSE_PER_LOOK = 10;
 
 /** The functions of a question by which a reviewer learns that it is outdated. */
-export type StaleFunctions = Required<Pick<Confirmation, "isStale" | "onStale">>;
+export type StaleFunctions = Required<Pick<Confirmation, "isStale" | "onStale" | "conflict">>;
 
 /**
  * Returns the functions for one question, which read nothing until they are called. `assertUnchanged` rejects when what
- * is shown differs from what is there.
+ * is shown differs from what is there. `tryAgain` rejects when the change cannot be planned on what is there now.
  */
-export function staleFunctionsOf(assertUnchanged: () => Promise<void>): StaleFunctions {
-  let isKnown = false;
+export function staleFunctionsOf(
+  assertUnchanged: () => Promise<void>,
+  tryAgain: () => Promise<unknown>,
+): StaleFunctions {
+  let known: Promise<true> | undefined;
+  let conflict: string | undefined;
+  /** Tries the change once, so that a person learns before the answer whether looking again helps. */
+  const explain = async (): Promise<true> => {
+    try {
+      await tryAgain();
+    } catch (error) {
+      conflict = error instanceof FilewrightError ? error.message : "The change cannot be planned again.";
+    }
+    return true;
+  };
   const isStale = async (): Promise<boolean> => {
-    if (isKnown) return true;
+    if (known !== undefined) return known;
     try {
       await assertUnchanged();
     } catch {
       // What cannot be read any more is no longer what was shown, either.
-      isKnown = true;
+      known ??= explain();
     }
-    return isKnown;
+    return known ?? false;
   };
   return {
     isStale,
+    conflict: () => conflict,
     onStale(listener) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       let isEnded = false;

@@ -149,13 +149,15 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
   const counter = makeActivityCounter();
   const { tell } = log;
 
+  const tellStale = ({ id, conflict }: { readonly id: string; readonly conflict?: string }): void =>
+    tell({ type: "stale", id, ...(conflict === undefined ? {} : { conflict }) });
   const tellSubject = (): void => tell({ type: "subject", subject, workspaces: [...workspaces.keys()] });
   const hold = (pending: PendingApproval): void => {
     const changes = pending.kind === "change" ? shownChangesOf(pending.details) : [];
     const question = questionOf(pending, changes);
     held.set(pending.id, { pending, question, changes });
     tell({ type: "asked", question });
-    if (pending.kind === "change" && pending.stale === true) tell({ type: "stale", id: pending.id });
+    if (pending.kind === "change" && pending.stale === true) tellStale(pending);
   };
   for (const pending of queue.pending()) hold(pending);
   queue.watch((event: QueueEvent) => {
@@ -166,7 +168,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     }
     const { id } = event;
     if (event.type === "stale") {
-      if (held.has(id)) tell({ type: "stale", id });
+      if (held.has(id)) tellStale(event);
       return;
     }
     if (!held.delete(id)) return;

@@ -1,5 +1,7 @@
 /** The data of the screen "Policy" and its server. There is no code here. */
 
+import type { ApprovalScope } from "../hooks/scope/scope.ts";
+
 /** A gate of a call, as in `ws.why`, with its remedy. */
 export interface ExplainedGate {
   readonly gate: string;
@@ -46,10 +48,10 @@ export interface ShownGrant {
 /** An approval that lasts beyond its call. */
 export interface ShownApproval {
   readonly id: string;
-  /** The calls that it covers and its end, in words. */
-  readonly label: string;
-  /** Its end: `turn`, `session`, `kept` or a time. */
-  readonly until: string;
+  /** The calls that it covers, in words. */
+  readonly covers: string;
+  /** The calls that it covers. Its `until` is its end: `turn`, `session`, `kept` or a time. */
+  readonly scope: ApprovalScope;
   /** Times in ISO 8601. */
   readonly granted_at: string;
   readonly expires?: string;

@@ -3,6 +3,8 @@
  * rows of a change. There is no code here, so the page and the server can both import it.
  */
 
+import type { ApprovalScope } from "../hooks/scope/scope.ts";
+
 /** The permissions of a login. `watch` only sees, `answer` also answers, `manage` also changes rules. */
 export type ReviewRole = "watch" | "answer" | "manage";
 
@@ -51,6 +53,8 @@ export type ReviewQuestion = {
   readonly turn?: string;
   /** True when a file has changed since the question was asked, so that it cannot be allowed. */
   readonly stale?: boolean;
+  /** Why its change cannot be made on the present content, either, so that it can only be refused. */
+  readonly conflict?: string;
   /** The id of the question that this one replaces, after the answer `look_again`. */
   readonly replaces?: string;
 } & (
@@ -168,6 +172,13 @@ export interface ReviewAnswer {
   readonly grant?: GrantChoice | undefined;
 }
 
+/** The answer of `POST /review/approvals/ID`. */
+export interface TakenAnswer {
+  readonly answered: true;
+  /** The later calls that a wider answer allows, by which the policy lists it. */
+  readonly scope?: ApprovalScope | undefined;
+}
+
 /** A question that does not wait any more. */
 export interface SettledQuestion {
   readonly question: ReviewQuestion;
@@ -217,7 +228,7 @@ export type ReviewEvent = { readonly seq: number } & (
       readonly isWider?: true;
     }
   | { readonly type: "withdrawn"; readonly id: string; readonly at: number }
-  | { readonly type: "stale"; readonly id: string }
+  | { readonly type: "stale"; readonly id: string; readonly conflict?: string }
   /** The subject of the review or its workspaces are others now; see {@link ReviewSnapshot}. */
   | { readonly type: "subject"; readonly subject: string; readonly workspaces: readonly string[] }
   /** The history has changed without a call, as by an undo or a mark. */

@@ -53,7 +53,14 @@ export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState 
       return {
         ...state,
         seq,
-        waiting: state.waiting.map((one) => (one.id === event.id ? { ...one, stale: true } : one)),
+        waiting: state.waiting.map((one) => {
+          if (one.id !== event.id) return one;
+          return {
+            ...one,
+            stale: true,
+            ...(event.conflict === undefined ? {} : { conflict: event.conflict }),
+          };
+        }),
       };
     case "subject":
       return { ...state, seq };

@@ -95,6 +95,11 @@ export interface WorkspaceApprovals {
   /** Revokes an approval by its id, for calls that begin from now on. Returns false if there is none. */
   revoke(id: string): Promise<boolean>;
   /**
+   * Puts an approval back that this workspace has revoked, as it was given: with the same scope, end and person. Returns
+   * false if none of its last 100 has this id, or its time has passed.
+   */
+  restore(id: string): Promise<boolean>;
+  /**
    * Returns how many of the last 100 calls that needed an approval a scope would have covered, so that a person sees
    * how wide it is before it is given. @throws FilewrightError for an invalid scope
    */

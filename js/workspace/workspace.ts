@@ -204,6 +204,7 @@ export function makeWorkspace(
     approvals: Object.freeze({
       list: session.approvals.list,
       revoke: session.approvals.revoke,
+      restore: session.approvals.restore,
       wouldHaveCovered: session.approvals.wouldHaveCovered,
     }),
     grants: workspaceGrantsOf(

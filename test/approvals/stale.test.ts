@@ -24,11 +24,12 @@ const looked = async (queue: ApprovalQueue, id: string) =>
 describe.each(KINDS)("on %s", (kind) => {
   const seed = { f: "one\ntwo\n" };
 
-  async function waiting(call: readonly [string, object]) {
+  async function waiting(call: readonly [string, object], guard: "off" | "refuse" = "off") {
     const queue = approvalQueue();
     const events: QueueEvent[] = [];
     queue.watch((event) => events.push(event));
-    const fixture = await place(kind, seed, { confirm: queue.confirm });
+    const fixture = await place(kind, seed, { confirm: queue.confirm, guard });
+    if (guard === "refuse") await fixture.ws.call("read_file", { path: "f" });
     const answer = fixture.ws.call(...call);
     await expect.poll(() => queue.pending().length).toBe(1);
     return { queue, events, answer, id: queue.pending()[0]!.id, ...fixture };
@@ -46,7 +47,7 @@ describe.each(KINDS)("on %s", (kind) => {
   }, 30_000);
 
   test("an old answer gets 409, and the model is not refused", async () => {
-    const { queue, foreign, text, id, answer } = await waiting(edit);
+    const { queue, events, foreign, text, id, answer } = await waiting(edit);
     expect(await looked(queue, id)).toEqual({ stale: false });
     await foreign("f", "zero\none\ntwo\n");
     for (const outcome of ["proceed_once", "proceed_always_server"])
@@ -56,6 +57,7 @@ describe.each(KINDS)("on %s", (kind) => {
     expect((await post(queue, id, { outcome: "look_again", payload: { by: "Ann" } })).status).toBe(200);
     await expect.poll(() => queue.pending().length).toBe(1);
     const [again] = queue.pending();
+    expect(events.every((event) => !("conflict" in event))).toBe(true);
     expect(again).toMatchObject({
       replaces: id,
       details: { originalContent: "zero\none\ntwo\n", newContent: "zero\none\nTWO\n" },
@@ -75,6 +77,24 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(queue.answer(id, { outcome: "proceed_once" })).toBe(true);
     expect((await answer).error?.code).toBe("CONFLICT");
     expect(await text("f")).toBe("other\ntwo\n");
+  });
+
+  test.each([
+    ["the caller has not read", "refuse", "zero\none\ntwo\n", "changed since it was read"],
+    ["has no place for the change", "off", "nothing of it\n", "not found"],
+  ] as const)("the answer to content that %s is known before it", async (_, guard, content, why) => {
+    const { queue, events, foreign, text, id, answer } = await waiting(edit, guard);
+    await foreign("f", content);
+    expect(await looked(queue, id)).toEqual({ stale: true });
+    expect(queue.pending()).toMatchObject([{ stale: true, conflict: expect.stringContaining(why) }]);
+    expect(events.at(-1)).toMatchObject({ type: "stale", id, conflict: expect.stringContaining(why) });
+    const reason = "a file has changed since then; read it again";
+    expect(queue.answer(id, { outcome: "cancel", payload: { reason } })).toBe(true);
+    expect((await answer).error).toMatchObject({
+      code: "APPROVAL_DENIED",
+      message: expect.stringContaining(reason),
+    });
+    expect(await text("f")).toBe(content);
   });
 
   test("looking again at what does not fit any more fails as the call itself would", async () => {

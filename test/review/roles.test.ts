@@ -23,6 +23,7 @@ const TABLE: readonly (readonly [method: ReviewRoute["method"], path: string, ro
   ["POST", "grants", "manage"],
   ["POST", "grants/revoke", "manage"],
   ["POST", "policy/approvals/revoke", "manage"],
+  ["POST", "policy/approvals/restore", "manage"],
   ["GET", "activity", "watch"],
   ["GET", "activity.csv", "watch"],
   ["GET", "activity.jsonl", "watch"],

@@ -12,8 +12,11 @@ type QueueHappening =
   | { readonly type: "asked"; readonly question: ApprovalSummary }
   /** The question was answered, with the outcome, or with the answer of a question about a directory. */
   | { readonly type: "answered"; readonly id: string; readonly outcome: string; readonly by?: string }
-  /** The content behind the question has changed: an approval of it is refused, and `look_again` asks again. */
-  | { readonly type: "stale"; readonly id: string }
+  /**
+   * The content behind the question has changed: an approval of it is refused, and `look_again` asks again. `conflict` says
+   * why that would fail, where it is known.
+   */
+  | { readonly type: "stale"; readonly id: string; readonly conflict?: string }
   /** The question has ended without an answer. */
   | { readonly type: "withdrawn"; readonly id: string; readonly why: WithdrawalReason };
 

@@ -19,6 +19,8 @@ export type PendingApproval = {
 interface QuestionState {
   /** True when what it shows has changed since it was asked. */
   readonly stale?: true;
+  /** Why the change cannot be planned again on the present content; absent where it can. */
+  readonly conflict?: string;
   /** The id of the question that this one replaces, after the answer `look_again`. */
   readonly replaces?: string;
 }
@@ -67,7 +69,7 @@ const MAX_SUMMARY_CHANGES = 50;
 /** Returns the summary of a question. */
 export function summaryOf(question: PendingApproval): ApprovalSummary {
   if (question.kind === "directory") return question;
-  const { id, asked_at, kind, details, stale, replaces } = question;
+  const { id, asked_at, kind, details, stale, conflict, replaces } = question;
   const { type, title, tool, risk, digest, complete, path, changes, scopes, fileDiff } = details;
   const { agent, hash, callId, isModifying } = details;
   return Object.freeze({
@@ -86,6 +88,7 @@ export function summaryOf(question: PendingApproval): ApprovalSummary {
     ...(fileDiff === "" ? {} : { lines: changedLinesOf(fileDiff) }),
     scopes,
     ...(stale === undefined ? {} : { stale }),
+    ...(conflict === undefined ? {} : { conflict }),
     ...(replaces === undefined ? {} : { replaces }),
     ...(agent === undefined ? {} : { agent }),
     ...(hash === undefined ? {} : { hash }),

@@ -143,12 +143,18 @@ export function wideningOf(
   return prefixes.every((prefix) => roots.some((root) => isWithin(prefix, root))) ? undefined : "more paths";
 }
 
-/** Describes a scope for a person. `session` describes the end of a session. */
-export function describeScope({ tool, path, agent, until }: ApprovalScope, session: string): string {
+/** Describes which calls a scope covers, without its end. */
+export function describeCovered({ tool, path, agent }: Omit<ApprovalScope, "until">): string {
   const what = tool === "*" ? "every tool" : escapeControls(tool);
   const where = path === EVERY_PATH ? "every path of this workspace" : escapeControls(path);
   const who = agent === undefined ? "" : ` by ${escapeControls(agent)}`;
+  return `${what} on ${where}${who}`;
+}
+
+/** Describes a scope for a person. `session` describes the end of a session. */
+export function describeScope(scope: ApprovalScope, session: string): string {
+  const { until } = scope;
   const ends = { turn: "until this turn ends", session, kept: "until it is revoked" };
   const end = until === "turn" || until === "session" || until === "kept" ? ends[until] : `until ${until}`;
-  return `${what} on ${where}${who}, ${end}`;
+  return `${describeCovered(scope)}, ${end}`;
 }

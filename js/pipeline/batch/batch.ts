@@ -95,8 +95,9 @@ export async function runBatch(
     if (reviewer !== undefined) {
       asked = true;
       await assertSeen(guarding, reviewable, plan);
-      reviewed = await reviewUntilApproved(session, reviewable, plan, reviewer, async () => {
-        const next = await planWithApprovalToReveal(session, planning);
+      reviewed = await reviewUntilApproved(session, reviewable, plan, reviewer, async (isTrial) => {
+        const isKeptNow = planning.isKept && isTrial !== true;
+        const next = await planWithApprovalToReveal(session, { ...planning, isKept: isKeptNow });
         await assertSeen(guarding, reviewable, next);
         return next;
       });

@@ -4,7 +4,7 @@ import { isAllChosen } from "./state/answers.ts";
 import { chosenParts, chosenQuestion } from "./state/choice.ts";
 import { type PageAction, type PageState, reducePage } from "./state/store.ts";
 import type { PageEffects } from "./screens/props.ts";
-import type { ReviewSnapshot } from "../protocol.ts";
+import type { ReviewAnswer, ReviewQuestion, ReviewSnapshot, TakenAnswer } from "../protocol.ts";
 import { isUnanswered, type ResponseError, type ReviewTransport } from "../transport.ts";
 import { readRows } from "./read-rows.ts";
 
@@ -12,6 +12,17 @@ import { readRows } from "./read-rows.ts";
 const RETRY_MS = 1000;
 /** The status of a request without a login. */
 const UNAUTHORIZED = 401;
+
+/** Returns what an answer allows beyond its call; undefined for nothing. */
+function lastingPart(
+  question: ReviewQuestion,
+  { wider, grant }: Pick<ReviewAnswer, "wider" | "grant"> = {},
+  { scope }: TakenAnswer,
+): (PageAction & { readonly type: "sent" })["wider"] {
+  if (question.kind === "change") return wider === undefined ? undefined : { wider, scope };
+  const { access, dir } = question;
+  return { grant: grant ?? { access, until: "session" }, dir };
+}
 
 /** Starts the session of a page, which ends when `signal` is aborted. Returns what the screens can do. */
 export function startSession(
@@ -94,14 +105,21 @@ export function startSession(
     const reason = now.reason.trim();
     dispatch({ type: "sending", id: question.id });
     try {
-      await transport.request(`approvals/${encodeURIComponent(question.id)}`, {
+      const taken = (await transport.request(`approvals/${encodeURIComponent(question.id)}`, {
         outcome: given,
         ...(question.kind === "change" ? { digest: question.digest } : {}),
         ...(isPart ? { parts: chosenParts(now) } : {}),
         ...widening,
         ...(outcome === "refuse" && reason !== "" ? { reason } : {}),
+      })) as TakenAnswer;
+      const wider = given === "allow" ? lastingPart(question, widening, taken) : undefined;
+      dispatch({
+        type: "sent",
+        id: question.id,
+        outcome: given,
+        now: performance.now(),
+        ...(wider === undefined ? {} : { wider }),
       });
-      dispatch({ type: "sent", id: question.id, outcome: given, now: performance.now() });
     } catch (error) {
       if (isUnanswered(error)) {
         dispatch({ type: "unknown", id: question.id });
@@ -112,9 +130,8 @@ export function startSession(
     }
   };
 
-  /** Returns a path with the chosen workspace. */
-  const withWorkspace = (path: string): string => {
-    const { workspace } = state.value;
+  /** Returns a path with a workspace, by default the chosen one. */
+  const withWorkspace = (path: string, workspace = state.value.workspace): string => {
     if (workspace === undefined) return path;
     return `${path}${path.includes("?") ? "&" : "?"}workspace=${encodeURIComponent(workspace)}`;
   };
@@ -128,7 +145,8 @@ export function startSession(
     dispatch,
     answer: (outcome, widening) => void answer(outcome, widening),
     address: (path) => transport.address?.(path),
-    load: <T>(path: string) => transport.request(withWorkspace(path)) as Promise<T>,
+    load: <T>(path: string, workspace?: string) =>
+      transport.request(withWorkspace(path, workspace)) as Promise<T>,
     send: <T>(path: string, body: object) => transport.request(withWorkspace(path), body) as Promise<T>,
   };
 }

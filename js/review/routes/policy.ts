@@ -1,6 +1,7 @@
 /** The requests about the policy: what it allows, why a call was refused, and what people granted and can revoke. */
 import { TOOL_NAMES } from "../../schema/tool-names.ts";
 import { choice, integer, type Options, optionReader, options, required, text } from "../../schema/option.ts";
+import { describeCovered } from "../../hooks/scope/scope.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { NewGrant, ShownPolicy } from "../policy-data.ts";
 import type { ReviewCall } from "../protocol.ts";
@@ -21,10 +22,10 @@ const readNewGrant = optionReader(
 const REVOKED_GRANT: Options<{ readonly dir: string }> = options("RevokedGrant", { dir: required(text()) });
 const readRevokedGrant = optionReader(REVOKED_GRANT);
 
-const REVOKED_APPROVAL: Options<{ readonly id: string }> = options("RevokedApproval", {
+const NAMED_APPROVAL: Options<{ readonly id: string }> = options("NamedApproval", {
   id: required(text()),
 });
-const readRevokedApproval = optionReader(REVOKED_APPROVAL);
+const readNamedApproval = optionReader(NAMED_APPROVAL);
 
 /** The requests about the policy. */
 export const POLICY_ROUTES: readonly ReviewRoute[] = [
@@ -37,6 +38,12 @@ export const POLICY_ROUTES: readonly ReviewRoute[] = [
     path: /^policy\/approvals\/revoke$/u,
     role: "manage",
     run: withWorkspace(revokeApproval),
+  },
+  {
+    method: "POST",
+    path: /^policy\/approvals\/restore$/u,
+    role: "manage",
+    run: withWorkspace(restoreApproval),
   },
 ];
 
@@ -63,10 +70,10 @@ async function shownPolicy(ws: Workspace): Promise<Response> {
       ...(expires === undefined ? {} : { expires }),
       ...(by === undefined ? {} : { by }),
     })),
-    approvals: approvals.map(({ id, label, scope, granted_at, expires, by }) => ({
+    approvals: approvals.map(({ id, scope, granted_at, expires, by }) => ({
       id,
-      label,
-      until: scope.until,
+      covers: describeCovered(scope),
+      scope,
       granted_at,
       ...(expires === undefined ? {} : { expires }),
       ...(by === undefined ? {} : { by }),
@@ -130,9 +137,19 @@ async function revokeGrant(ws: Workspace, { request }: RouteRequest): Promise<Re
 
 async function revokeApproval(ws: Workspace, { request }: RouteRequest): Promise<Response> {
   const body = await bodyOf(request);
-  const approval = body === undefined ? undefined : readRevokedApproval(body);
+  const approval = body === undefined ? undefined : readNamedApproval(body);
   if (approval === undefined) return refusal(400, "name the id of the approval");
   return (await ws.approvals.revoke(approval.id))
     ? json(200, { revoked: true })
     : refusal(404, "there is no such approval any more");
+}
+
+/** Puts a revoked approval back, as a person has given it before. */
+async function restoreApproval(ws: Workspace, { request }: RouteRequest): Promise<Response> {
+  const body = await bodyOf(request);
+  const approval = body === undefined ? undefined : readNamedApproval(body);
+  if (approval === undefined) return refusal(400, "name the id of the approval");
+  return (await ws.approvals.restore(approval.id))
+    ? json(200, { restored: true })
+    : refusal(404, "its time has passed, or it is not known any more");
 }

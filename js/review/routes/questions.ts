@@ -12,7 +12,15 @@ import {
 import { eventStream } from "../event-stream.ts";
 import type { ReviewHub } from "../hub.ts";
 import { asksForSecrets, rowsForPage } from "../secrets/hidden-rows.ts";
-import type { ChangeSide, ChosenHunks, ChosenLines, EditedContent, ReviewAnswer } from "../protocol.ts";
+import type { ApprovalScope } from "../../hooks/scope/scope.ts";
+import type {
+  ChangeSide,
+  ChosenHunks,
+  ChosenLines,
+  EditedContent,
+  ReviewAnswer,
+  TakenAnswer,
+} from "../protocol.ts";
 import { bodyOf, json, refusal, type ReviewRoute, roleIncludes, type RouteRequest } from "./route.ts";
 import { GRANT_CHOICE, WIDER_CHOICE } from "./scopes.ts";
 
@@ -91,10 +99,11 @@ async function answerQuestion({ hub, request, login, captures: [id = ""] }: Rout
     return refusal(403, "only a login that may manage can keep an answer");
   // The person is told at once that a file has changed; the call would fail with CONFLICT.
   if (answer.outcome !== "refuse") await hub.queue.isStale(id);
+  const scope = answer.wider && hub.scopeOf(id, answer.wider);
   const effect = hub.answer(id, answer, login.by);
   switch (effect.effect) {
     case "taken":
-      return json(200, { answered: true });
+      return json(200, takenAnswer(scope));
     case "wrong":
       return refusal(400, "the answer is not one of those offered");
     case "changed":
@@ -114,6 +123,10 @@ async function answerQuestion({ hub, request, login, captures: [id = ""] }: Rout
       });
     }
   }
+}
+
+function takenAnswer(scope: ApprovalScope | undefined): TakenAnswer {
+  return { answered: true, ...(scope === undefined ? {} : { scope }) };
 }
 
 /** Returns the text of a change, to be edited. */

@@ -10,7 +10,13 @@ import { effectOfKey } from "../../../js/review/page/keys/keys.ts";
 import { editedChange, whyNotAllowed, whyNotRefused } from "../../../js/review/page/state/answers.ts";
 import { KEY_GUARD_MS, type PageState, reducePage } from "../../../js/review/page/state/store.ts";
 import { compareWithSeen } from "../../../js/review/page/state/seen.ts";
-import type { ChangeRows, ReviewEvent, UnnumberedEvent } from "../../../js/review/protocol.ts";
+import { endInWords } from "../../../js/review/page/state/ends.ts";
+import type {
+  ChangeRows,
+  ReviewEvent,
+  ReviewQuestion,
+  UnnumberedEvent,
+} from "../../../js/review/protocol.ts";
 
 const state = (name: string): PageState => STATES[name] as PageState;
 /** A time after which keys answer. */
@@ -42,6 +48,79 @@ describe("what was answered last", () => {
     );
     expect([not.chosen, not.dialog, not.reason]).toEqual(["q1", undefined, ""]);
   });
+});
+
+describe("the message of what happened", () => {
+  const sent = state("sent-wider");
+  const shown = (after: PageState): string | undefined => after.notice?.text;
+
+  it("says what a wider answer allows beyond the call, until when, and names it for the policy", () => {
+    expect(shown(sent)).toBe(
+      "Allowed: Edit src/pay/refund.ts. Later calls of edit_file by main are allowed without a question on everything below /repo/src/pay, until the end of the session. The policy lists it and can revoke it.",
+    );
+    const allowed = { scope: { tool: "edit_file", path: "/repo/src/pay/**", until: "session" } };
+    const policy = reducePage(sent, { type: "allowed", allowed });
+    expect([policy.screen, policy.allowed, shown(policy)]).toEqual(["policy", allowed, undefined]);
+    expect(reducePage(policy, { type: "screen", screen: "policy" }).allowed).toBeUndefined();
+  });
+
+  it("says what is granted by the plain answer about a directory, too", () => {
+    const granted = reducePage(state("directory"), {
+      type: "sent",
+      id: "q3",
+      outcome: "allow",
+      now: LATER,
+      wider: { grant: { access: "read", until: "session" }, dir: "/data/exports" },
+    });
+    expect(shown(granted)).toContain(
+      "Reading in /data/exports and everything below it is allowed without a question, until the end of the session.",
+    );
+    expect(granted.notice?.allowed).toEqual({ dir: "/data/exports" });
+  });
+
+  it("stays when something arrives, and goes with what the person does next", () => {
+    const seq = sent.review.seq + 1;
+    const question = { ...(sent.review.waiting[0] as ReviewQuestion), id: "new" };
+    const arrived = { type: "event", event: { seq, type: "asked", question }, now: LATER } as const;
+    expect(shown(reducePage(sent, arrived))).toBe(shown(sent));
+    for (const next of [
+      { type: "dismiss" },
+      { type: "step", by: 1, now: LATER },
+      { type: "choose", id: "q3", now: LATER },
+      { type: "screen", screen: "timeline" },
+      { type: "dialog", dialog: "refuse" },
+      { type: "sending", id: "q2" },
+    ] as const)
+      expect(shown(reducePage(sent, next)), next.type).toBeUndefined();
+  });
+});
+
+it("a change that does not fit the present content can only be refused, with the reason filled in", () => {
+  const conflict = state("conflict");
+  expect(whyNotAllowed(conflict)).toBeDefined();
+  expect(whyNotRefused(conflict)).toBeUndefined();
+  for (const key of ["a", "w", "e", "l", "v"]) expect(effectOfKey(conflict, key, LATER)).toBeUndefined();
+  const open = (from: PageState) => reducePage(from, { type: "dialog", dialog: "refuse" });
+  expect(open(conflict).reason).toBe("a file has changed since then; read it again");
+  expect(open({ ...conflict, reason: "mine" }).reason).toBe("mine");
+  expect(open(state("stale")).reason).toBe("");
+  const event = { seq: 1, type: "stale", id: "q1", conflict: "changed since it was read" } as const;
+  const [told] = reducePage(state("waiting"), { type: "event", event, now: LATER }).review.waiting;
+  expect(told).toMatchObject({ stale: true, conflict: "changed since it was read" });
+});
+
+it("an end has the same words everywhere", () => {
+  const now = new Date(2026, 10, 27, 12, 4);
+  const words = (until?: string, sessionEnd?: string) => endInWords(until, { now, sessionEnd });
+  expect(["turn", "session", "kept", undefined].map((until) => words(until))).toEqual([
+    "until the end of the turn",
+    "until the end of the session",
+    "kept in the rules file",
+    "until it is revoked",
+  ]);
+  expect(words("session", "for 8 hours, at every replica")).toBe("for 8 hours, at every replica");
+  expect(words(new Date(2026, 10, 27, 14, 5).toISOString())).toBe("until 14:05");
+  expect(words(new Date(2026, 10, 28, 9, 0).toISOString())).toBe("until 2026-11-28 09:00");
 });
 
 describe("an answer", () => {

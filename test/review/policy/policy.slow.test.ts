@@ -71,7 +71,48 @@ describeChromium("the screen of the policy", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("heading", { name: "Lasting approvals none" }).waitFor();
     expect(await place.ws.approvals.list()).toEqual([]);
+    const said = page.getByRole("status").getByText("Revoked: write_file on every path of this workspace");
+    await said.waitFor();
+    await page.getByRole("button", { name: "Put back" }).click();
+    await page.getByRole("heading", { name: "Lasting approvals 1" }).waitFor();
+    await said.waitFor({ state: "detached" });
+    expect(await place.ws.approvals.list()).toMatchObject([{ by: "ben", scope: { tool: "write_file" } }]);
     expect(complaints).toEqual([]);
+  });
+
+  it("a wider answer says what it allows, and leads to where it is revoked", async () => {
+    // The page shows the other workspace first, so the approval is looked for.
+    const place = await openPlace({ "a.txt": "one\n" });
+    const other = await openPlace({ "b.txt": "one\n" }, { confirm: undefined, review: "after" });
+    const detach = place.hub.attach(other.ws, "/other");
+    const { page, complaints } = await chromium.open(place.page.link("manage", "ana"));
+    const write = place.ws.call("write_file", { path: "a.txt", content: "two\n" });
+    await page.getByRole("button", { name: "Wider…" }).click();
+    await page.getByRole("radio", { name: "this session" }).click();
+    await page.getByRole("button", { name: "Allow and remember" }).click();
+    expect((await write).ok).toBe(true);
+    await page
+      .getByRole("status")
+      .getByText("allowed without a question on /w/a.txt, until the end of the session.")
+      .waitFor();
+    // What was made in the other workspace without a question is listed with its name, and opens there.
+    expect((await other.ws.call("write_file", { path: "b.txt", content: "two\n" })).ok).toBe(true);
+    place.hub.noteHistory();
+    await page.getByRole("button", { name: "b.txt write_file /other" }).click();
+    expect(await page.getByLabel("Workspace").inputValue()).toBe("/other");
+    await page.getByRole("button", { name: "Waiting" }).click();
+
+    const again = place.ws.call("write_file", { path: "c.txt", content: "two\n" });
+    await page.getByRole("button", { name: "Wider…" }).click();
+    await page.getByRole("button", { name: "Allow and remember" }).click();
+    expect((await again).ok).toBe(true);
+    await page.getByRole("button", { name: "Show in Policy" }).click();
+    const shown = page.getByRole("listitem").filter({ hasText: "write_file on /w/c.txt" });
+    await shown.and(page.locator(":focus")).waitFor();
+    await shown.getByText("until the end of the turn").waitFor();
+    expect(await page.getByRole("button", { name: "Show in Policy" }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    detach();
   });
 
   it("a login that may only watch sees all of it and can change nothing", async () => {

@@ -196,12 +196,24 @@ describe("lasting approvals", () => {
     await ws.call("write_file", { path: "src/a", content: "1" });
     const client = await logIn(page, "manage", "ana");
     const [approval] = (await policyOf(client)).approvals;
-    expect(approval).toMatchObject({ until: "session", by: "ben" });
-    expect(approval?.label).toContain("src/**");
+    expect(approval).toMatchObject({
+      covers: "write_file on src/**",
+      scope: { until: "session" },
+      by: "ben",
+    });
     const revoke = () => client.post("policy/approvals/revoke", { id: approval?.id });
     expect((await revoke()).status).toBe(200);
     expect((await revoke()).status).toBe(404);
     expect(await ws.approvals.list()).toEqual([]);
     expect((await client.post("policy/approvals/revoke", {})).status).toBe(400);
+    // What was revoked can be put back as it was, once; what was never given cannot.
+    const restore = (id = approval?.id) => client.post("policy/approvals/restore", { id });
+    expect((await restore("approval-0")).status).toBe(404);
+    expect(
+      (await (await logIn(page, "answer")).post("policy/approvals/restore", { id: approval?.id })).status,
+    ).toBe(403);
+    expect((await restore()).status).toBe(200);
+    expect((await policyOf(client)).approvals).toEqual([approval]);
+    expect((await restore()).status).toBe(404);
   });
 });

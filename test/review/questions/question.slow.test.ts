@@ -137,6 +137,23 @@ describeChromium("a question on the review page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("says before the answer that a change of content which the agent has not read cannot be made", async () => {
+    const place = await openPlace({ "a.txt": "one\ntwo\n" }, { guard: "refuse" });
+    await place.ws.call("read_file", { path: "a.txt" });
+    const { page, complaints } = await open(place);
+    const call = place.ws.call("edit_file", { path: "a.txt", old_text: "two", new_text: "TWO" });
+    await page.getByRole("button", { name: "Allow once" }).waitFor();
+    place.backend.writeBytesSync("/w/a.txt", new TextEncoder().encode("zero\none\ntwo\n"));
+    await page.getByText("this change can no longer be made as it is").waitFor();
+    for (const name of ["Allow once", "Look again", "Wider…", "Edit…"])
+      expect(await page.getByRole("button", { name }).count(), name).toBe(0);
+    await page.getByRole("button", { name: "Refuse…" }).click();
+    expect(await page.getByLabel("Reason for the model").inputValue()).toContain("read it again");
+    await page.keyboard.press("Enter");
+    expect((await call).text).toContain("a file has changed since then; read it again");
+    expect(complaints).toEqual([]);
+  });
+
   it("shows images side by side", async () => {
     const place = await openPlace();
     place.backend.writeBytesSync("/w/a.gif", Buffer.from(GIF, "base64"));

@@ -1,7 +1,12 @@
 /** Wider answers: what they offer, what they cover, and who may give them. */
 import { describe, expect, it } from "vitest";
 import { narrowestDraft, sentenceOf, wideningOfDraft } from "../../../js/review/page/screens/wider/draft.ts";
-import type { ReviewQuestion, ReviewSnapshot, WiderChoice } from "../../../js/review/protocol.ts";
+import type {
+  ReviewQuestion,
+  ReviewSnapshot,
+  TakenAnswer,
+  WiderChoice,
+} from "../../../js/review/protocol.ts";
 import { openWorkspace } from "../../../js/index.node.ts";
 import { reviewHub } from "../../../js/review/hub.ts";
 import { type Client, firstQuestion, logIn, openPlace, type Place } from "../place.ts";
@@ -22,9 +27,14 @@ async function allowWider(
 ): Promise<{ readonly status: number; readonly ok: boolean }> {
   const call = place.ws.call("write_file", { path, content: `${Math.random()}\n` });
   const { id, digest } = await asked(place, client);
-  const { status } = await client.post(`approvals/${id}`, { outcome: "allow", digest, wider });
+  const response = await client.post(`approvals/${id}`, { outcome: "allow", digest, wider });
+  const { status } = response;
+  const { scope } = (await response.json()) as Partial<TakenAnswer>;
   if (status !== 200) await client.post(`approvals/${id}`, { outcome: "refuse", digest });
-  return { status, ok: (await call).ok };
+  const { ok } = await call;
+  // The answer names the approval as the policy lists it.
+  if (status === 200) expect((await place.ws.approvals.list()).map((one) => one.scope)).toContainEqual(scope);
+  return { status, ok };
 }
 
 /** Returns true when a write is made without a question. */
@@ -213,11 +223,13 @@ describe("the dialog", () => {
     expect(wideningOfDraft(question, draft, 0)).toEqual({
       wider: { place: "files", isAgentOnly: true, until: "turn" },
     });
-    expect(sentenceOf(question, draft)).toBe(
-      "Later calls of edit_file by main are allowed without a question on /w/src/a.txt, until this turn ends.",
+    const wordsOf = (one: typeof draft) =>
+      sentenceOf(question, wideningOfDraft(question, one, 0) as { readonly wider: WiderChoice });
+    expect(wordsOf(draft)).toBe(
+      "Later calls of edit_file by main are allowed without a question on /w/src/a.txt, until the end of the turn.",
     );
     const wide = { ...draft, place: "everywhere", isAgentOnly: false, end: "session" } as const;
-    expect(sentenceOf(question, wide)).toBe(
+    expect(wordsOf(wide)).toBe(
       "Later calls of edit_file by any agent are allowed without a question on every path of this workspace, for 8 hours, at every replica.",
     );
   });

@@ -16,10 +16,26 @@ const SEEN_HUNK = {
 /** Returns a hunk with another line before it. */
 const withOtherContext = (hunk: PackedHunk): PackedHunk => ({ ...hunk, lines: ` // before\n${hunk.lines}` });
 
+/** A question whose change does not fit the present content. */
+const CONFLICT: PageState = {
+  ...READY,
+  review: {
+    ...REVIEW,
+    waiting: [{ ...QUESTION, stale: true, conflict: "'refund.ts' changed since it was read" }, PATCH],
+  },
+};
+
 /** The states by their names. */
 export const ANSWER_STATES: Readonly<Record<string, PageState>> = {
   sending: { ...READY, sending: QUESTION.id },
   sent: { ...READY, notice: { text: "Allowed: Edit src/pay/cart.ts", isFailure: false } },
+  "sent-wider": reducePage(READY, {
+    type: "sent",
+    id: QUESTION.id,
+    outcome: "allow",
+    now: NOW,
+    wider: { wider: { place: "directory", isAgentOnly: true, until: "session" } },
+  }),
   "not-sent": {
     ...READY,
     notice: { text: "Not answered: it does not wait any more (answered by ben).", isFailure: true },
@@ -40,6 +56,8 @@ export const ANSWER_STATES: Readonly<Record<string, PageState>> = {
     ...READY,
     review: { ...REVIEW, waiting: [{ ...QUESTION, stale: true }, PATCH] },
   },
+  conflict: CONFLICT,
+  "refuse-conflict": reducePage(CONFLICT, { type: "dialog", dialog: "refuse" }),
   "looked-again": {
     ...READY,
     review: { ...REVIEW, waiting: [{ ...QUESTION, replaces: "q0" }, PATCH, DIRECTORY] },

@@ -21,6 +21,7 @@ export const STATES: Readonly<Record<string, PageState>> = {
     workspaces: ["/repo", "/repo (2)", "/srv/site"],
     workspace: "/srv/site",
   },
+  "unreviewed-several": { ...READY, workspaces: ["/repo", "/srv/site"] },
   connecting: FIRST_STATE,
   "signed-out": { ...FIRST_STATE, connection: "signed-out" },
   empty: { ...READY, review: EMPTY_STATE, chosen: undefined, pane: "waiting" },

@@ -68,7 +68,7 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
           Keys <kbd>?</kbd>
         </button>
       </header>
-      <Bars state={state} />
+      <Bars state={state} effects={effects} />
       {screen === "review" && <ReviewScreen state={state} effects={effects} Main={Main} />}
       {screen !== "review" && (
         // A screen is drawn anew for another workspace, because its data are others.
@@ -160,7 +160,8 @@ function ConnectionMark({ state: { connection, by, role } }: Pick<ScreenProps, "
 }
 
 /** Draws the messages above the columns. They are read out when they change. */
-function Bars({ state: { connection, notice } }: Pick<ScreenProps, "state">): JSX.Element {
+function Bars({ state: { connection, notice }, effects }: ScreenProps): JSX.Element {
+  const allowed = notice?.allowed;
   return (
     <div class="bars" role="status">
       {connection === "offline" && (
@@ -170,7 +171,22 @@ function Bars({ state: { connection, notice } }: Pick<ScreenProps, "state">): JS
         </Bar>
       )}
       {notice !== undefined && (
-        <Bar kind={notice.isFailure ? "failure" : "done"}>{visibleText(notice.text)}</Bar>
+        <div class={`bar ${notice.isFailure ? "failure" : "done"} with-action`}>
+          <p class="bar-text">{visibleText(notice.text)}</p>
+          {allowed !== undefined && (
+            <button type="button" onClick={() => effects.dispatch({ type: "allowed", allowed })}>
+              Show in Policy
+            </button>
+          )}
+          <button
+            type="button"
+            class="plain dismiss"
+            aria-label="Dismiss the message"
+            onClick={() => effects.dispatch({ type: "dismiss" })}
+          >
+            ×
+          </button>
+        </div>
       )}
     </div>
   );

@@ -18,7 +18,11 @@ export interface Loaded<T> {
  * @param path the path of the request; undefined loads nothing
  * @param version a number that changes with the data, such as that of the last event
  */
-export function useLoaded<T>(effects: PageEffects, path: string | undefined, version = 0): Loaded<T> {
+export function useLoaded<T>(
+  effects: Pick<PageEffects, "load">,
+  path: string | undefined,
+  version = 0,
+): Loaded<T> {
   const [loaded, setLoaded] = useState<{ path: string; data?: T; failure?: string }>();
   const [tries, setTries] = useState(0);
   useEffect(() => {

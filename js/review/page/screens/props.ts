@@ -11,8 +11,11 @@ export interface PageEffects {
     outcome: "allow" | "refuse" | "look_again",
     widening?: Pick<ReviewAnswer, "wider" | "grant" | "edits">,
   ): void;
-  /** Reads data of the server, such as `history?path=%2Frepo`, of the chosen workspace. @throws Error to be shown */
-  load<T>(path: string): Promise<T>;
+  /**
+   * Reads data of the server, such as `history?path=%2Frepo`. Default workspace: the chosen one.
+   * @throws Error to be shown
+   */
+  load<T>(path: string, workspace?: string): Promise<T>;
   /** Returns the address of a file of the server; undefined where there is no server. */
   address(path: string): string | undefined;
   /** Sends data to the server, about the chosen workspace. @throws Error to be shown */

@@ -32,7 +32,8 @@ export function whyNotEdited(state: PageState): string | undefined {
 
 /** Returns true when the call of the chosen question can be planned again on the present content. */
 export function canLookAgain(state: PageState): boolean {
-  return chosenQuestion(state)?.stale === true && whyNotRefused(state) === undefined;
+  const question = chosenQuestion(state);
+  return question?.stale === true && question.conflict === undefined && whyNotRefused(state) === undefined;
 }
 
 /** Returns why the chosen question cannot be allowed now; undefined if it can. */

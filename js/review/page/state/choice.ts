@@ -232,7 +232,8 @@ export function chosenParts({ rows, leftOut, chosen = "" }: ChoiceState): Chosen
 /** Returns true when parts of the chosen question can be chosen. */
 export function canChooseParts(state: ChoiceState): boolean {
   const question = chosenQuestion(state);
-  return question?.kind === "change" && question.hasParts && state.role !== "watch";
+  if (question?.kind !== "change" || question.conflict !== undefined) return false;
+  return question.hasParts && state.role !== "watch";
 }
 
 /** Chooses or leaves out a part of the chosen question, all of a change by its number, or a line of a hunk. */

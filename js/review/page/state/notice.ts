@@ -1,12 +1,23 @@
 /** The messages about what became of an answer. */
+import type { ApprovalScope } from "../../../hooks/scope/scope.ts";
 import type { ReviewOutcome, ReviewState } from "../../protocol.ts";
 
-/** A message about what happened to an answer. */
+/** Names an approval or a granted directory, so that the policy can show it. */
+export interface AllowedPlace {
+  /** The scope of the approval. */
+  readonly scope?: ApprovalScope | undefined;
+  /** The granted directory. */
+  readonly dir?: string | undefined;
+}
+
+/** A message about what happened. It stays until the person does the next thing, or dismisses it. */
 export interface Notice {
   readonly text: string;
   readonly isFailure: boolean;
   /** The id of a question that still waits after an answer whose fate was not known. */
   readonly unanswered?: string;
+  /** The approval or grant that an answer has made, which the policy shows and revokes. */
+  readonly allowed?: AllowedPlace;
 }
 
 /** An answer that was sent, and whose reception by the server is not known. */
@@ -23,6 +34,9 @@ export const OUTCOME_WORDS: Readonly<Record<ReviewOutcome, string>> = {
   refuse: "Refused",
   look_again: "Looked at again",
 };
+
+/** The reason with which a question is refused whose change cannot be made on the present content. */
+export const CONFLICT_REASON = "a file has changed since then; read it again";
 
 /** Returns the message while the server has not said what became of an answer. */
 export function unknownNotice({ title }: UnknownAnswer): Notice {

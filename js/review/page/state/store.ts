@@ -16,9 +16,17 @@ import type {
 import { hiddenIn } from "./hidden.ts";
 import { askedAgain, lastAnswer } from "./last-answer.ts";
 import { applyEvent, EMPTY_STATE } from "../../state.ts";
-import { knownNotice, type Notice, OUTCOME_WORDS, type UnknownAnswer, unknownNotice } from "./notice.ts";
+import {
+  type AllowedPlace,
+  CONFLICT_REASON,
+  knownNotice,
+  type Notice,
+  OUTCOME_WORDS,
+  type UnknownAnswer,
+  unknownNotice,
+} from "./notice.ts";
 import { FIRST_TIMELINE, type TimelineView } from "../screens/timeline/view.ts";
-import type { WiderDraft } from "../screens/wider/draft.ts";
+import { sentenceOf, type WiderDraft, type Widening } from "../screens/wider/draft.ts";
 
 /**
  * `signed-out`: the browser has no login, or it has ended. `offline`: the server cannot be reached; the page shows its
@@ -61,6 +69,8 @@ export interface PageState {
   readonly screen: Screen;
   /** The call that the screen "Policy" explains. */
   readonly asked: AskedCall | undefined;
+  /** The approval or grant that the screen "Policy" shows. */
+  readonly allowed: AllowedPlace | undefined;
   /** The view of the timeline. It stays while another screen is open. */
   readonly timeline: TimelineView;
   /** True after the key `g`, which another key follows that names a screen. */
@@ -118,10 +128,18 @@ export type PageAction =
     }
   | { readonly type: "reason"; readonly reason: string }
   | { readonly type: "sending"; readonly id: string }
-  | { readonly type: "sent"; readonly id: string; readonly outcome: ReviewOutcome; readonly now: number }
+  | {
+      readonly type: "sent";
+      readonly id: string;
+      readonly outcome: ReviewOutcome;
+      readonly now: number;
+      /** The later calls or the directory that the answer allows, and how the policy names them. */
+      readonly wider?: Widening & AllowedPlace;
+    }
   | { readonly type: "failed"; readonly text: string }
   /** Something besides an answer was done in a dialog, or cannot be done. */
   | { readonly type: "done"; readonly text: string; readonly isFailure: boolean }
+  | { readonly type: "dismiss" }
   /** Goes back to what this person answered last. */
   | { readonly type: "put-back"; readonly now: number }
   /** The connection broke while an answer was sent. */
@@ -130,6 +148,8 @@ export type PageAction =
   | { readonly type: "going"; readonly isGoing: boolean }
   | { readonly type: "screen"; readonly screen: Screen }
   | { readonly type: "why"; readonly asked: AskedCall }
+  /** Shows an approval or a grant in the policy. */
+  | { readonly type: "allowed"; readonly allowed: AllowedPlace }
   | { readonly type: "workspace"; readonly workspace: string }
   | { readonly type: "timeline"; readonly change: Partial<TimelineView> };
 
@@ -146,6 +166,7 @@ export const FIRST_STATE: PageState = {
   review: EMPTY_STATE,
   screen: "review",
   asked: undefined,
+  allowed: undefined,
   timeline: FIRST_TIMELINE,
   isGoing: false,
   chosen: undefined,
@@ -202,9 +223,9 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "secrets":
       return toggleSecrets(state);
     case "choose":
-      return choose({ ...state, pane: "change" }, action.id, action.now);
+      return choose({ ...state, pane: "change", notice: undefined }, action.id, action.now);
     case "step":
-      return step(state, action.by, action.now);
+      return step({ ...state, notice: undefined }, action.by, action.now);
     case "hunk":
       return action.hunk === state.hunk ? state : { ...state, hunk: action.hunk, line: undefined };
     case "toggle":
@@ -214,17 +235,19 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "line":
       return { ...state, hunk: action.hunk, line: action.line };
     case "dialog":
-      return { ...state, dialog: action.dialog, proposal: action.proposal };
+      return openDialog(state, action.dialog, action.proposal);
     case "reason":
       return { ...state, reason: action.reason };
     case "sending":
       return { ...state, sending: action.id, notice: undefined };
     case "sent":
-      return sent(state, action.id, action.outcome, action.now);
+      return sent(state, action);
     case "failed":
       return { ...state, sending: undefined, notice: { text: action.text, isFailure: true } };
     case "done":
       return { ...state, dialog: undefined, notice: action };
+    case "dismiss":
+      return { ...state, notice: undefined };
     case "put-back":
       return putBack(state, action.now);
     case "unknown":
@@ -234,11 +257,13 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "going":
       return { ...state, isGoing: action.isGoing };
     case "screen":
-      return { ...state, screen: action.screen, isGoing: false };
+      return { ...state, screen: action.screen, isGoing: false, notice: undefined, allowed: undefined };
     case "why":
-      return { ...state, screen: "policy", isGoing: false, asked: action.asked };
+      return { ...state, screen: "policy", isGoing: false, asked: action.asked, notice: undefined };
+    case "allowed":
+      return { ...state, screen: "policy", isGoing: false, notice: undefined, allowed: action.allowed };
     case "workspace":
-      return { ...state, workspace: action.workspace, timeline: FIRST_TIMELINE };
+      return { ...state, workspace: action.workspace, timeline: FIRST_TIMELINE, notice: undefined };
     case "timeline":
       return { ...state, timeline: { ...state.timeline, ...action.change } };
   }
@@ -277,8 +302,19 @@ function choose(state: PageState, id: string, now: number): PageState {
     line: undefined,
     dialog: undefined,
     reason: "",
-    notice: undefined,
   };
+}
+
+/** Opens a dialog, or closes the open one. The reason of a refusal that must be is filled in. */
+function openDialog(
+  state: PageState,
+  dialog: PageState["dialog"],
+  proposal: PageState["proposal"],
+): PageState {
+  const question = state.review.waiting.find(({ id }) => id === state.chosen);
+  const isConflict = dialog === "refuse" && question?.conflict !== undefined && state.reason === "";
+  const reason = isConflict ? CONFLICT_REASON : state.reason;
+  return { ...state, dialog, proposal, reason, notice: dialog === undefined ? state.notice : undefined };
 }
 
 /** Chooses the question before or after the chosen one. */
@@ -299,12 +335,14 @@ function replaced(state: PageState, event: ReviewEvent, now: number): PageState 
 }
 
 /** Says what was answered, and chooses the next question that waits, or that which replaces it. */
-function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number): PageState {
+function sent(
+  state: PageState,
+  { id, outcome, now, wider }: PageAction & { readonly type: "sent" },
+): PageState {
   const waiting = state.review.waiting.filter((one) => one.id !== id);
   const at = state.review.waiting.findIndex((one) => one.id === id);
-  const title =
-    state.review.waiting[at]?.title ??
-    state.review.settled.findLast((one) => one.question.id === id)?.question.title;
+  const question =
+    state.review.waiting[at] ?? state.review.settled.findLast((one) => one.question.id === id)?.question;
   const next = at < 0 ? waiting[0] : (waiting[at] ?? waiting.at(-1));
   const refusal = outcome === "refuse" ? { id, reason: state.reason.trim() } : state.refusal;
   const done = { ...state, sending: undefined, dialog: undefined, reason: "", refusal };
@@ -312,7 +350,11 @@ function sent(state: PageState, id: string, outcome: ReviewOutcome, now: number)
   // When no other question waits, the next one that is asked is chosen.
   const goesOn = state.chosen === id && next === undefined;
   const moved = stays ? { ...done, goesOn } : choose(done as PageState, next.id, now);
-  return { ...moved, notice: { text: `${OUTCOME_WORDS[outcome]}: ${title ?? id}`, isFailure: false } };
+  const text = `${OUTCOME_WORDS[outcome]}: ${question?.title ?? id}`;
+  if (question === undefined || wider === undefined) return { ...moved, notice: { text, isFailure: false } };
+  const { scope, dir } = wider;
+  const words = `${text}. ${sentenceOf(question, wider)} The policy lists it and can revoke it.`;
+  return { ...moved, notice: { text: words, isFailure: false, allowed: { scope, dir } } };
 }
 
 /**

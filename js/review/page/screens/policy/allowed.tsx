@@ -1,6 +1,8 @@
-/** Draws the lasting answers of people: granted directories and approvals, each with a button that revokes it. */
+/** Draws the lasting answers of people: approvals and granted directories, each with a button that revokes it. */
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ApprovalScope } from "../../../../hooks/scope/scope.ts";
+import { endInWords, timeInWords } from "../../state/ends.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { ShownApproval, ShownGrant } from "../../../policy-data.ts";
 import type { ScreenProps } from "../props.ts";
@@ -22,20 +24,34 @@ interface GrantsProps extends AllowedProps {
 /** Draws the granted directories, and the form that grants another one. */
 export function Grants({ state, effects, onChange, grants, isAsked }: GrantsProps): JSX.Element {
   const why = whyNotManaged(state);
+  const [revoked, setRevoked] = useState<string>();
   return (
     <section aria-labelledby="grants-head">
       <h3 id="grants-head">
         Granted directories <Count of={grants.length} />
       </h3>
       {!isAsked && <p class="none">This workspace asks for no directories, so grants have no effect.</p>}
+      <Status>
+        {revoked !== undefined && (
+          <>
+            Revoked: <SafeText text={revoked} />. It cannot be put back as it was; the form below grants it
+            anew.
+          </>
+        )}
+      </Status>
       <ul class="allowed">
         {grants.map(({ dir, access, ...given }) => (
           <Entry
             key={`${dir} ${access}`}
             state={state}
             effects={effects}
-            onChange={onChange}
+            isShown={state.allowed?.dir === dir}
+            onRevoked={() => {
+              setRevoked(dir);
+              onChange();
+            }}
             given={given}
+            end={endInWords(given.expires)}
             revoke={{
               path: "grants/revoke",
               body: { dir },
@@ -123,44 +139,101 @@ interface ApprovalsProps extends AllowedProps {
 }
 
 /** Draws the approvals that last beyond their call. */
-export function Approvals({ approvals, ...props }: ApprovalsProps): JSX.Element {
+export function Approvals({ state, effects, onChange, approvals }: ApprovalsProps): JSX.Element {
+  const [revoked, setRevoked] = useState<ShownApproval>();
+  const [failure, setFailure] = useState<string>();
+  const wanted = state.allowed?.scope;
+  // The last one, where the same was allowed before.
+  const shown = approvals.findLast(({ scope }) => wanted !== undefined && isSameScope(scope, wanted))?.id;
+  const restore = ({ id }: ShownApproval): void =>
+    void effects.send("policy/approvals/restore", { id }).then(
+      () => {
+        setRevoked(undefined);
+        onChange();
+      },
+      (error: unknown) => setFailure(error instanceof Error ? error.message : String(error)),
+    );
   return (
     <section aria-labelledby="approvals-head">
       <h3 id="approvals-head">
         Lasting approvals <Count of={approvals.length} />
       </h3>
+      <Status>
+        {wanted !== undefined && shown === undefined && revoked === undefined && (
+          <>The approval that you gave is not listed: it has ended, or an agent of its own keeps it.</>
+        )}
+        {revoked !== undefined && (
+          <>
+            Revoked: <SafeText text={revoked.covers} />. Such calls are asked about again.{" "}
+            {failure === undefined ? (
+              <button type="button" onClick={() => restore(revoked)}>
+                Put back
+              </button>
+            ) : (
+              `It cannot be put back: ${failure}.`
+            )}
+          </>
+        )}
+      </Status>
       <ul class="allowed">
-        {approvals.map(({ id, label, until, ...given }) => (
-          <Entry
-            key={id}
-            {...props}
-            given={given}
-            tag={TAG_BY_END[until] ?? "until a time"}
-            revoke={{
-              path: "policy/approvals/revoke",
-              body: { id },
-              label: `Revoke the approval: ${label}`,
-              effect: "Calls that it covers are asked about again.",
-            }}
-          >
-            <SafeText text={label} />
-          </Entry>
-        ))}
+        {approvals.map((approval) => {
+          const { id, covers, scope, expires } = approval;
+          const end = endInWords(expires ?? scope.until);
+          return (
+            <Entry
+              key={id}
+              state={state}
+              effects={effects}
+              isShown={id === shown}
+              onRevoked={() => {
+                setFailure(undefined);
+                setRevoked(approval);
+                onChange();
+              }}
+              given={approval}
+              end={end}
+              revoke={{
+                path: "policy/approvals/revoke",
+                body: { id },
+                label: `Revoke the approval: ${covers}, ${end}`,
+                effect: "Calls that it covers are asked about again.",
+              }}
+            >
+              <SafeText text={covers} />
+            </Entry>
+          );
+        })}
       </ul>
     </section>
   );
 }
 
-/** The words for the end of an approval. */
-const TAG_BY_END: Readonly<Record<string, string>> = { turn: "turn", session: "session", kept: "kept" };
+/** Returns true for two scopes that cover the same calls until the same end. */
+export function isSameScope(one: ApprovalScope, other: ApprovalScope): boolean {
+  return (["tool", "path", "agent", "until"] as const).every((key) => one[key] === other[key]);
+}
+
+/** Draws a message about a list. It is read out, and stays until the next change of the list. */
+function Status({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <p class="allowed-status" role="status">
+      {children}
+    </p>
+  );
+}
 
 function Count({ of }: { readonly of: number }): JSX.Element {
   return of === 0 ? <span class="quiet">none</span> : <span class="badge">{of}</span>;
 }
 
-interface EntryProps extends AllowedProps {
-  readonly given: { readonly granted_at: string; readonly expires?: string; readonly by?: string };
-  readonly tag?: string;
+interface EntryProps extends ScreenProps {
+  /** True for the one that the person asked to see. */
+  readonly isShown: boolean;
+  readonly given: { readonly granted_at: string; readonly by?: string };
+  /** When it ends, in words. */
+  readonly end: string;
+  /** Called when it was revoked. */
+  onRevoked(): void;
   readonly revoke: {
     /** The request that revokes it. */
     readonly path: string;
@@ -173,25 +246,33 @@ interface EntryProps extends AllowedProps {
   readonly children: ComponentChildren;
 }
 
-function Entry({ state, effects, onChange, given, tag, revoke, children }: EntryProps): JSX.Element {
+function Entry({
+  state,
+  effects,
+  isShown,
+  onRevoked,
+  given,
+  end,
+  revoke,
+  children,
+}: EntryProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const { granted_at, expires, by } = given;
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isShown) item.current?.focus();
+  }, [isShown]);
+  const { granted_at, by } = given;
   const why = whyNotManaged(state);
   return (
-    <li>
+    <li ref={item} tabIndex={-1} class={isShown ? "shown" : undefined}>
       <span class="allowed-what">{children}</span>
-      {tag !== undefined && <span class="tag">{tag}</span>}
+      <span class="tag">{end}</span>
       <span class="quiet allowed-when">
-        since <Time at={granted_at} />
+        since <time dateTime={granted_at}>{timeInWords(new Date(granted_at), new Date())}</time>
         {by !== undefined && (
           <>
             {" "}
             by <SafeText text={by} />
-          </>
-        )}
-        {expires !== undefined && (
-          <>
-            , until <Time at={expires} />
           </>
         )}
       </span>
@@ -211,21 +292,15 @@ function Entry({ state, effects, onChange, given, tag, revoke, children }: Entry
           run={() => effects.send(revoke.path, revoke.body)}
           onEnd={(isDone) => {
             setOpen(false);
-            if (isDone) onChange();
+            if (isDone) onRevoked();
           }}
         >
-          <p>{children}</p>
+          <p>
+            {children}, {end}
+          </p>
           <p>{revoke.effect}</p>
         </ConfirmDialog>
       )}
     </li>
   );
-}
-
-/** Draws a time in ISO 8601 as the reader's own date and time. */
-function Time({ at }: { readonly at: string }): JSX.Element {
-  const date = new Date(at);
-  const two = (part: number): string => String(part).padStart(2, "0");
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
-  return <time dateTime={at}>{`${day} ${two(date.getHours())}:${two(date.getMinutes())}`}</time>;
 }

@@ -160,22 +160,22 @@ const FULL: ShownPolicy = {
   approvals: [
     {
       id: "approval-1",
-      label: "edit_file on src/pay/**, until this turn ends",
-      until: "turn",
+      covers: "edit_file on src/pay/** by main",
+      scope: { tool: "edit_file", path: "src/pay/**", agent: "main", until: "turn" },
       granted_at: "2026-11-27T12:01:00.000Z",
       by: "ana",
     },
     {
       id: "approval-2",
-      label: "write_file below /repo/docs, until this workspace is closed",
-      until: "session",
+      covers: "write_file on /repo/docs/**",
+      scope: { tool: "write_file", path: "/repo/docs/**", until: "session" },
       granted_at: "2026-11-27T11:40:00.000Z",
       by: "ben",
     },
     {
       id: "approval-3",
-      label: "every tool on docs/** by writer, until it is revoked",
-      until: "kept",
+      covers: "every tool on docs/** by writer",
+      scope: { tool: "*", path: "docs/**", agent: "writer", until: "kept" },
       granted_at: "2026-11-02T08:30:00.000Z",
     },
   ],
@@ -205,6 +205,7 @@ const STOPPED_CALLS: readonly (readonly [gate: string, tool: string, path: strin
 /** The answers by path. A path behind the name of a state and a colon is that of this state only. */
 export const POLICY_ANSWERS: Readonly<Record<string, object>> = {
   policy: FULL,
+  "policy/approvals/revoke": { revoked: true },
   "policy-empty:policy": EMPTY,
   "policy-read-only:policy": OFF,
   ...Object.fromEntries(
@@ -223,7 +224,10 @@ export const POLICY_STEPS: Readonly<Record<string, readonly (readonly [selector:
   "policy-read-only": [[".access"]],
   "policy-watching": [[".allowed"]],
   "policy-failed": [[".bar.failure"]],
+  "policy-allowed": [[".allowed li.shown"]],
+  "policy-ended": [[".allowed-status"]],
   "revoke-dialog": [[".allowed button"], ["dialog[open] p"]],
+  revoked: [[".allowed button"], ["dialog[open] button.allow"], [".allowed-status:not(:empty)"]],
   "grant-dialog": [[".grant button"], ["dialog[open] select"]],
 };
 
@@ -236,7 +240,13 @@ export function policyStates(ready: PageState): Readonly<Record<string, PageStat
     "policy-read-only": open,
     "policy-watching": { ...open, role: "watch", by: "guest" },
     "policy-failed": { ...open, asked: { tool: "stat", path: "unknown" } },
+    "policy-allowed": {
+      ...open,
+      allowed: { scope: { tool: "write_file", path: "/repo/docs/**", until: "session" } },
+    },
+    "policy-ended": { ...open, allowed: { scope: { tool: "delete", path: "**", until: "turn" } } },
     "revoke-dialog": open,
+    revoked: open,
     ...Object.fromEntries(
       STOPPED_CALLS.map(([gate, tool, path]) => [`why-${gate}`, { ...open, asked: { tool, path } }]),
     ),

@@ -231,6 +231,7 @@ export const TIMELINE_ANSWERS: Readonly<Record<string, object>> = {
   "timeline-unreviewed:history": UNREVIEWED,
   "timeline-keep:history": UNREVIEWED,
   "unreviewed:history/unreviewed": { calls: ENTRIES.slice(0, 2) },
+  "unreviewed-several:history/unreviewed": { calls: ENTRIES.slice(0, 2) },
   "timeline-empty:history": { entries: [], marks: [], unreviewed: [] },
   "timeline-many:history": MANY,
   "timeline-many:history/counts": { counts: {} },

@@ -38,7 +38,14 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
       <Head question={question} />
       {end !== undefined && <Ended end={end} />}
       {end === undefined && <Joint state={state} question={question} />}
-      {end === undefined && question.stale === true && (
+      {end === undefined && question.conflict !== undefined && (
+        <p class="bar warning">
+          A file has changed since this was asked, and this change can no longer be made as it is (
+          <SafeText text={question.conflict} />
+          ). Refuse it: the agent is told to read the file again, and can ask anew.
+        </p>
+      )}
+      {end === undefined && question.stale === true && question.conflict === undefined && (
         <div class="bar warning with-action">
           <p class="bar-text">
             A file has changed since this was asked, so it cannot be allowed. Look again: the change is
@@ -271,6 +278,8 @@ function Answers({
   const isSettled = chosenQuestion(state) === undefined;
   const why = whyNotAllowed(state);
   const counts = choiceCounts(state);
+  // What does not fit the present content can only be refused.
+  const isRefusedOnly = question.conflict !== undefined;
   if (isSettled) {
     return (
       <footer class="answers">
@@ -302,7 +311,7 @@ function Answers({
       <span class="hint" id="answer-hint">
         {why ?? (question.kind === "change" && question.hasParts ? countsInWords(counts) : "")}
       </span>
-      {editedChange(state) !== undefined && (
+      {!isRefusedOnly && editedChange(state) !== undefined && (
         <button
           type="button"
           aria-keyshortcuts="e"
@@ -313,7 +322,7 @@ function Answers({
           Edit… <kbd>e</kbd>
         </button>
       )}
-      {offersWider(question) && (
+      {!isRefusedOnly && offersWider(question) && (
         <button
           type="button"
           aria-keyshortcuts="w"
@@ -324,17 +333,19 @@ function Answers({
           Wider… <kbd>w</kbd>
         </button>
       )}
-      <button
-        type="button"
-        class="allow"
-        part="allow"
-        aria-keyshortcuts="a"
-        aria-describedby="answer-hint"
-        disabled={why !== undefined}
-        onClick={() => effects.answer("allow")}
-      >
-        {allowLabel(question, counts)} <kbd>a</kbd>
-      </button>
+      {!isRefusedOnly && (
+        <button
+          type="button"
+          class="allow"
+          part="allow"
+          aria-keyshortcuts="a"
+          aria-describedby="answer-hint"
+          disabled={why !== undefined}
+          onClick={() => effects.answer("allow")}
+        >
+          {allowLabel(question, counts)} <kbd>a</kbd>
+        </button>
+      )}
     </footer>
   );
 }

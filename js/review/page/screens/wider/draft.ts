@@ -1,4 +1,5 @@
 /** The choices of the dialog "Wider…", what they are in words, and what they offer: pure functions. */
+import { endInWords } from "../../state/ends.ts";
 import type { GrantChoice, ReviewQuestion, ReviewRole, WiderChoice, WiderPlace } from "../../../protocol.ts";
 
 /** A question about a change. */
@@ -35,12 +36,15 @@ export function narrowestDraft(question: ReviewQuestion, now: number): WiderDraf
   };
 }
 
+/** The part of an answer that lasts: it allows later calls, or a directory. */
+export type Widening = { readonly wider: WiderChoice } | { readonly grant: GrantChoice };
+
 /** Returns the answer for the choices; undefined where the time is none, or has passed. */
 export function wideningOfDraft(
   question: ReviewQuestion,
   { place, dir, isAgentOnly, access, end, time }: WiderDraft,
   now: number,
-): { readonly wider: WiderChoice } | { readonly grant: GrantChoice } | undefined {
+): Widening | undefined {
   const at = new Date(time);
   if (end === "time" && !(at.getTime() > now)) return undefined;
   const until = end === "time" ? at.toISOString() : end;
@@ -49,32 +53,28 @@ export function wideningOfDraft(
   return { wider: { place, ...above, isAgentOnly, until } };
 }
 
-/** Returns what the choices allow, as a sentence. */
-export function sentenceOf(question: ReviewQuestion, draft: WiderDraft): string {
-  const end = endInWords(question, draft);
-  if (question.kind === "directory") {
-    const access = draft.access === "read" ? "Reading" : "Reading and writing";
-    return `${access} in ${question.dir} and everything below it is allowed without a question ${end}.`;
+/** Returns what an answer to a question allows beyond its call, as a sentence. */
+export function sentenceOf(question: ReviewQuestion, widening: Widening): string {
+  if ("grant" in widening) {
+    const { access, until } = widening.grant;
+    const dir = question.kind === "directory" ? question.dir : "the directory";
+    const what = access === "read" ? "Reading" : "Reading and writing";
+    return `${what} in ${dir} and everything below it is allowed without a question, ${endInWords(until)}.`;
   }
-  const who = draft.isAgentOnly && question.agent !== undefined ? ` by ${question.agent}` : " by any agent";
-  return `Later calls of ${question.tool}${who} are allowed without a question on ${placeInWords(question, draft)}, ${end}.`;
+  const { isAgentOnly, until } = widening.wider;
+  const { sessionEnd } = (question as ChangeQuestion).wider ?? {};
+  const who = isAgentOnly && question.agent !== undefined ? ` by ${question.agent}` : " by any agent";
+  const place = placeInWords(question as ChangeQuestion, widening.wider);
+  const end = endInWords(until, { sessionEnd });
+  return `Later calls of ${question.tool}${who} are allowed without a question on ${place}, ${end}.`;
 }
 
-/** Returns the place of the choices in words, for the sentence. */
-function placeInWords({ wider }: ChangeQuestion, { place, dir }: WiderDraft): string {
+/** Returns the place of a wider answer in words, for the sentence. */
+function placeInWords({ wider }: ChangeQuestion, { place, dir }: WiderChoice): string {
   if (place === "everywhere") return "every path of this workspace";
   if (place === "directory") return `everything below ${dir ?? wider?.dir ?? "/"}`;
   const [first = "", ...others] = wider?.files ?? [];
   return others.length === 0 ? first : `these ${others.length + 1} paths and no others`;
-}
-
-function endInWords(question: ReviewQuestion, { end, time }: WiderDraft): string {
-  if (end === "turn") return "until this turn ends";
-  if (end === "kept") return "until it is revoked, also after a restart";
-  if (end === "time") return `until ${time.replace("T", " ")}`;
-  return question.kind === "change"
-    ? (question.wider?.sessionEnd ?? "until this workspace is closed")
-    : "until this workspace is closed";
 }
 
 /** Returns the ends that a question offers, from the earliest to the latest. */

@@ -49,7 +49,7 @@ export function WiderDialog({ state, effects }: ScreenProps): JSX.Element {
             onChange={(part) => setDraft({ ...draft, ...part })}
           />
           <p class="wider-sentence" aria-live="polite">
-            <SafeText text={sentenceOf(question, draft)} />
+            {widening !== undefined && <SafeText text={sentenceOf(question, widening)} />}
           </p>
           <Covered effects={effects} id={question.id} widening={widening} />
         </>
