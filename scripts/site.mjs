@@ -102,7 +102,17 @@ export async function buildSite(folder) {
   rmSync(folder, { recursive: true, force: true });
   const documents = DOCUMENTS.flatMap((pattern) => ["--projectDocuments", pattern]);
   // `npm run docs` fails for a warning; a page is better with a name that has no page than not there.
-  const args = ["--readme", "README.md", "--out", folder, "--treatWarningsAsErrors", "false", ...documents];
+  const args = [
+    "--readme",
+    "README.md",
+    "--out",
+    folder,
+    "--treatWarningsAsErrors",
+    "false",
+    "--customCss",
+    "docs/site/site.css",
+    ...documents,
+  ];
   runAndWait(npmProgram("typedoc"), [...args, "--logLevel", "Error"]);
   makeStrict(folder);
   for (const name of readdirSync(folder, { recursive: true }).map(String)) {

@@ -143,6 +143,5 @@ export function withExamples(html, path, base) {
   if (index !== blocks.length)
     throw new Error(`${path} has ${blocks.length} blocks, and its page ${index}: examples would be mixed up`);
   if (!blocks.some(({ kind }) => kind === "runs" || kind === "node")) return html;
-  const head = `<link rel="stylesheet" href="${base}playground/examples.css"/><script type="module" src="${base}playground/run.js"></script>`;
-  return marked.replace("</head>", `${head}$&`);
+  return marked.replace("</head>", `<script type="module" src="${base}playground/run.js"></script>$&`);
 }

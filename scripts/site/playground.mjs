@@ -9,7 +9,6 @@ import { bundleExamples } from "./examples.mjs";
 /** The files that are copied as they are, by folder. */
 const COPIED = {
   "docs/site/playground": ["index.html", "playground.css"],
-  "docs/site/examples": ["examples.css"],
   "js/review/page": ["icon.svg"],
   "dist/wasm": ["filewright_bg.wasm"],
 };

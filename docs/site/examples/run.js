@@ -70,17 +70,14 @@ async function runBelow(place, button) {
   printed.setAttribute("role", "log");
   const result = element("div", "example-result", printed);
   const markup = place.querySelector("template");
-  if (markup !== null) {
-    if (markup.content.querySelector("filewright-review") !== null)
-      await import(new URL("elements.js", import.meta.url).href);
-    result.append(element("div", "example-markup", markup.content.cloneNode(true)));
-  }
+  if (markup !== null) result.append(element("div", "example-markup", markup.content.cloneNode(true)));
   place.append(result);
   const print = (kind, text) => printed.append(element("pre", `example-${kind}`, text));
   button.disabled = true;
   try {
     const files = await runExample(place.dataset.example, print);
-    if (printed.childElementCount === 0) print("log", "It ran to its end and printed nothing.");
+    if (markup === null && printed.childElementCount === 0)
+      print("log", "It ran to its end and printed nothing.");
     if (files.length > 0) result.append(element("p", "example-head", "Files afterwards"));
     for (const { path, content } of files)
       result.append(element("details", "", element("summary", "", path), element("pre", "", content)));
