@@ -74,7 +74,7 @@ function lineEndsOf(text: string): "\n" | "\r\n" | undefined {
 /** The look of the editor, in the colours of the page. */
 const THEME = {
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--ground)" },
-  "&.cm-focused": { outline: "none" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
   ".cm-scroller": { fontFamily: "var(--mono)", fontSize: "12px", lineHeight: "20px" },
   ".cm-content": { caretColor: "var(--text)" },
   ".cm-gutters": {

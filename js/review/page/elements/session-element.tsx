@@ -90,7 +90,7 @@ abstract class SessionElement extends BaseElement {
     this.#shadow ??= shadowOf(this, `only-${shows}`);
     const { root, node } = this.#shadow;
     const ending = new AbortController();
-    const effects = startSession(state, transport, ending.signal);
+    const effects = { ...startSession(state, transport, ending.signal), keyTarget: root };
     this.#session = { ending, effects };
     const View = () => <App state={useCell(state)} effects={effects} isEmbedded />;
     render(<View />, node);

@@ -15,6 +15,8 @@ export function listenToKeys(
     const event = given as KeyboardEvent;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     const at = event.target as HTMLElement;
+    // A dialog has keys of its own.
+    if ((at.getRootNode() as ParentNode).querySelector("dialog") !== null) return;
     // Fields need every key that is typed into them; buttons and check boxes need the space bar.
     if (at.matches("input[type=text], input[type=datetime-local], textarea, select")) return;
     if (event.key === " " && at.matches("button, input, summary, a")) return;

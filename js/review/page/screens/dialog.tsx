@@ -1,5 +1,5 @@
 /** A dialog above the page. Escape closes it. */
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface DialogProps {
@@ -8,14 +8,31 @@ interface DialogProps {
   onClose(): void;
 }
 
+/** Opens a dialog above the page, and calls `onClose` when a person closes it. Returns the reference for its element. */
+export function useModal(onClose: () => void): RefObject<HTMLDialogElement | null> {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const closed = useRef(onClose);
+  closed.current = onClose;
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (element === null) return undefined;
+    const listener = (): void => closed.current();
+    element.addEventListener("close", listener);
+    element.showModal();
+    return () => {
+      // A dialog that is removed while it is open would not give the focus back.
+      element.removeEventListener("close", listener);
+      element.close();
+    };
+  }, []);
+  return dialog;
+}
+
 /** Draws a dialog. */
 export function Dialog({ title, children, onClose }: DialogProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  }, []);
+  const dialog = useModal(onClose);
   return (
-    <dialog ref={dialog} aria-labelledby="dialog-head" onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby="dialog-head">
       <h2 id="dialog-head" class="dialog-head">
         {title}
       </h2>

@@ -3,19 +3,19 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { KEY_HELP } from "../keys/keys.ts";
 import type { Notifier } from "../notifications/notify.ts";
+import { useModal } from "./dialog.tsx";
 import type { PageEffects } from "./props.ts";
 
 /** Draws the dialog. */
 export function Keys({ effects }: { readonly effects: PageEffects }): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
   const closing = useRef<HTMLButtonElement>(null);
+  const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
+  const dialog = useModal(close);
   useLayoutEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
     closing.current?.focus();
   }, []);
-  const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
   return (
-    <dialog ref={dialog} aria-labelledby="keys-head" onClose={close}>
+    <dialog ref={dialog} aria-labelledby="keys-head">
       <h2 id="keys-head" class="dialog-head">
         Keys
       </h2>

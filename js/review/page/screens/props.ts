@@ -20,6 +20,8 @@ export interface PageEffects {
   address(path: string): string | undefined;
   /** Sends data to the server, about the chosen workspace. @throws Error to be shown */
   send<T>(path: string, body: object): Promise<T>;
+  /** Hears the keys of the page: the shadow root of an element; the window otherwise. */
+  readonly keyTarget?: EventTarget | undefined;
   /** Notifications of the browser; absent where there are none, as inside another page. */
   readonly notifier?: Notifier | undefined;
 }

@@ -1,6 +1,7 @@
 /** A dialog that says what a button will do, and does it once a person agrees. */
 import type { ComponentChildren, JSX } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useModal } from "../dialog.tsx";
 
 /** The properties of the dialog. */
 export interface ConfirmProps {
@@ -16,12 +17,9 @@ export interface ConfirmProps {
 
 /** Draws the dialog. Escape and *Cancel* change nothing. */
 export function ConfirmDialog({ title, action, children, run, onEnd }: ConfirmProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal(() => onEnd(false));
   const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<string>();
-  useLayoutEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  }, []);
   const submit = async (): Promise<void> => {
     setRunning(true);
     try {
@@ -33,7 +31,7 @@ export function ConfirmDialog({ title, action, children, run, onEnd }: ConfirmPr
     }
   };
   return (
-    <dialog ref={dialog} aria-labelledby="confirm-head" onClose={() => onEnd(false)}>
+    <dialog ref={dialog} aria-labelledby="confirm-head">
       <form
         onSubmit={(event) => {
           event.preventDefault();

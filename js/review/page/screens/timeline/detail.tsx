@@ -75,7 +75,7 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
       {unrecorded === true ? (
         <p class="empty">What this call changed was not recorded, so it cannot be taken back here.</p>
       ) : (
-        <PastDiff rows={rows} hunk={state.timeline.hunk} show={show} />
+        <PastDiff rows={rows} hunk={state.timeline.hunk} effects={effects} show={show} />
       )}
       {unrecorded !== true && <CallAnswers row={row} state={state} effects={effects} show={show} />}
     </article>

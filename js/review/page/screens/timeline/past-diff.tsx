@@ -1,6 +1,7 @@
 /** The rows of past changes. */
 import type { JSX } from "preact";
 import { DiffView } from "../../diff/diff-view.tsx";
+import type { PageEffects } from "../props.ts";
 import type { PastRows } from "./data.ts";
 import { hiddenIn } from "../../state/hidden.ts";
 import { SecretsBar } from "../secrets-bar.tsx";
@@ -10,6 +11,7 @@ import type { TimelineView } from "./view.ts";
 interface PastDiffProps {
   readonly rows: PastRows;
   readonly hunk: number;
+  readonly effects: PageEffects;
   show(change: Partial<TimelineView>): void;
 }
 
@@ -17,10 +19,11 @@ interface PastDiffProps {
 export function PastDiff({
   rows: { pages, isLoading, failure, more, isShown, toggleSecrets },
   hunk,
+  effects,
   show,
 }: PastDiffProps): JSX.Element {
   const hunkCount = pages.reduce((sum, { hunks }) => sum + hunks.length, 0);
-  useTimelineKeys({
+  useTimelineKeys(effects, {
     n: () => hunk + 1 < hunkCount && show({ hunk: hunk + 1 }),
     p: () => hunk > 0 && show({ hunk: hunk - 1 }),
     h: () => (isShown || hiddenIn(pages) > 0) && toggleSecrets(),

@@ -71,7 +71,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
   }, [to, key, tries]);
 
   const close = (): void => show({ rewind: undefined, hunk: 0 });
-  useTimelineKeys({ Escape: close });
+  useTimelineKeys(effects, { Escape: close });
   const lookAgain = (): void => {
     all.current = undefined;
     setTries((before) => before + 1);
@@ -310,5 +310,5 @@ function Shown({ previews: { chosen }, shown, state, effects, show }: ShownProps
   const isEmpty = chosen.changes.length === 0;
   const rows = useRows(effects, isEmpty ? undefined : `rewind/rows?digest=${chosen.digest}${only}`);
   if (isEmpty) return <p class="empty">There is nothing to rewind.</p>;
-  return <PastDiff rows={rows} hunk={state.timeline.hunk} show={show} />;
+  return <PastDiff rows={rows} hunk={state.timeline.hunk} effects={effects} show={show} />;
 }

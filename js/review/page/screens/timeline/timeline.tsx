@@ -71,7 +71,7 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
     Escape: () => show({ part: "list" }),
   };
   const hasOther = view.dialog !== undefined || view.rewind !== undefined || view.file !== undefined;
-  useTimelineKeys(hasOther || state.dialog !== undefined ? {} : keys);
+  useTimelineKeys(effects, hasOther ? {} : keys);
 
   if (workspaces.length === 0) {
     return (

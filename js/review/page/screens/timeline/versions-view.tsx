@@ -30,7 +30,7 @@ export function VersionsView({ file, past, state, effects, show }: VersionsViewP
   );
   const why = whyNotManaged(state);
   const close = (): void => show({ file: undefined, hunk: 0 });
-  useTimelineKeys({ Escape: close });
+  useTimelineKeys(effects, { Escape: close });
   return (
     <article class="question" aria-labelledby="tl-versions">
       <header class="question-head">
@@ -106,7 +106,7 @@ export function VersionsView({ file, past, state, effects, show }: VersionsViewP
       ) : isSame ? (
         <p class="empty">From and To are the same version.</p>
       ) : (
-        <PastDiff rows={rows} hunk={state.timeline.hunk} show={show} />
+        <PastDiff rows={rows} hunk={state.timeline.hunk} effects={effects} show={show} />
       )}
       <footer class="answers">
         <button type="button" onClick={close}>

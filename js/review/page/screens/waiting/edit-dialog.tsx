@@ -1,12 +1,13 @@
 /** The dialog in which a person writes another content of one file before the change is allowed. */
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { OpenEditor, openEditor } from "../../editor.ts";
 import type { ChangeContent } from "../../../protocol.ts";
 import { editedChange, whyNotEdited } from "../../state/answers.ts";
 import { chosenQuestion } from "../../state/choice.ts";
+import { useModal } from "../dialog.tsx";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 
@@ -21,7 +22,6 @@ const loadEditor = async (address: string): Promise<typeof openEditor> => {
 
 /** Draws the dialog. */
 export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<OpenEditor | undefined>(undefined);
   const [failure, setFailure] = useState<string>();
@@ -51,9 +51,7 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
     effects.answer("allow", { edits: [{ change: number, text: editor.current.text() }] });
   };
 
-  useLayoutEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  }, []);
+  const dialog = useModal(close);
   useEffect(() => {
     const { data } = content;
     if (data === undefined) return undefined;
@@ -82,7 +80,7 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
 
   const problem = content.failure ?? failure;
   return (
-    <dialog ref={dialog} class="edit" aria-labelledby="edit-head" onClose={close}>
+    <dialog ref={dialog} class="edit" aria-labelledby="edit-head">
       <h2 id="edit-head" class="dialog-head">
         Edit <SafeText text={change?.path ?? ""} />
       </h2>

@@ -1,9 +1,9 @@
 /** The dialog in which a refusal gets its reason. */
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
 import { whyNotRefused } from "../../state/answers.ts";
 import { chosenQuestion } from "../../state/choice.ts";
+import { useModal } from "../dialog.tsx";
 import type { ScreenProps } from "../props.ts";
 
 /** The number of characters of a reason that the model is told. */
@@ -11,15 +11,12 @@ const MAX_REASON_CHARS = 100;
 
 /** Draws the dialog. */
 export function RefuseDialog({ state, effects }: ScreenProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
   const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
-  useLayoutEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  }, []);
+  const dialog = useModal(close);
   const why = whyNotRefused(state);
   const title = chosenQuestion(state)?.title;
   return (
-    <dialog ref={dialog} aria-labelledby="refuse-head" onClose={close}>
+    <dialog ref={dialog} aria-labelledby="refuse-head">
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CoveredCount, ReviewQuestion, WiderPlace } from "../../../protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { chosenQuestion } from "../../state/choice.ts";
+import { useModal } from "../dialog.tsx";
 import type { PageEffects, ScreenProps } from "../props.ts";
 import {
   type DraftEnd,
@@ -18,16 +19,15 @@ import { whyNotWider } from "./why-not.ts";
 
 /** Draws the dialog. */
 export function WiderDialog({ state, effects }: ScreenProps): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
   const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
+  const dialog = useModal(close);
   // The question stays the one for which the dialog was opened, also when it is settled meanwhile.
   const [question] = useState(() => chosenQuestion(state));
   const [draft, setDraft] = useState<WiderDraft | undefined>(
     () => question && { ...narrowestDraft(question, Date.now()), ...state.proposal },
   );
   useLayoutEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
     cancel.current?.focus();
   }, []);
   const widening = question && draft && wideningOfDraft(question, draft, Date.now());
@@ -36,7 +36,7 @@ export function WiderDialog({ state, effects }: ScreenProps): JSX.Element {
     (chosenQuestion(state)?.id === question?.id ? undefined : "It does not wait any more.") ??
     (widening === undefined ? "The time is in the past." : undefined);
   return (
-    <dialog ref={dialog} class="wider" aria-labelledby="wider-head" onClose={close}>
+    <dialog ref={dialog} class="wider" aria-labelledby="wider-head">
       <h2 id="wider-head" class="dialog-head">
         Allow, and allow later calls too
       </h2>
