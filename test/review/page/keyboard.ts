@@ -59,7 +59,7 @@ export function keyboardOf(page: Page): Keyboard {
       const stops = [first];
       while (stops.length < MAX_STOPS) {
         const name = await tab(false);
-        if (name === first) return stops;
+        if (name === first) return stops.filter((one) => one !== "nowhere");
         stops.push(name);
       }
       throw new Error(`a trap: ${stops.slice(-5).join(" | ")}`);
@@ -93,7 +93,12 @@ function lookAtFocus(): Focused {
   const reach = Math.max(0, Number.parseFloat(outlineOffset) + Number.parseFloat(outlineWidth));
   const box = shown.getBoundingClientRect();
   if (box.width === 0 || box.height === 0) return { name, unseen: "no size" };
-  const sides = { left: box.left - reach, right: box.right + reach, top: box.top - reach, bottom: box.bottom + reach };
+  const sides = {
+    left: box.left - reach,
+    right: box.right + reach,
+    top: box.top - reach,
+    bottom: box.bottom + reach,
+  };
   const cut = new Set<string>();
   const cutBy = (left: number, top: number, right: number, bottom: number): void => {
     if (sides.left < left - 0.5) cut.add("left");

@@ -24,7 +24,7 @@ export function FileView({ place, effects, onClose }: FileViewProps): JSX.Elemen
   const [isShown, setShown] = useState(false);
   const { pages, failure } = useFile(effects, path, isShown);
   const toggle = (): void => setShown(!isShown);
-  useTimelineKeys({ h: () => (isShown || hiddenIn(pages) > 0) && toggle() });
+  useTimelineKeys(effects, { h: () => (isShown || hiddenIn(pages) > 0) && toggle() });
   const blame = useLoaded<Blame>(effects, `files/blame?path=${encodeURIComponent(path)}`);
   const [first] = pages;
   // Lines of another content would be named after the wrong calls.

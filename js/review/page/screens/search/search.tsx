@@ -1,6 +1,6 @@
 /** Draws the screen "Search": it finds texts and names below the roots, and shows the chosen file. */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
 import type { FoundPlace, FoundPlaces, SearchRequest } from "../../../protocol.ts";
 import type { ScreenProps } from "../props.ts";
@@ -17,6 +17,11 @@ interface Search {
 export function SearchScreen({ state, effects }: ScreenProps): JSX.Element {
   const [search, setSearch] = useState<Search>();
   const [place, setPlace] = useState<FoundPlace>();
+  /** The button that has opened the file. It gets the focus back when the file is closed. */
+  const opener = useRef<HTMLElement>(undefined);
+  useLayoutEffect(() => {
+    if (place === undefined) opener.current?.focus();
+  }, [place]);
   if (state.workspaces.length === 0) return <p class="none">No workspace is attached to this page.</p>;
   const start = (request: SearchRequest): void => {
     setSearch({ request });
@@ -36,7 +41,14 @@ export function SearchScreen({ state, effects }: ScreenProps): JSX.Element {
           Search
         </h2>
         <SearchForm onSearch={start} />
-        <Results search={search} chosen={place} onChoose={setPlace} />
+        <Results
+          search={search}
+          chosen={place}
+          onChoose={(chosen, button) => {
+            opener.current = button;
+            setPlace(chosen);
+          }}
+        />
       </section>
       {place !== undefined && (
         <FileView key={place.path} place={place} effects={effects} onClose={() => setPlace(undefined)} />
@@ -114,7 +126,7 @@ function SearchForm({ onSearch }: { onSearch(request: SearchRequest): void }): J
 interface ResultsProps {
   readonly search: Search | undefined;
   readonly chosen: FoundPlace | undefined;
-  onChoose(place: FoundPlace): void;
+  onChoose(place: FoundPlace, button: HTMLElement): void;
 }
 
 function Results({ search, chosen, onChoose }: ResultsProps): JSX.Element {
@@ -130,7 +142,7 @@ function Results({ search, chosen, onChoose }: ResultsProps): JSX.Element {
               type="button"
               class="place"
               aria-current={place === chosen ? "true" : undefined}
-              onClick={() => onChoose(place)}
+              onClick={({ currentTarget }) => onChoose(place, currentTarget)}
             >
               <span class="place-path">
                 <SafeText text={place.path} />

@@ -1,8 +1,9 @@
 /** The screen "Timeline": the calls of the past, what each changed, marks, and the ways back. */
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { PastCalls } from "../../../past/history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
+import { useKeptFocus } from "../kept-focus.ts";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 import { CallDetail, MarkDetail } from "./detail.tsx";
@@ -40,12 +41,14 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
   );
   // The newest call that was there when the screen was opened stays chosen when others come.
   const chosen = rows.find(({ key }) => key === view.chosen) ?? rows[0];
-  useEffect(() => {
+  // Before the next key, which would be lost if this chose the newest call after it.
+  useLayoutEffect(() => {
     // Not at once: an effect that draws the page again at once would run again itself.
     if (view.chosen === undefined && chosen !== undefined) queueMicrotask(() => show({ chosen: chosen.key }));
   }, [view.chosen, chosen?.key]);
   const choose = (key: string): void => show({ ...NOTHING_OPEN, chosen: key, part: "detail" });
   const why = whyNotManaged(state);
+  const detail = useKeptFocus<HTMLDivElement>([view.rewind?.to, view.file?.path, chosen?.key].join("\0"));
   const unreviewed = unreviewedCalls(rows);
   const place = placeOf(chosen);
   const isEntry = chosen !== undefined && "entry" in chosen && chosen.entry.unrecorded !== true;
@@ -132,7 +135,7 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
           <EntryList rows={rows} chosen={chosen?.key} effects={effects} onChoose={choose} />
         )}
       </div>
-      <div class="tl-detail">
+      <div ref={detail} class="tl-detail" tabIndex={-1}>
         <button type="button" class="tl-back" onClick={() => show({ part: "list" })}>
           ← All calls
         </button>

@@ -1,6 +1,6 @@
 /** The chosen question: what it is about, its diff, and the answers. */
-import type { JSX, RefObject } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { type ChoiceCounts, canChooseParts, choiceCounts, chosenQuestion } from "../../state/choice.ts";
 import { DiffView } from "../../diff/diff-view.tsx";
 import { compareWithSeen, type Comparison, type HunkNews } from "../../state/seen.ts";
@@ -17,6 +17,7 @@ import {
   whyNotAllowed,
   whyNotRefused,
 } from "../../state/answers.ts";
+import { useKeptFocus } from "../kept-focus.ts";
 import { KEY_GUARD_MS } from "../../state/store.ts";
 import type { ScreenProps } from "../props.ts";
 import { Proposed } from "../wider/proposed.tsx";
@@ -33,7 +34,7 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
     () => (pages === undefined || seen === undefined ? undefined : compareWithSeen(pages, seen)),
     [pages, seen],
   );
-  const article = useKeptFocus(question?.id);
+  const article = useKeptFocus<HTMLElement>(question?.id);
   if (question === undefined) return <Empty state={state} />;
   return (
     <article ref={article} class="question" part="question" aria-labelledby="question-head" tabIndex={-1}>
@@ -81,27 +82,6 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
       <Answers state={state} effects={effects} question={question} />
     </article>
   );
-}
-
-/**
- * Gives the focus to the article when another question is shown and the focus was in the one before, whose buttons and
- * rows are gone. Returns the reference for the article.
- */
-function useKeptFocus(id: string | undefined): RefObject<HTMLElement | null> {
-  const article = useRef<HTMLElement>(null);
-  const wasInside = useRef(false);
-  const root = article.current?.getRootNode() as Document | ShadowRoot | undefined;
-  const active = root?.activeElement;
-  // Nothing has the focus when a button with it is disabled, as while an answer is sent.
-  if (active && active !== document.body && active.closest("dialog") === null)
-    wasInside.current = article.current?.contains(active) === true;
-  useLayoutEffect(() => {
-    const { current } = article;
-    if (current === null) wasInside.current = false;
-    else if (wasInside.current && !current.contains((current.getRootNode() as Document).activeElement))
-      current.focus({ preventScroll: true });
-  }, [id]);
-  return article;
 }
 
 function Empty({ state: { connection, review } }: Pick<ScreenProps, "state">): JSX.Element {
