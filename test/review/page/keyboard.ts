@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 
 /** Where the focus is. */
-export interface Focused {
+interface Focused {
   /** The name of the element, as far as it has one; `nowhere` for the page itself. */
   readonly name: string;
   /** Why the focus cannot be seen; undefined if it can. */
@@ -13,7 +13,7 @@ export interface Focused {
 const MAX_STOPS = 150;
 
 /** A keyboard. */
-export interface Keyboard {
+interface Keyboard {
   /** Where the focus could not be seen after Tab, and why. */
   readonly unseen: ReadonlySet<string>;
   press(...keys: readonly string[]): Promise<void>;
