@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
-import { type DiffLine, classifyDiffLines } from "../diff/diff-lines.ts";
+import { type DiffStyle, paintDiff } from "../diff/paint.ts";
 import { hasColours, type Style, withStyle } from "./person/style.ts";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
@@ -86,24 +86,20 @@ const TOOLS_WITH_DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "app
 /** Returns the text with colours for the lines of a diff, if output is coloured. */
 export function colourDiff(text: string): string {
   if (!hasColours(process.stdout)) return text;
-  return classifyDiffLines(text.split("\n"))
-    .map(({ text: line, kind, parts }) => {
-      const style = STYLES_BY_LINE_KIND[kind];
-      if (style === undefined) return line;
-      if (parts === undefined) return withStyle(style.line, line);
-      return parts.map((one) => withStyle(one.changed ? style.word : style.line, one.text)).join("");
-    })
-    .join("\n");
+  const painted = paintDiff(text.split("\n"), (part, one) =>
+    part === undefined ? one : withStyle(STYLE_BY_DIFF_STYLE[part], one),
+  );
+  return painted.join("\n");
 }
 
-/** The styles of the kinds of lines in a diff, and of the changed words in them. */
-const STYLES_BY_LINE_KIND: Readonly<
-  Partial<Record<DiffLine["kind"], { readonly line: Style; readonly word: Style }>>
-> = {
-  file: { line: "strong", word: "strong" },
-  hunk: { line: "place", word: "place" },
-  added: { line: "good", word: "goodWord" },
-  removed: { line: "bad", word: "badWord" },
+const STYLE_BY_DIFF_STYLE: Readonly<Record<DiffStyle, Style>> = {
+  file: "strong",
+  hunk: "place",
+  added: "good",
+  addedWord: "goodWord",
+  removed: "bad",
+  removedWord: "badWord",
+  note: "faint",
 };
 
 /** Returns the number of columns of the terminal; undefined when standard output is not a terminal. */

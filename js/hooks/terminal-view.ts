@@ -2,7 +2,7 @@
  * Renders a question for a terminal. Text from files, names and models is escaped, so that no
  * content can move the cursor, hide a line or forge an answer.
  */
-import { type DiffLine, classifyDiffLines } from "../diff/diff-lines.ts";
+import { type DiffStyle, paintDiff } from "../diff/paint.ts";
 import type { ChangeHunk, ConfirmedChange, HunkRow } from "./changed-files.ts";
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
 import { escapeForPrinting, questionLines, type ShownQuestion } from "./question.ts";
@@ -82,7 +82,7 @@ function questionBodyLines(question: ShownQuestion, paint: Paint): string[] {
   const lines = questionLines(question);
   const details = lines.filter(({ part }) => part === "detail").map(({ text }) => escapeForPrinting(text));
   const diff = lines.filter(({ part }) => part === "diff").map(({ text }) => text);
-  return [...details, ...paintDiff(diff, paint)];
+  return [...details, ...diffLines(diff, paint)];
 }
 
 /** A part of a change that can be accepted alone. */
@@ -97,21 +97,34 @@ export interface SelectablePart {
 
 /** Returns the parts of a change that can be accepted one by one. */
 export function selectableParts(changes: readonly ConfirmedChange[]): readonly SelectablePart[] {
-  return changes.flatMap(({ path, display, kind, hunks, whole }): SelectablePart[] => {
+  return changes.flatMap((change): SelectablePart[] => {
+    const { path, hunks, whole } = change;
     const shown = hunks.map((hunk) => (hunk.rows.length === 0 ? [] : hunkLines(hunk)));
-    const head = changes.length > 1 || whole ? [`${kind} ${display}`] : [];
+    const head = changes.length > 1 || whole ? headLines(change) : [];
     if (whole) return [{ path, hunks: hunks.map((_, index) => index), lines: [...head, ...shown.flat()] }];
     return shown.map((lines, index) => ({ path, hunks: [index], lines: [...head, ...lines] }));
   });
 }
 
-/** Returns the lines of a hunk as a diff has them. */
+/** Returns the line that names a change, and one for each content that is not text. */
+function headLines({ kind, type, display, from, mode, binary }: ConfirmedChange): readonly string[] {
+  const what = type === "file" ? kind : `${kind} ${type}`;
+  const place = from === undefined ? display : `${from} -> ${display}`;
+  const contents = (["before", "after"] as const).flatMap((side) => {
+    const content = binary?.[side];
+    return content ? [`  ${side}: ${content.size} bytes, ${content.hash}`] : [];
+  });
+  return [`${what} ${place}${mode === undefined ? "" : ` (mode ${mode})`}`, ...contents];
+}
+
+/** Returns the lines of a hunk as a diff has them. CR is shown where lines of the hunk have different ends. */
 function hunkLines({ oldStart, oldLines, newStart, newLines, rows }: ChangeHunk): readonly string[] {
   const side = (start: number, count: number): string => (count === 1 ? `${start}` : `${start},${count}`);
+  const isMixed = rows.some(({ end }) => end === "\r\n") && rows.some(({ end }) => end === "\n");
   return [
     `@@ -${side(oldStart, oldLines)} +${side(newStart, newLines)} @@`,
     ...rows.flatMap(({ kind, text, end }) => [
-      `${MARK_BY_ROW_KIND[kind]}${text}`,
+      `${MARK_BY_ROW_KIND[kind]}${text}${isMixed && end === "\r\n" ? "\r" : ""}`,
       ...(end === "" ? ["\\ No newline at end of file"] : []),
     ]),
   ];
@@ -119,27 +132,26 @@ function hunkLines({ oldStart, oldLines, newStart, newLines, rows }: ChangeHunk)
 
 const MARK_BY_ROW_KIND: Readonly<Record<HunkRow["kind"], string>> = { same: " ", removed: "-", added: "+" };
 
-/** Renders a part of a change. */
-export function renderPart({ lines }: SelectablePart, colour: boolean): string {
-  return paintDiff(lines, makePainter(colour)).join("\n");
+/** Returns the lines of a part of a change as the terminal shows them. */
+export function renderPart({ lines }: SelectablePart, colour: boolean): readonly string[] {
+  return diffLines(lines, makePainter(colour));
 }
 
-function paintDiff(lines: readonly string[], paint: Paint): readonly string[] {
-  return classifyDiffLines(lines).map(({ text, kind, parts }) => {
-    const code = ANSI_CODE_BY_LINE_KIND[kind];
-    if (code === undefined) return escapeForPrinting(text);
-    if (parts === undefined) return paint(code, escapeForPrinting(text));
-    const pieces = parts.map((one) => paint(one.changed ? `${code};7` : code, escapeForPrinting(one.text)));
-    return pieces.join("");
+/** Returns the lines of a diff as the terminal shows them: escaped, and painted. */
+function diffLines(lines: readonly string[], paint: Paint): readonly string[] {
+  return paintDiff(lines, (part, text) => {
+    const shown = escapeForPrinting(text);
+    return part === undefined ? shown : paint(ANSI_CODE_BY_DIFF_STYLE[part], shown);
   });
 }
 
-/** The codes of the lines of a diff; a changed word is in reverse video too. */
-const ANSI_CODE_BY_LINE_KIND: Readonly<Partial<Record<DiffLine["kind"], string>>> = {
+/** The codes of the parts of a diff; a changed word is in reverse video too. */
+const ANSI_CODE_BY_DIFF_STYLE: Readonly<Record<DiffStyle, string>> = {
   file: "1",
-  other: "1",
   hunk: "36",
   added: "32",
+  addedWord: "32;7",
   removed: "31",
+  removedWord: "31;7",
   note: "2",
 };

@@ -4,17 +4,14 @@
  * Keys typed before the question is shown are discarded, pasted text is no answer, and a closed
  * terminal refuses. Questions are asked one at a time.
  */
-import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
 import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { optionChecker, instance, integer, type Options, options } from "../schema/option.ts";
 import type { ConfirmedPart } from "./changed-files.ts";
-import type { Approver, Confirmation, ConfirmedContent, ConfirmPayload, ConfirmReply } from "./confirm.ts";
-import { escapeForPrinting } from "./question.ts";
+import type { Approver, Confirmation, ConfirmReply } from "./confirm.ts";
+import { editContents } from "./terminal/editor.node.ts";
+import { discardEarlyKeys, readKey, readLine } from "./terminal/keys.node.ts";
 import {
   type KeyChoice,
   keyChoicesOf,
@@ -99,7 +96,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
   ): Promise<readonly SelectablePart[]> => {
     const taken: SelectablePart[] = [];
     for (const [index, part] of parts.entries()) {
-      output.write(`\n${renderPart(part, colour)}\n`);
+      output.write(`\n${renderPart(part, colour).join("\n")}\n`);
       const key = await choose(`Take this part (${index + 1} of ${parts.length})?`, PART_CHOICES, signal);
       if (key === undefined) return [];
       output.write(`${key}\n`);
@@ -136,16 +133,16 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
       }
       if (key === "r") {
         output.write("r\nWhy? ");
-        const reason = await readRefusalReason(input, output, details.signal);
-        return reason === undefined ? { outcome: "cancel" } : { outcome: "cancel", payload: { reason } };
+        const reason = (await readLine(input, output, details.signal))?.trim();
+        return reason ? { outcome: "cancel", payload: { reason } } : { outcome: "cancel" };
       }
       const outcome = outcomeOfKey(key, scopes) ?? "cancel";
       output.write(`${key}\n`);
       if (outcome === "proceed_parts")
         return replyWithParts(parts, await chooseParts(parts, details.signal), details);
       if (outcome !== "modify_with_editor") return { outcome };
-      const edited = await editInEditor(details, { input, output, env });
-      if (edited !== undefined) return { outcome, payload: edited };
+      const contents = await editContents(details.changes, { input, output, env });
+      if (contents.length > 0) return { outcome, payload: { contents } };
       output.write("The content was not changed.\n");
     }
   };
@@ -204,158 +201,4 @@ function wantsColour(output: WriteStream, env: Readonly<Record<string, string | 
   if ((env["NO_COLOR"] ?? "") !== "") return false;
   if ((env["FORCE_COLOR"] ?? "") !== "") return env["FORCE_COLOR"] !== "0";
   return output.isTTY === true && env["TERM"] !== "dumb";
-}
-
-/** Discards the keys that are typed within `ms` milliseconds, because they were not meant for the question. */
-async function discardEarlyKeys(input: ReadStream, ms: number): Promise<void> {
-  const discard = (): void => {};
-  await withRawMode(input, async () => {
-    input.on("data", discard);
-    await new Promise((resolve) => setTimeout(resolve, ms));
-    input.off("data", discard);
-  });
-}
-
-/** The keys that refuse: Ctrl-C, Ctrl-D and Escape. */
-const REFUSAL_KEYS = new Set(["\u0003", "\u0004", "\u001b"]);
-
-/**
- * Returns the next key; undefined for a refusal. Several characters at once are ignored: they are a paste or a
- * function key.
- */
-function readKey(input: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
-  return readTypedAnswer(input, signal, (typed) => (typed.length === 1 ? typed : undefined));
-}
-
-/** The maximum length of the reason of a refusal, in UTF-16 units. Further characters are ignored. */
-const MAX_REASON_LENGTH = 500;
-
-/** Reads a line and echoes it; undefined when it is empty, or the reviewer refuses without a reason. */
-async function readRefusalReason(
-  input: ReadStream,
-  output: WriteStream,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  let reason = "";
-  const line = await readTypedAnswer(input, signal, (typed) => {
-    for (const character of typed) {
-      if (character === "\r" || character === "\n") return reason;
-      if (character === "\u007f" || character === "\b") {
-        const kept = [...reason].slice(0, -1).join("");
-        if (kept !== reason) output.write("\b \b");
-        reason = kept;
-      } else if (
-        reason.length < MAX_REASON_LENGTH &&
-        escapeForPrinting(character) === character &&
-        character !== "\t"
-      ) {
-        reason += character;
-        output.write(character);
-      }
-    }
-    return undefined;
-  });
-  output.write("\n");
-  return line?.trim() || undefined;
-}
-
-/**
- * Passes what is typed to `take` until it returns an answer, and returns that. Undefined for a refusal: Ctrl-C,
- * Ctrl-D, Escape, or a closed terminal.
- */
-async function readTypedAnswer(
-  input: ReadStream,
-  signal: AbortSignal | undefined,
-  take: (typed: string) => string | undefined,
-): Promise<string | undefined> {
-  return withRawMode(input, async () => {
-    const off: (() => void)[] = [];
-    try {
-      return await new Promise<string | undefined>((resolve, reject) => {
-        const onData = (chunk: Buffer | string): void => {
-          const typed = chunk.toString();
-          const answer = REFUSAL_KEYS.has(typed) ? undefined : take(typed);
-          if (answer !== undefined || REFUSAL_KEYS.has(typed)) resolve(answer);
-        };
-        const onEnd = (): void => resolve(undefined);
-        const onAbort = (): void => reject(new Error("the question was taken back"));
-        input.on("data", onData);
-        input.once("end", onEnd);
-        input.once("close", onEnd);
-        signal?.addEventListener("abort", onAbort, { once: true });
-        if (signal?.aborted === true) onAbort();
-        off.push(
-          () => input.off("data", onData),
-          () => input.off("end", onEnd),
-          () => input.off("close", onEnd),
-          () => signal?.removeEventListener("abort", onAbort),
-        );
-      });
-    } finally {
-      for (const undo of off) undo();
-    }
-  });
-}
-
-/** Runs a function with the terminal in raw mode, without echo. */
-async function withRawMode<T>(input: ReadStream, run: () => Promise<T>): Promise<T> {
-  const before = input.isRaw === true;
-  input.setRawMode(true);
-  input.resume();
-  try {
-    return await run();
-  } finally {
-    input.pause();
-    input.setRawMode(before);
-  }
-}
-
-/**
- * Returns the contents after the user has changed them in an editor, which opens all of them; undefined if they are
- * unchanged or the editor failed.
- */
-async function editInEditor(
-  { changes }: Confirmation,
-  {
-    input,
-    output,
-    env,
-  }: Required<Pick<TerminalOptions, "input" | "output" | "env">> & {
-    readonly input: ReadStream;
-    readonly output: WriteStream;
-    readonly env: Readonly<Record<string, string | undefined>>;
-  },
-): Promise<Pick<ConfirmPayload, "contents"> | undefined> {
-  const [command = "vi", ...more] = (env["VISUAL"] || env["EDITOR"] || "vi").split(/\s+/u).filter(Boolean);
-  const directory = await mkdtemp(join(tmpdir(), "filewright-"));
-  try {
-    const files: { readonly path: string; readonly planned: string; readonly file: string }[] = [];
-    for (const { path, after } of changes) {
-      if (after === null) continue;
-      const extension = extname(path);
-      // Only the extension is used, which tells the editor the language.
-      const name = `content${files.length === 0 ? "" : files.length + 1}`;
-      const file = join(directory, `${name}${/^\.\w{1,16}$/u.test(extension) ? extension : ""}`);
-      await writeFile(file, after, { mode: 0o600 });
-      files.push({ path, planned: after, file });
-    }
-    const code = await new Promise<number | null>((resolve) => {
-      const args = [...more, ...files.map(({ file }) => file)];
-      const child = spawn(command, args, { stdio: [input, output, output] });
-      child.once("error", () => resolve(null));
-      child.once("close", resolve);
-    });
-    if (code !== 0) {
-      output.write(`The editor ${command} failed.\n`);
-      return undefined;
-    }
-    const contents: ConfirmedContent[] = [];
-    for (const { path, planned, file } of files) {
-      const content = await readFile(file, "utf8");
-      if (content !== planned) contents.push({ path, content });
-    }
-    return contents.length === 0 ? undefined : { contents };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
 }

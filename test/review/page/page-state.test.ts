@@ -10,7 +10,7 @@ import { effectOfKey } from "../../../js/review/page/keys/keys.ts";
 import { editedChange, whyNotAllowed, whyNotRefused } from "../../../js/review/page/state/answers.ts";
 import { KEY_GUARD_MS, type PageState, reducePage } from "../../../js/review/page/state/store.ts";
 import { compareWithSeen } from "../../../js/review/page/state/seen.ts";
-import { endInWords } from "../../../js/review/page/state/ends.ts";
+import { endInWords } from "../../../js/review/questions/ends.ts";
 import type {
   ChangeRows,
   ReviewEvent,

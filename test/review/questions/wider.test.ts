@@ -1,6 +1,6 @@
 /** Wider answers: what they offer, what they cover, and who may give them. */
 import { describe, expect, it } from "vitest";
-import { narrowestDraft, sentenceOf, wideningOfDraft } from "../../../js/review/page/screens/wider/draft.ts";
+import { narrowestDraft, sentenceOf, wideningOfDraft } from "../../../js/review/questions/wider-draft.ts";
 import type {
   ReviewQuestion,
   ReviewSnapshot,

@@ -26,7 +26,7 @@ import {
   unknownNotice,
 } from "./notice.ts";
 import { FIRST_TIMELINE, type TimelineView } from "../screens/timeline/view.ts";
-import { sentenceOf, type WiderDraft, type Widening } from "../screens/wider/draft.ts";
+import { sentenceOf, type WiderDraft, type Widening } from "../../questions/wider-draft.ts";
 
 /**
  * `signed-out`: the browser has no login, or it has ended. `offline`: the server cannot be reached; the page shows its

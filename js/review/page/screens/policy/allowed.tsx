@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApprovalScope } from "../../../../hooks/scope/scope.ts";
-import { endInWords, timeInWords } from "../../state/ends.ts";
+import { endInWords, timeInWords } from "../../../questions/ends.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { ShownApproval, ShownGrant } from "../../../policy-data.ts";
 import type { ScreenProps } from "../props.ts";

@@ -2,7 +2,7 @@
 import { isWithin, parentOf } from "../../../../backends/paths.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
 import type { PageState } from "../../state/store.ts";
-import type { WiderDraft } from "./draft.ts";
+import type { WiderDraft } from "../../../questions/wider-draft.ts";
 
 /** The number of calls of one kind that one person allows once, one after another, before the page proposes more. */
 export const ALLOWED_BEFORE_PROPOSAL = 5;

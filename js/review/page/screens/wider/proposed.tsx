@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { CoveredCount, ReviewQuestion } from "../../../protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { ScreenProps } from "../props.ts";
-import { narrowestDraft, wideningOfDraft } from "./draft.ts";
+import { narrowestDraft, wideningOfDraft } from "../../../questions/wider-draft.ts";
 import { ALLOWED_BEFORE_PROPOSAL, proposalFor } from "./proposal.ts";
 import { whyNotWider } from "./why-not.ts";
 

@@ -7,14 +7,19 @@ import { chosenQuestion } from "../../state/choice.ts";
 import { useModal } from "../dialog.tsx";
 import type { PageEffects, ScreenProps } from "../props.ts";
 import {
-  type DraftEnd,
+  coveredSentence,
+  END_WORDS,
   endsOf,
   narrowestDraft,
+  PLACE_WORDS,
   sentenceOf,
   type WiderDraft,
   wideningOfDraft,
   whyNotEnd,
-} from "./draft.ts";
+} from "../../../questions/wider-draft.ts";
+import { SafeText } from "../../diff/text.tsx";
+import { chosenQuestion } from "../../choice.ts";
+import type { PageEffects, ScreenProps } from "../props.ts";
 import { whyNotWider } from "./why-not.ts";
 
 /** Draws the dialog. */
@@ -129,19 +134,6 @@ function Choices({ role, question, draft, onChange }: ChoicesProps): JSX.Element
   );
 }
 
-const END_WORDS: Readonly<Record<DraftEnd, string>> = {
-  turn: "this turn",
-  session: "this session",
-  time: "until",
-  kept: "always: kept in the rules file",
-};
-
-const PLACE_WORDS: Readonly<Record<WiderPlace, string>> = {
-  files: "this file",
-  directory: "this directory",
-  everywhere: "this tool anywhere",
-};
-
 function Places({
   question,
   draft,
@@ -251,11 +243,4 @@ function Covered({
           : coveredSentence(count)}
     </p>
   );
-}
-
-function coveredSentence({ covered, calls }: CoveredCount): string {
-  if (calls === 0) return "No call has needed an answer yet.";
-  return calls === 1
-    ? `Would have covered ${covered === 1 ? "" : "not "}the last call that needed an answer.`
-    : `Would have covered ${covered} of the last ${calls} calls that needed an answer.`;
 }

@@ -1,9 +1,32 @@
-/** The choices of the dialog "Wider…", what they are in words, and what they offer: pure functions. */
-import { endInWords } from "../../state/ends.ts";
-import type { GrantChoice, ReviewQuestion, ReviewRole, WiderChoice, WiderPlace } from "../../../protocol.ts";
+/**
+ * The choices of a wider answer, what they are in words, and what they offer: pure functions, for the dialog of the page
+ * and for the terminal.
+ */
+import { endInWords } from "./ends.ts";
+import type {
+  CoveredCount,
+  GrantChoice,
+  ReviewQuestion,
+  ReviewRole,
+  WiderChoice,
+  WiderOffer,
+  WiderPlace,
+} from "../protocol.ts";
 
-/** A question about a change. */
-type ChangeQuestion = ReviewQuestion & { readonly kind: "change" };
+/** A question about a change, as far as a wider answer needs it. */
+interface ChangeQuestion {
+  readonly kind: "change";
+  readonly tool: string;
+  readonly agent?: string;
+  readonly wider?: WiderOffer;
+}
+
+/** A question, as far as a wider answer needs it. */
+export type WidenableQuestion =
+  | ChangeQuestion
+  | (Pick<ReviewQuestion & { readonly kind: "directory" }, "kind" | "dir" | "access"> & {
+      readonly agent?: string;
+    });
 
 /** The ends that the dialog lists. */
 export type DraftEnd = "turn" | "session" | "time" | "kept";
@@ -25,7 +48,7 @@ export interface WiderDraft {
 const DEFAULT_TIME_MS = 3_600_000;
 
 /** Returns the narrowest choices that a question offers. `now` is in milliseconds since 1970. */
-export function narrowestDraft(question: ReviewQuestion, now: number): WiderDraft {
+export function narrowestDraft(question: WidenableQuestion, now: number): WiderDraft {
   const isChange = question.kind === "change";
   return {
     place: (isChange ? question.wider?.places[0] : undefined) ?? "files",
@@ -41,7 +64,7 @@ export type Widening = { readonly wider: WiderChoice } | { readonly grant: Grant
 
 /** Returns the answer for the choices; undefined where the time is none, or has passed. */
 export function wideningOfDraft(
-  question: ReviewQuestion,
+  question: WidenableQuestion,
   { place, dir, isAgentOnly, access, end, time }: WiderDraft,
   now: number,
 ): Widening | undefined {
@@ -54,7 +77,7 @@ export function wideningOfDraft(
 }
 
 /** Returns what an answer to a question allows beyond its call, as a sentence. */
-export function sentenceOf(question: ReviewQuestion, widening: Widening): string {
+export function sentenceOf(question: WidenableQuestion, widening: Widening): string {
   if ("grant" in widening) {
     const { access, until } = widening.grant;
     const dir = question.kind === "directory" ? question.dir : "the directory";
@@ -78,7 +101,7 @@ function placeInWords({ wider }: ChangeQuestion, { place, dir }: WiderChoice): s
 }
 
 /** Returns the ends that a question offers, from the earliest to the latest. */
-export function endsOf(question: ReviewQuestion): readonly DraftEnd[] {
+export function endsOf(question: WidenableQuestion): readonly DraftEnd[] {
   if (question.kind === "directory") return ["time", "session", "kept"];
   const offered = question.wider?.ends ?? [];
   return (["turn", "time", "session", "kept"] as const).filter((end) => offered.includes(end));
@@ -95,4 +118,27 @@ function localTimeOf(at: number): string {
   const two = (part: number): string => String(part).padStart(2, "0");
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** The places in words. */
+export const PLACE_WORDS: Readonly<Record<WiderPlace, string>> = {
+  files: "this file",
+  directory: "this directory",
+  everywhere: "this tool anywhere",
+};
+
+/** The ends in words. */
+export const END_WORDS: Readonly<Record<DraftEnd, string>> = {
+  turn: "this turn",
+  session: "this session",
+  time: "until",
+  kept: "always: kept in the rules file",
+};
+
+/** Returns a count of covered calls as a sentence. */
+export function coveredSentence({ covered, calls }: CoveredCount): string {
+  if (calls === 0) return "No call has needed an answer yet.";
+  return calls === 1
+    ? `Would have covered ${covered === 1 ? "" : "not "}the last call that needed an answer.`
+    : `Would have covered ${covered} of the last ${calls} calls that needed an answer.`;
 }

@@ -1,4 +1,4 @@
-/** Describes the end of what a person has allowed, in the same words everywhere on the page. */
+/** Describes the end of what a person has allowed, in the same words on the page and in the terminal. */
 
 /** Returns a time of the reader's clock, such as `14:05`, or `2026-11-28 14:05` on another day than that of `now`. */
 export function timeInWords(at: Date, now: Date): string {
