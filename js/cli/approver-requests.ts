@@ -18,18 +18,32 @@ export function approverTokenFor(base: string, values: ParsedCommandLine["values
   return readToken(typeof given === "string" ? given : tokenFilePath(port, "approver"));
 }
 
-/** Returns the JSON of a response. @throws FilewrightError for a server that cannot be reached, and for a refusal */
-export async function requestJson(url: URL, init: RequestInit): Promise<unknown> {
-  const response = await fetch(url, { ...init, redirect: "error" }).catch((error: unknown) => {
+/** The time in milliseconds within which a server must answer a request, unless another signal is given. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Sends a request. @throws FilewrightError IO_ERROR for a server that cannot be reached */
+export async function sendRequest(url: URL, init: RequestInit): Promise<Response> {
+  const signal = init.signal ?? AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  return fetch(url, { ...init, signal, redirect: "error" }).catch((error: unknown) => {
     const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
     throw new FilewrightError("IO_ERROR", `Cannot reach ${url.origin}: ${why}.`, { complete: true });
   });
+}
+
+/** Returns the JSON of a response. @throws FilewrightError for a server that cannot be reached, and for a refusal */
+export async function requestJson(url: URL, init: RequestInit): Promise<unknown> {
+  const response = await sendRequest(url, init);
   if (response.ok) return response.json();
-  const [code, message] = FAILURE_BY_STATUS[response.status] ?? [
+  throw failureOfStatus(response.status);
+}
+
+/** Returns the error of a response with a status that says that it failed. */
+export function failureOfStatus(status: number): FilewrightError {
+  const [code, message] = FAILURE_BY_STATUS[status] ?? [
     "PERMISSION_DENIED",
-    `The server answered ${response.status}.`,
+    `The server answered ${status}.`,
   ];
-  throw new FilewrightError(code, message, { complete: true });
+  return new FilewrightError(code, message, { complete: true });
 }
 
 /** The meaning of the statuses of a server for the person. */

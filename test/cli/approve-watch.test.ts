@@ -1,6 +1,6 @@
 /** `approve --watch`: questions of a server as they come, asked at a terminal and printed in a pipe. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -9,35 +9,36 @@ import { hasTerminal, type CliFixture, place } from "./running.ts";
 const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
 const token = "a-token-of-this-test-alone";
 const env = { FILEWRIGHT_TOKEN: token, FILEWRIGHT_APPROVE_TOKEN: `${token}-of-the-approver` };
-let at: CliFixture;
-let server: ChildProcess;
-let url: string;
 
-beforeAll(async () => {
-  at = await place({ "a.txt": "one\n" });
-  server = spawn(process.execPath, [main, "serve", at.root, "--approve", "--port", "0"], {
+/** A server whose changes wait. */
+interface Waiting {
+  readonly process: ChildProcess;
+  /** The address for clients. */
+  readonly url: string;
+  /** Returns standard error up to now. */
+  said(): string;
+}
+
+async function serve(root: string, ...flags: readonly string[]): Promise<Waiting> {
+  const server = spawn(process.execPath, [main, "serve", root, "--port", "0", ...flags], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
-  url = await new Promise<string>((resolve) =>
-    server.stderr?.on("data", (chunk) => {
+  let said = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    server.once("close", () => reject(new Error(said)));
+    server.stderr.on("data", (chunk) => {
       said += chunk;
-      const [, found] = /at (http:\S+)\s/u.exec(said) ?? [];
+      const [, found] = /at (http:\S+)\n.*Changes wait/su.exec(said) ?? [];
       if (found !== undefined) resolve(found);
-    }),
-  );
-});
-/** Standard error of the server. */
-let said = "";
+    });
+  });
+  return { process: server, url, said: () => said };
+}
 
-afterAll(async () => {
-  server.kill();
-  await at.remove();
-});
-
-/** A change by a client of the server; gives the text of the answer. */
-async function write(content: string): Promise<string> {
-  const params = { name: "write_file", arguments: { path: "a.txt", content, whole_file: true } };
+/** A change by a client of a server; gives the text of the answer. */
+async function write(url: string, path: string, content: string): Promise<string> {
+  const params = { name: "write_file", arguments: { path, content, whole_file: true } };
   const response = await fetch(url, {
     method: "POST",
     headers: {
@@ -50,56 +51,166 @@ async function write(content: string): Promise<string> {
   return response.text();
 }
 
+/** Thirty lines, of which two that are far from each other say something. */
+const lines = (second: string, last: string): string =>
+  Array.from({ length: 30 }, (_, at) => (at === 1 ? second : at === 28 ? last : `line ${at}`)).join("\n");
+
+const HOSTILE = "x\u001b[2J\u202egpj.txt";
+let at: CliFixture;
+let reviewed: Waiting;
+let approved: Waiting;
+const text = (name: string): Promise<string> => readFile(join(at.root, name), "utf8");
+
+beforeAll(async () => {
+  at = await place({ "a.txt": lines("old", "old end"), "b.txt": "b\n", "c.txt": "c\n", "d.txt": "d\n" });
+  [reviewed, approved] = await Promise.all([serve(at.root, "--review=0"), serve(at.root, "--approve")]);
+});
+afterAll(async () => {
+  reviewed.process.kill();
+  approved.process.kill();
+  await at.remove();
+});
+
 describe.skipIf(!hasTerminal)("at a terminal", () => {
-  test("asks each question as it comes, and sends the answers", async () => {
-    const steps = [
-      { wait: "Waiting for questions" },
-      { wait: "+two" },
-      { wait: "Allow this?", send: "y\r" },
-      { wait: "Allowed " },
-      { wait: "+three" },
-      { wait: "Allow this?", send: "perhaps\r" },
-      { wait: "Allow this?", send: "n\r" },
+  const watch = (server: Waiting, steps: readonly object[], more: Record<string, string> = {}) =>
+    at.draw(["approve", "--watch", "--url", new URL(server.url).origin], {
+      env: { ...env, NO_COLOR: "1", USER: "ana", ...more },
+      steps: [{ wait: "Waiting for questions" }, ...steps],
+      seconds: 50,
+    });
+
+  test("hunks are chosen, a refusal has a reason, and a wider answer says what it covers", async () => {
+    const drawn = watch(reviewed, [
+      { wait: "[x] 2  @@" },
+      { wait: "2 of 2 hunks chosen", send: "2" },
+      { wait: "[ ] 2  @@" },
+      { wait: "1 of 2 hunks chosen", send: "a" },
+      { wait: "Allowed 1 of 2 hunks of " },
+      { wait: "Allow this?", send: "r" },
       { wait: "Why not?", send: "not today\r" },
-      { wait: "Refused ", send: "\u0003", after: 0.5 },
-    ];
-    const drawn = at.draw(["approve", "--watch", "--url", url], { env: { ...env, NO_COLOR: "1" }, steps });
-    expect(await write("two\n")).not.toContain('"isError":true');
-    expect(await readFile(join(at.root, "a.txt"), "utf8")).toBe("two\n");
-    expect(await write("three\n")).toContain("not today");
-    const { status, output } = await drawn;
-    expect(status).toBe(0);
-    expect(output.split("\u0007")).toHaveLength(3);
-    expect(await readFile(join(at.root, "a.txt"), "utf8")).toBe("two\n");
+      { wait: "Refused " },
+      { wait: "Allow this?", send: "w" },
+      { wait: "for  this turn" },
+      { wait: "until this turn ends." },
+      { wait: "Would have covered 1 of the last 3 calls that needed an answer." },
+      { wait: "Allow and remember?", send: "f" },
+      { wait: "for  until" },
+      { wait: "Allow and remember?", send: "y" },
+      { wait: "Allowed, with later calls, ", send: "q" },
+    ]);
+    expect(await write(reviewed.url, "a.txt", lines("new", "new end"))).not.toContain('"isError":true');
+    expect(await text("a.txt")).toBe(lines("new", "old end"));
+    expect(await write(reviewed.url, HOSTILE, "\u001b[2J\u202ehidden\n")).toContain("not today");
+    expect(await write(reviewed.url, "b.txt", "two\n")).not.toContain('"isError":true');
+    // The wider answer covers this one.
+    expect(await write(reviewed.url, "b.txt", "three\n")).not.toContain('"isError":true');
+    const { status, output, left } = await drawn;
+    expect([status, left], output).toEqual([0, 0]);
+    expect(output.split("\u0007")).toHaveLength(4);
+    expect(output).toContain("x\\x1b[2J\\u{202e}gpj.txt");
+    expect(output).toContain("+\\x1b[2J\\u{202e}hidden");
+    for (const hidden of ["\u001b[2J", "\u202e", "\u001b[3"]) expect(output).not.toContain(hidden);
+    expect(await text("b.txt")).toBe("three\n");
+  });
+
+  test("a question that was answered elsewhere, or whose file has changed, says so at once", async () => {
+    const origin = new URL(reviewed.url).origin;
+    const elsewhere = ["env", "USER=ben", process.execPath, main, "approve", "all", "--url", origin];
+    const mine = join(at.root, "mine");
+    await writeFile(mine, "mine\n");
+    const editor = join(at.root, "editor.sh");
+    await writeFile(editor, 'printf "edited\\n" > "$1"\n');
+    const drawn = watch(
+      reviewed,
+      [
+        {
+          wait: "Allow this?",
+          run: ["env", ...Object.entries(env).map((one) => one.join("=")), ...elsewhere],
+        },
+        { wait: "It was answered: ben allowed it." },
+        { wait: "Allow this?", run: ["cp", mine, join(at.root, "d.txt")] },
+        { wait: "A file has changed since this was asked" },
+        { wait: "Allow this? [r/l", send: "a" },
+        { wait: "so it cannot be allowed" },
+        { wait: "Allow this? [r/l", send: "l" },
+        { wait: "Looked at again" },
+        { wait: "-mine" },
+        { wait: "This replaces the question before" },
+        { wait: "Allow this?", send: "e" },
+        { wait: "Changed, and asked again" },
+        { wait: "as you changed it" },
+        { wait: "+edited" },
+        { wait: "Allow this?", send: "a" },
+        { wait: "Allowed ", send: "\u0003" },
+      ],
+      { EDITOR: `sh ${editor}` },
+    );
+    expect(await write(reviewed.url, "c.txt", "two\n")).not.toContain('"isError":true');
+    expect(await write(reviewed.url, "d.txt", "two\n")).not.toContain('"isError":true');
+    const { status, output, left } = await drawn;
+    expect([status, left], output).toEqual([0, 0]);
+    expect([await text("c.txt"), await text("d.txt")]).toEqual(["two\n", "edited\n"]);
+  });
+
+  test("without a page there is no count; a server that ends is said, and nothing is answered", async () => {
+    const drawn = watch(approved, [
+      { wait: "Allow this?", send: "?" },
+      { wait: "allow once what is chosen" },
+      { wait: "Allow this?", send: "w" },
+      { wait: "is not known: this server has no review page" },
+      { wait: "Allow and remember?", send: "\u001b" },
+      { wait: "Allow this?", run: ["kill", String(approved.process.pid)] },
+      { wait: "It does not wait any more" },
+      { wait: "is lost: nothing can be answered until it is back", send: "q" },
+    ]);
+    expect(await write(approved.url, "c.txt", "three\n")).toContain("APPROVAL_DENIED");
+    const { status, output, left } = await drawn;
+    expect([status, left], output).toEqual([0, 0]);
+    expect(await text("c.txt")).toBe("two\n");
   });
 });
 
 test("the server names the command that answers its questions", () => {
-  expect(said).toContain(`Changes wait for: filewright approve --watch --url ${new URL(url).origin}\n`);
+  expect(approved.said()).toContain(
+    `Changes wait for: filewright approve --watch --url ${new URL(approved.url).origin}\n`,
+  );
+});
+
+test("without a terminal it says what to do", async () => {
+  const { status, err } = await at.run(["approve", "--watch", "--url", reviewed.url], "", env);
+  expect(status).toBe(2);
+  expect(err).toContain("--watch asks at a terminal, and there is none; with --json");
 });
 
 test("in a pipe each question is a line of JSON, printed once", async () => {
-  const child = spawn(process.execPath, [main, "approve", "--watch", "--json", "--url", url], {
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let out = "";
-  const first = new Promise<void>((resolve) =>
-    child.stdout.on("data", (chunk) => {
-      out += chunk;
-      if (out.includes("\n")) resolve();
-    }),
+  const child = spawn(
+    process.execPath,
+    [main, "approve", "--watch", "--json", "--url", new URL(reviewed.url).origin],
+    { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] },
   );
-  const change = write("four\n");
-  await first;
-  // Two more rounds of asking the server.
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  const lines = out.trimEnd().split("\n");
-  expect(lines).toHaveLength(1);
-  const { id, details } = JSON.parse(lines[0] as string);
-  expect(details.fileDiff).toContain("+four");
-  await at.run(["approve", id, "--url", url], "", env);
-  await change;
+  let out = "";
+  const printed = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (out.split("\n").length > count) resolve();
+      };
+      child.stdout.on("data", look);
+      look();
+    });
+  child.stdout.on("data", (chunk) => {
+    out += chunk;
+  });
+  const ids: string[] = [];
+  for (const content of ["four", "five"]) {
+    const change = write(reviewed.url, "c.txt", `${content}\n`);
+    await printed(ids.length + 1);
+    const { id, details } = JSON.parse(out.trimEnd().split("\n").at(-1) as string);
+    expect(details.fileDiff).toContain(`+${content}`);
+    ids.push(id);
+    await at.run(["approve", id, "--url", reviewed.url], "", env);
+    await change;
+  }
+  expect(out.trimEnd().split("\n")).toHaveLength(2);
   const ended = new Promise((resolve) => child.on("close", resolve));
   child.kill("SIGINT");
   expect(await ended).toBe(0);

@@ -87,11 +87,27 @@ describe("history show", () => {
     );
   });
 
+  test("as data it has the facts, the diff and the counts of each path", async () => {
+    const changeOf = async (tool: string) => {
+      const { callId } = (await rows()).find((row) => row.tool === tool) as Row;
+      return JSON.parse((await at.run(["history", "show", callId, "--json"])).out);
+    };
+    expect(await changeOf("delete")).toMatchObject({
+      ...{ tool: "delete", added: 0, removed: 1 },
+      files: [
+        { display: "b.txt", kind: "delete", type: "file", diff: expect.stringContaining("-x\n"), removed: 1 },
+      ],
+    });
+    const { callId, files } = await changeOf("move");
+    expect(files).toMatchObject([{ display: "d/e.txt", kind: "move", from: join(at.root, "d/c.txt") }]);
+    expect((await at.run(["history", "show", callId])).out).toContain("d/e.txt: moved from ");
+  });
+
   test("says so where another program wrote the file since", async () => {
     const made = (await rows("--agent", "ben"))[0] as Row;
     await writeFile(join(at.root, "d/new.txt"), "other\n");
     expect((await at.run(["history", "show", made.callId])).out).toContain(
-      "d/new.txt: made; the contents are no longer known\n",
+      "d/new.txt: made; the content after the change is not known any more\n",
     );
     expect((await rows("--agent", "ben"))[0]).not.toHaveProperty("added");
   });

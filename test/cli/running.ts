@@ -27,8 +27,14 @@ export interface CliFixture {
   /** At a terminal of 100 columns; gives what was drawn. */
   draw(
     args: readonly string[],
-    options?: { env?: Record<string, string>; rows?: number; steps?: readonly object[] },
-  ): Promise<{ readonly output: string; readonly status: number }>;
+    options?: {
+      env?: Record<string, string>;
+      rows?: number;
+      steps?: readonly object[];
+      /** The time after which the command is ended. Default 30. */
+      seconds?: number;
+    },
+  ): Promise<{ readonly output: string; readonly status: number; readonly left: number }>;
   remove(): Promise<void>;
 }
 
@@ -58,13 +64,14 @@ export async function place(files: Readonly<Record<string, string>>): Promise<Cl
       const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
       return { status, out, err };
     },
-    async draw(args, { env = {}, rows = 40, steps = [] } = {}) {
+    async draw(args, { env = {}, rows = 40, steps = [], seconds = 30 } = {}) {
       return atTerminal([process.execPath, main, ...args], {
         cwd: root,
         env: { TERM: "xterm", XDG_STATE_HOME: join(base, "state"), ...env },
         unset: ["NO_COLOR", "FORCE_COLOR", "PAGER", "LESS"].filter((name) => !(name in env)),
         steps,
         rows,
+        seconds,
       });
     },
     remove: () => rm(base, { recursive: true, force: true }),
@@ -83,11 +90,12 @@ export async function atTerminal(
     readonly unset?: readonly string[];
     readonly steps: readonly object[];
     readonly rows?: number;
+    readonly seconds?: number;
   },
-): Promise<{ readonly output: string; readonly status: number }> {
+): Promise<{ readonly output: string; readonly status: number; readonly left: number }> {
   const { stdout } = await promisify(execFile)("python3", [driver, JSON.stringify({ command, ...job })], {
     cwd,
   });
-  const { output, status } = JSON.parse(stdout) as { output: string; status: number };
-  return { output: output.replaceAll(/\r+\n/gu, "\n"), status };
+  const { output, status, left } = JSON.parse(stdout) as { output: string; status: number; left: number };
+  return { output: output.replaceAll(/\r+\n/gu, "\n"), status, left };
 }

@@ -1,9 +1,9 @@
 """Runs a command in a real pseudo-terminal, as somebody at a keyboard would.
 
-argv: JSON of {"command": [...], "env": {...}, "steps": [{"wait": text, "send": keys}], "rows": n}
-Waits for each text, types the keys, and prints JSON of {"output": ..., "status": ...}.
+argv: JSON of {"command": [...], "env": {...}, "steps": [{"wait": text, "send": keys, "run": [...]}], "rows": n}
+Waits for each text, runs the command of the step, types the keys, and prints JSON of {"output": ..., "status": ...}.
 """
-import fcntl, json, os, pty, select, struct, sys, termios, time
+import fcntl, json, os, pty, select, struct, subprocess, sys, termios, time
 
 job = json.loads(sys.argv[1])
 pid, fd = pty.fork()
@@ -15,7 +15,7 @@ if pid == 0:
 fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", job.get("rows", 40), 100, 0, 0))
 output, seen = "", 0
 steps = list(job["steps"])
-deadline = time.time() + 30
+deadline = time.time() + job.get("seconds", 30)
 
 
 def step():
@@ -28,6 +28,8 @@ def step():
         done = steps.pop(0)
         keys = done.get("send")
         time.sleep(done.get("after", 0.05))
+        if "run" in done:
+            subprocess.run(done["run"], stdout=subprocess.DEVNULL, check=True)
         if keys == "<close>":
             os.close(fd)
             return "closed"

@@ -1,17 +1,18 @@
 /** `filewright approve`: lists the questions that wait at a server, and answers them. */
 import process from "node:process";
-import { createInterface, type Interface } from "node:readline/promises";
-import { setTimeout } from "node:timers/promises";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { ApprovalSummary, PendingApproval } from "../../hooks/queue/summary.ts";
-import { escapeForPrinting, questionLines } from "../../hooks/question.ts";
+import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { DEFAULT_PORT } from "../../mcp/command.ts";
-import { approverTokenFor, requestJson } from "../approver-requests.ts";
+import { PERSON } from "../approve/ask.ts";
+import { approvalServer } from "../approve/server.ts";
+import { formatQuestion, questionTitle } from "../approve/view.ts";
+import { printQuestions, watchAtTerminal } from "../approve/watch.ts";
+import { whyNotAnswered } from "../approve/words.ts";
+import { approverTokenFor } from "../approver-requests.ts";
 import { type Command, FLAG_OPTION, VALUE_OPTION, EXIT_STATUS } from "../command.ts";
-import { colourDiff, printText, printJson } from "../streams.ts";
+import { printText, printJson } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
-import { withStyle } from "../person/style.ts";
 
 /** The command `runApprove`. */
 export const APPROVE_COMMAND: Command = {
@@ -19,7 +20,7 @@ export const APPROVE_COMMAND: Command = {
   summary: "answer the questions of a server that waits for approvals",
   usage: "filewright approve [ID | all | --watch] [--refuse [--reason TEXT]] [--url URL] [--token-file FILE]",
   about:
-    "Without ID it lists the waiting changes with their diffs. With ID (or its beginning) it allows the change once, or refuses it. The server must have been started with filewright serve --approve or --review.",
+    "Without ID it lists the waiting changes with their diffs. With ID (or its beginning) it allows the change once, or refuses it. With --watch it asks each one by keys, as the review page does: some of its hunks can be allowed, and later calls too. The server must have been started with filewright serve --approve or --review.",
   options: {
     url: VALUE_OPTION,
     "token-file": VALUE_OPTION,
@@ -28,7 +29,7 @@ export const APPROVE_COMMAND: Command = {
     watch: FLAG_OPTION,
   },
   help: [
-    ["--watch", "wait for questions until Ctrl-C: asks each one at a terminal, otherwise prints it"],
+    ["--watch", "ask each question at this terminal as it comes; with --json print it as a line"],
     ["--refuse", "refuse instead of allowing"],
     ["--reason TEXT", "the reason, for the model"],
     ["--url URL", `the address of the server (http://127.0.0.1:${DEFAULT_PORT})`],
@@ -50,22 +51,26 @@ export const APPROVE_COMMAND: Command = {
 async function runApprove({ positionals, values }: ParsedCommandLine): Promise<number> {
   const base = String(values["url"] ?? `http://127.0.0.1:${DEFAULT_PORT}`);
   if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
-  const headers = { authorization: `Bearer ${approverTokenFor(base, values)}` };
-  const at = new URL("/approvals", base);
+  const server = approvalServer(base, approverTokenFor(base, values));
+  const isJson = values["json"] === true;
   if (values["watch"] === true) {
     if (positionals.length > 0) throw new UsageError("--watch takes no id: it waits for what comes");
-    await watchQuestions(at, headers, values["json"] === true);
+    if (!isJson && (process.stdin.isTTY !== true || process.stdout.isTTY !== true))
+      throw new UsageError(
+        "--watch asks at a terminal, and there is none; with --json it prints each question as a line, which filewright approve ID answers",
+      );
+    await (isJson ? printQuestions(server) : watchAtTerminal(server));
     return EXIT_STATUS.ok;
   }
-  const waiting = await requestWaiting(at, headers);
+  const waiting = await server.waiting();
   const wanted = positionals[0];
-  const load = async (some: readonly ApprovalSummary[]): Promise<readonly PendingApproval[]> => {
-    const found = await Promise.all(some.map(({ id }) => requestQuestion(id, at, headers)));
+  const load = async (some: readonly { readonly id: string }[]): Promise<readonly PendingApproval[]> => {
+    const found = await Promise.all(some.map(({ id }) => server.question(id)));
     return found.filter((question) => question !== undefined);
   };
   if (wanted === undefined) {
     const pending = await load(waiting);
-    if (values["json"] === true) printJson(pending);
+    if (isJson) printJson(pending);
     else printText(pending.map(formatQuestion).join("\n\n") || "Nothing waits.");
     return 0;
   }
@@ -78,104 +83,19 @@ async function runApprove({ positionals, values }: ParsedCommandLine): Promise<n
     throw new UsageError(`several ids begin with '${wanted}'; give more of it`);
   const refuse = values["refuse"] === true;
   for (const question of await load(chosen)) {
-    const body = JSON.stringify(replyToQuestion(question, refuse, values["reason"]));
-    await requestJson(new URL(`/approvals/${question.id}`, base), { method: "POST", headers, body });
+    const result = await server.answer(question.id, replyToQuestion(question, refuse, values["reason"]));
+    if (result.result !== "answered")
+      throw new FilewrightError(
+        result.result === "withdrawn" || result.result === "unknown" ? "NOT_FOUND" : "CONFLICT",
+        whyNotAnswered(result),
+        { complete: true },
+      );
     printText(`${refuse ? "Refused" : "Allowed"} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
   }
   return 0;
 }
 
-/** Returns the summaries of the waiting questions. */
-async function requestWaiting(at: URL, headers: Record<string, string>): Promise<readonly ApprovalSummary[]> {
-  const { pending } = (await requestJson(at, { headers })) as {
-    readonly pending: readonly ApprovalSummary[];
-  };
-  return pending;
-}
-
-/** Returns a whole question; undefined when it does not wait any more. */
-async function requestQuestion(
-  id: string,
-  at: URL,
-  headers: Record<string, string>,
-): Promise<PendingApproval | undefined> {
-  try {
-    return (await requestJson(new URL(`/approvals/${id}`, at), { headers })) as PendingApproval;
-  } catch (error) {
-    if (error instanceof FilewrightError && error.code === "NOT_FOUND") return undefined;
-    throw error;
-  }
-}
-
-/** The interval in milliseconds at which the server is asked for new questions. */
-const POLL_INTERVAL_MS = 500;
-
-/**
- * Prints each new question once, and asks for the answer if there is a terminal. Runs until Ctrl-C is
- * pressed.
- */
-async function watchQuestions(at: URL, headers: Record<string, string>, json: boolean): Promise<void> {
-  const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort()).once("SIGTERM", () => stop.abort());
-  const asks = process.stdin.isTTY === true && process.stdout.isTTY === true && !json;
-  const lines = asks ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
-  lines?.once("close", () => stop.abort());
-  if (!json) process.stderr.write(`Waiting for questions of ${at.origin}; Ctrl-C ends.\n`);
-  const seen = new Set<string>();
-  try {
-    while (!stop.signal.aborted) {
-      for (const { id } of await requestWaiting(at, headers)) {
-        if (seen.has(id)) continue;
-        seen.add(id);
-        const question = await requestQuestion(id, at, headers);
-        if (question === undefined) continue;
-        // Rings the terminal's bell for a person who looks at another window.
-        if (lines !== undefined) process.stderr.write("\u0007");
-        printText(json ? JSON.stringify(question) : formatQuestion(question));
-        if (lines !== undefined)
-          await askAndAnswer(question, lines, at, headers, stop.signal).catch(printIfLate);
-      }
-      await setTimeout(POLL_INTERVAL_MS, undefined, { signal: stop.signal });
-    }
-  } catch (error) {
-    if (!stop.signal.aborted) throw error;
-  } finally {
-    lines?.close();
-  }
-}
-
-/** Prints that an answer came too late, which does not end the watch. @throws any other error */
-function printIfLate(error: unknown): void {
-  if (!(error instanceof FilewrightError) || (error.code !== "CONFLICT" && error.code !== "NOT_FOUND"))
-    throw error;
-  printText(error.message);
-}
-
-/** Asks the person at the terminal for the answer to a question, and sends it to the server. */
-async function askAndAnswer(
-  question: PendingApproval,
-  lines: Interface,
-  at: URL,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    const said = (await lines.question("Allow this? [y]es, [n]o, [l]ater: ", { signal }))
-      .trim()
-      .toLowerCase();
-    if (said === "l" || said === "later") return;
-    const allowed = said === "y" || said === "yes";
-    if (!allowed && said !== "n" && said !== "no") continue;
-    const reason = allowed ? "" : await lines.question("Why not? (for the model; may be empty) ", { signal });
-    const body = JSON.stringify(
-      replyToQuestion(question, !allowed, reason.trim() === "" ? undefined : reason.trim()),
-    );
-    await requestJson(new URL(`/approvals/${question.id}`, at), { method: "POST", headers, body });
-    printText(`${allowed ? "Allowed" : "Refused"} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
-    return;
-  }
-}
-
+/** Returns the answer that allows a question once, or refuses it. */
 function replyToQuestion(
   question: PendingApproval,
   refuse: boolean,
@@ -183,28 +103,9 @@ function replyToQuestion(
 ): Record<string, unknown> {
   if (question.kind === "directory") return { answer: refuse ? "no" : "yes" };
   const payload = {
-    by: process.env["USER"] ?? "command line",
+    by: PERSON,
     digest: question.details.digest,
     ...(typeof reason === "string" ? { reason } : {}),
   };
   return { outcome: refuse ? "cancel" : "proceed_once", payload };
-}
-
-function questionTitle(question: PendingApproval): string {
-  return escapeControls(question.kind === "directory" ? question.question : question.details.title);
-}
-
-function formatQuestion(question: PendingApproval): string {
-  const head = `${withStyle("place", question.id.slice(0, 8))}  ${questionTitle(question)}`;
-  if (question.kind === "directory") return head;
-  const { risk, fileDiff, complete, incomplete } = question.details;
-  const lines = questionLines(question.details);
-  const details = lines.filter(({ part }) => part === "detail").map(({ text }) => escapeForPrinting(text));
-  const isDiff = lines.length > details.length;
-  return [
-    `${head}  (risk: ${risk})`,
-    ...(complete ? [] : [`  This does not show all of the change (${incomplete}): it can only be refused.`]),
-    ...details,
-    ...(isDiff ? [colourDiff(fileDiff.split("\n").map(escapeForPrinting).join("\n"))] : []),
-  ].join("\n");
 }

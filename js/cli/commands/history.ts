@@ -5,12 +5,18 @@ import { makeError } from "../../engine/errors.ts";
 import type { Preset } from "../../presets/preset.ts";
 import type { Tool } from "../../tools/lib/tool.ts";
 import { undoTool } from "../../tools/undo.ts";
-import { type HistoryEntry, type ToolDefinition, toolsFor, type Workspace } from "../../workspace/index.ts";
+import {
+  type HistoryChange,
+  type HistoryEntry,
+  type ToolDefinition,
+  toolsFor,
+  type Workspace,
+} from "../../workspace/index.ts";
 import { type Command, type CommandReport, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
 import { reportKept, reportUnreviewed } from "./history-review.ts";
+import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-text.ts";
 import { type ChangeDetail, changeDetailsOf, singleToolPreset } from "../history-details.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
-import { escapeForTerminal } from "../person/style.ts";
 import { formatTable } from "../streams.ts";
 
 /** The number of changes that are listed without `--limit`. */
@@ -62,7 +68,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
         throw new UsageError("--all and --by belong to history keep");
       if (positionals.length > 2) throw new UsageError("history takes one change");
       if (verb === "unreviewed" && ids.length === 0)
-        return reportUnreviewed(ws, (entry) => tableCellsOf(entry, undefined));
+        return reportUnreviewed(ws, (entry) => tableCellsOf(entry, {}));
       const all = await ws.history();
       if (positionals[0] !== undefined) return showChange(ws, all, positionals);
       const wanted = all.filter(changeFilterOf(values));
@@ -72,7 +78,9 @@ export const HISTORY_COMMANDS: readonly Command[] = [
         shown.map(({ callId }) => callId),
       );
       const lines =
-        shown.length === 0 ? [] : [formatTable(shown.map((entry, at) => tableCellsOf(entry, details[at])))];
+        shown.length === 0
+          ? []
+          : [formatTable(shown.map((entry, at) => tableCellsOf(entry, lineCountsOf(details[at]))))];
       if (wanted.length > shown.length)
         lines.push(`and ${wanted.length - shown.length} more; --limit shows them`);
       const none = all.length === 0 ? "Nothing to undo." : "No such change.";
@@ -135,20 +143,26 @@ async function showChange(
     );
   if (found.length > 1)
     throw new UsageError(`several ids begin with '${escapeControls(id)}'; give more of it`);
-  const [change] = await changeDetailsOf(ws, [entry.callId]);
-  const files = change?.files ?? [];
-  const body = files.map(({ path, diff, what }) =>
-    diff === undefined ? `${escapeControls(path)}: ${what ?? ""}` : escapeDiff(diff),
-  );
+  const changes = await ws.changes(entry.callId);
+  const counts = lineCounts(changes.flatMap(({ diff }) => (diff === "" ? [] : [diff])));
   return {
-    text: [tableCellsOf(entry, change).filter(Boolean).join("  "), ...body].join("\n"),
-    data: { ...entry, ...lineCountsOf(change), files },
+    text: [
+      tableCellsOf(entry, counts).filter(Boolean).join("  "),
+      ...changes.map((change) => changeText(change, CALL_WORDS)),
+    ].join("\n"),
+    data: { ...entry, ...counts, files: changes.map(plainChange) },
   };
 }
 
-/** Escapes control characters in a diff, so that its lines cannot control the terminal. */
-export function escapeDiff(diff: string): string {
-  return diff.trimEnd().split("\n").map(escapeForTerminal).join("\n");
+/** Returns a change as data for `--json`, with its diff and what is known of contents that are no text. */
+function plainChange(change: HistoryChange): object {
+  const { display, diff, binary, ...facts } = { ...change, binary: change.binary };
+  return {
+    ...facts,
+    display,
+    ...(diff === "" ? {} : { diff, ...lineCounts([diff]) }),
+    ...(binary === undefined ? {} : { binary }),
+  };
 }
 
 /** Returns a function that selects changes by the options of a command line. @throws UsageError */
@@ -185,10 +199,7 @@ export function parseSinceTime(text: string, now: number): number {
  * Returns the numbers of added and removed lines of a change; empty when they are not known for any of its
  * files.
  */
-function lineCountsOf(change: ChangeDetail | undefined): {
-  readonly added?: number;
-  readonly removed?: number;
-} {
+function lineCountsOf(change: ChangeDetail | undefined): LineCounts {
   const files = change?.files.filter(({ added }) => added !== undefined) ?? [];
   if (files.length === 0) return {};
   const sum = (counts: readonly (number | undefined)[]): number =>
@@ -198,11 +209,10 @@ function lineCountsOf(change: ChangeDetail | undefined): {
 
 function tableCellsOf(
   { callId, tool, time, paths, agent, undoOf }: HistoryEntry,
-  change: ChangeDetail | undefined,
+  { added, removed }: LineCounts,
 ): readonly string[] {
   const done = undoOf === undefined ? tool : `${tool} of ${undoOf}`;
   const what = agent === undefined ? done : `${done} by ${escapeControls(agent)}`;
-  const { added, removed } = lineCountsOf(change);
   const counts = added === undefined ? "" : `+${added} -${removed}`;
   return [callId, time.slice(0, 19).replace("T", " "), what, counts, shortenedPathList(paths)];
 }

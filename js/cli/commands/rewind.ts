@@ -1,10 +1,13 @@
 /** The commands `mark` and `rewind`: name a place in the history, and go back to it. */
+import process from "node:process";
 import { escapeControls } from "../../engine/escape.ts";
-import type { HistoryChange, Rewound, Workspace } from "../../workspace/index.ts";
-import { FLAG_OPTION, type Command, VALUE_OPTION } from "../command.ts";
-import { UsageError } from "../../schema/command-line.node.ts";
-import { formatTable } from "../streams.ts";
-import { escapeDiff, parseSinceTime } from "./history.ts";
+import { discardEarlyKeys, readKey } from "../../hooks/terminal/keys.node.ts";
+import type { Rewound, Workspace } from "../../workspace/index.ts";
+import { changeText, REWIND_WORDS } from "../change-text.ts";
+import { FLAG_OPTION, type Command, type CommandReport, VALUE_OPTION } from "../command.ts";
+import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
+import { colourDiff, formatTable, printText } from "../streams.ts";
+import { parseSinceTime } from "./history.ts";
 
 /** The commands `mark` and `rewind`. */
 export const REWIND_COMMANDS: readonly Command[] = [
@@ -37,13 +40,14 @@ export const REWIND_COMMANDS: readonly Command[] = [
   {
     name: "rewind",
     summary: "undo all changes since a mark, a change or a time",
-    usage: "filewright rewind TO [PATH...] [--of AGENT] [--dry-run]",
+    usage: "filewright rewind TO [PATH...] [--of AGENT] [--dry-run | --yes]",
     about:
-      "TO is a mark, the id of a change (the state before it; the beginning suffices), an age (30m, 2h, 3d), a time of today (13:00) or a date. Undoes all later changes as one change, and shows the diff. What a person or another program has changed since is named and left, unless it is a PATH. A rewind can be undone.",
+      "TO is a mark, the id of a change (the state before it; the beginning suffices), an age (30m, 2h, 3d), a time of today (13:00) or a date. Undoes all later changes as one change, and shows the diff; at a terminal it shows it first and asks. What a person or another program has changed since is named and left, unless it is a PATH. A rewind can be undone.",
     options: { of: VALUE_OPTION, "dry-run": FLAG_OPTION },
     help: [
       ["--of AGENT", "only the changes of this agent"],
       ["--dry-run", "show the diff and change nothing"],
+      ["--yes", "do not ask at a terminal; also permits / or the home directory as the workspace"],
     ],
     examples: [
       ['filewright rewind "before tests" --dry-run', "what would be undone"],
@@ -51,52 +55,99 @@ export const REWIND_COMMANDS: readonly Command[] = [
     ],
     takes: [1, 1000],
     asks: true,
-    async report(ws, { positionals: [typed = "", ...paths], values }) {
-      const { of: agent } = values;
-      const rewound = await ws.rewind(await placeOf(ws, typed), {
-        ...(paths.length === 0 ? {} : { paths }),
-        ...(agent === undefined ? {} : { agent: String(agent) }),
-        dryRun: values["dry-run"] === true,
-      });
-      const nothing = rewound.changes.length === 0 ? { nothing: true as const } : {};
-      return { text: textOf(rewound, values["dry-run"] === true), data: rewound, ...nothing };
-    },
+    report: reportRewind,
   },
 ];
 
+/** Rewinds, or shows what a rewind would change. At a terminal a person sees that first and decides. */
+async function reportRewind(ws: Workspace, parsed: ParsedCommandLine): Promise<CommandReport> {
+  const {
+    positionals: [typed = "", ...paths],
+    values,
+  } = parsed;
+  const { of: agent } = values;
+  const { to, label } = await placeOf(ws, typed);
+  const limits = {
+    ...(paths.length === 0 ? {} : { paths }),
+    ...(agent === undefined ? {} : { agent: String(agent) }),
+  };
+  const isTrial = values["dry-run"] === true;
+  const report = (data: Rewound, text: string): CommandReport =>
+    data.changes.length === 0 ? { text, data, nothing: true } : { text, data };
+  if (isTrial || !isAsked(parsed)) {
+    const rewound = await ws.rewind(to, { ...limits, dryRun: isTrial });
+    return report(rewound, textOf(rewound, label));
+  }
+  const preview = await ws.rewind(to, { ...limits, dryRun: true });
+  if (preview.changes.length === 0) return report(preview, textOf(preview, label));
+  const number = count(preview.changes.length, "path");
+  printText(colourDiff(textOf(preview, label)));
+  const { stdin, stdout } = process;
+  await discardEarlyKeys(stdin, GUARD_MS);
+  stdout.write(`Rewind ${number}? [y/n] `);
+  const key = await readKey(stdin, undefined);
+  stdout.write(`${key === "y" ? "y" : "n"}\n`);
+  if (key !== "y") return { text: "Nothing was changed.", data: preview, nothing: true };
+  // Exactly what was shown, or CONFLICT.
+  const rewound = await ws.rewind(to, { ...limits, digest: preview.digest });
+  return report(rewound, doneText(rewound, label));
+}
+
+/** The time in milliseconds within which no key answers. */
+const GUARD_MS = 400;
+
+/** Returns true when the person is shown the rewind first. `--ask` shows it by itself. */
+function isAsked({ values }: ParsedCommandLine): boolean {
+  const isForPerson = values["json"] !== true && values["jsonl"] !== true;
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  return isForPerson && isTerminal && values["yes"] !== true && values["ask"] !== true;
+}
+
+/** A place in the history: as `ws.rewind` takes it, and for the person. */
+interface NamedPlace {
+  readonly to: string | Date;
+  readonly label: string;
+}
+
 /** Returns the place that a person names. */
-async function placeOf(ws: Workspace, typed: string): Promise<string | Date> {
-  if ((await ws.marks()).some(({ name }) => name === typed)) return typed;
+async function placeOf(ws: Workspace, typed: string): Promise<NamedPlace> {
+  if ((await ws.marks()).some(({ name }) => name === typed)) return { to: typed, label: `“${typed}”` };
   const calls = (await ws.history()).filter(({ callId }) => callId.startsWith(typed));
   if (calls.length > 1)
     throw new UsageError(`several ids begin with '${escapeControls(typed)}'; give more of it`);
   const [call] = calls;
-  if (call !== undefined) return call.callId;
+  if (call !== undefined)
+    return { to: call.callId, label: `before ${call.tool} of ${call.time.slice(0, 19).replace("T", " ")}` };
   const isTime = /^(?:\d+[smhdw]|\d\d?:\d\d|\d{4}-\d\d-\d\d.*)$/u.test(typed);
-  return isTime ? new Date(parseSinceTime(typed, Date.now())) : typed;
+  if (!isTime) return { to: typed, label: typed };
+  const to = new Date(parseSinceTime(typed, Date.now()));
+  return { to, label: to.toISOString().slice(0, 19).replace("T", " ") };
 }
 
-function textOf({ calls, changes, left, unrecorded }: Rewound, isTrial: boolean): string {
-  const lines: string[] = [];
-  if (changes.length === 0) lines.push("Nothing to undo.");
-  else {
-    const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
-    const verb = isTrial ? "Would undo" : "Undone";
-    lines.push(`${verb}: ${count(calls.length, "change")} in ${count(changes.length, "path")}`);
-  }
-  lines.push(...changes.map(textOfChange));
-  for (const { path, why } of left) lines.push(`! ${escapeControls(path)} is left: ${why}`);
-  for (const { tool, callId, paths } of unrecorded) {
-    const named = paths.slice(0, 4).map(escapeControls).join(", ");
-    lines.push(`! ${tool} ${callId} cannot be taken back${named === "" ? "" : `: ${named}`}`);
-  }
-  return lines.join("\n");
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+/** Returns what a rewind changes, or has changed, in the words of the review page. */
+function textOf(rewound: Rewound, label: string): string {
+  const { callId, calls, changes, left, unrecorded } = rewound;
+  const counts = `${count(calls.length, "call")}, ${count(changes.length, "path")}`;
+  const head =
+    changes.length === 0
+      ? "There is nothing to rewind."
+      : callId === undefined
+        ? `Rewind to ${escapeControls(label)}: ${counts}`
+        : doneText(rewound, label);
+  return [
+    head,
+    ...changes.map((change) => changeText(change, REWIND_WORDS)),
+    ...left.map(({ path, why }) => `! ${escapeControls(path)} stays: ${why}`),
+    ...unrecorded.map(({ tool, callId: id, paths }) => {
+      const named = paths.slice(0, 4).map(escapeControls).join(", ");
+      return `! ${tool} ${id}${named === "" ? "" : ` ${named}`}: what it changed stays; it cannot be taken back here`;
+    }),
+  ].join("\n");
 }
 
-function textOfChange({ kind, type, display, from, diff, mode }: HistoryChange): string {
-  const name = escapeControls(display);
-  const bits = mode === undefined ? "" : `, mode ${mode}`;
-  if (kind === "move") return `${name}: moved back from ${escapeControls(from ?? "")}${bits}`;
-  if (diff !== "") return escapeDiff(diff);
-  return `${name}: ${kind === "delete" ? "removed" : kind === "create" ? "made again" : "restored"} (${type}${bits})`;
+function doneText({ callId, changes }: Rewound, label: string): string {
+  const undo = callId === undefined ? "" : ` filewright undo ${callId} takes it back.`;
+  return `Rewound ${count(changes.length, "path")} to ${escapeControls(label)}.${undo}`;
 }

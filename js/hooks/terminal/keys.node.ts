@@ -105,10 +105,13 @@ async function readTyped<T>(
   });
 }
 
-/** Runs a function with the terminal in raw mode, without echo. */
-export async function withRawMode<T>(input: ReadStream, run: () => Promise<T>, isRaw = true): Promise<T> {
+/**
+ * Runs a function with the terminal in raw mode, without echo. What is typed while nothing reads is kept for the next
+ * read.
+ */
+export async function withRawMode<T>(input: ReadStream, run: () => Promise<T>): Promise<T> {
   const before = input.isRaw === true;
-  input.setRawMode(isRaw);
+  input.setRawMode(true);
   input.resume();
   try {
     return await run();

@@ -17,9 +17,6 @@ import {
   wideningOfDraft,
   whyNotEnd,
 } from "../../../questions/wider-draft.ts";
-import { SafeText } from "../../diff/text.tsx";
-import { chosenQuestion } from "../../choice.ts";
-import type { PageEffects, ScreenProps } from "../props.ts";
 import { whyNotWider } from "./why-not.ts";
 
 /** Draws the dialog. */

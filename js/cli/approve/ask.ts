@@ -1,0 +1,360 @@
+/** Asks the person at the terminal about one question, key by key, and sends the answer to the server. */
+import process from "node:process";
+import type { ReadStream, WriteStream } from "node:tty";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { ChangeDetails, ConfirmedPart } from "../../hooks/changed-files.ts";
+import type { ConfirmReply } from "../../hooks/confirm.ts";
+import type { PendingApproval } from "../../hooks/queue/summary.ts";
+import type { SelectablePart } from "../../hooks/terminal-view.ts";
+import { editContents } from "../../hooks/terminal/editor.node.ts";
+import { discardEarlyKeys, readAnyKey, readLine } from "../../hooks/terminal/keys.node.ts";
+import type { GrantReply } from "../../policy/index.ts";
+import { withStyle } from "../person/style.ts";
+import type { ApprovalServer } from "./server.ts";
+import {
+  type ChangeQuestion,
+  contentOfPart,
+  partLines,
+  partsOf,
+  questionTitle,
+  renderChange,
+} from "./view.ts";
+import { askWider } from "./wider.ts";
+import { STALE_WORDS, whyNotAnswered } from "./words.ts";
+
+/** The terminal at which questions are asked. */
+export interface AskingTerminal {
+  readonly input: ReadStream;
+  readonly output: WriteStream;
+  readonly colour: boolean;
+  readonly server: ApprovalServer;
+  /** The contents of the parts of the questions that were shown, by the ids of the questions. */
+  readonly shownParts: Map<string, ReadonlySet<string>>;
+}
+
+/** A question that is asked. */
+export interface AskedQuestion {
+  readonly question: PendingApproval;
+  readonly changes: readonly ChangeDetails[];
+  /** Fires when the question was answered elsewhere or withdrawn. Its reason is an error that says so. */
+  readonly ended: AbortSignal;
+  /** Fires when a file has changed since the question was asked. */
+  readonly stale: AbortSignal;
+}
+
+/** What comes after a question: the next one or the one before it, or the end of the watch. */
+export type NextStep = "next" | "previous" | "quit";
+
+/** The time in milliseconds within which no key acts, because it may be meant for the question before. */
+const GUARD_MS = 400;
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+/** The lines of the window that a question leaves free, for its head and the answers. */
+const MARGIN_LINES = 12;
+const MIN_SHOWN_LINES = 10;
+
+/** Asks until the question is answered, or the person goes on without an answer. @throws the reason of `ended` */
+export async function askQuestion(asked: AskedQuestion, terminal: AskingTerminal): Promise<NextStep> {
+  return new QuestionAtTerminal(asked, terminal).run();
+}
+
+/** One question at the terminal, with what is chosen of it. */
+class QuestionAtTerminal {
+  readonly #asked: AskedQuestion;
+  readonly #terminal: AskingTerminal;
+  readonly #parts: readonly SelectablePart[];
+  readonly #chosen: Set<number>;
+  readonly #news: ReadonlySet<number>;
+  #current = -1;
+  #isCut = false;
+
+  constructor(asked: AskedQuestion, terminal: AskingTerminal) {
+    const { question, changes } = asked;
+    this.#asked = asked;
+    this.#terminal = terminal;
+    this.#parts = question.kind === "change" ? partsOf(question, changes) : [];
+    this.#chosen = new Set(this.#parts.keys());
+    const before = question.kind === "change" ? terminal.shownParts.get(question.replaces ?? "") : undefined;
+    const contents = this.#parts.map(contentOfPart);
+    this.#news = new Set(
+      before === undefined ? [] : [...contents.keys()].filter((at) => !before.has(contents[at] ?? "")),
+    );
+    terminal.shownParts.set(question.id, new Set(contents));
+  }
+
+  async run(): Promise<NextStep> {
+    const { input } = this.#terminal;
+    this.#show(Math.max(MIN_SHOWN_LINES, (this.#terminal.output.rows ?? 40) - MARGIN_LINES));
+    let isToldStale = false;
+    await discardEarlyKeys(input, GUARD_MS);
+    for (;;) {
+      if (this.#isStale && !isToldStale) {
+        isToldStale = true;
+        this.#say(STALE_WORDS);
+      }
+      this.#write(this.#prompt());
+      const key = await this.#readKey();
+      if (key === "stale") {
+        this.#write("\n");
+        continue;
+      }
+      this.#write(key === undefined || key < " " ? "\n" : `${key === " " ? "space" : key}\n`);
+      const step = await this.#act(key);
+      if (step !== undefined) return step;
+    }
+  }
+
+  get #isStale(): boolean {
+    return this.#asked.stale.aborted;
+  }
+
+  #write(text: string): void {
+    this.#terminal.output.write(text);
+  }
+
+  #say(line: string): undefined {
+    this.#write(`${line}\n`);
+  }
+
+  #show(maxLines: number): undefined {
+    const { question } = this.#asked;
+    if (question.kind === "directory") return this.#say(`\n${questionTitle(question)}`);
+    const { colour } = this.#terminal;
+    const view = { colour, maxLines, parts: this.#parts, chosen: this.#chosen, news: this.#news };
+    const { text, cut } = renderChange(question, view);
+    this.#write(text);
+    this.#isCut = cut;
+    if (question.replaces !== undefined)
+      this.#say(
+        this.#parts.length === 0
+          ? "This replaces the question before, on the present content."
+          : `This replaces the question before, on the present content: ${this.#news.size} of ${this.#parts.length} hunks are new.`,
+      );
+  }
+
+  #prompt(): string {
+    const { length } = this.#parts;
+    const choice = length === 0 ? "" : ` ${this.#chosen.size} of ${length} hunks chosen`;
+    return `Allow this?${choice} [${this.#keys().join("/")}] `;
+  }
+
+  /** Returns the keys that do something now. */
+  #keys(): readonly string[] {
+    const { question } = this.#asked;
+    const offers = (outcome: string): boolean =>
+      question.kind === "directory" || question.details.scopes.some((scope) => scope.outcome === outcome);
+    return [
+      ...(this.#whyNotAllowed() === undefined ? ["a"] : []),
+      "r",
+      ...(this.#isStale ? ["l"] : []),
+      ...(this.#isCut ? ["v"] : []),
+      ...(offers("proceed_always") && !this.#isStale ? ["w"] : []),
+      ...(question.kind === "change" && offers("modify_with_editor") && !this.#isStale ? ["e"] : []),
+      ...(this.#parts.length === 0 ? [] : ["n", "p", "space"]),
+      "?",
+      "q",
+    ];
+  }
+
+  /** Returns why nothing can be allowed now; undefined if it can. */
+  #whyNotAllowed(): string | undefined {
+    const { question } = this.#asked;
+    if (this.#isStale) return STALE_WORDS;
+    if (question.kind === "change" && !question.details.complete)
+      return "This does not show all of the change, so it can only be refused.";
+    if (this.#isCut) return "It was not shown whole: v shows the rest, which must be seen to allow it.";
+    if (this.#parts.length > 0 && this.#chosen.size === 0) return "Nothing is chosen: r refuses all of it.";
+    return undefined;
+  }
+
+  /** Returns the next key that may act; `stale` when a file has changed meanwhile. */
+  async #readKey(): Promise<string | undefined> {
+    const { ended, stale } = this.#asked;
+    if (stale.aborted) return readAnyKey(this.#terminal.input, ended);
+    const either = new AbortController();
+    const end = (): void => either.abort(ended.aborted ? ended.reason : stale.reason);
+    for (const signal of [ended, stale]) signal.addEventListener("abort", end);
+    if (ended.aborted) end();
+    try {
+      return await readAnyKey(this.#terminal.input, either.signal);
+    } catch (error) {
+      if (ended.aborted || !stale.aborted) throw error;
+      return "stale";
+    } finally {
+      for (const signal of [ended, stale]) signal.removeEventListener("abort", end);
+    }
+  }
+
+  /** Does what a key says. Undefined to go on with this question. */
+  async #act(key: string | undefined): Promise<NextStep | undefined> {
+    switch (key) {
+      case undefined:
+      case CTRL_C:
+      case CTRL_D:
+      case "q":
+        return "quit";
+      case "j":
+        return "next";
+      case "k":
+        return "previous";
+      case "a":
+        return this.#allow();
+      case "r":
+        return this.#refuse();
+      case "w":
+        return this.#widen();
+      case "e":
+        return this.#edit();
+      case "l":
+        return this.#lookAgain();
+      case "v":
+        return this.#show(Number.POSITIVE_INFINITY);
+      case "n":
+        return this.#move(1);
+      case "p":
+        return this.#move(-1);
+      case " ":
+        return this.#toggle(Math.max(this.#current, 0));
+      case "?":
+        return this.#say(KEYS_HELP);
+      default:
+        return /^[1-9]$/u.test(key) ? this.#toggle(Number(key) - 1) : undefined;
+    }
+  }
+
+  #move(by: number): undefined {
+    const { length } = this.#parts;
+    if (length === 0) return this.#say("It has one hunk.");
+    this.#current = Math.min(Math.max(this.#current + by, 0), length - 1);
+    return this.#showPart();
+  }
+
+  #toggle(index: number): undefined {
+    if (index >= this.#parts.length)
+      return this.#say(
+        this.#parts.length === 0 ? "It can only be allowed as one." : `There is no hunk ${index + 1}.`,
+      );
+    this.#current = index;
+    if (!this.#chosen.delete(index)) this.#chosen.add(index);
+    return this.#showPart();
+  }
+
+  #showPart(): undefined {
+    const index = this.#current;
+    const part = this.#parts[index];
+    if (part === undefined) return;
+    const [isChosen, isNew] = [this.#chosen.has(index), this.#news.has(index)];
+    const { colour } = this.#terminal;
+    this.#say(partLines(part, { index, isChosen, isNew, colour }).join("\n"));
+  }
+
+  async #allow(): Promise<NextStep | undefined> {
+    const why = this.#whyNotAllowed();
+    const { question } = this.#asked;
+    if (why !== undefined) return this.#say(why);
+    if (question.kind === "directory") return this.#send({ answer: "yes", by: PERSON }, "Allowed");
+    const { digest } = question.details;
+    const payload = { by: PERSON, digest };
+    const taken = this.#parts.filter((_, index) => this.#chosen.has(index));
+    if (taken.length === this.#parts.length)
+      return this.#send({ outcome: "proceed_once", payload }, "Allowed");
+    const verb = `Allowed ${taken.length} of ${this.#parts.length} hunks of`;
+    return this.#send({ outcome: "proceed_parts", payload: { ...payload, parts: joinParts(taken) } }, verb);
+  }
+
+  async #refuse(): Promise<NextStep | undefined> {
+    const { input, output } = this.#terminal;
+    this.#write("Why not? (for the model; may be empty, Esc goes back) ");
+    const line = await readLine(input, output, this.#asked.ended);
+    if (line === undefined) return undefined;
+    const { question } = this.#asked;
+    if (question.kind === "directory") return this.#send({ answer: "no", by: PERSON }, "Refused");
+    const reason = line.trim() === "" ? {} : { reason: line.trim() };
+    const payload = { by: PERSON, digest: question.details.digest, ...reason };
+    return this.#send({ outcome: "cancel", payload }, "Refused");
+  }
+
+  async #widen(): Promise<NextStep | undefined> {
+    const why = this.#whyNotAllowed();
+    if (why !== undefined) return this.#say(why);
+    if (this.#chosen.size < this.#parts.length) return this.#say("A wider answer allows the whole change.");
+    const { question, ended } = this.#asked;
+    const reply = await askWider(question, { ...this.#terminal, signal: ended, by: PERSON });
+    return reply === undefined ? undefined : this.#send(reply, "Allowed, with later calls,");
+  }
+
+  async #lookAgain(): Promise<NextStep | undefined> {
+    const { question } = this.#asked;
+    if (question.kind === "directory" || !this.#isStale)
+      return this.#say("Nothing has changed since this was asked.");
+    const payload = { by: PERSON, digest: question.details.digest };
+    return this.#send({ outcome: "look_again", payload }, "Looked at again:");
+  }
+
+  /** Opens the contents in the person's editor. The result is asked about, so that it is seen before it is written. */
+  async #edit(): Promise<NextStep | undefined> {
+    const why = this.#isCut ? undefined : this.#whyNotAllowed();
+    const { question, changes, ended } = this.#asked;
+    if (why !== undefined && this.#chosen.size > 0) return this.#say(why);
+    if (question.kind === "directory" || !offersEditing(question))
+      return this.#say("Its content cannot be changed here.");
+    const { input, output } = this.#terminal;
+    input.setRawMode(false);
+    const contents = await editContents(changes, { input, output, env: process.env }).finally(() =>
+      input.setRawMode(true),
+    );
+    ended.throwIfAborted();
+    if (contents.length === 0) return this.#say("The content was not changed.");
+    const payload = { by: PERSON, digest: question.details.digest, contents };
+    return this.#send({ outcome: "modify_with_editor", payload }, "Changed, and asked again:");
+  }
+
+  /** Sends an answer. Undefined to go on with this question. */
+  async #send(reply: ConfirmReply | (GrantReply & object), verb: string): Promise<NextStep | undefined> {
+    const { question, ended } = this.#asked;
+    const { server } = this.#terminal;
+    try {
+      const result = await server.answer(question.id, reply);
+      if (result.result === "answered") {
+        this.#say(`${withStyle("strong", verb)} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
+        return "next";
+      }
+      this.#say(whyNotAnswered(result));
+      return result.result === "stale" || result.result === "invalid" ? undefined : "next";
+    } catch (error) {
+      ended.throwIfAborted();
+      if (!(error instanceof FilewrightError)) throw error;
+      this.#say(
+        error.code === "IO_ERROR"
+          ? `${error.message} It is not known whether the answer was taken.`
+          : error.message,
+      );
+      return undefined;
+    }
+  }
+}
+
+/** The name under which answers are given. */
+export const PERSON: string = process.env["USER"] ?? "command line";
+
+function offersEditing({ details }: ChangeQuestion): boolean {
+  return details.scopes.some(({ outcome }) => outcome === "modify_with_editor");
+}
+
+/** Returns the chosen parts with the hunks of each path together. */
+function joinParts(taken: readonly SelectablePart[]): readonly ConfirmedPart[] {
+  const byPath = new Map<string, readonly number[]>();
+  for (const { path, hunks } of taken) byPath.set(path, [...(byPath.get(path) ?? []), ...hunks]);
+  return [...byPath].map(([path, hunks]) => ({ path, hunks }));
+}
+
+const KEYS_HELP = `  a      allow once what is chosen
+  r      refuse, with a reason for the model
+  w      allow, and allow later calls too
+  e      change the content in $EDITOR; the result is asked about again
+  n p    the next and the previous hunk
+  space  choose the hunk or leave it out; 1 to 9 for the hunk with that number
+  v      show all of it
+  l      look again at what has changed meanwhile
+  j k    the next and the previous question
+  q      end`;

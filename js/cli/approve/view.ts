@@ -1,0 +1,107 @@
+/** How `filewright approve` shows a question: its head, every file and hunk, and which of them are chosen. */
+import process from "node:process";
+import type { ChangeDetails } from "../../hooks/changed-files.ts";
+import { escapeForPrinting } from "../../hooks/question.ts";
+import type { PendingApproval } from "../../hooks/queue/summary.ts";
+import {
+  renderPart,
+  renderQuestion,
+  type SelectablePart,
+  selectableParts,
+} from "../../hooks/terminal-view.ts";
+import { hasColours, withStyle } from "../person/style.ts";
+
+/** A question about a change. */
+export type ChangeQuestion = PendingApproval & { readonly kind: "change" };
+
+/** Returns the parts of a question that can be chosen one by one; none where it is answered as one. */
+export function partsOf(
+  { details }: ChangeQuestion,
+  changes: readonly ChangeDetails[],
+): readonly SelectablePart[] {
+  if (!details.scopes.some(({ outcome }) => outcome === "proceed_parts")) return [];
+  const parts = selectableParts(changes);
+  return parts.length > 1 ? parts : [];
+}
+
+/** How a question is shown. */
+export interface QuestionView {
+  readonly colour: boolean;
+  /** The maximum number of lines; of further lines only their number is shown. */
+  readonly maxLines: number;
+  readonly parts: readonly SelectablePart[];
+  readonly chosen: ReadonlySet<number>;
+  /** The parts that were not in the question that this one replaces. */
+  readonly news: ReadonlySet<number>;
+}
+
+/** Renders a question about a change. `cut` is true when lines are left out. */
+export function renderChange(
+  { id, details }: ChangeQuestion,
+  { colour, maxLines, parts, chosen, news }: QuestionView,
+): { readonly text: string; readonly cut: boolean } {
+  const agent = details.agent === undefined ? "" : `  by ${escapeForPrinting(details.agent)}`;
+  const name = `\n${withStyle("place", id.slice(0, 8))}${agent}`;
+  if (parts.length === 0) {
+    const { text, cut } = renderQuestion(details, { colour, maxLines });
+    return { text: name + text, cut };
+  }
+  const { title, tool, risk, isModifying = false, complete, incomplete } = details;
+  const head = renderQuestion(
+    {
+      ...{ title, tool, risk, isModifying, complete, fileDiff: "" },
+      ...(incomplete === undefined ? {} : { incomplete }),
+    },
+    { colour, maxLines },
+  );
+  const lines = parts.flatMap((part, index) =>
+    partLines(part, { index, isChosen: chosen.has(index), isNew: news.has(index), colour }),
+  );
+  const left = lines.length - maxLines;
+  const shown = left > 0 ? [...lines.slice(0, maxLines), withStyle("faint", moreLines(left))] : lines;
+  return { text: `${name}${head.text}${shown.join("\n")}\n`, cut: left > 0 };
+}
+
+const moreLines = (count: number): string => `… ${count} more ${count === 1 ? "line" : "lines"}`;
+
+/** How a part is shown. */
+export interface PartView {
+  /** Its number, from 0. */
+  readonly index: number;
+  readonly isChosen: boolean;
+  readonly isNew: boolean;
+  readonly colour: boolean;
+}
+
+/** Returns the lines of a part, with its number and whether it is chosen. */
+export function partLines(
+  part: SelectablePart,
+  { index, isChosen, isNew, colour }: PartView,
+): readonly string[] {
+  const [first = "", ...others] = renderPart(part, colour);
+  const mark = `[${isChosen ? "x" : " "}] ${index + 1}`;
+  return [`${isChosen ? withStyle("strong", mark) : mark}${isNew ? " new" : ""}  ${first}`, ...others];
+}
+
+/** Returns what identifies the content of a part, wherever its lines are. */
+export function contentOfPart({ path, lines }: SelectablePart): string {
+  return [path, ...lines.filter((line) => !line.startsWith("@@ "))].join("\n");
+}
+
+/** Returns the title of a question in one line. */
+export function questionTitle(question: PendingApproval): string {
+  return escapeForPrinting(question.kind === "directory" ? question.question : question.details.title);
+}
+
+/** Returns a question as text, for a list. */
+export function formatQuestion(question: PendingApproval): string {
+  if (question.kind === "directory")
+    return `${withStyle("place", question.id.slice(0, 8))}  ${questionTitle(question)}`;
+  return renderChange(question, {
+    colour: hasColours(process.stdout),
+    maxLines: Number.POSITIVE_INFINITY,
+    parts: [],
+    chosen: new Set(),
+    news: new Set(),
+  }).text.trim();
+}

@@ -1,0 +1,269 @@
+/** `filewright approve --watch`: asks each question of a server as it comes, or prints it as a line of JSON. */
+import process from "node:process";
+import { setTimeout } from "node:timers/promises";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { QueueEvent, QueueState } from "../../hooks/queue/event-log.ts";
+import { readAnyKey, withRawMode } from "../../hooks/terminal/keys.node.ts";
+import { hasColours } from "../person/style.ts";
+import { printText } from "../streams.ts";
+import { type AskingTerminal, askQuestion, type NextStep } from "./ask.ts";
+import type { ApprovalServer } from "./server.ts";
+import { answeredElsewhere, WITHDRAWN_WORDS } from "./words.ts";
+
+/** The time in milliseconds after which a lost connection is tried again. */
+const RETRY_MS = 1000;
+
+/** What is done with the events of a server. */
+interface EventTarget {
+  event(event: QueueEvent | QueueState): void;
+  /** Called when the connection is lost. It is tried again until the watch ends. */
+  lost(): void;
+}
+
+/** Follows the events of a server until `signal` fires. @throws FilewrightError when the server refuses the token */
+async function followEvents(
+  server: ApprovalServer,
+  { event, lost }: EventTarget,
+  signal: AbortSignal,
+): Promise<void> {
+  let last: string | undefined;
+  while (!signal.aborted) {
+    try {
+      for await (const named of server.events(last, signal)) {
+        last = named.id;
+        event(named.event);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof FilewrightError && error.code === "PERMISSION_DENIED") throw error;
+    }
+    if (signal.aborted) return;
+    lost();
+    await setTimeout(RETRY_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Returns a signal that fires when the person ends the command by Ctrl-C or the system does. */
+function interruption(): AbortController {
+  const stop = new AbortController();
+  process.once("SIGINT", () => stop.abort()).once("SIGTERM", () => stop.abort());
+  return stop;
+}
+
+/** Prints each question once, as a line of JSON, until the command is interrupted. */
+export async function printQuestions(server: ApprovalServer): Promise<void> {
+  const stop = interruption();
+  const printed = new Set<string>();
+  let printing: Promise<void> = Promise.resolve();
+  const print = async (id: string): Promise<void> => {
+    const question = await server.question(id);
+    if (question !== undefined) printText(JSON.stringify(question));
+  };
+  const add = (id: string): void => {
+    if (printed.has(id)) return;
+    printed.add(id);
+    printing = printing.then(() => print(id)).catch(() => void printed.delete(id));
+  };
+  await server.waiting();
+  await followEvents(
+    server,
+    {
+      event(event) {
+        if (event.type === "state") for (const { id } of event.pending) add(id);
+        else if (event.type === "asked") add(event.question.id);
+      },
+      lost: () => {},
+    },
+    stop.signal,
+  );
+  await printing;
+}
+
+/** Asks each question at the terminal as it comes, until the person ends it. */
+export async function watchAtTerminal(server: ApprovalServer): Promise<void> {
+  // A server that cannot be reached, or refuses the token, is an error at once.
+  await server.waiting();
+  await new Watch(server).run();
+}
+
+/** The questions that wait, and the one that is asked. */
+class Watch {
+  readonly #server: ApprovalServer;
+  readonly #terminal: AskingTerminal;
+  readonly #stop = interruption();
+  /** The ids of the waiting questions, the oldest first; true for a question whose files have changed. */
+  readonly #waiting = new Map<string, boolean>();
+  /** The questions that were shown. */
+  readonly #seen = new Set<string>();
+  #isLost = false;
+  #asked:
+    | { readonly id: string; readonly ended: AbortController; readonly stale: AbortController }
+    | undefined;
+  /** Fires with the next change of what waits. */
+  #changed = new AbortController();
+
+  constructor(server: ApprovalServer) {
+    this.#server = server;
+    this.#terminal = {
+      input: process.stdin,
+      output: process.stdout,
+      colour: hasColours(process.stdout),
+      server,
+      shownParts: new Map(),
+    };
+  }
+
+  async run(): Promise<void> {
+    this.#say(`Waiting for questions of ${this.#server.origin}; ? lists the keys, q ends.`);
+    const { signal } = this.#stop;
+    let failure: unknown;
+    const following = followEvents(
+      this.#server,
+      { event: (event) => this.#apply(event), lost: () => this.#lose() },
+      signal,
+    ).catch((error: unknown) => {
+      failure = error;
+      this.#stop.abort();
+    });
+    signal.addEventListener("abort", () => {
+      this.#asked?.ended.abort(new QuestionEnd(""));
+      this.#changed.abort();
+    });
+    try {
+      // Also between the reads of keys, which would be lost while lines are read.
+      await withRawMode(this.#terminal.input, () => this.#askAll(signal));
+    } finally {
+      this.#stop.abort();
+      await following;
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  async #askAll(signal: AbortSignal): Promise<void> {
+    let last: string | undefined;
+    let step: NextStep = "next";
+    while (!signal.aborted && step !== "quit") {
+      const id: string | undefined = this.#isLost ? undefined : this.#neighbour(last, step);
+      if (id === undefined) step = await this.#idle();
+      else {
+        step = await this.#ask(id);
+        last = id;
+      }
+    }
+  }
+
+  #say(line: string): void {
+    this.#terminal.output.write(`${line}\n`);
+  }
+
+  /** The order of the questions, with those that do not wait any more. */
+  readonly #order: string[] = [];
+
+  /** Returns the question after another one or before it, around the ends; undefined when none waits. */
+  #neighbour(last: string | undefined, step: NextStep): string | undefined {
+    const order = this.#order;
+    const by = step === "previous" ? -1 : 1;
+    const from = last === undefined ? -by : order.indexOf(last);
+    for (let moves = 1; moves <= order.length; moves++) {
+      const at = (((from + by * moves) % order.length) + order.length) % order.length;
+      const id = order[at] as string;
+      if (this.#waiting.has(id)) return id;
+    }
+    return undefined;
+  }
+
+  /** Waits for a change of what waits, or for the key that ends the watch. */
+  async #idle(): Promise<NextStep> {
+    const { signal } = this.#changed;
+    try {
+      for (;;) {
+        const key = await readAnyKey(this.#terminal.input, signal);
+        if (key === undefined || key === "q" || key === "\u0003" || key === "\u0004") return "quit";
+        if (key === "?") this.#say("Nothing waits. q ends; the keys are listed with a question.");
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return "next";
+    }
+  }
+
+  async #ask(id: string): Promise<NextStep> {
+    const asked = { id, ended: new AbortController(), stale: new AbortController() };
+    this.#asked = asked;
+    try {
+      const question = await this.#server.question(id);
+      const changes = question && (await this.#server.changes(question));
+      if (question === undefined || changes === undefined) {
+        this.#waiting.delete(id);
+        return "next";
+      }
+      if (this.#waiting.get(id) === true) asked.stale.abort();
+      // Rings the terminal's bell for a person who looks at another window.
+      if (!this.#seen.has(id)) this.#terminal.output.write("\u0007");
+      this.#seen.add(id);
+      const { ended, stale } = asked;
+      const step = await askQuestion(
+        { question, changes, ended: ended.signal, stale: stale.signal },
+        this.#terminal,
+      );
+      return step;
+    } catch (error) {
+      if (error instanceof QuestionEnd) {
+        if (error.message !== "") this.#say(`\n${error.message}`);
+      } else if (error instanceof FilewrightError && error.code === "IO_ERROR") this.#lose();
+      else throw error;
+      return "next";
+    } finally {
+      this.#asked = undefined;
+    }
+  }
+
+  #lose(): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    const told = `The connection to ${this.#server.origin} is lost: nothing can be answered until it is back.`;
+    if (this.#asked === undefined) this.#say(told);
+    else this.#asked.ended.abort(new QuestionEnd(told));
+  }
+
+  #apply(event: QueueEvent | QueueState): void {
+    if (this.#isLost) {
+      this.#isLost = false;
+      this.#say("The connection is back.");
+    }
+    const asked = this.#asked;
+    switch (event.type) {
+      case "state":
+        this.#waiting.clear();
+        for (const question of event.pending)
+          this.#add(question.id, question.kind === "change" && question.stale === true);
+        if (asked !== undefined && !this.#waiting.has(asked.id))
+          asked.ended.abort(new QuestionEnd(WITHDRAWN_WORDS));
+        break;
+      case "asked":
+        this.#add(event.question.id, false);
+        break;
+      case "stale":
+        this.#waiting.set(event.id, true);
+        if (asked?.id === event.id) asked.stale.abort();
+        break;
+      case "answered":
+      case "withdrawn": {
+        this.#waiting.delete(event.id);
+        const told = event.type === "answered" ? answeredElsewhere(event.outcome, event.by) : WITHDRAWN_WORDS;
+        if (asked?.id === event.id) asked.ended.abort(new QuestionEnd(told));
+        break;
+      }
+    }
+    this.#changed.abort();
+    this.#changed = new AbortController();
+  }
+
+  #add(id: string, isStale: boolean): void {
+    if (!this.#order.includes(id)) this.#order.push(id);
+    this.#waiting.set(id, isStale);
+  }
+}
+
+/** Ends the question that is asked; its message says why. */
+class QuestionEnd extends Error {}
