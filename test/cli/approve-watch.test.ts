@@ -62,7 +62,12 @@ let approved: Waiting;
 const text = (name: string): Promise<string> => readFile(join(at.root, name), "utf8");
 
 beforeAll(async () => {
-  at = await place({ "a.txt": lines("old", "old end"), "b.txt": "b\n", "c.txt": "c\n", "d.txt": "d\n" });
+  at = await place({
+    "a.txt": lines("old", "old end"),
+    "b.txt": "b\n",
+    "c.txt": "c\n",
+    "d.txt": lines("old", "old end"),
+  });
   [reviewed, approved] = await Promise.all([serve(at.root, "--review=0"), serve(at.root, "--approve")]);
 });
 afterAll(async () => {
@@ -117,7 +122,7 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     const origin = new URL(reviewed.url).origin;
     const elsewhere = ["env", "USER=ben", process.execPath, main, "approve", "all", "--url", origin];
     const mine = join(at.root, "mine");
-    await writeFile(mine, "mine\n");
+    await writeFile(mine, lines("old", "mine end"));
     const editor = join(at.root, "editor.sh");
     await writeFile(editor, 'printf "edited\\n" > "$1"\n');
     const drawn = watch(
@@ -130,12 +135,14 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
         { wait: "It was answered: ben allowed it." },
         { wait: "Allow this?", run: ["cp", mine, join(at.root, "d.txt")] },
         { wait: "A file has changed since this was asked" },
-        { wait: "Allow this? [r/l", send: "a" },
+        { wait: "chosen [r/l", send: "a" },
         { wait: "so it cannot be allowed" },
-        { wait: "Allow this? [r/l", send: "l" },
+        { wait: "chosen [r/l", send: "l" },
         { wait: "Looked at again" },
-        { wait: "-mine" },
-        { wait: "This replaces the question before" },
+        { wait: "[x] 1  @@" },
+        { wait: "[x] 2 new  @@" },
+        { wait: "-mine end" },
+        { wait: "This replaces the question before, on the present content: 1 of 2 hunks are new." },
         { wait: "Allow this?", send: "e" },
         { wait: "Changed, and asked again" },
         { wait: "as you changed it" },
@@ -146,7 +153,7 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
       { EDITOR: `sh ${editor}` },
     );
     expect(await write(reviewed.url, "c.txt", "two\n")).not.toContain('"isError":true');
-    expect(await write(reviewed.url, "d.txt", "two\n")).not.toContain('"isError":true');
+    expect(await write(reviewed.url, "d.txt", lines("new", "new end"))).not.toContain('"isError":true');
     const { status, output, left } = await drawn;
     expect([status, left], output).toEqual([0, 0]);
     expect([await text("c.txt"), await text("d.txt")]).toEqual(["two\n", "edited\n"]);

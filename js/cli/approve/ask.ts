@@ -64,7 +64,8 @@ class QuestionAtTerminal {
   readonly #terminal: AskingTerminal;
   readonly #parts: readonly SelectablePart[];
   readonly #chosen: Set<number>;
-  readonly #news: ReadonlySet<number>;
+  /** The parts that the question before did not have; undefined where that is not known. */
+  readonly #news: ReadonlySet<number> | undefined;
   #current = -1;
   #isCut = false;
 
@@ -76,10 +77,8 @@ class QuestionAtTerminal {
     this.#chosen = new Set(this.#parts.keys());
     const before = question.kind === "change" ? terminal.shownParts.get(question.replaces ?? "") : undefined;
     const contents = this.#parts.map(contentOfPart);
-    this.#news = new Set(
-      before === undefined ? [] : [...contents.keys()].filter((at) => !before.has(contents[at] ?? "")),
-    );
-    terminal.shownParts.set(question.id, new Set(contents));
+    this.#news = before && new Set([...contents.keys()].filter((at) => !before.has(contents[at] ?? "")));
+    remember(terminal.shownParts, question.id, new Set(contents));
   }
 
   async run(): Promise<NextStep> {
@@ -120,13 +119,13 @@ class QuestionAtTerminal {
     const { question } = this.#asked;
     if (question.kind === "directory") return this.#say(`\n${questionTitle(question)}`);
     const { colour } = this.#terminal;
-    const view = { colour, maxLines, parts: this.#parts, chosen: this.#chosen, news: this.#news };
+    const view = { colour, maxLines, parts: this.#parts, chosen: this.#chosen, news: this.#news ?? NO_PARTS };
     const { text, cut } = renderChange(question, view);
     this.#write(text);
     this.#isCut = cut;
     if (question.replaces !== undefined)
       this.#say(
-        this.#parts.length === 0
+        this.#news === undefined
           ? "This replaces the question before, on the present content."
           : `This replaces the question before, on the present content: ${this.#news.size} of ${this.#parts.length} hunks are new.`,
       );
@@ -158,13 +157,20 @@ class QuestionAtTerminal {
 
   /** Returns why nothing can be allowed now; undefined if it can. */
   #whyNotAllowed(): string | undefined {
-    const { question } = this.#asked;
-    if (this.#isStale) return STALE_WORDS;
-    if (question.kind === "change" && !question.details.complete)
-      return "This does not show all of the change, so it can only be refused.";
+    const why = this.#whyOnlyRefused();
+    if (why !== undefined) return why;
     if (this.#isCut) return "It was not shown whole: v shows the rest, which must be seen to allow it.";
     if (this.#parts.length > 0 && this.#chosen.size === 0) return "Nothing is chosen: r refuses all of it.";
     return undefined;
+  }
+
+  /** Returns why no other answer than a refusal can be given, whatever is chosen; undefined if one can. */
+  #whyOnlyRefused(): string | undefined {
+    const { question } = this.#asked;
+    if (this.#isStale) return STALE_WORDS;
+    return question.kind === "change" && !question.details.complete
+      ? "This does not show all of the change, so it can only be refused."
+      : undefined;
   }
 
   /** Returns the next key that may act; `stale` when a file has changed meanwhile. */
@@ -243,7 +249,7 @@ class QuestionAtTerminal {
     const index = this.#current;
     const part = this.#parts[index];
     if (part === undefined) return;
-    const [isChosen, isNew] = [this.#chosen.has(index), this.#news.has(index)];
+    const [isChosen, isNew] = [this.#chosen.has(index), this.#news?.has(index) === true];
     const { colour } = this.#terminal;
     this.#say(partLines(part, { index, isChosen, isNew, colour }).join("\n"));
   }
@@ -263,12 +269,12 @@ class QuestionAtTerminal {
   }
 
   async #refuse(): Promise<NextStep | undefined> {
+    const { question } = this.#asked;
+    if (question.kind === "directory") return this.#send({ answer: "no", by: PERSON }, "Refused");
     const { input, output } = this.#terminal;
     this.#write("Why not? (for the model; may be empty, Esc goes back) ");
     const line = await readLine(input, output, this.#asked.ended);
     if (line === undefined) return undefined;
-    const { question } = this.#asked;
-    if (question.kind === "directory") return this.#send({ answer: "no", by: PERSON }, "Refused");
     const reason = line.trim() === "" ? {} : { reason: line.trim() };
     const payload = { by: PERSON, digest: question.details.digest, ...reason };
     return this.#send({ outcome: "cancel", payload }, "Refused");
@@ -293,9 +299,9 @@ class QuestionAtTerminal {
 
   /** Opens the contents in the person's editor. The result is asked about, so that it is seen before it is written. */
   async #edit(): Promise<NextStep | undefined> {
-    const why = this.#isCut ? undefined : this.#whyNotAllowed();
+    const why = this.#whyOnlyRefused();
     const { question, changes, ended } = this.#asked;
-    if (why !== undefined && this.#chosen.size > 0) return this.#say(why);
+    if (why !== undefined) return this.#say(why);
     if (question.kind === "directory" || !offersEditing(question))
       return this.#say("Its content cannot be changed here.");
     const { input, output } = this.#terminal;
@@ -332,6 +338,18 @@ class QuestionAtTerminal {
       return undefined;
     }
   }
+}
+
+const NO_PARTS: ReadonlySet<number> = new Set();
+
+/** The number of questions whose contents are remembered. */
+const MAX_SHOWN_QUESTIONS = 20;
+
+/** Remembers the contents of a question, and forgets those of the oldest one. */
+function remember(shown: AskingTerminal["shownParts"], id: string, contents: ReadonlySet<string>): void {
+  if (contents.size === 0) return;
+  shown.set(id, contents);
+  if (shown.size > MAX_SHOWN_QUESTIONS) shown.delete(shown.keys().next().value as string);
 }
 
 /** The name under which answers are given. */
