@@ -82,6 +82,7 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
       env: { ...env, NO_COLOR: "1", USER: "ana", ...more },
       steps: [{ wait: "Waiting for questions" }, ...steps],
       seconds: 50,
+      rows: 80,
     });
 
   test("hunks are chosen, a refusal has a reason, and a wider answer says what it covers", async () => {
