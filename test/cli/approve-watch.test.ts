@@ -97,7 +97,7 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
       { wait: "Refused " },
       { wait: "Allow this?", send: "w" },
       { wait: "for  this turn" },
-      { wait: "until this turn ends." },
+      { wait: "until the end of the turn." },
       { wait: "Would have covered 1 of the last 3 calls that needed an answer." },
       { wait: "Allow and remember?", send: "f" },
       { wait: "for  until" },

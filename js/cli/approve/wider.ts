@@ -48,9 +48,10 @@ export async function askWider(
   for (;;) {
     const widening = wideningOfDraft(question, draft, Date.now());
     for (const line of choiceLines(question, draft)) say(line);
-    say(escapeForPrinting(sentenceOf(question, draft)));
-    if (widening === undefined) say("The time is in the past.");
-    else if ("wider" in widening) {
+    say(
+      widening === undefined ? "The time is in the past." : escapeForPrinting(sentenceOf(question, widening)),
+    );
+    if (widening !== undefined && "wider" in widening) {
       const count = await server.covered(pending.id, widening.wider);
       say(
         count === undefined

@@ -24,7 +24,7 @@ interface ChangeQuestion {
 /** A question, as far as a wider answer needs it. */
 export type WidenableQuestion =
   | ChangeQuestion
-  | (Pick<ReviewQuestion & { readonly kind: "directory" }, "kind" | "dir" | "access"> & {
+  | (Pick<ReviewQuestion & { readonly kind: "directory" }, "kind" | "dir" | "access" | "tool"> & {
       readonly agent?: string;
     });
 
