@@ -15,6 +15,8 @@ export interface ActivityView {
 export interface ActivityRow {
   /** The agent; null for calls without one, and for all agents. */
   readonly agent: string | null;
+  /** True when `agent` is the name of a person: these are undos, rewinds and what was kept, as on the review page. */
+  readonly isPerson: boolean;
   /** The canonical name of the tool; `*` for all tools. */
   readonly tool: string;
   readonly calls: number;

@@ -10,6 +10,8 @@ import { isRefusal } from "../refusals.ts";
 
 /** The number of rows, one for each agent and tool. The calls of further ones are in one row for all others. */
 const MAX_ROWS = 200;
+/** The number of calls of people whose persons are kept, to count those that were undone. */
+const MAX_PEOPLE_CALLS = 1000;
 /** The names of agents and tools are at most this long, so that no caller can fill the memory with them. */
 const MAX_NAME_CHARS = 100;
 /** The length of an interval in milliseconds, and the number of intervals that make the last hour. */
@@ -26,6 +28,8 @@ const BUCKETS = 26 * BUCKETS_PER_DOUBLING;
 /** The counters of one agent and tool. */
 interface Counters {
   readonly agent: string | null;
+  /** True for the calls that a person made, whose name is that of the agent. */
+  readonly isPerson: boolean;
   readonly tool: string;
   calls: number;
   errors: number;
@@ -44,7 +48,10 @@ type Interval = Map<string, Counters>;
 export interface ActivityCounter {
   /** Counts a call that has ended. */
   count(
-    call: Pick<CallEnd, "tool" | "agent" | "ok" | "code" | "changes" | "duration_ms" | "text_chars">,
+    call: Pick<
+      CallEnd,
+      "tool" | "agent" | "by" | "call_id" | "ok" | "code" | "changes" | "duration_ms" | "text_chars" | "kept"
+    >,
   ): void;
   /** Returns the counts. `history` has the changes that were undone, the newest first. */
   view(view: ActivityView, history: readonly HistoryEntry[]): ReviewActivity;
@@ -56,6 +63,8 @@ export function makeActivityCounter(now: () => number = Date.now): ActivityCount
   const run: Interval = new Map();
   /** The intervals of the last hour, by the number of their time. */
   const hour = new Map<number, Interval>();
+  /** The persons who made changes, by the ids of these calls. */
+  const people = new Map<string, string>();
 
   const dropOld = (current: number): void => {
     for (const at of hour.keys()) if (at <= current - HOUR_INTERVALS) hour.delete(at);
@@ -70,8 +79,12 @@ export function makeActivityCounter(now: () => number = Date.now): ActivityCount
         interval = new Map();
         hour.set(current, interval);
       }
-      add(run, call);
-      add(interval, call);
+      const person = call.by ?? call.kept?.by;
+      add(run, call, person);
+      add(interval, call, person);
+      if (person === undefined || call.call_id === undefined) return;
+      people.set(call.call_id, shortName(person));
+      if (people.size > MAX_PEOPLE_CALLS) people.delete(people.keys().next().value as string);
     },
     view({ over, by }, history) {
       const until = now();
@@ -79,14 +92,14 @@ export function makeActivityCounter(now: () => number = Date.now): ActivityCount
       dropOld(current);
       const intervals = over === "run" ? [run] : [...hour.values()];
       const since = over === "run" ? began : Math.max(began, (current - HOUR_INTERVALS + 1) * INTERVAL_MS);
-      const undone = undoneCalls(history, since);
+      const undone = undoneCalls(history, since, people);
       const rows = groupCounters(intervals, by).map((one) => rowOf(one, undone, by));
       const [total] = groupCounters(intervals, "all");
       return {
         since,
         until,
         rows: rows.sort((a, b) => b.calls - a.calls),
-        total: rowOf(total ?? emptyCounters(null, ACTIVITY_NAMES.every), undone, "all"),
+        total: rowOf(total ?? emptyCounters(null, ACTIVITY_NAMES.every, false), undone, "all"),
       };
     },
   };
@@ -94,17 +107,19 @@ export function makeActivityCounter(now: () => number = Date.now): ActivityCount
 
 type CountedCall = Parameters<ActivityCounter["count"]>[0];
 
-/** Adds a call to the counters of its agent and tool. */
-function add(interval: Interval, call: CountedCall): void {
-  const agent = call.agent === undefined ? null : shortName(call.agent);
+/** Adds a call to the counters of its agent, or of the person who made it, and its tool. */
+function add(interval: Interval, call: CountedCall, person: string | undefined): void {
+  const name = person ?? call.agent;
+  const agent = name === undefined ? null : shortName(name);
   const tool = shortName(call.tool);
-  let counters = countersOf(interval, agent, tool);
+  const isPerson = person !== undefined;
+  let counters = countersOf(interval, agent, tool, isPerson);
   if (counters === undefined) {
     counters =
       interval.size < MAX_ROWS
-        ? newCounters(interval, agent, tool)
-        : (countersOf(interval, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others) ??
-          newCounters(interval, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others));
+        ? newCounters(interval, agent, tool, isPerson)
+        : (countersOf(interval, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others, false) ??
+          newCounters(interval, ACTIVITY_NAMES.others, ACTIVITY_NAMES.others, false));
   }
   counters.calls += 1;
   if (isRefusal(call.code)) counters.refusals += 1;
@@ -120,21 +135,27 @@ function shortName(name: string): string {
   return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS - 1)}…` : name;
 }
 
-const keyOf = (agent: string | null, tool: string): string => `${agent === null ? "" : `${agent}\0`}${tool}`;
+const keyOf = (agent: string | null, tool: string, isPerson: boolean): string =>
+  `${agent === null ? "" : `${agent}\0`}${isPerson ? "\0" : ""}${tool}`;
 
-function countersOf(interval: Interval, agent: string | null, tool: string): Counters | undefined {
-  return interval.get(keyOf(agent, tool));
+function countersOf(
+  interval: Interval,
+  agent: string | null,
+  tool: string,
+  isPerson: boolean,
+): Counters | undefined {
+  return interval.get(keyOf(agent, tool, isPerson));
 }
 
-function newCounters(interval: Interval, agent: string | null, tool: string): Counters {
-  const counters = emptyCounters(agent, tool);
-  interval.set(keyOf(agent, tool), counters);
+function newCounters(interval: Interval, agent: string | null, tool: string, isPerson: boolean): Counters {
+  const counters = emptyCounters(agent, tool, isPerson);
+  interval.set(keyOf(agent, tool, isPerson), counters);
   return counters;
 }
 
-function emptyCounters(agent: string | null, tool: string): Counters {
+function emptyCounters(agent: string | null, tool: string, isPerson: boolean): Counters {
   const counts = { calls: 0, errors: 0, refusals: 0, changes: 0, chars: 0, maxMs: 0 };
-  return { agent, tool, ...counts, buckets: new Uint32Array(BUCKETS) };
+  return { agent, tool, isPerson, ...counts, buckets: new Uint32Array(BUCKETS) };
 }
 
 function bucketOf(ms: number): number {
@@ -147,9 +168,11 @@ function groupCounters(intervals: readonly Interval[], by: ActivityView["by"] | 
   const groups: Interval = new Map();
   for (const interval of intervals) {
     for (const one of interval.values()) {
-      const agent = by === "agent" || by === "both" ? one.agent : null;
+      const hasAgent = by === "agent" || by === "both";
+      const agent = hasAgent ? one.agent : null;
+      const isPerson = hasAgent && one.isPerson;
       const tool = by === "tool" || by === "both" ? one.tool : ACTIVITY_NAMES.every;
-      const sum = countersOf(groups, agent, tool) ?? newCounters(groups, agent, tool);
+      const sum = countersOf(groups, agent, tool, isPerson) ?? newCounters(groups, agent, tool, isPerson);
       sum.calls += one.calls;
       sum.errors += one.errors;
       sum.refusals += one.refusals;
@@ -165,11 +188,19 @@ function groupCounters(intervals: readonly Interval[], by: ActivityView["by"] | 
 /** A change that was undone. */
 interface UndoneCall {
   readonly agent: string | null;
+  readonly isPerson: boolean;
   readonly tool: string;
 }
 
-/** Returns the changes since a time that are undone now. `history` is in order, the newest first. */
-function undoneCalls(history: readonly HistoryEntry[], since: number): readonly UndoneCall[] {
+/**
+ * Returns the changes since a time that are undone now. `history` is in order, the newest first; `people` has the persons
+ * who made changes, by the ids of these calls.
+ */
+function undoneCalls(
+  history: readonly HistoryEntry[],
+  since: number,
+  people: ReadonlyMap<string, string>,
+): readonly UndoneCall[] {
   const byId = new Map(history.map((entry) => [entry.callId, entry]));
   const undone = new Set<HistoryEntry>();
   for (const { undoOf } of history.toReversed()) {
@@ -182,17 +213,22 @@ function undoneCalls(history: readonly HistoryEntry[], since: number): readonly 
   }
   return [...undone]
     .filter(({ time }) => Date.parse(time) >= since)
-    .map(({ agent, tool }) => ({ agent: agent === undefined ? null : shortName(agent), tool }));
+    .map(({ callId, agent, tool }) => {
+      const person = people.get(callId);
+      const own = agent === undefined ? null : shortName(agent);
+      return { agent: person ?? own, isPerson: person !== undefined, tool };
+    });
 }
 
 function rowOf(one: Counters, undone: readonly UndoneCall[], by: ActivityView["by"] | "all"): ActivityRow {
-  const { agent, tool, calls, errors, refusals, changes, chars, maxMs, buckets } = one;
+  const { agent, tool, isPerson, calls, errors, refusals, changes, chars, maxMs, buckets } = one;
   const isOwn = (call: UndoneCall): boolean =>
-    (by === "all" || by === "tool" || call.agent === agent) &&
+    (by === "all" || by === "tool" || (call.agent === agent && call.isPerson === isPerson)) &&
     (by === "all" || by === "agent" || call.tool === tool);
   const percentile = (share: number): number => Math.min(maxMs, percentileOf(buckets, calls, share));
   return {
     agent,
+    isPerson,
     tool,
     calls,
     errors,

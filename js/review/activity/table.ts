@@ -1,7 +1,7 @@
 /** Writes rows as text for other programs: CSV and JSON Lines. */
 
 /** One cell of a row. */
-type Cell = string | number | null;
+type Cell = string | number | boolean | null;
 
 /**
  * Returns rows as CSV (RFC 4180) with a head. A cell that a spreadsheet would take for a formula, because it begins with
@@ -17,7 +17,7 @@ export function csvOf(columns: readonly string[], rows: readonly Readonly<Record
 
 function csvCell(value: Cell): string {
   if (value === null) return "";
-  if (typeof value === "number") return String(value);
+  if (typeof value !== "string") return String(value);
   const safe = /^[=+\-@\t\r]/u.test(value) ? `'${value}` : value;
   return /[",\r\n]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -5,7 +5,7 @@ import { json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 
 /** The columns of the exports, in their order. */
 const COLUMNS: readonly (keyof ActivityRow)[] = [
-  ...(["agent", "tool", "calls", "errors", "refusals", "changes", "undone", "chars"] as const),
+  ...(["agent", "isPerson", "tool", "calls", "errors", "refusals", "changes", "undone", "chars"] as const),
   ...(["p50", "p95", "p99", "max"] as const),
 ];
 
@@ -50,7 +50,7 @@ async function activityLines(hub: RouteRequest["hub"], view: ActivityView): Prom
 }
 
 /** Returns a row with durations in whole microseconds, and an empty cell where it is about all tools. */
-function writtenRow(row: ActivityRow): Record<keyof ActivityRow, string | number | null> {
+function writtenRow(row: ActivityRow): Record<keyof ActivityRow, string | number | boolean | null> {
   const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
   const { tool, p50, p95, p99, max } = row;
   return {

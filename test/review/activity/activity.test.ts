@@ -54,6 +54,31 @@ describe("the counter", () => {
     expect(view(BOTH, []).total.calls).toBe(4);
   });
 
+  it("counts what a person does under the name of the person, apart from an agent of the same name", () => {
+    const { count, view } = makeActivityCounter();
+    const time = new Date().toISOString();
+    const rewind = { ...CALL, tool: "rewind", changes: true, by: "ana", call_id: "r" };
+    count({ ...CALL, agent: "ana", tool: "edit_file", changes: true, call_id: "e" });
+    count(rewind);
+    count({ ...CALL, tool: "undo", changes: true, by: "ben", call_id: "u" });
+    count({ ...CALL, tool: "keep", kept: { calls: ["e"], by: "ana" } });
+    count(CALL);
+    const history = [
+      { callId: "u", tool: "undo", time, paths: ["a"], undoOf: "r" },
+      { callId: "r", tool: "rewind", time, paths: ["a"] },
+      { callId: "e", tool: "edit_file", time, paths: ["a"], agent: "ana" },
+    ];
+    const rows = view({ over: "run", by: "agent" }, history).rows;
+    const shown = rows.map(({ agent, isPerson, calls, undone }) => [agent, isPerson, calls, undone]);
+    expect(shown).toEqual([
+      ["ana", true, 2, 1],
+      ["ana", false, 1, 0],
+      ["ben", true, 1, 0],
+      [null, false, 1, 0],
+    ]);
+    expect(view({ over: "run", by: "tool" }, history).rows.every(({ isPerson }) => !isPerson)).toBe(true);
+  });
+
   it("keeps a fixed number of rows, and the calls of all others in one", () => {
     const { count, view } = makeActivityCounter();
     for (let at = 0; at < 5000; at++) count({ ...CALL, agent: `agent ${at}${"x".repeat(500)}` });
@@ -93,6 +118,28 @@ describe("the activity of a page", () => {
       expect((await client.get(`activity?${query}`)).status, query).toBe(400);
   });
 
+  it("counts what a login does on the page under its name", async () => {
+    const { ws, hub, page } = await openPlace(
+      { "a.txt": "one\n" },
+      { confirm: () => ({ outcome: "proceed_once" }) },
+    );
+    const client = await logIn(page, "manage", "ana");
+    const { meta } = await ws.call("write_file", { path: "a.txt", content: "1\n" }, { agent: "main" });
+    expect((await client.post(`history/${meta.call_id}/undo`, {})).status).toBe(200);
+    const to = String(meta.call_id);
+    await ws.call("write_file", { path: "a.txt", content: "2\n" }, { agent: "main" });
+    const preview = await client.post("rewind", { to, dryRun: true });
+    const { digest } = (await preview.json()) as { readonly digest: string };
+    expect((await client.post("rewind", { to, digest })).status).toBe(200);
+    const { rows } = await hub.activity(BOTH);
+    const done = rows.map(({ agent, isPerson, tool, calls }) => [agent, isPerson, tool, calls]);
+    expect(done.filter(([, isPerson]) => isPerson).sort()).toEqual([
+      ["ana", true, "rewind", 1],
+      ["ana", true, "undo", 1],
+    ]);
+    expect(rows.filter(({ agent }) => agent === null)).toEqual([]);
+  });
+
   it("is exported as CSV and JSON Lines, in which no name of an agent is a formula", async () => {
     const { ws, page } = await openPlace({ "a.txt": "one\n" });
     const agents = ["=1+2", "+x", "-x", "@x", 'say "hi", ok', "main"];
@@ -101,8 +148,8 @@ describe("the activity of a page", () => {
     const response = await client.get("activity.csv?by=agent");
     expect(response.headers.get("content-disposition")).toBe('attachment; filename="activity-run.csv"');
     const [head, ...lines] = (await response.text()).trimEnd().split("\r\n");
-    expect(head).toBe("agent,tool,calls,errors,refusals,changes,undone,chars,p50,p95,p99,max");
-    expect(lines.map((line) => line.slice(0, line.indexOf(",,1,0,0,0,0,"))).sort()).toEqual(
+    expect(head).toBe("agent,isPerson,tool,calls,errors,refusals,changes,undone,chars,p50,p95,p99,max");
+    expect(lines.map((line) => line.slice(0, line.indexOf(",false,,1,0,0,0,0,"))).sort()).toEqual(
       ["'=1+2", "'+x", "'-x", "'@x", '"say ""hi"", ok"', "main"].sort(),
     );
     const rows = (await (await client.get("activity.jsonl?by=agent")).text()).trimEnd().split("\n");

@@ -141,10 +141,11 @@ function ActivityTable({ data: { rows, total }, by, sort, onSort }: TableProps):
         </thead>
         <tbody>
           {sorted.map((row) => (
-            <tr key={`${row.agent} ${row.tool}`}>
+            <tr key={`${row.agent} ${row.isPerson} ${row.tool}`}>
               {names.map((key) => (
                 <td key={key}>
                   <Name value={row[key]} />
+                  {key === "agent" && row.isPerson && <span class="tag person">person</span>}
                 </td>
               ))}
               <Numbers row={row} mostCalls={mostCalls} />

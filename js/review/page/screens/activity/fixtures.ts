@@ -4,6 +4,7 @@ import type { PageState } from "../../state/store.ts";
 
 const ROW: ActivityRow = {
   agent: "main",
+  isPerson: false,
   tool: "grep",
   calls: 1204,
   errors: 0,
@@ -54,11 +55,12 @@ const FULL: ReviewActivity = {
       p50: 2100,
       max: 41_000,
     },
+    { ...ROW, agent: "ana", isPerson: true, tool: "undo", calls: 5, changes: 5, chars: 0, p50: 3 },
     { ...ROW, agent: null, tool: "write_file", calls: 2, refusals: 2, chars: 180, p50: 0.4 },
     { ...ROW, agent: "<b>\u202egpj</b>", tool: "stat", calls: 1, chars: 90 },
     { ...ROW, agent: "others", tool: "others", calls: 3, chars: 90 },
   ],
-  total: { ...ROW, agent: null, tool: "*", calls: 2306, errors: 23, refusals: 5, changes: 86, undone: 5 },
+  total: { ...ROW, agent: null, tool: "*", calls: 2311, errors: 23, refusals: 5, changes: 91, undone: 5 },
 };
 
 /** The answers by path. A path behind the name of a state and a colon is that of this state only. */
