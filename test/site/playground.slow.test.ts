@@ -1,5 +1,6 @@
 /** The playground in a real Chromium: an agent's session in the tab, and a visitor who answers. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -9,8 +10,16 @@ import { EXAMPLE_DOCUMENTS, readBlocks } from "../../scripts/site/examples.mjs";
 import { buildPlayground } from "../../scripts/site/playground.mjs";
 import { describeChromium, withChromium } from "../browser/chromium.ts";
 
+declare const axe: {
+  run(
+    node: Document,
+    options: object,
+  ): Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }>;
+};
 declare const runExample: (name: string, print: (kind: string, text: string) => void) => Promise<unknown>;
 declare const playground: { content(path: string): Promise<string> };
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const KIB = 1024;
 /**
@@ -126,6 +135,26 @@ describeChromium("the playground", () => {
     await page.locator("#next:enabled").waitFor();
     expect(await page.getByLabel("in memory").isChecked()).toBe(true);
     await page.close();
+  });
+
+  it("has nothing for axe to find while a question waits, in light and dark", async () => {
+    // axe is a script from a string, which the policy of the server forbids.
+    const context = await chromium.browser.newContext({ bypassCSP: true });
+    const { page } = await chromium.open("index.html", context);
+    for (let index = 0; index < 3; index += 1) await call(page);
+    await page.getByRole("grid").getByText("NothingDue").waitFor();
+    await page.evaluate(AXE);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const found = await page.evaluate(async () => {
+        const { violations } = await axe.run(document, {
+          runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"],
+        });
+        return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
+      });
+      expect(found).toEqual([]);
+    }
+    await context.close();
   });
 
   it("loads at most 850 KiB for a first visit, compressed, and the package with the first call", async () => {

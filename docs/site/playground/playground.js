@@ -101,6 +101,7 @@ async function step() {
   const [tool, args] = CALLS[next++];
   at("next").disabled = true;
   const told = element("pre", "waits…");
+  told.tabIndex = 0; // it scrolls, which the keyboard has to be able to do as well
   at("calls").append(element("li", `${tool} ${args.path ?? args.pattern ?? ""}`, told));
   if (opening === undefined) say("Loading the package…");
   opening ??= open();
