@@ -24,6 +24,7 @@ import { SCOPE_ROUTES } from "./routes/scopes.ts";
 import { SEARCH_ROUTES } from "./routes/search.ts";
 import { REWIND_ROUTES } from "./routes/rewind.ts";
 import { TIMELINE_ROUTES } from "./routes/timeline.ts";
+import { UNDO_ROUTES } from "./routes/undo.ts";
 import { bodyOf, json, refusal, type ReviewRoute, runRoute } from "./routes/route.ts";
 
 /** All requests of a login. */
@@ -34,6 +35,7 @@ export const ROUTES: readonly ReviewRoute[] = [
   ...ACTIVITY_ROUTES,
   ...AUDIT_ROUTES,
   ...TIMELINE_ROUTES,
+  ...UNDO_ROUTES,
   ...REWIND_ROUTES,
   ...SCOPE_ROUTES,
 ];

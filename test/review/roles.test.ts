@@ -38,7 +38,7 @@ const TABLE: readonly (readonly [method: ReviewRoute["method"], path: string, ro
   ["POST", "history/x/undo", "manage"],
   ["POST", "marks", "manage"],
   ["POST", "rewind", "manage"],
-  ["GET", "rewind/rows", "manage"],
+  ["GET", "previews/rows", "manage"],
 ];
 
 /** The requests that a login may send though they are no reads and it may not manage. */

@@ -2,7 +2,7 @@
  * The data about the past that the review page and its server exchange. There is no code here, so the page and the
  * server can both import it.
  */
-import type { ChangeRows, ChangeSummary } from "../protocol.ts";
+import type { ChangeRows, ChangeSummary, ChosenHunks } from "../protocol.ts";
 
 /** One changing call of the past. */
 export interface PastCall {
@@ -103,15 +103,36 @@ export interface RewindAnswer {
   readonly digest: string;
 }
 
+/** The body of `POST history/ID/undo`. Without members it is about the whole call. */
+export interface UndoRequest {
+  /** Only these parts of the changes of the call, as `GET history/ID/rows` numbers them. */
+  readonly parts?: readonly ChosenHunks[] | undefined;
+  /** With `parts`: true to return what would be put back. */
+  readonly dryRun?: boolean | undefined;
+  /** With `parts`: the digest of the preview that was shown; required unless `dryRun`. */
+  readonly digest?: string | undefined;
+}
+
 /** The answer of `POST history/ID/undo`. */
 export interface UndoAnswer {
-  /** The id of the undo itself, which can be undone. */
-  readonly callId: string;
+  /** The id of the undo itself, which can be undone; absent for a preview, and when nothing was changed. */
+  readonly callId?: string;
   readonly paths: readonly string[];
+  /** The digest of an undo of parts, by which `GET previews/rows` finds the rows of a preview. */
+  readonly digest?: string;
 }
 
 /** The data of an undo that is refused, besides its error. */
 export interface UndoConflict {
   /** The later calls that changed the same paths, the newest first. */
   readonly later: readonly PastCall[];
+  /** The wanted hunks that the present content of their files does not have any more. */
+  readonly unfit?: readonly UnfitHunks[];
+}
+
+/** Hunks of one file that cannot be put back, because these lines have changed since. */
+export interface UnfitHunks {
+  readonly path: string;
+  /** Their numbers, from 0. */
+  readonly hunks: readonly number[];
 }

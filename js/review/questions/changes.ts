@@ -108,9 +108,9 @@ function packRows(rows: readonly HunkRow[]): string {
   return lines.join("\n");
 }
 
-/** Returns the chosen parts of a question as its answer takes them; undefined for a choice that does not fit. */
+/** Returns the chosen parts of changes as an answer or an undo takes them; undefined for a choice that does not fit. */
 export function confirmedParts(
-  { changes }: PlainDetails,
+  { changes }: Pick<PlainDetails, "changes">,
   chosen: readonly ChosenHunks[],
 ): readonly ConfirmedPart[] | undefined {
   const parts: ConfirmedPart[] = [];

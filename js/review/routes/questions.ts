@@ -4,6 +4,7 @@ import {
   choice,
   integer,
   list,
+  type OptionalOption,
   type Options,
   optionReader,
   options,
@@ -24,22 +25,25 @@ import type {
 import { bodyOf, json, refusal, type ReviewRoute, roleIncludes, type RouteRequest } from "./route.ts";
 import { GRANT_CHOICE, WIDER_CHOICE } from "./scopes.ts";
 
+/** The chosen parts of the changes of a question, or of a past call. */
+export const CHOSEN_PARTS: OptionalOption<readonly ChosenHunks[]> = list(
+  options<ChosenHunks>("ChosenHunks", {
+    change: required(integer(0)),
+    hunks: required(list(integer(0))),
+    lines: list(
+      options<ChosenLines>("ChosenLines", {
+        hunk: required(integer(0)),
+        rows: required(list(integer(0), { minItems: 1 })),
+      }),
+    ),
+  }),
+);
+
 /** The members of an answer. */
 const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
   outcome: required(choice("allow", "allow_parts", "refuse", "look_again")),
   digest: anyText(),
-  parts: list(
-    options<ChosenHunks>("ChosenHunks", {
-      change: required(integer(0)),
-      hunks: required(list(integer(0))),
-      lines: list(
-        options<ChosenLines>("ChosenLines", {
-          hunk: required(integer(0)),
-          rows: required(list(integer(0), { minItems: 1 })),
-        }),
-      ),
-    }),
-  ),
+  parts: CHOSEN_PARTS,
   edits: list(
     options<EditedContent>("EditedContent", { change: required(integer(0)), text: required(anyText()) }),
   ),

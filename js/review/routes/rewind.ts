@@ -9,10 +9,10 @@ import { Yielder } from "../../engine/yielder.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { flag, list, type Options, optionReader, options, required, text } from "../../schema/option.ts";
 import type { Rewound } from "../../workspace/rewind/rewind.ts";
-import type { Workspace } from "../../workspace/types.ts";
 import type { RewindAnswer, RewindChange, RewindRequest } from "../past/history-protocol.ts";
 import type { ReviewHub } from "../hub.ts";
 import { compareVersions } from "../past/file-versions.ts";
+import { keepPreview, keptPreview, type Preview } from "../past/previews.ts";
 import { forgetPastChanges, pastRows, shownPastChange } from "../past/past-changes.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 import { attached, rowsRangeOf } from "./workspace.ts";
@@ -30,13 +30,9 @@ const readRewind = optionReader(REWIND);
 /** The requests about ways back. */
 export const REWIND_ROUTES: readonly ReviewRoute[] = [
   { method: "POST", path: /^rewind$/u, role: "manage", run: rewind },
-  { method: "GET", path: /^rewind\/rows$/u, role: "manage", run: rowsOfPreview },
+  { method: "GET", path: /^previews\/rows$/u, role: "manage", run: rowsOfPreview },
   { method: "GET", path: /^files\/compare$/u, role: "watch", run: compare },
 ];
-
-/** The number of previews that are cached for one workspace, with the contents that they show. */
-const MAX_KEPT_PREVIEWS = 4;
-const keptPreviews = new WeakMap<Workspace, Map<string, Rewound>>();
 
 async function rewind(request: RouteRequest): Promise<Response> {
   const ws = attached(request);
@@ -51,7 +47,7 @@ async function rewind(request: RouteRequest): Promise<Response> {
     return json(200, await toAnswer(preview));
   }
   if (digest === undefined) return refusal(400, "a rewind repeats the digest of its preview");
-  const shown = keptPreviews.get(ws)?.get(digest);
+  const shown = keptPreview(ws, digest);
   const stop = shown === undefined ? () => {} : allowShown(hub, shown, login.by);
   try {
     const done = await ws.rewind(to, { ...chosen, digest, by: login.by });
@@ -63,21 +59,12 @@ async function rewind(request: RouteRequest): Promise<Response> {
   }
 }
 
-/** Keeps a preview, so that its rows can be read and its question answered. */
-function keepPreview(ws: Workspace, preview: Rewound): void {
-  const kept = keptPreviews.get(ws) ?? new Map<string, Rewound>();
-  keptPreviews.set(ws, kept);
-  kept.delete(preview.digest);
-  kept.set(preview.digest, preview);
-  if (kept.size > MAX_KEPT_PREVIEWS) kept.delete(kept.keys().next().value as string);
-}
-
 /**
  * Answers the question about a rewind in the name of the person who has seen its preview and wants it, once: the same
  * changes need no second look by the same person. Returns a function that ends it. Whoever else is asked still decides.
  */
-function allowShown(hub: ReviewHub, { changes }: Rewound, by: string): () => void {
-  const keyOf = (list: Rewound["changes"] | PlainChanges): string =>
+function allowShown(hub: ReviewHub, { changes }: Preview, by: string): () => void {
+  const keyOf = (list: Preview["changes"] | PlainChanges): string =>
     JSON.stringify(list.map(({ path, kind, from, hash, mode }) => [path, kind, from, hash, mode]));
   const wanted = keyOf(changes);
   const asked = new Set(hub.queue.pending().map(({ id }) => id));
@@ -126,7 +113,7 @@ function rowsOfPreview(request: RouteRequest): Response {
   const range = rowsRangeOf(request);
   if (range === undefined) return refusal(400, "the part of the rows is no number");
   const digest = request.url.searchParams.get("digest") ?? "";
-  const preview = keptPreviews.get(ws)?.get(digest);
+  const preview = keptPreview(ws, digest);
   if (preview === undefined) return refusal(404, "this preview is not kept any more; look again");
   return json(200, pastRows(preview.changes, digest, range));
 }

@@ -1,20 +1,15 @@
 /** The requests about the past: the calls and marks, what a call changed, marks, and undo. */
 import { FilewrightError } from "../../engine/errors.ts";
-import type { HistoryEntry } from "../../pipeline/past/history.ts";
 import { list, type Options, optionReader, options, required, text } from "../../schema/option.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { LineTotals } from "../past/history-protocol.ts";
-import { changesOfPastCall, forgetPastChanges, lineTotalsOf, pastRows } from "../past/past-changes.ts";
+import { changesOfPastCall, lineTotalsOf, pastRows } from "../past/past-changes.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 import { attached, rowsRangeOf } from "./workspace.ts";
 
 /** The body of `POST marks`. */
 const NEW_MARK: Options<{ readonly name: string }> = options("NewMark", { name: required(text()) });
 const readMark = optionReader(NEW_MARK);
-
-/** The body of `POST history/ID/undo`, which has no members. */
-const UNDO: Options<object> = options("Undo", {});
-const readUndo = optionReader(UNDO);
 
 /** The body of `POST history/keep`. */
 const KEEP: Options<{ readonly calls: readonly string[] }> = options("KeptCalls", {
@@ -29,7 +24,6 @@ export const TIMELINE_ROUTES: readonly ReviewRoute[] = [
   { method: "GET", path: /^history\/unreviewed$/u, role: "watch", run: listUnreviewed },
   { method: "POST", path: /^history\/keep$/u, role: "answer", run: keep },
   { method: "GET", path: /^history\/([^/]+)\/rows$/u, role: "watch", run: rowsOfCall },
-  { method: "POST", path: /^history\/([^/]+)\/undo$/u, role: "manage", run: undoCall },
   { method: "POST", path: /^marks$/u, role: "manage", run: makeMark },
 ];
 
@@ -93,37 +87,6 @@ async function rowsOfCall(request: RouteRequest): Promise<Response> {
   if (range === undefined) return refusal(400, "the part of the rows is no number");
   const [callId = ""] = request.captures;
   return json(200, pastRows(await changesOfPastCall(ws, callId), callId, range));
-}
-
-async function undoCall(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
-  const { hub, captures } = request;
-  const [callId = ""] = captures;
-  if (readUndo(await bodyOf(request.request)) === undefined) return refusal(400, "an undo has no members");
-  try {
-    const undone = await ws.undo(callId, { by: request.login.by });
-    forgetPastChanges(ws);
-    hub.noteHistory();
-    return json(200, undone);
-  } catch (error) {
-    if (!(error instanceof FilewrightError) || error.code !== "CONFLICT") throw error;
-    const { code, message, hint } = error;
-    const later = laterCalls(await ws.history({ unrecorded: true }), callId);
-    return json(409, { error: message, code, ...(hint === undefined ? {} : { hint }), later });
-  }
-}
-
-/** Returns the calls after one that changed the same paths, the newest first. */
-function laterCalls(entries: readonly HistoryEntry[], callId: string): readonly HistoryEntry[] {
-  const at = entries.findIndex((entry) => entry.callId === callId);
-  const paths = entries[at]?.paths ?? [];
-  return entries.slice(0, Math.max(at, 0)).filter((entry) => entry.paths.some(touches(paths)));
-}
-
-/** Returns a function that is true for a path that is one of these, or above or below one. */
-function touches(paths: readonly string[]): (path: string) => boolean {
-  return (path) =>
-    paths.some((one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`));
 }
 
 async function makeMark(request: RouteRequest): Promise<Response> {

@@ -36,7 +36,7 @@ describe("a rewind", () => {
       ["new/c.txt", "delete", 0, 1],
     ]);
     expect(await backend.readBytes("/w/a.txt")).toEqual(changed);
-    const rows = await bodyOf<RowsPage>(client.get(`rewind/rows?digest=${preview.digest}&change=1&last=1`));
+    const rows = await bodyOf<RowsPage>(client.get(`previews/rows?digest=${preview.digest}&change=1&last=1`));
     expect(rows.pages.map(({ hunks }) => hunks[0]?.lines)).toEqual(["+one"]);
 
     const { digest } = preview;
@@ -110,12 +110,12 @@ describe("a rewind", () => {
     expect((await client.post("rewind", { to: "m", dryRun: true, force: true })).status).toBe(400);
     expect((await client.post("rewind", { to: "nothing", dryRun: true })).status).toBe(404);
     expect((await client.post("rewind", { to: "m", dryRun: true, paths: ["../x"] })).status).toBe(422);
-    expect((await client.get(`rewind/rows?digest=sha256:${"0".repeat(64)}`)).status).toBe(404);
+    expect((await client.get(`previews/rows?digest=sha256:${"0".repeat(64)}`)).status).toBe(404);
     expect(await backend.readText("/w/a.txt")).toBe("three\n");
     for (const role of ["watch", "answer"] as const) {
       const other = await logIn(page, role);
       expect((await other.post("rewind", { to: "m", dryRun: true })).status).toBe(403);
-      expect((await other.get(`rewind/rows?digest=${digest}`)).status).toBe(403);
+      expect((await other.get(`previews/rows?digest=${digest}`)).status).toBe(403);
     }
   });
 

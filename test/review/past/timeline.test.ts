@@ -128,6 +128,113 @@ describe("an undo from the page", () => {
   });
 });
 
+describe("an undo of some hunks from the page", () => {
+  /** A BOM, CR LF, and no last line end. */
+  const bytesOf = (text: string): Uint8Array => new Uint8Array([0xef, 0xbb, 0xbf, ...Buffer.from(text)]);
+  const LINES = Array.from({ length: 30 }, (_, index) => `line ${index + 1}`);
+  const textOf = (changed: Readonly<Record<number, string>>): string =>
+    LINES.map((line, index) => changed[index + 1] ?? line).join("\r\n");
+
+  /** Opens a place in which a call has changed the lines 2, 15 and 29 of one file, three hunks. */
+  async function openChanged(): Promise<Place & { readonly callId: string }> {
+    const place = await openUnasked();
+    await place.backend.writeBytes("/w/a.txt", bytesOf(textOf({})));
+    const edits = [2, 15, 29].map((line) => ({ old_text: `line ${line}\n`, new_text: `changed ${line}\n` }));
+    expect((await place.ws.call("edit_file", { path: "a.txt", edits })).ok).toBe(true);
+    const [call] = await place.ws.history();
+    return { ...place, callId: call?.callId ?? "" };
+  }
+
+  it("is previewed and made as it was shown, byte for byte, and can be undone", async () => {
+    const { ws, backend, page, callId } = await openChanged();
+    const after = await backend.readBytes("/w/a.txt");
+    const client = await logIn(page, "manage", "ana");
+    const parts = [{ change: 0, hunks: [0, 2] }];
+    const previewed = await client.post(`history/${callId}/undo`, { parts, dryRun: true });
+    const { digest, paths, callId: none } = (await previewed.json()) as UndoAnswer;
+    expect([paths, none]).toEqual([["a.txt"], undefined]);
+    expect(await backend.readBytes("/w/a.txt")).toEqual(after);
+    const rows = await read<RowsPage>(client, `previews/rows?digest=${digest}`);
+    expect(rows.pages[0]?.hunks.length).toBe(2);
+
+    const made = await client.post(`history/${callId}/undo`, { parts, digest });
+    const undone = (await made.json()) as UndoAnswer;
+    expect(made.status).toBe(200);
+    expect(await backend.readBytes("/w/a.txt")).toEqual(bytesOf(textOf({ 15: "changed 15" })));
+    expect((await client.post(`history/${undone.callId}/undo`, {})).status).toBe(200);
+    expect(await backend.readBytes("/w/a.txt")).toEqual(after);
+    expect((await ws.history()).length).toBe(3);
+  });
+
+  it("names the hunk that does not fit any more, and changes nothing", async () => {
+    const { ws, backend, page, callId } = await openChanged();
+    const client = await logIn(page, "manage", "ana");
+    const parts = [{ change: 0, hunks: [0, 2] }];
+    const previewed = await client.post(`history/${callId}/undo`, { parts, dryRun: true });
+    const { digest } = (await previewed.json()) as UndoAnswer;
+    const mine = bytesOf(textOf({ 2: "changed 2", 15: "changed 15", 29: "mine" }));
+    await ws.call("edit_file", { path: "a.txt", old_text: "changed 29", new_text: "mine" });
+    expect(await backend.readBytes("/w/a.txt")).toEqual(mine);
+    const [later] = await ws.history();
+    const refused = await client.post(`history/${callId}/undo`, { parts, digest });
+    expect(refused.status).toBe(409);
+    expect(await refused.json()).toMatchObject({
+      later: [{ callId: later?.callId }],
+      unfit: [{ path: "a.txt", hunks: [2] }],
+    });
+    expect(await backend.readBytes("/w/a.txt")).toEqual(mine);
+    // The hunk that fits can still be put back, after another look.
+    const again = await client.post(`history/${callId}/undo`, {
+      parts: [{ change: 0, hunks: [0] }],
+      dryRun: true,
+    });
+    expect(again.status).toBe(200);
+    const other = await client.post(`history/${callId}/undo`, { parts: [{ change: 0, hunks: [0] }], digest });
+    expect(((await other.json()) as { error: string }).error).toBe(
+      "The files have changed since this preview.",
+    );
+    expect(await backend.readBytes("/w/a.txt")).toEqual(mine);
+  });
+
+  it("is refused where another program has changed the file", async () => {
+    const { backend, page, callId } = await openChanged();
+    const client = await logIn(page);
+    await backend.writeBytes("/w/a.txt", bytesOf("mine"));
+    const body = { parts: [{ change: 0, hunks: [0] }], dryRun: true };
+    const refused = await client.post(`history/${callId}/undo`, body);
+    expect(refused.status).toBe(409);
+    expect(await refused.json()).toMatchObject({ code: "CONFLICT", later: [], unfit: [] });
+    expect(await backend.readBytes("/w/a.txt")).toEqual(bytesOf("mine"));
+  });
+
+  it("takes only hunks of the call, and the digest of their preview", async () => {
+    const { page, callId, backend } = await openChanged();
+    const after = await backend.readBytes("/w/a.txt");
+    const client = await logIn(page);
+    const bodies = [
+      { parts: [{ change: 0, hunks: [0] }] },
+      { parts: [], dryRun: true },
+      { parts: [{ change: 0, hunks: [3] }], dryRun: true },
+      { parts: [{ change: 1, hunks: [0] }], dryRun: true },
+      { parts: [{ change: 0, hunks: [0, 0] }], dryRun: true },
+      { parts: [{ change: 0, hunks: [] }], dryRun: true },
+      { parts: [{ change: 0, hunks: [0], path: "/etc/passwd" }], dryRun: true },
+      { parts: [{ change: 0, hunks: ["0"] }], dryRun: true },
+      { dryRun: true },
+      { digest: "sha256:0" },
+      { parts: [{ change: 0, hunks: [0] }], by: "ben" },
+    ];
+    for (const body of bodies)
+      expect((await client.post(`history/${callId}/undo`, body)).status, JSON.stringify(body)).toBe(400);
+    for (const role of ["watch", "answer"] as const) {
+      const other = await logIn(page, role);
+      const body = { parts: [{ change: 0, hunks: [0] }], dryRun: true };
+      expect((await other.post(`history/${callId}/undo`, body)).status).toBe(403);
+    }
+    expect(await backend.readBytes("/w/a.txt")).toEqual(after);
+  });
+});
+
 describe("a mark from the page", () => {
   it("has a valid name that nobody else has used", async () => {
     const { ws, page } = await openUnasked();

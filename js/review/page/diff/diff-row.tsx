@@ -14,9 +14,9 @@ export interface DiffChoice {
   /** Chooses or leaves out a part, or a line of one. */
   onToggle(key: string, line?: number): void;
   onHunk(hunk: number): void;
-  /** Begins or ends the choice of lines of a hunk. */
-  onLines(hunk: number): void;
-  onLine(hunk: number, line: number): void;
+  /** Begins or ends the choice of lines of a hunk. Absent where lines cannot be chosen. */
+  onLines?(hunk: number): void;
+  onLine?(hunk: number, line: number): void;
 }
 
 /** The properties of {@link Row}. */
@@ -98,13 +98,13 @@ export function Row(props: RowProps): JSX.Element {
           {left === "all" && !row.isWhole && <span class="tag">left out</span>}
           {left === "part" && <span class="tag">in part</span>}
           {news !== undefined && <span class={`tag news ${news}`}>{NEWS_WORDS[news]}</span>}
-          {isChoice && (
+          {isChoice && view.onLines !== undefined && (
             <button
               type="button"
               class="small"
               aria-pressed={canChooseLine}
               aria-label={`Choose lines of hunk ${row.index + 1}`}
-              onClick={() => view.onLines(row.index)}
+              onClick={() => view.onLines?.(row.index)}
             >
               Lines
             </button>
@@ -132,7 +132,7 @@ export function Row(props: RowProps): JSX.Element {
                 checked={!isOut}
                 aria-label={`${word}${visibleText(row.text)}`}
                 onChange={() => view.onToggle(row.key, row.line)}
-                onFocus={() => view.onLine(row.index, row.line)}
+                onFocus={() => view.onLine?.(row.index, row.line)}
               />
             )}
             <span class="sign" aria-hidden="true">

@@ -63,7 +63,7 @@ interface ChoiceState {
 const NOTHING: LeftOutParts = new Map();
 
 /** Returns the places at which the keys stop, in their order, of all rows that have arrived. */
-function stopsOf(pages: readonly ChangeRows[] = []): readonly Stop[] {
+export function stopsOf(pages: readonly ChangeRows[] = []): readonly Stop[] {
   const stops: Stop[] = [];
   let number = -1;
   for (const { change, from, hunks, next } of pages) {
@@ -103,8 +103,11 @@ export interface ChoiceCounts {
   readonly areHunks: boolean;
 }
 
-/** Returns how much of a question is chosen. */
-function countChosen(pages: readonly ChangeRows[] | undefined, out: LeftOutParts = NOTHING): ChoiceCounts {
+/** Returns how much is chosen of changes. */
+export function countChosen(
+  pages: readonly ChangeRows[] | undefined,
+  out: LeftOutParts = NOTHING,
+): ChoiceCounts {
   const parts = partsOf(pages);
   const left = parts.map(({ key }) => out.get(key));
   return {
@@ -116,7 +119,10 @@ function countChosen(pages: readonly ChangeRows[] | undefined, out: LeftOutParts
 }
 
 /** Returns the chosen parts as an answer takes them. */
-function chosenOf(pages: readonly ChangeRows[] | undefined, out: LeftOutParts = NOTHING): ChosenHunks[] {
+export function chosenOf(
+  pages: readonly ChangeRows[] | undefined,
+  out: LeftOutParts = NOTHING,
+): ChosenHunks[] {
   const linesByKey = new Map(stopsOf(pages).map(({ key, lines }) => [key, lines]));
   const chosen = new Map<number, { hunks: number[]; lines: { hunk: number; rows: number[] }[] }>();
   for (const { key, change, hunks, isWhole } of partsOf(pages)) {
@@ -152,7 +158,7 @@ export function changedLines(lines: string): readonly number[] {
 }
 
 /** Returns a choice in which the part with this key, or all of a change by its number, is chosen or left out. */
-function withToggledPart(
+export function withToggledPart(
   pages: readonly ChangeRows[] | undefined,
   out: LeftOutParts = NOTHING,
   key: string,

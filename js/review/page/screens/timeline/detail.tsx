@@ -1,14 +1,17 @@
 /** The chosen call or mark of the timeline. */
 import type { JSX } from "preact";
 import type { PastCalls, PastMark } from "../../../past/history-protocol.ts";
+import type { ChangeRows } from "../../../protocol.ts";
+import { chosenOf, countChosen } from "../../choice.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { Fact } from "../fact.tsx";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageState } from "../../state/store.ts";
 import type { ScreenProps } from "../props.ts";
-import { useRows } from "./data.ts";
+import { type PastRows, useRows } from "./data.ts";
 import { PastDiff } from "./past-diff.tsx";
 import { keepCalls } from "./put-back.ts";
+import { useTimelineKeys } from "./timeline-keys.ts";
 import {
   type CallRow,
   clockTime,
@@ -35,6 +38,7 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
   const { tool, callId, agent, time, undoOf, unrecorded } = entry;
   const path = unrecorded === true ? undefined : `history/${encodeURIComponent(callId)}/rows`;
   const rows = useRows(effects, path);
+  const canChoose = canChooseHunks(row, rows, state);
   const allowed = allowedBy(state, callId);
   return (
     <article class="question" aria-labelledby="tl-chosen">
@@ -75,33 +79,69 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
       {unrecorded === true ? (
         <p class="empty">What this call changed was not recorded, so it cannot be taken back here.</p>
       ) : (
-        <PastDiff rows={rows} hunk={state.timeline.hunk} effects={effects} show={show} />
+        <PastDiff
+          rows={rows}
+          hunk={state.timeline.hunk}
+          leftOut={canChoose ? state.timeline.leftOut : undefined}
+          effects={effects}
+          show={show}
+        />
       )}
-      {unrecorded !== true && <CallAnswers row={row} state={state} effects={effects} show={show} />}
+      {unrecorded !== true && (
+        <CallAnswers
+          row={row}
+          pages={canChoose ? rows.pages : undefined}
+          state={state}
+          effects={effects}
+          show={show}
+        />
+      )}
     </article>
+  );
+}
+
+/** Returns true when some hunks of a call can be put back without the others. */
+function canChooseHunks({ isPutBack }: CallRow, { pages, more }: PastRows, state: PageState): boolean {
+  // A move is put back with its whole call.
+  const canDivide = pages.every(({ change: { kind, type } }) => kind !== "move" && type === "file");
+  return (
+    canDivide &&
+    !isPutBack &&
+    more === undefined &&
+    whyNotManaged(state) === undefined &&
+    countChosen(pages).all > 1
   );
 }
 
 /** The number of paths whose versions are offered. */
 const MAX_LISTED_PATHS = 20;
 
-function CallAnswers({ row, state, effects, show }: CallDetailProps): JSX.Element {
+interface CallAnswersProps extends CallDetailProps {
+  /** The rows of which some hunks can be put back; undefined where none can be chosen. */
+  readonly pages: readonly ChangeRows[] | undefined;
+}
+
+function CallAnswers({ row, pages, state, effects, show }: CallAnswersProps): JSX.Element {
   const { entry, isUnreviewed } = row;
+  const { leftOut, dialog } = state.timeline;
+  const counts = countChosen(pages, leftOut);
+  const isPart = counts.chosen < counts.all;
+  const label = `${counts.chosen} of ${counts.all} ${counts.areHunks ? "hunks" : "parts"}`;
   const whyKept = whyNotKept(state);
   const why = whyNotManaged(state);
   const { paths } = entry;
   const [only = ""] = paths;
   const showVersions = (path: string): void => show({ file: { path }, hunk: 0 });
+  const isOff = why !== undefined || (isPart && counts.chosen === 0);
+  const putBack = (): void => {
+    if (isPart) show({ putBack: { callId: entry.callId, parts: chosenOf(pages, leftOut), label }, hunk: 0 });
+    else show({ dialog: "put-back" });
+  };
+  useTimelineKeys({ u: () => dialog === undefined && state.dialog === undefined && !isOff && putBack() });
   return (
     <footer class="answers">
-      <button
-        type="button"
-        class="refuse"
-        disabled={why !== undefined}
-        aria-keyshortcuts="u"
-        onClick={() => show({ dialog: "put-back" })}
-      >
-        Put back… <kbd>u</kbd>
+      <button type="button" class="refuse" disabled={isOff} aria-keyshortcuts="u" onClick={putBack}>
+        {isPart ? `Put back ${label}…` : "Put back…"} <kbd>u</kbd>
       </button>
       {why !== undefined && <span class="hint">{why}</span>}
       <span class="spacer" />

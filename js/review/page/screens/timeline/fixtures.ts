@@ -136,6 +136,12 @@ const REWIND: RewindAnswer = {
   digest: "sha256:0c",
 };
 
+const PUT_BACK = {
+  callId: "call-7",
+  parts: [{ change: 0, hunks: [0] }],
+  label: "1 of 2 hunks",
+} as const;
+
 const HOSTILE = "src/\u202etxt.<img src=x onerror=alert(1)>\u200b.ts";
 
 const MANY: PastCalls = {
@@ -168,6 +174,9 @@ export function timelineStates(ready: PageState): Readonly<Record<string, PageSt
     "timeline-watching": { ...showing({ chosen: "call-8" }), role: "watch", by: "guest" },
     "timeline-filtered": showing({ agent: "reviewer", path: "src/missing", part: "list" }),
     "timeline-put-back": showing({ chosen: "call-7", dialog: "put-back" }),
+    "timeline-hunks": showing({ chosen: "call-7", leftOut: new Map([["1:0", "all"]]), hunk: 1 }),
+    "timeline-put-back-hunks": showing({ chosen: "call-7", putBack: PUT_BACK }),
+    "timeline-put-back-unfit": showing({ chosen: "call-7", putBack: PUT_BACK }),
     "timeline-set-mark": showing({ chosen: "call-8", dialog: "mark" }),
     "timeline-restored": showing({
       chosen: "call-4",
@@ -221,12 +230,13 @@ export const TIMELINE_ANSWERS: Readonly<Record<string, object>> = {
   "history/call-7/rows": { pages: [...REFUND.pages, rowsOf("/repo/src/cart.ts", [" a", "-b", "+c"])] },
   "history/call-4/rows": { pages: [rowsOf("/repo/README.md", ["-one", "-two", "-three", " four"])] },
   "history/call-3/rows": UNKNOWN,
+  "timeline-put-back-hunks:POST history/call-7/undo": { paths: ["src/pay/refund.ts"], digest: "sha256:0d" },
   "timeline-rewind:POST rewind": REWIND,
   "timeline-rewind-agent:POST rewind": REWIND,
   "timeline-versions:files/compare": {
     pages: [rowsOf("/repo/README.md", ["-one", "-two", "-three", " four"])],
   },
-  "rewind/rows": REFUND,
+  "previews/rows": REFUND,
   "history/unreviewed": { calls: [] },
   "timeline-unreviewed:history": UNREVIEWED,
   "timeline-keep:history": UNREVIEWED,

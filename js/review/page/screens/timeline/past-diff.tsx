@@ -1,5 +1,7 @@
 /** The rows of past changes. */
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { type LeftOutParts, stopsOf, withToggledPart } from "../../choice.ts";
 import { DiffView } from "../../diff/diff-view.tsx";
 import type { PageEffects } from "../props.ts";
 import type { PastRows } from "./data.ts";
@@ -12,6 +14,8 @@ interface PastDiffProps {
   readonly rows: PastRows;
   readonly hunk: number;
   readonly effects: PageEffects;
+  /** The hunks that are left out of a choice; undefined where none can be made. */
+  readonly leftOut?: LeftOutParts | undefined;
   show(change: Partial<TimelineView>): void;
 }
 
@@ -19,14 +23,18 @@ interface PastDiffProps {
 export function PastDiff({
   rows: { pages, isLoading, failure, more, isShown, toggleSecrets },
   hunk,
+  leftOut,
   effects,
   show,
 }: PastDiffProps): JSX.Element {
-  const hunkCount = pages.reduce((sum, { hunks }) => sum + hunks.length, 0);
+  const stops = useMemo(() => stopsOf(pages), [pages]);
+  const toggle = (key: string): void => show({ leftOut: withToggledPart(pages, leftOut, key) });
+  const marked = stops[hunk];
   useTimelineKeys(effects, {
-    n: () => hunk + 1 < hunkCount && show({ hunk: hunk + 1 }),
+    n: () => hunk + 1 < stops.length && show({ hunk: hunk + 1 }),
     p: () => hunk > 0 && show({ hunk: hunk - 1 }),
     h: () => (isShown || hiddenIn(pages) > 0) && toggleSecrets(),
+    ...(leftOut === undefined || marked === undefined ? {} : { " ": () => toggle(marked.key) }),
   });
   if (failure !== undefined) return <p class="bar failure">The change could not be loaded: {failure}</p>;
   if (isLoading) return <p class="empty">Loading the change…</p>;
@@ -36,13 +44,11 @@ export function PastDiff({
       <SecretsBar pages={pages} isShown={isShown} onToggle={toggleSecrets} />
       <DiffView
         pages={pages}
-        leftOut={undefined}
-        canChoose={false}
+        leftOut={leftOut}
+        canChoose={leftOut !== undefined}
         hunk={hunk}
         line={undefined}
-        onToggle={() => {}}
-        onLines={() => {}}
-        onLine={() => {}}
+        onToggle={toggle}
         onHunk={(marked) => show({ hunk: marked })}
       />
       {more !== undefined && (

@@ -2,9 +2,13 @@
 import type { PastCall, UndoAnswer, UndoConflict } from "../../../past/history-protocol.ts";
 import { isUnanswered, ResponseError } from "../../../transport.ts";
 import type { PageEffects } from "../props.ts";
-import { count, type PutBackFailure, type TimelineView } from "./view.ts";
+import { type ChosenPutBack, count, type PutBackFailure, type TimelineView } from "./view.ts";
 
-/** Undoes a call, and shows what came of it. */
+function undoPath(callId: string): string {
+  return `history/${encodeURIComponent(callId)}/undo`;
+}
+
+/** Puts back a call, and shows what came of it. */
 export async function putBack(
   effects: PageEffects,
   callId: string,
@@ -12,13 +16,28 @@ export async function putBack(
 ): Promise<void> {
   const closed = { dialog: undefined } as const;
   try {
-    const undone = await effects.send<UndoAnswer>(`history/${encodeURIComponent(callId)}/undo`, {});
-    const text = `Put back: ${count(undone.paths.length, "path")}.`;
-    const done = { text, callId: undone.callId };
-    show({ ...closed, done, failure: undefined, chosen: undone.callId });
+    const { callId: made, paths } = await effects.send<UndoAnswer>(undoPath(callId), {});
+    const text = `Put back: ${count(paths.length, "path")}.`;
+    const done = made === undefined ? undefined : { text, callId: made };
+    show({ ...closed, done, failure: undefined, chosen: made });
   } catch (error) {
     show({ ...closed, done: undefined, failure: failureOf(error, "Not put back") });
   }
+}
+
+/** Returns what a put back of some hunks would change. @throws ResponseError */
+export function previewPutBack(effects: PageEffects, { callId, parts }: ChosenPutBack): Promise<UndoAnswer> {
+  return effects.send(undoPath(callId), { parts, dryRun: true });
+}
+
+/** Puts back the hunks that were previewed, and returns what the timeline shows then. @throws ResponseError */
+export async function putBackHunks(
+  effects: PageEffects,
+  { callId, parts, label }: ChosenPutBack,
+  digest: string | undefined,
+): Promise<Partial<TimelineView>> {
+  const { callId: made } = await effects.send<UndoAnswer>(undoPath(callId), { parts, digest });
+  return made === undefined ? {} : { chosen: made, done: { text: `Put back: ${label}.`, callId: made } };
 }
 
 /** Keeps calls, so that they count as reviewed. */
@@ -48,5 +67,9 @@ export function failureOf(error: unknown, what: string): PutBackFailure {
   // Without a later call it was a person or another program.
   const others =
     data?.later !== undefined && later.length === 0 ? " A person or another program has changed it." : "";
-  return { text: `${what}: ${message.replace(/\.$/u, "")}.${others}`, later };
+  const unfit = (data?.unfit ?? []).map(({ path, hunks }) => {
+    const numbers = hunks.map((hunk) => hunk + 1).join(", ");
+    return ` ${hunks.length === 1 ? "Hunk" : "Hunks"} ${numbers} of ${path} ${hunks.length === 1 ? "does" : "do"} not fit any more.`;
+  });
+  return { text: `${what}: ${message.replace(/\.$/u, "")}.${unfit.join("")}${others}`, later };
 }

@@ -308,7 +308,7 @@ function Shown({ previews: { chosen }, shown, state, effects, show }: ShownProps
   const at = chosen.changes.findIndex(({ display }) => display === shown);
   const only = at < 0 ? "" : `&change=${at}&last=${at}`;
   const isEmpty = chosen.changes.length === 0;
-  const rows = useRows(effects, isEmpty ? undefined : `rewind/rows?digest=${chosen.digest}${only}`);
+  const rows = useRows(effects, isEmpty ? undefined : `previews/rows?digest=${chosen.digest}${only}`);
   if (isEmpty) return <p class="empty">There is nothing to rewind.</p>;
   return <PastDiff rows={rows} hunk={state.timeline.hunk} effects={effects} show={show} />;
 }

@@ -16,6 +16,8 @@ export function useTimelineKeys({ keyTarget = window }: PageEffects, keys: Timel
       const at = event.target as HTMLElement;
       if ((at.getRootNode() as ParentNode).querySelector("dialog") !== null) return;
       if (at.matches("input[type=text], textarea, select")) return;
+      // A button or a box has a use of its own for it.
+      if (event.key === " " && at.matches("button, input, summary, a")) return;
       const run = Object.hasOwn(current.current, event.key) ? current.current[event.key] : undefined;
       if (run === undefined) return;
       event.preventDefault();

@@ -13,6 +13,7 @@ import { KeepDialog } from "./keep-dialog.tsx";
 import { MarkDialog } from "./mark-dialog.tsx";
 import { PutBackDialog } from "./put-back-dialog.tsx";
 import { keepCalls } from "./put-back.ts";
+import { PutBackView } from "./put-back-view.tsx";
 import { RewindView } from "./rewind-view.tsx";
 import { type TimelineKeys, useTimelineKeys } from "./timeline-keys.ts";
 import { VersionsView } from "./versions-view.tsx";
@@ -62,7 +63,6 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
     j: () => step(1),
     k: () => step(-1),
     m: () => why === undefined && show({ dialog: "mark" }),
-    u: () => why === undefined && isEntry && show({ dialog: "put-back" }),
     b: () => why === undefined && place !== undefined && show({ rewind: place, hunk: 0 }),
     a: () =>
       whyNotKept(state) === undefined &&
@@ -73,7 +73,7 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
     v: () => onlyPath !== undefined && show({ file: { path: onlyPath }, hunk: 0 }),
     Escape: () => show({ part: "list" }),
   };
-  const hasOther = view.dialog !== undefined || view.rewind !== undefined || view.file !== undefined;
+  const hasOther = [view.dialog, view.rewind, view.putBack, view.file].some((open) => open !== undefined);
   useTimelineKeys(effects, hasOther ? {} : keys);
 
   if (workspaces.length === 0) {
@@ -160,12 +160,14 @@ interface DetailProps extends ScreenProps {
 
 /** Draws the preview of a rewind, the versions of a file, or the chosen row. */
 function Detail({ chosen, past, state, effects, show }: DetailProps): JSX.Element | null {
-  const { rewind, file } = state.timeline;
+  const { rewind, putBack, file } = state.timeline;
   const shared = { state, effects, show };
   if (rewind !== undefined) return <RewindView key={rewind.to} place={rewind} {...shared} />;
   if (past === undefined || chosen === undefined) return null;
   if (file !== undefined) return <VersionsView key={file.path} file={file} past={past} {...shared} />;
   if ("mark" in chosen) return <MarkDetail mark={chosen.mark} past={past} {...shared} />;
+  if (putBack !== undefined && putBack.callId === chosen.entry.callId)
+    return <PutBackView entry={chosen.entry} chosen={putBack} {...shared} />;
   return <CallDetail key={chosen.key} row={chosen} {...shared} />;
 }
 

@@ -1,5 +1,7 @@
 /** The view of the timeline and the rows of its list, computed from the data without a browser. */
 import type { PastCall, PastCalls, PastMark } from "../../../past/history-protocol.ts";
+import type { ChosenHunks } from "../../../protocol.ts";
+import type { LeftOutParts } from "../../choice.ts";
 
 /** A place of the history to which a rewind is previewed. */
 export interface RewindPlace {
@@ -19,6 +21,14 @@ export interface ShownFile {
   /** The ids of the compared versions; undefined for the last two. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
+}
+
+/** Some hunks of a call, whose put back is previewed. */
+export interface ChosenPutBack {
+  readonly callId: string;
+  readonly parts: readonly ChosenHunks[];
+  /** What they are, such as `2 of 3 hunks`. */
+  readonly label: string;
 }
 
 /** Something that was put back, and can be undone at once. */
@@ -47,10 +57,13 @@ export interface TimelineView {
   readonly isUnreviewed: boolean;
   /** The number of the marked hunk. */
   readonly hunk: number;
+  /** The hunks of the chosen call that are not put back with the others. */
+  readonly leftOut: LeftOutParts;
   /** The part that a narrow page shows. */
   readonly part: "list" | "detail";
   readonly dialog: "mark" | "put-back" | "keep" | undefined;
   readonly rewind: RewindPlace | undefined;
+  readonly putBack: ChosenPutBack | undefined;
   readonly file: ShownFile | undefined;
   readonly done: PutBack | undefined;
   readonly failure: PutBackFailure | undefined;
@@ -63,9 +76,11 @@ export const FIRST_TIMELINE: TimelineView = {
   path: "",
   isUnreviewed: false,
   hunk: 0,
+  leftOut: new Map(),
   part: "list",
   dialog: undefined,
   rewind: undefined,
+  putBack: undefined,
   file: undefined,
   done: undefined,
   failure: undefined,
@@ -74,7 +89,9 @@ export const FIRST_TIMELINE: TimelineView = {
 /** The change of the view that closes everything about a row when another one is chosen. */
 export const NOTHING_OPEN: Partial<TimelineView> = {
   hunk: 0,
+  leftOut: new Map(),
   rewind: undefined,
+  putBack: undefined,
   file: undefined,
   done: undefined,
   failure: undefined,

@@ -1,0 +1,146 @@
+/** The requests that put back a past call, or some of its hunks. */
+import { FilewrightError } from "../../engine/errors.ts";
+import type { ConfirmedPart } from "../../hooks/changed-files.ts";
+import type { HistoryEntry } from "../../pipeline/past/history.ts";
+import { flag, type Options, optionReader, options, text } from "../../schema/option.ts";
+import type { Workspace } from "../../workspace/types.ts";
+import type { UndoAnswer, UndoRequest, UnfitHunks } from "../past/history-protocol.ts";
+import { changesOfPastCall, forgetPastChanges } from "../past/past-changes.ts";
+import { keepPreview } from "../past/previews.ts";
+import type { ChosenHunks } from "../protocol.ts";
+import { confirmedParts } from "../questions/changes.ts";
+import { CHOSEN_PARTS } from "./questions.ts";
+import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
+import { attached } from "./workspace.ts";
+
+/** The body of `POST history/ID/undo`. */
+const UNDO_REQUEST: Options<UndoRequest> = options("UndoRequest", {
+  parts: CHOSEN_PARTS,
+  dryRun: flag(),
+  digest: text(),
+});
+const readUndo = optionReader(UNDO_REQUEST);
+
+/** The requests that put back a call. */
+export const UNDO_ROUTES: readonly ReviewRoute[] = [
+  { method: "POST", path: /^history\/([^/]+)\/undo$/u, role: "manage", run: undoCall },
+];
+
+async function undoCall(request: RouteRequest): Promise<Response> {
+  const ws = attached(request);
+  const [callId = ""] = request.captures;
+  const wanted = readUndo(await bodyOf(request.request));
+  if (wanted === undefined) return refusal(400, "an undo has parts with a digest, or no members");
+  const { parts, ...more } = wanted;
+  if (parts !== undefined) return undoParts(request, ws, callId, { ...more, parts });
+  if (more.dryRun !== undefined || more.digest !== undefined)
+    return refusal(400, "only an undo of parts has a preview");
+  try {
+    const undone = await ws.undo(callId, { by: request.login.by });
+    noteUndo(request, ws);
+    return json(200, undone);
+  } catch (error) {
+    return conflictResponse(ws, callId, error);
+  }
+}
+
+async function undoParts(
+  request: RouteRequest,
+  ws: Workspace,
+  callId: string,
+  { parts: chosen, dryRun = false, digest }: UndoRequest & { readonly parts: readonly ChosenHunks[] },
+): Promise<Response> {
+  const parts = confirmedParts({ changes: await changesOfPastCall(ws, callId) }, chosen);
+  if (parts === undefined || parts.length === 0)
+    return refusal(400, "the chosen hunks are not those of the call");
+  if (!dryRun && digest === undefined)
+    return refusal(400, "an undo of parts repeats the digest of its preview");
+  try {
+    if (dryRun) {
+      const preview = await ws.undo(callId, { parts, dryRun });
+      keepPreview(ws, preview);
+      return json(200, answerOf(preview));
+    }
+    const undone = await ws.undo(callId, { parts, digest, by: request.login.by });
+    noteUndo(request, ws);
+    return json(200, answerOf(undone));
+  } catch (error) {
+    return conflictResponse(ws, callId, error, parts);
+  }
+}
+
+function answerOf({ callId, paths, digest }: UndoAnswer): UndoAnswer {
+  return { ...(callId === undefined ? {} : { callId }), paths, ...(digest === undefined ? {} : { digest }) };
+}
+
+function noteUndo({ hub }: RouteRequest, ws: Workspace): void {
+  forgetPastChanges(ws);
+  hub.noteHistory();
+}
+
+/** Returns the answer for files that have changed since the call. @throws any other error */
+async function conflictResponse(
+  ws: Workspace,
+  callId: string,
+  error: unknown,
+  parts: readonly ConfirmedPart[] = [],
+): Promise<Response> {
+  if (!(error instanceof FilewrightError) || error.code !== "CONFLICT") throw error;
+  const { code, hint, details } = error;
+  const isOther = details?.["reason"] === "planned_before";
+  const message = isOther ? "The files have changed since this preview." : error.message;
+  const later = laterCalls(await ws.history({ unrecorded: true }), callId);
+  const unfit = await unfitHunks(ws, callId, parts);
+  return json(409, { error: message, code, ...(hint === undefined ? {} : { hint }), later, unfit });
+}
+
+/** The number of hunks of which it is found out whether they still fit. */
+const MAX_TRIED_HUNKS = 100;
+
+/** Returns the hunks that cannot be undone even alone, because a later call has changed their lines. */
+async function unfitHunks(
+  ws: Workspace,
+  callId: string,
+  parts: readonly ConfirmedPart[],
+): Promise<readonly UnfitHunks[]> {
+  if (parts.length === 0) return [];
+  // What was known of a content may not be known any more.
+  const changes = new Map((await ws.changes(callId)).map((change) => [change.path, change]));
+  const unfit: UnfitHunks[] = [];
+  let tried = 0;
+  for (const { path, hunks } of parts) {
+    const change = changes.get(path);
+    // Nothing fits a content that another program has made: the one after the call is not known then.
+    if (change === undefined || change.unknown !== undefined) continue;
+    const numbers: number[] = [];
+    for (const together of change.whole ? [hunks] : hunks.map((hunk) => [hunk])) {
+      if (++tried > MAX_TRIED_HUNKS) break;
+      if (!(await fits(ws, callId, { path, hunks: together }))) numbers.push(...together);
+    }
+    if (numbers.length > 0) unfit.push({ path: change.display, hunks: numbers });
+  }
+  return unfit;
+}
+
+async function fits(ws: Workspace, callId: string, part: ConfirmedPart): Promise<boolean> {
+  try {
+    await ws.undo(callId, { parts: [part], dryRun: true });
+    return true;
+  } catch (error) {
+    if (error instanceof FilewrightError) return error.code !== "CONFLICT";
+    throw error;
+  }
+}
+
+/** Returns the calls after one that changed the same paths, the newest first. */
+function laterCalls(entries: readonly HistoryEntry[], callId: string): readonly HistoryEntry[] {
+  const at = entries.findIndex((entry) => entry.callId === callId);
+  const paths = entries[at]?.paths ?? [];
+  return entries.slice(0, Math.max(at, 0)).filter((entry) => entry.paths.some(touches(paths)));
+}
+
+/** Returns a function that is true for a path that is one of these, or above or below one. */
+function touches(paths: readonly string[]): (path: string) => boolean {
+  return (path) =>
+    paths.some((one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`));
+}
