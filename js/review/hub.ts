@@ -42,6 +42,7 @@ import type {
   UnnumberedEvent,
   WiderChoice,
 } from "./protocol.ts";
+import { makePeople } from "./past/people.ts";
 import { makeReviewLog } from "./log.ts";
 import { hideSecrets } from "./secrets/secret-text.ts";
 
@@ -112,6 +113,8 @@ export interface ReviewHub extends Approver {
   attach(workspace: Workspace, name?: string): () => void;
   /** Returns the workspace with a name, or the first one; undefined when there is none. */
   workspace(name?: string): Workspace | undefined;
+  /** Returns the person who allowed a call of the history, or made it, if that is known. */
+  personOf(callId: string): string | undefined;
   /** Tells the pages that the history has changed without a call, as by an undo or a mark. */
   noteHistory(): void;
   /** Aborted when the hub is closed. */
@@ -147,6 +150,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
   const closing = new AbortController();
   const log = makeReviewLog();
   const counter = makeActivityCounter();
+  const people = makePeople();
   const { tell } = log;
 
   const tellStale = ({ id, conflict }: { readonly id: string; readonly conflict?: string }): void =>
@@ -190,7 +194,10 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
     run: log.run,
     confirm: queue.confirm,
     ask: queue.ask,
-    observer: callObserver(tell, counter.count),
+    observer: callObserver(tell, (call) => {
+      counter.count(call);
+      people.note(call);
+    }),
     async activity(view: ActivityView) {
       const histories = await Promise.all([...new Set(workspaces.values())].map((ws) => ws.history()));
       return counter.view(view, histories.flat());
@@ -218,6 +225,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
         tellSubject();
       };
     },
+    personOf: people.of,
     noteHistory: () => tell({ type: "history" }),
     workspace: (name?: string) =>
       name === undefined ? workspaces.values().next().value : workspaces.get(name),

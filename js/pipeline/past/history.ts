@@ -35,6 +35,8 @@ export interface HistoryEntry {
   readonly agent?: string;
   /** The call that this one undid. */
   readonly undoOf?: string;
+  /** The calls of which nothing is left after this one, for a rewind. */
+  readonly undoes?: readonly string[];
   /** True for a call that cannot be undone, such as a command. */
   readonly unrecorded?: true;
 }
@@ -73,6 +75,7 @@ export function toHistoryEntry(
     paths: Object.freeze(paths.map(display)),
     ...(header.agent === undefined ? {} : { agent: header.agent }),
     ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
+    ...(header.undoes === undefined ? {} : { undoes: header.undoes }),
     ...(undoable ? {} : { unrecorded: true }),
   });
 }

@@ -16,6 +16,10 @@ export interface PastCall {
   readonly agent?: string;
   /** The call that this one undid. */
   readonly undoOf?: string;
+  /** The calls of which nothing is left after this one, for a rewind. */
+  readonly undoes?: readonly string[];
+  /** The person who allowed it, or who took others back with it, if it was during this run of the server. */
+  readonly by?: string;
   /** True for a call that cannot be undone, such as a command. */
   readonly unrecorded?: true;
 }

@@ -34,7 +34,11 @@ async function listPast(request: RouteRequest): Promise<Response> {
     ws.marks(),
     ws.unreviewed(),
   ]);
-  return json(200, { entries, marks, unreviewed: calls.map(({ callId }) => callId) });
+  const named = entries.map((entry) => {
+    const by = request.hub.personOf(entry.callId);
+    return by === undefined ? entry : { ...entry, by };
+  });
+  return json(200, { entries: named, marks, unreviewed: calls.map(({ callId }) => callId) });
 }
 
 async function listUnreviewed(request: RouteRequest): Promise<Response> {

@@ -52,7 +52,7 @@ describeChromium("the timeline", () => {
     await page.getByRole("button", { name: "Put back 1 path" }).click();
     await page.getByRole("status").getByText("Put back: 1 path.").waitFor();
     expect(await backend.readText("/w/b.txt")).toBe("one\n");
-    await page.getByRole("button", { name: "Undo this" }).click();
+    await page.getByRole("button", { name: "Put this back" }).click();
     await options(page).nth(1).getByText("put back").waitFor();
     expect(await backend.readText("/w/b.txt")).toBe("two\n");
 
@@ -65,13 +65,17 @@ describeChromium("the timeline", () => {
     await page.getByRole("status").getByText("Rewound 1 path to “before tests”.").waitFor();
     expect(await backend.readBytes("/w/a.txt")).toEqual(BEFORE);
     expect(await backend.readText("/w/b.txt")).toBe("two\n");
-    await page.getByRole("button", { name: "Undo this" }).click();
+    const rewound = options(page).filter({ hasText: "edit_file" }).filter({ hasText: "a.txt" });
+    await rewound.getByText("taken back by a rewind").waitFor();
+    await options(page).filter({ hasText: "rewind" }).getByText("by ana").first().waitFor();
+    await page.getByRole("button", { name: "Put this back" }).click();
+    await rewound.getByText("taken back by a rewind").waitFor({ state: "detached" });
     await page.getByRole("status").getByText("Put back: 1 path.").waitFor();
     expect(await backend.readBytes("/w/a.txt")).toEqual(changed);
 
     // An undo over a change of another program is refused, in words.
     await backend.writeBytes("/w/a.txt", Buffer.from("mine"));
-    await options(page).filter({ hasText: "edit_file" }).filter({ hasText: "a.txt" }).click();
+    await options(page).filter({ hasText: "edit_file" }).filter({ hasText: "a.txt" }).last().click();
     await page.keyboard.press("u");
     await page.getByRole("button", { name: "Put back 1 path" }).click();
     await page.getByRole("alert").getByText("Not put back").waitFor();
@@ -92,10 +96,52 @@ describeChromium("the timeline", () => {
     await page.getByRole("radio", { name: /^Compare from: before/u }).check();
     await page.locator(".row.removed").getByText("one").waitFor();
     await page.getByRole("button", { name: /^Restore: before/u }).click();
-    await page.getByRole("button", { name: "Rewind 1 path" }).click();
-    await page.getByRole("status").getByText("Rewound 1 path").waitFor();
+    await page.getByRole("button", { name: "Restore", exact: true }).click();
+    await page.getByRole("status").getByText("Restored").waitFor();
     expect(await place.backend.readText(`/w/${name}`)).toBe("one\n");
     expect(await page.title()).toBe("Filewright review");
     expect(complaints).toEqual([]);
+  });
+
+  it("puts back chosen hunks with keys alone, byte for byte, and names the one that no longer fits", async () => {
+    const place = await openPlace({}, { confirm: undefined, review: "after" });
+    const { ws, backend } = place;
+    const lines = Array.from({ length: 30 }, (_, index) => `line ${index + 1}`);
+    const bytesOf = (changed: Readonly<Record<number, string>>): Uint8Array => {
+      const text = lines.map((line, index) => changed[index + 1] ?? line).join("\r\n");
+      return new Uint8Array([0xef, 0xbb, 0xbf, ...Buffer.from(text)]);
+    };
+    await backend.writeBytes("/w/a.txt", bytesOf({}));
+    const edits = [2, 15, 29].map((line) => ({ old_text: `line ${line}\n`, new_text: `changed ${line}\n` }));
+    await ws.call("edit_file", { path: "a.txt", edits });
+    const { page } = await chromium.open(place.page.link("manage", "ana"));
+
+    // From the list of unreviewed calls.
+    await page.locator(".unreviewed .card").getByText("a.txt").click();
+    await page.getByRole("checkbox", { name: /^Hunk 2/u }).waitFor();
+    await page.getByRole("heading", { name: "edit_file a.txt" }).click();
+    await page.keyboard.press("n");
+    await page.keyboard.press(" ");
+    await page.getByRole("button", { name: "Put back 2 of 3 hunks…" }).waitFor();
+    await page.keyboard.press("u");
+    await page.getByRole("heading", { name: "Put back 2 of 3 hunks of" }).waitFor();
+    await page.getByRole("grid").getByText("changed 29").waitFor();
+    expect(await page.getByRole("grid").getByText("changed 15").count()).toBe(0);
+    await page.getByRole("button", { name: "Put back 2 of 3 hunks", exact: true }).click();
+    await page.getByRole("status").getByText("Put back: 2 of 3 hunks.").waitFor();
+    expect(await backend.readBytes("/w/a.txt")).toEqual(bytesOf({ 15: "changed 15" }));
+    await page.getByRole("button", { name: "Put this back" }).click();
+    await page.getByRole("status").getByText("Put back: 1 path.").waitFor();
+    const changed = { 2: "changed 2", 15: "changed 15", 29: "changed 29" };
+    expect(await backend.readBytes("/w/a.txt")).toEqual(bytesOf(changed));
+
+    // A later call has changed the lines of one hunk.
+    await ws.call("edit_file", { path: "a.txt", old_text: "changed 29", new_text: "mine" });
+    await page.getByRole("checkbox", { name: "Unreviewed only" }).uncheck();
+    await options(page).last().click();
+    await page.getByRole("checkbox", { name: /^Hunk 1/u }).uncheck();
+    await page.getByRole("button", { name: "Put back 2 of 3 hunks…" }).click();
+    await page.getByRole("alert").getByText("Hunk 3 of a.txt does not fit any more.").waitFor();
+    expect(await backend.readBytes("/w/a.txt")).toEqual(bytesOf({ ...changed, 29: "mine" }));
   });
 });

@@ -8,6 +8,7 @@ import type {
   UndoAnswer,
   UnreviewedCalls,
 } from "../../../js/review/past/history-protocol.ts";
+import { callsTakenBack } from "../../../js/review/page/screens/timeline/view.ts";
 import { type Client, logIn, openPlace, type Place } from "../place.ts";
 
 /** Opens a place whose changes are made without a question. */
@@ -232,6 +233,29 @@ describe("an undo of some hunks from the page", () => {
       expect((await other.post(`history/${callId}/undo`, body)).status).toBe(403);
     }
     expect(await backend.readBytes("/w/a.txt")).toEqual(after);
+  });
+});
+
+describe("a rewind from the page", () => {
+  it("is in the history with the calls that it took back, and the person", async () => {
+    const { ws, page } = await openUnasked({ "a.txt": "one\n" });
+    await ws.mark("m");
+    await ws.call("write_file", { path: "a.txt", content: "two\n" });
+    const [call] = await ws.history();
+    const client = await logIn(page, "manage", "ana");
+    const preview = await client.post("rewind", { to: "m", dryRun: true });
+    const { digest } = (await preview.json()) as { digest: string };
+    expect((await client.post("rewind", { to: "m", digest })).status).toBe(200);
+    const { entries } = await read<PastCalls>(client, "history");
+    expect(entries.map(({ tool, by, undoes }) => [tool, by, undoes])).toEqual([
+      ["rewind", "ana", [call?.callId]],
+      ["write_file", undefined, undefined],
+    ]);
+    expect([...callsTakenBack(entries).keys()]).toEqual([call?.callId]);
+    // A rewind that is put back has taken back nothing.
+    await client.post(`history/${entries[0]?.callId}/undo`, {});
+    const { entries: later } = await read<PastCalls>(client, "history");
+    expect([...callsTakenBack(later).keys()]).toEqual([entries[0]?.callId]);
   });
 });
 

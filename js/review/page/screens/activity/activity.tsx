@@ -28,8 +28,8 @@ const COLUMNS: readonly Column[] = [
   { key: "changes", label: "Changes", text: ({ changes }) => count(changes) },
   {
     key: "undone",
-    label: "Undone",
-    title: "Changes that are undone now",
+    label: "Put back",
+    title: "Changes that are put back now",
     text: ({ undone, changes }) =>
       undone === 0 ? "0" : `${count(undone)} (${Math.round((100 * undone) / Math.max(undone, changes))} %)`,
   },

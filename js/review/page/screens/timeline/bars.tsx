@@ -3,7 +3,14 @@ import type { JSX } from "preact";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageEffects } from "../props.ts";
 import { putBack } from "./put-back.ts";
-import { clockTime, type PutBack, type PutBackFailure, subjectOf, type TimelineView } from "./view.ts";
+import {
+  actionOf,
+  clockTime,
+  type PutBack,
+  type PutBackFailure,
+  subjectOf,
+  type TimelineView,
+} from "./view.ts";
 
 interface DoneBarProps {
   readonly done: PutBack;
@@ -13,7 +20,7 @@ interface DoneBarProps {
   show(change: Partial<TimelineView>): void;
 }
 
-/** Draws what was put back, and offers to undo it at once. */
+/** Draws what was put back, and offers to put that back at once. */
 export function DoneBar({ done, why, effects, show }: DoneBarProps): JSX.Element {
   return (
     <div class="bar done tl-bar" role="status">
@@ -26,7 +33,7 @@ export function DoneBar({ done, why, effects, show }: DoneBarProps): JSX.Element
         title={why}
         onClick={() => void putBack(effects, done.callId, show)}
       >
-        Undo this
+        Put this back
       </button>
     </div>
   );
@@ -55,7 +62,7 @@ export function FailureBar({
             {later.slice(0, MAX_NAMED).map((entry) => (
               <li key={entry.callId}>
                 <button type="button" class="tl-link" onClick={() => onChoose(entry.callId)}>
-                  <SafeText text={`${clockTime(entry.time)} ${entry.tool} ${subjectOf(entry)}`} />
+                  <SafeText text={`${clockTime(entry.time)} ${actionOf(entry)} ${subjectOf(entry)}`} />
                 </button>
               </li>
             ))}

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { PastCalls, PastMark } from "../../../past/history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";
-import { chosenOf, countChosen } from "../../choice.ts";
+import { chosenOf, countChosen } from "../../state/choice.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { Fact } from "../fact.tsx";
 import { SafeText } from "../../diff/text.tsx";
@@ -16,9 +16,12 @@ import {
   type CallRow,
   clockTime,
   count,
+  isWayBack,
+  NOTHING_OPEN,
   placeBefore,
   placeOfMark,
   subjectOf,
+  takenBackInWords,
   type TimelineView,
   whyNotKept,
   whyNotManaged,
@@ -34,17 +37,17 @@ interface CallDetailProps extends ScreenProps {
 
 /** Draws a call: what it changed, who allowed it, and the ways back. */
 export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.Element {
-  const { entry, isPutBack, isUnreviewed } = row;
-  const { tool, callId, agent, time, undoOf, unrecorded } = entry;
+  const { entry, action, takenBack, isUnreviewed } = row;
+  const { callId, agent, time, undoOf, unrecorded } = entry;
   const path = unrecorded === true ? undefined : `history/${encodeURIComponent(callId)}/rows`;
   const rows = useRows(effects, path);
   const canChoose = canChooseHunks(row, rows, state);
-  const allowed = allowedBy(state, callId);
+  const { by = allowedBy(state, callId) } = entry;
   return (
     <article class="question" aria-labelledby="tl-chosen">
       <header class="question-head">
         <h2 id="tl-chosen">
-          <SafeText text={`${tool} ${subjectOf(entry)}`} />
+          <SafeText text={`${action} ${subjectOf(entry)}`} />
         </h2>
         <p class="facts">
           {agent !== undefined && (
@@ -58,13 +61,13 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
           <Fact label="Call">
             <code>{callId}</code>
           </Fact>
-          {allowed !== undefined && (
-            <Fact label="Allowed by">
-              <SafeText text={allowed} />
+          {by !== undefined && (
+            <Fact label={isWayBack(entry) ? "By" : "Allowed by"}>
+              <SafeText text={by} />
             </Fact>
           )}
           {undoOf !== undefined && (
-            <Fact label="Undo of">
+            <Fact label="Of call">
               <button type="button" class="tl-link" onClick={() => show({ chosen: undoOf, hunk: 0 })}>
                 {undoOf}
               </button>
@@ -72,12 +75,30 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
           )}
         </p>
       </header>
-      {isPutBack && <p class="bar ended">This was put back later.</p>}
+      {takenBack !== undefined && (
+        <p class="bar ended">
+          This was{" "}
+          <button
+            type="button"
+            class="tl-link"
+            onClick={() => show({ ...NOTHING_OPEN, chosen: takenBack.by.callId })}
+          >
+            {takenBackInWords(takenBack)}
+          </button>{" "}
+          at {clockTime(takenBack.by.time)}
+          {takenBack.by.by !== undefined && (
+            <>
+              , by <SafeText text={takenBack.by.by} />
+            </>
+          )}
+          .
+        </p>
+      )}
       {isUnreviewed && (
         <p class="bar ended">This was made without a question, and nobody has reviewed it yet.</p>
       )}
       {unrecorded === true ? (
-        <p class="empty">What this call changed was not recorded, so it cannot be taken back here.</p>
+        <p class="empty">What this call changed was not recorded, so it cannot be put back here.</p>
       ) : (
         <PastDiff
           rows={rows}
@@ -101,12 +122,12 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
 }
 
 /** Returns true when some hunks of a call can be put back without the others. */
-function canChooseHunks({ isPutBack }: CallRow, { pages, more }: PastRows, state: PageState): boolean {
+function canChooseHunks({ takenBack }: CallRow, { pages, more }: PastRows, state: PageState): boolean {
   // A move is put back with its whole call.
   const canDivide = pages.every(({ change: { kind, type } }) => kind !== "move" && type === "file");
   return (
     canDivide &&
-    !isPutBack &&
+    takenBack === undefined &&
     more === undefined &&
     whyNotManaged(state) === undefined &&
     countChosen(pages).all > 1
@@ -225,7 +246,7 @@ export function MarkDetail({ mark, past, state, show }: MarkDetailProps): JSX.El
           <Fact label="Since then">{count(later, "call")}</Fact>
         </p>
       </header>
-      <p class="empty quiet">A rewind takes back the later changes of files, and shows them before.</p>
+      <p class="empty quiet">A rewind reverses the later changes of files, and shows them first.</p>
       <footer class="answers">
         {why !== undefined && <span class="hint">{why}</span>}
         <span class="spacer" />

@@ -8,7 +8,7 @@ import { SafeText } from "../../diff/text.tsx";
 import { visibleRows } from "../../diff/virtual-list.ts";
 import type { PageEffects } from "../props.ts";
 import { useLineCounts } from "./data.ts";
-import { clockTime, type TimelineRow } from "./view.ts";
+import { clockTime, isWayBack, type TakenBack, takenBackInWords, type TimelineRow } from "./view.ts";
 
 /** The height of a row of the list in CSS pixels. `review.css` has it too. */
 const ENTRY_HEIGHT = 48;
@@ -85,9 +85,9 @@ export function EntryList({ rows, chosen, effects, onChoose }: EntryListProps): 
               ) : (
                 <CallRow
                   entry={row.entry}
-                  isPutBack={row.isPutBack}
+                  action={row.action}
+                  takenBack={row.takenBack}
                   isUnreviewed={row.isUnreviewed}
-                  undone={row.undone}
                   totals={row.entry.unrecorded === true ? undefined : counts.get(row.entry.callId)}
                 />
               )}
@@ -142,22 +142,22 @@ function MarkRow({ mark: { name, time, agent } }: { readonly mark: PastMark }): 
 
 interface CallRowProps {
   readonly entry: PastCall;
-  readonly isPutBack: boolean;
+  readonly action: string;
+  readonly takenBack: TakenBack | undefined;
   readonly isUnreviewed: boolean;
-  readonly undone: string | undefined;
   /** Undefined until the lines are counted, null where they are not known. */
   readonly totals: LineTotals | null | undefined;
 }
 
-function CallRow({ entry, isPutBack, isUnreviewed, undone, totals }: CallRowProps): JSX.Element {
-  const { tool, time, paths, agent, unrecorded } = entry;
+function CallRow({ entry, action, takenBack, isUnreviewed, totals }: CallRowProps): JSX.Element {
+  const { time, paths, agent, by, unrecorded } = entry;
   const [first = ""] = paths;
   const slash = first.lastIndexOf("/");
   return (
     <>
       <span class="tl-line">
         <span class="tool">
-          <SafeText text={tool} />
+          <SafeText text={action} />
         </span>
         <span class="tl-name">
           <SafeText text={first.slice(slash + 1)} />
@@ -172,17 +172,17 @@ function CallRow({ entry, isPutBack, isUnreviewed, undone, totals }: CallRowProp
             <SafeText text={agent} />
           </span>
         )}
+        {by !== undefined && isWayBack(entry) && (
+          <span class="tl-agent">
+            by <SafeText text={by} />
+          </span>
+        )}
         <span class="folder">
           <SafeText text={slash < 0 ? "" : first.slice(0, slash)} />
         </span>
-        {undone !== undefined && (
-          <span class="tag">
-            undo of <SafeText text={undone} />
-          </span>
-        )}
         {isUnreviewed && <span class="tag unreviewed">unreviewed</span>}
-        {isPutBack && <span class="tag">put back</span>}
-        {unrecorded === true && <span class="tag">cannot be taken back here</span>}
+        {takenBack !== undefined && <span class="tag">{takenBackInWords(takenBack)}</span>}
+        {unrecorded === true && <span class="tag">cannot be put back here</span>}
       </span>
     </>
   );

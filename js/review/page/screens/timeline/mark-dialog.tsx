@@ -35,7 +35,7 @@ export function MarkDialog({ effects, show }: MarkDialogProps): JSX.Element {
           void send();
         }}
       >
-        <p>All later changes can be taken back to it.</p>
+        <p>A rewind to it reverses all later changes.</p>
         <label for="mark-name">Name</label>
         <input
           id="mark-name"

@@ -1,7 +1,7 @@
 /** The rows of past changes. */
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { type LeftOutParts, stopsOf, withToggledPart } from "../../choice.ts";
+import { type LeftOutParts, stopsOf, withToggledPart } from "../../state/choice.ts";
 import { DiffView } from "../../diff/diff-view.tsx";
 import type { PageEffects } from "../props.ts";
 import type { PastRows } from "./data.ts";

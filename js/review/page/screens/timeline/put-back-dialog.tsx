@@ -6,7 +6,7 @@ import { SafeText } from "../../diff/text.tsx";
 import { ConfirmButtons, Dialog } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import { putBack } from "./put-back.ts";
-import { clockTime, count, type TimelineView } from "./view.ts";
+import { actionOf, clockTime, count, type TimelineView } from "./view.ts";
 
 /** The number of paths that are named. */
 const MAX_NAMED = 50;
@@ -20,10 +20,12 @@ interface PutBackDialogProps {
 /** Draws the dialog. */
 export function PutBackDialog({ entry, effects, show }: PutBackDialogProps): JSX.Element {
   const { tool, time, paths, callId } = entry;
+  const action = actionOf(entry);
+  const named = action === tool ? visibleText(tool) : `“${action}”`;
   const close = (): void => show({ dialog: undefined });
   return (
-    <Dialog title={`Put back ${visibleText(tool)} of ${clockTime(time)}?`} onClose={close}>
-      <p>As it was before this call, which can be undone afterwards:</p>
+    <Dialog title={`Put back ${named} of ${clockTime(time)}?`} onClose={close}>
+      <p>These become as they were before this call. That can be put back, too.</p>
       <ul class="tl-named">
         {paths.slice(0, MAX_NAMED).map((path) => (
           <li key={path}>

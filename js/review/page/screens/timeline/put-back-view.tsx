@@ -10,6 +10,7 @@ import { PastDiff } from "./past-diff.tsx";
 import { failureOf, previewPutBack, putBackHunks } from "./put-back.ts";
 import { useTimelineKeys } from "./timeline-keys.ts";
 import {
+  actionOf,
   type ChosenPutBack,
   NOTHING_OPEN,
   type PutBackFailure,
@@ -63,7 +64,7 @@ export function PutBackView({ entry, chosen, state, effects, show }: PutBackView
     <article class="question" aria-labelledby="tl-put-back">
       <header class="question-head">
         <h2 id="tl-put-back">
-          Put back {chosen.label} of <SafeText text={`${entry.tool} ${subjectOf(entry)}`} />
+          Put back {chosen.label} of <SafeText text={`${actionOf(entry)} ${subjectOf(entry)}`} />
         </h2>
         <p class="facts">What the file becomes. Other lines stay as they are.</p>
       </header>

@@ -28,7 +28,7 @@ interface Previews {
 
 /** Draws the preview. */
 export function RewindView({ place, state, effects, show }: RewindViewProps): JSX.Element {
-  const { to, label, paths } = place;
+  const { to, label, paths, restored } = place;
   const { agent: listed } = state.timeline;
   // Callers without a name cannot be told apart from each other.
   const named = listed === "" ? undefined : listed;
@@ -80,7 +80,10 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
     setSending(true);
     try {
       const done = await effects.send<RewindAnswer>("rewind", { to, digest, ...limits });
-      const text = `Rewound ${count(files, "path")} to ${label}.`;
+      const text =
+        restored === undefined
+          ? `Rewound ${count(files, "path")} to ${label}.`
+          : `Restored ${restored}: ${label}.`;
       show({
         rewind: undefined,
         file: undefined,
@@ -90,7 +93,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
       });
     } catch (error) {
       setSending(false);
-      setFailure(failureOf(error, "Not rewound").text);
+      setFailure(failureOf(error, restored === undefined ? "Not rewound" : "Not restored").text);
     }
   };
 
@@ -104,7 +107,8 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
     <article class="question" aria-labelledby="tl-rewind">
       <header class="question-head">
         <h2 id="tl-rewind">
-          Rewind to <SafeText text={label} />
+          {restored === undefined ? "Rewind to " : "Restore "}
+          <SafeText text={restored === undefined ? label : `${restored}: ${label}`} />
         </h2>
         {chosen !== undefined && (
           <p class="facts">
@@ -160,7 +164,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
           disabled={why !== undefined || isSending || isPending || isOld || number === 0}
           onClick={() => chosen !== undefined && void rewind(chosen.digest, number)}
         >
-          Rewind {count(number, "path")}
+          {restored === undefined ? `Rewind ${count(number, "path")}` : "Restore"}
         </button>
       </footer>
     </article>
@@ -214,7 +218,7 @@ function Paths({ previews: { all, chosen }, shown, place, setShown, show }: Path
           <span aria-hidden="true">!</span>
           <span>
             {clockTime(call.time)} <SafeText text={`${call.tool} ${subjectOf(call)}`.trim()} />: what it
-            changed stays; it cannot be taken back here
+            changed stays; it cannot be put back here
           </span>
         </li>
       ))}

@@ -7,7 +7,7 @@ import { useRows } from "./data.ts";
 import { PastDiff } from "./past-diff.tsx";
 import { useTimelineKeys } from "./timeline-keys.ts";
 import { comparedVersions, type FileVersion, NOW, versionsOf } from "./versions.ts";
-import { clockTime, type ShownFile, type TimelineView, whyNotManaged } from "./view.ts";
+import { actionOf, clockTime, type ShownFile, type TimelineView, whyNotManaged } from "./view.ts";
 
 interface VersionsViewProps extends ScreenProps {
   readonly file: ShownFile;
@@ -85,8 +85,9 @@ export function VersionsView({ file, past, state, effects, show }: VersionsViewP
                         show({
                           rewind: {
                             to: version.next?.callId ?? "",
-                            label: `the version ${nameOf(version)}`,
+                            label: nameOf(version),
                             paths: [path],
+                            restored: path,
                           },
                           hunk: 0,
                         })
@@ -120,7 +121,8 @@ export function VersionsView({ file, past, state, effects, show }: VersionsViewP
 /** Returns the name of a version in words. */
 function nameOf({ id, by, next }: FileVersion): string {
   if (id === NOW) return "as it is now";
-  if (by === undefined) return `before ${next?.tool ?? ""} of ${clockTime(next?.time ?? "")}`;
+  if (by === undefined)
+    return `before ${next === undefined ? "" : actionOf(next)} of ${clockTime(next?.time ?? "")}`;
   const agent = by.agent === undefined ? "" : ` by ${by.agent}`;
-  return `${clockTime(by.time)} ${by.tool}${agent}`;
+  return `${clockTime(by.time)} ${actionOf(by)}${agent}`;
 }

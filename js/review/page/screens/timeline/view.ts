@@ -1,7 +1,7 @@
 /** The view of the timeline and the rows of its list, computed from the data without a browser. */
 import type { PastCall, PastCalls, PastMark } from "../../../past/history-protocol.ts";
 import type { ChosenHunks } from "../../../protocol.ts";
-import type { LeftOutParts } from "../../choice.ts";
+import type { LeftOutParts } from "../../state/choice.ts";
 
 /** A place of the history to which a rewind is previewed. */
 export interface RewindPlace {
@@ -11,6 +11,8 @@ export interface RewindPlace {
   readonly label: string;
   /** The chosen paths; undefined for all that the later calls changed. */
   readonly paths?: readonly string[] | undefined;
+  /** The path of the file that is restored to an earlier version, for a rewind of that alone. */
+  readonly restored?: string | undefined;
   /** True to take back the calls of all agents although the list shows those of one. */
   readonly isOfAll?: boolean | undefined;
 }
@@ -101,12 +103,19 @@ export const NOTHING_OPEN: Partial<TimelineView> = {
 export interface CallRow {
   readonly key: string;
   readonly entry: PastCall;
-  /** True when a later undo has taken it back. */
-  readonly isPutBack: boolean;
+  /** What it did, such as `edit_file` or `put back edit_file`. */
+  readonly action: string;
+  /** The later call that took it back. */
+  readonly takenBack?: TakenBack | undefined;
   /** True when it was made without a question and no person has reviewed it yet. */
   readonly isUnreviewed: boolean;
-  /** The tool of the call that this one undid, if that is still in the history. */
-  readonly undone?: string | undefined;
+}
+
+/** A later call that took back another one. */
+export interface TakenBack {
+  readonly by: PastCall;
+  /** True when it put back some hunks alone. */
+  readonly isPart: boolean;
 }
 
 /** One row of the list. */
@@ -117,7 +126,7 @@ export function timelineRows(
   { entries, marks, unreviewed }: PastCalls,
   { agent, path, isUnreviewed: onlyUnreviewed }: Pick<TimelineView, "agent" | "path" | "isUnreviewed">,
 ): readonly TimelineRow[] {
-  const undone = undoneCalls(entries);
+  const takenBack = callsTakenBack(entries);
   const waiting = new Set(unreviewed);
   const tools = new Map(entries.map(({ callId, tool }) => [callId, tool]));
   const wanted = path.trim().toLowerCase();
@@ -131,15 +140,14 @@ export function timelineRows(
     addMarks(entry.time);
     if (agent !== undefined && (entry.agent ?? "") !== agent) continue;
     if (wanted !== "" && !entry.paths.some((one) => one.toLowerCase().includes(wanted))) continue;
-    const isPutBack = undone.has(entry.callId);
     const isUnreviewed = entry.unrecorded !== true && waiting.has(entry.callId);
     if (onlyUnreviewed && !isUnreviewed) continue;
     rows.push({
       key: keyOfCall(entry),
       entry,
-      isPutBack,
+      action: actionOf(entry, tools.get(entry.undoOf ?? "")),
+      takenBack: takenBack.get(entry.callId),
       isUnreviewed,
-      undone: tools.get(entry.undoOf ?? ""),
     });
   }
   addMarks("");
@@ -151,12 +159,45 @@ function keyOfCall({ callId, unrecorded }: PastCall): string {
   return unrecorded === true ? `unrecorded:${callId}` : callId;
 }
 
-/** Returns the calls that a later call has undone, unless that undo was undone itself. */
-export function undoneCalls(entries: readonly PastCall[]): ReadonlySet<string> {
-  const undone = new Set<string>();
-  for (const { callId, undoOf } of entries)
-    if (undoOf !== undefined && !undone.has(callId)) undone.add(undoOf);
-  return undone;
+/** The tool of a put back of some hunks in the history. */
+const HUNKS_TOOL = "undo_hunks";
+
+/** Returns the calls that a later one has taken back, unless that one was taken back itself. */
+export function callsTakenBack(entries: readonly PastCall[]): ReadonlyMap<string, TakenBack> {
+  const taken = new Map<string, TakenBack>();
+  for (const by of entries) {
+    if (taken.get(by.callId)?.isPart === false) continue;
+    const isPart = by.tool === HUNKS_TOOL;
+    for (const callId of [by.undoOf, ...(by.undoes ?? [])]) {
+      if (callId === undefined) continue;
+      const known = taken.get(callId);
+      if (known === undefined || (known.isPart && !isPart)) taken.set(callId, { by, isPart });
+    }
+  }
+  return taken;
+}
+
+/**
+ * Returns what a call did in the words of the page, which has no undo.
+ *
+ * @param of the tool of the call that it put back, if known
+ */
+export function actionOf({ tool }: Pick<PastCall, "tool">, of?: string): string {
+  if (tool === "undo") return of === undefined ? "put back" : `put back ${actionOf({ tool: of })}`;
+  if (tool === HUNKS_TOOL)
+    return of === undefined ? "put back hunks" : `put back hunks of ${actionOf({ tool: of })}`;
+  return tool;
+}
+
+/** Returns true for a call that a person made to take back others. */
+export function isWayBack({ tool }: Pick<PastCall, "tool">): boolean {
+  return tool === "undo" || tool === HUNKS_TOOL || tool === "rewind";
+}
+
+/** Returns how a call was taken back, in a few words. */
+export function takenBackInWords({ by, isPart }: TakenBack): string {
+  if (by.tool === "rewind") return "taken back by a rewind";
+  return isPart ? "put back in part" : "put back";
 }
 
 /** Returns the names of the agents with calls, sorted; empty for callers without a name. */
@@ -173,7 +214,7 @@ export function subjectOf({ paths }: Pick<PastCall, "paths">): string {
 
 /** Returns the place before a call, for a rewind. */
 export function placeBefore(entry: PastCall): RewindPlace {
-  return { to: entry.callId, label: `before ${entry.tool} of ${clockTime(entry.time)}` };
+  return { to: entry.callId, label: `before ${actionOf(entry)} of ${clockTime(entry.time)}` };
 }
 
 /** Returns the place of a mark, for a rewind. */

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { SafeText } from "../../diff/text.tsx";
 import { isRefusal } from "../../../refusals.ts";
 import type { ReviewCall } from "../../../protocol.ts";
+import { actionOf } from "../timeline/view.ts";
 import type { ScreenProps } from "../props.ts";
 
 /** The number of calls that are drawn. */
@@ -49,7 +50,7 @@ function Call({ call, isWaiting, effects }: CallProps): JSX.Element {
     <p class={ok === false ? "call failed" : "call"}>
       <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
       <span class="call-tool">
-        <SafeText text={tool} />
+        <SafeText text={actionOf(call)} />
       </span>
       <span class="call-path">
         {agent !== undefined && <SafeText text={`${agent} `} />}
