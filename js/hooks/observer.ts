@@ -34,6 +34,8 @@ export interface CallEnd extends CallBegin {
   readonly ok: boolean;
   /** The error code of a failure. */
   readonly code?: string;
+  /** The message of its error, as the caller gets it. */
+  readonly message?: string;
   readonly duration_ms: number;
   /** The absolute paths that its arguments named, as far as they were allowed. */
   readonly paths: readonly string[];

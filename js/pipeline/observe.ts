@@ -96,12 +96,14 @@ function callEndOf(
   const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
   const approval = result?.meta.approval ?? trace.refusal;
   const errorPath = result?.error?.path;
+  const message = result?.error?.message;
   return {
     ...begun,
     ...(callId === "" ? {} : { call_id: callId }),
     tool,
     ok: result?.ok ?? false,
     ...(code === undefined ? {} : { code }),
+    ...(message === undefined ? {} : { message }),
     duration_ms: duration,
     paths: kept?.paths ?? trace.locations.map(({ path }) => path),
     ...(errorPath === undefined ? {} : { error_path: errorPath }),

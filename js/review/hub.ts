@@ -366,6 +366,9 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 const NO_PATHS: readonly string[] = Object.freeze([]);
 
+/** The number of characters of an error that are shown in the list of calls. */
+const MAX_MESSAGE_CHARS = 300;
+
 /** Creates the observer that reports the beginning and the end of each call. */
 function callObserver(tell: (event: UnnumberedEvent) => void, count: (call: CallEnd) => void): Observer {
   // Each call of an agent pays for this, so the objects are built without copies.
@@ -381,6 +384,7 @@ function callObserver(tell: (event: UnnumberedEvent) => void, count: (call: Call
       shown.ok = call.ok;
       shown.ms = call.duration_ms;
       if (call.code !== undefined) shown.code = call.code;
+      if (call.message !== undefined) shown.message = call.message.slice(0, MAX_MESSAGE_CHARS);
       if (call.error_path !== undefined) shown.errorPath = call.error_path;
       const by = call.approval?.by ?? call.by;
       if (by !== undefined) shown.by = by;

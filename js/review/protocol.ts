@@ -205,6 +205,8 @@ export interface ReviewCall {
   readonly ok?: boolean;
   /** The error code of a failure. */
   readonly code?: string;
+  /** The message of its error, cut after 300 characters. */
+  readonly message?: string;
   /** True for a call that has ended and of a tool that changes files. */
   readonly changes?: true;
   /** Its duration in milliseconds; absent while it runs. */

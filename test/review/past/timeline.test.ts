@@ -317,6 +317,14 @@ describe("the page", () => {
     expect(history()).toBeGreaterThan(undone);
   });
 
+  it("is told why a call has failed", async () => {
+    const { ws, hub } = await openUnasked();
+    const failed = await ws.call("read_file", { path: "missing.txt" });
+    const { calls } = hub.snapshot({ role: "watch", by: "ana" }).state;
+    expect(failed.ok).toBe(false);
+    expect(calls.map(({ message }) => message)).toEqual([failed.ok ? "" : failed.error.message]);
+  });
+
   it("asks about the workspace that it names", async () => {
     const { page, hub } = await openPlace();
     const other = await openWorkspace({ backend: new MemoryBackend({ "/o/a": "" }), root: "/o" });

@@ -73,6 +73,8 @@ export interface PageState {
   readonly allowed: AllowedPlace | undefined;
   /** The view of the timeline. It stays while another screen is open. */
   readonly timeline: TimelineView;
+  /** The file that the screen "Search" opens with. */
+  readonly file: string | undefined;
   /** True after the key `g`, which another key follows that names a screen. */
   readonly isGoing: boolean;
   /** The id of the chosen question, which waits or is settled. */
@@ -150,6 +152,8 @@ export type PageAction =
   | { readonly type: "why"; readonly asked: AskedCall }
   /** Shows an approval or a grant in the policy. */
   | { readonly type: "allowed"; readonly allowed: AllowedPlace }
+  /** Shows a file with the agents that wrote its lines. */
+  | { readonly type: "file"; readonly path: string }
   | { readonly type: "workspace"; readonly workspace: string }
   | { readonly type: "timeline"; readonly change: Partial<TimelineView> };
 
@@ -167,6 +171,7 @@ export const FIRST_STATE: PageState = {
   screen: "review",
   asked: undefined,
   allowed: undefined,
+  file: undefined,
   timeline: FIRST_TIMELINE,
   isGoing: false,
   chosen: undefined,
@@ -257,11 +262,20 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "going":
       return { ...state, isGoing: action.isGoing };
     case "screen":
-      return { ...state, screen: action.screen, isGoing: false, notice: undefined, allowed: undefined };
+      return {
+        ...state,
+        screen: action.screen,
+        isGoing: false,
+        notice: undefined,
+        allowed: undefined,
+        file: undefined,
+      };
     case "why":
       return { ...state, screen: "policy", isGoing: false, asked: action.asked, notice: undefined };
     case "allowed":
       return { ...state, screen: "policy", isGoing: false, notice: undefined, allowed: action.allowed };
+    case "file":
+      return { ...state, screen: "search", isGoing: false, notice: undefined, file: action.path };
     case "workspace":
       return { ...state, workspace: action.workspace, timeline: FIRST_TIMELINE, notice: undefined };
     case "timeline":

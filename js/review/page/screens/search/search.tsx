@@ -16,7 +16,9 @@ interface Search {
 /** Draws the screen. */
 export function SearchScreen({ state, effects }: ScreenProps): JSX.Element {
   const [search, setSearch] = useState<Search>();
-  const [place, setPlace] = useState<FoundPlace>();
+  const [place, setPlace] = useState<FoundPlace | undefined>(
+    state.file === undefined ? undefined : { path: state.file },
+  );
   /** The button that has opened the file. It gets the focus back when the file is closed. */
   const opener = useRef<HTMLElement>(undefined);
   useLayoutEffect(() => {

@@ -167,6 +167,11 @@ function CallAnswers({ row, pages, state, effects, show }: CallAnswersProps): JS
       {why !== undefined && <span class="hint">{why}</span>}
       <span class="spacer" />
       {paths.length === 1 && (
+        <button type="button" onClick={() => effects.dispatch({ type: "file", path: only })}>
+          Who wrote these lines
+        </button>
+      )}
+      {paths.length === 1 && (
         <button type="button" aria-keyshortcuts="v" onClick={() => showVersions(only)}>
           Versions <kbd>v</kbd>
         </button>

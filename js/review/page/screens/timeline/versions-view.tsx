@@ -113,6 +113,10 @@ export function VersionsView({ file, past, state, effects, show }: VersionsViewP
         <button type="button" onClick={close}>
           Close <kbd>Esc</kbd>
         </button>
+        <span class="spacer" />
+        <button type="button" onClick={() => effects.dispatch({ type: "file", path })}>
+          Who wrote these lines
+        </button>
       </footer>
     </article>
   );

@@ -1,5 +1,6 @@
 /** The last calls. */
 import type { JSX } from "preact";
+import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { isRefusal } from "../../../refusals.ts";
 import type { ReviewCall } from "../../../protocol.ts";
@@ -43,7 +44,7 @@ interface CallProps extends Pick<ScreenProps, "effects"> {
 }
 
 function Call({ call, isWaiting, effects }: CallProps): JSX.Element {
-  const { tool, at, ok, code, ms, paths, agent, errorPath, by } = call;
+  const { tool, at, ok, code, message, ms, paths, agent, errorPath, by } = call;
   const path = paths[0] ?? errorPath;
   const asked = isRefusal(code) ? (errorPath ?? path) : undefined;
   return (
@@ -52,40 +53,50 @@ function Call({ call, isWaiting, effects }: CallProps): JSX.Element {
       <span class="call-tool">
         <SafeText text={actionOf(call)} />
       </span>
-      <span class="call-path">
-        {agent !== undefined && <SafeText text={`${agent} `} />}
-        {path !== undefined && <SafeText text={path.slice(path.lastIndexOf("/") + 1)} />}
-      </span>
-      <span class="call-end">
-        {ok === undefined
-          ? isWaiting
-            ? "waits for an answer"
-            : "running"
-          : ok
-            ? durationOf(ms ?? 0)
-            : (code ?? "failed")}
-        {asked !== undefined && (
-          <button
-            type="button"
-            class="why-link"
-            aria-label={`Why was ${tool} refused?`}
-            onClick={() =>
-              effects.dispatch({
-                type: "why",
-                asked: {
-                  tool,
-                  path: asked,
-                  ...(agent === undefined ? {} : { agent }),
-                  ...(code === undefined ? {} : { code }),
-                  ...(by === undefined ? {} : { by }),
-                },
-              })
-            }
-          >
-            why?
-          </button>
+      <span class="call-path" title={path && visibleText(path)}>
+        {agent !== undefined && (
+          <span class="call-agent">
+            <SafeText text={agent} />
+          </span>
+        )}
+        {path !== undefined && (
+          <span class="call-name">
+            <SafeText text={path.slice(path.lastIndexOf("/") + 1)} />
+          </span>
         )}
       </span>
+      {ok !== false && (
+        <span class="call-end">
+          {ok === true ? durationOf(ms ?? 0) : isWaiting ? "waits for an answer" : "running"}
+        </span>
+      )}
+      {ok === false && (
+        <span class="call-error" title={message && visibleText(message)}>
+          <span class="call-code">{code ?? "failed"}</span>
+          {asked !== undefined && (
+            <button
+              type="button"
+              class="why-link"
+              aria-label={`Why was ${tool} refused?`}
+              onClick={() =>
+                effects.dispatch({
+                  type: "why",
+                  asked: {
+                    tool,
+                    path: asked,
+                    ...(agent === undefined ? {} : { agent }),
+                    ...(code === undefined ? {} : { code }),
+                    ...(by === undefined ? {} : { by }),
+                  },
+                })
+              }
+            >
+              why?
+            </button>
+          )}
+          {message !== undefined && <SafeText text={message} />}
+        </span>
+      )}
     </p>
   );
 }
