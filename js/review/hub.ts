@@ -151,6 +151,8 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
   const log = makeReviewLog();
   const counter = makeActivityCounter();
   const people = makePeople();
+  /** The refusal that is being given to the queue. */
+  let refusal: { readonly id: string; readonly reason: string } | undefined;
   const { tell } = log;
 
   const tellStale = ({ id, conflict }: { readonly id: string; readonly conflict?: string }): void =>
@@ -186,6 +188,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
         outcome: outcomeOf(event.outcome),
         by: event.by ?? UNNAMED,
         ...(event.outcome.startsWith("proceed_always") ? { isWider: true } : {}),
+        ...(refusal?.id === id && refusal.reason !== "" ? { reason: refusal.reason } : {}),
       });
   });
 
@@ -269,6 +272,8 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
           ? changeReply({ ...one, pending }, answer, by)
           : grantReply(pending, answer, by);
       if (reply === undefined) return { effect: "wrong" };
+      // The queue tells its watchers at once, without the reason.
+      refusal = answer.outcome === "refuse" ? { id, reason: answer.reason ?? "" } : undefined;
       return { effect: queue.answer(id, reply) ? "taken" : "wrong" };
     },
     close(): void {

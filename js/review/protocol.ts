@@ -190,6 +190,8 @@ export interface SettledQuestion {
   readonly at: number;
   /** True when the answer also allowed later calls. */
   readonly isWider?: true;
+  /** The reason of a refusal, which its caller was told. */
+  readonly reason?: string;
 }
 
 /** A call that runs or has ended. */
@@ -228,6 +230,8 @@ export type ReviewEvent = { readonly seq: number } & (
       readonly at: number;
       /** True when the answer also allows later calls. */
       readonly isWider?: true;
+      /** The reason of a refusal, which its caller was told. */
+      readonly reason?: string;
     }
   | { readonly type: "withdrawn"; readonly id: string; readonly at: number }
   | { readonly type: "stale"; readonly id: string; readonly conflict?: string }

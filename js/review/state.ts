@@ -42,6 +42,7 @@ export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState 
         by: event.by,
         at: event.at,
         ...(event.isWider === undefined ? {} : { isWider: event.isWider }),
+        ...(event.reason === undefined ? {} : { reason: event.reason }),
       }));
     case "withdrawn":
       return settle({ ...state, seq }, event.id, (question) => ({

@@ -189,7 +189,7 @@ export function eventsOfSnapshot({
 }): readonly UnnumberedEvent[] {
   return [
     { type: "subject", subject, workspaces },
-    ...settled.flatMap(({ question, outcome, by = "", at, isWider }): UnnumberedEvent[] => [
+    ...settled.flatMap(({ question, outcome, by = "", at, isWider, reason }): UnnumberedEvent[] => [
       { type: "asked", question },
       outcome === "withdrawn"
         ? { type: "withdrawn", id: question.id, at }
@@ -197,6 +197,7 @@ export function eventsOfSnapshot({
             type: "answered",
             ...{ id: question.id, outcome, by, at },
             ...(isWider === undefined ? {} : { isWider }),
+            ...(reason === undefined ? {} : { reason }),
           },
     ]),
     ...waiting.map((question): UnnumberedEvent => ({ type: "asked", question })),

@@ -53,7 +53,7 @@ describeChromium("the timeline", () => {
     await page.getByRole("status").getByText("Put back: 1 path.").waitFor();
     expect(await backend.readText("/w/b.txt")).toBe("one\n");
     await page.getByRole("button", { name: "Put this back" }).click();
-    await options(page).nth(1).getByText("put back").waitFor();
+    await options(page).nth(1).getByText("put back", { exact: true }).waitFor();
     expect(await backend.readText("/w/b.txt")).toBe("two\n");
 
     // The rewind, previewed, and its undo.

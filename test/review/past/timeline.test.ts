@@ -8,8 +8,13 @@ import type {
   UndoAnswer,
   UnreviewedCalls,
 } from "../../../js/review/past/history-protocol.ts";
-import { callsTakenBack } from "../../../js/review/page/screens/timeline/view.ts";
-import { type Client, logIn, openPlace, type Place } from "../place.ts";
+import {
+  callsTakenBack,
+  FIRST_TIMELINE,
+  timelineRows,
+  withRefusals,
+} from "../../../js/review/page/screens/timeline/view.ts";
+import { type Client, firstQuestion, logIn, openPlace, type Place } from "../place.ts";
 
 /** Opens a place whose changes are made without a question. */
 const openUnasked = (files?: Readonly<Record<string, string>>): Promise<Place> =>
@@ -256,6 +261,26 @@ describe("a rewind from the page", () => {
     await client.post(`history/${entries[0]?.callId}/undo`, {});
     const { entries: later } = await read<PastCalls>(client, "history");
     expect([...callsTakenBack(later).keys()]).toEqual([entries[0]?.callId]);
+  });
+});
+
+describe("a refusal", () => {
+  it("is a row of the timeline with its reason, though the history has no such call", async () => {
+    const { ws, hub, page } = await openPlace({ "a.txt": "one\n" });
+    const agent = await ws.agent("main");
+    const made = agent.call("write_file", { path: "a.txt", content: "two\n" });
+    const id = await firstQuestion(hub);
+    const client = await logIn(page, "answer", "ana");
+    const { digest } = await read<{ digest: string }>(client, `approvals/${id}/changes/0`);
+    await client.post(`approvals/${id}`, { outcome: "refuse", digest, reason: "keep it" });
+    expect((await made).ok).toBe(false);
+    const { settled } = hub.snapshot({ role: "watch", by: "ben" }).state;
+    expect(settled.map(({ by, reason }) => [by, reason])).toEqual([["ana", "keep it"]]);
+    const rows = timelineRows(await read<PastCalls>(client, "history"), FIRST_TIMELINE);
+    expect(rows).toEqual([]);
+    expect(withRefusals(rows, settled, FIRST_TIMELINE).map(({ key }) => key)).toEqual([`refusal:${id}`]);
+    expect(withRefusals(rows, settled, { ...FIRST_TIMELINE, agent: "other" })).toEqual([]);
+    expect(withRefusals(rows, settled, { ...FIRST_TIMELINE, path: "b.txt" })).toEqual([]);
   });
 });
 

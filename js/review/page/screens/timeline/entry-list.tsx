@@ -2,13 +2,21 @@
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import type { LineTotals, PastCall, PastMark } from "../../../past/history-protocol.ts";
+import type { SettledQuestion } from "../../../protocol.ts";
 import { LineCounts } from "../../diff/file-head.tsx";
 import { useListView } from "../../diff/list-view.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { visibleRows } from "../../diff/virtual-list.ts";
 import type { PageEffects } from "../props.ts";
 import { useLineCounts } from "./data.ts";
-import { clockTime, isWayBack, type TakenBack, takenBackInWords, type TimelineRow } from "./view.ts";
+import {
+  clockTime,
+  isWayBack,
+  pathsOfQuestion,
+  type TakenBack,
+  takenBackInWords,
+  type TimelineRow,
+} from "./view.ts";
 
 /** The height of a row of the list in CSS pixels. `review.css` has it too. */
 const ENTRY_HEIGHT = 48;
@@ -80,7 +88,9 @@ export function EntryList({ rows, chosen, effects, onChoose }: EntryListProps): 
               aria-posinset={start + index + 1}
               onClick={() => onChoose(row.key)}
             >
-              {"mark" in row ? (
+              {"refusal" in row ? (
+                <RefusalRow refusal={row.refusal} />
+              ) : "mark" in row ? (
                 <MarkRow mark={row.mark} />
               ) : (
                 <CallRow
@@ -135,6 +145,36 @@ function MarkRow({ mark: { name, time, agent } }: { readonly mark: PastMark }): 
       <span class="tl-line quiet">
         <time dateTime={time}>{clockTime(time)}</time>
         {agent !== undefined && <SafeText text={agent} />}
+      </span>
+    </>
+  );
+}
+
+function RefusalRow({ refusal: { question, by, at } }: { readonly refusal: SettledQuestion }): JSX.Element {
+  const [first = "", ...more] = pathsOfQuestion(question);
+  return (
+    <>
+      <span class="tl-line">
+        <span class="tool">
+          <SafeText text={question.tool} />
+        </span>
+        <span class="tl-name">
+          <SafeText text={first.slice(first.lastIndexOf("/") + 1)} />
+          {more.length > 0 && <span class="quiet"> and {more.length} more</span>}
+        </span>
+      </span>
+      <span class="tl-line quiet">
+        <time dateTime={new Date(at).toISOString()}>{clockTime(new Date(at).toISOString())}</time>
+        {question.agent !== undefined && (
+          <span class="tl-agent">
+            <SafeText text={question.agent} />
+          </span>
+        )}
+        <span class="spacer" />
+        <span class="tag">
+          refused{by !== undefined && " by "}
+          <SafeText text={by ?? ""} />
+        </span>
       </span>
     </>
   );

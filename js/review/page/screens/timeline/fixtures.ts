@@ -31,7 +31,7 @@ const ENTRIES: readonly PastCall[] = [
     agent: "reviewer",
     unrecorded: true,
   },
-  { callId: "call-4", tool: "undo", time: at("11:57:12"), paths: ["README.md"], undoOf: "call-3" },
+  { callId: "call-4", tool: "undo", time: at("11:57:12"), paths: ["README.md"], undoOf: "call-3", by: "ana" },
   { callId: "call-3", tool: "write_file", time: at("11:55:00"), paths: ["README.md"], agent: "main" },
 ];
 
@@ -168,6 +168,7 @@ export function timelineStates(ready: PageState): Readonly<Record<string, PageSt
     "timeline-empty": { ...attached, timeline: FIRST_TIMELINE },
     timeline: { ...attached, timeline: FIRST_TIMELINE },
     "timeline-entry": showing({ chosen: "call-8" }),
+    "timeline-refused": showing({ chosen: "refusal:s2" }),
     "timeline-unrecorded": showing({ chosen: "unrecorded:call-5" }),
     "timeline-mark": showing({ chosen: "mark:before tests" }),
     "timeline-unknown": showing({ chosen: "call-3" }),
@@ -217,6 +218,13 @@ function allowed({ review }: PageState): PageState["review"] {
       outcome: "allow",
       by: "ana",
       at: question.askedAt,
+    },
+    {
+      question: { ...question, id: "s2", callId: "call-6" },
+      outcome: "refuse",
+      by: "ana",
+      reason: "keep the early return",
+      at: Date.parse(at("12:03:00")),
     },
   ] as const;
   return { ...review, settled };

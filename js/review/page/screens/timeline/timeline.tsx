@@ -14,6 +14,7 @@ import { MarkDialog } from "./mark-dialog.tsx";
 import { PutBackDialog } from "./put-back-dialog.tsx";
 import { keepCalls } from "./put-back.ts";
 import { PutBackView } from "./put-back-view.tsx";
+import { RefusalDetail } from "./refusal-detail.tsx";
 import { RewindView } from "./rewind-view.tsx";
 import { type TimelineKeys, useTimelineKeys } from "./timeline-keys.ts";
 import { VersionsView } from "./versions-view.tsx";
@@ -25,6 +26,7 @@ import {
   type TimelineRow,
   timelineRows,
   type TimelineView,
+  withRefusals,
   unreviewedCalls,
   whyNotKept,
   whyNotManaged,
@@ -37,8 +39,9 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
   const past = useLoaded<PastCalls>(effects, workspaces.length === 0 ? undefined : "history", version);
   const show = (change: Partial<TimelineView>): void => effects.dispatch({ type: "timeline", change });
   const rows = useMemo(
-    () => (past.data === undefined ? [] : timelineRows(past.data, view)),
-    [past.data, view.agent, view.path, view.isUnreviewed],
+    () =>
+      past.data === undefined ? [] : withRefusals(timelineRows(past.data, view), state.review.settled, view),
+    [past.data, state.review.settled, view.agent, view.path, view.isUnreviewed],
   );
   // The newest call that was there when the screen was opened stays chosen when others come.
   const chosen = rows.find(({ key }) => key === view.chosen) ?? rows[0];
@@ -165,6 +168,7 @@ function Detail({ chosen, past, state, effects, show }: DetailProps): JSX.Elemen
   if (rewind !== undefined) return <RewindView key={rewind.to} place={rewind} {...shared} />;
   if (past === undefined || chosen === undefined) return null;
   if (file !== undefined) return <VersionsView key={file.path} file={file} past={past} {...shared} />;
+  if ("refusal" in chosen) return <RefusalDetail refusal={chosen.refusal} />;
   if ("mark" in chosen) return <MarkDetail mark={chosen.mark} past={past} {...shared} />;
   if (putBack !== undefined && putBack.callId === chosen.entry.callId)
     return <PutBackView entry={chosen.entry} chosen={putBack} {...shared} />;

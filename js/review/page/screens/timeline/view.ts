@@ -1,6 +1,6 @@
 /** The view of the timeline and the rows of its list, computed from the data without a browser. */
 import type { PastCall, PastCalls, PastMark } from "../../../past/history-protocol.ts";
-import type { ChosenHunks } from "../../../protocol.ts";
+import type { ChosenHunks, ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
 import type { LeftOutParts } from "../../state/choice.ts";
 
 /** A place of the history to which a rewind is previewed. */
@@ -119,7 +119,10 @@ export interface TakenBack {
 }
 
 /** One row of the list. */
-export type TimelineRow = CallRow | { readonly key: string; readonly mark: PastMark };
+export type TimelineRow =
+  | CallRow
+  | { readonly key: string; readonly mark: PastMark }
+  | { readonly key: string; readonly refusal: SettledQuestion };
 
 /** Returns the rows of the list, the newest first. Marks are listed whatever the filter is. */
 export function timelineRows(
@@ -152,6 +155,34 @@ export function timelineRows(
   }
   addMarks("");
   return rows;
+}
+
+/** Returns the rows with the calls that people have refused, which the history does not have. */
+export function withRefusals(
+  rows: readonly TimelineRow[],
+  settled: readonly SettledQuestion[],
+  { agent, path, isUnreviewed }: Pick<TimelineView, "agent" | "path" | "isUnreviewed">,
+): readonly TimelineRow[] {
+  const wanted = path.trim().toLowerCase();
+  const refusals = settled.filter(
+    ({ outcome, question }) =>
+      outcome === "refuse" &&
+      (agent === undefined || (question.agent ?? "") === agent) &&
+      pathsOfQuestion(question).some((one) => one.toLowerCase().includes(wanted)),
+  );
+  if (isUnreviewed || refusals.length === 0) return rows;
+  const refused = refusals.map((refusal) => ({ key: `refusal:${refusal.question.id}`, refusal }));
+  return [...rows, ...refused].sort((a, b) => timeOfRow(b) - timeOfRow(a));
+}
+
+function timeOfRow(row: TimelineRow): number {
+  if ("refusal" in row) return row.refusal.at;
+  return Date.parse("mark" in row ? row.mark.time : row.entry.time);
+}
+
+/** Returns the absolute paths that a question is about. */
+export function pathsOfQuestion(question: ReviewQuestion): readonly string[] {
+  return question.kind === "directory" ? [question.dir] : question.changes.map((change) => change.path);
 }
 
 /** Returns the key of the row of a call. A command may have the id of the call that it belongs to. */
@@ -225,6 +256,7 @@ export function placeOfMark({ name }: PastMark): RewindPlace {
 /** Returns the place of a row, for a rewind; undefined for a call that cannot be taken back. */
 export function placeOf(row: TimelineRow | undefined): RewindPlace | undefined {
   if (row === undefined) return undefined;
+  if ("refusal" in row) return undefined;
   if ("mark" in row) return placeOfMark(row.mark);
   return row.entry.unrecorded === true ? undefined : placeBefore(row.entry);
 }
