@@ -158,7 +158,9 @@ function CallAnswers({ row, pages, state, effects, show }: CallAnswersProps): JS
     if (isPart) show({ putBack: { callId: entry.callId, parts: chosenOf(pages, leftOut), label }, hunk: 0 });
     else show({ dialog: "put-back" });
   };
-  useTimelineKeys({ u: () => dialog === undefined && state.dialog === undefined && !isOff && putBack() });
+  useTimelineKeys(effects, {
+    u: () => dialog === undefined && state.dialog === undefined && !isOff && putBack(),
+  });
   return (
     <footer class="answers">
       <button type="button" class="refuse" disabled={isOff} aria-keyshortcuts="u" onClick={putBack}>

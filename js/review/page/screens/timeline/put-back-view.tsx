@@ -44,7 +44,7 @@ export function PutBackView({ entry, chosen, state, effects, show }: PutBackView
   const digest = preview?.digest;
   const rows = useRows(effects, digest && `previews/rows?digest=${digest}`);
   const close = (): void => show({ putBack: undefined, hunk: 0 });
-  useTimelineKeys({ Escape: close });
+  useTimelineKeys(effects, { Escape: close });
   const lookAgain = (): void => {
     setPreview(undefined);
     setFailure(undefined);
@@ -79,7 +79,9 @@ export function PutBackView({ entry, chosen, state, effects, show }: PutBackView
           </div>
         </>
       )}
-      {digest !== undefined && <PastDiff rows={rows} hunk={state.timeline.hunk} show={show} />}
+      {digest !== undefined && (
+        <PastDiff rows={rows} hunk={state.timeline.hunk} effects={effects} show={show} />
+      )}
       {digest === undefined && failure === undefined && <p class="empty">Looking what would change…</p>}
       <footer class="answers">
         <button type="button" onClick={close}>
