@@ -80,7 +80,7 @@ export function grantOfChoice({ access, until }: GrantChoice, by: string): Grant
   return expires.getTime() > Date.now() ? { ...granted, expires } : undefined;
 }
 
-/** Returns every path that a question concerns: of its changes, where they come from, and what links lead to. */
+/** Returns every path that a question concerns, also those from which entries are moved, and the targets of links. */
 function filesOf({ changes, paths }: PlainDetails): readonly string[] {
   const files = new Set<string>();
   for (const { path, from } of changes) {

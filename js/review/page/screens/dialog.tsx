@@ -44,8 +44,8 @@ export function Dialog({ title, children, onClose }: DialogProps): JSX.Element {
 interface ConfirmButtonsProps {
   readonly children: ComponentChildren;
   onCancel(): void;
-  /** Called once: afterwards the button is disabled. */
-  onConfirm(): void;
+  /** Called at a click. The button is disabled from then on; if a promise is returned, until that has resolved. */
+  onConfirm(): void | Promise<void>;
 }
 
 /** Draws the two buttons of a dialog that asks before something is done. The text of the second is `children`. */
@@ -63,7 +63,7 @@ export function ConfirmButtons({ children, onCancel, onConfirm }: ConfirmButtons
         disabled={isSending}
         onClick={() => {
           setSending(true);
-          onConfirm();
+          void onConfirm()?.then(() => setSending(false));
         }}
       >
         {children}

@@ -1,7 +1,7 @@
 /** A dialog that says what a button will do, and does it once a person agrees. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { useModal } from "../dialog.tsx";
+import { ConfirmButtons, Dialog } from "../dialog.tsx";
 
 /** The properties of the dialog. */
 export interface ConfirmProps {
@@ -17,42 +17,27 @@ export interface ConfirmProps {
 
 /** Draws the dialog. Escape and *Cancel* change nothing. */
 export function ConfirmDialog({ title, action, children, run, onEnd }: ConfirmProps): JSX.Element {
-  const dialog = useModal(() => onEnd(false));
-  const [isRunning, setRunning] = useState(false);
   const [failure, setFailure] = useState<string>();
-  const submit = async (): Promise<void> => {
-    setRunning(true);
+  const cancel = (): void => onEnd(false);
+  const confirm = async (): Promise<void> => {
     try {
       await run();
       onEnd(true);
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error));
-      setRunning(false);
     }
   };
   return (
-    <dialog ref={dialog} aria-labelledby="confirm-head">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isRunning) void submit();
-        }}
-      >
-        <h2 id="confirm-head" class="dialog-head">
-          {title}
-        </h2>
-        {children}
-        {failure !== undefined && <p class="bar failure">{failure}</p>}
-        <div class="answers">
-          <button type="button" onClick={() => onEnd(false)}>
-            Cancel <kbd>Esc</kbd>
-          </button>
-          <span class="spacer" />
-          <button type="submit" class="allow strong" disabled={isRunning}>
-            {action}
-          </button>
-        </div>
-      </form>
-    </dialog>
+    <Dialog title={title} onClose={cancel}>
+      {children}
+      {failure !== undefined && (
+        <p class="bar failure" role="alert">
+          {failure}
+        </p>
+      )}
+      <ConfirmButtons onCancel={cancel} onConfirm={confirm}>
+        {action}
+      </ConfirmButtons>
+    </Dialog>
   );
 }
