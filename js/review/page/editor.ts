@@ -48,7 +48,7 @@ export function openEditor(host: HTMLElement, { before, text, label, onSubmit }:
         highlightSpecialChars(),
         history(),
         unifiedMergeView({ original: shown(before), mergeControls: false }),
-        EditorView.contentAttributes.of({ "aria-label": label }),
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         EditorView.theme(THEME),
         keymap.of([{ key: "Mod-Enter", run: submit }, ...defaultKeymap, ...historyKeymap]),
       ],

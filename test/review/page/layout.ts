@@ -19,8 +19,13 @@ export function layoutProblems(): readonly string[] {
     if (!isShown(one)) continue;
     const style = getComputedStyle(one);
     const isCut = (overflow: string): boolean => overflow === "hidden" || overflow === "clip";
-    // A name that is too long ends with an ellipsis; it is whole where it is chosen.
-    if (isCut(style.overflowX) && style.textOverflow !== "ellipsis" && one.scrollWidth > one.clientWidth + 1)
+    // A name that is too long ends with an ellipsis; it is whole where it is chosen. A field scrolls.
+    if (
+      !one.matches("input") &&
+      isCut(style.overflowX) &&
+      style.textOverflow !== "ellipsis" &&
+      one.scrollWidth > one.clientWidth + 1
+    )
       problems.add(`cut off: ${nameOf(one)}`);
     if (isCut(style.overflowY) && one.clientHeight > 0 && one.scrollHeight > one.clientHeight + 2)
       problems.add(`cut off below: ${nameOf(one)}`);
