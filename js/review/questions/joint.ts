@@ -23,3 +23,24 @@ export function jointAnswersOf(
   if (questions < 2) return undefined;
   return { questions, allowedBy: [...new Set(allowed.flatMap(({ by }) => (by === undefined ? [] : [by])))] };
 }
+
+/** Returns a function that is true for the questions of a call that is asked about one content several times. */
+export function jointQuestionsOf({
+  waiting,
+  settled,
+}: Pick<ReviewState, "waiting" | "settled">): (question: ReviewQuestion) => boolean {
+  const keyOf = (question: ReviewQuestion): string | undefined =>
+    question.kind === "change" && question.callId !== undefined
+      ? `${question.callId} ${question.digest}`
+      : undefined;
+  const seen = new Set<string>();
+  const joint = new Set<string>();
+  const allowed = settled.filter(({ outcome }) => outcome === "allow").map(({ question }) => question);
+  for (const question of [...allowed, ...waiting]) {
+    const key = keyOf(question);
+    if (key === undefined) continue;
+    if (seen.has(key)) joint.add(key);
+    seen.add(key);
+  }
+  return (question) => joint.has(keyOf(question) ?? "");
+}

@@ -3,6 +3,7 @@ import type { ChangeContent } from "../../protocol.ts";
 import { EMPTY_STATE } from "../../state.ts";
 import type { NotifyState } from "../notifications/notification.ts";
 import { ACTIVITY_ANSWERS, ACTIVITY_STEPS, activityStates } from "../screens/activity/fixtures.ts";
+import { groupStates } from "../screens/group/fixtures.ts";
 import { POLICY_ANSWERS, POLICY_STEPS, policyStates } from "../screens/policy/fixtures.ts";
 import { SEARCH_ANSWERS, SEARCH_STEPS, searchStates } from "../screens/search/fixtures.ts";
 import { TIMELINE_ANSWERS, timelineStates } from "../screens/timeline/fixtures.ts";
@@ -45,6 +46,7 @@ export const STATES: Readonly<Record<string, PageState>> = {
   },
   ...CHANGE_STATES,
   ...ANSWER_STATES,
+  ...groupStates(READY, QUESTION),
   ...policyStates({ ...READY, screen: "policy" }),
   ...searchStates({ ...READY, screen: "search" }),
   ...activityStates({ ...READY, screen: "activity" }),

@@ -73,12 +73,13 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
       {screen !== "review" && (
         // A screen is drawn anew for another workspace, because its data are others.
         <Main key={workspace} class={`screen screen-${screen}`} part="screen">
-          <LaterScreen state={state} effects={effects} />
+          <LaterScreen part={screen} state={state} effects={effects} />
         </Main>
       )}
       {dialog === "refuse" && <RefuseDialog state={state} effects={effects} />}
       {dialog === "edit" && <EditDialog state={state} effects={effects} />}
       {dialog === "wider" && <WiderDialog state={state} effects={effects} />}
+      {dialog === "group" && <LaterScreen part="group" state={state} effects={effects} />}
       {dialog === "put-back" && <PutBackLast state={state} effects={effects} />}
       {dialog === "keys" && <Keys effects={effects} />}
     </div>

@@ -57,10 +57,16 @@ export function whyNotAllowed(state: PageState): string | undefined {
 
 /** Returns why the chosen question cannot be refused now; undefined if it can. */
 export function whyNotRefused(state: PageState): string | undefined {
-  if (state.connection !== "live") return "There is no connection to the server.";
-  if (state.role === "watch") return "This login may only watch.";
-  if (chosenQuestion(state) === undefined) return "Nothing is chosen that waits.";
-  return state.sending === undefined ? undefined : "An answer is being sent.";
+  const why = whyNoAnswer(state);
+  if (why !== undefined) return why;
+  return chosenQuestion(state) === undefined ? "Nothing is chosen that waits." : undefined;
+}
+
+/** Returns why nothing can be answered now; undefined if something can. */
+export function whyNoAnswer({ connection, role, sending }: PageState): string | undefined {
+  if (connection !== "live") return "There is no connection to the server.";
+  if (role === "watch") return "This login may only watch.";
+  return sending === undefined ? undefined : "An answer is being sent.";
 }
 
 /** Returns true when everything of the chosen question is chosen. */

@@ -9,6 +9,7 @@ import type {
   ChangeRows,
   ReviewEvent,
   ReviewOutcome,
+  ReviewQuestion,
   ReviewRole,
   ReviewSnapshot,
   ReviewState,
@@ -25,6 +26,7 @@ import {
   type UnknownAnswer,
   unknownNotice,
 } from "./notice.ts";
+import { type GroupAction, type GroupPlan, planOf, waitingInOrder } from "../screens/group/group.ts";
 import { FIRST_TIMELINE, type TimelineView } from "../screens/timeline/view.ts";
 import { sentenceOf, type WiderDraft, type Widening } from "../../questions/wider-draft.ts";
 
@@ -92,7 +94,9 @@ export interface PageState {
   readonly hunk: number;
   /** The number of the marked line in the marked hunk while lines are chosen; undefined while hunks are. */
   readonly line: number | undefined;
-  readonly dialog: "refuse" | "edit" | "keys" | "wider" | "put-back" | undefined;
+  readonly dialog: "refuse" | "edit" | "keys" | "wider" | "put-back" | "group" | undefined;
+  /** What the dialog "group" answers together, as it was when the dialog opened. */
+  readonly plan: GroupPlan | undefined;
   /** The choices with which the dialog "Wider…" opens; undefined for the narrowest. */
   readonly proposal: Partial<WiderDraft> | undefined;
   /** The reason of a refusal, as typed. */
@@ -128,6 +132,7 @@ export type PageAction =
       readonly dialog: PageState["dialog"];
       readonly proposal?: PageState["proposal"];
     }
+  | GroupAction
   | { readonly type: "reason"; readonly reason: string }
   | { readonly type: "sending"; readonly id: string }
   | {
@@ -183,6 +188,7 @@ export const FIRST_STATE: PageState = {
   hunk: 0,
   line: undefined,
   dialog: undefined,
+  plan: undefined,
   proposal: undefined,
   reason: "",
   refusal: undefined,
@@ -241,6 +247,12 @@ export function reducePage(state: PageState, action: PageAction): PageState {
       return { ...state, hunk: action.hunk, line: action.line };
     case "dialog":
       return openDialog(state, action.dialog, action.proposal);
+    case "group":
+      return { ...state, dialog: "group", plan: planOf(state, action.group, action.outcome) };
+    case "group-sent": {
+      const next = goOn({ ...state, sending: undefined, dialog: undefined }, action.ids, action.now);
+      return { ...next, notice: action.notice };
+    }
     case "reason":
       return { ...state, reason: action.reason };
     case "sending":
@@ -333,7 +345,7 @@ function openDialog(
 
 /** Chooses the question before or after the chosen one. */
 function step(state: PageState, by: 1 | -1, now: number): PageState {
-  const { waiting } = state.review;
+  const waiting = waitingInOrder(state.review.waiting);
   const at = waiting.findIndex(({ id }) => id === state.chosen);
   const next = at < 0 ? waiting[0] : waiting[at + by];
   return next === undefined ? state : choose(state, next.id, now);
@@ -353,22 +365,29 @@ function sent(
   state: PageState,
   { id, outcome, now, wider }: PageAction & { readonly type: "sent" },
 ): PageState {
-  const waiting = state.review.waiting.filter((one) => one.id !== id);
-  const at = state.review.waiting.findIndex((one) => one.id === id);
+  const { waiting, settled } = state.review;
   const question =
-    state.review.waiting[at] ?? state.review.settled.findLast((one) => one.question.id === id)?.question;
-  const next = at < 0 ? waiting[0] : (waiting[at] ?? waiting.at(-1));
+    waiting.find((one) => one.id === id) ?? settled.findLast((one) => one.question.id === id)?.question;
   const refusal = outcome === "refuse" ? { id, reason: state.reason.trim() } : state.refusal;
-  const done = { ...state, sending: undefined, dialog: undefined, reason: "", refusal };
-  const stays = outcome === "look_again" || state.chosen !== id || next === undefined;
-  // When no other question waits, the next one that is asked is chosen.
-  const goesOn = state.chosen === id && next === undefined;
-  const moved = stays ? { ...done, goesOn } : choose(done as PageState, next.id, now);
+  const done = { ...state, sending: undefined, dialog: undefined, goesOn: false, reason: "", refusal };
+  const stays = outcome === "look_again" && waiting.some((one) => one.id !== id);
+  const moved = stays ? done : goOn(done, new Set([id]), now);
   const text = `${OUTCOME_WORDS[outcome]}: ${question?.title ?? id}`;
   if (question === undefined || wider === undefined) return { ...moved, notice: { text, isFailure: false } };
   const { scope, dir } = wider;
   const words = `${text}. ${sentenceOf(question, wider)} The policy lists it and can revoke it.`;
   return { ...moved, notice: { text: words, isFailure: false, allowed: { scope, dir } } };
+}
+
+/** Chooses the next question that waits if the chosen one was answered; where none waits, that which is asked next. */
+function goOn(state: PageState, answered: ReadonlySet<string>, now: number): PageState {
+  const { chosen, review } = state;
+  if (chosen === undefined || !answered.has(chosen)) return state;
+  const waiting = waitingInOrder(review.waiting);
+  const isLeft = ({ id }: ReviewQuestion): boolean => !answered.has(id);
+  const at = waiting.findIndex(({ id }) => id === chosen);
+  const next = waiting.slice(Math.max(at, 0)).find(isLeft) ?? waiting.findLast(isLeft);
+  return next === undefined ? { ...state, goesOn: true } : choose(state, next.id, now);
 }
 
 /**

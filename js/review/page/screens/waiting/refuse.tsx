@@ -7,7 +7,7 @@ import { useModal } from "../dialog.tsx";
 import type { ScreenProps } from "../props.ts";
 
 /** The number of characters of a reason that the model is told. */
-const MAX_REASON_CHARS = 100;
+export const MAX_REASON_CHARS = 100;
 
 /** Draws the dialog. */
 export function RefuseDialog({ state, effects }: ScreenProps): JSX.Element {

@@ -1,14 +1,15 @@
-/** The list of the questions that wait. */
+/** The list of what waits: questions, and groups of them. */
 import type { JSX } from "preact";
-import { LineCounts } from "../../diff/file-head.tsx";
-import { SafeText } from "../../diff/text.tsx";
-import type { ReviewQuestion } from "../../../protocol.ts";
+import { GroupCard } from "../group/group-card.tsx";
+import { keyOfItem, useWaitingItems } from "../group/waiting-items.ts";
 import { LongList } from "../long-list.tsx";
 import type { ScreenProps } from "../props.ts";
+import { QuestionCard } from "./question-card.tsx";
 
 /** Draws the list. */
-export function WaitingList({ state: { review, chosen }, effects }: ScreenProps): JSX.Element {
-  const { waiting } = review;
+export function WaitingList({ state, effects }: ScreenProps): JSX.Element {
+  const { waiting } = state.review;
+  const { items, chosenKey } = useWaitingItems(state);
   return (
     <section class="waiting" part="waiting" aria-labelledby="waiting-head">
       <h2 id="waiting-head">
@@ -18,64 +19,20 @@ export function WaitingList({ state: { review, chosen }, effects }: ScreenProps)
         <p class="none">Nothing waits.</p>
       ) : (
         <LongList
-          items={waiting}
-          keyOf={idOf}
-          chosen={chosen}
-          draw={(question, isChosen) => (
-            <button
-              type="button"
-              class="card"
-              aria-current={isChosen ? "true" : undefined}
-              onClick={() => effects.dispatch({ type: "choose", id: question.id, now: performance.now() })}
-            >
-              <Card question={question} />
-            </button>
-          )}
+          items={items}
+          keyOf={keyOfItem}
+          chosen={chosenKey}
+          draw={(item, isChosen) =>
+            "group" in item ? (
+              <GroupCard item={item} effects={effects} />
+            ) : "joint" in item ? (
+              <QuestionCard {...item} isChosen={isChosen} effects={effects} />
+            ) : (
+              <QuestionCard question={item} joint={undefined} isChosen={isChosen} effects={effects} />
+            )
+          }
         />
       )}
     </section>
   );
-}
-
-function idOf({ id }: ReviewQuestion): string {
-  return id;
-}
-
-function Card({ question }: { readonly question: ReviewQuestion }): JSX.Element {
-  const { name, folder } = placeOf(question);
-  const changes = question.kind === "change" ? question.changes : [];
-  const sum = (of: "added" | "removed"): number => changes.reduce((total, change) => total + change[of], 0);
-  return (
-    <>
-      <span class="card-line">
-        <span class="name">
-          <SafeText text={name} />
-        </span>
-        {question.kind === "change" && <LineCounts added={sum("added")} removed={sum("removed")} />}
-      </span>
-      <span class="card-line quiet">
-        <span class="folder">
-          <SafeText text={folder} />
-        </span>
-        <span class="tool">
-          <SafeText text={question.tool} />
-        </span>
-      </span>
-      {question.kind === "change" && question.risk !== "low" && (
-        <span class={`risk ${question.risk}`}>{question.risk} risk</span>
-      )}
-      {question.stale === true && <span class="risk medium">out of date</span>}
-    </>
-  );
-}
-
-/** Returns the name of what a question is about, and the folder that it is in. */
-function placeOf(question: ReviewQuestion): { readonly name: string; readonly folder: string } {
-  if (question.kind === "directory") return { name: question.dir, folder: `${question.access} access` };
-  const [first] = question.changes;
-  if (question.changes.length > 1)
-    return { name: `${question.changes.length} files`, folder: question.title };
-  const path = first?.path ?? question.title;
-  const at = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\"));
-  return { name: path.slice(at + 1), folder: at <= 0 ? "" : path.slice(0, at) };
 }

@@ -1,14 +1,12 @@
 /** The wider answer that the page proposes after several calls of one kind were allowed once. */
-import { isWithin, parentOf } from "../../../../backends/paths.ts";
+import { isWithin } from "../../../../backends/paths.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
+import { type ChangeQuestion, directoryOf, pathsOf } from "../../state/question-paths.ts";
 import type { PageState } from "../../state/store.ts";
 import type { WiderDraft } from "../../../questions/wider-draft.ts";
 
 /** The number of calls of one kind that one person allows once, one after another, before the page proposes more. */
 export const ALLOWED_BEFORE_PROPOSAL = 5;
-
-/** A question about a change. */
-type ChangeQuestion = ReviewQuestion & { readonly kind: "change" };
 
 /** A proposal. */
 interface WiderProposal {
@@ -55,16 +53,4 @@ function isOfKind({ question, outcome }: SettledQuestion, { tool, agent }: Chang
 
 function wasAllowedOnce(one: SettledQuestion, person: string): boolean {
   return one.outcome === "allow" && one.isWider === undefined && one.by === person;
-}
-
-/** Returns every path of a question, also those from which something is moved or copied. */
-function pathsOf({ changes }: ChangeQuestion): readonly string[] {
-  return changes.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from]));
-}
-
-/** Returns the deepest directory that contains these paths. */
-function directoryOf([first = "/", ...others]: readonly string[]): string {
-  let dir = parentOf(first);
-  while (!others.every((path) => isWithin(parentOf(path), dir))) dir = parentOf(dir);
-  return dir;
 }
