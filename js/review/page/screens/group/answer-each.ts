@@ -9,7 +9,7 @@ import type { ChangeQuestion } from "../../state/question-paths.ts";
 export type EachResult = "sending" | "taken" | { readonly failure: string };
 
 /** What {@link answerEach} needs besides the plan. */
-export interface EachOptions {
+interface EachOptions {
   readonly reason: string;
   /** Returns why a question is not to be answered now; it is asked before each answer. */
   whyNot(question: ChangeQuestion): string | undefined;

@@ -76,7 +76,7 @@ export function useWaitingItems(state: PageState): {
 }
 
 /** Returns who has allowed a question that several people are asked, such as `1 of 2: ana allowed`. */
-export function jointInWords(
+function jointInWords(
   review: Pick<PageState["review"], "waiting" | "settled">,
   question: ReviewQuestion,
 ): string | undefined {
