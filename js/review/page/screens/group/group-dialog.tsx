@@ -1,11 +1,12 @@
 /** The dialog that names every question of a plan before they are answered together. */
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { whyNoAnswer } from "../../state/answers.ts";
 import { FileHead } from "../../diff/file-head.tsx";
 import { SafeText } from "../../diff/text.tsx";
 import type { ChangeQuestion } from "../../state/question-paths.ts";
 import { KEY_GUARD_MS } from "../../state/store.ts";
+import { useModal } from "../dialog.tsx";
 import type { ScreenProps } from "../props.ts";
 import { MAX_REASON_CHARS } from "../waiting/refuse.tsx";
 import { answerEach, type EachResult, noticeOfResults } from "./answer-each.ts";
@@ -18,7 +19,6 @@ export function GroupDialog({ state, effects }: ScreenProps): JSX.Element | null
 }
 
 function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: GroupPlan }): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
   const [openedAt] = useState(() => performance.now());
   const [reason, setReason] = useState("");
@@ -33,17 +33,6 @@ function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: Gro
   const why =
     whyNoAnswer(state) ?? (left.length === 0 ? "None of them can be answered any more." : undefined);
 
-  useLayoutEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-    if (outcome === "allow") cancel.current?.focus();
-  }, []);
-  useEffect(
-    () => () => {
-      latest.current.isOpen = false;
-    },
-    [],
-  );
-
   /** Ends the dialog. What was sent is told, and what was not sent yet is not sent. */
   const finish = (): void => {
     const known = latest.current.results;
@@ -57,6 +46,13 @@ function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: Gro
       effects.dispatch({ type: "dialog", dialog: undefined });
     else finish();
   };
+  const dialog = useModal(close);
+  useLayoutEffect(() => {
+    if (outcome === "allow") cancel.current?.focus();
+    return () => {
+      latest.current.isOpen = false;
+    };
+  }, []);
   const submit = async (): Promise<void> => {
     // A key or a click that was meant for what was there before answers nothing.
     if (why !== undefined || sent !== undefined || performance.now() - openedAt < KEY_GUARD_MS) return;
@@ -84,7 +80,7 @@ function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: Gro
   const isSending = [...results.values()].includes("sending");
   const verb = outcome === "allow" ? "Allow" : "Refuse";
   return (
-    <dialog ref={dialog} class="group-dialog" aria-labelledby="group-head" onClose={close}>
+    <dialog ref={dialog} class="group-dialog" aria-labelledby="group-head">
       <form
         onSubmit={(event) => {
           event.preventDefault();

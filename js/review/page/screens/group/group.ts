@@ -138,6 +138,7 @@ function whyAlone(
   outcome: GroupPlan["outcome"],
 ): string | undefined {
   if (outcome === "refuse") return undefined;
+  if (question.conflict !== undefined) return `it can only be refused: ${question.conflict}`;
   if (question.stale === true) return STALE;
   if (question.incomplete !== undefined) return `it is not shown whole: ${question.incomplete}`;
   return (leftOut.get(question.id)?.size ?? 0) > 0 ? "you have left out a part of it" : undefined;
