@@ -62,8 +62,8 @@ async function versionOf(ws: Workspace, path: string, version: string): Promise<
 }
 
 /** Returns one content of a change: null for no file, undefined when it is not known. */
-function contentOf(change: HistoryChange, side: "before" | "after"): Uint8Array | null | undefined {
-  const contents = contentsOf(change);
+function contentOf(change: PastChange, side: "before" | "after"): Uint8Array | null | undefined {
+  const contents = contentsOf(change as HistoryChange);
   if (contents !== undefined) return contents[side];
   if (change.unknown?.includes(side) === true) return undefined;
   const text = change[side];

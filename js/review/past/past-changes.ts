@@ -1,5 +1,5 @@
 /** The changes of past calls as the page shows them, and the calls that were looked at last. */
-import type { ConfirmedChange } from "../../hooks/changed-files.ts";
+import { type ConfirmedChange, confirmedChange } from "../../hooks/changed-files.ts";
 import type { HistoryChange } from "../../pipeline/past/file-change.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import { binaryLines } from "../questions/binary.ts";
@@ -9,7 +9,11 @@ import type { ChangeRows } from "../protocol.ts";
 import { rowsForPage } from "../secrets/hidden-rows.ts";
 
 /** A past change, or the difference of two versions. */
-export type PastChange = ConfirmedChange & Pick<HistoryChange, "unknown">;
+export type PastChange = ConfirmedChange &
+  Pick<HistoryChange, "unknown"> & {
+    /** True when the policy does not let the path be read, so that its contents are not shown either. */
+    readonly isDenied?: true;
+  };
 
 /** The part of the rows that a request is about: from a hunk of a change on, up to and including the change `last`. */
 export interface RowsRange {
@@ -22,11 +26,36 @@ export interface RowsRange {
 
 /** The number of calls of one workspace whose changes are cached, with their contents. */
 const MAX_KEPT_CALLS = 3;
-const keptCalls = new WeakMap<Workspace, Map<string, Promise<readonly HistoryChange[]>>>();
+const keptCalls = new WeakMap<Workspace, Map<string, Promise<readonly PastChange[]>>>();
 
 /** Returns the changes of a call. Those of the last calls are cached: a page reads their rows in several requests. */
-export function changesOfPastCall(ws: Workspace, callId: string): Promise<readonly HistoryChange[]> {
-  const kept = keptCalls.get(ws) ?? new Map<string, Promise<readonly HistoryChange[]>>();
+export async function changesOfPastCall(ws: Workspace, callId: string): Promise<readonly PastChange[]> {
+  const changes = await keptChanges(ws, callId);
+  return Promise.all(changes.map((change) => withoutDenied(ws, change)));
+}
+
+/** The gates that stop the reading of a path, whoever reads it. */
+const READING_GATES: ReadonlySet<string> = new Set(["root", "deny", "rules", "secret"]);
+
+/**
+ * Returns a change without its contents where the policy does not let its path be read now: the history has what was
+ * written under an earlier one, and the page shows no more than an agent could read.
+ */
+async function withoutDenied(ws: Workspace, change: PastChange): Promise<PastChange> {
+  const { path, display, kind, type, from, mode } = change;
+  for (const one of from === undefined ? [path] : [path, from]) {
+    const gates = await ws.why({ tool: "read_file", path: one });
+    if (!gates.some(({ gate, verdict }) => verdict === "stops" && READING_GATES.has(gate))) continue;
+    const moved = from === undefined ? {} : { from };
+    const summary = { path, display, kind, type, ...moved, ...(mode === undefined ? {} : { mode }) };
+    const unknown = ["before", "after"] as const;
+    return Object.assign(Object.create(confirmedChange(summary)), { unknown, isDenied: true }) as PastChange;
+  }
+  return change;
+}
+
+function keptChanges(ws: Workspace, callId: string): Promise<readonly PastChange[]> {
+  const kept = keptCalls.get(ws) ?? new Map<string, Promise<readonly PastChange[]>>();
   keptCalls.set(ws, kept);
   const known = kept.get(callId) ?? ws.changes(callId);
   kept.delete(callId);
@@ -68,7 +97,7 @@ export function shownPastChange(change: PastChange): ShownChange {
 }
 
 /** Returns the numbers of changed lines; null where a content is not known. */
-export function lineTotalsOf(changes: readonly HistoryChange[]): LineTotals | null {
+export function lineTotalsOf(changes: readonly PastChange[]): LineTotals | null {
   let [added, removed] = [0, 0];
   for (const change of changes) {
     if (change.unknown !== undefined) return null;
@@ -80,7 +109,8 @@ export function lineTotalsOf(changes: readonly HistoryChange[]): LineTotals | nu
 }
 
 /** Returns lines about what has no hunks: contents that are not known, or not text. */
-function detailsOf({ binary, unknown = [] }: PastChange): readonly string[] {
+function detailsOf({ binary, unknown = [], isDenied }: PastChange): readonly string[] {
+  if (isDenied === true) return ["The policy does not let its content be read."];
   const lines = unknown.map((side) => `The content ${side} the change is not known any more.`);
   return [...lines, ...binaryLines(binary)];
 }
