@@ -17,6 +17,8 @@ import { type ResponseError, type ReviewTransport, serverTransport } from "./tra
 export interface ReviewView {
   /** `signed-out`: there is no login, or it has ended. `offline`: the data is that of the last connection. */
   readonly connection: "connecting" | "live" | "offline" | "signed-out";
+  /** True while `connection` is `live`. A connection that is cut is no error: it is false until it is back. */
+  readonly connected: boolean;
   readonly role: ReviewRole;
   /** The name under which this login answers. */
   readonly by: string;
@@ -72,6 +74,7 @@ const UNAUTHORIZED = 401;
 
 const FIRST_VIEW: ReviewView = {
   connection: "connecting",
+  connected: false,
   role: "watch",
   by: "",
   pending: [],
@@ -92,10 +95,27 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
   let state: ReviewState = EMPTY_STATE;
   let connection: AbortController | undefined;
   let stopListening = (): void => {};
+  /** Reads the state again after a while. */
+  let reconnect = (): void => {};
+  let retry: ReturnType<typeof setTimeout> | undefined;
+
+  /** Sends a request. One without any answer says that the connection is cut, before its stream of events does. */
+  const request = async (path: string, body?: object): Promise<unknown> => {
+    try {
+      return await transport.request(path, body);
+    } catch (error) {
+      if (statusOf(error) === undefined && connection !== undefined) {
+        show({ connection: "offline" });
+        reconnect();
+      }
+      throw error;
+    }
+  };
 
   const show = (changed: Partial<ReviewView>): void => {
     const { waiting: pending, settled, calls } = state;
-    view = { ...view, pending, settled, calls, ...changed };
+    const { connection: how = view.connection } = changed;
+    view = { ...view, pending, settled, calls, ...changed, connected: how === "live" };
     for (const listener of listeners) listener();
   };
 
@@ -104,7 +124,13 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
       stopListening();
       if (!signal.aborted) void connect(signal);
     };
-    const later = (): void => void setTimeout(again, RETRY_MS);
+    const later = (): void => {
+      retry ??= setTimeout(() => {
+        retry = undefined;
+        again();
+      }, RETRY_MS);
+    };
+    reconnect = later;
     try {
       const snapshot = (await transport.request("state")) as ReviewSnapshot;
       if (signal.aborted) return;
@@ -128,7 +154,7 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
       });
     } catch (error) {
       if (signal.aborted) return;
-      const isOut = error instanceof Error && (error as Partial<ResponseError>).status === UNAUTHORIZED;
+      const isOut = statusOf(error) === UNAUTHORIZED;
       show({ connection: isOut ? "signed-out" : "offline" });
       if (!isOut) later();
     }
@@ -153,11 +179,13 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
     close() {
       connection?.abort();
       connection = undefined;
+      clearTimeout(retry);
+      retry = undefined;
       stopListening();
     },
     async answer(question, outcome, details = {}) {
       const digest = question.kind === "change" ? { digest: question.digest } : {};
-      await transport.request(`approvals/${encodeURIComponent(question.id)}`, {
+      await request(`approvals/${encodeURIComponent(question.id)}`, {
         outcome,
         ...digest,
         ...details,
@@ -165,8 +193,13 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
     },
     rewind(to, { workspace, ...options } = {}) {
       const query = workspace === undefined ? "" : `?workspace=${encodeURIComponent(workspace)}`;
-      return transport.request(`rewind${query}`, { to, ...options });
+      return request(`rewind${query}`, { to, ...options });
     },
-    load: (path) => transport.request(path),
+    load: (path) => request(path),
   };
+}
+
+/** Returns the HTTP status of an answer that is an error; undefined for an error without an answer. */
+function statusOf(error: unknown): number | undefined {
+  return error instanceof Error ? (error as Partial<ResponseError>).status : undefined;
 }

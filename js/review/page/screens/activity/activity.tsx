@@ -8,6 +8,7 @@ import {
   type ActivityView,
   type ReviewActivity,
 } from "../../../activity/activity-data.ts";
+import { SavedFile } from "./saved-file.tsx";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 import { AuditLog } from "./audit-log.tsx";
@@ -83,12 +84,8 @@ export function ActivityScreen({ state, effects }: ScreenProps): JSX.Element {
         </label>
         <span class="spacer" />
         <span class="exports">
-          <a class="button" href={`/review/activity.csv?${query}`} download>
-            CSV
-          </a>
-          <a class="button" href={`/review/activity.jsonl?${query}`} download>
-            JSON Lines
-          </a>
+          <SavedFile effects={effects} path={`activity.csv?${query}`} label="CSV" />
+          <SavedFile effects={effects} path={`activity.jsonl?${query}`} label="JSON Lines" />
         </span>
       </div>
       {failure !== undefined && <p class="bar failure">{failure}</p>}

@@ -1,6 +1,7 @@
 /** The audit log as a file, whole or of some time, and how to switch it on. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { SavedFile } from "./saved-file.tsx";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 
@@ -32,9 +33,11 @@ export function AuditLog({ state, effects }: ScreenProps): JSX.Element {
           <div class="activity-form">
             <TimeField label="From" value={from} onInput={setFrom} />
             <TimeField label="To" value={to} onInput={setTo} />
-            <a class="button" href={`/review/audit.jsonl${query === "" ? "" : `?${query}`}`} download>
-              Download {isWhole ? "all" : "this part"}
-            </a>
+            <SavedFile
+              effects={effects}
+              path={`audit.jsonl${query === "" ? "" : `?${query}`}`}
+              label={`Download ${isWhole ? "all" : "this part"}`}
+            />
           </div>
           <p class="quiet">
             Each line has the hash of the line before it, and who answered.{" "}
