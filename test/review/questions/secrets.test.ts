@@ -176,7 +176,7 @@ it("hides secrets in the timeline, in versions, in files and in what a search fi
   for (const path of [
     `history/${callId}/rows?`,
     `files/compare?path=a.ini&before=before:${callId}&after=now&`,
-    `rewind/rows?digest=${encodeURIComponent(preview.digest)}&`,
+    `previews/rows?digest=${encodeURIComponent(preview.digest)}&`,
     "files?path=a.ini&",
   ]) {
     const hidden = await (await client.get(path)).text();
