@@ -1,7 +1,7 @@
 /** Paints the lines of a diff for a terminal: one view for questions, results and the history. */
 import { type DiffLine, classifyDiffLines } from "./diff-lines.ts";
 
-/** What a text in a diff is. `addedWord` and `removedWord`: the words by which a replaced line differs. */
+/** The kinds of texts in a diff. `addedWord` and `removedWord`: the words by which a replaced line differs. */
 export type DiffStyle = "file" | "hunk" | "added" | "addedWord" | "removed" | "removedWord" | "note";
 
 /** Returns a text in a style; the style is undefined for text that stands unchanged, or around a diff. */

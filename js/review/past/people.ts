@@ -1,4 +1,4 @@
-/** Who allowed the calls of the history, or took others back, as far as that is known in this run. */
+/** Finds the people who allowed calls of the history, or undid others, as far as this run knows them. */
 import type { CallEnd } from "../../hooks/observer.ts";
 
 /** The number of calls of which the person is known. */

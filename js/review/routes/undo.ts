@@ -104,7 +104,7 @@ async function unfitHunks(
   parts: readonly ConfirmedPart[],
 ): Promise<readonly UnfitHunks[]> {
   if (parts.length === 0) return [];
-  // What was known of a content may not be known any more.
+  // A content that was known before may not be known any more.
   const changes = new Map((await ws.changes(callId)).map((change) => [change.path, change]));
   const unfit: UnfitHunks[] = [];
   let tried = 0;

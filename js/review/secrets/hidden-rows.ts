@@ -4,7 +4,7 @@ import type { ChangeRows, FileLines, PackedHunk } from "../protocol.ts";
 import { encodeUtf8 } from "../../tools/lib/text.ts";
 import { hideSecrets } from "./secret-text.ts";
 
-/** What the address of a request says to have secrets shown: `secrets=shown`. */
+/** The parameter of a request that asks for secrets: `secrets=shown`. */
 const PARAMETER = "secrets";
 
 /** Returns true for a request that asks for secrets. */
@@ -15,7 +15,7 @@ export function asksForSecrets({ searchParams }: URL): boolean {
 /** A hunk without its secrets; null for one that has none. */
 const hiddenHunks = new WeakMap<PackedHunk, { readonly hunk: PackedHunk; readonly hidden: number } | null>();
 
-/** Part of each tag, so that nobody can find a secret by trying values. */
+/** A part of each tag, so that a secret cannot be found by trying values. */
 const TAG_KEY = crypto.randomUUID();
 
 /** Returns rows without their secrets, unless the request asks for them. */

@@ -1,5 +1,5 @@
 /**
- * Finds text that looks like a secret in what the page shows, and hides it until somebody asks for it. It is hidden on
+ * Finds text that looks like a secret in what the page shows, and hides it until a person asks for it. It is hidden on
  * the server, so that the bytes reach no page, no screen that is shared and no screen reader before.
  *
  * This is for eyes that pass by, and no access control: every login may ask. It only knows well-known forms, and a
@@ -15,14 +15,14 @@ export interface HiddenText {
   readonly hidden: number;
 }
 
-/** What stands for a hidden value, by its least length: characters that Unicode assigns to nothing. */
+/** The marks in the place of hidden values, by their least length: characters that Unicode assigns to nothing. */
 const MARK_BY_LENGTH = [
   [40, "\uFDD2"],
   [16, "\uFDD1"],
   [0, "\uFDD0"],
 ] as const;
 
-/** Returns what stands for a hidden value of this length. */
+/** Returns the mark in the place of a hidden value of this length. */
 function markOf(length: number): string {
   return MARK_BY_LENGTH.find(([least]) => length >= least)?.[1] as string;
 }
@@ -55,9 +55,9 @@ const PLACEHOLDER =
   /^(?:[$%<{*•.…]|process\.|os\.|env[.(]|import\.|x{3}|your|change|example|placeholder|todo)|^(?:none|null|nil|undefined|true|false|string|str|text|number|required|optional|hidden|redacted)$/i;
 /** A path of names, such as `settings.PASSWORD`. */
 const NAME_PATH = /^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+$/;
-/** What stands before a name that begins its line, such as `export DB_` or `- `; a hunk has a sign before it. */
+/** The text before a name at the beginning of a line, such as `export DB_` or `- `; a hunk has a sign before it. */
 const LINE_HEAD = /(?:^|\n)[-+ ]?[ \t]*(?:- )?(?:(?:export|set|env|arg)[ \t]+)?["'\w.-]*$/i;
-/** What follows a value without quotes: the end of its line, or a comment. */
+/** The text after a value without quotes: the end of its line, or a comment. */
 const LINE_END = /^[ \t]{0,8}(?:[\r\n]|$)|^[ \t]{1,8}#/;
 /** The number of characters in which a line must begin whose value needs no quotes. */
 const MAX_LINE_HEAD = 80;
@@ -65,7 +65,7 @@ const MAX_LINE_HEAD = 80;
 /** Returns true when a value in quotes, or that of an option, looks like a secret. */
 function isSecretValue(name: string, value: string): boolean {
   if (/\s/u.test(value) ? !/phrase$/iu.test(name) : PLACEHOLDER.test(value)) return false;
-  // What a program puts together from parts may be code, which is never hidden.
+  // A value that is put together from parts may be code, which is never hidden.
   if (/[$#]\{|\$\(|\{\{|`/u.test(value)) return false;
   if (/^(?:\.{0,2}\/|[a-z]+:\/\/)/iu.test(value) || NAME_PATH.test(value)) return false;
   // `password: "Password"` names a field.

@@ -8,7 +8,7 @@ export interface TextPart {
   readonly hidden?: string;
 }
 
-/** How long a hidden value is, by what stands for it (`../../secrets/secret-text.ts`). */
+/** The words for the length of a hidden value, by the mark in its place (`../../secrets/secret-text.ts`). */
 const HIDDEN_LENGTHS: Readonly<Record<string, readonly [dots: string, words: string]>> = {
   "\uFDD0": ["••••", "less than 16 characters"],
   "\uFDD1": ["••••••••", "16 to 39 characters"],

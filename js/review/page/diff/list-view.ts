@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 const FIRST_HEIGHT = 1200;
 
 /** The part of a list that can be seen, in CSS pixels. */
-export interface ListView {
+interface ListView {
   readonly top: number;
   readonly height: number;
 }

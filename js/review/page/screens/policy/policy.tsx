@@ -22,7 +22,7 @@ export function PolicyScreen({ state, effects }: ScreenProps): JSX.Element {
   const onChange = (): void => setVersion((before) => before + 1);
   const { allowed, workspaces, review } = state;
   const [isMissing, setMissing] = useState(false);
-  // What was just allowed may not be stored yet.
+  // An approval that was just given may not be stored yet.
   const loads = version + (isMissing ? review.seq : 0);
   const { data, failure } = useLoaded<ShownPolicy>(effects, hasWorkspace ? "policy" : undefined, loads);
   useEffect(() => setMissing(data !== undefined && !lists(data, allowed)), [data, allowed]);

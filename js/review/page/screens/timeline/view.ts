@@ -29,7 +29,7 @@ export interface ShownFile {
 export interface ChosenPutBack {
   readonly callId: string;
   readonly parts: readonly ChosenHunks[];
-  /** What they are, such as `2 of 3 hunks`. */
+  /** Their number in words, such as `2 of 3 hunks`. */
   readonly label: string;
 }
 
@@ -103,7 +103,7 @@ export const NOTHING_OPEN: Partial<TimelineView> = {
 export interface CallRow {
   readonly key: string;
   readonly entry: PastCall;
-  /** What it did, such as `edit_file` or `put back edit_file`. */
+  /** Its action, such as `edit_file` or `put back edit_file`. */
   readonly action: string;
   /** The later call that took it back. */
   readonly takenBack?: TakenBack | undefined;

@@ -281,7 +281,7 @@ function Answers({
   const isSettled = chosenQuestion(state) === undefined;
   const why = whyNotAllowed(state);
   const counts = choiceCounts(state);
-  // What does not fit the present content can only be refused.
+  // A change that does not fit the present content can only be refused.
   const isRefusedOnly = question.conflict !== undefined;
   if (isSettled) {
     return (
