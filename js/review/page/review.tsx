@@ -11,15 +11,24 @@ import { serverTransport } from "../transport.ts";
 /** The least time in milliseconds between drawings. Events that come sooner are drawn together. */
 const MIN_DRAWING_INTERVAL_MS = 16;
 let lastDrawing = -MIN_DRAWING_INTERVAL_MS;
+/** Draws what has changed since the last drawing; undefined while nothing has. */
+let drawNow: (() => void) | undefined;
 options.debounceRendering = (draw) => {
   const run = (): void => {
+    if (drawNow !== run) return;
+    drawNow = undefined;
     lastDrawing = performance.now();
     draw();
   };
+  drawNow = run;
   const wait = lastDrawing + MIN_DRAWING_INTERVAL_MS - performance.now();
   if (wait > 0) setTimeout(run, wait);
   else queueMicrotask(run);
 };
+// What a person does is about what was typed and chosen until then, so that is drawn first: the functions of a dialog
+// know the state of its last drawing.
+for (const type of ["keydown", "click", "submit"])
+  addEventListener(type, () => drawNow?.(), { capture: true });
 
 const state = cell<PageState>(FIRST_STATE);
 // The ticket leaves the address, so that it is in no history and no bookmark.

@@ -247,6 +247,16 @@ describeChromium("by keyboard alone", () => {
     // The activity: filtered, sorted, saved.
     await press("g", "a");
     await page.getByRole("row", { name: /^other write_file/u }).waitFor();
+    // The refused call is counted, since the start and over the last hour.
+    const refused = page.getByRole("row", { name: /^no name read_file 1 0 1 /u });
+    await refused.waitFor();
+    await tabTo(/^Time/u);
+    const [counted] = await Promise.all([
+      page.waitForResponse((response) => response.url().includes("over=hour")),
+      press("ArrowDown"),
+    ]);
+    expect(JSON.stringify(await counted.json())).toContain('"refusals":1');
+    await refused.waitFor();
     await tabTo(/^Rows/u);
     await press("ArrowDown");
     await page.getByRole("row", { name: /^other 1/u }).waitFor();
