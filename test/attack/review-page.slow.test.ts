@@ -27,6 +27,8 @@ const INJECTED = [
 /** What the test notes in the page. */
 declare global {
   var ran: number[];
+  /** Returns what is wrong with what the page shows now. */
+  var look: () => readonly string[];
 }
 
 describeChromium("the review page", () => {
@@ -35,12 +37,34 @@ describeChromium("the review page", () => {
   let place: Place;
   let page: Page;
 
-  beforeAll(async () => {
-    place = await openPlace();
+  /** Opens the page of a place, and notes everything that leaves it. */
+  async function watched(place: Place, link: string): Promise<Page> {
     const context = await chromium.browser.newContext({ bypassCSP: true });
-    await context.addInitScript(() => {
-      globalThis.ran = [];
-    });
+    await context.addInitScript(
+      ({ injected, unseen }) => {
+        const hidden = new RegExp(unseen, "u");
+        globalThis.ran = [];
+        globalThis.look = () => {
+          const bad = new Set<string>();
+          for (const element of document.querySelectorAll(injected)) bad.add(`injected ${element.outerHTML}`);
+          for (const element of document.querySelectorAll("body, #review, #review *")) {
+            for (const { name, value } of element.attributes) {
+              if (name.startsWith("on") || /evil|javascript:/iu.test(name)) bad.add(`attribute ${name}`);
+              if (hidden.test(value) && name !== "value")
+                bad.add(`unseen in ${name}: ${JSON.stringify(value)}`);
+              if (name === "style" && /url|import/u.test(value)) bad.add(`style ${value}`);
+            }
+            if (element === document.body) continue;
+            for (const { nodeType, nodeValue } of element.childNodes)
+              if (nodeType === Node.TEXT_NODE && hidden.test(nodeValue ?? ""))
+                bad.add(`unseen: ${JSON.stringify(nodeValue)} in ${element.className}`);
+          }
+          if (hidden.test(document.title)) bad.add(`title ${document.title}`);
+          return [...bad];
+        };
+      },
+      { injected: INJECTED, unseen: UNSEEN.source },
+    );
     const own = new URL(place.page.url).origin;
     context.on("request", (request) => {
       if (new URL(request.url()).origin !== own) left.push(`request ${request.url()}`);
@@ -57,44 +81,30 @@ describeChromium("the review page", () => {
           left.push(`navigation ${frame.url()}`);
       });
     });
-    ({ page } = await chromium.open(place.page.link("answer", PAYLOADS[1]), context));
+    return (await chromium.open(link, context)).page;
+  }
+
+  beforeAll(async () => {
+    place = await openPlace();
+    page = await watched(place, place.page.link("answer", PAYLOADS[1]));
     await page.getByText("Nothing waits.", { exact: true }).waitFor();
   }, 90_000);
   afterAll(() => page.close());
 
   /** Chooses each question that waits, one after the other, and returns what is wrong with what it shows. */
   const lookAtAll = (): Promise<readonly string[]> =>
-    page.evaluate(
-      async ({ injected, unseen, count }) => {
-        const bad = new Set<string>();
-        const hidden = new RegExp(unseen, "u");
-        const frame = () => new Promise((done) => requestAnimationFrame(done));
-        const isLoading = () => /Loading the change|is being loaded/u.test(document.body.textContent ?? "");
-        const look = (): void => {
-          for (const element of document.querySelectorAll(injected)) bad.add(`injected ${element.outerHTML}`);
-          for (const element of document.querySelectorAll("body, #review, #review *")) {
-            for (const { name, value } of element.attributes) {
-              if (name.startsWith("on") || /evil|javascript:/iu.test(name)) bad.add(`attribute ${name}`);
-              if (hidden.test(value)) bad.add(`unseen in ${name}: ${JSON.stringify(value)}`);
-              if (name === "style" && /url|import/u.test(value)) bad.add(`style ${value}`);
-            }
-            if (element === document.body) continue;
-            for (const { nodeType, nodeValue } of element.childNodes)
-              if (nodeType === Node.TEXT_NODE && hidden.test(nodeValue ?? ""))
-                bad.add(`unseen: ${JSON.stringify(nodeValue)} in ${element.className}`);
-          }
-          if (hidden.test(document.title)) bad.add(`title ${document.title}`);
-        };
-        for (let step = 0; step <= count; step++) {
-          await frame();
-          while (isLoading()) await frame();
-          look();
-          document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true }));
-        }
-        return [...bad];
-      },
-      { injected: INJECTED, unseen: UNSEEN.source, count: place.hub.queue.pending().length },
-    );
+    page.evaluate(async (count) => {
+      const bad = new Set<string>();
+      const frame = () => new Promise((done) => requestAnimationFrame(done));
+      const isLoading = () => /Loading the change|is being loaded/u.test(document.body.textContent ?? "");
+      for (let step = 0; step <= count; step++) {
+        await frame();
+        while (isLoading()) await frame();
+        for (const one of globalThis.look()) bad.add(one);
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true }));
+      }
+      return [...bad];
+    }, place.hub.queue.pending().length);
 
   /** Waits until so many questions wait, at the hub and on the page. */
   async function untilWaiting(count: number): Promise<void> {
@@ -173,5 +183,93 @@ describeChromium("the review page", () => {
     await refuseAll();
     await Promise.all(calls);
     await expectHarmless(bad);
+  });
+
+  it("shows the past, the policy, searches and the activity as text, and writes no formula into a table", async () => {
+    const other = await openPlace({}, { confirm: undefined, review: "after" });
+    const names = PAYLOADS.map((payload, at) => `n${at}/${payload.toWellFormed().replaceAll("\0", "?")}.txt`);
+    const write = async (path: string, agent: string) => {
+      const content = `${path.replaceAll("?", "x")}\n`;
+      expect((await other.ws.call("write_file", { path, content }, { agent })).ok).toBe(true);
+    };
+    for (const agent of ["=1+1", "+1", "-1", "@SUM(A1)"]) await write(`${agent.length}${agent[0]}`, agent);
+    const manager = await logIn(other.page, "manage", PAYLOADS[2]);
+    for (const [at, path] of names.entries()) {
+      await write(path, PAYLOADS[at] ?? "");
+      // A name of a mark is short and has no controls; others are refused.
+      await manager.post("marks", { name: (PAYLOADS[at] ?? "").toWellFormed().slice(0, 64) });
+    }
+    const own = await watched(other, other.page.link("manage", PAYLOADS[1]));
+    const bad = new Set<string>();
+    const look = async (): Promise<void> => {
+      for (const one of await own.evaluate(() => globalThis.look())) bad.add(one);
+    };
+
+    // The list of what nobody has reviewed, and each call and mark of the timeline with its diff.
+    await own.locator(".unreviewed .card").first().waitFor();
+    await look();
+    await own.keyboard.press("g");
+    await own.keyboard.press("t");
+    await own.locator(".tl-list [role=option]").first().waitFor();
+    const walked = await own.evaluate(async () => {
+      const wrong = new Set<string>();
+      const frame = () => new Promise((done) => requestAnimationFrame(done));
+      const place = () =>
+        document.querySelector("[role=option][aria-selected=true]")?.getAttribute("aria-posinset");
+      let count = 0;
+      for (let before: string | null | undefined; place() !== before || count === 0; count++) {
+        while (/Loading the change/u.test(document.body.textContent ?? "")) await frame();
+        for (const one of globalThis.look()) wrong.add(one);
+        before = place();
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true }));
+        for (let frames = 0; frames < 20 && place() === before; frames++) await frame();
+      }
+      return { count, wrong: [...wrong] };
+    });
+    expect(walked.count).toBeGreaterThan(PAYLOADS.length);
+    for (const one of walked.wrong) bad.add(one);
+    await own.keyboard.press("b");
+    await own.getByRole("button", { name: /^Rewind \d+ paths/u }).waitFor();
+    await look();
+    await own.keyboard.press("Escape");
+
+    // Searches for each payload, with the file that is found and who wrote it; why each path is refused.
+    for (const [key, field] of [
+      ["s", "Text to find"],
+      ["p", /^Path, as/u],
+    ] as const) {
+      await own.keyboard.press("g");
+      await own.keyboard.press(key);
+      const input = own.getByLabel(field);
+      for (const payload of PAYLOADS) {
+        const asked = own.waitForResponse((response) => /\/(?:search|why)/u.test(response.url()));
+        await input.fill(payload.toWellFormed());
+        await input.press("Enter");
+        await asked;
+        await own.getByText("Searching…").waitFor({ state: "detached" });
+        await look();
+      }
+      if (key === "s") {
+        await input.fill("script");
+        await input.press("Enter");
+        await own.locator(".place").nth(20).click();
+        await own.locator(".origin.call").first().waitFor();
+        await look();
+      }
+      await own.getByRole("button", { name: "Waiting" }).first().focus();
+    }
+
+    await own.keyboard.press("g");
+    await own.keyboard.press("a");
+    await own.getByRole("row").nth(20).waitFor();
+    await look();
+    const csv = await (await manager.get("activity.csv?over=run&by=both")).text();
+    for (const agent of ["'=1+1", "'+1", "'-1", "'@SUM(A1)"]) expect(csv).toContain(`${agent},`);
+    expect(csv).not.toMatch(/(?:^|,)"?[=+@\t\r-]/mu);
+
+    expect([...bad]).toEqual([]);
+    expect(await own.evaluate(() => globalThis.ran)).toEqual([]);
+    expect(left).toEqual([]);
+    await own.close();
   });
 });

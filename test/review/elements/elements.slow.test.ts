@@ -6,14 +6,16 @@ import { makeReviewHandler, pageFile, type ReviewHandler } from "../../../js/rev
 import { bundleElements } from "../../../scripts/review-page.mjs";
 import { describeChromium, type Opened, withChromium } from "../../browser/chromium.ts";
 import type { ElementsPage } from "./pages/elements.ts";
+import { addAxe, COLOURS, EVERY_RULE, violationsOf } from "../page/axe.ts";
 import { openPlace, type Place } from "../place.ts";
 
 declare const elementsPage: ElementsPage;
 
 /** A strict policy of the page around: no inline script and no inline style. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'";
-const STYLE = `body { margin: 0; } filewright-review { --filewright-accent: rgb(1, 2, 3); block-size: 100vh; }
-filewright-review::part(allow) { outline: 3px solid rgb(4, 5, 6); } .dark { color-scheme: dark; }`;
+const STYLE = `body { margin: 0; } filewright-review { block-size: 100vh; }
+.themed filewright-review { --filewright-accent: rgb(1, 2, 3); }
+.themed filewright-review::part(allow) { outline: 3px solid rgb(4, 5, 6); } .dark { color-scheme: dark; }`;
 
 const BEFORE = "one\ntwo\nthree\n";
 
@@ -61,7 +63,7 @@ describeChromium("the elements", () => {
         const name = pathname.slice(1) || "elements";
         const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Somebody's page</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css">
-<body><div id="root"></div><script type="module" src="/${name}.js"></script>`;
+<body><header><h1>Somebody's page</h1></header><main id="root"></main><script type="module" src="/${name}.js"></script>`;
         return new Response(html, {
           headers: { "content-type": "text/html", "content-security-policy": `${POLICY} data:` },
         });
@@ -83,6 +85,7 @@ describeChromium("the elements", () => {
     await page.getByRole("grid").getByText("deux").waitFor();
     const allow = page.getByRole("button", { name: "Allow once" });
     // Colours come from the page around, and so does the colour scheme.
+    await page.evaluate(() => document.documentElement.classList.add("themed"));
     expect(await allow.evaluate((button) => getComputedStyle(button).backgroundColor)).toBe("rgb(1, 2, 3)");
     expect(await allow.evaluate((button) => getComputedStyle(button).outlineColor)).toBe("rgb(4, 5, 6)");
     const ground = () => page.locator(".embedded").evaluate((node) => getComputedStyle(node).backgroundColor);
@@ -102,7 +105,7 @@ describeChromium("the elements", () => {
       "allow ana",
     ]);
     // The page around has the only main part.
-    expect(await page.locator("main").count()).toBe(0);
+    expect(await page.locator("main").count()).toBe(1);
     // Removed from the page, it ends its connection; put back, it connects again.
     await page.evaluate(() => {
       const element = document.querySelector("filewright-review");
@@ -191,6 +194,28 @@ describeChromium("the elements", () => {
       expect(await place.backend.readText("/w/b.txt")).toBe(BEFORE);
       await page.locator("#settled").getByText("refuse by ana").waitFor();
       expect(complaints).toEqual([]);
+    },
+  );
+
+  it.each(["filewright-review", "filewright-approval", "filewright-timeline", "filewright-diff"])(
+    "<%s> has nothing for axe to find, in the light and in the dark",
+    async (element) => {
+      const place = await openPlace(
+        { "a.txt": BEFORE },
+        { rules: [{ tool: "write_file", path: "b.txt", decision: "review" }] },
+      );
+      await place.ws.call("write_file", { path: "b.txt", content: "new\n" });
+      const { page } = await open(place, `elements?element=${element}`);
+      const stop = new AbortController();
+      const call = place.ws.call("write_file", { path: "a.txt", content: "deux\n" }, { signal: stop.signal });
+      await page.getByRole("grid").locator(".row.added").first().waitFor();
+      await addAxe(page);
+      const light = await violationsOf(page, EVERY_RULE);
+      await page.evaluate(() => document.documentElement.classList.add("dark"));
+      const dark = await violationsOf(page, COLOURS);
+      stop.abort();
+      await call;
+      expect([...light, ...dark]).toEqual([]);
     },
   );
 });

@@ -1,15 +1,14 @@
 /** Every state of the catalogue in a real Chromium: nothing for axe to find, in light, dark and forced colours. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { env } from "node:process";
-import { createRequire } from "node:module";
 import { expect, it } from "vitest";
 import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
 import { bundleReviewPage } from "../../../scripts/review-page.mjs";
 import { describeChromium, withChromium } from "../../browser/chromium.ts";
 import type { Files } from "../../browser/server.ts";
+import { addAxe, type AxeRules, COLOURS, EVERY_RULE, violationsOf } from "./axe.ts";
 import { layoutProblems } from "./layout.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const GUIDES = new URL("../../../docs/guides/", import.meta.url);
 const SOURCE = new URL("../../../js/review/page/", import.meta.url);
 
@@ -24,12 +23,7 @@ async function catalogue(): Promise<Files> {
   return files;
 }
 
-const EVERY_RULE = {
-  type: "tag",
-  values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-} as const;
-const TARGETS = { type: "rule", values: ["target-size", "scrollable-region-focusable"] } as const;
-const COLOURS = { type: "rule", values: ["color-contrast"] } as const;
+const TARGETS: AxeRules = { type: "rule", values: ["target-size", "scrollable-region-focusable"] };
 
 /**
  * The sizes of a desk, of a tablet and of a telephone in CSS pixels, and those of a window of 1280 pixels that is enlarged
@@ -60,31 +54,14 @@ describeChromium("the states of the review page", () => {
     async (size, options, rules) => {
       const context = await chromium.browser.newContext({ viewport: SIZES[size], ...options });
       const { page, complaints } = await chromium.open("states.html", context);
-      // A page with this policy runs no script from a string, so axe comes through the protocol of the browser.
-      await page.evaluate(AXE);
+      await addAxe(page);
       const found: string[] = [];
       for (const name of Object.keys(STATES)) {
         await page.evaluate((fragment) => {
           location.hash = fragment;
         }, name);
         await page.locator(`html[data-state="${name}"]`).waitFor();
-        const violations = await page.evaluate(async (runOnly) => {
-          const { axe } = globalThis as unknown as {
-            readonly axe: {
-              run(
-                where: Document,
-                options: object,
-              ): Promise<{
-                violations: readonly {
-                  id: string;
-                  nodes: readonly { html: string; failureSummary: string }[];
-                }[];
-              }>;
-            };
-          };
-          const { violations: list } = await axe.run(document, { runOnly, resultTypes: ["violations"] });
-          return list.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
-        }, rules);
+        const violations = await violationsOf(page, rules);
         const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
         if (isWide) violations.push("the page scrolls sideways");
         // Without an enlargement there is more room for the same.

@@ -43,11 +43,12 @@ interface MainProps {
 /** Draws the page. */
 export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Element {
   const { connection, dialog, screen, subject, workspace, workspaces } = state;
-  const Main = isEmbedded ? "div" : "main";
+  // The page around has the landmarks.
+  const [Head, Main] = isEmbedded ? (["div", "div"] as const) : (["header", "main"] as const);
   if (connection === "signed-out") return <SignedOut Main={Main} />;
   return (
     <div class={`page${connection === "offline" ? " is-offline" : ""}`}>
-      <header class="top" part="header">
+      <Head class="top" part="header">
         <h1>
           Filewright <span class="quiet">review</span>
         </h1>
@@ -67,7 +68,7 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
         >
           Keys <kbd>?</kbd>
         </button>
-      </header>
+      </Head>
       <Bars state={state} effects={effects} />
       {screen === "review" && <ReviewScreen state={state} effects={effects} Main={Main} />}
       {screen !== "review" && (

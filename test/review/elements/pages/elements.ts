@@ -26,4 +26,4 @@ if (name === "filewright-diff") {
   const patch = "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+deux\n";
   Object.assign(element, { patch });
 } else element.setAttribute("src", address);
-document.body.append(element);
+(document.getElementById("root") as HTMLElement).append(element);
