@@ -2,7 +2,7 @@
  * The whole way of a change: a client of the MCP SDK calls a tool of `filewright serve --review`, a person answers on the
  * page in a real Chromium, and the file has exactly the bytes that were allowed.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -11,6 +11,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeChromium, withChromium } from "../browser/chromium.ts";
 import { bearer, serve, type Serving } from "../mcp/serving.ts";
+import { openDesk, saidBy } from "./reviewing.ts";
 
 const APPROVER = "the-token-of-the-person-who-answers";
 /** How long no key answers a question that has just appeared, with a margin, in milliseconds. */
@@ -120,7 +121,8 @@ describeChromium("the review page of a server", () => {
     await page.getByRole("grid").getByText("two").waitFor();
     writeFileSync(join(root, "c.txt"), "changed by another program, one\n");
     await page.getByText("A file has changed since").first().waitFor();
-    expect(await page.getByRole("button", { name: /^Allow/u }).isDisabled()).toBe(true);
+    // The model has not read what is there now, so the change can only be refused.
+    await page.getByRole("button", { name: /^Allow/u }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Refuse…" }).click();
     // A key that is pressed before the dialog is drawn would open it once more.
     await page.getByLabel("Reason for the model").fill("read it again");
@@ -149,5 +151,69 @@ describeChromium("the review page of a server", () => {
     });
     expect(again.isError).toBe(true);
     expect(file("b.txt")).toBe("parked\n");
+  });
+});
+
+describeChromium("the review page of filewright mcp --review", () => {
+  const chromium = withChromium(async () => ({}));
+
+  it("rewinds what a client over standard input wrote to a mark, byte for byte, and undoes the rewind", async () => {
+    await using desk = await openDesk();
+    const agent = await desk.agent("repo");
+    const path = join(agent.root, "crlf.txt");
+    writeFileSync(path, BEFORE);
+    const { page } = await chromium.open(
+      await saidBy(agent.server, /Changes wait at (http:\S+#t=[0-9a-f]{64})/u),
+    );
+    await page.getByText("Nothing waits.", { exact: true }).waitFor();
+    const rows = page.locator(".tl-list [role=option]");
+    await page.keyboard.press("g");
+    await page.keyboard.press("t");
+    await page.getByText("Nothing was changed yet.").waitFor();
+    await page.keyboard.press("m");
+    await page.getByLabel("Name").fill("before the edits");
+    await page.keyboard.press("Enter");
+    await rows.filter({ hasText: "before the edits" }).waitFor();
+
+    // Two changes of one file and one that makes a file, each allowed by a person.
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    const made = join(agent.root, "made.txt");
+    await agent.server.call("read_file", { path });
+    for (const [tool, args] of [
+      ["edit_file", { path, old_text: "line 5\n", new_text: "line five\n" }],
+      ["write_file", { path: made, content: "made\n" }],
+      ["edit_file", { path, old_text: "line 30\n", new_text: "line thirty\n" }],
+    ] as const) {
+      const call = agent.server.call(tool, args);
+      await page
+        .getByRole("grid")
+        .getByText(/line five|^made$|line thirty/u)
+        .first()
+        .waitFor();
+      await page.waitForTimeout(KEY_GUARD_MS);
+      await page.keyboard.press("a");
+      expect(await call).toMatchObject({ isError: false });
+      await page.getByText("Nothing waits.", { exact: true }).waitFor();
+    }
+    const after = readFileSync(path);
+    expect(after.toString()).toBe(
+      BEFORE.replace("line 5\r", "line five\r").replace("line 30\r", "line thirty\r"),
+    );
+
+    await page.keyboard.press("g");
+    await page.keyboard.press("t");
+    await rows.filter({ hasText: "before the edits" }).click();
+    await page.getByRole("button", { name: "Rewind to here" }).click();
+    await page.getByRole("button", { name: "Rewind 2 paths" }).click();
+    await page.getByRole("status").getByText("Rewound 2 paths to “before the edits”.").waitFor();
+    expect(readFileSync(path).equals(Buffer.from(BEFORE))).toBe(true);
+    expect(existsSync(made)).toBe(false);
+    // The model reads what is there now.
+    expect((await agent.server.call("read_file", { path })).text).not.toContain("line five");
+    await page.getByRole("button", { name: "Put this back" }).click();
+    await page.getByRole("status").getByText("Put back: 2 paths.").waitFor();
+    expect(readFileSync(path).equals(after)).toBe(true);
+    expect(readFileSync(made, "utf8")).toBe("made\n");
   });
 });
