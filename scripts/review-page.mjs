@@ -1,6 +1,7 @@
-// Bundles the review page for browsers: js/review/page into dist/review/page, and its elements into
-// dist/review/elements.js. In dist/review/page, shared.js is what both need, screens.js the screens that are not shown
-// first, and library.js what these three need.
+// Bundles the review page for browsers: js/review/page into dist/review/page, and its custom elements into
+// dist/review/elements.js. Code that several of these scripts need is split off, so that a browser loads it once. In
+// dist/review/page, screens.js contains the screens that are not shown first, and shared.js contains code that both
+// review.js and elements.js need. library.js contains code that all three of them need.
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build, transform } from "esbuild";
@@ -10,7 +11,7 @@ import { BuildError, root } from "./lib/run.mjs";
 const SOURCE = "js/review/page";
 const OUTPUT = "dist/review/page";
 
-/** The options of everything that is built of the page. */
+/** The options that all bundles of the page have in common. */
 const COMMON_OPTIONS = {
   absWorkingDir: root,
   bundle: true,
@@ -41,8 +42,9 @@ export const bundleReviewPage = (entries, options = {}) =>
   });
 
 /**
- * Resolves the module `elements-style`, the style of the page and of the elements for shadow roots, and the code of the
- * elements, whose declarations are in another file.
+ * An esbuild plugin that resolves two imports of the elements. `elements-style` is no file: it is generated here from the
+ * style sheets of the page and of the elements, for shadow roots. `elements.ts` only declares types for other packages,
+ * so an import of it gets the implementation.
  */
 const elementsCode = {
   name: "elements-code",
@@ -81,12 +83,14 @@ export const bundleElements = (options = {}) =>
   });
 
 /**
- * Returns the files of a bundle whose chunks have names that the package can list. Without a hash in their names, esbuild
- * would give several chunks one name.
+ * Returns the files of a bundle with the hashes of its chunks replaced by names that never change, because
+ * scripts/release/contents.mjs lists the files by name. The bundle must be built with hashes: without them, esbuild gives
+ * several chunks one name.
  *
  * @param {import("esbuild").BuildResult<{ write: false, metafile: true }>} bundle
  */
 function withStableNames({ outputFiles, metafile }) {
+  // The only chunk with an entry point is the target of the dynamic import in later-screen.tsx.
   const chunks = Object.entries(metafile.outputs).filter(([path]) => /-[A-Z0-9]{8}\.js$/u.test(path));
   const names = new Map();
   for (const [path, { entryPoint, imports }] of chunks) {

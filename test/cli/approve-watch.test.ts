@@ -1,6 +1,8 @@
 /** `approve --watch`: questions of a server as they come, asked at a terminal and printed in a pipe. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -175,6 +177,25 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     const { status, output, left } = await drawn;
     expect([status, left], output).toEqual([0, 0]);
     expect(await text("c.txt")).toBe("two\n");
+  });
+
+  test("a connection that breaks while a question is read is said to be lost", async () => {
+    const state = { type: "state", seq: 1, pending: [{ id: "q1", kind: "directory", question: "Read it?" }] };
+    const broken = createServer(({ url }, response) => {
+      if (url === "/approvals") response.end(JSON.stringify(state));
+      else if (url === "/approvals/events") response.write(`id: 1\ndata: ${JSON.stringify(state)}\n\n`);
+      else response.destroy();
+    });
+    await new Promise<void>((resolve) => void broken.listen(0, "127.0.0.1", resolve));
+    const { port } = broken.address() as AddressInfo;
+    const { status, output, left } = await at.draw(
+      ["approve", "--watch", "--url", `http://127.0.0.1:${port}`],
+      { env, steps: [{ wait: "is lost: nothing can be answered until it is back", send: "q" }], seconds: 20 },
+    );
+    broken.closeAllConnections();
+    broken.close();
+    expect([status, left], output).toEqual([0, 0]);
+    expect(output.split("is lost")).toHaveLength(2);
   });
 });
 

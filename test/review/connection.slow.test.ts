@@ -96,7 +96,7 @@ describeChromium("the connection of the review page", () => {
     const { page, context } = await open(place, proxy);
     await context.setOffline(true);
     await page.getByRole("button", { name: "Timeline" }).click();
-    await status(page, "This screen could not be loaded");
+    await status(page, "This could not be loaded");
     await context.setOffline(false);
     await page.getByRole("button", { name: "Waiting" }).click();
     await page.getByRole("button", { name: "Timeline" }).click();

@@ -49,7 +49,7 @@ export type NextStep = "next" | "previous" | "quit";
 const GUARD_MS = 400;
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
-/** The lines of the window that a question leaves free, for its head and the answers. */
+/** The number of lines of the window that are kept free for the head of a question and for the prompt. */
 const MARGIN_LINES = 12;
 const MIN_SHOWN_LINES = 10;
 
@@ -64,9 +64,11 @@ class QuestionAtTerminal {
   readonly #terminal: AskingTerminal;
   readonly #parts: readonly SelectablePart[];
   readonly #chosen: Set<number>;
-  /** The parts that the question before did not have; undefined where that is not known. */
+  /** The indexes of the parts that are not in the question that this one replaces; undefined where that is not known. */
   readonly #news: ReadonlySet<number> | undefined;
+  /** The index of the hunk that `n`, `p` and the space key start from; -1 until one of the keys for hunks is used. */
   #current = -1;
+  /** True until all lines were shown. A change cannot be allowed before. */
   #isCut = false;
 
   constructor(asked: AskedQuestion, terminal: AskingTerminal) {
@@ -345,7 +347,7 @@ const NO_PARTS: ReadonlySet<number> = new Set();
 /** The number of questions whose contents are remembered. */
 const MAX_SHOWN_QUESTIONS = 20;
 
-/** Remembers the contents of a question, and forgets those of the oldest one. */
+/** Remembers the contents of a question. Forgets those of the oldest one when there are too many. */
 function remember(shown: AskingTerminal["shownParts"], id: string, contents: ReadonlySet<string>): void {
   if (contents.size === 0) return;
   shown.set(id, contents);

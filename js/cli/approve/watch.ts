@@ -91,15 +91,17 @@ class Watch {
   readonly #server: ApprovalServer;
   readonly #terminal: AskingTerminal;
   readonly #stop = interruption();
-  /** The ids of the waiting questions, the oldest first; true for a question whose files have changed. */
+  /** The ids of the questions that wait; the value is true when a file of the question has changed since it was asked. */
   readonly #waiting = new Map<string, boolean>();
-  /** The questions that were shown. */
+  /** The ids of the questions that were shown. The bell rings only when a question is shown for the first time. */
   readonly #seen = new Set<string>();
+  /** True from the loss of the connection until the next event. No question is asked in that time. */
   #isLost = false;
+  /** The question that is asked now, with the controllers that report its end and a change of its files. */
   #asked:
     | { readonly id: string; readonly ended: AbortController; readonly stale: AbortController }
     | undefined;
-  /** Fires with the next change of what waits. */
+  /** Is aborted and replaced at each event, so that {@link #idle} stops waiting for a key. */
   #changed = new AbortController();
 
   constructor(server: ApprovalServer) {
@@ -130,7 +132,8 @@ class Watch {
       this.#changed.abort();
     });
     try {
-      // Also between the reads of keys, which would be lost while lines are read.
+      // Raw mode is on during the whole watch, not only while a key is read: otherwise the terminal would hold keys that
+      // are typed in between until the end of a line.
       await withRawMode(this.#terminal.input, () => this.#askAll(signal));
     } finally {
       this.#stop.abort();
@@ -156,10 +159,13 @@ class Watch {
     this.#terminal.output.write(`${line}\n`);
   }
 
-  /** The order of the questions, with those that do not wait any more. */
+  /**
+   * The ids of all questions, the oldest first. An id stays after the question has ended, so that the next and the
+   * previous question can be found from there.
+   */
   readonly #order: string[] = [];
 
-  /** Returns the question after another one or before it, around the ends; undefined when none waits. */
+  /** Returns the waiting question after or before `last`, which may be `last` itself; undefined when none waits. */
   #neighbour(last: string | undefined, step: NextStep): string | undefined {
     const order = this.#order;
     const by = step === "previous" ? -1 : 1;
@@ -172,7 +178,7 @@ class Watch {
     return undefined;
   }
 
-  /** Waits for a change of what waits, or for the key that ends the watch. */
+  /** Waits until an event arrives or the person ends the watch by a key. */
   async #idle(): Promise<NextStep> {
     const { signal } = this.#changed;
     try {
@@ -210,8 +216,13 @@ class Watch {
     } catch (error) {
       if (error instanceof QuestionEnd) {
         if (error.message !== "") this.#say(`\n${error.message}`);
-      } else if (error instanceof FilewrightError && error.code === "IO_ERROR") this.#lose();
-      else throw error;
+      } else if (error instanceof FilewrightError && error.code === "IO_ERROR") {
+        const { reason }: { reason: unknown } = asked.ended.signal;
+        // The events may have ended the question while it was requested; then the reason has not been printed yet.
+        if (reason instanceof QuestionEnd && reason.message !== "") this.#say(reason.message);
+        this.#asked = undefined;
+        this.#lose();
+      } else throw error;
       return "next";
     } finally {
       this.#asked = undefined;
@@ -265,5 +276,5 @@ class Watch {
   }
 }
 
-/** Ends the question that is asked; its message says why. */
+/** The reason with which a question is aborted. Its message is printed unless it is empty. */
 class QuestionEnd extends Error {}

@@ -1,4 +1,4 @@
-/** The requests that put back a past call, or some of its hunks. */
+/** The requests that undo a past call, or some of its hunks. */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { ConfirmedPart } from "../../hooks/changed-files.ts";
 import type { HistoryEntry } from "../../pipeline/past/history.ts";
@@ -21,7 +21,6 @@ const UNDO_REQUEST: Options<UndoRequest> = options("UndoRequest", {
 });
 const readUndo = optionReader(UNDO_REQUEST);
 
-/** The requests that put back a call. */
 export const UNDO_ROUTES: readonly ReviewRoute[] = [
   { method: "POST", path: /^history\/([^/]+)\/undo$/u, role: "manage", run: undoCall },
 ];
@@ -78,7 +77,10 @@ function noteUndo({ hub }: RouteRequest, ws: Workspace): void {
   hub.noteHistory();
 }
 
-/** Returns the answer for files that have changed since the call. @throws any other error */
+/**
+ * Returns the response for an undo that conflicts with later changes of the files: it lists the later calls and the
+ * hunks that conflict. @throws `error` when it is no conflict
+ */
 async function conflictResponse(
   ws: Workspace,
   callId: string,
@@ -87,41 +89,47 @@ async function conflictResponse(
 ): Promise<Response> {
   if (!(error instanceof FilewrightError) || error.code !== "CONFLICT") throw error;
   const { code, hint, details } = error;
-  const isOther = details?.["reason"] === "planned_before";
-  const message = isOther ? "The files have changed since this preview." : error.message;
+  const isPreviewOutdated = details?.["reason"] === "planned_before";
+  const message = isPreviewOutdated ? "The files have changed since this preview." : error.message;
   const later = laterCalls(await ws.history({ unrecorded: true }), callId);
   const unfit = await unfitHunks(ws, callId, parts);
   return json(409, { error: message, code, ...(hint === undefined ? {} : { hint }), later, unfit });
 }
 
-/** The number of hunks of which it is found out whether they still fit. */
+/** The maximum number of hunks that are tried after a conflict, because each of them plans an undo. */
 const MAX_TRIED_HUNKS = 100;
 
-/** Returns the hunks that cannot be undone even alone, because a later call has changed their lines. */
+/**
+ * Returns the hunks that conflict even when each is undone alone, because their lines have changed since the call. After
+ * {@link MAX_TRIED_HUNKS} hunks no more are tried, so the list may be incomplete.
+ */
 async function unfitHunks(
   ws: Workspace,
   callId: string,
   parts: readonly ConfirmedPart[],
 ): Promise<readonly UnfitHunks[]> {
   if (parts.length === 0) return [];
-  // A content that was known before may not be known any more.
+  // The changes are read again, because contents that were known when the hunks were chosen may be unknown by now.
   const changes = new Map((await ws.changes(callId)).map((change) => [change.path, change]));
   const unfit: UnfitHunks[] = [];
   let tried = 0;
   for (const { path, hunks } of parts) {
     const change = changes.get(path);
-    // Nothing fits a content that another program has made: the one after the call is not known then.
+    // After another program has replaced the content of a file, the content that the call wrote is not known. Then every
+    // hunk of the file conflicts, and a list of all of them would not help to choose others.
     if (change === undefined || change.unknown !== undefined) continue;
     const numbers: number[] = [];
-    for (const together of change.whole ? [hunks] : hunks.map((hunk) => [hunk])) {
+    // A change that can only be undone as a whole is tried with all of its hunks.
+    for (const tryTogether of change.whole ? [hunks] : hunks.map((hunk) => [hunk])) {
       if (++tried > MAX_TRIED_HUNKS) break;
-      if (!(await fits(ws, callId, { path, hunks: together }))) numbers.push(...together);
+      if (!(await fits(ws, callId, { path, hunks: tryTogether }))) numbers.push(...tryTogether);
     }
     if (numbers.length > 0) unfit.push({ path: change.display, hunks: numbers });
   }
   return unfit;
 }
 
+/** Returns false when an undo of this part alone conflicts with later changes. */
 async function fits(ws: Workspace, callId: string, part: ConfirmedPart): Promise<boolean> {
   try {
     await ws.undo(callId, { parts: [part], dryRun: true });
@@ -132,11 +140,11 @@ async function fits(ws: Workspace, callId: string, part: ConfirmedPart): Promise
   }
 }
 
-/** Returns the calls after one that changed the same paths, the newest first. */
+/** Returns the calls that were made after a call and changed the same paths. `entries` has the newest call first. */
 function laterCalls(entries: readonly HistoryEntry[], callId: string): readonly HistoryEntry[] {
-  const at = entries.findIndex((entry) => entry.callId === callId);
-  const paths = entries[at]?.paths ?? [];
-  return entries.slice(0, Math.max(at, 0)).filter((entry) => entry.paths.some(touches(paths)));
+  const index = entries.findIndex((entry) => entry.callId === callId);
+  const paths = entries[index]?.paths ?? [];
+  return entries.slice(0, Math.max(index, 0)).filter((entry) => entry.paths.some(touches(paths)));
 }
 
 /** Returns a function that is true for a path that is one of these, or above or below one. */

@@ -1,4 +1,7 @@
-/** Draws what the first screen does not need, and loads the script of it when some of it is first shown. */
+/**
+ * Draws the screens and the dialog that the first screen does not need. Their code is a script of its own, which is
+ * loaded when one of them is drawn for the first time, so that the first screen appears sooner.
+ */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ScreenProps } from "./props.ts";
@@ -7,12 +10,12 @@ type LaterParts = typeof import("./later-screens.ts").LATER_PARTS;
 
 let loaded: LaterParts | undefined;
 
-/** Loads the script of the screens. Rejects when the server cannot be reached. */
+/** Loads the script, unless it is loaded already. Rejects when the script cannot be loaded; a later call tries again. */
 export async function loadLaterScreens(): Promise<void> {
   loaded ??= (await import("./later-screens.ts")).LATER_PARTS;
 }
 
-/** Draws a screen other than the first, or a dialog that is loaded with them. */
+/** Draws one of the parts of the script; a line of text stands in its place until the script is loaded. */
 export function LaterScreen({
   part,
   state,
@@ -20,6 +23,7 @@ export function LaterScreen({
 }: ScreenProps & { readonly part: keyof LaterParts }): JSX.Element {
   const { connection } = state;
   const [failed, setFailed] = useState(false);
+  // Only draws the component again: what is drawn depends on `loaded`, which all parts share.
   const [, setIsLoaded] = useState(loaded !== undefined);
   useEffect(() => {
     if (loaded !== undefined) return;
@@ -27,7 +31,7 @@ export function LaterScreen({
       () => setIsLoaded(true),
       () => setFailed(true),
     );
-    // The connection is a reason to try again, because a lost one is why a script does not load.
+    // A script usually fails to load because the connection is lost, so each change of the connection tries again.
   }, [connection]);
   if (loaded !== undefined) {
     const Shown = loaded[part];

@@ -1,4 +1,7 @@
-/** The screens that are not shown first, and a dialog that is seldom needed. The build makes one script of them, which {@link LaterScreen} loads. */
+/**
+ * The screens that are not shown first, and a dialog that is seldom needed. The build makes one script of them, which
+ * `LaterScreen` loads.
+ */
 import type { JSX } from "preact";
 import type { Screen } from "../state/store.ts";
 import { ActivityScreen } from "./activity/activity.tsx";

@@ -1,6 +1,7 @@
 /**
- * Questions that are one card: those of one agent and turn about one directory. What is answered together is fixed when
- * the dialog opens, and what needs an answer of its own is left out with the reason.
+ * Groups questions into one card, and plans which of them are answered together. Questions are in one group when they
+ * have the same agent, turn and directory. The plan is made when the dialog opens and does not change while it is open,
+ * so that a person allows only what is listed. A question that needs an answer of its own is listed with the reason.
  */
 import { jointQuestionsOf } from "../../../questions/joint.ts";
 import type { ReviewQuestion, ReviewState } from "../../../protocol.ts";
@@ -10,7 +11,7 @@ import type { LeftOutParts } from "../../state/choice.ts";
 
 /** Questions of one agent and turn about one directory, the oldest first. */
 export interface QuestionGroup {
-  /** Tells the group from others, also when its questions change. */
+  /** Identifies the group. It stays the same when questions join the group or are answered. */
   readonly key: string;
   readonly dir: string;
   readonly agent: string | undefined;
@@ -38,7 +39,7 @@ export interface GroupPlan {
 export type GroupAction =
   /** Opens the dialog in which the questions of a group are answered together. */
   | { readonly type: "group"; readonly group: QuestionGroup; readonly outcome: GroupPlan["outcome"] }
-  /** The dialog is over. `ids` are the questions whose answers were taken. */
+  /** Closes the dialog. `ids` are the questions whose answers the server accepted. */
   | {
       readonly type: "group-sent";
       readonly ids: ReadonlySet<string>;
@@ -49,15 +50,16 @@ export type GroupAction =
 /** The part of the page's state that a plan depends on. */
 interface PlanState {
   readonly review: ReviewState;
-  /** What is not chosen, by question. */
+  /** The parts that the person does not want to allow, by the ids of their questions. */
   readonly leftOut: ReadonlyMap<string, LeftOutParts>;
 }
 
+/** The risks in ascending order. */
 const RISKS = ["low", "medium", "high"] as const;
-/** What the name of a turn begins with when the host has given it. */
+/** The prefix of a turn that the host has named. The id of any other turn is generated, so it is not shown. */
 const NAMED_TURN = "named ";
 
-/** Returns what waits as the list shows it: a group stands where its oldest question does. */
+/** Returns the entries of the list of waiting questions. A group is at the position of its oldest question. */
 export function waitingItems(
   waiting: readonly ReviewQuestion[],
 ): readonly (ReviewQuestion | QuestionGroup)[] {
@@ -72,7 +74,7 @@ export function waitingItems(
   return waiting.flatMap((question): readonly (ReviewQuestion | QuestionGroup)[] => {
     const key = groupKeyOf(question) ?? "";
     const questions = byKey.get(key) ?? [];
-    // The questions that one call asks several people are about one change.
+    // One call may ask several people about the same change. These questions count as one, so they are no group alone.
     if (new Set(questions.map(({ callId, id }) => callId ?? id)).size < 2) return [question];
     return questions[0] === question ? [groupOf(key, question, questions)] : [];
   });
@@ -85,10 +87,10 @@ export function waitingInOrder(waiting: readonly ReviewQuestion[]): readonly Rev
   );
 }
 
-/** Returns what a group has in common; undefined for a question that is always a card of its own. */
+/** Returns the key of the group of a question; undefined for a question that is never in a group. */
 function groupKeyOf(question: ReviewQuestion): string | undefined {
   if (question.kind !== "change" || question.turn === undefined) return undefined;
-  // What a command or the tool of another package does, no path names.
+  // The paths of a question do not show what a command, or a tool of another package, changes.
   if (question.changes.length === 0 || question.changes.some(({ type }) => type === "other"))
     return undefined;
   return JSON.stringify([question.agent ?? "", question.turn, directoryOf(pathsOf(question))]);
@@ -103,35 +105,36 @@ function groupOf(
   return { key, dir: directoryOf(questions.flatMap(pathsOf)), agent, turnName, questions };
 }
 
-/** Returns what the questions of a group that wait now can be answered with together. */
+/** Returns which questions of a group can be answered together with this outcome, and why the others cannot. */
 export function planOf(state: PlanState, group: QuestionGroup, outcome: GroupPlan["outcome"]): GroupPlan {
   const isJoint = jointQuestionsOf(state.review);
-  const whys = new Map<ChangeQuestion, string | undefined>(
+  const whyAloneOf = new Map<ChangeQuestion, string | undefined>(
     group.questions.map((question) => [
       question,
       isJoint(question) ? "several people are asked" : whyAlone(state, question, outcome),
     ]),
   );
-  const together = group.questions.filter((question) => whys.get(question) === undefined);
-  const risk = outcome === "allow" ? commonRisk(together) : RISKS.length;
-  for (const question of together)
-    if (RISKS.indexOf(question.risk) > risk)
-      whys.set(question, `its risk is ${question.risk}, higher than that of the others`);
-  // Of the questions that one call asks several people, the first is named.
-  const isNamed = (question: ChangeQuestion): boolean =>
+  const candidates = group.questions.filter((question) => whyAloneOf.get(question) === undefined);
+  // A refusal has no highest risk, because refusing changes nothing.
+  const maxRisk = outcome === "allow" ? commonRisk(candidates) : RISKS.length;
+  for (const question of candidates)
+    if (RISKS.indexOf(question.risk) > maxRisk)
+      whyAloneOf.set(question, `its risk is ${question.risk}, higher than that of the others`);
+  // Of the questions that one call asks several people, only the first is listed: they are about the same change.
+  const isListed = (question: ChangeQuestion): boolean =>
     !isJoint(question) || group.questions.find(({ callId }) => callId === question.callId) === question;
   return {
     outcome,
     group,
-    questions: group.questions.filter((question) => whys.get(question) === undefined),
+    questions: group.questions.filter((question) => whyAloneOf.get(question) === undefined),
     leftOut: group.questions.flatMap((question) => {
-      const why = whys.get(question);
-      return why === undefined || !isNamed(question) ? [] : [{ question, why }];
+      const why = whyAloneOf.get(question);
+      return why === undefined || !isListed(question) ? [] : [{ question, why }];
     }),
   };
 }
 
-/** Returns why a question needs an answer of its own; undefined when it does not, by itself. */
+/** Returns why a question needs an answer of its own, whatever else is in its group; undefined when it does not. */
 function whyAlone(
   { leftOut }: PlanState,
   question: ChangeQuestion,
@@ -146,12 +149,13 @@ function whyAlone(
 
 const STALE = "a file has changed since it was asked";
 
-/** Returns the number of the risk that most of the questions have; of several, the lowest. */
+/** Returns the index in {@link RISKS} of the most frequent risk of the questions; of equally frequent ones, the lowest. */
 function commonRisk(questions: readonly ChangeQuestion[]): number {
   const counts = RISKS.map((risk) => questions.filter((question) => question.risk === risk).length);
   return counts.indexOf(Math.max(...counts));
 }
 
+/** What a person did with a question, by the outcome of the answer. */
 const END_WORDS = { allow: "allowed it", allow_parts: "allowed a part of it", refuse: "refused it" } as const;
 
 /** Returns why a question of a plan cannot be answered any more; undefined while it can. */
