@@ -74,7 +74,7 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
   return (details) => {
     const stop = new AbortController();
     const scopes = details.scopes.filter(({ outcome }) => outcome === "proceed_once" || outcome === "cancel");
-    const shown = { ...details, scopes, signal: eitherSignal(stop.signal, details.signal) };
+    const shown = { ...details, scopes, needed, signal: eitherSignal(stop.signal, details.signal) };
     const reasons: string[] = [];
     const names = new Set<string>();
     let [yes, no, repeated] = [0, 0, 0];

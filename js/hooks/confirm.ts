@@ -235,6 +235,8 @@ export interface Confirmation {
   readonly hasProgress?: true;
   /** The `digest` of the question that this one replaces, because the reviewer looked again. */
   readonly replaces?: string;
+  /** The number of people who have to allow this, when `quorum` asks several. */
+  readonly needed?: number;
   /** Returns true when what is shown has changed, so that an approval of it would fail with CONFLICT. */
   isStale?(): Promise<boolean>;
   /**

@@ -299,7 +299,7 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
     return { id, askedAt, title: escapeControls(question), tool, kind: "directory", dir, access };
   }
   const { details, replaces } = pending;
-  const { title, tool, agent, callId, turn, digest, risk, complete, incomplete } = details;
+  const { title, tool, agent, callId, turn, digest, risk, complete, incomplete, needed } = details;
   const wider = widerOfferOf(details);
   return {
     id,
@@ -317,6 +317,7 @@ function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): 
     changes: changes.map(({ summary }) => summary),
     canEdit: details.scopes.some(({ outcome }) => outcome === "modify_with_editor"),
     hasParts: offersParts(details, changes),
+    ...(needed === undefined ? {} : { needed }),
     ...(wider === undefined ? {} : { wider }),
   };
 }

@@ -70,6 +70,8 @@ export type ReviewQuestion = {
       readonly canEdit?: boolean;
       /** True when a part can be allowed alone: a change, a hunk, or lines of one. */
       readonly hasParts: boolean;
+      /** The number of people who have to allow this; absent where one is asked. */
+      readonly needed?: number;
       /** The wider answers that may be given; absent where only this call can be allowed. */
       readonly wider?: WiderOffer;
     }

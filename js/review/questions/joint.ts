@@ -3,8 +3,8 @@ import type { ReviewQuestion, ReviewState } from "../protocol.ts";
 
 /** The answers to the questions of one call about one content. */
 export interface JointAnswers {
-  /** The number of questions that wait or were allowed. */
-  readonly questions: number;
+  /** The number of people who have to allow it; where the question does not say, all who are asked. */
+  readonly needed: number;
   /** The names of those who allowed one of them. */
   readonly allowedBy: readonly string[];
 }
@@ -15,13 +15,14 @@ export function jointAnswersOf(
   question: ReviewQuestion,
 ): JointAnswers | undefined {
   if (question.kind !== "change" || question.callId === undefined) return undefined;
-  const { callId, digest } = question;
+  const { callId, digest, needed } = question;
   const isSame = (one: ReviewQuestion): boolean =>
     one.kind === "change" && one.callId === callId && one.digest === digest;
   const allowed = settled.filter((one) => one.outcome === "allow" && isSame(one.question));
   const questions = waiting.filter(isSame).length + allowed.length;
   if (questions < 2) return undefined;
-  return { questions, allowedBy: [...new Set(allowed.flatMap(({ by }) => (by === undefined ? [] : [by])))] };
+  const allowedBy = [...new Set(allowed.flatMap(({ by }) => (by === undefined ? [] : [by])))];
+  return { needed: needed ?? questions, allowedBy };
 }
 
 /** Returns a function that is true for the questions of a call that is asked about one content several times. */

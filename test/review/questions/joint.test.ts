@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type CallEnd, MemoryBackend, openWorkspace, quorum } from "../../../js/index.node.ts";
 import { reviewHub, serveReviewPage } from "../../../js/review/index.node.ts";
+import { type JointAnswers, jointAnswersOf } from "../../../js/review/questions/joint.ts";
 import { logIn, untilHub } from "../place.ts";
 
 /** Opens a workspace in which two people at a page must allow each change. */
@@ -29,6 +30,7 @@ async function open(needed = 2, asked = 2) {
   const [first] = questions;
   const digest = first?.kind === "change" ? first.details.digest : "";
   return {
+    hub,
     call,
     ended,
     backend,
@@ -62,6 +64,20 @@ describe("two people must allow", () => {
     expect((await place.call).ok).toBe(true);
     expect(await place.backend.readText("/w/a.txt")).toBe("two\n");
     expect(place.ended.map(({ approval }) => approval?.by)).toEqual(["ana and ben"]);
+    await place.close();
+  });
+
+  it("of three who are asked, the page says that two are needed and who has allowed", async () => {
+    const place = await open(2, 3);
+    const ana = await logIn(place.page, "answer", "ana");
+    const said = (): JointAnswers | undefined => {
+      const { state } = place.hub.snapshot({ role: "watch", by: "" });
+      const [first] = state.waiting;
+      return first && jointAnswersOf(state, first);
+    };
+    expect(said()).toEqual({ needed: 2, allowedBy: [] });
+    await ana.post(`approvals/${place.ids[0]}`, { outcome: "allow", digest: place.digest });
+    expect(said()).toEqual({ needed: 2, allowedBy: ["ana"] });
     await place.close();
   });
 

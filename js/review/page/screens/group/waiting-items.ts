@@ -82,6 +82,6 @@ function jointInWords(
 ): string | undefined {
   const joint = jointAnswersOf(review, question);
   if (joint === undefined) return undefined;
-  const { questions, allowedBy } = joint;
-  return `${allowedBy.length} of ${questions}${allowedBy.length === 0 ? " allowed" : `: ${allowedBy.join(", ")} allowed`}`;
+  const { needed, allowedBy } = joint;
+  return `${allowedBy.length} of ${needed}${allowedBy.length === 0 ? " allowed" : `: ${allowedBy.join(", ")} allowed`}`;
 }

@@ -168,10 +168,10 @@ function Joint({
 }: Pick<ScreenProps, "state"> & { readonly question: ReviewQuestion }): JSX.Element | null {
   const joint = jointAnswersOf(state.review, question);
   if (joint === undefined) return null;
-  const { questions, allowedBy } = joint;
+  const { needed, allowedBy } = joint;
   return (
     <p class="bar ended">
-      {allowedBy.length} of {questions} have allowed this
+      {allowedBy.length} of {needed} have allowed this
       {allowedBy.length > 0 && (
         <>
           : <SafeText text={allowedBy.join(", ")} />
