@@ -86,7 +86,7 @@ describeChromium("the connection of the review page", () => {
     await button.click();
     await page.getByRole("alert").getByText("It is not known whether this was done").waitFor();
     expect(await place.backend.readText("/w/a.txt")).toBe("one\n");
-    await page.getByRole("option", { name: /undo/u }).waitFor();
+    await page.getByRole("option", { name: /put back write_file/u }).waitFor();
   });
 
   it("a screen whose script did not load says so, and is there once the connection is back", async () => {
