@@ -390,7 +390,8 @@ function callObserver(tell: (event: UnnumberedEvent) => void, count: (call: Call
       shown.ok = call.ok;
       shown.ms = call.duration_ms;
       if (call.code !== undefined) shown.code = call.code;
-      if (call.message !== undefined) shown.message = call.message.slice(0, MAX_MESSAGE_CHARS);
+      if (call.message !== undefined)
+        shown.message = hideSecrets(call.message.slice(0, MAX_MESSAGE_CHARS)).text;
       if (call.error_path !== undefined) shown.errorPath = call.error_path;
       const by = call.approval?.by ?? call.by;
       if (by !== undefined) shown.by = by;

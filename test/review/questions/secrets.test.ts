@@ -1,6 +1,6 @@
 /** Text that looks like a secret is hidden in everything that the page loads, until it asks for it. */
 import { expect, it } from "vitest";
-import type { Confirmation } from "../../../js/index.node.ts";
+import type { CallBegin, Confirmation } from "../../../js/index.node.ts";
 import type { RowsPage } from "../../../js/review/past/history-protocol.ts";
 import type { ChangeRows, FileLines, FoundPlaces, ReviewSnapshot } from "../../../js/review/protocol.ts";
 import { compareWithSeen } from "../../../js/review/page/state/seen.ts";
@@ -227,6 +227,24 @@ it("hides the secret of a command in the title of its question, and shows it in 
   expect(shown.details).toEqual([title]);
   place.hub.queue.close();
   await asked;
+});
+
+it("hides secrets in the message of a failed call, as the list of calls shows it", async () => {
+  const place = await openPlace();
+  const at = Date.now();
+  const call = { id: "1", tool: "edit_file", at };
+  place.hub.observer.begin?.(call as CallBegin);
+  const message = `old_text is not there; the nearest line is token: '${GITHUB}'`;
+  place.hub.observer.end?.({
+    ...call,
+    ok: false,
+    code: "NO_MATCH",
+    message,
+    paths: [],
+    duration_ms: 1,
+  } as never);
+  const { state } = place.hub.snapshot({ role: "watch", by: "" });
+  expect(state.calls[0]?.message).toBe(message.replace(GITHUB, LONG));
 });
 
 it("takes linear time for hostile texts", async () => {
