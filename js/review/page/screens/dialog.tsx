@@ -41,6 +41,37 @@ export function Dialog({ title, children, onClose }: DialogProps): JSX.Element {
   );
 }
 
+interface AnswerButtonsProps {
+  readonly children: ComponentChildren;
+  /** The reason why nothing can be confirmed now, which is shown. */
+  readonly why?: string | undefined;
+  readonly isDisabled: boolean;
+  onCancel(): void;
+  onConfirm(): void;
+}
+
+/** Draws the content of a row of buttons: one to cancel and, at the other end, one to confirm with the text `children`. */
+export function AnswerButtons({
+  children,
+  why,
+  isDisabled,
+  onCancel,
+  onConfirm,
+}: AnswerButtonsProps): JSX.Element {
+  return (
+    <>
+      <button type="button" onClick={onCancel}>
+        Cancel <kbd>Esc</kbd>
+      </button>
+      <span class="spacer" />
+      {why !== undefined && <span class="hint">{why}</span>}
+      <button type="button" class="allow" disabled={isDisabled} onClick={onConfirm}>
+        {children}
+      </button>
+    </>
+  );
+}
+
 interface ConfirmButtonsProps {
   readonly children: ComponentChildren;
   onCancel(): void;
@@ -53,21 +84,16 @@ export function ConfirmButtons({ children, onCancel, onConfirm }: ConfirmButtons
   const [isSending, setSending] = useState(false);
   return (
     <div class="answers">
-      <button type="button" onClick={onCancel}>
-        Cancel <kbd>Esc</kbd>
-      </button>
-      <span class="spacer" />
-      <button
-        type="button"
-        class="allow"
-        disabled={isSending}
-        onClick={() => {
+      <AnswerButtons
+        isDisabled={isSending}
+        onCancel={onCancel}
+        onConfirm={() => {
           setSending(true);
           void onConfirm()?.then(() => setSending(false));
         }}
       >
         {children}
-      </button>
+      </AnswerButtons>
     </div>
   );
 }

@@ -18,6 +18,7 @@ import {
   type TimelineView,
   whyNotManaged,
 } from "./view.ts";
+import { AnswerButtons } from "../dialog.tsx";
 
 interface PutBackViewProps extends ScreenProps {
   readonly entry: PastCall;
@@ -84,21 +85,16 @@ export function PutBackView({ entry, chosen, state, effects, show }: PutBackView
       )}
       {digest === undefined && failure === undefined && <p class="empty">Looking what would change…</p>}
       <footer class="answers">
-        <button type="button" onClick={close}>
-          Cancel <kbd>Esc</kbd>
-        </button>
-        <span class="spacer" />
-        {why !== undefined && <span class="hint">{why}</span>}
-        <button
-          type="button"
-          class="allow"
-          disabled={
+        <AnswerButtons
+          why={why}
+          isDisabled={
             why !== undefined || isSending || failure !== undefined || (preview?.paths.length ?? 0) === 0
           }
-          onClick={() => void confirm()}
+          onCancel={close}
+          onConfirm={() => void confirm()}
         >
           Put back {chosen.label}
-        </button>
+        </AnswerButtons>
       </footer>
     </article>
   );

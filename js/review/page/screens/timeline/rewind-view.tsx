@@ -10,6 +10,7 @@ import { PastDiff } from "./past-diff.tsx";
 import { failureOf } from "./put-back.ts";
 import { useTimelineKeys } from "./timeline-keys.ts";
 import { clockTime, count, type RewindPlace, subjectOf, type TimelineView, whyNotManaged } from "./view.ts";
+import { AnswerButtons } from "../dialog.tsx";
 
 interface RewindViewProps extends ScreenProps {
   readonly place: RewindPlace;
@@ -153,19 +154,14 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
         </>
       )}
       <footer class="answers">
-        <button type="button" onClick={close}>
-          Cancel <kbd>Esc</kbd>
-        </button>
-        <span class="spacer" />
-        {why !== undefined && <span class="hint">{why}</span>}
-        <button
-          type="button"
-          class="allow"
-          disabled={why !== undefined || isSending || isPending || isOld || number === 0}
-          onClick={() => chosen !== undefined && void rewind(chosen.digest, number)}
+        <AnswerButtons
+          why={why}
+          isDisabled={why !== undefined || isSending || isPending || isOld || number === 0}
+          onCancel={close}
+          onConfirm={() => chosen !== undefined && void rewind(chosen.digest, number)}
         >
           {restored === undefined ? `Rewind ${count(number, "path")}` : "Restore"}
-        </button>
+        </AnswerButtons>
       </footer>
     </article>
   );

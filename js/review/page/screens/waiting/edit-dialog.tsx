@@ -7,7 +7,7 @@ import type { OpenEditor, openEditor } from "../../editor.ts";
 import type { ChangeContent } from "../../../protocol.ts";
 import { editedChange, whyNotEdited } from "../../state/answers.ts";
 import { chosenQuestion } from "../../state/choice.ts";
-import { useModal } from "../dialog.tsx";
+import { AnswerButtons, useModal } from "../dialog.tsx";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 
@@ -93,19 +93,14 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
       {problem === undefined && !isOpen && <p class="quiet">Loading the content…</p>}
       <div class="editor" ref={host} />
       <div class="answers">
-        <button type="button" onClick={close}>
-          Cancel <kbd>Esc</kbd>
-        </button>
-        <span class="spacer" />
-        {why !== undefined && <span class="hint">{why}</span>}
-        <button
-          type="button"
-          class="allow"
-          disabled={why !== undefined || !isOpen}
-          onClick={() => submit.current()}
+        <AnswerButtons
+          why={why}
+          isDisabled={why !== undefined || !isOpen}
+          onCancel={close}
+          onConfirm={() => submit.current()}
         >
           Allow with this content <kbd>Ctrl Enter</kbd>
-        </button>
+        </AnswerButtons>
       </div>
     </dialog>
   );
