@@ -19,7 +19,7 @@ const DOCUMENTS = [
   ...["mcp", "terminal", "reading", "changing", "diff-compatibility"].map((name) => `docs/${name}.md`),
 ];
 
-/** What pages link to and has no page of its own: these links lead to the repository. */
+/** Targets of links that have no page of their own. Their links lead to the repository. */
 const IN_REPOSITORY = {
   "media/ARCHITECTURE.md": "ARCHITECTURE.md",
   "media/CHANGELOG.md": "CHANGELOG.md",

@@ -1,9 +1,9 @@
-/** What a change did to its paths, as text with the diffs: of a past call, and of a rewind. */
+/** The changes of a past call or of a rewind to its paths, as text with the diffs. */
 import { escapeControls } from "../engine/escape.ts";
 import type { HistoryChange } from "../workspace/index.ts";
 import { escapeForTerminal } from "./person/style.ts";
 
-/** What is said of a path without a diff, by the kind of its change. */
+/** The words for a path without a diff, by the kind of its change. */
 export type KindWords = Readonly<Record<HistoryChange["kind"], string>>;
 
 /** The words for what a call did. */

@@ -25,7 +25,7 @@ export interface ReviewConnection {
 export interface ReviewElementEvents {
   /** The questions that wait have changed. */
   waiting: CustomEvent<readonly ReviewQuestion[]>;
-  /** A question does not wait any more: a person has answered it, or its caller has given up. */
+  /** A question does not wait any more: a person has answered it, or its caller has stopped waiting. */
   settled: CustomEvent<SettledQuestion>;
 }
 

@@ -80,7 +80,7 @@ function partsOf({ language, code }) {
   return { script: scripts.join("\n"), markup: markup.trim() };
 }
 
-/** Leaves the package to the file beside the examples, and refuses every other import. */
+/** Leaves the package to the file in the folder of the examples, and refuses every other import. */
 const packageBeside = {
   name: "package-beside",
   setup({ onResolve }) {

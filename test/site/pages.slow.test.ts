@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const pageOf = (name: string): string =>
   readFileSync(join(folder, name), "utf8").replaceAll(/<(pre|code)\b[^>]*>[\s\S]*?<\/\1>/gu, "");
 
-/** What a reader looks for, and the page that has it. */
+/** The subjects that a reader looks for, and the page of each. */
 const PAGE_BY_NEED = {
   "a start": "documents/guides_getting-started.html",
   "which preset for which client": "documents/guides_presets.html",

@@ -10,12 +10,12 @@ const element = (name, text = "", ...children) => {
   return node;
 };
 
-/** Where the choice of the storage is kept: only "opfs" is, because a folder has to be picked again. */
+/** The key of the stored choice. Only "opfs" is stored, because a folder has to be picked again. */
 const CHOICE_KEY = "filewright-playground";
 
 const engine = WebAssembly.compileStreaming(fetch(new URL("./filewright_bg.wasm", import.meta.url)));
 const elements = import("filewright/review/elements");
-// Both are awaited where they are used; until then nobody else hears of a failure.
+// Both are awaited where they are used; until then a failure is not reported.
 for (const loading of [engine, elements]) loading.catch(() => {});
 
 /** The files in memory as they are before the first call. */

@@ -6,7 +6,7 @@ import { ready } from "filewright/engine";
 import { hubTransport, reviewHub } from "filewright/review";
 import { REPOSITORY } from "./repository.js";
 
-/** At most this many files are listed beside the page. */
+/** At most this many files are listed next to the page. */
 const MAX_LISTED_FILES = 40;
 
 /** Removes the files of a storage, and writes those of the repository. */

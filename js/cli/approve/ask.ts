@@ -42,7 +42,7 @@ export interface AskedQuestion {
   readonly stale: AbortSignal;
 }
 
-/** What comes after a question: the next one or the one before it, or the end of the watch. */
+/** The step after a question: to the next one, to the one before it, or to the end of the watch. */
 export type NextStep = "next" | "previous" | "quit";
 
 /** The time in milliseconds within which no key acts, because it may be meant for the question before. */
@@ -53,7 +53,7 @@ const CTRL_D = "\u0004";
 const MARGIN_LINES = 12;
 const MIN_SHOWN_LINES = 10;
 
-/** Asks until the question is answered, or the person goes on without an answer. @throws the reason of `ended` */
+/** Asks until the question is answered, or the person leaves it without an answer. @throws the reason of `ended` */
 export async function askQuestion(asked: AskedQuestion, terminal: AskingTerminal): Promise<NextStep> {
   return new QuestionAtTerminal(asked, terminal).run();
 }

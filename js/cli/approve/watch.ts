@@ -13,7 +13,7 @@ import { answeredElsewhere, WITHDRAWN_WORDS } from "./words.ts";
 /** The time in milliseconds after which a lost connection is tried again. */
 const RETRY_MS = 1000;
 
-/** What is done with the events of a server. */
+/** The functions that receive the events of a server. */
 interface EventTarget {
   event(event: QueueEvent | QueueState): void;
   /** Called when the connection is lost. It is tried again until the watch ends. */

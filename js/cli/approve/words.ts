@@ -1,4 +1,4 @@
-/** What `filewright approve` says about answers. */
+/** The sentences of `filewright approve` about answers. */
 import type { AnswerResult } from "../../hooks/approval-queue-http.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
@@ -19,9 +19,9 @@ const OUTCOME_WORDS: Readonly<Record<string, string>> = {
   proceed_always_server: "allowed it, and later calls too",
 };
 
-/** What is said of a question whose call has given up. */
+/** The sentence about a question whose call does not wait any more. */
 export const WITHDRAWN_WORDS = "It does not wait any more: the agent gave up, or the server ends.";
-/** What is said of a question whose files have changed. */
+/** The sentence about a question whose files have changed. */
 export const STALE_WORDS =
   "A file has changed since this was asked, so it cannot be allowed: l looks at it again, r refuses it.";
 

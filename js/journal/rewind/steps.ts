@@ -4,7 +4,7 @@ import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import type { MoveStep, PathStep, Step, StepResult } from "../../backends/transaction/step.ts";
 
 /** A step that is undone, with the result that its path has at that point. */
-interface TakenBack {
+interface Reversal {
   /** The order in which the steps were made, counted from the newest. */
   age: number;
   step: Step;
@@ -24,8 +24,8 @@ export interface JoinedSteps {
  * has the place of the oldest: what was made later is gone by then, and what was removed later is there again.
  */
 export class StepJoiner {
-  readonly #taken: TakenBack[] = [];
-  readonly #open = new Map<string, TakenBack>();
+  readonly #taken: Reversal[] = [];
+  readonly #open = new Map<string, Reversal>();
 
   /** Adds a step of one path. `found` is the state that its path has when the step is undone. */
   add(step: PathStep, found: PreImage | null, given: StepResult): void {

@@ -13,7 +13,7 @@ const RETRY_MS = 1000;
 /** The status of a request without a login. */
 const UNAUTHORIZED = 401;
 
-/** Returns what an answer allows beyond its call; undefined for nothing. */
+/** Returns the permission that an answer gives beyond its call; undefined for an answer without one. */
 function lastingPart(
   question: ReviewQuestion,
   { wider, grant }: Pick<ReviewAnswer, "wider" | "grant"> = {},

@@ -1,4 +1,4 @@
-/** What is wrong with the layout of a page at its present size. */
+/** Finds mistakes in the layout of a page at its present size. */
 
 /**
  * Returns what cannot be seen or reached: the page scrolls sideways, something is beyond its edge or cut off, lies under

@@ -9,7 +9,7 @@ import type {
   UnreviewedCalls,
 } from "../../../js/review/past/history-protocol.ts";
 import {
-  callsTakenBack,
+  reversalsOf,
   FIRST_TIMELINE,
   timelineRows,
   withRefusals,
@@ -256,11 +256,11 @@ describe("a rewind from the page", () => {
       ["rewind", "ana", [call?.callId]],
       ["write_file", undefined, undefined],
     ]);
-    expect([...callsTakenBack(entries).keys()]).toEqual([call?.callId]);
+    expect([...reversalsOf(entries).keys()]).toEqual([call?.callId]);
     // A rewind that is put back has taken back nothing.
     await client.post(`history/${entries[0]?.callId}/undo`, {});
     const { entries: later } = await read<PastCalls>(client, "history");
-    expect([...callsTakenBack(later).keys()]).toEqual([entries[0]?.callId]);
+    expect([...reversalsOf(later).keys()]).toEqual([entries[0]?.callId]);
   });
 });
 

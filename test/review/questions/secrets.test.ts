@@ -6,7 +6,7 @@ import type { ChangeRows, FileLines, FoundPlaces, ReviewSnapshot } from "../../.
 import { compareWithSeen } from "../../../js/review/page/state/seen.ts";
 import { type Client, firstQuestion, logIn, openPlace, type Place } from "../place.ts";
 
-/** What stands for values of less than 16, less than 40, and more characters. */
+/** The characters that replace values of less than 16, less than 40, and more characters. */
 const [SHORT, MIDDLE, LONG] = ["\uFDD0", "\uFDD1", "\uFDD2"] as const;
 const GITHUB = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 const KEY_LINE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";

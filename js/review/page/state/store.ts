@@ -95,7 +95,7 @@ export interface PageState {
   /** The number of the marked line in the marked hunk while lines are chosen; undefined while hunks are. */
   readonly line: number | undefined;
   readonly dialog: "refuse" | "edit" | "keys" | "wider" | "put-back" | "group" | undefined;
-  /** What the dialog "group" answers together, as it was when the dialog opened. */
+  /** The questions that the dialog "group" answers together, as they were when it opened. */
   readonly plan: GroupPlan | undefined;
   /** The choices with which the dialog "Wider…" opens; undefined for the narrowest. */
   readonly proposal: Partial<WiderDraft> | undefined;

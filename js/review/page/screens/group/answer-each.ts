@@ -5,10 +5,10 @@ import type { PageEffects } from "../props.ts";
 import type { GroupPlan } from "./group.ts";
 import type { ChangeQuestion } from "../../state/question-paths.ts";
 
-/** What became of one answer: it is being sent, was taken, or why it was not. */
+/** The state of one answer: it is being sent, it was taken, or the reason why it was not. */
 export type EachResult = "sending" | "taken" | { readonly failure: string };
 
-/** What {@link answerEach} needs besides the plan. */
+/** The arguments of {@link answerEach} besides the plan. */
 interface EachOptions {
   readonly reason: string;
   /** Returns why a question is not to be answered now; it is asked before each answer. */

@@ -23,7 +23,7 @@ function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: Gro
   const [openedAt] = useState(() => performance.now());
   const [reason, setReason] = useState("");
   const [results, setResults] = useState<ReadonlyMap<string, EachResult>>(new Map());
-  /** What is known now, for an answer that is sent after the dialog was drawn. */
+  /** The present state, for an answer that is sent after the dialog was drawn. */
   const latest = useRef({ state, isOpen: true, results });
   latest.current.state = state;
   const { outcome, group } = plan;
@@ -33,7 +33,7 @@ function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: Gro
   const why =
     whyNoAnswer(state) ?? (left.length === 0 ? "None of them can be answered any more." : undefined);
 
-  /** Ends the dialog. What was sent is told, and what was not sent yet is not sent. */
+  /** Ends the dialog and shows the results of the answers that were sent. The others are not sent. */
   const finish = (): void => {
     const known = latest.current.results;
     const ids = new Set([...known].flatMap(([id, result]) => (result === "taken" ? [id] : [])));

@@ -26,7 +26,7 @@ export interface LeftOutQuestion {
   readonly why: string;
 }
 
-/** What a person is about to answer together. Nothing is added to it later. */
+/** The questions that a person is about to answer together. None is added later. */
 export interface GroupPlan {
   readonly outcome: "allow" | "refuse";
   readonly group: QuestionGroup;
@@ -155,7 +155,7 @@ function commonRisk(questions: readonly ChangeQuestion[]): number {
   return counts.indexOf(Math.max(...counts));
 }
 
-/** What a person did with a question, by the outcome of the answer. */
+/** The verbs for the outcomes of an answer. */
 const END_WORDS = { allow: "allowed it", allow_parts: "allowed a part of it", refuse: "refused it" } as const;
 
 /** Returns why a question of a plan cannot be answered any more; undefined while it can. */

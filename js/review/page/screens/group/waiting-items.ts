@@ -1,4 +1,4 @@
-/** What the list of the questions that wait shows, so that an entry is drawn again only when something of it changes. */
+/** The entries of the list of waiting questions. An entry is drawn again only when something of it changes. */
 import { useMemo, useState } from "preact/hooks";
 import type { ReviewQuestion } from "../../../protocol.ts";
 import { jointAnswersOf, jointQuestionsOf } from "../../../questions/joint.ts";
@@ -22,7 +22,7 @@ export interface GroupItem {
   readonly counts: { readonly allow: number; readonly refuse: number } | undefined;
   /** Why nothing can be answered now. */
   readonly why: string | undefined;
-  /** Who has allowed which question, where several people are asked. */
+  /** The people who have allowed each question, where several are asked. */
   readonly joint: ReadonlyMap<string, string>;
   setOpen(isOpen: boolean): void;
 }

@@ -21,7 +21,7 @@ import {
   placeBefore,
   placeOfMark,
   subjectOf,
-  takenBackInWords,
+  reversalInWords,
   type TimelineView,
   whyNotKept,
   whyNotManaged,
@@ -37,7 +37,7 @@ interface CallDetailProps extends ScreenProps {
 
 /** Draws a call: what it changed, who allowed it, and the ways back. */
 export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.Element {
-  const { entry, action, takenBack, isUnreviewed } = row;
+  const { entry, action, reversal, isUnreviewed } = row;
   const { callId, agent, time, undoOf, unrecorded } = entry;
   const path = unrecorded === true ? undefined : `history/${encodeURIComponent(callId)}/rows`;
   const rows = useRows(effects, path);
@@ -75,20 +75,20 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
           )}
         </p>
       </header>
-      {takenBack !== undefined && (
+      {reversal !== undefined && (
         <p class="bar ended">
           This was{" "}
           <button
             type="button"
             class="tl-link"
-            onClick={() => show({ ...NOTHING_OPEN, chosen: takenBack.by.callId })}
+            onClick={() => show({ ...NOTHING_OPEN, chosen: reversal.by.callId })}
           >
-            {takenBackInWords(takenBack)}
+            {reversalInWords(reversal)}
           </button>{" "}
-          at {clockTime(takenBack.by.time)}
-          {takenBack.by.by !== undefined && (
+          at {clockTime(reversal.by.time)}
+          {reversal.by.by !== undefined && (
             <>
-              , by <SafeText text={takenBack.by.by} />
+              , by <SafeText text={reversal.by.by} />
             </>
           )}
           .
@@ -122,12 +122,12 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
 }
 
 /** Returns true when some hunks of a call can be put back without the others. */
-function canChooseHunks({ takenBack }: CallRow, { pages, more }: PastRows, state: PageState): boolean {
+function canChooseHunks({ reversal }: CallRow, { pages, more }: PastRows, state: PageState): boolean {
   // A move is put back with its whole call.
   const canDivide = pages.every(({ change: { kind, type } }) => kind !== "move" && type === "file");
   return (
     canDivide &&
-    takenBack === undefined &&
+    reversal === undefined &&
     more === undefined &&
     whyNotManaged(state) === undefined &&
     countChosen(pages).all > 1

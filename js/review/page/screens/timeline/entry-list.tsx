@@ -13,8 +13,8 @@ import {
   clockTime,
   isWayBack,
   pathsOfQuestion,
-  type TakenBack,
-  takenBackInWords,
+  type Reversal,
+  reversalInWords,
   type TimelineRow,
 } from "./view.ts";
 
@@ -96,7 +96,7 @@ export function EntryList({ rows, chosen, effects, onChoose }: EntryListProps): 
                 <CallRow
                   entry={row.entry}
                   action={row.action}
-                  takenBack={row.takenBack}
+                  reversal={row.reversal}
                   isUnreviewed={row.isUnreviewed}
                   totals={row.entry.unrecorded === true ? undefined : counts.get(row.entry.callId)}
                 />
@@ -183,13 +183,13 @@ function RefusalRow({ refusal: { question, by, at } }: { readonly refusal: Settl
 interface CallRowProps {
   readonly entry: PastCall;
   readonly action: string;
-  readonly takenBack: TakenBack | undefined;
+  readonly reversal: Reversal | undefined;
   readonly isUnreviewed: boolean;
   /** Undefined until the lines are counted, null where they are not known. */
   readonly totals: LineTotals | null | undefined;
 }
 
-function CallRow({ entry, action, takenBack, isUnreviewed, totals }: CallRowProps): JSX.Element {
+function CallRow({ entry, action, reversal, isUnreviewed, totals }: CallRowProps): JSX.Element {
   const { time, paths, agent, by, unrecorded } = entry;
   const [first = ""] = paths;
   const slash = first.lastIndexOf("/");
@@ -221,7 +221,7 @@ function CallRow({ entry, action, takenBack, isUnreviewed, totals }: CallRowProp
           <SafeText text={slash < 0 ? "" : first.slice(0, slash)} />
         </span>
         {isUnreviewed && <span class="tag unreviewed">unreviewed</span>}
-        {takenBack !== undefined && <span class="tag">{takenBackInWords(takenBack)}</span>}
+        {reversal !== undefined && <span class="tag">{reversalInWords(reversal)}</span>}
         {unrecorded === true && <span class="tag">cannot be put back here</span>}
       </span>
     </>

@@ -106,13 +106,13 @@ export interface CallRow {
   /** Its action, such as `edit_file` or `put back edit_file`. */
   readonly action: string;
   /** The later call that took it back. */
-  readonly takenBack?: TakenBack | undefined;
+  readonly reversal?: Reversal | undefined;
   /** True when it was made without a question and no person has reviewed it yet. */
   readonly isUnreviewed: boolean;
 }
 
 /** A later call that took back another one. */
-export interface TakenBack {
+export interface Reversal {
   readonly by: PastCall;
   /** True when it put back some hunks alone. */
   readonly isPart: boolean;
@@ -129,7 +129,7 @@ export function timelineRows(
   { entries, marks, unreviewed }: PastCalls,
   { agent, path, isUnreviewed: onlyUnreviewed }: Pick<TimelineView, "agent" | "path" | "isUnreviewed">,
 ): readonly TimelineRow[] {
-  const takenBack = callsTakenBack(entries);
+  const reversal = reversalsOf(entries);
   const waiting = new Set(unreviewed);
   const tools = new Map(entries.map(({ callId, tool }) => [callId, tool]));
   const wanted = path.trim().toLowerCase();
@@ -149,7 +149,7 @@ export function timelineRows(
       key: keyOfCall(entry),
       entry,
       action: actionOf(entry, tools.get(entry.undoOf ?? "")),
-      takenBack: takenBack.get(entry.callId),
+      reversal: reversal.get(entry.callId),
       isUnreviewed,
     });
   }
@@ -194,8 +194,8 @@ function keyOfCall({ callId, unrecorded }: PastCall): string {
 const HUNKS_TOOL = "undo_hunks";
 
 /** Returns the calls that a later one has taken back, unless that one was taken back itself. */
-export function callsTakenBack(entries: readonly PastCall[]): ReadonlyMap<string, TakenBack> {
-  const taken = new Map<string, TakenBack>();
+export function reversalsOf(entries: readonly PastCall[]): ReadonlyMap<string, Reversal> {
+  const taken = new Map<string, Reversal>();
   for (const by of entries) {
     if (taken.get(by.callId)?.isPart === false) continue;
     const isPart = by.tool === HUNKS_TOOL;
@@ -226,7 +226,7 @@ export function isWayBack({ tool }: Pick<PastCall, "tool">): boolean {
 }
 
 /** Returns how a call was taken back, in a few words. */
-export function takenBackInWords({ by, isPart }: TakenBack): string {
+export function reversalInWords({ by, isPart }: Reversal): string {
   if (by.tool === "rewind") return "taken back by a rewind";
   return isPart ? "put back in part" : "put back";
 }

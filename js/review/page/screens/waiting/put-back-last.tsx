@@ -7,7 +7,7 @@ import { lastAnswer } from "../../state/last-answer.ts";
 import { type Loaded, useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 import { PutBackDialog } from "../timeline/put-back-dialog.tsx";
-import { type TimelineView, callsTakenBack, whyNotManaged } from "../timeline/view.ts";
+import { type TimelineView, reversalsOf, whyNotManaged } from "../timeline/view.ts";
 
 /**
  * Draws the dialog, or closes it with the reason why nothing can be put back. The paths are those of the history: of a
@@ -43,6 +43,6 @@ function whyNotPutBack(
   if (failure !== undefined) return `The history could not be loaded: ${failure}.`;
   if (data === undefined) return undefined;
   if (entry === undefined) return "The history of this workspace has no change of that call.";
-  const takenBack = callsTakenBack(data.entries).get(entry.callId);
-  return takenBack === undefined || takenBack.isPart ? undefined : "It was put back before.";
+  const reversal = reversalsOf(data.entries).get(entry.callId);
+  return reversal === undefined || reversal.isPart ? undefined : "It was put back before.";
 }

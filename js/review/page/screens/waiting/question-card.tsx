@@ -9,7 +9,7 @@ import type { PageEffects } from "../props.ts";
 interface QuestionCardProps {
   readonly question: ReviewQuestion;
   readonly isChosen: boolean;
-  /** Who has allowed it, where several people are asked. */
+  /** The people who have allowed it, where several are asked. */
   readonly joint: string | undefined;
   /** True in the card of a group, which names the directory for all. */
   readonly isInGroup?: boolean;

@@ -10,7 +10,7 @@ import { FIRST_TIMELINE, subjectOf } from "../timeline/view.ts";
 /** The number of calls that are listed here. The timeline has all. */
 const MAX_LISTED = 20;
 
-/** A call that nobody has kept, and the workspace in which it was made. */
+/** An unreviewed call, and the workspace in which it was made. */
 interface UnreviewedOfWorkspace {
   readonly call: PastCall;
   readonly workspace: string;
