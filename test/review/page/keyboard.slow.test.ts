@@ -273,4 +273,24 @@ describeChromium("by keyboard alone", () => {
     expect([...unseen]).toEqual([]);
     expect(complaints).toEqual([]);
   });
+
+  it("a key that is pressed at once after Escape is not lost", async () => {
+    const { place, page, press } = await open(
+      { "a.txt": "one\n" },
+      { confirm: () => ({ outcome: "proceed_once" }) },
+    );
+    await place.ws.call("write_file", { path: "a.txt", content: "two\n", whole_file: true });
+    await press("g", "t");
+    await page.getByRole("grid").getByText("two").waitFor();
+    const dialog = page.getByRole("dialog");
+    for (let round = 0; round < 25; round += 1) {
+      await press("u");
+      await dialog.waitFor();
+      // The browser hides a dialog before the page hears of it.
+      await press("Escape", "u");
+      await dialog.waitFor();
+      await press("Escape");
+      await page.locator("dialog").waitFor({ state: "detached" });
+    }
+  });
 });

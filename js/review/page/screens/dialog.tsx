@@ -16,12 +16,16 @@ export function useModal(onClose: () => void): RefObject<HTMLDialogElement | nul
   useLayoutEffect(() => {
     const element = dialog.current;
     if (element === null) return undefined;
-    const listener = (): void => closed.current();
-    element.addEventListener("close", listener);
     element.showModal();
+    // The event `close` comes in a later task, and a key that is pressed before it would find the dialog still drawn.
+    // A mutation is told before the next task.
+    const closing = new MutationObserver(() => {
+      if (!element.open) closed.current();
+    });
+    closing.observe(element, { attributeFilter: ["open"] });
     return () => {
+      closing.disconnect();
       // A dialog that is removed while it is open would not give the focus back.
-      element.removeEventListener("close", listener);
       element.close();
     };
   }, []);

@@ -1,6 +1,6 @@
 /** Keeps the focus in a part of the page whose contents are replaced. */
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /**
  * Gives the focus to a part when it shows something else and the focus was in it, on a button or a row that is gone.
@@ -9,7 +9,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 export function useKeptFocus<T extends HTMLElement>(shown: string | undefined): RefObject<T | null> {
   const part = useRef<T>(null);
   const wasInside = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onFocus = (event: FocusEvent): void => {
       const path = event.composedPath();
       // A dialog gives the focus back.

@@ -1,5 +1,5 @@
 /** The keys of the timeline. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PageEffects } from "../props.ts";
 
 /** The effects of keys, by their names. */
@@ -9,7 +9,8 @@ export type TimelineKeys = Readonly<Partial<Record<string, () => unknown>>>;
 export function useTimelineKeys({ keyTarget = window }: PageEffects, keys: TimelineKeys): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(() => {
+  // Not an effect after the next frame: a key may be pressed before it, when another call has just been chosen.
+  useLayoutEffect(() => {
     const onKeyDown = (given: Event): void => {
       const event = given as KeyboardEvent;
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
