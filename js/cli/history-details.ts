@@ -11,7 +11,7 @@ import type { CanonicalCall, Preset } from "../presets/preset.ts";
 import { previewDiff, textIfDecodable } from "../tools/render/preview.ts";
 import { historyTool } from "../tools/history.ts";
 import { CANONICAL_NAMES, type Call, type ReadingTool, type Tool } from "../tools/lib/tool.ts";
-import type { PastCall, RestoredState } from "../tools/lib/past.ts";
+import type { RestoredState } from "../tools/lib/past.ts";
 import { type Arguments, object } from "../tools/lib/schema.ts";
 import { texts } from "../tools/lib/shared.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_PATHS } from "../tools/undo.ts";
@@ -111,7 +111,7 @@ async function compareWithLaterStates(ids: readonly string[], call: Call): Promi
     const shown = call.display(path);
     // The list begins with the newest change, so the next change is before this one in it.
     for (const later of all.slice(0, index).reverse()) {
-      if (!(later as PastCall).paths.includes(shown)) continue;
+      if (!later.paths.includes(shown)) continue;
       const found = (await restoredBy(later.callId)).find((one) => one.path === path);
       if (found !== undefined) return found.image?.bytes;
     }

@@ -1,5 +1,5 @@
 /** `history`: the changes that can be undone. */
-import type { PastCall } from "./lib/past.ts";
+import type { HistoryEntry } from "./lib/history-entry.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text } from "./lib/shared.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -120,7 +120,7 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
   };
 }
 
-function listedChangeOf({ callId, tool, time, paths, agent, undoOf }: PastCall): ListedChange {
+function listedChangeOf({ callId, tool, time, paths, agent, undoOf }: HistoryEntry): ListedChange {
   return {
     call_id: callId,
     tool,

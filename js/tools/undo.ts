@@ -3,7 +3,8 @@ import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { previewDiff, textIfDecodable } from "./render/preview.ts";
-import { lastUndoableChange, type UndoableHistory, type PastCall, type RestoredState } from "./lib/past.ts";
+import type { HistoryEntry } from "./lib/history-entry.ts";
+import { lastUndoableChange, type UndoableHistory, type RestoredState } from "./lib/past.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { text, texts, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -16,7 +17,7 @@ export interface UndoArgs {
 
 /** The arguments, with the call that will be undone. */
 interface ChosenUndo extends UndoArgs {
-  readonly chosen?: PastCall;
+  readonly chosen?: HistoryEntry;
   /** The effect of restoring on each path, as calls of other tools, so that rules for those tools apply. */
   readonly effects?: ReadonlyMap<string, readonly PathEffect[]>;
 }

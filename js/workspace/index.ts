@@ -25,10 +25,11 @@ export {
 export type { CallOptions } from "../pipeline/enter.ts";
 export type { Blame, BlamedLines } from "../pipeline/past/blame.ts";
 export type { HistoryChange } from "../pipeline/past/file-change.ts";
-export type { HistoryEntry, HistoryOptions, Undone } from "../pipeline/past/history.ts";
+export type { HistoryEntry, HistoryMark } from "../tools/lib/history-entry.ts";
+export type { HistoryOptions, Undone } from "../pipeline/past/history.ts";
 export type { UndoneParts } from "../pipeline/past/undo-parts.ts";
 export type { KeepOptions, Unreviewed } from "../pipeline/past/unreviewed.ts";
-export type { HistoryMark, LeftByRewind, RewindOptions, UnrecordedCall } from "./rewind/options.ts";
+export type { LeftByRewind, RewindOptions, UnrecordedCall } from "./rewind/options.ts";
 export type { Rewound } from "./rewind/rewind.ts";
 export type {
   ForkChange,

@@ -12,7 +12,8 @@ import type { Recovery } from "../journal/index.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { Blame } from "../pipeline/past/blame.ts";
 import type { HistoryChange } from "../pipeline/past/file-change.ts";
-import type { HistoryEntry, HistoryOptions, Undone } from "../pipeline/past/history.ts";
+import type { HistoryEntry, HistoryMark } from "../tools/lib/history-entry.ts";
+import type { HistoryOptions, Undone } from "../pipeline/past/history.ts";
 import type { UndoneParts } from "../pipeline/past/undo-parts.ts";
 import type { KeepOptions, Unreviewed } from "../pipeline/past/unreviewed.ts";
 import type { ToolResult } from "../pipeline/result.ts";
@@ -26,7 +27,7 @@ import type { ForkDiff } from "./forks/changes.ts";
 import type { ForkDiffOptions, ForkMerge, ForkMergeOptions, ForkWorkspaceOptions } from "./forks/forks.ts";
 import type { LocalFacts } from "./host.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
-import type { HistoryMark, RewindOptions } from "./rewind/options.ts";
+import type { RewindOptions } from "./rewind/options.ts";
 import type { Rewound } from "./rewind/rewind.ts";
 
 /** What the workspace runs on: engine, capabilities of the backend, confinement, journal, and what recovery found. */

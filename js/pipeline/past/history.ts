@@ -18,28 +18,9 @@ import { isWrongAssumption, withStage } from "../staged.ts";
 import { wordError } from "../wording/messages.ts";
 import type { Session } from "../session.ts";
 import type { ObservedUndo } from "./observed-undo.ts";
+import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { escapeControls } from "../../engine/escape.ts";
-
-/** One changing call of the past. */
-export interface HistoryEntry {
-  /** The id that `undo` takes. */
-  readonly callId: string;
-  /** The tool, or `undo`. */
-  readonly tool: string;
-  /** ISO 8601, UTC. */
-  readonly time: string;
-  /** The changed paths, relative to the working directory. */
-  readonly paths: readonly string[];
-  /** The name of the agent, if it has one. */
-  readonly agent?: string;
-  /** The call that this one undid. */
-  readonly undoOf?: string;
-  /** The calls of which nothing is left after this one, for a rewind. */
-  readonly undoes?: readonly string[];
-  /** True for a call that cannot be undone, such as a command. */
-  readonly unrecorded?: true;
-}
 
 /** The options of `ws.history`. */
 export interface HistoryOptions {

@@ -5,7 +5,8 @@ import { runObserved } from "../observe.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
 import { toErrorData, type ToolResult } from "../result.ts";
-import { type HistoryEntry, toHistoryEntry } from "./history.ts";
+import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
+import { toHistoryEntry } from "./history.ts";
 
 /** The changes that were made without a question and that nobody has kept. */
 export interface Unreviewed {

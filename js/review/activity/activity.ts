@@ -4,7 +4,7 @@
  * memory is bounded: a fixed number of rows, and a histogram of durations in each.
  */
 import type { CallEnd } from "../../hooks/observer.ts";
-import type { HistoryEntry } from "../../pipeline/past/history.ts";
+import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import { ACTIVITY_NAMES, type ActivityRow, type ActivityView, type ReviewActivity } from "./activity-data.ts";
 import { isRefusal } from "../refusals.ts";
 

@@ -2,34 +2,13 @@
  * The data about the past that the review page and its server exchange. There is no code here, so the page and the
  * server can both import it.
  */
+import type { HistoryEntry, HistoryMark } from "../../tools/lib/history-entry.ts";
 import type { ChangeRows, ChangeSummary, ChosenHunks } from "../protocol.ts";
 
-/** One changing call of the past. */
-export interface PastCall {
-  readonly callId: string;
-  /** The canonical name of the tool, or `undo`, or `rewind`. */
-  readonly tool: string;
-  /** ISO 8601, UTC. */
-  readonly time: string;
-  /** The changed paths, relative to the working directory if they are inside. */
-  readonly paths: readonly string[];
-  readonly agent?: string;
-  /** The call that this one undid. */
-  readonly undoOf?: string;
-  /** The calls of which nothing is left after this one, for a rewind. */
-  readonly undoes?: readonly string[];
+/** One changing call of the past, with the person to whom it is due. */
+export interface PastCall extends HistoryEntry {
   /** The person who allowed it, or who took others back with it, if it was during this run of the server. */
   readonly by?: string;
-  /** True for a call that cannot be undone, such as a command. */
-  readonly unrecorded?: true;
-}
-
-/** A named place in the history. */
-export interface PastMark {
-  readonly name: string;
-  /** ISO 8601, UTC. */
-  readonly time: string;
-  readonly agent?: string;
 }
 
 /** The answer of `GET history`. */
@@ -37,7 +16,7 @@ export interface PastCalls {
   /** The newest first. */
   readonly entries: readonly PastCall[];
   /** The newest first. */
-  readonly marks: readonly PastMark[];
+  readonly marks: readonly HistoryMark[];
   /** The ids of the unreviewed calls: they were made without a question, and no person has reviewed them yet. */
   readonly unreviewed: readonly string[];
 }

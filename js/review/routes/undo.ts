@@ -1,7 +1,7 @@
 /** The requests that undo a past call, or some of its hunks. */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { ConfirmedPart } from "../../hooks/changed-files.ts";
-import type { HistoryEntry } from "../../pipeline/past/history.ts";
+import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import { flag, type Options, optionReader, options, text } from "../../schema/option.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { UndoAnswer, UndoRequest, UnfitHunks } from "../past/history-protocol.ts";

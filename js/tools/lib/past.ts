@@ -1,26 +1,13 @@
 /** The history as tools see it: the calls that can be undone, and what undoing one would restore. */
 import type { FsBackend } from "../../backends/backend.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
-
-/** A call that has changed files. */
-export interface PastCall {
-  readonly callId: string;
-  /** The name of the tool; `undo` for an undo. */
-  readonly tool: string;
-  /** ISO 8601, UTC. */
-  readonly time: string;
-  /** The changed paths, relative to the working directory. */
-  readonly paths: readonly string[];
-  readonly agent?: string;
-  /** The id of the call that was undone, if this call is an undo. */
-  readonly undoOf?: string;
-}
+import type { HistoryEntry } from "./history-entry.ts";
 
 /** The state to which an undo restores one path. */
 export interface RestoredState {
   /** Absolute. */
   readonly path: string;
-  /** The path as {@link PastCall.paths} names it. */
+  /** The path as {@link HistoryEntry.paths} names it. */
   readonly shown: string;
   /** The entry that the undo restores; null when nothing existed there. */
   readonly image: PreImage | null;
@@ -47,9 +34,9 @@ interface UndoingCall {
 /** The history as far as the caller may see it. */
 export interface UndoableHistory {
   /** Returns the calls that can be undone, newest first. With `all`, calls of other callers are included. */
-  list(all: boolean): Promise<readonly PastCall[]>;
+  list(all: boolean): Promise<readonly HistoryEntry[]>;
   /** Returns a call that can be undone by its id; undefined when the caller has none with this id. */
-  find(callId: string, all: boolean): Promise<PastCall | undefined>;
+  find(callId: string, all: boolean): Promise<HistoryEntry | undefined>;
   /** Returns the state of each path that undoing the call would restore. @throws FilewrightError NOT_FOUND */
   restores(callId: string): Promise<readonly RestoredState[]>;
   /** Undoes a call. The change is recorded under the id of the undoing call. @throws CONFLICT */
@@ -57,7 +44,7 @@ export interface UndoableHistory {
 }
 
 /** Returns the newest call that is not an undo and has not been undone; undefined when there is none. */
-export function lastUndoableChange(calls: readonly PastCall[]): PastCall | undefined {
+export function lastUndoableChange(calls: readonly HistoryEntry[]): HistoryEntry | undefined {
   const undone = new Set(calls.map(({ undoOf }) => undoOf));
   return calls.find(({ callId, undoOf }) => undoOf === undefined && !undone.has(callId));
 }

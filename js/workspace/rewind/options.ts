@@ -65,16 +65,6 @@ export const MARK_NAME: OptionalOption<string> = text({
   },
 });
 
-/** A named place in the history. */
-export interface HistoryMark {
-  /** The name, as `rewind` takes it. */
-  readonly name: string;
-  /** When it was set: ISO 8601, UTC. */
-  readonly time: string;
-  /** The agent of the workspace that set it, if it has one. */
-  readonly agent?: string;
-}
-
 /** A path that a rewind left as it is. */
 export interface LeftByRewind {
   /** The path, relative to the working directory if it is inside. */

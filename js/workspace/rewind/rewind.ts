@@ -20,7 +20,8 @@ import type { Session } from "../../pipeline/session.ts";
 import { withStage } from "../../pipeline/staged.ts";
 import { nearest } from "../../schema/nearest.ts";
 import type { Tool } from "../../tools/lib/tool.ts";
-import type { HistoryMark, LeftByRewind, RewindOptions, UnrecordedCall } from "./options.ts";
+import type { HistoryMark } from "../../tools/lib/history-entry.ts";
+import type { LeftByRewind, RewindOptions, UnrecordedCall } from "./options.ts";
 import { otherRewindError, type PlannedRewind, type RewindOutcome, rewindTool } from "./tool.ts";
 
 /** The result of a rewind, or of its preview. */

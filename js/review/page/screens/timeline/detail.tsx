@@ -1,6 +1,7 @@
 /** The chosen call or mark of the timeline. */
+import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { JSX } from "preact";
-import type { PastCalls, PastMark } from "../../../past/history-protocol.ts";
+import type { PastCalls } from "../../../past/history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";
 import { chosenOf, countChosen } from "../../state/choice.ts";
 import { visibleText } from "../../diff/escapes.ts";
@@ -224,7 +225,7 @@ function allowedBy({ review }: PageState, callId: string): string | undefined {
 }
 
 interface MarkDetailProps {
-  readonly mark: PastMark;
+  readonly mark: HistoryMark;
   readonly past: PastCalls;
   readonly state: PageState;
   readonly show: Show;

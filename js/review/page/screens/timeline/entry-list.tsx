@@ -1,7 +1,8 @@
 /** The list of past calls and marks: of all its rows, only those are in the document that can be seen. */
+import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import type { LineTotals, PastCall, PastMark } from "../../../past/history-protocol.ts";
+import type { LineTotals, PastCall } from "../../../past/history-protocol.ts";
 import type { SettledQuestion } from "../../../protocol.ts";
 import { LineCounts } from "../../diff/file-head.tsx";
 import { useListView } from "../../diff/list-view.ts";
@@ -130,7 +131,7 @@ function targetOfKey(key: string, at: number, length: number, page: number): num
   }
 }
 
-function MarkRow({ mark: { name, time, agent } }: { readonly mark: PastMark }): JSX.Element {
+function MarkRow({ mark: { name, time, agent } }: { readonly mark: HistoryMark }): JSX.Element {
   return (
     <>
       <span class="tl-line">

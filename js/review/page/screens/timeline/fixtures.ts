@@ -1,9 +1,9 @@
 /** The states of the timeline as data, for the catalogue and its tests. */
+import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type {
   PastCall,
   PastCalls,
   PastCounts,
-  PastMark,
   RewindAnswer,
   RowsPage,
 } from "../../../past/history-protocol.ts";
@@ -35,7 +35,7 @@ const ENTRIES: readonly PastCall[] = [
   { callId: "call-3", tool: "write_file", time: at("11:55:00"), paths: ["README.md"], agent: "main" },
 ];
 
-const MARKS: readonly PastMark[] = [{ name: "before tests", time: at("12:01:30") }];
+const MARKS: readonly HistoryMark[] = [{ name: "before tests", time: at("12:01:30") }];
 
 const PAST: PastCalls = { entries: ENTRIES, marks: MARKS, unreviewed: [] };
 const UNREVIEWED: PastCalls = { ...PAST, unreviewed: ["call-8", "call-7"] };

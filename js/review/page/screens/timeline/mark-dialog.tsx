@@ -1,7 +1,7 @@
 /** The dialog that names the present place in the history. */
+import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { PastMark } from "../../../past/history-protocol.ts";
 import { Dialog } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import type { TimelineView } from "./view.ts";
@@ -20,7 +20,7 @@ export function MarkDialog({ effects, show }: MarkDialogProps): JSX.Element {
   const send = async (): Promise<void> => {
     setSending(true);
     try {
-      const mark = await effects.send<PastMark>("marks", { name: name.trim() });
+      const mark = await effects.send<HistoryMark>("marks", { name: name.trim() });
       show({ dialog: undefined, chosen: `mark:${mark.name}`, failure: undefined, done: undefined });
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error));

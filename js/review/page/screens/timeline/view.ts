@@ -1,5 +1,6 @@
 /** The view of the timeline and the rows of its list, computed from the data without a browser. */
-import type { PastCall, PastCalls, PastMark } from "../../../past/history-protocol.ts";
+import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
+import type { PastCall, PastCalls } from "../../../past/history-protocol.ts";
 import type { ChosenHunks, ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
 import type { LeftOutParts } from "../../state/choice.ts";
 
@@ -121,7 +122,7 @@ export interface Reversal {
 /** One row of the list. */
 export type TimelineRow =
   | CallRow
-  | { readonly key: string; readonly mark: PastMark }
+  | { readonly key: string; readonly mark: HistoryMark }
   | { readonly key: string; readonly refusal: SettledQuestion };
 
 /** Returns the rows of the list, the newest first. Marks are listed whatever the filter is. */
@@ -249,7 +250,7 @@ export function placeBefore(entry: PastCall): RewindPlace {
 }
 
 /** Returns the place of a mark, for a rewind. */
-export function placeOfMark({ name }: PastMark): RewindPlace {
+export function placeOfMark({ name }: HistoryMark): RewindPlace {
   return { to: name, label: `“${name}”` };
 }
 
