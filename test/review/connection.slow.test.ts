@@ -103,6 +103,37 @@ describeChromium("the connection of the review page", () => {
     await page.getByRole("option", { name: /a\.txt/u }).waitFor();
   });
 
+  it("a screen whose script did not load with the connection intact is tried again, by itself and by a button", async () => {
+    const place = await openPlace({ "a.txt": "one\n" });
+    await using proxy = await openProxy(place.page);
+    const { page, context } = await open(place, proxy);
+    let isBroken = true;
+    await context.route(/screens\.js$/u, (route) =>
+      isBroken ? route.abort("connectionreset") : route.continue(),
+    );
+    const openTimeline = async (): Promise<void> => {
+      await page.getByRole("button", { name: "Timeline" }).click();
+      await status(page, "This could not be loaded");
+      isBroken = false;
+    };
+    await openTimeline();
+    await page.getByText("Nothing was changed yet.").waitFor();
+
+    isBroken = true;
+    await page.reload();
+    await page.locator(".connection.live").waitFor();
+    // Without its timer only the button tries again.
+    await page.evaluate(() => {
+      const start = globalThis.setTimeout;
+      Object.assign(globalThis, {
+        setTimeout: (run: () => void, ms = 0) => (ms >= 1000 ? 0 : start(run, ms)),
+      });
+    });
+    await openTimeline();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Nothing was changed yet.").waitFor();
+  });
+
   it("goes on with another run of the server, whose questions are its own", async () => {
     const place = await openPlace({ "a.txt": "one\n" });
     const next = await openPlace({ "b.txt": "one\n" });
