@@ -33,7 +33,10 @@ export interface LineTotals {
   readonly removed: number;
 }
 
-/** The answer of `GET history/counts`: the calls whose lines could be counted in time; null where they are not known. */
+/**
+ * The answer of `GET history/counts`: the calls whose lines could be counted in time; null where they are not known, or
+ * where the policy does not let a path of the call be read now.
+ */
 export interface PastCounts {
   readonly counts: Readonly<Record<string, LineTotals | null>>;
 }

@@ -37,21 +37,31 @@ export async function changesOfPastCall(ws: Workspace, callId: string): Promise<
 /** The gates that stop the reading of a path, whoever reads it. */
 const READING_GATES: ReadonlySet<string> = new Set(["root", "deny", "rules", "secret"]);
 
+/** Returns true where the policy does not let one of these paths be read now. */
+export async function isReadingDenied(ws: Workspace, paths: readonly string[]): Promise<boolean> {
+  for (const path of paths) {
+    const gates = await ws.why({ tool: "read_file", path });
+    if (gates.some(({ gate, verdict }) => verdict === "stops" && READING_GATES.has(gate))) return true;
+  }
+  return false;
+}
+
+/** Returns the paths whose contents a change shows: of a move both. */
+export function shownPathsOf({ path, from }: Pick<PastChange, "path" | "from">): readonly string[] {
+  return from === undefined ? [path] : [path, from];
+}
+
 /**
  * Returns a change without its contents where the policy does not let its path be read now: the history has what was
  * written under an earlier one, and the page shows no more than an agent could read.
  */
 async function withoutDenied(ws: Workspace, change: PastChange): Promise<PastChange> {
+  if (!(await isReadingDenied(ws, shownPathsOf(change)))) return change;
   const { path, display, kind, type, from, mode } = change;
-  for (const one of from === undefined ? [path] : [path, from]) {
-    const gates = await ws.why({ tool: "read_file", path: one });
-    if (!gates.some(({ gate, verdict }) => verdict === "stops" && READING_GATES.has(gate))) continue;
-    const moved = from === undefined ? {} : { from };
-    const summary = { path, display, kind, type, ...moved, ...(mode === undefined ? {} : { mode }) };
-    const unknown = ["before", "after"] as const;
-    return Object.assign(Object.create(confirmedChange(summary)), { unknown, isDenied: true }) as PastChange;
-  }
-  return change;
+  const moved = from === undefined ? {} : { from };
+  const summary = { path, display, kind, type, ...moved, ...(mode === undefined ? {} : { mode }) };
+  const unknown = ["before", "after"] as const;
+  return Object.assign(Object.create(confirmedChange(summary)), { unknown, isDenied: true }) as PastChange;
 }
 
 function keptChanges(ws: Workspace, callId: string): Promise<readonly PastChange[]> {

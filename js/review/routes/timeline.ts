@@ -3,7 +3,14 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { list, type Options, optionReader, options, required, text } from "../../schema/option.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { LineTotals } from "../past/history-protocol.ts";
-import { changesOfPastCall, lineTotalsOf, pastRows } from "../past/past-changes.ts";
+import {
+  changesOfPastCall,
+  isReadingDenied,
+  lineTotalsOf,
+  type PastChange,
+  pastRows,
+  shownPathsOf,
+} from "../past/past-changes.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 import { attached, rowsRangeOf } from "./workspace.ts";
 
@@ -56,27 +63,48 @@ async function keep(request: RouteRequest): Promise<Response> {
 const MAX_COUNTED_CALLS = 60;
 const MAX_COUNT_MS = 200;
 
+/** The changed lines of a past call, and the paths of which they are. */
+interface CountedCall {
+  readonly totals: LineTotals | null;
+  readonly paths: readonly string[];
+}
+
 /** The counted lines of past calls. A past call stays as it was. */
-const knownCounts = new WeakMap<Workspace, Map<string, LineTotals>>();
+const knownCounts = new WeakMap<Workspace, Map<string, CountedCall>>();
 const MAX_KNOWN_COUNTS = 10_000;
 
 async function countLines(request: RouteRequest): Promise<Response> {
   const ws = attached(request);
   const ids = (request.url.searchParams.get("ids") ?? "").split(",").slice(0, MAX_COUNTED_CALLS);
-  const known = knownCounts.get(ws) ?? new Map<string, LineTotals>();
+  const known = knownCounts.get(ws) ?? new Map<string, CountedCall>();
   knownCounts.set(ws, known);
   const counts: Record<string, LineTotals | null> = {};
   const end = performance.now() + MAX_COUNT_MS;
+  // The policy may have changed since the lines were counted, so each request asks it, once for each path.
+  const denials = new Map<string, boolean>();
+  const isDenied = async (paths: readonly string[]): Promise<boolean> => {
+    for (const path of paths) {
+      const denial = denials.get(path) ?? (await isReadingDenied(ws, [path]));
+      denials.set(path, denial);
+      if (denial) return true;
+    }
+    return false;
+  };
   for (const id of ids) {
+    if (performance.now() > end) break;
     const counted = known.get(id);
-    if (counted === undefined && performance.now() > end) break;
-    const totals = counted ?? (await ws.changes(id).then(lineTotalsOf, nullIfUnknown));
-    counts[id] = totals;
-    if (totals === null || counted !== undefined) continue;
-    known.set(id, totals);
+    const call = counted ?? (await ws.changes(id).then(countedCall, nullIfUnknown));
+    const isShown = call !== null && call.totals !== null && !(await isDenied(call.paths));
+    counts[id] = isShown ? call.totals : null;
+    if (counted !== undefined || call === null || call.totals === null) continue;
+    known.set(id, call);
     if (known.size > MAX_KNOWN_COUNTS) known.delete(known.keys().next().value as string);
   }
   return json(200, { counts });
+}
+
+function countedCall(changes: readonly PastChange[]): CountedCall {
+  return { totals: lineTotalsOf(changes), paths: changes.flatMap(shownPathsOf) };
 }
 
 /** Returns null for the error of a call that is not in the history, or cannot be undone. @throws any other error */

@@ -51,6 +51,11 @@ it.each<readonly [string, Partial<WorkspaceOptions>]>([
   }
   const found = await client.post("search", { kind: "text", query: PRIVATE });
   expect(await found.json()).toMatchObject({ places: [] });
+  // The second request finds the calls among those that are counted already.
+  for (const _request of [1, 2]) {
+    const counts = await client.get(`history/counts?ids=${first},${last}`);
+    expect(await counts.json()).toEqual({ counts: { [first]: null, [last]: null } });
+  }
   const rows = await client.get(`history/${first}/rows`);
   expect(await rows.text()).toContain("The policy does not let its content be read.");
 });
