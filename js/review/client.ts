@@ -1,4 +1,5 @@
 /** A client of a review page without any interface, to build one of your own. The wrappers for React and Vue use it. */
+import { type ConnectionState, connectToHub } from "./hub-connection.ts";
 import type {
   ReviewAnswer,
   ReviewCall,
@@ -6,17 +7,16 @@ import type {
   ReviewOutcome,
   ReviewQuestion,
   ReviewRole,
-  ReviewSnapshot,
   ReviewState,
   SettledQuestion,
 } from "./protocol.ts";
 import { applyEvent, EMPTY_STATE } from "./state.ts";
-import { type ResponseError, type ReviewTransport, serverTransport } from "./transport.ts";
+import { type ReviewTransport, serverTransport, statusOf } from "./transport.ts";
 
 /** The data of a hub, as far as this connection knows it. */
 export interface ReviewView {
   /** `signed-out`: there is no login, or it has ended. `offline`: the data is that of the last connection. */
-  readonly connection: "connecting" | "live" | "offline" | "signed-out";
+  readonly connection: ConnectionState;
   /** True while `connection` is `live`. A connection that is cut is no error: it is false until it is back. */
   readonly connected: boolean;
   readonly role: ReviewRole;
@@ -67,10 +67,8 @@ export interface ReviewClient extends ReviewActions {
   close(): void;
 }
 
+/** The maximum length of {@link ReviewView.events}. */
 const MAX_EVENTS = 200;
-/** The time in milliseconds after which the state is read again. */
-const RETRY_MS = 1000;
-const UNAUTHORIZED = 401;
 
 const FIRST_VIEW: ReviewView = {
   connection: "connecting",
@@ -94,10 +92,7 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
   let view = FIRST_VIEW;
   let state: ReviewState = EMPTY_STATE;
   let connection: AbortController | undefined;
-  let stopListening = (): void => {};
-  /** Reads the state again after a while. */
-  let reconnect = (): void => {};
-  let retry: ReturnType<typeof setTimeout> | undefined;
+  let connectAgain = (): void => {};
 
   /** Sends a request. One without any answer says that the connection is cut, before its stream of events does. */
   const request = async (path: string, body?: object): Promise<unknown> => {
@@ -106,7 +101,7 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
     } catch (error) {
       if (statusOf(error) === undefined && connection !== undefined) {
         show({ connection: "offline" });
-        reconnect();
+        connectAgain();
       }
       throw error;
     }
@@ -117,47 +112,6 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
     const { connection: how = view.connection } = changed;
     view = { ...view, pending, settled, calls, ...changed, connected: how === "live" };
     for (const listener of listeners) listener();
-  };
-
-  const connect = async (signal: AbortSignal): Promise<void> => {
-    const again = (): void => {
-      stopListening();
-      if (!signal.aborted) void connect(signal);
-    };
-    const later = (): void => {
-      retry ??= setTimeout(() => {
-        retry = undefined;
-        again();
-      }, RETRY_MS);
-    };
-    reconnect = later;
-    try {
-      const snapshot = (await transport.request("state")) as ReviewSnapshot;
-      if (signal.aborted) return;
-      state = snapshot.state;
-      show({ connection: "live", role: snapshot.role, by: snapshot.by });
-      stopListening = transport.listen(snapshot.run, state.seq, {
-        event(event) {
-          try {
-            state = applyEvent(state, event);
-          } catch {
-            return again(); // Events before this one are missing.
-          }
-          show({ events: [...view.events.slice(1 - MAX_EVENTS), event] });
-        },
-        reset: again,
-        back: () => show({ connection: "live" }),
-        lost(isEnded) {
-          show({ connection: "offline" });
-          if (isEnded) later();
-        },
-      });
-    } catch (error) {
-      if (signal.aborted) return;
-      const isOut = statusOf(error) === UNAUTHORIZED;
-      show({ connection: isOut ? "signed-out" : "offline" });
-      if (!isOut) later();
-    }
   };
 
   return {
@@ -172,16 +126,25 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
       if (connection !== undefined) return;
       const opened = new AbortController();
       connection = opened;
-      // Without a login the first request is refused, and the view says so.
-      const logIn = transport.logIn().catch(() => {});
-      void logIn.then(() => (opened.signal.aborted ? undefined : connect(opened.signal)));
+      connectAgain = connectToHub(
+        transport,
+        {
+          snapshot(snapshot) {
+            state = snapshot.state;
+            show({ connection: "live", role: snapshot.role, by: snapshot.by });
+          },
+          event(event) {
+            state = applyEvent(state, event);
+            show({ events: [...view.events.slice(1 - MAX_EVENTS), event] });
+          },
+          connection: (changed) => show({ connection: changed }),
+        },
+        opened.signal,
+      );
     },
     close() {
       connection?.abort();
       connection = undefined;
-      clearTimeout(retry);
-      retry = undefined;
-      stopListening();
     },
     async answer(question, outcome, details = {}) {
       const digest = question.kind === "change" ? { digest: question.digest } : {};
@@ -197,9 +160,4 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
     },
     load: (path) => request(path),
   };
-}
-
-/** Returns the HTTP status of an answer that is an error; undefined for an error without an answer. */
-function statusOf(error: unknown): number | undefined {
-  return error instanceof Error ? (error as Partial<ResponseError>).status : undefined;
 }

@@ -25,6 +25,11 @@ export function isUnanswered(error: unknown): boolean {
   return !(error instanceof ResponseError) || error.status >= SERVER_ERROR;
 }
 
+/** Returns the HTTP status of an answer that is no success; undefined for an error without an answer. */
+export function statusOf(error: unknown): number | undefined {
+  return error instanceof Error ? (error as Partial<ResponseError>).status : undefined;
+}
+
 /** The connection of a page to its hub. `filewright/review` has one to a hub in the same program, `hubTransport`. */
 export interface ReviewTransport {
   /** Logs in where a ticket has been given, and forgets the ticket. */

@@ -4,14 +4,10 @@ import { isAllChosen } from "./state/answers.ts";
 import { chosenParts, chosenQuestion } from "./state/choice.ts";
 import { type PageAction, type PageState, reducePage } from "./state/store.ts";
 import type { PageEffects } from "./screens/props.ts";
-import type { ReviewAnswer, ReviewQuestion, ReviewSnapshot, TakenAnswer } from "../protocol.ts";
-import { isUnanswered, type ResponseError, type ReviewTransport } from "../transport.ts";
+import { connectToHub } from "../hub-connection.ts";
+import type { ReviewAnswer, ReviewQuestion, TakenAnswer } from "../protocol.ts";
+import { isUnanswered, type ReviewTransport } from "../transport.ts";
 import { readRows } from "./read-rows.ts";
-
-/** The time in milliseconds after which the page tries again to read the state. */
-const RETRY_MS = 1000;
-/** The status of a request without a login. */
-const UNAUTHORIZED = 401;
 
 /** Returns the permission that an answer gives beyond its call; undefined for an answer without one. */
 function lastingPart(
@@ -30,21 +26,11 @@ export function startSession(
   transport: ReviewTransport,
   signal?: AbortSignal,
 ): PageEffects {
-  const isEnded = (): boolean => signal?.aborted === true;
-  let stopListening = (): void => {};
-  /** The number of the last attempt to connect. Earlier ones that are still under way do nothing. */
-  let attempts = 0;
   /** The ids of questions whose rows were asked for, and whether with secrets. */
   const asked = new Map<string, boolean>();
 
   const dispatch = (action: PageAction): void => {
-    try {
-      state.value = reducePage(state.value, action);
-    } catch {
-      // Events before this one are missing, so the state is read again.
-      void connect();
-      return;
-    }
+    state.value = reducePage(state.value, action);
     loadRows();
   };
 
@@ -64,34 +50,18 @@ export function startSession(
     });
   };
 
-  const connect = async (): Promise<void> => {
-    stopListening();
-    if (isEnded()) return;
-    attempts += 1;
-    const attempt = attempts;
-    const isOver = (): boolean => isEnded() || attempt !== attempts;
-    const later = (): void => void setTimeout(() => isOver() || void connect(), RETRY_MS);
-    try {
-      const snapshot = (await transport.request("state")) as ReviewSnapshot;
-      if (isOver()) return;
-      if (snapshot.run !== state.value.run) asked.clear();
-      dispatch({ type: "snapshot", snapshot, now: performance.now() });
-      stopListening = transport.listen(snapshot.run, snapshot.state.seq, {
-        event: (event) => dispatch({ type: "event", event, now: performance.now() }),
-        reset: () => void connect(),
-        back: () => dispatch({ type: "connection", connection: "live" }),
-        lost(isEnded) {
-          dispatch({ type: "connection", connection: "offline" });
-          if (isEnded) later();
-        },
-      });
-    } catch (error) {
-      if (isOver()) return;
-      const isOut = error instanceof Error && (error as Partial<ResponseError>).status === UNAUTHORIZED;
-      dispatch({ type: "connection", connection: isOut ? "signed-out" : "offline" });
-      if (!isOut) later();
-    }
-  };
+  const connectAgain = connectToHub(
+    transport,
+    {
+      snapshot(snapshot) {
+        if (snapshot.run !== state.value.run) asked.clear();
+        dispatch({ type: "snapshot", snapshot, now: performance.now() });
+      },
+      event: (event) => dispatch({ type: "event", event, now: performance.now() }),
+      connection: (connection) => dispatch({ type: "connection", connection }),
+    },
+    signal,
+  );
 
   const answer = async (
     outcome: "allow" | "refuse" | "look_again",
@@ -123,7 +93,7 @@ export function startSession(
     } catch (error) {
       if (isUnanswered(error)) {
         dispatch({ type: "unknown", id: question.id });
-        return connect(); // The state says whether the question still waits.
+        return connectAgain(); // The state says whether the question still waits.
       }
       const text = error instanceof Error ? error.message : String(error);
       dispatch({ type: "failed", text: `Not answered: ${text}.` });
@@ -136,11 +106,6 @@ export function startSession(
     return `${path}${path.includes("?") ? "&" : "?"}workspace=${encodeURIComponent(workspace)}`;
   };
 
-  signal?.addEventListener("abort", () => stopListening(), { once: true });
-  transport
-    .logIn()
-    .catch(() => {}) // Without a login the next request is refused, and the page says so.
-    .finally(() => void connect());
   return {
     dispatch,
     answer: (outcome, widening) => void answer(outcome, widening),

@@ -5,6 +5,7 @@
  * chosen question and hunks, an open dialog, and how the connection is.
  */
 import { type LeftOutParts, type LoadedRows, toggle, toggleLines } from "./choice.ts";
+import type { ConnectionState } from "../../hub-connection.ts";
 import type {
   ChangeRows,
   ReviewEvent,
@@ -30,12 +31,6 @@ import { type GroupAction, type GroupPlan, planOf, waitingInOrder } from "../scr
 import { FIRST_TIMELINE, type TimelineView } from "../screens/timeline/view.ts";
 import { sentenceOf, type WiderDraft, type Widening } from "../../questions/wider-draft.ts";
 
-/**
- * `signed-out`: the browser has no login, or it has ended. `offline`: the server cannot be reached; the page shows its
- * last state.
- */
-type Connection = "connecting" | "live" | "offline" | "signed-out";
-
 /** The screens of the page. */
 export type Screen = "review" | "timeline" | "policy" | "search" | "activity";
 
@@ -56,7 +51,7 @@ export interface AskedCall {
 
 /** The whole state of the page. */
 export interface PageState {
-  readonly connection: Connection;
+  readonly connection: ConnectionState;
   /** Names the run of the server; empty before the first answer. */
   readonly run: string;
   readonly subject: string;
@@ -115,7 +110,7 @@ export interface PageState {
 export type PageAction =
   | { readonly type: "snapshot"; readonly snapshot: ReviewSnapshot; readonly now: number }
   | { readonly type: "event"; readonly event: ReviewEvent; readonly now: number }
-  | { readonly type: "connection"; readonly connection: Connection }
+  | { readonly type: "connection"; readonly connection: ConnectionState }
   | { readonly type: "rows"; readonly id: string; readonly rows: LoadedRows }
   /** Shows the secrets of the chosen question, or hides them again. */
   | { readonly type: "secrets" }
