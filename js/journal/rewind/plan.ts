@@ -317,6 +317,8 @@ class Planning {
     // An entry is removed below a directory that is moved back afterwards: the tree has it at its former path alone.
     const listed = new Set(changes.map(({ path }) => path));
     for (const path of this.#removed) {
+      // The entry was removed and is restored by an older change.
+      if (this.#tree.at(path).image) continue;
       const now = await this.#stat(path);
       if (now !== null && !listed.has(path) && !moved.has(path)) changes.push({ path, now, image: null });
     }

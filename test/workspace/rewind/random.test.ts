@@ -2,7 +2,7 @@
 import process from "node:process";
 import { describe, expect, test } from "vitest";
 import { KINDS, place } from "../../tools/harness.ts";
-import { randomCall, randomFrom, treeOf } from "./sessions.ts";
+import { falseChanges, randomCall, randomFrom, treeOf } from "./sessions.ts";
 
 /** The number of sessions on each kind of storage, and the first seed. The deep run takes more. */
 const SESSIONS = Number(process.env["FILEWRIGHT_REWIND_SESSIONS"] ?? 8);
@@ -38,7 +38,9 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
       const name = `mark ${random(copies.size)}`;
       const { callId, left, changes } = await ws.rewind(name);
       expect(left, `seed ${seed}`).toEqual([]);
-      expect(await treeOf(at), `seed ${seed}, ${name}`).toEqual(copies.get(name));
+      const rewound = await treeOf(at);
+      expect(rewound, `seed ${seed}, ${name}`).toEqual(copies.get(name));
+      expect(falseChanges(end, rewound, changes), `seed ${seed}, ${name}`).toEqual([]);
       if (callId !== undefined) await ws.undo(callId);
       else expect(changes).toEqual([]);
       expect(await treeOf(at), `seed ${seed}, undo of the rewind`).toEqual(end);

@@ -44,6 +44,23 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
     expect(await treeOf(at)).toEqual(before);
   });
 
+  test("leaves out a file that was removed and made again alike", async () => {
+    const { ws, root } = await place(kind, SEED);
+    await ws.mark("start");
+    await idOfCall(ws, "delete", { path: "a.txt" });
+    await idOfCall(ws, "write_file", { path: "a.txt", content: "one\n" });
+    const made = await idOfCall(ws, "write_file", { path: "new", content: "new\n" });
+    const { callId: removal = "" } = await ws.rewind(made);
+    await ws.undo(removal);
+    expect((await ws.rewind(removal, { dryRun: true })).changes).toEqual([]);
+    const { changes } = await ws.rewind("start", { dryRun: true });
+    expect(changes.map(({ kind, display }) => [kind, display])).toEqual([["delete", "new"]]);
+    const { callId, ...rewound } = await ws.rewind(removal);
+    expect(callId).toBeUndefined();
+    expect(rewound.changes).toEqual([]);
+    expect(await ws.fs.readText(`${root}/new`)).toBe("new\n");
+  });
+
   test("restores every file, directory and link byte for byte, and its undo the work", async () => {
     const at = await place(kind, SEED);
     const { ws } = at;

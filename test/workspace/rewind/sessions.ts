@@ -1,5 +1,5 @@
 /** Random sessions of an agent, for rewinds: calls of every changing tool on few paths, so that they meet often. */
-import type { Workspace } from "../../../js/index.node.ts";
+import type { HistoryChange, Workspace } from "../../../js/index.node.ts";
 import type { Fixture } from "../../tools/harness.ts";
 
 /** A generator of numbers that gives the same ones for the same seed. */
@@ -48,9 +48,12 @@ export async function randomCall(ws: Workspace, random: (below: number) => numbe
   }
 }
 
+/** An entry below the root of a place. */
+type TreeEntry = readonly [path: string, type: string, mode: number | undefined, content: string];
+
 /** Returns everything below the root of a place: type, permission bits and content of each path. */
-export async function treeOf({ ws, root }: Pick<Fixture, "ws" | "root">): Promise<readonly unknown[]> {
-  const found: (readonly [path: string, type: string, mode: number | undefined, content: string])[] = [];
+export async function treeOf({ ws, root }: Pick<Fixture, "ws" | "root">): Promise<readonly TreeEntry[]> {
+  const found: TreeEntry[] = [];
   const visit = async (directory: string): Promise<void> => {
     for (const { path, type } of await ws.fs.listDir(directory)) {
       const stat = await (ws.fs.lstat ?? ws.fs.stat).call(ws.fs, path);
@@ -62,4 +65,22 @@ export async function treeOf({ ws, root }: Pick<Fixture, "ws" | "root">): Promis
   };
   await visit(root);
   return found.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Returns the changes that a rewind names although it did not make them. */
+export function falseChanges(
+  before: readonly TreeEntry[],
+  after: readonly TreeEntry[],
+  changes: readonly HistoryChange[],
+): readonly unknown[] {
+  const entryOf = (tree: readonly TreeEntry[], path: string): string =>
+    JSON.stringify(tree.find(([at]) => at === `/${path}`)) ?? "nothing";
+  const moved = new Set(changes.flatMap(({ from }) => (from === undefined ? [] : [from])));
+  return changes
+    .map(({ display, kind, from }) => ({ display, kind, from, now: entryOf(after, display) }))
+    .filter(({ display, kind, from, now }) => {
+      if ((kind === "delete") !== (now === "nothing")) return true;
+      // An entry may be moved away while an equal one is restored in its place.
+      return from === undefined && moved.size === 0 && now === entryOf(before, display);
+    });
 }
