@@ -2,7 +2,8 @@
 import type { Cell } from "./state/cell.ts";
 import { isAllChosen } from "./state/answers.ts";
 import { chosenParts, chosenQuestion } from "./state/choice.ts";
-import { type PageAction, type PageState, reducePage } from "./state/store.ts";
+import { reducePage } from "./state/reduce.ts";
+import type { PageAction, PageState } from "./state/store.ts";
 import type { PageEffects } from "./screens/props.ts";
 import { connectToHub } from "../hub-connection.ts";
 import type { ReviewAnswer, ReviewQuestion, TakenAnswer } from "../protocol.ts";

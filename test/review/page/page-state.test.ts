@@ -8,7 +8,8 @@ import { ROW_HEIGHT, visibleRows } from "../../../js/review/page/diff/virtual-li
 import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
 import { effectOfKey } from "../../../js/review/page/keys/keys.ts";
 import { editedChange, whyNotAllowed, whyNotRefused } from "../../../js/review/page/state/answers.ts";
-import { KEY_GUARD_MS, type PageState, reducePage } from "../../../js/review/page/state/store.ts";
+import { reducePage } from "../../../js/review/page/state/reduce.ts";
+import { KEY_GUARD_MS, type PageState } from "../../../js/review/page/state/store.ts";
 import { compareWithSeen } from "../../../js/review/page/state/seen.ts";
 import { endInWords } from "../../../js/review/questions/ends.ts";
 import type {

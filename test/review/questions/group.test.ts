@@ -15,7 +15,8 @@ import {
   whyGone,
 } from "../../../js/review/page/screens/group/group.ts";
 import { effectOfKey } from "../../../js/review/page/keys/keys.ts";
-import { KEY_GUARD_MS, type PageState, reducePage } from "../../../js/review/page/state/store.ts";
+import { reducePage } from "../../../js/review/page/state/reduce.ts";
+import { KEY_GUARD_MS, type PageState } from "../../../js/review/page/state/store.ts";
 import type { ChangeQuestion } from "../../../js/review/page/state/question-paths.ts";
 import { hubTransport } from "../../../js/review/index.node.ts";
 import type { ReviewQuestion, ReviewSnapshot, ReviewState } from "../../../js/review/protocol.ts";

@@ -3,7 +3,8 @@ import { render } from "preact";
 import { ANSWERS, NOTIFY_STATES, STATES, STEPS } from "./fixtures.ts";
 import { App } from "../screens/app.tsx";
 import { loadLaterScreens } from "../screens/later-screen.tsx";
-import { type PageAction, type PageState, reducePage } from "../state/store.ts";
+import { reducePage } from "../state/reduce.ts";
+import type { PageAction, PageState } from "../state/store.ts";
 
 const root = document.getElementById("review") as HTMLElement;
 

@@ -1,7 +1,8 @@
 /** The states of the catalogue in which questions of one turn and directory wait. */
 import type { ChangeSummary, ReviewQuestion } from "../../../protocol.ts";
 import type { ChangeQuestion } from "../../state/question-paths.ts";
-import { type PageState, reducePage } from "../../state/store.ts";
+import { reducePage } from "../../state/reduce.ts";
+import type { PageState } from "../../state/store.ts";
 import { waitingItems } from "./group.ts";
 
 /** Returns the states. `ready` shows `first`, which is one of a group here. */
