@@ -13,7 +13,7 @@ const alone = [
   "test/mcp/drain.slow.test.ts",
   "test/requirements/002.slow.test.ts",
   "test/workspace/close.slow.test.ts",
-  "test/workspace/recovery.slow.test.ts",
+  "test/workspace/history/recovery.slow.test.ts",
 ];
 
 const SETUP = { setupFiles: ["test/support/setup.ts"] };

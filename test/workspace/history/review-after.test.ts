@@ -13,12 +13,12 @@ import {
   withHooks,
   type Workspace,
   type WorkspaceOptions,
-} from "../../js/index.node.ts";
-import { leanPreset } from "../../js/mcp/served-tools.ts";
-import { memoryStorage } from "../../js/storage/index.ts";
-import { afterThisTest } from "../support/cleanups.ts";
-import { KINDS, place, temporary } from "../tools/harness.ts";
-import { errorOf, idOfCall } from "../support/calls.ts";
+} from "../../../js/index.node.ts";
+import { leanPreset } from "../../../js/mcp/served-tools.ts";
+import { memoryStorage } from "../../../js/storage/index.ts";
+import { afterThisTest } from "../../support/cleanups.ts";
+import { KINDS, place, temporary } from "../../tools/harness.ts";
+import { errorOf, idOfCall } from "../../support/calls.ts";
 
 /** Returns the ids of the unreviewed calls, the newest first. */
 async function unreviewed(ws: Workspace): Promise<readonly string[]> {

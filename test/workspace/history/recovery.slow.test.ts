@@ -7,9 +7,9 @@ import { join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openWorkspace } from "../../js/index.node.ts";
+import { openWorkspace } from "../../../js/index.node.ts";
 
-const ENTRY = resolve(import.meta.dirname, "../../dist/index.node.js");
+const ENTRY = resolve(import.meta.dirname, "../../../dist/index.node.js");
 let base: string;
 let root: string;
 let stateDir: string;

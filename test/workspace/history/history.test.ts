@@ -1,7 +1,7 @@
 /** Undo: what a call found is put back, on memory and on the disk. */
 import { describe, expect, test } from "vitest";
-import { FilewrightError, type Workspace } from "../../js/index.node.ts";
-import { KINDS, place } from "../tools/harness.ts";
+import { FilewrightError, type Workspace } from "../../../js/index.node.ts";
+import { KINDS, place } from "../../tools/harness.ts";
 
 async function last(ws: Workspace): Promise<string> {
   return (await ws.history())[0]?.callId ?? "";

@@ -1,7 +1,7 @@
 /** The undo of some hunks of a call: the rest of the call stays, and so does what others changed in other lines. */
 import { describe, expect, test } from "vitest";
-import { KINDS, place } from "../tools/harness.ts";
-import { errorOf, idOfCall } from "../support/calls.ts";
+import { KINDS, place } from "../../tools/harness.ts";
+import { errorOf, idOfCall } from "../../support/calls.ts";
 
 /** Twenty numbered lines; those of `changed` are in capital letters. */
 function lines(changed: readonly number[], eol = "\n"): string {

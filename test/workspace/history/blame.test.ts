@@ -1,8 +1,8 @@
 /** `ws.blame`: which call wrote each line, in memory and on the disk. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Workspace } from "../../js/index.node.ts";
-import { KINDS, place } from "../tools/harness.ts";
+import type { Workspace } from "../../../js/index.node.ts";
+import { KINDS, place } from "../../tools/harness.ts";
 
 /** Returns the origin of each line: a tool with its agent, `older` or `elsewhere`. */
 async function originsOf(ws: Workspace, path: string): Promise<string[]> {
