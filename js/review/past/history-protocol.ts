@@ -19,12 +19,16 @@ export interface PastCalls {
   readonly marks: readonly HistoryMark[];
   /** The ids of the unreviewed calls: they were made without a question, and no person has reviewed them yet. */
   readonly unreviewed: readonly string[];
+  /** Calls and marks before this time are no longer kept: ISO 8601, UTC. Absent while all are. */
+  readonly forgottenBefore?: string;
 }
 
 /** The answer of `GET history/unreviewed`. */
 export interface UnreviewedCalls {
   /** The newest first. */
   readonly calls: readonly PastCall[];
+  /** As in `GET history`. */
+  readonly forgottenBefore?: string;
 }
 
 /** The numbers of lines that a call added and removed. */

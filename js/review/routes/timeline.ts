@@ -36,7 +36,7 @@ export const TIMELINE_ROUTES: readonly ReviewRoute[] = [
 
 async function listPast(request: RouteRequest): Promise<Response> {
   const ws = attached(request);
-  const [entries, marks, { calls }] = await Promise.all([
+  const [entries, marks, { calls, ...forgotten }] = await Promise.all([
     ws.history({ unrecorded: true }),
     ws.marks(),
     ws.unreviewed(),
@@ -45,7 +45,7 @@ async function listPast(request: RouteRequest): Promise<Response> {
     const by = request.hub.personOf(entry.callId);
     return by === undefined ? entry : { ...entry, by };
   });
-  return json(200, { entries: named, marks, unreviewed: calls.map(({ callId }) => callId) });
+  return json(200, { entries: named, marks, unreviewed: calls.map(({ callId }) => callId), ...forgotten });
 }
 
 async function listUnreviewed(request: RouteRequest): Promise<Response> {

@@ -84,6 +84,38 @@ describeChromium("the timeline", () => {
     expect(complaints.map((complaint) => /status of (\d+)/u.exec(complaint)?.[1])).toEqual(["400", "409"]);
   });
 
+  it("says before a put back what becomes of each path, which later call there is, and since when calls are kept", async () => {
+    const { ws, page: served } = await openPlace({ "b.txt": "one\n" }, { confirm: undefined });
+    for (let call = 1; call <= 200; call++)
+      await ws.call("write_file", { path: "b.txt", content: `${call}\n` });
+    await ws.call("apply_patch", {
+      patch: "*** Begin Patch\n*** Add File: a.txt\n+a\n*** Delete File: b.txt\n*** End Patch\n",
+    });
+    await ws.call("write_file", { path: "a.txt", content: "later\n" });
+    const { page } = await chromium.open(`${served.link("manage", "ana")}`);
+    await page.locator(".connection.live").waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("t");
+    await page.getByText(/^Calls and marks before .+ are no longer kept/u).waitFor();
+    await options(page).filter({ hasText: "apply_patch" }).click();
+    await page.keyboard.press("u");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("listitem").filter({ hasText: "a.txt is removed" }).waitFor();
+    await dialog.getByRole("listitem").filter({ hasText: "b.txt is created again" }).waitFor();
+    await dialog.getByText(/^write_file a\.txt of .+ came later/u).waitFor();
+    await page.keyboard.press("Escape");
+
+    // A second click, before the first one is answered, does nothing.
+    await options(page).first().click();
+    await page.keyboard.press("u");
+    await page.getByRole("button", { name: "Put back 1 path" }).click();
+    await page.getByRole("button", { name: "Put this back" }).waitFor();
+    await page.getByRole("button", { name: "Put this back" }).dblclick();
+    await page.getByRole("option", { name: /^put back put back/u }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(await ws.fs.readText("/w/a.txt")).toBe("later\n");
+  });
+
   it("compares versions of a file with a hostile name, and restores one", async () => {
     const name = `\u202etxt.<img src=x onerror='document.title="run"'>`;
     const place = await openPlace({ [name]: "one\n" }, { confirm: undefined });

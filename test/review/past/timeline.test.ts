@@ -60,6 +60,19 @@ describe("the history", () => {
     });
   });
 
+  it("says since when calls and marks are kept", async () => {
+    const { ws, page } = await openUnasked();
+    const client = await logIn(page, "watch");
+    expect((await read<PastCalls>(client, "history")).forgottenBefore).toBeUndefined();
+    await ws.mark("start");
+    for (let call = 1; call <= 201; call++)
+      await ws.call("write_file", { path: "a.txt", content: `${call}\n` });
+    const { entries, marks, forgottenBefore = "" } = await read<PastCalls>(client, "history");
+    expect(marks).toEqual([]);
+    expect(Date.parse(forgottenBefore)).toBeLessThanOrEqual(Date.parse(entries.at(-1)?.time ?? ""));
+    expect((await read<UnreviewedCalls>(client, "history/unreviewed")).forgottenBefore).toBe(forgottenBefore);
+  });
+
   it("comes in parts of about 4 MB", async () => {
     const line = `${"x".repeat(1023)}\n`;
     const { ws, page } = await openUnasked();

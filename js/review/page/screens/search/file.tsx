@@ -4,8 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 import { FileLineList } from "../../diff/file-lines.tsx";
 import { SafeText } from "../../diff/text.tsx";
 import type { Blame } from "../../../../pipeline/past/blame.ts";
+import type { UnreviewedCalls } from "../../../past/history-protocol.ts";
 import type { FileLines, FoundPlace } from "../../../protocol.ts";
 import type { PageEffects } from "../props.ts";
+import { clockTime } from "../timeline/view.ts";
 import { useTimelineKeys } from "../timeline/timeline-keys.ts";
 import { hiddenIn } from "../../state/hidden.ts";
 import { SecretsBar } from "../secrets-bar.tsx";
@@ -26,6 +28,7 @@ export function FileView({ place, effects, onClose }: FileViewProps): JSX.Elemen
   const toggle = (): void => setShown(!isShown);
   useTimelineKeys(effects, { h: () => (isShown || hiddenIn(pages) > 0) && toggle() });
   const blame = useLoaded<Blame>(effects, `files/blame?path=${encodeURIComponent(path)}`);
+  const { data: kept } = useLoaded<UnreviewedCalls>(effects, "history/unreviewed");
   const [first] = pages;
   // Lines of another content would be named after the wrong calls.
   const origins = first?.hash === blame.data?.hash ? blame.data?.lines : undefined;
@@ -46,6 +49,12 @@ export function FileView({ place, effects, onClose }: FileViewProps): JSX.Elemen
       {failure !== undefined && <p class="bar failure">The file could not be read: {failure}</p>}
       {blame.failure !== undefined && failure === undefined && (
         <p class="bar">Who wrote the lines is not known: {blame.failure}</p>
+      )}
+      {kept?.forgottenBefore !== undefined && origins?.some(({ origin }) => origin === "older") && (
+        <p class="bar">
+          Calls before {clockTime(kept.forgottenBefore)} are no longer kept, so a call may have written lines
+          that have no name here.
+        </p>
       )}
       <SecretsBar pages={pages} isShown={isShown} onToggle={toggle} />
       {pages.length > 0 && <FileLineList pages={pages} origins={origins} line={line} />}

@@ -54,6 +54,7 @@ const BLAME: Blame = {
 /** The answers by path. */
 export const SEARCH_ANSWERS: Readonly<Record<string, object>> = {
   search: FOUND,
+  "search-file:history/unreviewed": { calls: [], forgottenBefore: "2026-11-27T11:14:09.000Z" },
   [`files?path=${encodeURIComponent(FILE.path)}&from=1`]: FILE,
   [`files/blame?path=${encodeURIComponent(FILE.path)}`]: BLAME,
 };

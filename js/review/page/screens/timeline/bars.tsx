@@ -1,5 +1,6 @@
 /** Draws the bars that tell a person whether a change was put back. */
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageEffects } from "../props.ts";
 import { putBack } from "./put-back.ts";
@@ -22,6 +23,14 @@ interface DoneBarProps {
 
 /** Draws what was put back, and offers to put that back at once. */
 export function DoneBar({ done, why, effects, show }: DoneBarProps): JSX.Element {
+  const [isSending, setSending] = useState(false);
+  const putThisBack = async ({ detail }: MouseEvent): Promise<void> => {
+    // The second click of a double click would put back what the first one has just done.
+    if (detail > 1) return;
+    setSending(true);
+    await putBack(effects, done.callId, show);
+    setSending(false);
+  };
   return (
     <div class="bar done tl-bar" role="status">
       <span>
@@ -29,9 +38,9 @@ export function DoneBar({ done, why, effects, show }: DoneBarProps): JSX.Element
       </span>
       <button
         type="button"
-        disabled={why !== undefined}
+        disabled={why !== undefined || isSending}
         title={why}
-        onClick={() => void putBack(effects, done.callId, show)}
+        onClick={(event) => void putThisBack(event)}
       >
         Put this back
       </button>

@@ -251,7 +251,7 @@ export const TIMELINE_ANSWERS: Readonly<Record<string, object>> = {
   "unreviewed:history/unreviewed": { calls: ENTRIES.slice(0, 2) },
   "unreviewed-several:history/unreviewed": { calls: ENTRIES.slice(0, 2) },
   "timeline-empty:history": { entries: [], marks: [], unreviewed: [] },
-  "timeline-many:history": MANY,
+  "timeline-many:history": { ...MANY, forgottenBefore: at("10:14:09") },
   "timeline-many:history/counts": { counts: {} },
   "history/many-3/rows": REFUND,
   "timeline-hostile:history": {

@@ -35,7 +35,7 @@ export function MarkDialog({ effects, show }: MarkDialogProps): JSX.Element {
           void send();
         }}
       >
-        <p>A rewind to it reverses all later changes.</p>
+        <p>A rewind to it reverses all later changes, as long as the history still has them.</p>
         <label for="mark-name">Name</label>
         <input
           id="mark-name"

@@ -21,6 +21,7 @@ import { VersionsView } from "./versions-view.tsx";
 import { DoneBar, FailureBar } from "./bars.tsx";
 import {
   agentsOf,
+  clockTime,
   NOTHING_OPEN,
   placeOf,
   type TimelineRow,
@@ -137,6 +138,11 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
         {rows.length > 0 && (
           <EntryList rows={rows} chosen={chosen?.key} effects={effects} onChoose={choose} />
         )}
+        {past.data?.forgottenBefore !== undefined && (
+          <p class="tl-forgotten">
+            Calls and marks before {clockTime(past.data.forgottenBefore)} are no longer kept.
+          </p>
+        )}
       </div>
       <div ref={detail} class="tl-detail" tabIndex={-1}>
         <button type="button" class="tl-back" onClick={() => show({ part: "list" })}>
@@ -149,7 +155,12 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
       {view.dialog === "mark" && <MarkDialog effects={effects} show={show} />}
       {view.dialog === "keep" && <KeepDialog calls={unreviewed} effects={effects} show={show} />}
       {view.dialog === "put-back" && chosen !== undefined && "entry" in chosen && (
-        <PutBackDialog entry={chosen.entry} effects={effects} show={show} />
+        <PutBackDialog
+          entry={chosen.entry}
+          entries={past.data?.entries ?? []}
+          effects={effects}
+          show={show}
+        />
       )}
     </section>
   );

@@ -30,7 +30,7 @@ export function PutBackLast({ state, effects }: ScreenProps): JSX.Element | null
   if (why !== undefined || entry === undefined) return null;
   const show = ({ done, failure }: Partial<TimelineView>): void =>
     close((failure ?? done)?.text, failure !== undefined);
-  return <PutBackDialog entry={entry} effects={effects} show={show} />;
+  return <PutBackDialog entry={entry} entries={past.data?.entries ?? []} effects={effects} show={show} />;
 }
 
 /** Returns why the call of the last answer cannot be put back; undefined if it can, or while that is not known. */
