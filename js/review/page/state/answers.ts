@@ -3,6 +3,7 @@ import { choiceCounts, chosenQuestion, stopsOfChosen } from "./choice.ts";
 import { jointAnswersOf } from "../../questions/joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../protocol.ts";
 import { hiddenIn } from "./hidden.ts";
+import { whyNotPermitted } from "./permission.ts";
 import type { PageState } from "./store.ts";
 
 /** Returns how the chosen question ended; undefined while it waits. */
@@ -63,10 +64,9 @@ export function whyNotRefused(state: PageState): string | undefined {
 }
 
 /** Returns why nothing can be answered now; undefined if something can. */
-export function whyNoAnswer({ connection, role, sending }: PageState): string | undefined {
-  if (connection !== "live") return "There is no connection to the server.";
-  if (role === "watch") return "This login may only watch.";
-  return sending === undefined ? undefined : "An answer is being sent.";
+export function whyNoAnswer(state: PageState): string | undefined {
+  const why = whyNotPermitted(state, "answer");
+  return why ?? (state.sending === undefined ? undefined : "An answer is being sent.");
 }
 
 /** Returns true when everything of the chosen question is chosen. */

@@ -8,7 +8,7 @@ import type { ChangeQuestion } from "../../state/question-paths.ts";
 import { KEY_GUARD_MS } from "../../state/store.ts";
 import { useModal } from "../dialog.tsx";
 import type { ScreenProps } from "../props.ts";
-import { MAX_REASON_CHARS } from "../waiting/refuse.tsx";
+import { ReasonField } from "../waiting/reason-field.tsx";
 import { answerEach, type EachResult, noticeOfResults } from "./answer-each.ts";
 import { type GroupPlan, type LeftOutQuestion, makerOf, whyGone } from "./group.ts";
 
@@ -118,17 +118,7 @@ function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: Gro
           )}
         </div>
         {outcome === "refuse" && sent === undefined && (
-          <>
-            <label for="group-reason">Reason for the model (may be empty)</label>
-            <input
-              id="group-reason"
-              type="text"
-              autocomplete="off"
-              maxLength={MAX_REASON_CHARS}
-              value={reason}
-              onInput={({ currentTarget }) => setReason(currentTarget.value)}
-            />
-          </>
+          <ReasonField id="group-reason" reason={reason} onReason={setReason} />
         )}
         <div class="answers">
           <button ref={cancel} type="button" onClick={close}>

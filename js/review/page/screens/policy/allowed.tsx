@@ -5,9 +5,10 @@ import type { ApprovalScope } from "../../../../hooks/scope/scope.ts";
 import { endInWords, timeInWords } from "../../../questions/ends.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { ShownApproval, ShownGrant } from "../../../policy-data.ts";
+import { whyNotPermitted } from "../../state/permission.ts";
 import type { ScreenProps } from "../props.ts";
 import { ConfirmDialog } from "./confirm.tsx";
-import { GrantDialog, whyNotManaged } from "./grant.tsx";
+import { GrantDialog } from "./grant.tsx";
 
 /** The properties of both lists. */
 interface AllowedProps extends ScreenProps {
@@ -23,7 +24,7 @@ interface GrantsProps extends AllowedProps {
 
 /** Draws the granted directories, and the form that grants another one. */
 export function Grants({ state, effects, onChange, grants, isAsked }: GrantsProps): JSX.Element {
-  const why = whyNotManaged(state);
+  const why = whyNotPermitted(state, "manage");
   const [revoked, setRevoked] = useState<string>();
   return (
     <section aria-labelledby="grants-head">
@@ -262,7 +263,7 @@ function Entry({
     if (isShown) item.current?.focus();
   }, [isShown]);
   const { granted_at, by } = given;
-  const why = whyNotManaged(state);
+  const why = whyNotPermitted(state, "manage");
   return (
     <li ref={item} tabIndex={-1} class={isShown ? "shown" : undefined}>
       <span class="allowed-what">{children}</span>

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
 import type { NewGrant } from "../../../policy-data.ts";
+import { whyNotPermitted } from "../../state/permission.ts";
 import type { ScreenProps } from "../props.ts";
 import { ConfirmDialog } from "./confirm.tsx";
 
@@ -23,7 +24,7 @@ interface GrantButtonProps extends ScreenProps {
 /** Draws the button. It is disabled for a login that may not manage the policy. */
 export function GrantButton({ state, effects, dir, access, onChange }: GrantButtonProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const why = whyNotManaged(state);
+  const why = whyNotPermitted(state, "manage");
   return (
     <span class="grant">
       <button type="button" disabled={why !== undefined} onClick={() => setOpen(true)}>
@@ -46,12 +47,6 @@ export function GrantButton({ state, effects, dir, access, onChange }: GrantButt
       )}
     </span>
   );
-}
-
-/** Returns why the policy cannot be changed by this login now; undefined if it can. */
-export function whyNotManaged({ connection, role }: ScreenProps["state"]): string | undefined {
-  if (connection !== "live") return "There is no connection to the server.";
-  return role === "manage" ? undefined : "This login may not change the policy.";
 }
 
 interface GrantDialogProps extends Pick<ScreenProps, "effects"> {

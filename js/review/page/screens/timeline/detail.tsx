@@ -8,6 +8,7 @@ import { visibleText } from "../../diff/escapes.ts";
 import { Fact } from "../fact.tsx";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageState } from "../../state/store.ts";
+import { whyNotPermitted } from "../../state/permission.ts";
 import type { ScreenProps } from "../props.ts";
 import { type PastRows, useRows } from "./data.ts";
 import { PastDiff } from "./past-diff.tsx";
@@ -24,8 +25,6 @@ import {
   subjectOf,
   reversalInWords,
   type TimelineView,
-  whyNotKept,
-  whyNotManaged,
 } from "./view.ts";
 
 /** Changes what the timeline shows. */
@@ -130,7 +129,7 @@ function canChooseHunks({ reversal }: CallRow, { pages, more }: PastRows, state:
     canDivide &&
     reversal === undefined &&
     more === undefined &&
-    whyNotManaged(state) === undefined &&
+    whyNotPermitted(state, "manage") === undefined &&
     countChosen(pages).all > 1
   );
 }
@@ -149,8 +148,8 @@ function CallAnswers({ row, pages, state, effects, show }: CallAnswersProps): JS
   const counts = countChosen(pages, leftOut);
   const isPart = counts.chosen < counts.all;
   const label = `${counts.chosen} of ${counts.all} ${counts.areHunks ? "hunks" : "parts"}`;
-  const whyKept = whyNotKept(state);
-  const why = whyNotManaged(state);
+  const whyKept = whyNotPermitted(state, "answer");
+  const why = whyNotPermitted(state, "manage");
   const { paths } = entry;
   const [only = ""] = paths;
   const showVersions = (path: string): void => show({ file: { path }, hunk: 0 });
@@ -234,7 +233,7 @@ interface MarkDetailProps {
 /** Draws a mark. */
 export function MarkDetail({ mark, past, state, show }: MarkDetailProps): JSX.Element {
   const { name, time, agent } = mark;
-  const why = whyNotManaged(state);
+  const why = whyNotPermitted(state, "manage");
   const later = past.entries.filter((entry) => entry.time > time).length;
   return (
     <article class="question" aria-labelledby="tl-chosen">

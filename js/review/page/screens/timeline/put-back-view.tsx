@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { PastCall, UndoAnswer } from "../../../past/history-protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
+import { whyNotPermitted } from "../../state/permission.ts";
 import type { ScreenProps } from "../props.ts";
 import { FailureBar } from "./bars.tsx";
 import { useRows } from "./data.ts";
@@ -16,7 +17,6 @@ import {
   type PutBackFailure,
   subjectOf,
   type TimelineView,
-  whyNotManaged,
 } from "./view.ts";
 import { AnswerButtons } from "../dialog.tsx";
 
@@ -60,7 +60,7 @@ export function PutBackView({ entry, chosen, state, effects, show }: PutBackView
       setFailure(failureOf(error, "Not put back"));
     }
   };
-  const why = whyNotManaged(state);
+  const why = whyNotPermitted(state, "manage");
   return (
     <article class="question" aria-labelledby="tl-put-back">
       <header class="question-head">

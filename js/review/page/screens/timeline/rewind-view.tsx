@@ -4,12 +4,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { RewindAnswer, RewindChange, RewindLeft } from "../../../past/history-protocol.ts";
 import { LineCounts } from "../../diff/file-head.tsx";
 import { SafeText } from "../../diff/text.tsx";
+import { whyNotPermitted } from "../../state/permission.ts";
 import type { ScreenProps } from "../props.ts";
 import { useRows } from "./data.ts";
 import { PastDiff } from "./past-diff.tsx";
 import { failureOf } from "./put-back.ts";
 import { useTimelineKeys } from "./timeline-keys.ts";
-import { clockTime, count, type RewindPlace, subjectOf, type TimelineView, whyNotManaged } from "./view.ts";
+import { clockTime, count, type RewindPlace, subjectOf, type TimelineView } from "./view.ts";
 import { AnswerButtons } from "../dialog.tsx";
 
 interface RewindViewProps extends ScreenProps {
@@ -98,7 +99,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
     }
   };
 
-  const why = whyNotManaged(state);
+  const why = whyNotPermitted(state, "manage");
   const chosen = previews?.chosen;
   const isOld = state.review.history !== seen;
   // The button is for what is shown, so it waits for the preview of another choice.

@@ -5,6 +5,7 @@ import type { PastCalls } from "../../../past/history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { useKeptFocus } from "../kept-focus.ts";
 import { useLoaded } from "../loaded.ts";
+import { whyNotPermitted } from "../../state/permission.ts";
 import type { ScreenProps } from "../props.ts";
 import { CallDetail, MarkDetail } from "./detail.tsx";
 import { useSlowly } from "./data.ts";
@@ -29,8 +30,6 @@ import {
   type TimelineView,
   withRefusals,
   unreviewedCalls,
-  whyNotKept,
-  whyNotManaged,
 } from "./view.ts";
 
 /** Draws the screen. */
@@ -52,7 +51,7 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
     if (view.chosen === undefined && chosen !== undefined) queueMicrotask(() => show({ chosen: chosen.key }));
   }, [view.chosen, chosen?.key]);
   const choose = (key: string): void => show({ ...NOTHING_OPEN, chosen: key, part: "detail" });
-  const why = whyNotManaged(state);
+  const why = whyNotPermitted(state, "manage");
   const detail = useKeptFocus<HTMLDivElement>([view.rewind?.to, view.file?.path, chosen?.key].join("\0"));
   const unreviewed = unreviewedCalls(rows);
   const place = placeOf(chosen);
@@ -69,7 +68,7 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
     m: () => why === undefined && show({ dialog: "mark" }),
     b: () => why === undefined && place !== undefined && show({ rewind: place, hunk: 0 }),
     a: () =>
-      whyNotKept(state) === undefined &&
+      whyNotPermitted(state, "answer") === undefined &&
       chosen !== undefined &&
       "entry" in chosen &&
       chosen.isUnreviewed &&
@@ -122,8 +121,8 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
             {unreviewed.length > 1 && (
               <button
                 type="button"
-                disabled={whyNotKept(state) !== undefined}
-                title={whyNotKept(state)}
+                disabled={whyNotPermitted(state, "answer") !== undefined}
+                title={whyNotPermitted(state, "answer")}
                 onClick={() => show({ dialog: "keep" })}
               >
                 Keep all of these {unreviewed.length}…

@@ -2,12 +2,13 @@
 import type { JSX } from "preact";
 import type { PastCalls } from "../../../past/history-protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
+import { whyNotPermitted } from "../../state/permission.ts";
 import type { ScreenProps } from "../props.ts";
 import { useRows } from "./data.ts";
 import { PastDiff } from "./past-diff.tsx";
 import { useTimelineKeys } from "./timeline-keys.ts";
 import { comparedVersions, type FileVersion, NOW, versionsOf } from "./versions.ts";
-import { actionOf, clockTime, type ShownFile, type TimelineView, whyNotManaged } from "./view.ts";
+import { actionOf, clockTime, type ShownFile, type TimelineView } from "./view.ts";
 
 interface VersionsViewProps extends ScreenProps {
   readonly file: ShownFile;
@@ -28,7 +29,7 @@ export function VersionsView({ file, past, state, effects, show }: VersionsViewP
     effects,
     before === undefined || isSame ? undefined : `files/compare?${query}${moment}`,
   );
-  const why = whyNotManaged(state);
+  const why = whyNotPermitted(state, "manage");
   const close = (): void => show({ file: undefined, hunk: 0 });
   useTimelineKeys(effects, { Escape: close });
   return (

@@ -282,27 +282,3 @@ export function count(number: number, noun: string): string {
 export function unreviewedCalls(rows: readonly TimelineRow[]): readonly PastCall[] {
   return rows.flatMap((row) => ("entry" in row && row.isUnreviewed ? [row.entry] : []));
 }
-
-/** Returns why this person cannot keep calls now; undefined if that is possible. */
-export function whyNotKept({
-  role,
-  connection,
-}: {
-  readonly role: string;
-  readonly connection: string;
-}): string | undefined {
-  if (connection !== "live") return "There is no connection to the server.";
-  return role === "watch" ? "This login may only watch." : undefined;
-}
-
-/** Returns why this person cannot change the files or the history now; undefined if that is possible. */
-export function whyNotManaged({
-  role,
-  connection,
-}: {
-  readonly role: string;
-  readonly connection: string;
-}): string | undefined {
-  if (connection !== "live") return "There is no connection to the server.";
-  return role === "manage" ? undefined : `This login may only ${role}.`;
-}

@@ -4,10 +4,11 @@ import { useEffect } from "preact/hooks";
 import type { PastCall, PastCalls } from "../../../past/history-protocol.ts";
 import type { SettledQuestion } from "../../../protocol.ts";
 import { lastAnswer } from "../../state/last-answer.ts";
+import { whyNotPermitted } from "../../state/permission.ts";
 import { type Loaded, useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 import { PutBackDialog } from "../timeline/put-back-dialog.tsx";
-import { type TimelineView, reversalsOf, whyNotManaged } from "../timeline/view.ts";
+import { type TimelineView, reversalsOf } from "../timeline/view.ts";
 
 /**
  * Draws the dialog, or closes it with the reason why nothing can be put back. The paths are those of the history: of a
@@ -19,7 +20,7 @@ export function PutBackLast({ state, effects }: ScreenProps): JSX.Element | null
   const entry = past.data?.entries.find(
     ({ callId, unrecorded }) => callId === last?.question.callId && unrecorded !== true,
   );
-  const why = whyNotManaged(state) ?? whyNotPutBack(last, past, entry);
+  const why = whyNotPermitted(state, "manage") ?? whyNotPutBack(last, past, entry);
   const close = (text?: string, isFailure = true): void =>
     effects.dispatch(
       text === undefined ? { type: "dialog", dialog: undefined } : { type: "done", text, isFailure },

@@ -5,9 +5,7 @@ import { whyNotRefused } from "../../state/answers.ts";
 import { chosenQuestion } from "../../state/choice.ts";
 import { useModal } from "../dialog.tsx";
 import type { ScreenProps } from "../props.ts";
-
-/** The number of characters of a reason that the model is told. */
-export const MAX_REASON_CHARS = 100;
+import { ReasonField } from "./reason-field.tsx";
 
 /** Draws the dialog. */
 export function RefuseDialog({ state, effects }: ScreenProps): JSX.Element {
@@ -31,14 +29,10 @@ export function RefuseDialog({ state, effects }: ScreenProps): JSX.Element {
             <SafeText text={title} />
           </p>
         )}
-        <label for="refuse-reason">Reason for the model (may be empty)</label>
-        <input
+        <ReasonField
           id="refuse-reason"
-          type="text"
-          autocomplete="off"
-          maxLength={MAX_REASON_CHARS}
-          value={state.reason}
-          onInput={({ currentTarget }) => effects.dispatch({ type: "reason", reason: currentTarget.value })}
+          reason={state.reason}
+          onReason={(reason) => effects.dispatch({ type: "reason", reason })}
         />
         {why !== undefined && <p class="hint">{why}</p>}
         <div class="answers">
