@@ -52,7 +52,7 @@ const NOTIFY_WORDS = {
 function Notifications({ notifier }: { readonly notifier: Notifier }): JSX.Element {
   const [state, setState] = useState(notifier.state);
   return (
-    <div class="notify">
+    <div class="proposed">
       <p class="quiet" role="status">
         {NOTIFY_WORDS[state]}
       </p>

@@ -35,17 +35,17 @@ export function Proposed({
   }, [body]);
   if (proposal === undefined || known !== body) return null;
   return (
-    <p class="proposed">
-      <span class="proposed-text quiet">
+    <div class="proposed">
+      <p class="quiet">
         You have allowed <SafeText text={question.tool} /> {ALLOWED_BEFORE_PROPOSAL} times{" "}
         <SafeText text={proposal.place} />.
-      </span>
+      </p>
       <button
         type="button"
         onClick={() => effects.dispatch({ type: "dialog", dialog: "wider", proposal: proposal.draft })}
       >
         Allow such calls…
       </button>
-    </p>
+    </div>
   );
 }
