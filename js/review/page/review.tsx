@@ -27,8 +27,16 @@ options.debounceRendering = (draw) => {
 };
 // What a person does is about what was typed and chosen until then, so that is drawn first: the functions of a dialog
 // know the state of its last drawing.
-for (const type of ["keydown", "click", "submit"])
-  addEventListener(type, () => drawNow?.(), { capture: true });
+for (const type of ["keydown", "keyup", "pointerup", "click", "submit"])
+  addEventListener(
+    type,
+    ({ target }) => {
+      // The browser has already changed a box that is clicked, and a drawing of the state before would reset it.
+      const isBox = target instanceof HTMLInputElement && /^(?:checkbox|radio)$/u.test(target.type);
+      if (type !== "click" || !isBox) drawNow?.();
+    },
+    { capture: true },
+  );
 
 const state = cell<PageState>(FIRST_STATE);
 // The ticket leaves the address, so that it is in no history and no bookmark.

@@ -176,4 +176,24 @@ describeChromium("the timeline", () => {
     await page.getByRole("alert").getByText("Hunk 3 of a.txt does not fit any more.").waitFor();
     expect(await backend.readBytes("/w/a.txt")).toEqual(bytesOf({ ...changed, 29: "mine" }));
   });
+
+  it("a box that is clicked while a drawing is due is not reset by it", async () => {
+    const place = await openPlace({ "a.txt": "one\n" }, { confirm: undefined, review: "after" });
+    await place.ws.call("write_file", { path: "a.txt", content: "two\n" });
+    const { page } = await open(place);
+    await page.getByRole("grid").getByText("two").waitFor();
+    const isUnreviewedOnly = await page.evaluate(() => {
+      const path = document.querySelector<HTMLInputElement>(".tl-filters input");
+      const box = document.querySelector<HTMLInputElement>(".tl-unreviewed input");
+      if (path === null || box === null) throw new Error("the page has other classes");
+      path.value = "a";
+      path.dispatchEvent(new Event("input", { bubbles: true }));
+      box.click();
+      return box.checked;
+    });
+    expect(isUnreviewedOnly).toBe(true);
+    await page.waitForFunction(
+      () => document.querySelector<HTMLInputElement>(".tl-unreviewed input")?.checked === true,
+    );
+  });
 });

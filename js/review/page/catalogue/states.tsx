@@ -4,6 +4,7 @@ import { ANSWERS, NOTIFY_STATES, STATES, STEPS } from "./fixtures.ts";
 import { App } from "../screens/app.tsx";
 import { loadLaterScreens } from "../screens/later-screen.tsx";
 import { reducePage } from "../state/reduce.ts";
+import { ResponseError } from "../../transport.ts";
 import type { PageAction, PageState } from "../state/store.ts";
 
 const root = document.getElementById("review") as HTMLElement;
@@ -35,7 +36,9 @@ function draw(): void {
       const answer = "path" in body ? undefined : (ANSWERS[`${name}:POST ${path}`] ?? ANSWERS[path]);
       return answer === undefined
         ? Promise.reject(new Error("../other is outside of the allowed directories"))
-        : Promise.resolve(answer as T);
+        : answer instanceof ResponseError
+          ? Promise.reject(answer)
+          : Promise.resolve(answer as T);
     },
   };
   render(null, root);

@@ -12,7 +12,9 @@ export function Keys({ effects }: { readonly effects: PageEffects }): JSX.Elemen
   const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
   const dialog = useModal(close);
   useLayoutEffect(() => {
-    closing.current?.focus();
+    closing.current?.focus({ preventScroll: true });
+    // The browser has scrolled to the first button, which is below the keys.
+    if (dialog.current !== null) dialog.current.scrollTop = 0;
   }, []);
   return (
     <dialog ref={dialog} aria-labelledby="keys-head">

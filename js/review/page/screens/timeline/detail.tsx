@@ -155,7 +155,13 @@ function CallAnswers({ row, pages, state, effects, show }: CallAnswersProps): JS
   const showVersions = (path: string): void => show({ file: { path }, hunk: 0 });
   const isOff = why !== undefined || (isPart && counts.chosen === 0);
   const putBack = (): void => {
-    if (isPart) show({ putBack: { callId: entry.callId, parts: chosenOf(pages, leftOut), label }, hunk: 0 });
+    if (isPart)
+      show({
+        putBack: { callId: entry.callId, parts: chosenOf(pages, leftOut), label },
+        hunk: 0,
+        done: undefined,
+        failure: undefined,
+      });
     else show({ dialog: "put-back" });
   };
   useTimelineKeys(effects, {

@@ -6,8 +6,10 @@ import type {
   PastCounts,
   RewindAnswer,
   RowsPage,
+  UndoConflict,
 } from "../../../past/history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";
+import { ResponseError } from "../../../transport.ts";
 import type { PageState } from "../../state/store.ts";
 import { FIRST_TIMELINE, type TimelineView } from "./view.ts";
 
@@ -239,6 +241,14 @@ export const TIMELINE_ANSWERS: Readonly<Record<string, object>> = {
   "history/call-4/rows": { pages: [rowsOf("/repo/README.md", ["-one", "-two", "-three", " four"])] },
   "history/call-3/rows": UNKNOWN,
   "timeline-put-back-hunks:POST history/call-7/undo": { paths: ["src/pay/refund.ts"], digest: "sha256:0d" },
+  "timeline-put-back-unfit:POST history/call-7/undo": new ResponseError(
+    409,
+    "'src/pay/refund.ts' has changed since that call, in these lines or beyond recognition; undo the later changes first, or edit the file",
+    {
+      later: [ENTRIES[0] as PastCall],
+      unfit: [{ path: "src/pay/refund.ts", hunks: [1] }],
+    } satisfies UndoConflict,
+  ),
   "timeline-rewind:POST rewind": REWIND,
   "timeline-rewind-agent:POST rewind": REWIND,
   "timeline-versions:files/compare": {

@@ -36,7 +36,7 @@ export function PutBackView({ entry, chosen, state, effects, show }: PutBackView
     let isCurrent = true;
     previewPutBack(effects, chosen).then(
       (made) => isCurrent && setPreview(made),
-      (error: unknown) => isCurrent && setFailure(failureOf(error, "Cannot be put back")),
+      (error: unknown) => isCurrent && setFailure(failureOf(error, "Cannot be put back", true)),
     );
     return () => {
       isCurrent = false;
@@ -73,7 +73,7 @@ export function PutBackView({ entry, chosen, state, effects, show }: PutBackView
         <>
           <FailureBar failure={failure} onChoose={(key) => show({ ...NOTHING_OPEN, chosen: key })} />
           <div class="bar warning tl-bar">
-            <span>Nothing was changed.</span>
+            <span>{failure.isDoubtful !== true && "Nothing was changed."}</span>
             <button type="button" onClick={lookAgain}>
               Look again
             </button>

@@ -54,12 +54,13 @@ export async function keepCalls(
   }
 }
 
-/** Returns why something was not done, in words. */
-export function failureOf(error: unknown, what: string): PutBackFailure {
+/** Returns why something was not done, in words. With `isPreview` nothing would have been done in any case. */
+export function failureOf(error: unknown, what: string, isPreview = false): PutBackFailure {
   if (isUnanswered(error)) {
-    const text =
-      "It is not known whether this was done: the connection broke. The list of calls shows it once the connection is back.";
-    return { text, later: [] };
+    const text = isPreview
+      ? "The server did not answer."
+      : "It is not known whether this was done: the connection broke. The list of calls shows it once the connection is back.";
+    return { text, later: [], isDoubtful: !isPreview };
   }
   const message = error instanceof Error ? error.message : String(error);
   const data = error instanceof ResponseError ? (error.data as Partial<UndoConflict> | undefined) : undefined;

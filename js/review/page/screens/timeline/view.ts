@@ -46,6 +46,8 @@ export interface PutBackFailure {
   readonly text: string;
   /** The later calls that stand in the way, the newest first. */
   readonly later: readonly PastCall[];
+  /** True when it may have been put back all the same. */
+  readonly isDoubtful?: boolean;
 }
 
 /** The view of the timeline: its filters, the chosen row, and the open dialog. */

@@ -94,7 +94,7 @@ function Call({ call, isWaiting, effects }: CallProps): JSX.Element {
               why?
             </button>
           )}
-          {message !== undefined && <SafeText text={message} />}
+          {message !== undefined && <SafeText text={firstLineOf(message)} />}
         </span>
       )}
     </p>
@@ -114,4 +114,10 @@ function durationOf(ms: number): string {
     : ms < 10_000
       ? `${Math.round(ms)} ms`
       : `${Math.round(ms / 1000)} s`;
+}
+
+/** Returns the first line of a message. The whole of it is told when the pointer rests on it. */
+function firstLineOf(message: string): string {
+  const end = message.indexOf("\n");
+  return end < 0 ? message : message.slice(0, end);
 }
