@@ -11,6 +11,7 @@ import {
   type ApprovalScope,
   compileScope,
   compileStoredScope,
+  describeCovered,
   describeScope,
   endOfScope,
   globBelow,
@@ -393,12 +394,15 @@ export function approvalsSource(approvals: Approvals, isInForce = true): Decisio
   return {
     name,
     isInForce,
-    decide: ({ tool, places, caller, writesAskedPlace }, before) =>
-      before?.decision === "ask" &&
-      caller !== undefined &&
-      approvals.covering({ tool, places, writesAskedPlace, ...caller }) !== undefined
-        ? { decision: "allow", source: name }
-        : undefined,
+    decide({ tool, places, caller, writesAskedPlace }, before) {
+      if (before?.decision !== "ask" || caller === undefined) return undefined;
+      const approval = approvals.covering({ tool, places, writesAskedPlace, ...caller });
+      if (approval === undefined) return undefined;
+      const { id, scope, label, by } = approval;
+      // Approvals of older versions have no scope.
+      const covers = scope === undefined ? label : describeCovered(scope);
+      return { decision: "allow", source: name, approval: { id, covers, by } };
+    },
   };
 }
 

@@ -35,6 +35,7 @@ export {
   type MetricAttributes,
 } from "./meters.ts";
 export type { ShownQuestion } from "./question.ts";
+export type { AllowedBy } from "../backends/transaction/step.ts";
 export * from "./observer.ts";
 export type { CoveredCalls } from "./scope/recent.ts";
 export type { ApprovalScope, ScopedCall, ScopeEnd } from "./scope/scope.ts";

@@ -3,6 +3,7 @@
  * not awaited, and calls without observers have no overhead.
  */
 
+import type { AllowedBy } from "../backends/transaction/step.ts";
 import { callback, flag, instance, type Options } from "../schema/option.ts";
 
 /** The beginning of a call. */
@@ -49,6 +50,11 @@ export interface CallEnd extends CallBegin {
   readonly lock_wait_ms?: number;
   /** The answer of the reviewer; absent if nobody was asked. */
   readonly approval?: { readonly outcome: string; readonly hash?: string; readonly by?: string };
+  /**
+   * What allowed a change: several for a batch whose operations were allowed in several ways. Absent where nobody is
+   * asked and nothing is reviewed.
+   */
+  readonly allowed_by?: readonly AllowedBy[];
   /** The call that it undid; for `ws.undo` alone. */
   readonly undo_of?: string;
   /** The calls that a person has reviewed and keeps, with the person if known; for `ws.keep` alone. */

@@ -33,6 +33,7 @@ import {
   readSteps,
   type Step,
 } from "../backends/transaction/step.ts";
+import { recordHeaderOf } from "./header.ts";
 import { planRewind } from "./rewind/plan.ts";
 import { cannotBeReviewedError, reviewedCalls } from "./reviewed.ts";
 import { type OpenRecord, prunedUntil, type StoredRecord } from "./store.ts";
@@ -67,26 +68,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     if (log === null || log.damaged) throw unknownCallError(callId);
     return log;
   };
-  const headerOf = ({
-    callId,
-    tool,
-    agent,
-    undoOf,
-    rollback,
-    unreviewed,
-    undoes = [],
-  }: ChangeFacts): RecordHeader => ({
-    callId,
-    tool,
-    time: Date.now(),
-    cwd: group,
-    ...(storage === undefined ? {} : { storage }),
-    ...(rollback === "always" ? { atomic: true } : {}),
-    ...(agent === undefined ? {} : { agent }),
-    ...(undoOf === undefined ? {} : { undoOf }),
-    ...(unreviewed === true ? { unreviewed } : {}),
-    ...(undoes.length === 0 ? {} : { undoes }),
-  });
+  const headerOf = (facts: ChangeFacts): RecordHeader => recordHeaderOf(facts, group, storage);
 
   const finishing = new Set<Promise<void>>();
   /** Removes the replaced entries of a change that has been made, then closes its record. */

@@ -1,7 +1,7 @@
 /** The journal as its users see it: what it records about a change, and how it names places in the history. */
 import type { FsBackend } from "../backends/backend.ts";
 import type { PreImage } from "../backends/transaction/pre-image.ts";
-import type { FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
+import type { AllowedBy, FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import type { Recovery, RunLocked } from "./recovery.ts";
 import type { JournalStore } from "./store.ts";
@@ -38,6 +38,8 @@ export interface ChangeFacts {
   readonly signal?: AbortSignal | undefined;
   /** True for a change that is made without a question, and is unreviewed until it is kept. */
   readonly unreviewed?: boolean | undefined;
+  /** What allows the change; see {@link RecordHeader}. */
+  readonly allowedBy?: readonly AllowedBy[] | undefined;
   /** The ids of the changes of which nothing is left after this one, for a rewind. */
   readonly undoes?: readonly string[] | undefined;
   /** True for a change that the journal does not see, such as a command: the history names it with its paths. */
@@ -140,7 +142,7 @@ export interface Journal {
   undo(
     fs: FsBackend,
     undone: string,
-    as: Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed">,
+    as: Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" | "allowedBy">,
   ): Promise<void>;
   /** Returns the changes that were made without a question and that nobody has kept. */
   unreviewed(): Promise<UnreviewedRecords>;

@@ -312,6 +312,7 @@ async function runThroughPipeline(
     }
     if (trace !== undefined) {
       trace.effects ??= changed.effects;
+      trace.allowedBy ??= changed.allowedBy;
       trace.lockWaitMs ??= changed.lockWaitMs;
     }
     if (session.hooks.length > 0) hooked = { tool, args, uses, call, fixedText: meant?.fixedText === true };

@@ -7,6 +7,7 @@
  * content is written. See `review.ts`.
  */
 import { FilewrightError } from "../engine/errors.ts";
+import type { AllowedBy } from "../backends/transaction/step.ts";
 import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
 import type { RecordOp } from "../storage/storage.ts";
@@ -17,6 +18,7 @@ import { effectsByHashes, hashesByPath } from "./observe.ts";
 import { acquireLocks, type EarlyLocks, lockKeysOf, RELEASED } from "./path-locks.ts";
 import type { MetaApproval } from "./result.ts";
 import {
+  allowedByAnswer,
   approvalFactsIfNeeded,
   decidePersonally,
   planWithApprovalToReveal,
@@ -44,6 +46,7 @@ export interface AppliedChange<Data> {
   /** A sentence for the model about what the reviewer left out. */
   readonly reviewNote?: string | undefined;
   readonly approval?: MetaApproval | undefined;
+  readonly allowedBy?: readonly AllowedBy[] | undefined;
   /** The contents before and after, when an observer requests them. */
   readonly effects?: readonly CallEffect[] | undefined;
   /** The time for which the change waited for locks, in milliseconds. */
@@ -75,14 +78,8 @@ export async function runChange<Args extends object, Data, Todo>(
   const places = await askedPlaces;
   const guarding = { guard: session.guard, sources };
   const covering = approvalFactsIfNeeded(session, tool.name, ruled, places, uses, call);
-  const { approver, isUnreviewed } = decidePersonally(
-    session,
-    sources,
-    tool.name,
-    ruled,
-    covering && (await covering),
-    places,
-  );
+  const personal = decidePersonally(session, sources, tool.name, ruled, covering && (await covering), places);
+  const { approver, isUnreviewed } = personal;
   const asked = approver !== undefined;
   let reviewed: ReviewedPlan<Plan<Data, Todo>> | undefined;
   if (approver !== undefined) {
@@ -102,6 +99,8 @@ export async function runChange<Args extends object, Data, Todo>(
   }
   const { approval, note: reviewNote, revisions = [] } = reviewed ?? {};
   const modifiedByUser = revisions.length > 0;
+  const allowing = approval === undefined ? personal.allowedBy : allowedByAnswer(approval);
+  const allowedBy = allowing === undefined ? undefined : [allowing];
 
   // Links may have changed while the reviewer decided, so the real paths are determined again.
   const held = asked ? await lockKeysOf(uses, call) : await keys;
@@ -122,7 +121,7 @@ export async function runChange<Args extends object, Data, Todo>(
         const hashes = session.hashes ? await hashesByPath(uses, call) : undefined;
         call.untimed?.();
         const made = { tool, args, uses, call };
-        const answer = await applyPlan(session, guarding, made, plan, reviewed, isUnreviewed);
+        const answer = await applyPlan(session, guarding, made, plan, reviewed, { isUnreviewed, allowedBy });
         const effects =
           hashes === undefined ? undefined : effectsByHashes(hashes, await hashesByPath(uses, call));
         const warnings = confirm === undefined && !isDryRun(args) ? unaskedPlaceWarnings(places) : [];
@@ -132,6 +131,7 @@ export async function runChange<Args extends object, Data, Todo>(
           modifiedByUser,
           reviewNote,
           approval,
+          allowedBy,
           effects,
           lockWaitMs,
         };
@@ -171,7 +171,7 @@ function applyPlan<Args extends object, Data, Todo>(
   { tool, args, uses, call }: ReviewableChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
   shown: ApprovalEvidence | undefined,
-  isUnreviewed: boolean,
+  { isUnreviewed, allowedBy }: Pick<Call, "isUnreviewed" | "allowedBy">,
 ): Promise<Answer<Data>> {
   const held = holdNotes(session, call);
   const undoes = tool.undoes?.(plan);
@@ -184,12 +184,14 @@ function applyPlan<Args extends object, Data, Todo>(
     records: held?.records,
     unrecorded: tool.unrecorded === true ? [] : undefined,
     // An undo or a rewind leaves nothing new to review.
-    unreviewed: isUnreviewed && undoes === undefined,
+    unreviewed: isUnreviewed === true && undoes === undefined,
+    allowedBy,
     undoes,
   };
   if (tool.recordsItself === true) {
     const compared = shown === undefined ? Promise.resolve() : assertStateUnchanged(shown, { uses, call });
-    return compared.then(() => tool.apply(plan, args, isUnreviewed ? { ...call, isUnreviewed } : call));
+    const own: Call = { ...call, ...(isUnreviewed === true ? { isUnreviewed } : {}), allowedBy };
+    return compared.then(() => tool.apply(plan, args, own));
   }
   const applied = session.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };

@@ -18,6 +18,8 @@ export interface ObservedCall {
   lockWaitMs: number | undefined;
   /** The answer by which a reviewer refused the call. */
   refusal: CallEnd["approval"];
+  /** What allowed the change; undefined where nobody is asked and nothing is reviewed. */
+  allowedBy: CallEnd["allowed_by"];
   /** The call that a host has undone. */
   undoOf?: string;
   /** The calls that a person has kept, and their absolute paths. */
@@ -59,6 +61,7 @@ export async function runObserved(
     effects: undefined,
     lockWaitMs: undefined,
     refusal: undefined,
+    allowedBy: undefined,
   };
   let result: ToolResult | undefined;
   try {
@@ -91,7 +94,7 @@ function callEndOf(
   result: ToolResult | undefined,
   duration: number,
 ): CallEnd {
-  const { tool, changes, callId, effects, lockWaitMs, kept, undoOf } = trace;
+  const { tool, changes, callId, effects, lockWaitMs, kept, undoOf, allowedBy } = trace;
   const { call_id: _, ...begun } = begin;
   const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
   const approval = result?.meta.approval ?? trace.refusal;
@@ -111,6 +114,7 @@ function callEndOf(
     ...(effects === undefined ? {} : { effects }),
     ...(lockWaitMs === undefined ? {} : { lock_wait_ms: lockWaitMs }),
     ...(approval === undefined ? {} : { approval }),
+    ...(allowedBy === undefined ? {} : { allowed_by: allowedBy }),
     ...(undoOf === undefined ? {} : { undo_of: undoOf }),
     ...(kept === undefined
       ? {}

@@ -5,11 +5,13 @@
 import { decide, type DecisionSource, type Location, type PathForms, type Verdict } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { nameOf } from "../backends/paths.ts";
+import type { AllowedBy } from "../backends/transaction/step.ts";
 import { mustAsk } from "../hooks/approvals.ts";
 import { approvesCall, askConfirm, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
+import type { MetaApproval } from "./result.ts";
 import { realPathOf, rootsContaining } from "./review.ts";
 import type { Session } from "./session.ts";
 import { asksUndecided, decisionSourcesOf } from "./sources.ts";
@@ -78,6 +80,8 @@ export interface PersonalDecision {
   readonly approver: Confirm | undefined;
   /** True for a change that goes ahead without a question and is unreviewed until a person keeps it. */
   readonly isUnreviewed: boolean;
+  /** What allows the call without a question; undefined where somebody is asked, and where nobody is ever asked. */
+  readonly allowedBy: AllowedBy | undefined;
 }
 
 /**
@@ -101,8 +105,28 @@ export function decidePersonally(
   const verdict = decide(sources, facts, { step: "approval", before: ruled });
   if (caller !== undefined && (verdict.decision === "ask" || verdict.source === "approvals"))
     session.approvals.note({ tool, places, agent: caller.agent });
-  if (mustAsk(verdict)) return { approver: session.confirmFor(tool), isUnreviewed: false };
-  return { approver: undefined, isUnreviewed: verdict.decision === "allow" && verdict.review === true };
+  if (mustAsk(verdict))
+    return { approver: session.confirmFor(tool), isUnreviewed: false, allowedBy: undefined };
+  const isUnreviewed = verdict.decision === "allow" && verdict.review === true;
+  return { approver: undefined, isUnreviewed, allowedBy: allowedByVerdict(verdict) };
+}
+
+function allowedByVerdict(verdict: Verdict): AllowedBy | undefined {
+  if (verdict.decision !== "allow") return undefined;
+  if (verdict.review === true) return ALLOWED_FOR_REVIEW;
+  if (verdict.approval !== undefined) {
+    const { id, covers, by } = verdict.approval;
+    return { kind: "approval", approval: { id, covers }, ...(by === undefined ? {} : { by }) };
+  }
+  return verdict.source === "rules" ? ALLOWED_BY_RULE : undefined;
+}
+
+const ALLOWED_FOR_REVIEW: AllowedBy = Object.freeze({ kind: "review" });
+const ALLOWED_BY_RULE: AllowedBy = Object.freeze({ kind: "rule" });
+
+/** Returns what allowed a call that somebody was asked about. */
+export function allowedByAnswer({ by }: Pick<MetaApproval, "by">): AllowedBy {
+  return { kind: "answer", ...(by === undefined ? {} : { by }) };
 }
 
 /**

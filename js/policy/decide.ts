@@ -73,6 +73,8 @@ export type Verdict =
       readonly source: DecisionSourceName;
       /** True when a change goes ahead without a question, and is unreviewed until it is kept. */
       readonly review?: true;
+      /** The lasting approval that allows it, with the person who gave it. Only from the source `approvals`. */
+      readonly approval?: { readonly id: string; readonly covers: string; readonly by?: string | undefined };
     }
   | {
       readonly decision: "deny";

@@ -42,7 +42,7 @@ import type {
   UnnumberedEvent,
   WiderChoice,
 } from "./protocol.ts";
-import { makePeople } from "./past/people.ts";
+import { makePeople, type PeopleOfCall } from "./past/people.ts";
 import { makeReviewLog } from "./log.ts";
 import { hideSecrets } from "./secrets/secret-text.ts";
 
@@ -113,8 +113,8 @@ export interface ReviewHub extends Approver {
   attach(workspace: Workspace, name?: string): () => void;
   /** Returns the workspace with a name, or the first one; undefined when there is none. */
   workspace(name?: string): Workspace | undefined;
-  /** Returns the person who allowed a call of the history, or made it, if that is known. */
-  personOf(callId: string): string | undefined;
+  /** Returns what allowed a call of the history, and for whom it was made, as far as this run knows. */
+  peopleOf(callId: string): PeopleOfCall | undefined;
   /** Tells the pages that the history has changed without a call, as by an undo or a mark. */
   noteHistory(): void;
   /** Aborted when the hub is closed. */
@@ -228,7 +228,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
         tellSubject();
       };
     },
-    personOf: people.of,
+    peopleOf: people.of,
     noteHistory: () => tell({ type: "history" }),
     workspace: (name?: string) =>
       name === undefined ? workspaces.values().next().value : workspaces.get(name),

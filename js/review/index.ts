@@ -7,6 +7,7 @@ export { type AnswerEffect, type ReviewHub, reviewHub, type ReviewHubOptions } f
 export { makeReviewHandler, type PageFile, type ReviewHandler, type ReviewHandlerOptions } from "./http.ts";
 export type { ReviewLogin } from "./login.ts";
 export type * from "./activity/activity-data.ts";
+export type { PeopleOfCall } from "./past/people.ts";
 export type * from "./policy-data.ts";
 export type * from "./protocol.ts";
 export type { StreamListener } from "./shared-stream.ts";

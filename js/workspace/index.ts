@@ -25,6 +25,7 @@ export {
 export type { CallOptions } from "../pipeline/enter.ts";
 export type { Blame, BlamedLines } from "../pipeline/past/blame.ts";
 export type { HistoryChange } from "../pipeline/past/file-change.ts";
+export type { AllowedBy } from "../backends/transaction/step.ts";
 export type { HistoryEntry, HistoryMark } from "../tools/lib/history-entry.ts";
 export type { HistoryOptions, Undone } from "../pipeline/past/history.ts";
 export type { UndoneParts } from "../pipeline/past/undo-parts.ts";

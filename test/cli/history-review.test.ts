@@ -31,6 +31,17 @@ async function unreviewed(): Promise<readonly (readonly [path: string, callId: s
   return calls.map(({ callId, paths }) => [paths.join(), callId]);
 }
 
+test("the history says what allowed a change", async () => {
+  const { out } = await at.run(["history", "--json"]);
+  const calls = JSON.parse(out) as readonly { readonly callId: string; readonly paths: readonly string[] }[];
+  const shown = async (path: string): Promise<string> => {
+    const { callId = "" } = calls.find(({ paths }) => paths.join() === path) ?? {};
+    return (await at.run(["history", "show", callId])).out;
+  };
+  expect(await shown("plain.txt")).toMatch(/plain\.txt\nAllowed by a rule\n/u);
+  expect(await shown("a.txt")).toMatch(/a\.txt\nAllowed by nobody; to be reviewed afterwards\n/u);
+});
+
 test("a person lists the unreviewed changes, and keeps one, several or all", async () => {
   const found = await unreviewed();
   expect(found.map(([path]) => path)).toEqual(["c.txt", "b.txt", "a.txt"]);

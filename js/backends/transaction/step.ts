@@ -67,6 +67,19 @@ export interface StepNotes {
   readonly dropped: readonly number[];
 }
 
+/** What allowed a change. */
+export interface AllowedBy {
+  /**
+   * `answer`: a reviewer who was asked about this call. `approval`: a lasting approval, so that nobody was asked. `rule`:
+   * a rule that allows it. `review`: nothing before the change, because a person reviews it afterwards.
+   */
+  readonly kind: "answer" | "approval" | "rule" | "review";
+  /** The person who answered or gave the approval, if known. */
+  readonly by?: string;
+  /** The lasting approval: its id, and which calls it covers, in words. */
+  readonly approval?: { readonly id: string; readonly covers: string };
+}
+
 /** The facts about a change at the start of its record. */
 export interface RecordHeader {
   readonly callId: string;
@@ -89,8 +102,13 @@ export interface RecordHeader {
   readonly unreviewed?: true;
   /** The changes that were reviewed and are kept, for a record that is no change but says this. */
   readonly keeps?: readonly string[];
-  /** The person who keeps them, if known. */
+  /** The person who keeps them, or for whom the host made the change, if known. */
   readonly by?: string;
+  /**
+   * What allowed the change: several for a batch whose operations were allowed in several ways. Absent where nobody is
+   * asked and nothing is reviewed, and in records of older versions.
+   */
+  readonly allowedBy?: readonly AllowedBy[];
   /** The changes of which nothing is left after this one, for a rewind. */
   readonly undoes?: readonly string[];
 }

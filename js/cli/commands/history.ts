@@ -1,5 +1,6 @@
 /** The commands about the history of changes: list them, show one, undo one. */
 import { relative, resolve } from "node:path";
+import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { makeError } from "../../engine/errors.ts";
 import type { Preset } from "../../presets/preset.ts";
@@ -15,6 +16,7 @@ import {
 import { type Command, type CommandReport, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
 import { reportKept, reportUnreviewed } from "./history-review.ts";
 import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-text.ts";
+import { allowedByInWords } from "../../review/past/past-words.ts";
 import { type ChangeDetail, changeDetailsOf, singleToolPreset } from "../history-details.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { formatTable } from "../streams.ts";
@@ -148,10 +150,17 @@ async function showChange(
   return {
     text: [
       tableCellsOf(entry, counts).filter(Boolean).join("  "),
+      ...(entry.allowedBy ?? []).map(allowedLine),
       ...changes.map((change) => changeText(change, CALL_WORDS)),
     ].join("\n"),
     data: { ...entry, ...counts, files: changes.map(plainChange) },
   };
+}
+
+/** Returns a line that says what allowed a change, with the id of a lasting approval. */
+function allowedLine(allowed: AllowedBy): string {
+  const id = allowed.approval === undefined ? "" : ` (${escapeControls(allowed.approval.id)})`;
+  return `Allowed by ${escapeControls(allowedByInWords(allowed))}${id}`;
 }
 
 /** Returns a change as data for `--json`, with its diff and what is known of contents that are no text. */

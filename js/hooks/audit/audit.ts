@@ -29,6 +29,7 @@ export interface AuditRecord {
   readonly paths: readonly string[];
   readonly effects?: CallEnd["effects"];
   readonly approval?: CallEnd["approval"];
+  readonly allowed_by?: CallEnd["allowed_by"];
   readonly kept?: CallEnd["kept"];
   readonly undo_of?: string;
 }
@@ -105,6 +106,7 @@ function auditRecordOf(call: CallEnd): AuditRecord {
     paths,
     ...(effects === undefined ? {} : { effects }),
     ...(approval === undefined ? {} : { approval }),
+    ...(call.allowed_by === undefined ? {} : { allowed_by: call.allowed_by }),
     ...(kept === undefined ? {} : { kept }),
     ...(call.undo_of === undefined ? {} : { undo_of: call.undo_of }),
   };

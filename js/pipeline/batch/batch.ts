@@ -8,6 +8,7 @@
  * be the approved one, or the batch fails with CONFLICT; see `batch-trial.ts`.
  */
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
+import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { About } from "../../journal/index.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
@@ -24,6 +25,7 @@ import type { AnyChangingTool, CallOptions } from "../enter.ts";
 import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "../guard.ts";
 import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts";
 import {
+  allowedByAnswer,
   decidePersonally,
   requestApproval,
   planWithApprovalToReveal,
@@ -91,6 +93,7 @@ export async function runBatch(
       : decidePersonally(session, sources, tool.name, ruled, covering, places);
     const reviewer = personal?.approver;
     operation.isUnreviewed = personal?.isUnreviewed === true;
+    operation.allowedBy = personal?.allowedBy;
     let reviewed: ReviewedPlan<typeof plan> | undefined;
     if (reviewer !== undefined) {
       asked = true;
@@ -105,6 +108,7 @@ export async function runBatch(
       if (plan.settled !== undefined) return plan.settled;
       operation.revisions = reviewed.revisions;
       operation.reviewNote = reviewed.note;
+      operation.allowedBy = allowedByAnswer(reviewed.approval);
     }
     if (mayAsk) operation.trial = await trials.note(operation, own, plan.base, reviewed);
     try {
@@ -157,6 +161,14 @@ async function runEachAlone(
   throw new BatchFailed(index, results[index]?.tool ?? "", error, data);
 }
 
+/** Returns what allowed the operations, each thing once; undefined where nobody is asked. */
+function allowedByOperations(operations: readonly Operation[]): readonly AllowedBy[] | undefined {
+  const found = new Map<string, AllowedBy>();
+  for (const { allowedBy } of operations)
+    if (allowedBy !== undefined) found.set(JSON.stringify(allowedBy), allowedBy);
+  return found.size === 0 ? undefined : [...found.values()];
+}
+
 /** Repeats the operations on the storage, all of them or none. */
 async function commitOperations(
   session: Session,
@@ -182,6 +194,7 @@ async function commitOperations(
         // A batch that only reads makes no commit of its own: its notes have no conditions.
         const records = changing.length === 0 ? undefined : held?.records;
         const unreviewed = changing.some(({ isUnreviewed }) => isUnreviewed);
+        const allowedBy = allowedByOperations(changing);
         const about: About = {
           callId,
           tool: "batch",
@@ -190,6 +203,7 @@ async function commitOperations(
           signal,
           records,
           unreviewed,
+          allowedBy,
         };
         try {
           await session.journal.change(session.fs, about, (fs) =>
@@ -216,6 +230,7 @@ async function commitOperations(
       }
       if (trace !== undefined) {
         trace.locations = locations;
+        trace.allowedBy = allowedByOperations(changing);
         if (hashes !== undefined)
           trace.effects = effectsByHashes(hashes, await hashesByPath(uses, { ...call, locations }));
       }

@@ -2,6 +2,7 @@
  * Prepares the operations of a batch: checks them, runs their hooks, applies the rules to their
  * paths, and finds their reviewers. Nothing is read or changed for the operations here.
  */
+import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { Location } from "../../policy/index.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -51,6 +52,8 @@ export interface Operation {
   revisions: readonly Revision[];
   /** True when the change goes ahead without a question, and is unreviewed until a person keeps it. */
   isUnreviewed: boolean;
+  /** What allowed the change; undefined for a read, and where nobody is asked. */
+  allowedBy: AllowedBy | undefined;
   /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
   reviewNote: string | undefined;
   /** The result of the trial; undefined for a read. */
@@ -105,6 +108,7 @@ export async function prepareOperations(
         locations: [],
         revisions: [],
         isUnreviewed: false,
+        allowedBy: undefined,
         reviewNote: undefined,
         trial: undefined,
         view: refuseEarlyAccess,

@@ -58,6 +58,7 @@ export function toHistoryEntry(
     ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
     ...(header.undoes === undefined ? {} : { undoes: header.undoes }),
     ...(undoable ? {} : { unrecorded: true }),
+    ...(header.allowedBy === undefined ? {} : { allowedBy: header.allowedBy }),
   });
 }
 
@@ -190,8 +191,8 @@ export function historyForCaller(
       const found = await journal.found(callId);
       return found.map((one) => ({ ...one, shown: session.resolver.display(one.path) }));
     },
-    undo: (undone, { fs, callId, agent: by, signal, isUnreviewed }) =>
-      journal.undo(fs, undone, { callId, agent: by, signal, unreviewed: isUnreviewed }),
+    undo: (undone, { fs, callId, agent: by, signal, isUnreviewed, allowedBy }) =>
+      journal.undo(fs, undone, { callId, agent: by, signal, unreviewed: isUnreviewed, allowedBy }),
   };
 }
 

@@ -5,9 +5,9 @@
 import type { HistoryEntry, HistoryMark } from "../../tools/lib/history-entry.ts";
 import type { ChangeRows, ChangeSummary, ChosenHunks } from "../protocol.ts";
 
-/** One changing call of the past, with the person to whom it is due. */
+/** One changing call of the past, with the person who made it. */
 export interface PastCall extends HistoryEntry {
-  /** The person who allowed it, or who took others back with it, if it was during this run of the server. */
+  /** The person who took others back with it, if it was during this run of the server. */
   readonly by?: string;
 }
 

@@ -1,25 +1,36 @@
-/** Finds the people who allowed calls of the history, or undid others, as far as this run knows them. */
+/** Finds what allowed calls of the history, and who undid others, as far as this run knows. */
+import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { CallEnd } from "../../hooks/observer.ts";
 
-/** The number of calls of which the person is known. */
+/** The number of calls of which this is known. */
 const MAX_CALLS = 10_000;
+
+/** What is known about a call besides what it did. */
+export interface PeopleOfCall {
+  /** The person for whom the host made it. */
+  readonly by?: string;
+  /** What allowed it. */
+  readonly allowedBy?: readonly AllowedBy[];
+}
 
 /** The people behind calls. */
 export interface People {
-  /** Remembers who allowed a call, or for whom it was made. */
+  /** Remembers what allowed a call, and for whom it was made. */
   note(call: CallEnd): void;
-  /** Returns the person behind a call of the history; undefined when that is not known. */
-  of(callId: string): string | undefined;
+  /** Returns what is known about a call of the history. */
+  of(callId: string): PeopleOfCall | undefined;
 }
 
 /** Creates an empty memory of the people behind calls. */
 export function makePeople(): People {
-  const people = new Map<string, string>();
+  const people = new Map<string, PeopleOfCall>();
   return {
-    note({ call_id: callId, approval, by }) {
-      const person = approval?.by ?? by;
-      if (callId === undefined || person === undefined) return;
-      people.set(callId, person);
+    note({ call_id: callId, allowed_by: allowedBy, by }) {
+      if (callId === undefined || (by === undefined && allowedBy === undefined)) return;
+      people.set(callId, {
+        ...(by === undefined ? {} : { by }),
+        ...(allowedBy === undefined ? {} : { allowedBy }),
+      });
       if (people.size > MAX_CALLS) people.delete(people.keys().next().value as string);
     },
     of: (callId) => people.get(callId),

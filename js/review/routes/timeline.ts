@@ -41,10 +41,8 @@ async function listPast(request: RouteRequest): Promise<Response> {
     ws.marks(),
     ws.unreviewed(),
   ]);
-  const named = entries.map((entry) => {
-    const by = request.hub.personOf(entry.callId);
-    return by === undefined ? entry : { ...entry, by };
-  });
+  // What the history keeps itself is the same.
+  const named = entries.map((entry) => ({ ...request.hub.peopleOf(entry.callId), ...entry }));
   return json(200, { entries: named, marks, unreviewed: calls.map(({ callId }) => callId), ...forgotten });
 }
 

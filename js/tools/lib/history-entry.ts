@@ -1,5 +1,7 @@
 /** The entries of the history: calls that changed files, and marks. There is no code here, so a page can import it, too. */
 
+import type { AllowedBy } from "../../backends/transaction/step.ts";
+
 /** One changing call of the past. */
 export interface HistoryEntry {
   /** The id that `undo` takes. */
@@ -18,6 +20,11 @@ export interface HistoryEntry {
   readonly undoes?: readonly string[];
   /** True for a call that cannot be undone, such as a command. */
   readonly unrecorded?: true;
+  /**
+   * What allowed it: several for a batch whose operations were allowed in several ways. Absent where nobody is asked and
+   * nothing is reviewed, and where the history does not keep it, as that of a storage.
+   */
+  readonly allowedBy?: readonly AllowedBy[];
 }
 
 /** A named place in the history. */

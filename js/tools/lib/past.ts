@@ -1,6 +1,7 @@
 /** The history as tools see it: the calls that can be undone, and what undoing one would restore. */
 import type { FsBackend } from "../../backends/backend.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
+import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { HistoryEntry } from "./history-entry.ts";
 
 /** The state to which an undo restores one path. */
@@ -29,6 +30,8 @@ interface UndoingCall {
   readonly signal?: AbortSignal | undefined;
   /** True when the undo goes ahead without a question, and is unreviewed until a person keeps it. */
   readonly isUnreviewed?: boolean;
+  /** What allowed the undo. */
+  readonly allowedBy?: readonly AllowedBy[] | undefined;
 }
 
 /** The history as far as the caller may see it. */

@@ -10,6 +10,7 @@
 import type { NamedSource, Grant, Intent, Location } from "../../policy/index.ts";
 import type { SandboxProvider, SandboxStatus } from "../../backends/sandbox/sandbox.ts";
 import type { StateDirectory } from "../../backends/state-directory.ts";
+import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { Durability, EntryType, FsBackend, MaybePromise } from "../../backends/backend.ts";
 import type { EngineInfo } from "../../engine/engine.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../../engine/errors.ts";
@@ -102,6 +103,8 @@ export interface Call {
   readonly turn: string;
   /** True for a change that goes ahead without a question, and is unreviewed until a person keeps it. */
   readonly isUnreviewed?: boolean;
+  /** What allowed a change, for a tool that records it itself. */
+  readonly allowedBy?: readonly AllowedBy[] | undefined;
   /** The name of the caller; undefined when it is not known. */
   readonly agent: string | undefined;
   /** The storage within the policy: every path that the policy does not allow is refused. */

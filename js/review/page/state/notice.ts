@@ -4,7 +4,9 @@ import type { ReviewOutcome, ReviewState } from "../../protocol.ts";
 
 /** Names an approval or a granted directory, so that the policy can show it. */
 export interface AllowedPlace {
-  /** The scope of the approval. */
+  /** The id of the approval. */
+  readonly approval?: string | undefined;
+  /** The scope of the approval, where its id is not known. */
   readonly scope?: ApprovalScope | undefined;
   /** The granted directory. */
   readonly dir?: string | undefined;

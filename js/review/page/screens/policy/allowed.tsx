@@ -5,6 +5,7 @@ import type { ApprovalScope } from "../../../../hooks/scope/scope.ts";
 import { endInWords, timeInWords } from "../../../questions/ends.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { ShownApproval, ShownGrant } from "../../../policy-data.ts";
+import type { AllowedPlace } from "../../state/notice.ts";
 import { whyNotPermitted } from "../../state/permission.ts";
 import type { ScreenProps } from "../props.ts";
 import { ConfirmDialog } from "./confirm.tsx";
@@ -143,9 +144,8 @@ interface ApprovalsProps extends AllowedProps {
 export function Approvals({ state, effects, onChange, approvals }: ApprovalsProps): JSX.Element {
   const [revoked, setRevoked] = useState<ShownApproval>();
   const [failure, setFailure] = useState<string>();
-  const wanted = state.allowed?.scope;
-  // The last one, where the same was allowed before.
-  const shown = approvals.findLast(({ scope }) => wanted !== undefined && isSameScope(scope, wanted))?.id;
+  const { allowed = {} } = state;
+  const shown = shownApproval(approvals, allowed)?.id;
   const restore = ({ id }: ShownApproval): void =>
     void effects.send("policy/approvals/restore", { id }).then(
       () => {
@@ -160,8 +160,11 @@ export function Approvals({ state, effects, onChange, approvals }: ApprovalsProp
         Lasting approvals <Count of={approvals.length} />
       </h3>
       <Status>
-        {wanted !== undefined && shown === undefined && revoked === undefined && (
-          <>The approval that you gave is not listed: it has ended, or an agent of its own keeps it.</>
+        {namesApproval(allowed) && shown === undefined && revoked === undefined && (
+          <>
+            The approval{allowed.approval === undefined && " that you gave"} is not listed: it has ended, or
+            an agent of its own keeps it.
+          </>
         )}
         {revoked !== undefined && (
           <>
@@ -209,8 +212,23 @@ export function Approvals({ state, effects, onChange, approvals }: ApprovalsProp
   );
 }
 
+/** Returns true when an approval is to be shown. */
+export function namesApproval({ approval, scope }: AllowedPlace): boolean {
+  return approval !== undefined || scope !== undefined;
+}
+
+/** Returns the approval that is to be shown; undefined when it is not listed. */
+export function shownApproval(
+  approvals: readonly ShownApproval[],
+  { approval, scope: wanted }: AllowedPlace,
+): ShownApproval | undefined {
+  if (approval !== undefined) return approvals.find(({ id }) => id === approval);
+  // The last one, where the same was allowed before.
+  return approvals.findLast(({ scope }) => wanted !== undefined && isSameScope(scope, wanted));
+}
+
 /** Returns true for two scopes that cover the same calls until the same end. */
-export function isSameScope(one: ApprovalScope, other: ApprovalScope): boolean {
+function isSameScope(one: ApprovalScope, other: ApprovalScope): boolean {
   return (["tool", "path", "agent", "until"] as const).every((key) => one[key] === other[key]);
 }
 

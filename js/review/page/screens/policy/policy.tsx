@@ -6,12 +6,13 @@ import type { AllowedPlace } from "../../state/notice.ts";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 import { Access, Rules } from "./access.tsx";
-import { Approvals, Grants, isSameScope } from "./allowed.tsx";
+import { Approvals, Grants, namesApproval, shownApproval } from "./allowed.tsx";
 import { Why } from "./why.tsx";
 
 /** Returns true when a policy lists what a person asked to see, and where nothing was asked for. */
-function lists({ approvals, grants }: ShownPolicy, { scope, dir }: AllowedPlace = {}): boolean {
-  if (scope !== undefined) return approvals.some((one) => isSameScope(one.scope, scope));
+function lists({ approvals, grants }: ShownPolicy, allowed: AllowedPlace = {}): boolean {
+  const { dir } = allowed;
+  if (namesApproval(allowed)) return shownApproval(approvals, allowed) !== undefined;
   return dir === undefined || grants.some((one) => one.dir === dir);
 }
 

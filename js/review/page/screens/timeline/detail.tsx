@@ -1,7 +1,9 @@
 /** The chosen call or mark of the timeline. */
 import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
-import type { JSX } from "preact";
-import type { PastCalls } from "../../../past/history-protocol.ts";
+import { Fragment, type JSX } from "preact";
+import type { AllowedBy } from "../../../../backends/transaction/step.ts";
+import type { PastCall, PastCalls } from "../../../past/history-protocol.ts";
+import { allowedByInWords } from "../../../past/past-words.ts";
 import type { ChangeRows } from "../../../protocol.ts";
 import { chosenOf, countChosen } from "../../state/choice.ts";
 import { visibleText } from "../../diff/escapes.ts";
@@ -18,7 +20,6 @@ import {
   type CallRow,
   clockTime,
   count,
-  isWayBack,
   NOTHING_OPEN,
   placeBefore,
   placeOfMark,
@@ -42,7 +43,7 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
   const path = unrecorded === true ? undefined : `history/${encodeURIComponent(callId)}/rows`;
   const rows = useRows(effects, path);
   const canChoose = canChooseHunks(row, rows, state);
-  const { by = allowedBy(state, callId) } = entry;
+  const { by } = entry;
   return (
     <article class="question" aria-labelledby="tl-chosen">
       <header class="question-head">
@@ -62,10 +63,11 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
             <code>{callId}</code>
           </Fact>
           {by !== undefined && (
-            <Fact label={isWayBack(entry) ? "By" : "Allowed by"}>
+            <Fact label="By">
               <SafeText text={by} />
             </Fact>
           )}
+          <Allowed by={allowedByOf(entry, state)} effects={effects} />
           {undoOf !== undefined && (
             <Fact label="Of call">
               <button type="button" class="tl-link" onClick={() => show({ chosen: undoOf, hunk: 0 })}>
@@ -223,10 +225,48 @@ function CallAnswers({ row, pages, state, effects, show }: CallAnswersProps): JS
   );
 }
 
-/** Returns who has allowed a call, as far as the page knows. */
-function allowedBy({ review }: PageState, callId: string): string | undefined {
+interface AllowedProps extends Pick<ScreenProps, "effects"> {
+  readonly by: readonly AllowedBy[];
+}
+
+/** Draws what allowed a call. A lasting approval leads to the policy, where it can be revoked. */
+function Allowed({ by, effects }: AllowedProps): JSX.Element | null {
+  if (by.length === 0) return null;
+  return (
+    <Fact label="Allowed by">
+      {by.map((one, index) => {
+        const { approval } = one;
+        const words = <SafeText text={allowedByInWords(one)} />;
+        return (
+          <Fragment key={index}>
+            {index > 0 && ", "}
+            {approval === undefined ? (
+              words
+            ) : (
+              <button
+                type="button"
+                class="tl-link"
+                onClick={() => effects.dispatch({ type: "allowed", allowed: { approval: approval.id } })}
+              >
+                {words}
+              </button>
+            )}
+          </Fragment>
+        );
+      })}
+    </Fact>
+  );
+}
+
+/** Returns what has allowed a call, as far as the history or the page knows. */
+function allowedByOf({ callId, by, allowedBy }: PastCall, { review }: PageState): readonly AllowedBy[] {
+  // Who takes something back with an answer is named once.
+  if (allowedBy !== undefined)
+    return allowedBy.filter((one) => by === undefined || one.kind !== "answer" || one.by !== by);
   const settled = review.settled.findLast(({ question }) => question.callId === callId);
-  return settled?.outcome === "allow" || settled?.outcome === "allow_parts" ? settled.by : undefined;
+  return settled?.outcome === "allow" || settled?.outcome === "allow_parts"
+    ? [{ kind: "answer", ...(settled.by === undefined ? {} : { by: settled.by }) }]
+    : [];
 }
 
 interface MarkDetailProps {

@@ -24,6 +24,13 @@ const ENTRIES: readonly PastCall[] = [
     time: at("12:04:02"),
     paths: ["src/cart.ts", "src/money.ts", "src/old.ts"],
     agent: "main",
+    allowedBy: [
+      {
+        kind: "approval",
+        by: "ana",
+        approval: { id: "approval-1", covers: "apply_patch on src/** by main" },
+      },
+    ],
   },
   {
     callId: "call-5",
@@ -34,7 +41,14 @@ const ENTRIES: readonly PastCall[] = [
     unrecorded: true,
   },
   { callId: "call-4", tool: "undo", time: at("11:57:12"), paths: ["README.md"], undoOf: "call-3", by: "ana" },
-  { callId: "call-3", tool: "write_file", time: at("11:55:00"), paths: ["README.md"], agent: "main" },
+  {
+    callId: "call-3",
+    tool: "write_file",
+    time: at("11:55:00"),
+    paths: ["README.md"],
+    agent: "main",
+    allowedBy: [{ kind: "rule" }],
+  },
 ];
 
 const MARKS: readonly HistoryMark[] = [{ name: "before tests", time: at("12:01:30") }];
