@@ -40,11 +40,14 @@ export async function requestJson(url: URL, init: RequestInit): Promise<unknown>
 /** Returns the error of a response with a status that says that it failed. */
 export function failureOfStatus(status: number): FilewrightError {
   const [code, message] = FAILURE_BY_STATUS[status] ?? [
-    "PERMISSION_DENIED",
+    status < FIRST_SERVER_ERROR ? "PERMISSION_DENIED" : "IO_ERROR",
     `The server answered ${status}.`,
   ];
   return new FilewrightError(code, message, { complete: true });
 }
+
+/** The lowest status with which a server says that it has failed. */
+const FIRST_SERVER_ERROR = 500;
 
 /** The meaning of the statuses of a server for the person. */
 const FAILURE_BY_STATUS: Readonly<Record<number, readonly [code: Code, message: string]>> = {

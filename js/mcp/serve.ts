@@ -151,7 +151,7 @@ export async function startMcpHttpServer(
     if (options.review !== server.port) page = review.show(options.review ?? 0, waiting, log);
   }
   if (review === undefined && queue !== undefined)
-    log(`${waiting} wait for: ${approveCommandLine(options, server.url)}`, "notice");
+    log(`${waiting} wait for: ${approveCommandLine(server.url)}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {
@@ -194,8 +194,9 @@ async function loadTraces(): Promise<ServerTraces> {
 }
 
 /** Returns the command line with which a person answers the questions of this server. */
-function approveCommandLine({ port }: HttpServeOptions, url: string): string {
-  return `filewright approve --watch${port === DEFAULT_PORT ? "" : ` --url ${url}`}`;
+function approveCommandLine(url: string): string {
+  // Without an address the review page is watched, which may be that of other servers.
+  return `filewright approve --watch --url ${url}`;
 }
 
 /** Returns the command line that prints a link to the review page of this server. */

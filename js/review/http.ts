@@ -11,6 +11,7 @@ import {
   LOGIN_MS,
   type Logins,
   makeLogins,
+  nameFault,
   readLogin,
   readTicketRequest,
   type ReviewLogin,
@@ -74,8 +75,12 @@ export interface ReviewResponder {
 export const REVIEW_PATH = "/review";
 /** The header that every request that changes something must have. */
 const REVIEW_HEADER = "x-filewright-review";
+/** The header by which a program names the person for whom it answers, percent-encoded. */
+const NAME_HEADER = "x-filewright-by";
 /** The name under which a login without a name answers. */
 const DEFAULT_NAME = "reviewer";
+/** The name under which a program without the header answers. */
+const PROGRAM_NAME = "program";
 
 /** No inline script, no eval, nothing from elsewhere, and no other page may show this one in a frame. */
 const CONTENT_POLICY = [
@@ -155,9 +160,13 @@ export function makeResponderHandler(
     const forged = isRead || isProgram ? undefined : forgeryOf(request);
     if (forged !== undefined) return refusal(403, forged);
     if (path === "login" && !isRead) return logIn(request);
-    const login = isProgram
-      ? ({ role: "manage", by: "program" } as const)
-      : logins.of(cookieOf(request, cookieName(request)));
+    const by = isProgram ? programNameOf(request) : undefined;
+    if (isProgram && by === undefined)
+      return refusal(400, `the header ${NAME_HEADER} is no name of a person`);
+    const login =
+      by === undefined
+        ? logins.of(cookieOf(request, cookieName(request)))
+        : ({ role: "manage", by } as const);
     if (login === undefined) return refusal(401, "open the page by a link from filewright review");
     if (path === "tickets" && !isRead)
       return isProgram ? ticketResponse(request) : refusal(403, "a page cannot make links");
@@ -194,6 +203,16 @@ function forgeryOf({ headers }: Request): string | undefined {
   if (!/^application\/json\s*(?:;|$)/iu.test(headers.get("content-type") ?? ""))
     return "the request is not JSON";
   return headers.get(REVIEW_HEADER) === "1" ? undefined : `the header ${REVIEW_HEADER} is missing`;
+}
+
+/** Returns the name for the answers of a program; undefined for a header that is no name of a person. */
+function programNameOf({ headers }: Request): string | undefined {
+  try {
+    const name = decodeURIComponent(headers.get(NAME_HEADER) ?? PROGRAM_NAME);
+    return nameFault(name) === undefined ? name : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the name of the cookie. Browsers send cookies to every port of a host, so the name has the port. */

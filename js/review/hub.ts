@@ -5,11 +5,10 @@
 import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
 import type { QueueEvent } from "../hooks/queue/event-log.ts";
 import type { PendingApproval } from "../hooks/queue/summary.ts";
-import type { Approver, ConfirmReply } from "../hooks/confirm.ts";
+import type { Approver } from "../hooks/confirm.ts";
 import type { ApprovalScope } from "../hooks/scope/scope.ts";
 import type { PlainDetails } from "../hooks/notebook.ts";
 import type { CallBegin, CallEnd, Observer } from "../hooks/observer.ts";
-import type { GrantReply } from "../policy/index.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { VERSION } from "../engine/generated/version.ts";
@@ -17,18 +16,12 @@ import { anyText, instance, optionChecker, type Options, options } from "../sche
 import type { Workspace } from "../workspace/types.ts";
 import type { ActivityView, ReviewActivity } from "./activity/activity-data.ts";
 import { makeActivityCounter } from "./activity/activity.ts";
-import {
-  confirmedParts,
-  contentOf,
-  editedContents,
-  rowsOfChange,
-  type ShownChange,
-  shownChangesOf,
-} from "./questions/changes.ts";
+import { contentOf, rowsOfChange, type ShownChange, shownChangesOf } from "./questions/changes.ts";
 import { shownImage, type ShownImage } from "./questions/binary.ts";
 import { jointAnswersOf } from "./questions/joint.ts";
 import type { ReviewLogin } from "./login.ts";
-import { grantOfChoice, lastingReply, scopeOfChoice, widerOfferOf } from "./questions/wider.ts";
+import { replyOfAnswer } from "./questions/reply.ts";
+import { scopeOfChoice, widerOfferOf } from "./questions/wider.ts";
 import type {
   ChangeContent,
   ChangeSide,
@@ -267,10 +260,7 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
       if (answer.outcome === "allow" && jointAnswersOf(log.state(), one.question)?.allowedBy.includes(by))
         return { effect: "repeated" };
       if (isStale && answer.outcome.startsWith("allow")) return { effect: "stale" };
-      const reply =
-        pending.kind === "change"
-          ? changeReply({ ...one, pending }, answer, by)
-          : grantReply(pending, answer, by);
+      const reply = replyOfAnswer(pending, answer, by);
       if (reply === undefined) return { effect: "wrong" };
       // The queue tells its watchers at once, without the reason.
       refusal = answer.outcome === "refuse" ? { id, reason: answer.reason ?? "" } : undefined;
@@ -330,42 +320,6 @@ function offersParts({ scopes }: PlainDetails, changes: readonly ShownChange[]):
     (changes.length > 1 || changes.some(canDivide)) &&
     scopes.some(({ outcome }) => outcome === "proceed_parts")
   );
-}
-
-/** Returns the reply to a question about a change; undefined for an answer that does not fit it. */
-function changeReply(
-  { pending: { details } }: HeldQuestion & { readonly pending: { readonly details: PlainDetails } },
-  { outcome, parts = [], edits, reason, wider, grant }: ReviewAnswer,
-  by: string,
-): ConfirmReply | undefined {
-  const payload = { by, digest: details.digest };
-  if (grant !== undefined || (wider !== undefined && (outcome !== "allow" || edits !== undefined)))
-    return undefined;
-  if (wider !== undefined) return lastingReply(details, wider, payload);
-  if (edits !== undefined) {
-    const contents = outcome === "allow" ? editedContents(details, edits) : undefined;
-    return contents && { outcome: "modify_with_editor", payload: { ...payload, contents, final: true } };
-  }
-  if (outcome === "allow") return { outcome: "proceed_once", payload };
-  if (outcome === "look_again") return { outcome, payload };
-  if (outcome === "refuse")
-    return { outcome: "cancel", payload: { ...payload, ...(reason === undefined ? {} : { reason }) } };
-  const chosen = confirmedParts(details, parts);
-  return chosen === undefined
-    ? undefined
-    : { outcome: "proceed_parts", payload: { ...payload, parts: chosen } };
-}
-
-/** Returns the reply to a question about a directory; undefined for an answer that does not fit it. */
-function grantReply(
-  { access }: PendingApproval & { readonly kind: "directory" },
-  { outcome, edits, wider, grant }: ReviewAnswer,
-  by: string,
-): GrantReply | undefined {
-  if (outcome === "allow_parts" || outcome === "look_again") return undefined;
-  if (wider !== undefined || edits !== undefined) return undefined;
-  if (outcome === "refuse") return grant === undefined ? { answer: "no", by } : undefined;
-  return grantOfChoice(grant ?? { access, until: "session" }, by);
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

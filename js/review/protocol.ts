@@ -166,6 +166,8 @@ export interface ReviewAnswer {
   readonly parts?: readonly ChosenHunks[] | undefined;
   /** The contents to write in place of the planned ones, with `allow`. Other files are written as planned. */
   readonly edits?: readonly EditedContent[] | undefined;
+  /** With `edits`: true to have the change asked about again with these contents, before it is made. Default false. */
+  readonly asksAgain?: boolean | undefined;
   /** The reason of a refusal, for the model. */
   readonly reason?: string | undefined;
   /** With `allow`: the later calls that are allowed, too. */

@@ -197,6 +197,37 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     expect([status, left], output).toEqual([0, 0]);
     expect(output.split("is lost")).toHaveLength(2);
   });
+
+  test("a request that fails while events still come is tried again without a further event", async () => {
+    const question = { id: "q1", kind: "directory", question: "Read it?", dir: "/d", access: "read" };
+    const state = { type: "state", seq: 1, pending: [question] };
+    let failures = 0;
+    const shaky = createServer(({ url }, response) => {
+      if (url === "/approvals") response.end(JSON.stringify(state));
+      else if (url === "/approvals/events") response.write(`id: 1\ndata: ${JSON.stringify(state)}\n\n`);
+      else if (++failures <= 3) response.destroy();
+      else response.end(JSON.stringify(question));
+    });
+    await new Promise<void>((resolve) => void shaky.listen(0, "127.0.0.1", resolve));
+    const { port } = shaky.address() as AddressInfo;
+    const { status, output, left } = await at.draw(
+      ["approve", "--watch", "--url", `http://127.0.0.1:${port}`],
+      {
+        env,
+        steps: [
+          { wait: "is lost: nothing can be answered until it is back" },
+          { wait: "The connection is back." },
+          { wait: "Read it?" },
+          { wait: "Allow this?", send: "q" },
+        ],
+        seconds: 40,
+      },
+    );
+    shaky.closeAllConnections();
+    shaky.close();
+    expect([status, left], output).toEqual([0, 0]);
+    expect(output.split("is lost")).toHaveLength(2);
+  });
 });
 
 test("the server names the command that answers its questions", () => {

@@ -67,6 +67,24 @@ describe("logging in", () => {
     expect((await postTo(page, "approvals/x", { outcome: "allow" })).status).toBe(401);
   });
 
+  it("takes the name of the person from a program with the token, and from no page", async () => {
+    const { page, hub } = await openPlace();
+    const nameOf = async (headers: Record<string, string>): Promise<unknown> => {
+      const response = await fetch(`${page.url}/state`, { headers });
+      return response.ok ? ((await response.json()) as ReviewSnapshot).by : response.status;
+    };
+    const authorization = `Bearer ${hub.queue.token}`;
+    expect(await nameOf({ authorization })).toBe("program");
+    expect(await nameOf({ authorization, "x-filewright-by": "Zo%C3%AB" })).toBe("Zoë");
+    for (const wrong of ["%", "%20", "a%0Ab", "x".repeat(101)])
+      expect(await nameOf({ authorization, "x-filewright-by": wrong }), wrong).toBe(400);
+    const [, ticket] = page.link("watch", "ana").split("#t=");
+    const login = await postTo(page, "login", { ticket });
+    const cookie = (login.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    expect(await nameOf({ cookie, "x-filewright-by": "ben" })).toBe("ana");
+    expect(await nameOf({ "x-filewright-by": "ben" })).toBe(401);
+  });
+
   it("gives links to a program with the token of the approvals, and to no page", async () => {
     const { page, hub } = await openPlace();
     const given = await postTo(page, "tickets", {}, { authorization: `Bearer ${hub.queue.token}` });

@@ -12,6 +12,9 @@ const TABLE: readonly (readonly [method: ReviewRoute["method"], path: string, ro
   ["GET", "approvals/x/changes/0", "watch"],
   ["GET", "approvals/x/changes/0/content", "answer"],
   ["GET", "approvals/x/changes/0/image/before", "watch"],
+  // The whole question, with what looks like a secret in it: `filewright approve` shows it at a terminal.
+  ["GET", "approvals/x", "answer"],
+  ["GET", "approvals/x/changes/0/details", "answer"],
   ["POST", "approvals/x", "answer"],
   ["POST", "scopes", "answer"],
   ["POST", "search", "watch"],

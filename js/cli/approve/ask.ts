@@ -2,15 +2,14 @@
 import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { ChangeDetails, ConfirmedPart } from "../../hooks/changed-files.ts";
-import type { ConfirmReply } from "../../hooks/confirm.ts";
+import type { ChangeDetails } from "../../hooks/changed-files.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import type { SelectablePart } from "../../hooks/terminal-view.ts";
 import { editContents } from "../../hooks/terminal/editor.node.ts";
 import { discardEarlyKeys, readAnyKey, readLine } from "../../hooks/terminal/keys.node.ts";
-import type { GrantReply } from "../../policy/index.ts";
+import type { ChosenHunks } from "../../review/protocol.ts";
 import { withStyle } from "../person/style.ts";
-import type { ApprovalServer } from "./server.ts";
+import type { ApprovalServer, TerminalAnswer } from "./server.ts";
 import {
   type ChangeQuestion,
   contentOfPart,
@@ -260,26 +259,34 @@ class QuestionAtTerminal {
     const why = this.#whyNotAllowed();
     const { question } = this.#asked;
     if (why !== undefined) return this.#say(why);
-    if (question.kind === "directory") return this.#send({ answer: "yes", by: PERSON }, "Allowed");
-    const { digest } = question.details;
-    const payload = { by: PERSON, digest };
     const taken = this.#parts.filter((_, index) => this.#chosen.has(index));
-    if (taken.length === this.#parts.length)
-      return this.#send({ outcome: "proceed_once", payload }, "Allowed");
+    if (question.kind === "directory" || taken.length === this.#parts.length)
+      return this.#send({ outcome: "allow" }, "Allowed");
     const verb = `Allowed ${taken.length} of ${this.#parts.length} hunks of`;
-    return this.#send({ outcome: "proceed_parts", payload: { ...payload, parts: joinParts(taken) } }, verb);
+    return this.#send({ outcome: "allow_parts", parts: this.#hunksOf(taken) }, verb);
+  }
+
+  /** Returns the chosen parts with the hunks of each change together. */
+  #hunksOf(taken: readonly SelectablePart[]): readonly ChosenHunks[] {
+    const byPath = new Map<string, readonly number[]>();
+    for (const { path, hunks } of taken) byPath.set(path, [...(byPath.get(path) ?? []), ...hunks]);
+    return [...byPath].map(([path, hunks]) => ({ change: this.#changeAt(path), hunks }));
+  }
+
+  /** Returns the number of the change of a path. */
+  #changeAt(path: string): number {
+    return this.#asked.changes.findIndex((change) => change.path === path);
   }
 
   async #refuse(): Promise<NextStep | undefined> {
     const { question } = this.#asked;
-    if (question.kind === "directory") return this.#send({ answer: "no", by: PERSON }, "Refused");
+    if (question.kind === "directory") return this.#send({ outcome: "refuse" }, "Refused");
     const { input, output } = this.#terminal;
     this.#write("Why not? (for the model; may be empty, Esc goes back) ");
     const line = await readLine(input, output, this.#asked.ended);
     if (line === undefined) return undefined;
     const reason = line.trim() === "" ? {} : { reason: line.trim() };
-    const payload = { by: PERSON, digest: question.details.digest, ...reason };
-    return this.#send({ outcome: "cancel", payload }, "Refused");
+    return this.#send({ outcome: "refuse", ...reason }, "Refused");
   }
 
   async #widen(): Promise<NextStep | undefined> {
@@ -287,16 +294,16 @@ class QuestionAtTerminal {
     if (why !== undefined) return this.#say(why);
     if (this.#chosen.size < this.#parts.length) return this.#say("A wider answer allows the whole change.");
     const { question, ended } = this.#asked;
-    const reply = await askWider(question, { ...this.#terminal, signal: ended, by: PERSON });
-    return reply === undefined ? undefined : this.#send(reply, "Allowed, with later calls,");
+    const widening = await askWider(question, { ...this.#terminal, signal: ended });
+    if (widening === undefined) return undefined;
+    return this.#send({ outcome: "allow", ...widening }, "Allowed, with later calls,");
   }
 
   async #lookAgain(): Promise<NextStep | undefined> {
     const { question } = this.#asked;
     if (question.kind === "directory" || !this.#isStale)
       return this.#say("Nothing has changed since this was asked.");
-    const payload = { by: PERSON, digest: question.details.digest };
-    return this.#send({ outcome: "look_again", payload }, "Looked at again:");
+    return this.#send({ outcome: "look_again" }, "Looked at again:");
   }
 
   /** Opens the contents in the person's editor. The result is asked about, so that it is seen before it is written. */
@@ -313,16 +320,16 @@ class QuestionAtTerminal {
     );
     ended.throwIfAborted();
     if (contents.length === 0) return this.#say("The content was not changed.");
-    const payload = { by: PERSON, digest: question.details.digest, contents };
-    return this.#send({ outcome: "modify_with_editor", payload }, "Changed, and asked again:");
+    const edits = contents.map(({ path, content }) => ({ change: this.#changeAt(path), text: content }));
+    return this.#send({ outcome: "allow", edits, asksAgain: true }, "Changed, and asked again:");
   }
 
   /** Sends an answer. Undefined to go on with this question. */
-  async #send(reply: ConfirmReply | (GrantReply & object), verb: string): Promise<NextStep | undefined> {
-    const { question, ended } = this.#asked;
+  async #send(answer: TerminalAnswer, verb: string): Promise<NextStep | undefined> {
+    const { question, changes, ended } = this.#asked;
     const { server } = this.#terminal;
     try {
-      const result = await server.answer(question.id, reply);
+      const result = await server.answer(question, changes, answer);
       if (result.result === "answered") {
         this.#say(`${withStyle("strong", verb)} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
         return "next";
@@ -354,18 +361,8 @@ function remember(shown: AskingTerminal["shownParts"], id: string, contents: Rea
   if (shown.size > MAX_SHOWN_QUESTIONS) shown.delete(shown.keys().next().value as string);
 }
 
-/** The name under which answers are given. */
-export const PERSON: string = process.env["USER"] ?? "command line";
-
 function offersEditing({ details }: ChangeQuestion): boolean {
   return details.scopes.some(({ outcome }) => outcome === "modify_with_editor");
-}
-
-/** Returns the chosen parts with the hunks of each path together. */
-function joinParts(taken: readonly SelectablePart[]): readonly ConfirmedPart[] {
-  const byPath = new Map<string, readonly number[]>();
-  for (const { path, hunks } of taken) byPath.set(path, [...(byPath.get(path) ?? []), ...hunks]);
-  return [...byPath].map(([path, hunks]) => ({ path, hunks }));
 }
 
 const KEYS_HELP = `  a      allow once what is chosen

@@ -1,23 +1,45 @@
-/** The server whose questions `filewright approve` answers: its questions, their changes, answers and events. */
+/** The servers whose questions `filewright approve` answers. This one serves the queue of approvals below `/approvals`. */
+import process from "node:process";
 import type { AnswerResult } from "../../hooks/approval-queue-http.ts";
 import type { ChangeDetails } from "../../hooks/changed-files.ts";
-import type { QueueEvent, QueueState } from "../../hooks/queue/event-log.ts";
-import type { ApprovalSummary, PendingApproval } from "../../hooks/queue/summary.ts";
+import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { CoveredCount, WiderChoice } from "../../review/protocol.ts";
+import type { CoveredCount, ReviewAnswer, WiderChoice } from "../../review/protocol.ts";
+import { replyOfAnswer } from "../../review/questions/reply.ts";
 import { failureOfStatus, requestJson, sendRequest } from "../approver-requests.ts";
+import { sentEvents } from "./event-source.ts";
+
+/** The name under which answers are given. */
+export const PERSON: string = process.env["USER"] ?? "command line";
+
+/** A question that waits, in short. */
+export interface WaitingQuestion {
+  readonly id: string;
+  /** True when a file has changed since the question was asked. */
+  readonly stale?: boolean;
+}
+
+/** An answer as a person gives it at a terminal. The digest is that of the question. */
+export type TerminalAnswer = Omit<ReviewAnswer, "digest">;
 
 /** A server with questions that wait. */
 export interface ApprovalServer {
   readonly origin: string;
-  /** Returns the summaries of the waiting questions. @throws FilewrightError NOT_FOUND where none can wait */
-  waiting(): Promise<readonly ApprovalSummary[]>;
+  /** Returns the waiting questions. @throws FilewrightError NOT_FOUND where none can wait */
+  waiting(): Promise<readonly WaitingQuestion[]>;
   /** Returns a whole question; undefined when it does not wait any more. */
   question(id: string): Promise<PendingApproval | undefined>;
   /** Returns the changes of a question with their hunks; undefined when it does not wait any more. */
   changes(question: PendingApproval): Promise<readonly ChangeDetails[] | undefined>;
-  /** Sends an answer. @throws FilewrightError IO_ERROR when the server cannot be reached */
-  answer(id: string, reply: object): Promise<AnswerResult>;
+  /**
+   * Sends an answer to a question with its changes, which an answer without parts and edits does not need.
+   * @throws FilewrightError IO_ERROR when the server cannot be reached
+   */
+  answer(
+    question: PendingApproval,
+    changes: readonly ChangeDetails[],
+    answer: TerminalAnswer,
+  ): Promise<AnswerResult>;
   /** Returns how many of the last calls a wider answer would have covered; undefined where no page can count them. */
   covered(id: string, wider: WiderChoice): Promise<CoveredCount | undefined>;
   /**
@@ -27,14 +49,40 @@ export interface ApprovalServer {
   events(last: string | undefined, signal: AbortSignal): AsyncGenerator<NamedEvent>;
 }
 
-/** An event with its id. */
-interface NamedEvent {
-  readonly id: string;
-  readonly event: QueueEvent | QueueState;
+/** An event of a server. `connected` comes once for each connection, before the other events or after the state. */
+export type ServerEvent =
+  | { readonly type: "connected" }
+  | { readonly type: "state"; readonly pending: readonly WaitingQuestion[] }
+  | { readonly type: "asked"; readonly question: WaitingQuestion }
+  | { readonly type: "stale" | "withdrawn"; readonly id: string }
+  | { readonly type: "answered"; readonly id: string; readonly outcome: string; readonly by?: string };
+
+/** An event with its id; undefined for one that does not change where the next connection goes on. */
+export interface NamedEvent {
+  readonly id: string | undefined;
+  readonly event: ServerEvent;
 }
 
-/** Connects to the server at an address. Nothing is sent before a function is called. */
-export function approvalServer(base: string, token: string): ApprovalServer {
+/**
+ * Returns the changes of a question, of which `find` requests one by its number; undefined when the question does not
+ * wait any more.
+ */
+export async function changesOf(
+  question: PendingApproval,
+  find: (index: number) => Promise<unknown>,
+): Promise<readonly ChangeDetails[] | undefined> {
+  const changes: ChangeDetails[] = [];
+  const count = question.kind === "change" ? question.details.changes.length : 0;
+  for (let index = 0; index < count; index++) {
+    const change = (await find(index)) as ChangeDetails | undefined;
+    if (change === undefined) return undefined;
+    changes.push(change);
+  }
+  return changes;
+}
+
+/** Connects to the server of a queue at an address. Nothing is sent before a function is called. */
+export function queueServer(base: string, token: string): ApprovalServer {
   const headers = { authorization: `Bearer ${token}` };
   const place = (path: string): URL => new URL(path, base);
   const find = async (path: string): Promise<unknown> => {
@@ -54,26 +102,21 @@ export function approvalServer(base: string, token: string): ApprovalServer {
   return {
     origin: new URL(base).origin,
     async waiting() {
-      const found = (await find("/approvals")) as Pick<QueueState, "pending"> | undefined;
+      const found = (await find("/approvals")) as
+        | { readonly pending: readonly WaitingQuestion[] }
+        | undefined;
       if (found !== undefined) return found.pending;
-      const message = `No questions wait at ${base}: it is not the address of a filewright serve --approve or --review.`;
+      const message = `No questions wait at ${base}: it is not the address of a server that was started with --approve or --review.`;
       throw new FilewrightError("NOT_FOUND", message, { complete: true });
     },
     question: async (id) => (await find(`/approvals/${id}`)) as PendingApproval | undefined,
-    async changes(question) {
-      const changes: ChangeDetails[] = [];
-      const count = question.kind === "change" ? question.details.changes.length : 0;
-      for (let index = 0; index < count; index++) {
-        const change = (await find(`/approvals/${question.id}/changes/${index}`)) as
-          | ChangeDetails
-          | undefined;
-        if (change === undefined) return undefined;
-        changes.push(change);
-      }
-      return changes;
-    },
-    async answer(id, reply) {
-      const response = await post(`/approvals/${id}`, reply);
+    changes: (question) => changesOf(question, (index) => find(`/approvals/${question.id}/changes/${index}`)),
+    async answer(question, changes, answer) {
+      const whole =
+        question.kind === "change" ? { ...question, details: { ...question.details, changes } } : question;
+      const reply = replyOfAnswer(whole, answer, PERSON);
+      if (reply === undefined) return { result: "invalid" };
+      const response = await post(`/approvals/${question.id}`, reply as object);
       if (response.ok) return { result: "answered" };
       const body = (await response.json().catch(() => ({}))) as Partial<AnswerResult>;
       if (body.result !== undefined) return body as AnswerResult;
@@ -92,28 +135,9 @@ export function approvalServer(base: string, token: string): ApprovalServer {
         signal,
       });
       if (!response.ok || response.body === null) throw failureOfStatus(response.status);
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      // The signal of a request does not reliably end its body once the response is there.
-      const cancel = (): void => void reader.cancel().catch(() => {});
-      signal.addEventListener("abort", cancel, { once: true });
-      if (signal.aborted) cancel();
-      try {
-        let text = "";
-        for (;;) {
-          const { value, done } = await reader.read();
-          if (done) return;
-          const blocks = (text + value).split("\n\n");
-          text = blocks.pop() ?? "";
-          for (const block of blocks) {
-            const [, id, data] = /^id: (.*)\ndata: (.*)$/u.exec(block) ?? [];
-            if (id !== undefined && data !== undefined)
-              yield { id, event: JSON.parse(data) as NamedEvent["event"] };
-          }
-        }
-      } finally {
-        signal.removeEventListener("abort", cancel);
-        cancel();
-      }
+      yield { id: undefined, event: { type: "connected" } };
+      for await (const { id, data } of sentEvents(response.body, signal))
+        yield { id, event: data as ServerEvent };
     },
   };
 }

@@ -2,20 +2,22 @@
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { QueueEvent, QueueState } from "../../hooks/queue/event-log.ts";
 import { readAnyKey, withRawMode } from "../../hooks/terminal/keys.node.ts";
 import { hasColours } from "../person/style.ts";
 import { printText } from "../streams.ts";
 import { type AskingTerminal, askQuestion, type NextStep } from "./ask.ts";
-import type { ApprovalServer } from "./server.ts";
+import type { ApprovalServer, ServerEvent } from "./server.ts";
 import { answeredElsewhere, WITHDRAWN_WORDS } from "./words.ts";
 
 /** The time in milliseconds after which a lost connection is tried again. */
 const RETRY_MS = 1000;
+/** The time in milliseconds after which a failed request is tried again. It doubles with each further failure. */
+const FIRST_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 4000;
 
 /** The functions that receive the events of a server. */
 interface EventTarget {
-  event(event: QueueEvent | QueueState): void;
+  event(event: ServerEvent): void;
   /** Called when the connection is lost. It is tried again until the watch ends. */
   lost(): void;
 }
@@ -30,7 +32,7 @@ async function followEvents(
   while (!signal.aborted) {
     try {
       for await (const named of server.events(last, signal)) {
-        last = named.id;
+        last = named.id ?? last;
         event(named.event);
       }
     } catch (error) {
@@ -95,8 +97,13 @@ class Watch {
   readonly #waiting = new Map<string, boolean>();
   /** The ids of the questions that were shown. The bell rings only when a question is shown for the first time. */
   readonly #seen = new Set<string>();
-  /** True from the loss of the connection until the next event. No question is asked in that time. */
-  #isLost = false;
+  /** True from the end of the stream of events until it begins again. No question is asked in that time. */
+  #isStreamLost = false;
+  /**
+   * Present from the failure of a request until one succeeds. Questions are asked again when `isDue`, although the
+   * stream of events may not have been interrupted.
+   */
+  #failure: { readonly count: number; isDue: boolean } | undefined;
   /** The question that is asked now, with the controllers that report its end and a change of its files. */
   #asked:
     | { readonly id: string; readonly ended: AbortController; readonly stale: AbortController }
@@ -146,7 +153,10 @@ class Watch {
     let last: string | undefined;
     let step: NextStep = "next";
     while (!signal.aborted && step !== "quit") {
-      const id: string | undefined = this.#isLost ? undefined : this.#neighbour(last, step);
+      const canAsk: boolean = !this.#isStreamLost && this.#failure?.isDue !== false;
+      const id: string | undefined = canAsk ? this.#neighbour(last, step) : undefined;
+      // When nothing waits any more, nothing is left to try again.
+      if (canAsk && id === undefined) this.#connect({ failure: undefined });
       if (id === undefined) step = await this.#idle();
       else {
         step = await this.#ask(id);
@@ -199,6 +209,7 @@ class Watch {
     try {
       const question = await this.#server.question(id);
       const changes = question && (await this.#server.changes(question));
+      this.#connect({ failure: undefined });
       if (question === undefined || changes === undefined) {
         this.#waiting.delete(id);
         return "next";
@@ -221,7 +232,11 @@ class Watch {
         // The events may have ended the question while it was requested; then the reason has not been printed yet.
         if (reason instanceof QuestionEnd && reason.message !== "") this.#say(reason.message);
         this.#asked = undefined;
-        this.#lose();
+        this.#fail();
+      } else if (error instanceof FilewrightError) {
+        // This question cannot be read, such as one that is too large to reach the page of another process.
+        this.#waiting.delete(id);
+        this.#say(error.message);
       } else throw error;
       return "next";
     } finally {
@@ -230,24 +245,58 @@ class Watch {
   }
 
   #lose(): void {
-    if (this.#isLost) return;
-    this.#isLost = true;
+    this.#connect({ isStreamLost: true });
+  }
+
+  /** Notes that a request has failed, and tries again after a while. */
+  #fail(): void {
+    const failure = { count: (this.#failure?.count ?? 0) + 1, isDue: false };
+    this.#connect({ failure });
+    const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** (failure.count - 1), MAX_BACKOFF_MS);
+    void setTimeout(backoff, undefined, { signal: this.#stop.signal })
+      .then(() => {
+        failure.isDue = true;
+        this.#wake();
+      })
+      .catch(() => {});
+  }
+
+  /** Notes what is known of the connection, and says when it is lost and when it is back. */
+  #connect({
+    isStreamLost = this.#isStreamLost,
+    ...rest
+  }: {
+    readonly isStreamLost?: boolean;
+    readonly failure?: { readonly count: number; isDue: boolean } | undefined;
+  }): void {
+    const failure = "failure" in rest ? rest.failure : this.#failure;
+    const wasLost = this.#isStreamLost || this.#failure !== undefined;
+    const isLost = isStreamLost || failure !== undefined;
+    this.#isStreamLost = isStreamLost;
+    this.#failure = failure;
+    if (wasLost === isLost) return;
+    if (!isLost) {
+      this.#say("The connection is back.");
+      return;
+    }
     const told = `The connection to ${this.#server.origin} is lost: nothing can be answered until it is back.`;
     if (this.#asked === undefined) this.#say(told);
     else this.#asked.ended.abort(new QuestionEnd(told));
   }
 
-  #apply(event: QueueEvent | QueueState): void {
-    if (this.#isLost) {
-      this.#isLost = false;
-      this.#say("The connection is back.");
-    }
+  /** Ends the wait of {@link #idle}. */
+  #wake(): void {
+    this.#changed.abort();
+    this.#changed = new AbortController();
+  }
+
+  #apply(event: ServerEvent): void {
+    this.#connect({ isStreamLost: false });
     const asked = this.#asked;
     switch (event.type) {
       case "state":
         this.#waiting.clear();
-        for (const question of event.pending)
-          this.#add(question.id, question.kind === "change" && question.stale === true);
+        for (const { id, stale = false } of event.pending) this.#add(id, stale);
         if (asked !== undefined && !this.#waiting.has(asked.id))
           asked.ended.abort(new QuestionEnd(WITHDRAWN_WORDS));
         break;
@@ -266,8 +315,7 @@ class Watch {
         break;
       }
     }
-    this.#changed.abort();
-    this.#changed = new AbortController();
+    this.#wake();
   }
 
   #add(id: string, isStale: boolean): void {

@@ -1,11 +1,9 @@
 /** Asks for a wider answer at the terminal: one that also allows later calls, in the words of the review page. */
 import type { ReadStream, WriteStream } from "node:tty";
-import type { ConfirmReply } from "../../hooks/confirm.ts";
 import { escapeForPrinting } from "../../hooks/question.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { readAnyKey, readLine } from "../../hooks/terminal/keys.node.ts";
-import type { GrantReply } from "../../policy/index.ts";
-import { grantOfChoice, lastingReply, widerOfferOf } from "../../review/questions/wider.ts";
+import { widerOfferOf } from "../../review/questions/wider.ts";
 import {
   coveredSentence,
   END_WORDS,
@@ -15,6 +13,7 @@ import {
   sentenceOf,
   type WidenableQuestion,
   type WiderDraft,
+  type Widening,
   wideningOfDraft,
 } from "../../review/questions/wider-draft.ts";
 import type { ApprovalServer } from "./server.ts";
@@ -26,15 +25,13 @@ interface WiderHost {
   readonly server: ApprovalServer;
   /** Fires when the question does not wait any more. */
   readonly signal: AbortSignal;
-  /** The person who answers. */
-  readonly by: string;
 }
 
-/** Returns the wider answer that the person has made; undefined for none. @throws the reason of `signal` */
+/** Returns what the person allows beyond this call; undefined for nothing. @throws the reason of `signal` */
 export async function askWider(
   pending: PendingApproval,
-  { input, output, server, signal, by }: WiderHost,
-): Promise<ConfirmReply | GrantReply | undefined> {
+  { input, output, server, signal }: WiderHost,
+): Promise<Widening | undefined> {
   const say = (line: string): void => void output.write(`${line}\n`);
   // What a scope covers is compiled by the engine, which the other answers do not need.
   await (await import("../../engine/index.node.ts")).ready();
@@ -63,11 +60,7 @@ export async function askWider(
     const key = await readAnyKey(input, signal);
     output.write(key === undefined || key < " " ? "\n" : `${key}\n`);
     if (key === undefined || END_KEYS.has(key)) return undefined;
-    if (key === "y" && widening !== undefined) {
-      if ("grant" in widening) return grantOfChoice(widening.grant, by);
-      if (pending.kind !== "change") return undefined;
-      return lastingReply(pending.details, widening.wider, { by, digest: pending.details.digest });
-    }
+    if (key === "y" && widening !== undefined) return widening;
     draft = key === "t" ? await withTime(draft, { input, output, signal }) : changed(question, draft, key);
   }
 }

@@ -4,13 +4,19 @@ import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { DEFAULT_PORT } from "../../mcp/command.ts";
-import { PERSON } from "../approve/ask.ts";
-import { approvalServer } from "../approve/server.ts";
+import { pageServer } from "../approve/page-server.ts";
+import {
+  type ApprovalServer,
+  queueServer,
+  type TerminalAnswer,
+  type WaitingQuestion,
+} from "../approve/server.ts";
 import { formatQuestion, questionTitle } from "../approve/view.ts";
 import { printQuestions, watchAtTerminal } from "../approve/watch.ts";
 import { whyNotAnswered } from "../approve/words.ts";
 import { approverTokenFor } from "../approver-requests.ts";
 import { type Command, FLAG_OPTION, VALUE_OPTION, EXIT_STATUS } from "../command.ts";
+import { tryRunningPages } from "../running-pages.ts";
 import { printText, printJson } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
@@ -20,7 +26,7 @@ export const APPROVE_COMMAND: Command = {
   summary: "answer the questions of a server that waits for approvals",
   usage: "filewright approve [ID | all | --watch] [--refuse [--reason TEXT]] [--url URL] [--token-file FILE]",
   about:
-    "Without ID it lists the waiting changes with their diffs. With ID (or its beginning) it allows the change once, or refuses it. With --watch it asks each one by keys, as the review page does: some of its hunks can be allowed, and later calls too. The server must have been started with filewright serve --approve or --review.",
+    "Without ID it lists the waiting changes with their diffs. With ID (or its beginning) it allows the change once, or refuses it. With --watch it asks each one by keys, as the review page does: some of its hunks can be allowed, and later calls too. The server must have been started with --review (filewright mcp or serve) or with filewright serve --approve. Without --url the questions of all servers on the review page of this machine are asked.",
   options: {
     url: VALUE_OPTION,
     "token-file": VALUE_OPTION,
@@ -32,7 +38,10 @@ export const APPROVE_COMMAND: Command = {
     ["--watch", "ask each question at this terminal as it comes; with --json print it as a line"],
     ["--refuse", "refuse instead of allowing"],
     ["--reason TEXT", "the reason, for the model"],
-    ["--url URL", `the address of the server (http://127.0.0.1:${DEFAULT_PORT})`],
+    [
+      "--url URL",
+      `the address of the server or of the page (default: the review page, else http://127.0.0.1:${DEFAULT_PORT})`,
+    ],
     [
       "--token-file FILE",
       "the token for approvals, which differs from that of the clients; default: FILEWRIGHT_APPROVE_TOKEN, or the file that the server wrote",
@@ -49,9 +58,6 @@ export const APPROVE_COMMAND: Command = {
 };
 
 async function runApprove({ positionals, values }: ParsedCommandLine): Promise<number> {
-  const base = String(values["url"] ?? `http://127.0.0.1:${DEFAULT_PORT}`);
-  if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
-  const server = approvalServer(base, approverTokenFor(base, values));
   const isJson = values["json"] === true;
   if (values["watch"] === true) {
     if (positionals.length > 0) throw new UsageError("--watch takes no id: it waits for what comes");
@@ -59,10 +65,11 @@ async function runApprove({ positionals, values }: ParsedCommandLine): Promise<n
       throw new UsageError(
         "--watch asks at a terminal, and there is none; with --json it prints each question as a line, which filewright approve ID answers",
       );
+    const { server } = await findServer(values);
     await (isJson ? printQuestions(server) : watchAtTerminal(server));
     return EXIT_STATUS.ok;
   }
-  const waiting = await server.waiting();
+  const { server, waiting } = await findServer(values);
   const wanted = positionals[0];
   const load = async (some: readonly { readonly id: string }[]): Promise<readonly PendingApproval[]> => {
     const found = await Promise.all(some.map(({ id }) => server.question(id)));
@@ -83,7 +90,7 @@ async function runApprove({ positionals, values }: ParsedCommandLine): Promise<n
     throw new UsageError(`several ids begin with '${wanted}'; give more of it`);
   const refuse = values["refuse"] === true;
   for (const question of await load(chosen)) {
-    const result = await server.answer(question.id, replyToQuestion(question, refuse, values["reason"]));
+    const result = await server.answer(question, [], answerOf(refuse, values["reason"]));
     if (result.result !== "answered")
       throw new FilewrightError(
         result.result === "withdrawn" || result.result === "unknown" ? "NOT_FOUND" : "CONFLICT",
@@ -95,17 +102,46 @@ async function runApprove({ positionals, values }: ParsedCommandLine): Promise<n
   return 0;
 }
 
+/** A server with the questions that wait there. */
+interface FoundServer {
+  readonly server: ApprovalServer;
+  readonly waiting: readonly WaitingQuestion[];
+}
+
+/**
+ * Returns the server of the given address, or the review page of this person, or else the server of the default port.
+ * @throws FilewrightError when none can be reached, or the token is not the one for it
+ */
+async function findServer(values: ParsedCommandLine["values"]): Promise<FoundServer> {
+  const { url } = values;
+  const found = async (server: ApprovalServer): Promise<FoundServer> => ({
+    server,
+    waiting: await server.waiting(),
+  });
+  const page = (base: string): Promise<FoundServer> =>
+    found(pageServer(base, () => approverTokenFor(base, values)));
+  const queue = (base: string): Promise<FoundServer> =>
+    found(queueServer(base, approverTokenFor(base, values)));
+  if (url === undefined)
+    return tryRunningPages(
+      async (base, isPage) => (isPage ? page(base) : queue(base)),
+      "No server that asks for approvals runs on this machine. Start one with filewright mcp --review or filewright serve --approve, or name its address with --url.",
+    );
+  const base = String(url);
+  if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
+  try {
+    return await queue(base);
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || error.code !== "NOT_FOUND") throw error;
+    // The page of several servers has no queue of its own.
+    return page(base).catch((reason: unknown) => {
+      throw reason instanceof FilewrightError && reason.code === "NOT_FOUND" ? error : reason;
+    });
+  }
+}
+
 /** Returns the answer that allows a question once, or refuses it. */
-function replyToQuestion(
-  question: PendingApproval,
-  refuse: boolean,
-  reason: unknown,
-): Record<string, unknown> {
-  if (question.kind === "directory") return { answer: refuse ? "no" : "yes" };
-  const payload = {
-    by: PERSON,
-    digest: question.details.digest,
-    ...(typeof reason === "string" ? { reason } : {}),
-  };
-  return { outcome: refuse ? "cancel" : "proceed_once", payload };
+function answerOf(refuse: boolean, reason: unknown): TerminalAnswer {
+  if (!refuse) return { outcome: "allow" };
+  return { outcome: "refuse", ...(typeof reason === "string" ? { reason } : {}) };
 }

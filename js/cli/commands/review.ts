@@ -1,8 +1,7 @@
 /** `filewright review`: opens the review page of the servers that run, or shows directories on it. */
 import { resolve } from "node:path";
 import process from "node:process";
-import { FilewrightError } from "../../engine/errors.ts";
-import { DEFAULT_PORT, MAX_PORT } from "../../mcp/command.ts";
+import { MAX_PORT } from "../../mcp/command.ts";
 import { expandHome } from "../../mcp/directories.ts";
 import { effectiveSettingsOf } from "../../mcp/settings.ts";
 import { nameFault, REVIEW_ROLES } from "../../review/login.ts";
@@ -17,6 +16,7 @@ import { nearest } from "../../schema/nearest.ts";
 import { approverTokenFor, requestJson } from "../approver-requests.ts";
 import { assertNarrowRoot, type Command, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
 import { openInBrowser } from "../open-in-browser.ts";
+import { tryRunningPages } from "../running-pages.ts";
 import { printJson, printNote, printText } from "../streams.ts";
 
 const MAX_SHOWN_DIRECTORIES = 1000;
@@ -44,7 +44,7 @@ export const REVIEW_COMMAND: Command = {
     ["--by NAME", "the name under which the person answers (reviewer); it is in the audit log"],
     [
       "--url URL",
-      `the address of the page (http://127.0.0.1:${DEFAULT_REVIEW_PORT}, else that of filewright serve)`,
+      `the address of the page (default: the page of this machine, at port ${DEFAULT_REVIEW_PORT} or another, else that of filewright serve)`,
     ],
     ["--port N", `with directories: the port of the page (${DEFAULT_REVIEW_PORT}); 0 takes any free one`],
     [
@@ -106,22 +106,9 @@ function announce(link: string, values: Values): void {
 async function linkOfRunningPage(values: Values, login: LinkLogin): Promise<string> {
   const { url } = values;
   if (url !== undefined) return requestLink(String(url), values, login);
-  let refused: FilewrightError | undefined;
-  for (const port of [DEFAULT_REVIEW_PORT, DEFAULT_PORT]) {
-    try {
-      return await requestLink(`http://127.0.0.1:${port}`, values, login);
-    } catch (error) {
-      if (!(error instanceof FilewrightError)) throw error;
-      if (error.code === "PERMISSION_DENIED") refused ??= error;
-    }
-  }
-  throw (
-    refused ??
-    new FilewrightError(
-      "NOT_FOUND",
-      "No review page runs on this machine. Start a server with --review, or name directories: filewright review DIR.",
-      { complete: true },
-    )
+  return tryRunningPages(
+    (base) => requestLink(base, values, login),
+    "No review page runs on this machine. Start a server with --review, or name directories: filewright review DIR.",
   );
 }
 

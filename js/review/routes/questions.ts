@@ -2,6 +2,7 @@
 import {
   anyText,
   choice,
+  flag,
   integer,
   list,
   type OptionalOption,
@@ -13,6 +14,7 @@ import {
 import { eventStream } from "../event-stream.ts";
 import type { ReviewHub } from "../hub.ts";
 import { asksForSecrets, rowsForPage } from "../secrets/hidden-rows.ts";
+import { changeContentsOf, type PendingApproval } from "../../hooks/queue/summary.ts";
 import type { ApprovalScope } from "../../hooks/scope/scope.ts";
 import type {
   ChangeSide,
@@ -47,6 +49,7 @@ const REVIEW_ANSWER: Options<ReviewAnswer> = options("ReviewAnswer", {
   edits: list(
     options<EditedContent>("EditedContent", { change: required(integer(0)), text: required(anyText()) }),
   ),
+  asksAgain: flag(),
   reason: anyText(),
   wider: WIDER_CHOICE,
   grant: GRANT_CHOICE,
@@ -92,6 +95,21 @@ export const QUESTION_ROUTES: readonly ReviewRoute[] = [
     run: ({ hub, captures: [id = "", change, side] }) =>
       imageResponse(hub, id, Number(change), side as ChangeSide),
   },
+  {
+    method: "GET",
+    path: /^approvals\/([^/]+)$/u,
+    role: "answer",
+    run: ({ hub, captures: [id = ""] }) => {
+      const question = questionById(hub, id);
+      return question === undefined ? refusal(404, "nothing like that waits") : json(200, question);
+    },
+  },
+  {
+    method: "GET",
+    path: /^approvals\/([^/]+)\/changes\/(\d{1,6})\/details$/u,
+    role: "answer",
+    run: ({ hub, request, captures: [id = "", change] }) => detailsResponse(hub, request, id, Number(change)),
+  },
   { method: "POST", path: /^approvals\/([^/]+)$/u, role: "answer", run: answerQuestion },
 ];
 
@@ -133,11 +151,23 @@ function takenAnswer(scope: ApprovalScope | undefined): TakenAnswer {
   return { answered: true, ...(scope === undefined ? {} : { scope }) };
 }
 
+function questionById(hub: ReviewHub, id: string): PendingApproval | undefined {
+  return hub.queue.pending().find((one) => one.id === id);
+}
+
+/** Returns a change with its contents and the rows of its hunks, as the queue of approvals has it. */
+function detailsResponse(hub: ReviewHub, request: Request, id: string, number: number): Response {
+  const question = questionById(hub, id);
+  const found = question && changeContentsOf(question, number);
+  if (found === undefined) return refusal(404, "nothing like that waits");
+  return withTag(request, `"${found.tag}-details"`, found.change);
+}
+
 /** Returns the text of a change, to be edited. */
 function contentResponse(hub: ReviewHub, request: Request, id: string, change: number): Response {
   const content = hub.content(id, change);
   if (content === undefined) return refusal(404, "nothing like that waits");
-  const pending = hub.queue.pending().find((one) => one.id === id);
+  const pending = questionById(hub, id);
   const digest = pending?.kind === "change" ? pending.details.digest : "";
   return withTag(request, `"${digest}-${change}-content"`, content);
 }

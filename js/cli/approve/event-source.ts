@@ -1,0 +1,37 @@
+/** Reads a stream of server-sent events. */
+
+/** An event of a stream. */
+export interface SentEvent {
+  /** The id by which the next connection goes on; undefined where the event has none. */
+  readonly id: string | undefined;
+  /** The data, as JSON. */
+  readonly data: unknown;
+}
+
+/** Yields the events of a stream until it ends or `signal` fires. */
+export async function* sentEvents(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  signal: AbortSignal,
+): AsyncGenerator<SentEvent> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  // The signal of a request does not reliably end its body once the response is there.
+  const cancel = (): void => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    let text = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const blocks = (text + value).split("\n\n");
+      text = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const data = /^data: (.*)$/mu.exec(block)?.[1];
+        if (data !== undefined) yield { id: /^id: (.*)$/mu.exec(block)?.[1], data: JSON.parse(data) };
+      }
+    }
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    cancel();
+  }
+}
