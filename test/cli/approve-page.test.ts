@@ -48,13 +48,19 @@ test.skipIf(!hasTerminal)(
       seconds: 100,
       rows: 80,
     });
-    expect((await second.write(lines("new", "new end"))).isError).toBe(false);
-    expect(await readFile(file, "utf8")).toBe(lines("new", "old end"));
-    expect((await second.write("whole\n")).isError).toBe(false);
-    expect(await readFile(file, "utf8")).toBe("edited\n");
-    expect(await second.write("three\n")).toMatchObject({ text: expect.stringContaining("not today") });
-    const { status, output, left } = await drawn;
+    const contents: string[] = [];
+    const writeAll = async (): Promise<readonly string[]> => {
+      const texts: string[] = [];
+      for (const content of [lines("new", "new end"), "whole\n", "three\n"]) {
+        texts.push((await second.write(content)).text);
+        contents.push(await readFile(file, "utf8"));
+      }
+      return texts;
+    };
+    const [{ status, output, left }, texts] = await Promise.all([drawn, writeAll()]);
     expect([status, left], output).toEqual([0, 0]);
+    expect(contents).toEqual([lines("new", "old end"), "edited\n", "edited\n"]);
+    expect(texts[2]).toContain("not today");
     // The page names the person at the terminal.
     const refused = await page.until(({ state }) =>
       state.settled.find(({ outcome, by }) => outcome === "refuse" && by === "ana"),

@@ -121,6 +121,43 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     expect(await text("b.txt")).toBe("three\n");
   });
 
+  test("what looks like a secret is hidden until it is asked for, and written all the same", async () => {
+    const [key, password] = [`ghp_${"a1B2c3D4".repeat(4)}`, "hunter2hunter2"];
+    const content = lines(`key = "${key}"`, `password = "${password}"`);
+    const change = write(reviewed.url, "a.txt", content);
+    const list = async (): Promise<string> => {
+      for (;;) {
+        const { out } = await at.run(["approve", "--url", reviewed.url], "", env);
+        if (out !== "Nothing waits.\n") return out;
+      }
+    };
+    const listed = await list();
+    expect(listed).toContain('+key = "••••••••"');
+    expect(listed).toContain("2 secret-looking values hidden: with --watch, h shows them.");
+    for (const secret of [key, password]) expect(listed).not.toContain(secret);
+    const { status, output, left } = await watch(reviewed, [
+      { wait: '+key = "••••••••"' },
+      { wait: '+password = "••••"' },
+      { wait: "2 secret-looking values hidden: h shows them." },
+      { wait: "Allow this?", send: "e" },
+      { wait: "Show the secret-looking text first (h)" },
+      { wait: "Allow this?", send: "n" },
+      { wait: '+key = "••••••••"' },
+      { wait: "Allow this?", send: "h" },
+      { wait: `+key = "${key}"` },
+      { wait: `+password = "${password}"` },
+      { wait: "Secret-looking text is shown: h hides it." },
+      { wait: "Allow this?", send: "h" },
+      { wait: "hidden: h shows them." },
+      { wait: "Allow this?", send: "a" },
+      { wait: "Allowed ", send: "q" },
+    ]);
+    expect([status, left], output).toEqual([0, 0]);
+    for (const secret of [key, password]) expect(output.split(secret)).toHaveLength(2);
+    expect(await change).not.toContain('"isError":true');
+    expect(await text("a.txt")).toBe(content);
+  });
+
   test("a question that was answered elsewhere, or whose file has changed, says so at once", async () => {
     const origin = new URL(reviewed.url).origin;
     const elsewhere = ["env", "USER=ben", process.execPath, main, "approve", "all", "--url", origin];

@@ -9,15 +9,9 @@ import { editContents } from "../../hooks/terminal/editor.node.ts";
 import { discardEarlyKeys, readAnyKey, readLine } from "../../hooks/terminal/keys.node.ts";
 import type { ChosenHunks } from "../../review/protocol.ts";
 import { withStyle } from "../person/style.ts";
-import type { ApprovalServer, TerminalAnswer } from "./server.ts";
-import {
-  type ChangeQuestion,
-  contentOfPart,
-  partLines,
-  partsOf,
-  questionTitle,
-  renderChange,
-} from "./view.ts";
+import { hiddenWords, type ShownSecrets, withoutSecrets } from "./secrets.ts";
+import type { ApprovalServer, ChangeQuestion, TerminalAnswer } from "./server.ts";
+import { contentOfPart, partLines, partsOf, questionTitle, renderChange } from "./view.ts";
 import { askWider } from "./wider.ts";
 import { STALE_WORDS, whyNotAnswered } from "./words.ts";
 
@@ -41,8 +35,11 @@ export interface AskedQuestion {
   readonly stale: AbortSignal;
 }
 
-/** The step after a question: to the next one, to the one before it, or to the end of the watch. */
-export type NextStep = "next" | "previous" | "quit";
+/**
+ * The step after a question: to the next one, to the one before it, or to the end of the watch. `ended`: to the next one,
+ * because this one does not wait any more.
+ */
+export type NextStep = "next" | "previous" | "quit" | "ended";
 
 /** The time in milliseconds within which no key acts, because it may be meant for the question before. */
 const GUARD_MS = 400;
@@ -69,12 +66,17 @@ class QuestionAtTerminal {
   #current = -1;
   /** True until all lines were shown. A change cannot be allowed before. */
   #isCut = false;
+  /** What is printed of a change with its secrets hidden; undefined for a directory. */
+  readonly #hidden: ShownSecrets | undefined;
+  /** True when what looks like a secret is printed. */
+  #areSecretsShown = false;
 
   constructor(asked: AskedQuestion, terminal: AskingTerminal) {
     const { question, changes } = asked;
     this.#asked = asked;
     this.#terminal = terminal;
     this.#parts = question.kind === "change" ? partsOf(question, changes) : [];
+    this.#hidden = question.kind === "change" ? withoutSecrets(question, this.#parts) : undefined;
     this.#chosen = new Set(this.#parts.keys());
     const before = question.kind === "change" ? terminal.shownParts.get(question.replaces ?? "") : undefined;
     const contents = this.#parts.map(contentOfPart);
@@ -84,7 +86,7 @@ class QuestionAtTerminal {
 
   async run(): Promise<NextStep> {
     const { input } = this.#terminal;
-    this.#show(Math.max(MIN_SHOWN_LINES, (this.#terminal.output.rows ?? 40) - MARGIN_LINES));
+    this.#show(this.#windowLines);
     let isToldStale = false;
     await discardEarlyKeys(input, GUARD_MS);
     for (;;) {
@@ -104,6 +106,23 @@ class QuestionAtTerminal {
     }
   }
 
+  /** The number of lines of a change that fit the window with the head and the prompt. */
+  get #windowLines(): number {
+    return Math.max(MIN_SHOWN_LINES, (this.#terminal.output.rows ?? 40) - MARGIN_LINES);
+  }
+
+  /** What is printed of a change; undefined for a directory. */
+  get #shown(): ShownSecrets | undefined {
+    const { question } = this.#asked;
+    if (!this.#areSecretsShown || question.kind === "directory") return this.#hidden;
+    return { question, parts: this.#parts, hidden: 0 };
+  }
+
+  /** The number of values that look like secrets. */
+  get #secretCount(): number {
+    return this.#hidden?.hidden ?? 0;
+  }
+
   get #isStale(): boolean {
     return this.#asked.stale.aborted;
   }
@@ -118,12 +137,21 @@ class QuestionAtTerminal {
 
   #show(maxLines: number): undefined {
     const { question } = this.#asked;
-    if (question.kind === "directory") return this.#say(`\n${questionTitle(question)}`);
+    const shown = this.#shown;
+    if (shown === undefined || question.kind === "directory")
+      return this.#say(`\n${questionTitle(question)}`);
     const { colour } = this.#terminal;
-    const view = { colour, maxLines, parts: this.#parts, chosen: this.#chosen, news: this.#news ?? NO_PARTS };
-    const { text, cut } = renderChange(question, view);
+    const { parts } = shown;
+    const view = { colour, maxLines, parts, chosen: this.#chosen, news: this.#news ?? NO_PARTS };
+    const { text, cut } = renderChange(shown.question, view);
     this.#write(text);
     this.#isCut = cut;
+    if (this.#secretCount > 0)
+      this.#say(
+        this.#areSecretsShown
+          ? "Secret-looking text is shown: h hides it."
+          : `${hiddenWords(this.#secretCount)}: h shows ${this.#secretCount === 1 ? "it" : "them"}.`,
+      );
     if (question.replaces !== undefined)
       this.#say(
         this.#news === undefined
@@ -148,6 +176,7 @@ class QuestionAtTerminal {
       "r",
       ...(this.#isStale ? ["l"] : []),
       ...(this.#isCut ? ["v"] : []),
+      ...(this.#secretCount > 0 ? ["h"] : []),
       ...(offers("proceed_always") && !this.#isStale ? ["w"] : []),
       ...(question.kind === "change" && offers("modify_with_editor") && !this.#isStale ? ["e"] : []),
       ...(this.#parts.length === 0 ? [] : ["n", "p", "space"]),
@@ -216,6 +245,8 @@ class QuestionAtTerminal {
         return this.#lookAgain();
       case "v":
         return this.#show(Number.POSITIVE_INFINITY);
+      case "h":
+        return this.#toggleSecrets();
       case "n":
         return this.#move(1);
       case "p":
@@ -227,6 +258,13 @@ class QuestionAtTerminal {
       default:
         return /^[1-9]$/u.test(key) ? this.#toggle(Number(key) - 1) : undefined;
     }
+  }
+
+  /** Shows what looks like a secret, or hides it again. */
+  #toggleSecrets(): undefined {
+    if (this.#secretCount === 0) return this.#say("Nothing in it looks like a secret.");
+    this.#areSecretsShown = !this.#areSecretsShown;
+    return this.#show(this.#isCut ? this.#windowLines : Number.POSITIVE_INFINITY);
   }
 
   #move(by: number): undefined {
@@ -248,7 +286,7 @@ class QuestionAtTerminal {
 
   #showPart(): undefined {
     const index = this.#current;
-    const part = this.#parts[index];
+    const part = this.#shown?.parts[index];
     if (part === undefined) return;
     const [isChosen, isNew] = [this.#chosen.has(index), this.#news?.has(index) === true];
     const { colour } = this.#terminal;
@@ -313,6 +351,8 @@ class QuestionAtTerminal {
     if (why !== undefined) return this.#say(why);
     if (question.kind === "directory" || !offersEditing(question))
       return this.#say("Its content cannot be changed here.");
+    if (this.#secretCount > 0 && !this.#areSecretsShown)
+      return this.#say("Show the secret-looking text first (h): the editor shows all.");
     const { input, output } = this.#terminal;
     input.setRawMode(false);
     const contents = await editContents(changes, { input, output, env: process.env }).finally(() =>
@@ -332,10 +372,10 @@ class QuestionAtTerminal {
       const result = await server.answer(question, changes, answer);
       if (result.result === "answered") {
         this.#say(`${withStyle("strong", verb)} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
-        return "next";
+        return "ended";
       }
       this.#say(whyNotAnswered(result));
-      return result.result === "stale" || result.result === "invalid" ? undefined : "next";
+      return result.result === "stale" || result.result === "invalid" ? undefined : "ended";
     } catch (error) {
       ended.throwIfAborted();
       if (!(error instanceof FilewrightError)) throw error;
@@ -372,6 +412,7 @@ const KEYS_HELP = `  a      allow once what is chosen
   n p    the next and the previous hunk
   space  choose the hunk or leave it out; 1 to 9 for the hunk with that number
   v      show all of it
+  h      show the text that looks like a secret, and hide it again
   l      look again at what has changed meanwhile
   j k    the next and the previous question
   q      end`;

@@ -12,6 +12,9 @@ import { sentEvents } from "./event-source.ts";
 /** The name under which answers are given. */
 export const PERSON: string = process.env["USER"] ?? "command line";
 
+/** A question about a change. */
+export type ChangeQuestion = PendingApproval & { readonly kind: "change" };
+
 /** A question that waits, in short. */
 export interface WaitingQuestion {
   readonly id: string;

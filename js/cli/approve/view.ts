@@ -10,9 +10,8 @@ import {
   selectableParts,
 } from "../../hooks/terminal-view.ts";
 import { hasColours, withStyle } from "../person/style.ts";
-
-/** A question about a change. */
-export type ChangeQuestion = PendingApproval & { readonly kind: "change" };
+import type { ChangeQuestion } from "./server.ts";
+import { hiddenWords, titleWithoutSecrets, withoutSecrets } from "./secrets.ts";
 
 /** Returns the parts of a question that can be chosen one by one; none where it is answered as one. */
 export function partsOf(
@@ -90,18 +89,23 @@ export function contentOfPart({ path, lines }: SelectablePart): string {
 
 /** Returns the title of a question in one line. */
 export function questionTitle(question: PendingApproval): string {
-  return escapeForPrinting(question.kind === "directory" ? question.question : question.details.title);
+  return escapeForPrinting(
+    question.kind === "directory" ? question.question : titleWithoutSecrets(question.details.title),
+  );
 }
 
-/** Returns a question as text, for a list. */
+/** Returns a question as text without its secrets, for a list. */
 export function formatQuestion(question: PendingApproval): string {
   if (question.kind === "directory")
     return `${withStyle("place", question.id.slice(0, 8))}  ${questionTitle(question)}`;
-  return renderChange(question, {
+  const { question: shown, hidden } = withoutSecrets(question, []);
+  const { text } = renderChange(shown, {
     colour: hasColours(process.stdout),
     maxLines: Number.POSITIVE_INFINITY,
     parts: [],
     chosen: new Set(),
     news: new Set(),
-  }).text.trim();
+  });
+  const more = hidden === 0 ? "" : `\n${hiddenWords(hidden)}: with --watch, h shows them.`;
+  return `${text.trim()}${more}`;
 }

@@ -223,6 +223,8 @@ class Watch {
         { question, changes, ended: ended.signal, stale: stale.signal },
         this.#terminal,
       );
+      // The event of the answer may come after the next question is chosen.
+      if (step === "ended") this.#waiting.delete(id);
       return step;
     } catch (error) {
       if (error instanceof QuestionEnd) {
@@ -280,8 +282,9 @@ class Watch {
       return;
     }
     const told = `The connection to ${this.#server.origin} is lost: nothing can be answered until it is back.`;
-    if (this.#asked === undefined) this.#say(told);
-    else this.#asked.ended.abort(new QuestionEnd(told));
+    const { ended } = this.#asked ?? {};
+    if (ended === undefined || ended.signal.aborted) this.#say(told);
+    else ended.abort(new QuestionEnd(told));
   }
 
   /** Ends the wait of {@link #idle}. */
