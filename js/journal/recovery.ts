@@ -81,7 +81,7 @@ export function rollbackRetriesOf(store: JournalStore): RollbackRetries {
   return known;
 }
 
-/** What a recovery needs. */
+/** The dependencies of a recovery. */
 interface RecoveryTask {
   readonly store: JournalStore;
   readonly storage: string | undefined;

@@ -61,7 +61,7 @@ export interface HistoryRecord {
   readonly undoable: boolean;
 }
 
-/** The changes that were made without a question and that nobody has kept. */
+/** The unreviewed changes: they were made without a question, and no person has kept them. */
 interface UnreviewedRecords {
   /** The changes, the newest first. Those that were undone wholly are left out. */
   readonly records: readonly HistoryRecord[];
@@ -144,7 +144,7 @@ export interface Journal {
     undone: string,
     as: Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" | "allowedBy">,
   ): Promise<void>;
-  /** Returns the changes that were made without a question and that nobody has kept. */
+  /** Returns the unreviewed changes: those that were made without a question, and that no person has kept. */
   unreviewed(): Promise<UnreviewedRecords>;
   /**
    * Records that changes were reviewed and are kept. Changes that need no review are fine.

@@ -40,7 +40,7 @@ export function openStorage(storage: Storage): Promise<OpenedStorage> {
   return opening;
 }
 
-/** How the calls of one workspace search its storage. */
+/** The search of a storage by the calls of one workspace. */
 interface WorkspaceSearches extends MomentSource {
   /** Ends the use of the copy on this machine. */
   release(): Promise<void>;

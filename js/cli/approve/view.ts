@@ -1,4 +1,4 @@
-/** How `filewright approve` shows a question: its head, every file and hunk, and which of them are chosen. */
+/** Renders a question for `filewright approve`: its head, every file and hunk, and the chosen ones among them. */
 import process from "node:process";
 import type { ChangeDetails } from "../../hooks/changed-files.ts";
 import { escapeForPrinting } from "../../hooks/question.ts";
@@ -23,7 +23,7 @@ export function partsOf(
   return parts.length > 1 ? parts : [];
 }
 
-/** How a question is shown. */
+/** The settings with which a question is rendered. */
 export interface QuestionView {
   readonly colour: boolean;
   /** The maximum number of lines; of further lines only their number is shown. */
@@ -63,7 +63,7 @@ export function renderChange(
 
 const moreLines = (count: number): string => `… ${count} more ${count === 1 ? "line" : "lines"}`;
 
-/** How a part is shown. */
+/** The settings with which a part is rendered. */
 export interface PartView {
   /** Its number, from 0. */
   readonly index: number;
@@ -82,7 +82,7 @@ export function partLines(
   return [`${isChosen ? withStyle("strong", mark) : mark}${isNew ? " new" : ""}  ${first}`, ...others];
 }
 
-/** Returns what identifies the content of a part, wherever its lines are. */
+/** Returns a key for the content of a part. It is the same when the lines of the part have moved in the file. */
 export function contentOfPart({ path, lines }: SelectablePart): string {
   return [path, ...lines.filter((line) => !line.startsWith("@@ "))].join("\n");
 }

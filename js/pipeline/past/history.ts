@@ -200,8 +200,8 @@ export function historyForCaller(
 const MAX_NAMED_PATHS = 5;
 
 /**
- * Describes the recovery of interrupted changes for people, as one line without its end; undefined when there is nothing to report. Records that are not
- * authentic are omitted, because they remain and every command would repeat them.
+ * Describes the recovery of interrupted changes for people, as one line without its end; undefined when there is nothing
+ * to report. Records that are not authentic are omitted, because they remain and every command would repeat them.
  */
 export function describeRecovery({ rolledBack, damaged, conflicts }: Recovery): string | undefined {
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-/** What a fork changed and what a merge did, as data: paths as results show them, states, hunks and a diff. */
+/** The changes of a fork and of a merge as data: paths as results show them, states, hunks and a diff. */
 import { engine } from "../../engine/current.ts";
 import type { DiffHunk } from "../../engine/text/diff.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";

@@ -17,7 +17,7 @@ import { allowsChanges } from "./allowed.ts";
 import { applyOps } from "./apply.ts";
 import { OverlayState } from "./overlay-state.ts";
 
-/** How a merge is planned. */
+/** The settings of the plan of a merge. */
 export type PlanOptions = Pick<MergeOfForkOptions, "favour" | "signal">;
 
 /** The files of a fork. */

@@ -132,7 +132,7 @@ export interface Forks {
   open(name: string | undefined, options: ForkWorkspaceOptions | undefined): Promise<OpenedFork>;
 }
 
-/** What a workspace gives to its forks. */
+/** The parts of a workspace that its forks use. */
 interface ForkParent {
   readonly session: Session;
   /** Throws when the workspace accepts no more calls. */
@@ -204,7 +204,7 @@ function openFork(
   forget: () => void,
 ): OpenedFork {
   const { resolver } = parent.session;
-  // Nobody can ask for a fork without a name of its own again.
+  // No later call can open a fork that has no name of its own.
   let isDropped = isUnnamed;
   const session = makeForkSession(parent.session, files, nextWorkspaceNumber(), async () => {
     forget();

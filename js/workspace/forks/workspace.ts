@@ -18,7 +18,7 @@ export interface WorkspaceMethods {
   readonly tools: ToolMethods;
 }
 
-/** What the workspace of a fork is made by. */
+/** The dependencies of the workspace of a fork. */
 export interface ForkMaker {
   readonly parent: Capabilities;
   /** The open forks of the parent, which closes them. */
