@@ -49,10 +49,7 @@ export async function runObserved(
     ...about,
   });
   const started = performance.now();
-  const ends = observers.flatMap((observer) => [
-    ignoringErrors(() => observer.begin?.(begin)),
-    observer.end?.bind(observer),
-  ]);
+  const ends = observers.map((observer) => ignoringErrors(() => observer.begin?.(begin)));
   const trace: ObservedCall = {
     tool: about.tool,
     changes: false,
@@ -69,7 +66,10 @@ export async function runObserved(
     return result;
   } finally {
     const end = Object.freeze(callEndOf(begin, trace, result, performance.now() - started));
-    for (const told of ends) ignoringErrors(() => told?.(end));
+    for (const [at, observer] of observers.entries()) {
+      ignoringErrors(() => ends[at]?.(end));
+      ignoringErrors(() => observer.end?.(end));
+    }
   }
 }
 
@@ -88,40 +88,40 @@ function runWithin<T>(observers: readonly Observer[], begin: CallBegin, run: () 
   return running ?? run();
 }
 
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** Returns the end of a call. Each call pays for it, so the object is built by assignments, which copy nothing. */
 function callEndOf(
-  begin: CallBegin,
-  trace: ObservedCall,
+  { id, at, called_as, agent, by }: CallBegin,
+  { tool, changes, callId, locations, effects, lockWaitMs, refusal, allowedBy, undoOf, kept }: ObservedCall,
   result: ToolResult | undefined,
   duration: number,
 ): CallEnd {
-  const { tool, changes, callId, effects, lockWaitMs, kept, undoOf, allowedBy } = trace;
-  const { call_id: _, ...begun } = begin;
-  const code = result === undefined ? "HOOK_BLOCKED" : result.error?.code;
-  const approval = result?.meta.approval ?? trace.refusal;
-  const errorPath = result?.error?.path;
-  const message = result?.error?.message;
-  return {
-    ...begun,
-    ...(callId === "" ? {} : { call_id: callId }),
-    tool,
-    ok: result?.ok ?? false,
-    ...(code === undefined ? {} : { code }),
-    ...(message === undefined ? {} : { message }),
-    duration_ms: duration,
-    paths: kept?.paths ?? trace.locations.map(({ path }) => path),
-    ...(errorPath === undefined ? {} : { error_path: errorPath }),
-    changes,
-    ...(effects === undefined ? {} : { effects }),
-    ...(lockWaitMs === undefined ? {} : { lock_wait_ms: lockWaitMs }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(allowedBy === undefined ? {} : { allowed_by: allowedBy }),
-    ...(undoOf === undefined ? {} : { undo_of: undoOf }),
-    ...(kept === undefined
-      ? {}
-      : { kept: { calls: kept.calls, ...(kept.by === undefined ? {} : { by: kept.by }) } }),
-    text_chars: result?.text.length ?? 0,
-    truncated: result?.meta.truncated ?? false,
-  };
+  const { code, message, path } = result?.error ?? {};
+  const approval = result?.meta.approval ?? refusal;
+  const end = { id, at, tool } as Mutable<CallEnd>;
+  if (called_as !== undefined) end.called_as = called_as;
+  if (agent !== undefined) end.agent = agent;
+  if (by !== undefined) end.by = by;
+  if (callId !== "") end.call_id = callId;
+  end.ok = result?.ok ?? false;
+  if (result === undefined) end.code = "HOOK_BLOCKED";
+  else if (code !== undefined) end.code = code;
+  if (message !== undefined) end.message = message;
+  end.duration_ms = duration;
+  end.paths = kept?.paths ?? locations.map((location) => location.path);
+  if (path !== undefined) end.error_path = path;
+  end.changes = changes;
+  if (effects !== undefined) end.effects = effects;
+  if (lockWaitMs !== undefined) end.lock_wait_ms = lockWaitMs;
+  if (approval !== undefined) end.approval = approval;
+  if (allowedBy !== undefined) end.allowed_by = allowedBy;
+  if (undoOf !== undefined) end.undo_of = undoOf;
+  if (kept !== undefined)
+    end.kept = kept.by === undefined ? { calls: kept.calls } : { calls: kept.calls, by: kept.by };
+  end.text_chars = result?.text.length ?? 0;
+  end.truncated = result?.meta.truncated ?? false;
+  return end;
 }
 
 /** Runs a function of an observer. Its errors are ignored, so that it cannot affect the call. */
