@@ -45,6 +45,15 @@ const CHANGES_PER_PRUNE = 32;
  */
 const CLOCK_TICK_MS = 20;
 
+/** The maximum number of entries of a record that stays decoded, so that the memory for a history is bounded. */
+const MAX_DECODED_ENTRIES = 64;
+
+/** A decoded record of the history, and the state of its file before it was decoded. */
+interface DecodedRecord {
+  readonly file: string;
+  readonly read: RecordFile;
+}
+
 /** A journal in files, in the directory `journal` of a state directory. */
 export class FileJournal implements JournalStore {
   readonly #stateDir: string;
@@ -59,6 +68,8 @@ export class FileJournal implements JournalStore {
   readonly #ended: (() => void)[] = [];
   /** The sizes of the records of each group when it was last pruned. */
   readonly #sizes = new Map<string, ReadonlyMap<string, number>>();
+  /** The decoded records of each group at its last listing: a review page lists a history after each change. */
+  readonly #decoded = new Map<string, ReadonlyMap<string, DecodedRecord>>();
 
   /** `tryLock` must exclude other processes with the same state directory. */
   constructor(stateDir: string, tryLock: TryLock) {
@@ -155,9 +166,20 @@ export class FileJournal implements JournalStore {
       if (read !== null) found.set(id, read);
     }
     const folder = this.#groupFolder(group);
+    const known = this.#decoded.get(folder);
+    const decoded = new Map<string, DecodedRecord>();
     for (const id of namesInFolder(folder)) {
-      if (!found.has(id)) found.set(id, decodeRecord(join(folder, id), this.#open(), id, false));
+      if (found.has(id)) continue;
+      const path = join(folder, id);
+      const file = settledFileState(path);
+      const last = known?.get(id);
+      const isSame = last !== undefined && last.file === file;
+      const read = isSame ? last.read : decodeRecord(path, this.#open(), id, false);
+      found.set(id, read);
+      if (file !== undefined && read.end === "whole" && read.entries.length <= MAX_DECODED_ENTRIES)
+        decoded.set(id, { file, read });
     }
+    this.#decoded.set(folder, decoded);
     return [...found].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, read]) => toStoredRecord(read));
   }
 
@@ -291,6 +313,19 @@ function completeRecordOf(read: RecordFile, group: string): RecordFile | null {
   const [first, last] = [read.entries[0], read.entries.at(-1)];
   const whole = read.end !== "damaged" && last?.entry === "commit" && staysInHistory(last);
   return whole && first?.entry === "begin" && first.header.cwd === group ? read : null;
+}
+
+/**
+ * Returns the state of a file, which is another one after every write to it; undefined while a further write could leave
+ * the same times, and for a missing file.
+ */
+function settledFileState(path: string): string | undefined {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = fs.lstatSync(path);
+    return Date.now() - ctimeMs > CLOCK_TICK_MS ? `${ino} ${size} ${mtimeMs} ${ctimeMs}` : undefined;
+  } catch {
+    return undefined; // Another process has removed it, or it cannot be read.
+  }
 }
 
 /** Returns the time in a note of removed records, in milliseconds since 1970; 0 without one. */

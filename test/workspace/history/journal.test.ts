@@ -227,6 +227,36 @@ test("history is shared by the workspaces of one state directory", async () => {
   expect(content("a")).toBe("old");
 });
 
+test("a record that is altered after it was listed is listed no more, until it is as it was", async () => {
+  const ws = await workspace();
+  await ws.writeFile({ path: "a", content: "new" });
+  const listed = async (): Promise<readonly string[]> => (await ws.history()).map(({ callId }) => callId);
+  const [callId = ""] = await listed();
+  const record = (): string => inState("done", fs.readdirSync(inState("done"))[0] as string, callId);
+  const real = fs.readFileSync(record());
+  const seconds = Math.floor(Date.now() / 1000);
+  const alter = (bytes: Buffer): void => {
+    fs.writeFileSync(record(), bytes);
+    fs.utimesSync(record(), seconds, seconds);
+  };
+  alter(real);
+  /** Lists until the record is old enough to stay decoded, and once more from what was decoded. */
+  const listSettled = async (): Promise<readonly string[]> => {
+    while (Date.now() - fs.statSync(record()).ctimeMs <= 40) await listed();
+    await listed();
+    return listed();
+  };
+  expect(await listSettled()).toEqual([callId]);
+  alter(Buffer.from(real.toString("latin1").replace('"write_file"', '"write_filE"'), "latin1"));
+  expect(await listed()).toEqual([]);
+  expect(await listSettled()).toEqual([]);
+  alter(real);
+  expect(await listed()).toEqual([callId]);
+  expect(await listSettled()).toEqual([callId]);
+  fs.rmSync(record());
+  expect(await listed()).toEqual([]);
+});
+
 test("our own state is out of bounds where it lies below a root", async () => {
   const ws = await openWorkspace({ root: base, stateDir });
   open.push(ws);
