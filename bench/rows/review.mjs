@@ -2,20 +2,18 @@
 // waits and what runs. Each row has the fixed target of the design; the peers of the page are those targets.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { collectGarbage, median } from "../lib/measure.mjs";
+import { collectGarbage, median, medianInterval } from "../lib/measure.mjs";
+import { openPageCost } from "../lib/page-cost.mjs";
 import { Skip } from "../lib/skip.mjs";
 
 export const title = "review: the review page in Chromium, against its targets";
 
 const BROWSER_PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const ALTERNATIONS = 15;
-const TURNS_PER_ALTERNATION = 60;
-const CALLS_PER_TURN = 6;
+const ALTERNATIONS = 31;
+const REQUEST_ROUNDS = 15;
 const EVENTS_PER_SECOND = 1000;
 
 export async function* rows({ load }) {
@@ -100,73 +98,39 @@ async function openPageElsewhere(link, executablePath) {
   };
 }
 
-/**
- * Measures the processor time of this process, which other programs change little, for the calls of an agent that reads,
- * searches and edits files on a disk.
- */
+/** Measures the processor time that a page costs the process of an agent, as a share of the time of a call. */
 async function* costRows(executablePath, modules) {
-  const lines = Array.from({ length: 400 }, (_, index) => `line ${index} of a file that is read\n`);
-  const folder = mkdtempSync(join(tmpdir(), "filewright-bench-review-"));
-  const open = async (name, hub) => {
-    const root = join(folder, name);
-    mkdirSync(root);
-    for (let at = 0; at < 20; at++) writeFileSync(join(root, `file${at}.txt`), lines.join(""));
-    const observers = hub === undefined ? [] : [hub.observer];
-    return modules.openWorkspace({ root, observers, guard: "off", stateDir: join(folder, `${name}-state`) });
-  };
-  const [unseenHub, seenHub] = [modules.reviewHub(), modules.reviewHub()];
-  const [unseen, seen] = [await modules.serveReviewPage(unseenHub), await modules.serveReviewPage(seenHub)];
-  const opened = await openPageElsewhere(seen.link(), executablePath);
-  const sides = [await open("plain"), await open("unseen", unseenHub), await open("seen", seenHub)];
-  let edits = 0;
-  const work = async (ws) => {
-    for (let at = 0; at < 3; at++) await ws.call("read_file", { path: `file${at}.txt` });
-    await ws.call("grep", { pattern: "line 399" });
-    edits += 1;
-    const edit = { old_text: "line 7 of", new_text: `line 7 (${edits}) of` };
-    await ws.call("edit_file", { path: "file0.txt", ...edit });
-    await ws.call("edit_file", {
-      path: "file0.txt",
-      old_text: edit.new_text,
-      new_text: edit.old_text,
-    });
-    // A model thinks between its calls; here the streams get their turn.
-    await new Promise((done) => setTimeout(done, 1));
-  };
-  const cost = async (ws) => {
-    const before = process.cpuUsage();
-    for (let count = 0; count < TURNS_PER_ALTERNATION; count++) await work(ws);
-    // What is sent to the page later belongs to these calls.
-    await new Promise((done) => setTimeout(done, 150));
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / (TURNS_PER_ALTERNATION * CALLS_PER_TURN);
-  };
-  const turn = async (round) => {
-    const costs = [];
-    for (let count = 0; count < sides.length; count++) {
-      const at = (round + count) % sides.length;
-      costs[at] = await cost(sides[at]);
-    }
-    return costs;
-  };
-  await turn(0);
+  const cost = await openPageCost(modules, (link) => openPageElsewhere(link, executablePath));
   const samples = [];
-  for (let round = 0; round < ALTERNATIONS; round++) samples.push(await turn(round));
-  const without = median(samples.map(([one]) => one));
-  for (const [at, name] of [
-    [1, "a page that nobody looks at"],
-    [2, "a page open"],
-  ]) {
-    const ratio = median(samples.map((sample) => sample[at] / sample[0]));
-    const limit = (without * 1.03) / 1000;
-    yield targetRow(`a call on a disk (read, search, edit) with ${name}`, (without * ratio) / 1000, limit, {
-      peer: "103 % of a call without one",
-      note: `${(100 * (ratio - 1)).toFixed(1)} % more`,
+  for (let round = 0; round < ALTERNATIONS; round++) samples.push(await cost.alternation());
+  const requests = await cost.requests(REQUEST_ROUNDS);
+  await cost.close();
+  const call = median(samples.map((sample) => sample.call));
+  const row = (name, added, shares) => {
+    const [low, high] = medianInterval(shares).map((share) => (100 * share).toFixed(1));
+    return targetRow(name, added / 1000, (call * 0.03) / 1000, {
+      peer: `3 % of a call on a disk (${call.toFixed(0)} µs)`,
+      note: `${(100 * median(shares)).toFixed(1)} % (${low} to ${high} %)`,
     });
+  };
+  for (const [side, name] of [
+    ["control", "added to a call by nothing (the control)"],
+    ["unseen", "added to a call by a page that nobody looks at"],
+    ["seen", "added to a call by a page open, with calls in a row"],
+    ["alone", "added to a call by a page open, a message for each call"],
+  ]) {
+    const added = median(samples.map((sample) => sample[side]));
+    yield row(
+      name,
+      added,
+      samples.map((sample) => sample[side] / sample.call),
+    );
   }
-  await opened.close();
-  for (const one of [unseenHub, seenHub, unseen, seen, ...sides]) await one.close();
-  rmSync(folder, { recursive: true });
+  yield row(
+    "the list that a page reads after a change, at most every 0.3 s",
+    median(requests),
+    requests.map((one) => one / call),
+  );
 }
 
 async function* eventRows(browser, modules) {
