@@ -113,20 +113,33 @@ async function unfitHunks(
   const changes = new Map((await ws.changes(callId)).map((change) => [change.path, change]));
   const unfit: UnfitHunks[] = [];
   let tried = 0;
-  for (const { path, hunks } of parts) {
+  for (const part of parts) {
+    const { path } = part;
     const change = changes.get(path);
     // After another program has replaced the content of a file, the content that the call wrote is not known. Then every
     // hunk of the file conflicts, and a list of all of them would not help to choose others.
     if (change === undefined || change.unknown !== undefined) continue;
     const numbers: number[] = [];
-    // A change that can only be undone as a whole is tried with all of its hunks.
-    for (const tryTogether of change.whole ? [hunks] : hunks.map((hunk) => [hunk])) {
+    for (const alone of change.whole ? [part] : separateHunks(part)) {
       if (++tried > MAX_TRIED_HUNKS) break;
-      if (!(await fits(ws, callId, { path, hunks: tryTogether }))) numbers.push(...tryTogether);
+      if (!(await fits(ws, callId, alone))) numbers.push(...numbersOf(alone));
     }
     if (numbers.length > 0) unfit.push({ path: change.display, hunks: numbers });
   }
   return unfit;
+}
+
+/** Returns a part for each hunk, or for the lines of one. A change that can only be undone as a whole has no such parts. */
+function separateHunks({ path, hunks, lines = [] }: ConfirmedPart): readonly ConfirmedPart[] {
+  return [
+    ...hunks.map((hunk) => ({ path, hunks: [hunk] })),
+    ...lines.map((one) => ({ path, hunks: [], lines: [one] })),
+  ];
+}
+
+/** Returns the numbers of the hunks of a part, also of those of which it has only lines. */
+function numbersOf({ hunks, lines = [] }: ConfirmedPart): readonly number[] {
+  return [...hunks, ...lines.map(({ hunk }) => hunk)];
 }
 
 /** Returns false when an undo of this part alone conflicts with later changes. */

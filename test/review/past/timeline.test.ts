@@ -202,6 +202,13 @@ describe("an undo of some hunks from the page", () => {
       unfit: [{ path: "a.txt", hunks: [2] }],
     });
     expect(await backend.readBytes("/w/a.txt")).toEqual(mine);
+    // The same of lines of a hunk: row 4 of the third one is the added line.
+    const lines = await client.post(`history/${callId}/undo`, {
+      parts: [{ change: 0, hunks: [0], lines: [{ hunk: 2, rows: [4] }] }],
+      dryRun: true,
+    });
+    expect(lines.status).toBe(409);
+    expect(await lines.json()).toMatchObject({ unfit: [{ path: "a.txt", hunks: [2] }] });
     // The hunk that fits can still be put back, after another look.
     const again = await client.post(`history/${callId}/undo`, {
       parts: [{ change: 0, hunks: [0] }],
