@@ -94,24 +94,37 @@ describeChromium("the playground", () => {
     await page.close();
   });
 
-  it("keeps an edit in the private files of the origin over a reload, until the session is started again", async () => {
+  it("keeps an edit and its timeline in this browser over a reload, until the session is started again", async () => {
     const { page, complaints } = await chromium.open("index.html");
     await page.getByLabel("kept in this browser").click();
-    await page.getByText("These files are still here after a reload").waitFor();
+    await page.getByText("are still here after a reload").waitFor();
     for (let index = 0; index < 3; index += 1) await call(page);
     await page.getByRole("grid").getByText("NothingDue").waitFor();
     await page.getByRole("button", { name: "Allow once" }).click();
     await page.locator("#next:enabled").waitFor();
 
     await page.reload();
-    await page.getByText("These files are still here after a reload").waitFor();
+    await page.getByText("are still here after a reload").waitFor();
     expect(await page.getByLabel("kept in this browser").isChecked()).toBe(true);
     expect(await content(page, "/src/refund.ts")).toContain(EDITED);
     await page.locator("#files summary").getByText("/src/refund.ts").click();
     await page.locator("#files pre").getByText(EDITED).waitFor();
+    await page.getByRole("button", { name: "Timeline" }).click();
+    const edit = page.getByRole("option", { name: /edit_file.*refund/u });
+    await edit.click();
+    await page
+      .getByRole("button", { name: /^Put back/u })
+      .first()
+      .click();
+    await page.getByRole("button", { name: "Put back 1 path" }).click();
+    await expect.poll(() => content(page, "/src/refund.ts")).toContain("if (due < 0) return;");
 
     await page.getByRole("button", { name: "Start again" }).click();
-    await expect.poll(() => content(page, "/src/refund.ts")).toContain("if (due < 0) return;");
+    await page.getByText("are still here after a reload").waitFor();
+    // The review page begins anew as well.
+    await page.getByRole("button", { name: "Timeline" }).click();
+    await page.getByText("Nothing was changed yet.").waitFor();
+    expect(await content(page, "/src/refund.ts")).toContain("if (due < 0) return;");
     expect(complaints).toEqual([]);
 
     // A folder that the visitor picks. Here it is another one of the private files, because a test has no picker.

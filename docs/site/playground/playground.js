@@ -91,7 +91,7 @@ async function start(isReset = false) {
     choice === "memory"
       ? `${CALLS.length} calls, one at a time. The first one reads a file.`
       : choice === "opfs"
-        ? "These files are still here after a reload. “Start again” puts the first ones back."
+        ? "These files and their timeline are still here after a reload. “Start again” puts the first ones back."
         : "Your folder is open. The agent's calls name files that it may not have: they then change nothing.",
   );
 }

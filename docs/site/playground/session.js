@@ -4,6 +4,7 @@ import { MemoryBackend, openWorkspace } from "filewright";
 import { FileSystemAccessBackend, OpfsBackend } from "filewright/backends";
 import { ready } from "filewright/engine";
 import { hubTransport, reviewHub } from "filewright/review";
+import { openJournal } from "./journal.js";
 import { REPOSITORY } from "./repository.js";
 
 /** At most this many files are listed next to the page. */
@@ -16,17 +17,23 @@ async function writeRepository(backend) {
     await backend.writeText(path, content, { createDirs: true });
 }
 
-/** Opens the private files of this origin. They have the repository on the first visit, and then what is left of it. */
+/**
+ * Opens the private files of this origin, and their history. They have the repository on the first visit, and then what
+ * is left of it.
+ */
 async function openOpfs(isReset) {
   const backend = new OpfsBackend({ directory: "/playground" });
-  if (isReset || (await backend.listDir("/")).length === 0) await writeRepository(backend);
-  return backend;
+  const isFirst = isReset || (await backend.listDir("/")).length === 0;
+  if (isFirst) await writeRepository(backend);
+  return { backend, history: await openJournal(isFirst) };
 }
 
-/** Returns the storage that the visitor has chosen: "memory", "opfs", or the handle of a folder. */
-function openStorage(choice, isReset) {
-  if (choice === "memory") return new MemoryBackend(REPOSITORY);
-  return choice === "opfs" ? openOpfs(isReset) : new FileSystemAccessBackend(choice);
+/** Opens the storage that the visitor has chosen: "memory", "opfs", or the handle of a folder. */
+async function openStorage(choice, isReset) {
+  if (choice === "opfs") return openOpfs(isReset);
+  return {
+    backend: choice === "memory" ? new MemoryBackend(REPOSITORY) : new FileSystemAccessBackend(choice),
+  };
 }
 
 /**
@@ -35,7 +42,7 @@ function openStorage(choice, isReset) {
  */
 export async function openSession({ choice, engine, isReset }) {
   await ready(engine);
-  const backend = await openStorage(choice, isReset);
+  const { backend, history } = await openStorage(choice, isReset);
   const hub = reviewHub({ subject: "this tab" });
   const ws = await openWorkspace({
     backend,
@@ -43,6 +50,7 @@ export async function openSession({ choice, engine, isReset }) {
     guard: "off",
     confirm: hub.confirm,
     observers: [hub.observer],
+    ...(history === undefined ? {} : { journal: history.journal, backendId: "playground" }),
   });
   hub.attach(ws);
   return {
@@ -61,6 +69,7 @@ export async function openSession({ choice, engine, isReset }) {
     async close() {
       hub.close();
       await ws.close();
+      history?.close();
     },
   };
 }
