@@ -53,6 +53,8 @@ describeChromium("the timeline", () => {
     await page.getByRole("status").getByText("Put back: 1 path.").waitFor();
     expect(await backend.readText("/w/b.txt")).toBe("one\n");
     await page.getByRole("button", { name: "Put this back" }).click();
+    // The two calls, the mark, and both ways back.
+    await options(page).nth(4).waitFor();
     await options(page).nth(1).getByText("put back", { exact: true }).waitFor();
     expect(await backend.readText("/w/b.txt")).toBe("two\n");
 

@@ -89,6 +89,9 @@ describeChromium("the screen of the policy", () => {
     const write = place.ws.call("write_file", { path: "a.txt", content: "two\n" });
     await page.getByRole("button", { name: "Wider…" }).click();
     await page.getByRole("radio", { name: "this session" }).click();
+    // A count that is asked for after the answer would get none, and the console would say so.
+    const covered = page.getByRole("dialog").getByText(/^(?:Would have|No call)/u);
+    await covered.waitFor();
     await page.getByRole("button", { name: "Allow and remember" }).click();
     expect((await write).ok).toBe(true);
     await page
@@ -104,6 +107,7 @@ describeChromium("the screen of the policy", () => {
 
     const again = place.ws.call("write_file", { path: "c.txt", content: "two\n" });
     await page.getByRole("button", { name: "Wider…" }).click();
+    await covered.waitFor();
     await page.getByRole("button", { name: "Allow and remember" }).click();
     expect((await again).ok).toBe(true);
     await page.getByRole("button", { name: "Show in Policy" }).click();
