@@ -17,9 +17,10 @@ const alone = [
 ];
 
 const SETUP = { setupFiles: ["test/support/setup.ts"] };
-/** Against a hang, not a measure of time: other programs may keep the machine busy. */
-const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000 };
-const SLOW_TIMEOUTS = { testTimeout: 120_000, hookTimeout: 120_000 };
+/** Against a hang, not a measure of time: other programs may keep the machine busy. `expect.poll` waits 1 s by default. */
+const POLLING = { expect: { poll: { timeout: 30_000 } } };
+const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000, ...POLLING };
+const SLOW_TIMEOUTS = { testTimeout: 120_000, hookTimeout: 120_000, ...POLLING };
 
 export default defineConfig({
   test: {

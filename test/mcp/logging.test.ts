@@ -95,7 +95,7 @@ describe("over standard input and output, in the legacy era", () => {
     await server.client.listTools();
     await server.client.setLoggingLevel("debug");
     await server.client.ping();
-    await vi.waitFor(() => expect(messages).toMatchObject([{ level: "info", data: { directories: 1 } }]));
+    await expect.poll(() => messages).toMatchObject([{ level: "info", data: { directories: 1 } }]);
   });
 
   test("a raised level silences what is less urgent", async () => {

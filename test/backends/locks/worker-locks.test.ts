@@ -47,11 +47,14 @@ it.skipIf(process.platform !== "linux").each(["without the addon", "with it"] as
       await worker.terminate();
     }
     // The kernel may tell the end of a thread a moment after it was awaited.
-    const lock = await vi.waitFor(() => {
-      const taken = tries[kind]();
-      expect(taken).not.toBeNull();
-      return taken;
-    });
+    const lock = await vi.waitFor(
+      () => {
+        const taken = tries[kind]();
+        expect(taken).not.toBeNull();
+        return taken;
+      },
+      { timeout: 30_000 },
+    );
     lock?.release();
   },
 );
