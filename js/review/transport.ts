@@ -102,6 +102,9 @@ async function requestJson(address: string, body: object | undefined): Promise<u
           headers: { "content-type": "application/json", "x-filewright-review": "1" },
           body: JSON.stringify(body),
         }),
+  }).catch((cause: unknown) => {
+    // The words of browsers for this differ, and say nothing to a person.
+    throw new Error("the server does not answer", { cause });
   });
   return dataOf(response);
 }

@@ -14,6 +14,8 @@ export interface EditorOptions {
   readonly text: string;
   /** Names the editor for those who hear the page. */
   readonly label: string;
+  /** Called after each change of the text. */
+  onChange(): void;
   /** Called with each key that means: write this. */
   onSubmit(): void;
 }
@@ -22,11 +24,16 @@ export interface EditorOptions {
 export interface OpenEditor {
   /** Returns the text, with the line ends of the given one. */
   text(): string;
+  /** Puts another text in place of all of it, as one step that can be taken back. */
+  replace(text: string): void;
   close(): void;
 }
 
 /** Opens an editor in an element, whose content it replaces. */
-export function openEditor(host: HTMLElement, { before, text, label, onSubmit }: EditorOptions): OpenEditor {
+export function openEditor(
+  host: HTMLElement,
+  { before, text, label, onChange, onSubmit }: EditorOptions,
+): OpenEditor {
   // The styles of the editor come as style sheets of a shadow root, which the policy of the page allows.
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   root.replaceChildren();
@@ -50,6 +57,9 @@ export function openEditor(host: HTMLElement, { before, text, label, onSubmit }:
         unifiedMergeView({ original: shown(before), mergeControls: false }),
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         EditorView.theme(THEME),
+        EditorView.updateListener.of(({ docChanged }) => {
+          if (docChanged) onChange();
+        }),
         keymap.of([{ key: "Mod-Enter", run: submit }, ...defaultKeymap, ...historyKeymap]),
       ],
     }),
@@ -59,6 +69,10 @@ export function openEditor(host: HTMLElement, { before, text, label, onSubmit }:
     text() {
       const now = view.state.sliceDoc();
       return ends === "\r\n" ? now.replace(/\r?\n/gu, "\r\n") : now;
+    },
+    replace(other) {
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: shown(other) } });
+      view.focus();
     },
     close: () => view.destroy(),
   };

@@ -5,6 +5,8 @@ import { listenToKeys } from "./keys/listen-keys.ts";
 import { notifyOfQuestions } from "./notifications/notify.ts";
 import { App } from "./screens/app.tsx";
 import { startSession } from "./session.ts";
+import { followAddress } from "./screen-address.ts";
+import { hasUnsent } from "./state/answers.ts";
 import { FIRST_STATE, type PageState } from "./state/store.ts";
 import { serverTransport } from "../transport.ts";
 
@@ -56,6 +58,12 @@ render(<Page />, root);
 state.watch(({ review }) => {
   const { length } = review.waiting;
   document.title = length === 0 ? "Filewright review" : `(${length}) Filewright review`;
+});
+
+followAddress(state, effects.dispatch);
+// A typed text and a choice of hunks are of this page alone.
+addEventListener("beforeunload", (event) => {
+  if (hasUnsent(state.value)) event.preventDefault();
 });
 
 listenToKeys(window, state, effects);

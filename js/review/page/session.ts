@@ -89,6 +89,7 @@ export function startSession(
         id: question.id,
         outcome: given,
         now: performance.now(),
+        isEdited: widening?.edits !== undefined,
         ...(wider === undefined ? {} : { wider }),
       });
     } catch (error) {

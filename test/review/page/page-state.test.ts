@@ -7,7 +7,13 @@ import { diffRows, MAX_ROW_CHARS } from "../../../js/review/page/diff/rows.ts";
 import { ROW_HEIGHT, visibleRows } from "../../../js/review/page/diff/virtual-list.ts";
 import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
 import { effectOfKey } from "../../../js/review/page/keys/keys.ts";
-import { editedChange, whyNotAllowed, whyNotRefused } from "../../../js/review/page/state/answers.ts";
+import {
+  editedChange,
+  hasUnsent,
+  whyNotAllowed,
+  whyNotEdited,
+  whyNotRefused,
+} from "../../../js/review/page/state/answers.ts";
 import { reducePage } from "../../../js/review/page/state/reduce.ts";
 import { KEY_GUARD_MS, type PageState } from "../../../js/review/page/state/store.ts";
 import { compareWithSeen } from "../../../js/review/page/state/seen.ts";
@@ -22,6 +28,8 @@ import type {
 const state = (name: string): PageState => STATES[name] as PageState;
 /** A time after which keys answer. */
 const LATER = KEY_GUARD_MS + 1;
+/** Why a question cannot be answered that Ben has answered. */
+const BY_BEN = "This question was answered by ben in the meantime.";
 
 describe("what was answered last", () => {
   const back = (name: string): PageState => reducePage(state(name), { type: "put-back", now: LATER });
@@ -96,6 +104,36 @@ describe("the message of what happened", () => {
   });
 });
 
+it("what was typed for a question that was answered elsewhere is not answered with, and says by whom", () => {
+  const answered = state("edit-answered");
+  expect(whyNotEdited(answered)).toBe(BY_BEN);
+  expect(whyNotRefused({ ...answered, sending: answered.chosen })).toBe("An answer is being sent.");
+  const [settled] = state("withdrawn").review.settled;
+  expect(settled).toBeDefined();
+  expect(whyNotRefused(state("withdrawn"))).toBe("The agent does not wait for this answer any more.");
+});
+
+it("leaving the page would lose a typed text and a choice of hunks, as long as the question waits", () => {
+  const waiting = state("waiting");
+  const { chosen: id = "" } = waiting;
+  const draft = (text: string | undefined, from = waiting) =>
+    reducePage(from, { type: "draft", id, change: 0, text });
+  expect(hasUnsent(waiting)).toBe(false);
+  expect(hasUnsent(reducePage(waiting, { type: "typing" }))).toBe(true);
+  expect(hasUnsent(draft("mine"))).toBe(true);
+  expect(hasUnsent(draft(undefined, draft("mine")))).toBe(false);
+  expect(hasUnsent(reducePage(waiting, { type: "toggle", key: "0:0" }))).toBe(true);
+  const event = {
+    seq: waiting.review.seq + 1,
+    type: "answered",
+    id,
+    outcome: "allow",
+    by: "ben",
+    at: 1,
+  } as const;
+  expect(hasUnsent(reducePage(draft("mine"), { type: "event", event, now: LATER }))).toBe(false);
+});
+
 it("a change that does not fit the present content can only be refused, with the reason filled in", () => {
   const conflict = state("conflict");
   expect(whyNotAllowed(conflict)).toBeDefined();
@@ -130,7 +168,7 @@ describe("an answer", () => {
     ["offline", "There is no connection to the server.", "There is no connection to the server."],
     ["watching", "This login may only watch.", "This login may only watch."],
     ["sending", "An answer is being sent.", "An answer is being sent."],
-    ["answered-elsewhere", "Nothing is chosen that waits.", "Nothing is chosen that waits."],
+    ["answered-elsewhere", BY_BEN, BY_BEN],
     ["stale", "A file has changed since the question was asked.", undefined],
     ["incomplete", "The question does not show the whole change.", undefined],
     ["loading", "The change is being loaded.", undefined],

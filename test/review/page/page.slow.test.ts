@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { BrowserContext, Page } from "playwright-core";
 import { describeChromium, type Opened, withChromium } from "../../browser/chromium.ts";
+import { keyboardOf } from "./keyboard.ts";
 import { firstQuestion, logIn, openPlace, type Place, untilHub } from "../place.ts";
 
 const LINES = Array.from({ length: 60 }, (_, index) => `line ${index + 1}\n`);
@@ -94,6 +95,75 @@ describeChromium("the review page", () => {
     await page.getByText("Withdrawn: the agent does not wait for this any more").waitFor();
   });
 
+  it("no click answers a question that has just taken the place of another", async () => {
+    const place = await openPlace({ "a.txt": "one\n", "b.txt": "one\n" });
+    const { page } = await open(place);
+    const answers: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url().includes("/approvals/")) answers.push(request.url());
+    });
+    const first = write(place, "a.txt", "two\n");
+    await page.getByRole("grid").getByText("two").waitFor();
+    const stop = new AbortController();
+    const second = place.ws.call("write_file", { path: "b.txt", content: "2\n" }, { signal: stop.signal });
+    await page.getByRole("button", { name: "b.txt" }).waitFor();
+    const allow = page.getByRole("button", { name: "Allow once" });
+    await allow.click({ trial: true });
+    // From here on the time of the page stands still: the second click comes at once, however slow the machine is.
+    await page.evaluate(() => {
+      const now = performance.now();
+      const { setTimeout } = window;
+      performance.now = () => now;
+      window.setTimeout = ((done: () => void, ms = 0) =>
+        ms > 300 ? 0 : setTimeout(done, ms)) as typeof setTimeout;
+    });
+    const box = await allow.boundingBox();
+    const click = () => page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 10);
+    await click();
+    expect((await first).ok).toBe(true);
+    await title(page, "b.txt").waitFor();
+    await page.locator(".allow[aria-disabled=true]:not(:disabled)").waitFor();
+    const { x = 0, y = 0 } = box ?? {};
+    await page.mouse.dblclick(x + 20, y + 10);
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe("");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    expect(answers.length).toBe(1);
+    stop.abort();
+    expect((await second).ok).toBe(false);
+  });
+
+  it("by mouse: the keys are for the screen that was clicked, which Back leaves and a reload does not", async () => {
+    const place = await openPlace({ "a.txt": BEFORE });
+    const { page, complaints } = await open(place);
+    const call = write(place, "a.txt", AFTER);
+    await page.locator(".call").filter({ hasText: "a.txt" }).getByText("waits for you").waitFor();
+    const navigation = page.getByRole("navigation", { name: "Screens" });
+    const isShown = (name: string) => navigation.locator("[aria-current=page]", { hasText: name }).waitFor();
+    await navigation.getByRole("button", { name: "Timeline" }).click();
+    expect(await page.evaluate(() => location.hash)).toBe("#timeline");
+    await page.reload();
+    await page.locator(".connection.live").waitFor();
+    await isShown("Timeline");
+    await page.goBack();
+    await isShown("Waiting");
+    await page.goForward();
+    await isShown("Timeline");
+    await navigation.getByRole("button", { name: "Waiting" }).click();
+    await page.getByText("3 of 3 hunks chosen").waitFor();
+    // Wider… is there once the answers can be given, so Space chooses, too.
+    await page.getByRole("button", { name: "Wider…" }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await keyboardOf(page).focused()).toEqual({ name: "Cancel Esc" });
+    await page.keyboard.press("Escape");
+    await navigation.getByRole("button", { name: "Waiting" }).click();
+    await page.keyboard.press("Space");
+    await page.getByText("2 of 3 hunks chosen").waitFor();
+    await page.getByRole("button", { name: "Allow 2 of 3" }).click();
+    expect((await call).ok).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
   it("says who has answered elsewhere, and offers no answer any more", async () => {
     const place = await openPlace({ "a.txt": "one\n" });
     const { page } = await open(place);
@@ -117,8 +187,15 @@ describeChromium("the review page", () => {
     await page.getByRole("grid").getByText("two").waitFor();
     // Chromium keeps a stream that is open when a page goes offline, so the server ends it.
     const { port } = new URL(place.page.url);
+    // A minute is over at once.
+    await page.evaluate(() => {
+      const { setTimeout } = window;
+      window.setTimeout = ((done: () => void, ms = 0) =>
+        setTimeout(done, ms >= 60_000 ? 0 : ms)) as typeof setTimeout;
+    });
     await place.page.close();
     await page.getByText("The connection is lost").waitFor();
+    await page.getByText("filewright review prints a new link").waitFor();
     expect(await page.getByRole("button", { name: "Allow once" }).isDisabled()).toBe(true);
     expect(await page.getByRole("button", { name: "Refuse…" }).isDisabled()).toBe(true);
     await page.waitForTimeout(KEY_GUARD_MS);

@@ -29,6 +29,9 @@ describeChromium("a question on the review page", () => {
     await page.waitForTimeout(KEY_GUARD_MS);
     // The keys leave out the removal of "two"; the mouse leaves out "four".
     await page.keyboard.press("v");
+    // The cells of a row would cover what is drawn behind them.
+    const marked = page.locator(".row.removed.marked");
+    expect(await marked.evaluate((row) => getComputedStyle(row).outlineStyle)).toBe("solid");
     await page.keyboard.press("Space");
     await page.getByText("0 of 1 hunk chosen, and lines of 1").waitFor();
     await page.getByRole("checkbox", { name: "added: four" }).click();
@@ -63,6 +66,53 @@ describeChromium("a question on the review page", () => {
     const result = await call;
     expect(await place.backend.readText("/w/a.txt")).toBe("\ufeffone\r\nTWO\r\nthree\r\n");
     expect(result.text).toContain("+three");
+    await page.getByText("Allowed as you edited it: ").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("keeps what a person has typed: closed, left by a reload, or answered by another person meanwhile", async () => {
+    const place = await openPlace({ "a.txt": "one\n" });
+    const { page, complaints } = await open(place);
+    const call = place.ws.call("write_file", { path: "a.txt", content: "two\n", whole_file: true });
+    const edit = page.getByRole("button", { name: "Edit…" });
+    await edit.click();
+    const editor = page.getByRole("textbox", { name: "The new content of /w/a.txt" });
+    await editor.waitFor();
+    const isTheAgents = page.getByRole("button", { name: "Back to the agent's text" });
+    expect(await isTheAgents.count()).toBe(0);
+    await page.keyboard.press("ControlOrMeta+End");
+    await page.keyboard.type("mine");
+    await page.keyboard.press("Escape");
+    const kept = page.getByText("Your edited text is kept");
+    await kept.waitFor();
+    // The browser asks before the page is left.
+    const asked = page.waitForEvent("dialog");
+    const left = page.reload({ waitUntil: "commit" }).catch(() => "stayed");
+    const question = await asked;
+    expect(question.type()).toBe("beforeunload");
+    await question.dismiss();
+    expect(await left).toBe("stayed");
+    await edit.click();
+    await editor.getByText("mine").waitFor();
+    await isTheAgents.click();
+    await editor.getByText("mine").waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+    await kept.waitFor({ state: "detached" });
+    await edit.click();
+    await editor.waitFor();
+    await page.keyboard.press("ControlOrMeta+End");
+    await page.keyboard.type("yours");
+    await editor.getByText("yours").waitFor();
+    const [pending] = place.hub.queue.pending();
+    if (pending?.kind !== "change") throw new Error("no change waits");
+    place.hub.answer(pending.id, { outcome: "allow", digest: pending.details.digest }, "ben");
+    expect((await call).ok).toBe(true);
+    await page
+      .getByText("This question was answered by ben in the meantime. Your text is still here to copy.")
+      .waitFor();
+    await editor.getByText("yours").waitFor();
+    await page.getByRole("heading", { name: "Edit /w/a.txt" }).waitFor();
+    expect(await page.getByRole("button", { name: "Allow with this content" }).isDisabled()).toBe(true);
     expect(complaints).toEqual([]);
   });
 

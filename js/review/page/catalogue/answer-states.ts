@@ -26,6 +26,16 @@ const CONFLICT: PageState = {
   },
 };
 
+/** The state of all pages after Ben has answered. */
+const ANSWERED: PageState["review"] = {
+  ...REVIEW,
+  waiting: [PATCH],
+  settled: [{ question: QUESTION, outcome: "allow", by: "ben", at: NOW - 3000 }],
+};
+
+/** What Ana has typed into the editor. */
+const DRAFTS = new Map([[QUESTION.id, new Map([[0, "export const due = 0; // typed by a person\n"]])]]);
+
 /** The states by their names. */
 export const ANSWER_STATES: Readonly<Record<string, PageState>> = {
   sending: { ...READY, sending: QUESTION.id },
@@ -43,7 +53,10 @@ export const ANSWER_STATES: Readonly<Record<string, PageState>> = {
   },
   "answer-unknown": reducePage({ ...READY, sending: QUESTION.id }, { type: "unknown", id: QUESTION.id }),
   edit: { ...READY, dialog: "edit" },
+  "edit-answered": { ...READY, dialog: "edit", review: ANSWERED, drafts: DRAFTS },
+  draft: { ...READY, drafts: DRAFTS },
   refuse: { ...READY, dialog: "refuse", reason: "keep the early return" },
+  "refuse-answered": { ...READY, dialog: "refuse", reason: "keep the early return", review: ANSWERED },
   wider: { ...READY, dialog: "wider" },
   "wider-manage": {
     ...READY,
@@ -74,14 +87,7 @@ export const ANSWER_STATES: Readonly<Record<string, PageState>> = {
       settled: [{ question: QUESTION, outcome: "look_again", by: "ana", at: NOW - 1000 }],
     },
   },
-  "answered-elsewhere": {
-    ...READY,
-    review: {
-      ...REVIEW,
-      waiting: [PATCH],
-      settled: [{ question: QUESTION, outcome: "allow", by: "ben", at: NOW - 3000 }],
-    },
-  },
+  "answered-elsewhere": { ...READY, review: ANSWERED },
   joint: {
     ...READY,
     review: {

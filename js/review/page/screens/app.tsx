@@ -1,5 +1,6 @@
 /** The whole page, drawn from its state alone. */
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren, JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { EditDialog } from "./waiting/edit-dialog.tsx";
 import { Keys } from "./keys-dialog.tsx";
 import { LaterScreen } from "./later-screen.tsx";
@@ -40,11 +41,22 @@ interface MainProps {
   readonly Main: "main" | "div";
 }
 
+/** The reference for that element, which can have the focus. */
+interface MainRef {
+  readonly main: RefObject<(HTMLElement & HTMLDivElement) | null>;
+}
+
 /** Draws the page. */
 export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Element {
   const { connection, dialog, screen, subject, workspace, workspaces } = state;
   // The page around has the landmarks.
   const [Head, Main] = isEmbedded ? (["div", "div"] as const) : (["header", "main"] as const);
+  const main = useRef<HTMLElement & HTMLDivElement>(null);
+  const [mouseClicks, setMouseClicks] = useState(0);
+  // After a mouse click the keys are for the screen. By keyboard the focus stays, so that a person can go on from there.
+  useLayoutEffect(() => {
+    if (mouseClicks > 0) main.current?.focus({ preventScroll: true });
+  }, [mouseClicks]);
   if (connection === "signed-out") return <SignedOut Main={Main} />;
   return (
     <div class={`page${connection === "offline" ? " is-offline" : ""}`}>
@@ -57,7 +69,11 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
         ) : (
           <span class="subject">{visibleText(subject)}</span>
         )}
-        <ScreenNavigation state={state} effects={effects} />
+        <ScreenNavigation
+          state={state}
+          effects={effects}
+          onMouseClick={() => setMouseClicks((before) => before + 1)}
+        />
         <span class="spacer" />
         <ConnectionMark state={state} />
         <button
@@ -70,10 +86,10 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
         </button>
       </Head>
       <Bars state={state} effects={effects} />
-      {screen === "review" && <ReviewScreen state={state} effects={effects} Main={Main} />}
+      {screen === "review" && <ReviewScreen state={state} effects={effects} Main={Main} main={main} />}
       {screen !== "review" && (
         // A screen is drawn anew for another workspace, because its data are others.
-        <Main key={workspace} class={`screen screen-${screen}`} part="screen">
+        <Main key={workspace} ref={main} tabIndex={-1} class={`screen screen-${screen}`} part="screen">
           <LaterScreen part={screen} state={state} effects={effects} />
         </Main>
       )}
@@ -88,7 +104,11 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
 }
 
 /** Draws the links to the screens. */
-function ScreenNavigation({ state: { screen, review }, effects }: ScreenProps): JSX.Element {
+function ScreenNavigation({
+  state: { screen, review },
+  effects,
+  onMouseClick,
+}: ScreenProps & { onMouseClick(): void }): JSX.Element {
   return (
     <nav class="screens" aria-label="Screens">
       {SCREENS.map(([name, label]) => (
@@ -96,7 +116,10 @@ function ScreenNavigation({ state: { screen, review }, effects }: ScreenProps): 
           key={name}
           type="button"
           aria-current={screen === name ? "page" : undefined}
-          onClick={() => effects.dispatch({ type: "screen", screen: name })}
+          onClick={({ detail }) => {
+            effects.dispatch({ type: "screen", screen: name });
+            if (detail > 0) onMouseClick();
+          }}
         >
           {label}
           {name === "review" && review.waiting.length > 0 && (
@@ -109,7 +132,7 @@ function ScreenNavigation({ state: { screen, review }, effects }: ScreenProps): 
 }
 
 /** Draws what waits: the list, the chosen question, and the last calls. */
-function ReviewScreen({ state, effects, Main }: ScreenProps & MainProps): JSX.Element {
+function ReviewScreen({ state, effects, Main, main }: ScreenProps & MainProps & MainRef): JSX.Element {
   const { pane, review } = state;
   return (
     <div class={`review-screen show-${pane}`}>
@@ -128,7 +151,7 @@ function ReviewScreen({ state, effects, Main }: ScreenProps & MainProps): JSX.El
           </button>
         ))}
       </nav>
-      <Main class="columns">
+      <Main ref={main} tabIndex={-1} class="columns">
         <div class="side">
           <WaitingList state={state} effects={effects} />
           <UnreviewedList state={state} effects={effects} />
@@ -166,12 +189,7 @@ function Bars({ state: { connection, notice }, effects }: ScreenProps): JSX.Elem
   const allowed = notice?.allowed;
   return (
     <div class="bars" role="status">
-      {connection === "offline" && (
-        <Bar kind="warning">
-          The connection is lost; trying again. Nothing can be answered until it is back, and nothing is sent
-          later.
-        </Bar>
-      )}
+      {connection === "offline" && <Offline />}
       {notice !== undefined && (
         <div class={`bar ${notice.isFailure ? "failure" : "done"} with-action`}>
           <p class="bar-text">{visibleText(notice.text)}</p>
@@ -191,6 +209,29 @@ function Bars({ state: { connection, notice }, effects }: ScreenProps): JSX.Elem
         </div>
       )}
     </div>
+  );
+}
+
+/** The time in milliseconds without a connection after which the server has probably ended. */
+const LONG_OFFLINE_MS = 60_000;
+
+function Offline(): JSX.Element {
+  const [isLong, setIsLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsLong(true), LONG_OFFLINE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <Bar kind="warning">
+      The connection is lost; trying again. Nothing can be answered until it is back, and nothing is sent
+      later.
+      {isLong && (
+        <>
+          {" "}
+          If the server was started again, <code>filewright review</code> prints a new link.
+        </>
+      )}
+    </Bar>
   );
 }
 

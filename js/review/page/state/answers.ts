@@ -60,13 +60,28 @@ export function whyNotAllowed(state: PageState): string | undefined {
 export function whyNotRefused(state: PageState): string | undefined {
   const why = whyNoAnswer(state);
   if (why !== undefined) return why;
-  return chosenQuestion(state) === undefined ? "Nothing is chosen that waits." : undefined;
+  if (chosenQuestion(state) !== undefined) return undefined;
+  return whyEnded(state) ?? "Nothing is chosen that waits.";
+}
+
+/** Returns how the chosen question ended while a person was about to answer it; undefined while it waits. */
+export function whyEnded(state: PageState): string | undefined {
+  const end = chosenEnd(state);
+  // The answer that is being sent from here may be known before its request has ended.
+  if (end === undefined || state.sending === state.chosen) return undefined;
+  if (end.outcome === "withdrawn") return "The agent does not wait for this answer any more.";
+  return `This question was answered by ${end.by ?? "somebody"} in the meantime.`;
 }
 
 /** Returns why nothing can be answered now; undefined if something can. */
 export function whyNoAnswer(state: PageState): string | undefined {
   const why = whyNotPermitted(state, "answer");
   return why ?? (state.sending === undefined ? undefined : "An answer is being sent.");
+}
+
+/** Returns true where leaving the page would lose something: a typed text, or a choice of hunks. */
+export function hasUnsent({ isTyping, drafts, leftOut, review: { waiting } }: PageState): boolean {
+  return isTyping || waiting.some(({ id }) => drafts.has(id) || (leftOut.get(id)?.size ?? 0) > 0);
 }
 
 /** Returns true when everything of the chosen question is chosen. */

@@ -64,6 +64,10 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     }
     case "reason":
       return { ...state, reason: action.reason };
+    case "typing":
+      return state.isTyping ? state : { ...state, isTyping: true };
+    case "draft":
+      return { ...state, isTyping: false, drafts: withDraft(state, action) };
     case "sending":
       return { ...state, sending: action.id, notice: undefined };
     case "sent":
@@ -102,6 +106,20 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "timeline":
       return { ...state, timeline: { ...state.timeline, ...action.change } };
   }
+}
+
+/** Returns the drafts after the editor of a change was closed. */
+function withDraft(
+  { drafts, review }: PageState,
+  { id, change, text }: PageAction & { readonly type: "draft" },
+): PageState["drafts"] {
+  const ofQuestion = new Map(drafts.get(id));
+  if (text === undefined) ofQuestion.delete(change);
+  else ofQuestion.set(change, text);
+  const next = new Map(drafts);
+  if (ofQuestion.size > 0 && review.waiting.some((one) => one.id === id)) next.set(id, ofQuestion);
+  else next.delete(id);
+  return next;
 }
 
 /** Has the rows of the chosen question loaded again, with its secrets or without. */
@@ -172,16 +190,17 @@ function replaced(state: PageState, event: ReviewEvent, now: number): PageState 
 /** Says what was answered, and chooses the next question that waits, or that which replaces it. */
 function sent(
   state: PageState,
-  { id, outcome, now, wider }: PageAction & { readonly type: "sent" },
+  { id, outcome, now, isEdited, wider }: PageAction & { readonly type: "sent" },
 ): PageState {
   const { waiting, settled } = state.review;
   const question =
     waiting.find((one) => one.id === id) ?? settled.findLast((one) => one.question.id === id)?.question;
   const refusal = outcome === "refuse" ? { id, reason: state.reason.trim() } : state.refusal;
-  const done = { ...state, sending: undefined, dialog: undefined, goesOn: false, reason: "", refusal };
+  const answered = { ...state, sending: undefined, dialog: undefined, goesOn: false, reason: "", refusal };
   const stays = outcome === "look_again" && waiting.some((one) => one.id !== id);
-  const moved = stays ? done : goOn(done, new Set([id]), now);
-  const text = `${OUTCOME_WORDS[outcome]}: ${question?.title ?? id}`;
+  const moved = stays ? answered : goOn(answered, new Set([id]), now);
+  const done = isEdited === true ? "Allowed as you edited it" : OUTCOME_WORDS[outcome];
+  const text = `${done}: ${question?.title ?? id}`;
   if (question === undefined || wider === undefined) return { ...moved, notice: { text, isFailure: false } };
   const { scope, dir } = wider;
   const words = `${text}. ${sentenceOf(question, wider)} The policy lists it and can revoke it.`;
@@ -261,7 +280,7 @@ function keptWorkspace(workspaces: readonly string[], chosen: string | undefined
  * is needed to compare it with the one that replaces it, and that of the last answer to show it again.
  */
 function forgetSettled(state: PageState): PageState {
-  const { rows, seen, review, chosen } = state;
+  const { rows, seen, drafts, review, chosen } = state;
   const last = review.settled.at(-1);
   const replacing = last?.outcome === "look_again" ? last.question.id : undefined;
   const answered = lastAnswer(state)?.question.id;
@@ -269,6 +288,7 @@ function forgetSettled(state: PageState): PageState {
     id === chosen || id === replacing || id === answered || review.waiting.some((one) => one.id === id);
   const keep = <T>(map: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
     [...map.keys()].every(isNeeded) ? map : new Map([...map].filter(([id]) => isNeeded(id)));
-  const kept = { rows: keep(rows), seen: keep(seen) };
-  return kept.rows === rows && kept.seen === seen ? state : { ...state, ...kept };
+  const kept = { rows: keep(rows), seen: keep(seen), drafts: keep(drafts) };
+  const isSame = kept.rows === rows && kept.seen === seen && kept.drafts === drafts;
+  return isSame ? state : { ...state, ...kept };
 }

@@ -75,6 +75,10 @@ export interface PageState {
   readonly leftOut: ReadonlyMap<string, LeftOutParts>;
   /** The rows that a person has seen of a question which was planned again, by the id of the new question. */
   readonly seen: ReadonlyMap<string, readonly ChangeRows[]>;
+  /** The texts that a person has typed in place of the planned ones and not written, by question and change. */
+  readonly drafts: ReadonlyMap<string, ReadonlyMap<number, string>>;
+  /** True while the open editor has a text that was typed. */
+  readonly isTyping: boolean;
   /** The number of the marked hunk among all of the chosen question. */
   readonly hunk: number;
   /** The number of the marked line in the marked hunk while lines are chosen; undefined while hunks are. */
@@ -119,12 +123,23 @@ export type PageAction =
     }
   | GroupAction
   | { readonly type: "reason"; readonly reason: string }
+  /** Something was typed into the editor. */
+  | { readonly type: "typing" }
+  /** The editor was closed. `text` is undefined for the planned one. */
+  | {
+      readonly type: "draft";
+      readonly id: string;
+      readonly change: number;
+      readonly text: string | undefined;
+    }
   | { readonly type: "sending"; readonly id: string }
   | {
       readonly type: "sent";
       readonly id: string;
       readonly outcome: ReviewOutcome;
       readonly now: number;
+      /** True when the content was allowed that a person has written. */
+      readonly isEdited?: boolean;
       /** The later calls or the directory that the answer allows, and how the policy names them. */
       readonly wider?: Widening & AllowedPlace;
     }
@@ -170,6 +185,8 @@ export const FIRST_STATE: PageState = {
   rows: new Map(),
   leftOut: new Map(),
   seen: new Map(),
+  drafts: new Map(),
+  isTyping: false,
   hunk: 0,
   line: undefined,
   dialog: undefined,

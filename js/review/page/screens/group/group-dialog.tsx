@@ -5,7 +5,7 @@ import { whyNoAnswer } from "../../state/answers.ts";
 import { FileHead } from "../../diff/file-head.tsx";
 import { SafeText } from "../../diff/text.tsx";
 import type { ChangeQuestion } from "../../state/question-paths.ts";
-import { KEY_GUARD_MS } from "../../state/store.ts";
+import { useAnswerGuard } from "../answer-guard.ts";
 import { useModal } from "../dialog.tsx";
 import type { ScreenProps } from "../props.ts";
 import { ReasonField } from "../waiting/reason-field.tsx";
@@ -21,6 +21,7 @@ export function GroupDialog({ state, effects }: ScreenProps): JSX.Element | null
 function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: GroupPlan }): JSX.Element {
   const cancel = useRef<HTMLButtonElement>(null);
   const [openedAt] = useState(() => performance.now());
+  const isGuarded = useAnswerGuard(openedAt);
   const [reason, setReason] = useState("");
   const [results, setResults] = useState<ReadonlyMap<string, EachResult>>(new Map());
   /** The present state, for an answer that is sent after the dialog was drawn. */
@@ -55,7 +56,7 @@ function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: Gro
   }, []);
   const submit = async (): Promise<void> => {
     // A key or a click that was meant for what was there before answers nothing.
-    if (why !== undefined || sent !== undefined || performance.now() - openedAt < KEY_GUARD_MS) return;
+    if (why !== undefined || sent !== undefined || isGuarded) return;
     setSent({ left, leftOut });
     await answerEach(
       effects,
@@ -130,6 +131,7 @@ function PlanDialog({ state, effects, plan }: ScreenProps & { readonly plan: Gro
             <button
               type="submit"
               class={outcome === "allow" ? "allow" : "refuse strong"}
+              aria-disabled={isGuarded || undefined}
               disabled={why !== undefined || sent !== undefined}
             >
               {verb} {left.length === 1 ? "this one" : `these ${left.length}`}

@@ -5,14 +5,11 @@ import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { OpenEditor, openEditor } from "../../editor.ts";
 import type { ChangeContent } from "../../../protocol.ts";
-import { editedChange, whyNotEdited } from "../../state/answers.ts";
+import { chosenEnd, editedChange, whyEnded, whyNotEdited } from "../../state/answers.ts";
 import { chosenQuestion } from "../../state/choice.ts";
 import { AnswerButtons, useModal } from "../dialog.tsx";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
-
-/** The texts that were typed and not written, by question and change, so that a closed dialog loses nothing. */
-const drafts = new Map<string, string>();
 
 /** Loads the editor from the server of the questions: the script of an element may come from elsewhere. */
 const loadEditor = async (address: string): Promise<typeof openEditor> => {
@@ -26,28 +23,25 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
   const editor = useRef<OpenEditor | undefined>(undefined);
   const [failure, setFailure] = useState<string>();
   const [isOpen, setIsOpen] = useState(false);
-  const question = chosenQuestion(state);
-  const number = editedChange(state) ?? 0;
+  // The question stays the one for which the dialog was opened, also when it is settled meanwhile.
+  const [{ question, number }] = useState(() => ({
+    question: chosenQuestion(state) ?? chosenEnd(state)?.question,
+    number: editedChange(state) ?? 0,
+  }));
+  const { id = "" } = question ?? {};
   const change = question?.kind === "change" ? question.changes[number] : undefined;
-  const draft = `${question?.id}:${number}`;
+  const draft = state.drafts.get(id)?.get(number);
+  const [isChanged, setIsChanged] = useState(draft !== undefined);
   const content = useLoaded<ChangeContent>(
     effects,
-    question === undefined
-      ? undefined
-      : `approvals/${encodeURIComponent(question.id)}/changes/${number}/content`,
+    question === undefined ? undefined : `approvals/${encodeURIComponent(id)}/changes/${number}/content`,
   );
   const why = whyNotEdited(state);
-  const keep = (): void => {
-    if (editor.current !== undefined) drafts.set(draft, editor.current.text());
-  };
-  const close = (): void => {
-    keep();
-    effects.dispatch({ type: "dialog", dialog: undefined });
-  };
+  const ended = whyEnded(state);
+  const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
   const submit = useRef<() => void>(() => {});
   submit.current = () => {
     if (why !== undefined || editor.current === undefined) return;
-    keep();
     effects.answer("allow", { edits: [{ change: number, text: editor.current.text() }] });
   };
 
@@ -63,8 +57,12 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
         if (!isWanted || host.current === null) return;
         editor.current = open(host.current, {
           before: data.before,
-          text: drafts.get(draft) ?? data.text,
+          text: draft ?? data.text,
           label: `The new content of ${visibleText(change?.path ?? "")}`,
+          onChange() {
+            setIsChanged(true);
+            effects.dispatch({ type: "typing" });
+          },
           onSubmit: () => submit.current(),
         });
         setIsOpen(true);
@@ -73,6 +71,10 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
     );
     return () => {
       isWanted = false;
+      const text = editor.current?.text();
+      // However the dialog was closed, what was typed is kept.
+      if (text !== undefined)
+        effects.dispatch({ type: "draft", id, change: number, text: text === data.text ? undefined : text });
       editor.current?.close();
       editor.current = undefined;
     };
@@ -89,12 +91,22 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
         what you changed.
         {question?.kind === "change" && question.changes.length > 1 && " Other files are written as planned."}
       </p>
+      {ended !== undefined && (
+        <p class="bar warning" role="alert">
+          {visibleText(ended)} Your text is still here to copy.
+        </p>
+      )}
       {problem !== undefined && <p class="bar failure">It cannot be edited here: {problem}.</p>}
       {problem === undefined && !isOpen && <p class="quiet">Loading the content…</p>}
       <div class="editor" ref={host} />
       <div class="answers">
+        {isOpen && isChanged && content.data !== undefined && (
+          <button type="button" onClick={() => editor.current?.replace(content.data?.text ?? "")}>
+            Back to the agent's text
+          </button>
+        )}
         <AnswerButtons
-          why={why}
+          why={ended === undefined ? why : undefined}
           isDisabled={why !== undefined || !isOpen}
           onCancel={close}
           onConfirm={() => submit.current()}

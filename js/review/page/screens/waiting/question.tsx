@@ -17,8 +17,8 @@ import {
   whyNotAllowed,
   whyNotRefused,
 } from "../../state/answers.ts";
+import { useAnswerGuard } from "../answer-guard.ts";
 import { useKeptFocus } from "../kept-focus.ts";
-import { KEY_GUARD_MS } from "../../state/store.ts";
 import type { ScreenProps } from "../props.ts";
 import { Proposed } from "../wider/proposed.tsx";
 import { offersWider, whyNotWider } from "../wider/why-not.ts";
@@ -79,6 +79,11 @@ export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
       />
       <Body state={state} effects={effects} question={question} news={comparison?.news} />
       {end === undefined && <Proposed state={state} effects={effects} question={question} />}
+      {end === undefined && state.drafts.has(question.id) && (
+        <p class="bar ended" role="status">
+          Your edited text is kept and opens with “Edit…”. “Allow once” writes what the agent proposed.
+        </p>
+      )}
       <Answers state={state} effects={effects} question={question} />
     </article>
   );
@@ -281,6 +286,14 @@ function Answers({
   const isSettled = chosenQuestion(state) === undefined;
   const why = whyNotAllowed(state);
   const counts = choiceCounts(state);
+  const isGuarded = useAnswerGuard(state.chosenAt);
+  /** Returns the properties of a button that does something about the question, once that can have been seen. */
+  const once = (done: () => void) => ({
+    "aria-disabled": isGuarded || undefined,
+    onClick: isGuarded ? undefined : done,
+  });
+  const open = (dialog: "refuse" | "edit" | "wider") =>
+    once(() => effects.dispatch({ type: "dialog", dialog }));
   // A change that does not fit the present content can only be refused.
   const isRefusedOnly = question.conflict !== undefined;
   if (isSettled) {
@@ -306,7 +319,7 @@ function Answers({
         part="refuse"
         aria-keyshortcuts="r"
         disabled={whyNotRefused(state) !== undefined}
-        onClick={() => effects.dispatch({ type: "dialog", dialog: "refuse" })}
+        {...open("refuse")}
       >
         Refuse… <kbd>r</kbd>
       </button>
@@ -320,7 +333,7 @@ function Answers({
           aria-keyshortcuts="e"
           title={whyNotEdited(state)}
           disabled={whyNotEdited(state) !== undefined}
-          onClick={() => effects.dispatch({ type: "dialog", dialog: "edit" })}
+          {...open("edit")}
         >
           Edit… <kbd>e</kbd>
         </button>
@@ -331,7 +344,7 @@ function Answers({
           aria-keyshortcuts="w"
           title={whyNotWider(state)}
           disabled={whyNotWider(state) !== undefined}
-          onClick={() => effects.dispatch({ type: "dialog", dialog: "wider" })}
+          {...open("wider")}
         >
           Wider… <kbd>w</kbd>
         </button>
@@ -344,11 +357,7 @@ function Answers({
           aria-keyshortcuts="a"
           aria-describedby="answer-hint"
           disabled={why !== undefined}
-          onClick={({ detail }) => {
-            // The second half of a double click was meant for the question before.
-            if (detail > 1 && performance.now() - state.chosenAt < KEY_GUARD_MS) return;
-            effects.answer("allow");
-          }}
+          {...once(() => effects.answer("allow"))}
         >
           {allowLabel(question, counts)} <kbd>a</kbd>
         </button>

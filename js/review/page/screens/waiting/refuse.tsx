@@ -1,8 +1,10 @@
 /** The dialog in which a refusal gets its reason. */
 import type { JSX } from "preact";
+import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
-import { whyNotRefused } from "../../state/answers.ts";
+import { chosenEnd, whyEnded, whyNotRefused } from "../../state/answers.ts";
 import { chosenQuestion } from "../../state/choice.ts";
+import { useAnswerGuard } from "../answer-guard.ts";
 import { useModal } from "../dialog.tsx";
 import type { ScreenProps } from "../props.ts";
 import { ReasonField } from "./reason-field.tsx";
@@ -12,13 +14,15 @@ export function RefuseDialog({ state, effects }: ScreenProps): JSX.Element {
   const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
   const dialog = useModal(close);
   const why = whyNotRefused(state);
-  const title = chosenQuestion(state)?.title;
+  const isGuarded = useAnswerGuard(state.chosenAt);
+  const ended = whyEnded(state);
+  const title = (chosenQuestion(state) ?? chosenEnd(state)?.question)?.title;
   return (
     <dialog ref={dialog} aria-labelledby="refuse-head">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (why === undefined) effects.answer("refuse");
+          if (why === undefined && !isGuarded) effects.answer("refuse");
         }}
       >
         <h2 id="refuse-head" class="dialog-head">
@@ -34,13 +38,24 @@ export function RefuseDialog({ state, effects }: ScreenProps): JSX.Element {
           reason={state.reason}
           onReason={(reason) => effects.dispatch({ type: "reason", reason })}
         />
-        {why !== undefined && <p class="hint">{why}</p>}
+        {ended !== undefined && (
+          <p class="hint" role="alert">
+            {visibleText(ended)}
+            {state.reason !== "" && " Your reason is still here to copy."}
+          </p>
+        )}
+        {ended === undefined && why !== undefined && <p class="hint">{why}</p>}
         <div class="answers">
           <button type="button" onClick={close}>
             Cancel <kbd>Esc</kbd>
           </button>
           <span class="spacer" />
-          <button type="submit" class="refuse strong" disabled={why !== undefined}>
+          <button
+            type="submit"
+            class="refuse strong"
+            aria-disabled={isGuarded || undefined}
+            disabled={why !== undefined}
+          >
             Refuse <kbd>Enter</kbd>
           </button>
         </div>

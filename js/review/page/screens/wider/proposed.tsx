@@ -37,7 +37,7 @@ export function Proposed({
   return (
     <div class="proposed">
       <p class="quiet">
-        You have allowed <SafeText text={question.tool} /> {ALLOWED_BEFORE_PROPOSAL} times{" "}
+        You have allowed <SafeText text={question.tool} /> at least {ALLOWED_BEFORE_PROPOSAL} times{" "}
         <SafeText text={proposal.place} />.
       </p>
       <button

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CoveredCount, ReviewQuestion, WiderPlace } from "../../../protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { chosenQuestion } from "../../state/choice.ts";
+import { useAnswerGuard } from "../answer-guard.ts";
 import { useModal } from "../dialog.tsx";
 import type { PageEffects, ScreenProps } from "../props.ts";
 import {
@@ -32,6 +33,7 @@ export function WiderDialog({ state, effects }: ScreenProps): JSX.Element {
   useLayoutEffect(() => {
     cancel.current?.focus();
   }, []);
+  const isGuarded = useAnswerGuard(state.chosenAt);
   const widening = question && draft && wideningOfDraft(question, draft, Date.now());
   const why =
     whyNotWider(state) ??
@@ -65,8 +67,9 @@ export function WiderDialog({ state, effects }: ScreenProps): JSX.Element {
         <button
           type="button"
           class="allow"
+          aria-disabled={isGuarded || undefined}
           disabled={why !== undefined}
-          onClick={() => widening !== undefined && effects.answer("allow", widening)}
+          onClick={() => widening !== undefined && !isGuarded && effects.answer("allow", widening)}
         >
           Allow and remember
         </button>
