@@ -137,7 +137,6 @@ describeChromium("the review page", () => {
     const place = await openPlace({ "a.txt": BEFORE });
     const { page, complaints } = await open(place);
     const call = write(place, "a.txt", AFTER);
-    await page.locator(".call").filter({ hasText: "a.txt" }).getByText("waits for you").waitFor();
     const navigation = page.getByRole("navigation", { name: "Screens" });
     const isShown = (name: string) => navigation.locator("[aria-current=page]", { hasText: name }).waitFor();
     await navigation.getByRole("button", { name: "Timeline" }).click();

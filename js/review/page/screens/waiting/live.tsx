@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { isRefusal } from "../../../refusals.ts";
-import type { ReviewCall, ReviewQuestion } from "../../../protocol.ts";
+import type { ReviewCall } from "../../../protocol.ts";
 import { actionOf } from "../timeline/view.ts";
 import type { ScreenProps } from "../props.ts";
 
@@ -11,9 +11,9 @@ import type { ScreenProps } from "../props.ts";
 const MAX_SHOWN_CALLS = 50;
 
 /** Draws the last calls, the newest first. */
-export function LiveCalls({ state: { review, role }, effects }: ScreenProps): JSX.Element {
+export function LiveCalls({ state: { review }, effects }: ScreenProps): JSX.Element {
   const calls = review.calls.slice(-MAX_SHOWN_CALLS).reverse();
-  const waiting = new Map(review.waiting.map((question) => [question.callId, question]));
+  const waiting = new Set(review.waiting.flatMap(({ callId }) => (callId === undefined ? [] : [callId])));
   return (
     <section class="live-calls" part="calls" aria-labelledby="live-head">
       <h2 id="live-head">Live</h2>
@@ -29,13 +29,7 @@ export function LiveCalls({ state: { review, role }, effects }: ScreenProps): JS
           tabIndex={0}
         >
           {calls.map((call) => (
-            <Call
-              key={call.id}
-              call={call}
-              question={waiting.get(call.id)}
-              isWatching={role === "watch"}
-              effects={effects}
-            />
+            <Call key={call.id} call={call} isWaiting={waiting.has(call.id)} effects={effects} />
           ))}
         </div>
       )}
@@ -45,16 +39,13 @@ export function LiveCalls({ state: { review, role }, effects }: ScreenProps): JS
 
 interface CallProps extends Pick<ScreenProps, "effects"> {
   readonly call: ReviewCall;
-  /** The question about it that waits for an answer. */
-  readonly question: ReviewQuestion | undefined;
-  /** True for a login that cannot answer. */
-  readonly isWatching: boolean;
+  /** True when a question about it waits for an answer. */
+  readonly isWaiting: boolean;
 }
 
-function Call({ call, question, isWatching, effects }: CallProps): JSX.Element {
+function Call({ call, isWaiting, effects }: CallProps): JSX.Element {
   const { tool, at, ok, code, message, ms, paths, agent, errorPath, by } = call;
-  const wanted = question?.kind === "change" ? question.changes[0]?.path : question?.dir;
-  const path = paths[0] ?? errorPath ?? wanted;
+  const path = paths[0] ?? errorPath;
   const asked = isRefusal(code) ? (errorPath ?? path) : undefined;
   return (
     <p class={ok === false ? "call failed" : "call"}>
@@ -76,13 +67,7 @@ function Call({ call, question, isWatching, effects }: CallProps): JSX.Element {
       </span>
       {ok !== false && (
         <span class="call-end">
-          {ok === true
-            ? durationOf(ms ?? 0)
-            : question === undefined
-              ? "running"
-              : isWatching
-                ? "waits for an answer"
-                : "waits for you"}
+          {ok === true ? durationOf(ms ?? 0) : isWaiting ? "waits for an answer" : "running"}
         </span>
       )}
       {ok === false && (
