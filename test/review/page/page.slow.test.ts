@@ -135,7 +135,7 @@ describeChromium("the review page", () => {
 
   it("by mouse: the keys are for the screen that was clicked, which Back leaves and a reload does not", async () => {
     const place = await openPlace({ "a.txt": BEFORE });
-    const { page, complaints } = await open(place);
+    const { page } = await open(place);
     const call = write(place, "a.txt", AFTER);
     const navigation = page.getByRole("navigation", { name: "Screens" });
     const isShown = (name: string) => navigation.locator("[aria-current=page]", { hasText: name }).waitFor();
@@ -160,7 +160,6 @@ describeChromium("the review page", () => {
     await page.getByText("2 of 3 hunks chosen").waitFor();
     await page.getByRole("button", { name: "Allow 2 of 3" }).click();
     expect((await call).ok).toBe(true);
-    expect(complaints).toEqual([]);
   });
 
   it("says who has answered elsewhere, and offers no answer any more", async () => {
