@@ -22,5 +22,5 @@ export function proposedState(ready: PageState): PageState {
 
 /** The elements that must be there before a picture of the state is made. */
 export const WIDER_STEPS: Readonly<Record<string, readonly (readonly [selector: string])[]>> = {
-  proposed: [[".proposed-text"]],
+  proposed: [[".proposed"]],
 };
