@@ -169,7 +169,7 @@ describeChromium("a question on the review page", () => {
     expect(await edit.isDisabled()).toBe(true);
     await page.keyboard.press("h");
     await page.getByRole("gridcell", { name: "added: PASSWORD=hunter2" }).waitFor();
-    expect(await edit.isDisabled()).toBe(false);
+    await expect.poll(() => edit.isDisabled()).toBe(false);
     await page.getByRole("button", { name: "Hide it" }).click();
     await page.getByText("2 secret-looking values hidden.").waitFor();
     expect(await markup()).not.toContain("hunter");
