@@ -76,8 +76,13 @@ export interface AllowedBy {
   readonly kind: "answer" | "approval" | "rule" | "review";
   /** The person who answered or gave the approval, if known. */
   readonly by?: string;
-  /** The lasting approval: its id, and which calls it covers, in words. */
-  readonly approval?: { readonly id: string; readonly covers: string };
+  /** The lasting approval. */
+  readonly approval?: {
+    /** Its id, as in the list of lasting approvals. */
+    readonly id: string;
+    /** The calls that it covers, in words. */
+    readonly covers: string;
+  };
 }
 
 /** The facts about a change at the start of its record. */
