@@ -350,7 +350,16 @@ function callObserver(tell: (event: UnnumberedEvent) => void, count: (call: Call
       const by = call.approval?.by ?? call.by;
       if (by !== undefined) shown.by = by;
       if (call.changes) shown.changes = true;
+      if (call.changes && changesUnreviewed(call)) shown.changesUnreviewed = true;
       tell({ type: "call.end", call: shown });
     },
   });
+}
+
+/** The tools that take back other calls. */
+const WAYS_BACK: ReadonlySet<string> = new Set(["undo", "undo_hunks", "rewind"]);
+
+/** Returns true for a changing call that is unreviewed itself, or may have taken back unreviewed ones. */
+function changesUnreviewed({ tool, allowed_by: allowedBy = [] }: CallEnd): boolean {
+  return WAYS_BACK.has(tool) || allowedBy.some(({ kind }) => kind === "review");
 }

@@ -215,6 +215,8 @@ export interface ReviewCall {
   readonly message?: string;
   /** True for a call that has ended and of a tool that changes files. */
   readonly changes?: true;
+  /** True for a call that has ended and is unreviewed itself, or may have taken back unreviewed ones. */
+  readonly changesUnreviewed?: true;
   /** Its duration in milliseconds; absent while it runs. */
   readonly ms?: number;
   /** The path that its error is about, as the caller wrote it. */
@@ -259,6 +261,8 @@ export interface ReviewState {
   readonly seq: number;
   /** The number of the last event that may have changed the history. */
   readonly history: number;
+  /** The number of the last event that may have changed which calls are unreviewed. */
+  readonly unreviewed: number;
   /** The questions that wait, the oldest first. */
   readonly waiting: readonly ReviewQuestion[];
   /** The last questions that do not wait any more, the oldest first. */

@@ -12,6 +12,7 @@ const MAX_CALLS = 200;
 export const EMPTY_STATE: ReviewState = Object.freeze({
   seq: 0,
   history: 0,
+  unreviewed: 0,
   waiting: [],
   settled: [],
   calls: [],
@@ -68,11 +69,13 @@ export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState 
     case "call.begin":
       return { ...state, seq, calls: lastOf([...state.calls, event.call], MAX_CALLS) };
     case "call.end": {
-      const history = event.call.changes === true ? seq : state.history;
-      return { ...state, seq, history, calls: withCall(state.calls, event.call) };
+      const { call } = event;
+      const history = call.changes === true ? seq : state.history;
+      const unreviewed = call.changesUnreviewed === true ? seq : state.unreviewed;
+      return { ...state, seq, history, unreviewed, calls: withCall(state.calls, call) };
     }
     case "history":
-      return { ...state, seq, history: seq };
+      return { ...state, seq, history: seq, unreviewed: seq };
   }
 }
 
@@ -93,20 +96,21 @@ export function applyEvents(state: ReviewState, events: readonly ReviewEvent[]):
     }
     const calls = [...after.calls];
     let first = 0;
-    let { seq, history } = after;
+    let { seq, history, unreviewed } = after;
     for (; at < events.length; at++) {
       const next = events[at] as ReviewEvent;
       if (!isCallEvent(next) || next.seq !== seq + 1) break;
       seq = next.seq;
       const { call } = next;
       if (next.type === "call.end" && call.changes === true) history = seq;
+      if (next.type === "call.end" && call.changesUnreviewed === true) unreviewed = seq;
       let known = next.type === "call.end" ? calls.length - 1 : -1;
       while (known >= first && calls[known]?.id !== call.id) known -= 1;
       if (known >= first) calls[known] = call;
       else calls.push(call);
       first = Math.max(first, calls.length - MAX_CALLS);
     }
-    after = { ...after, seq, history, calls: calls.slice(first) };
+    after = { ...after, seq, history, unreviewed, calls: calls.slice(first) };
   }
   return after;
 }

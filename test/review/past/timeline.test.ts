@@ -49,11 +49,10 @@ describe("the history", () => {
     const { pages, next } = await read<RowsPage>(client, `history/${first?.callId}/rows`);
     expect(next).toBeUndefined();
     expect(pages[0]?.hunks.map(({ lines }) => lines)).toEqual([" one\r\n-two\r\n+2\r"]);
-    const { counts } = await read<PastCounts>(
-      client,
-      `history/counts?ids=${first?.callId},${second?.callId},0000000aa-000000000000`,
-    );
-    expect(counts).toEqual({
+    const ids = `${first?.callId},${second?.callId},0000000aa-000000000000`;
+    // An answer has the calls that could be counted in its time.
+    const countsOf = async () => (await read<PastCounts>(client, `history/counts?ids=${ids}`)).counts;
+    await expect.poll(countsOf).toEqual({
       [first?.callId ?? ""]: { added: 1, removed: 1 },
       [second?.callId ?? ""]: { added: 2, removed: 1 },
       "0000000aa-000000000000": null,
@@ -360,6 +359,26 @@ describe("the page", () => {
     const undone = history();
     await client.post("marks", { name: "x" });
     expect(history()).toBeGreaterThan(undone);
+  });
+
+  it("is told of every change of the unreviewed calls, and of no other call", async () => {
+    const { ws, hub } = await openPlace(
+      { "a.txt": "one\n" },
+      { rules: [{ decision: "review", tool: "write_file" }, { decision: "allow" }], confirm: undefined },
+    );
+    const unreviewed = (): number => hub.snapshot({ role: "watch", by: "ana" }).state.unreviewed;
+    await ws.call("edit_file", { path: "a.txt", old_text: "one", new_text: "two" });
+    expect(unreviewed()).toBe(0);
+    await ws.call("write_file", { path: "a.txt", content: "three\n" });
+    const written = unreviewed();
+    expect(written).toBeGreaterThan(0);
+    await ws.undo((await ws.history())[0]?.callId ?? "");
+    const undone = unreviewed();
+    expect(undone).toBeGreaterThan(written);
+    await ws.call("batch", {
+      operations: [{ tool: "write_file", args: { path: "a.txt", content: "four\n", whole_file: true } }],
+    });
+    expect(unreviewed()).toBeGreaterThan(undone);
   });
 
   it("is told why a call has failed", async () => {

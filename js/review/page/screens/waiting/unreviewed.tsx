@@ -18,7 +18,7 @@ interface UnreviewedOfWorkspace {
 
 /** Draws the list, with the calls of every workspace; nothing while there is none. */
 export function UnreviewedList({ state, effects }: ScreenProps): JSX.Element | null {
-  const version = useSlowly(state.review.history);
+  const version = useSlowly(state.review.unreviewed);
   const { workspaces } = state;
   const isOne = workspaces.length === 1;
   const load = async <T,>(): Promise<T> => loadUnreviewed(effects, workspaces) as Promise<T>;
