@@ -9,7 +9,11 @@ import type { PageAction, PageState } from "../state/store.ts";
 
 const root = document.getElementById("review") as HTMLElement;
 
+/** The number of drawings, so that what an earlier state tells late draws nothing. */
+let drawings = 0;
+
 function draw(): void {
+  const drawing = ++drawings;
   const name = decodeURIComponent(location.hash.slice(1));
   let state: PageState | undefined = STATES[name];
   if (state === undefined) {
@@ -18,6 +22,7 @@ function draw(): void {
   }
   const effects = {
     dispatch(action: PageAction): void {
+      if (drawing !== drawings) return;
       state = reducePage(state as PageState, action);
       render(<App state={state} effects={effects} />, root);
     },
