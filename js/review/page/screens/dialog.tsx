@@ -32,6 +32,21 @@ export function useModal(onClose: () => void): RefObject<HTMLDialogElement | nul
   return dialog;
 }
 
+/**
+ * Returns a function that tells whether the component is still drawn. An answer that comes after its dialog was closed
+ * must not close another one, into which a person may be typing.
+ */
+export function useIsDrawn(): () => boolean {
+  const isDrawn = useRef(true);
+  useLayoutEffect(
+    () => () => {
+      isDrawn.current = false;
+    },
+    [],
+  );
+  return () => isDrawn.current;
+}
+
 /** Draws a dialog. */
 export function Dialog({ title, children, onClose }: DialogProps): JSX.Element {
   const dialog = useModal(onClose);

@@ -59,17 +59,21 @@ export function whyNotAllowed(state: PageState): string | undefined {
 /** Returns why the chosen question cannot be refused now; undefined if it can. */
 export function whyNotRefused(state: PageState): string | undefined {
   const why = whyNoAnswer(state);
-  if (why !== undefined) return why;
-  if (chosenQuestion(state) !== undefined) return undefined;
-  return whyEnded(state) ?? "Nothing is chosen that waits.";
+  return why ?? whyEnded(state, state.chosen);
 }
 
-/** Returns how the chosen question ended while a person was about to answer it; undefined while it waits. */
-export function whyEnded(state: PageState): string | undefined {
-  const end = chosenEnd(state);
+/** Returns how a question ended while a person was about to answer it; undefined while it is chosen and waits. */
+export function whyEnded(
+  { review: { waiting, settled }, sending, chosen }: PageState,
+  id: string | undefined,
+): string | undefined {
+  if (id === undefined) return "Nothing is chosen that waits.";
   // The answer that is being sent from here may be known before its request has ended.
-  if (end === undefined || state.sending === state.chosen) return undefined;
-  if (end.outcome === "withdrawn") return "The agent does not wait for this answer any more.";
+  if (sending === id || (chosen === id && waiting.some((one) => one.id === id))) return undefined;
+  const end = settled.findLast(({ question }) => question.id === id);
+  if (end === undefined || end.outcome === "withdrawn")
+    return "The agent does not wait for this answer any more.";
+  if (end.outcome === "look_again") return "This question was planned again in the meantime.";
   return `This question was answered by ${end.by ?? "somebody"} in the meantime.`;
 }
 

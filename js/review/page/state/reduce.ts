@@ -75,7 +75,7 @@ export function reducePage(state: PageState, action: PageAction): PageState {
     case "failed":
       return { ...state, sending: undefined, notice: { text: action.text, isFailure: true } };
     case "done":
-      return { ...state, dialog: undefined, notice: action };
+      return { ...state, dialog: state.dialog === "put-back" ? undefined : state.dialog, notice: action };
     case "dismiss":
       return { ...state, notice: undefined };
     case "put-back":
@@ -141,7 +141,7 @@ function withChoice(state: PageState, now: number): PageState {
       review.settled.some((one) => one.question.id === chosen));
   if (isThere) return state;
   const [first] = review.waiting;
-  return first === undefined ? { ...state, chosen: undefined } : choose(state, first.id, now);
+  return first === undefined ? { ...state, chosen: undefined } : chooseByItself(state, first.id, now);
 }
 
 function choose(state: PageState, id: string, now: number): PageState {
@@ -156,6 +156,15 @@ function choose(state: PageState, id: string, now: number): PageState {
     dialog: undefined,
     reason: "",
   };
+}
+
+/**
+ * Chooses a question that no person has chosen. An open dialog stays: what is being typed into it would be the keys of
+ * the page without it, and could answer the question that has just appeared.
+ */
+function chooseByItself(state: PageState, id: string, now: number): PageState {
+  const { dialog, reason } = state;
+  return { ...choose(state, id, now), dialog, reason: dialog === "refuse" ? reason : "" };
 }
 
 /** Opens a dialog, or closes the open one. The reason of a refusal that must be is filled in. */
@@ -184,7 +193,7 @@ function replaced(state: PageState, event: ReviewEvent, now: number): PageState 
   const { id, replaces } = event.question;
   const pages = state.rows.get(replaces)?.pages;
   const next = pages === undefined ? state : { ...state, seen: new Map(state.seen).set(id, pages) };
-  return state.chosen === replaces ? choose(next, id, now) : next;
+  return state.chosen === replaces ? chooseByItself(next, id, now) : next;
 }
 
 /** Says what was answered, and chooses the next question that waits, or that which replaces it. */

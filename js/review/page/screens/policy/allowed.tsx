@@ -1,6 +1,6 @@
 /** Draws the lasting answers of people: approvals and granted directories, each with a button that revokes it. */
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApprovalScope } from "../../../../hooks/scope/scope.ts";
 import { endInWords, timeInWords } from "../../../questions/ends.ts";
 import { SafeText } from "../../diff/text.tsx";
@@ -277,7 +277,8 @@ function Entry({
 }: EntryProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const item = useRef<HTMLLIElement>(null);
-  useEffect(() => {
+  // Before the next key, whose focus it would take after it.
+  useLayoutEffect(() => {
     if (isShown) item.current?.focus();
   }, [isShown]);
   const { granted_at, by } = given;

@@ -1,6 +1,6 @@
 /** Why a call is refused or allowed: a form for a tool and a path, and every gate of that call. */
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
 import type { ExplainedCall, ExplainedGate } from "../../../policy-data.ts";
 import type { AskedCall } from "../../state/store.ts";
@@ -23,7 +23,8 @@ export function Why({ state, effects, tools, version, onChange }: WhyProps): JSX
   const { asked } = state;
   const [tool, setTool] = useState(asked?.tool ?? "write_file");
   const [path, setPath] = useState(asked?.path ?? "");
-  useEffect(() => {
+  // Before the next key: an effect after the next frame would replace what has been typed since.
+  useLayoutEffect(() => {
     if (asked === undefined) return;
     setTool(asked.tool);
     setPath(asked.path);

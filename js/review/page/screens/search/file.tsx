@@ -83,7 +83,10 @@ function useFile(
         from = page.next;
       }
     };
-    read().catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
+    setFailure(undefined);
+    read().catch(
+      (error: unknown) => isCurrent && setFailure(error instanceof Error ? error.message : String(error)),
+    );
     return () => {
       isCurrent = false;
     };

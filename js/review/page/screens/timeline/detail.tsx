@@ -216,7 +216,10 @@ function CallAnswers({ row, pages, state, effects, show }: CallAnswersProps): JS
           disabled={whyKept !== undefined}
           title={whyKept}
           aria-keyshortcuts="a"
-          onClick={() => void keepCalls(effects, [entry], show)}
+          onClick={({ detail }) => {
+            // The second half of a double click was meant for the call before, which may have left the list.
+            if (detail <= 1) void keepCalls(effects, [entry], show);
+          }}
         >
           Keep <kbd>a</kbd>
         </button>

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PastCall } from "../../../past/history-protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
-import { ConfirmButtons, Dialog } from "../dialog.tsx";
+import { ConfirmButtons, Dialog, useIsDrawn } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import { keepCalls } from "./put-back.ts";
 import { clockTime, count, subjectOf, type TimelineView } from "./view.ts";
@@ -17,7 +17,10 @@ interface KeepDialogProps {
 /** Draws the dialog. It keeps the calls that it lists: those that were there when it was opened. */
 export function KeepDialog({ calls, effects, show }: KeepDialogProps): JSX.Element {
   const [listed] = useState(calls);
+  const isDrawn = useIsDrawn();
   const close = (): void => show({ dialog: undefined });
+  const showEnd = (change: Partial<TimelineView>): void =>
+    show(isDrawn() ? { ...change, dialog: undefined } : change);
   return (
     <Dialog title={`Keep ${count(listed.length, "call")}?`} onClose={close}>
       <p>They have been made already, and count as reviewed afterwards:</p>
@@ -28,7 +31,7 @@ export function KeepDialog({ calls, effects, show }: KeepDialogProps): JSX.Eleme
           </li>
         ))}
       </ul>
-      <ConfirmButtons onCancel={close} onConfirm={() => void keepCalls(effects, listed, show)}>
+      <ConfirmButtons onCancel={close} onConfirm={() => void keepCalls(effects, listed, showEnd)}>
         Keep all of these {listed.length}
       </ConfirmButtons>
     </Dialog>

@@ -2,7 +2,7 @@
 import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { Dialog } from "../dialog.tsx";
+import { Dialog, useIsDrawn } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import type { TimelineView } from "./view.ts";
 
@@ -16,12 +16,14 @@ export function MarkDialog({ effects, show }: MarkDialogProps): JSX.Element {
   const [name, setName] = useState("");
   const [failure, setFailure] = useState<string>();
   const [isSending, setSending] = useState(false);
+  const isDrawn = useIsDrawn();
   const close = (): void => show({ dialog: undefined });
   const send = async (): Promise<void> => {
     setSending(true);
     try {
       const mark = await effects.send<HistoryMark>("marks", { name: name.trim() });
-      show({ dialog: undefined, chosen: `mark:${mark.name}`, failure: undefined, done: undefined });
+      if (isDrawn())
+        show({ dialog: undefined, chosen: `mark:${mark.name}`, failure: undefined, done: undefined });
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error));
       setSending(false);

@@ -4,7 +4,7 @@ import type { PastCall } from "../../../past/history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
-import { ConfirmButtons, Dialog } from "../dialog.tsx";
+import { ConfirmButtons, Dialog, useIsDrawn } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import { useRows } from "./data.ts";
 import { putBack } from "./put-back.ts";
@@ -23,12 +23,15 @@ interface PutBackDialogProps {
 
 /** Draws the dialog. */
 export function PutBackDialog({ entry, entries, effects, show }: PutBackDialogProps): JSX.Element {
+  const isDrawn = useIsDrawn();
   const { tool, time, paths, callId } = entry;
   const { pages } = useRows(effects, `history/${encodeURIComponent(callId)}/rows`);
   const later = laterCallOf(entry, entries);
   const action = actionOf(entry);
   const named = action === tool ? visibleText(tool) : `“${action}”`;
   const close = (): void => show({ dialog: undefined });
+  const showEnd = (change: Partial<TimelineView>): void =>
+    show(isDrawn() ? { ...change, dialog: undefined } : change);
   return (
     <Dialog title={`Put back ${named} of ${clockTime(time)}?`} onClose={close}>
       <p>These become as they were before this call. That can be put back, too.</p>
@@ -47,7 +50,7 @@ export function PutBackDialog({ entry, entries, effects, show }: PutBackDialogPr
           of this one.
         </p>
       )}
-      <ConfirmButtons onCancel={close} onConfirm={() => void putBack(effects, callId, show)}>
+      <ConfirmButtons onCancel={close} onConfirm={() => void putBack(effects, callId, showEnd)}>
         Put back {count(paths.length, "path")}
       </ConfirmButtons>
     </Dialog>

@@ -14,14 +14,13 @@ export async function putBack(
   callId: string,
   show: (change: Partial<TimelineView>) => void,
 ): Promise<void> {
-  const closed = { dialog: undefined } as const;
   try {
     const { callId: made, paths } = await effects.send<UndoAnswer>(undoPath(callId), {});
     const text = `Put back: ${count(paths.length, "path")}.`;
     const done = made === undefined ? undefined : { text, callId: made };
-    show({ ...closed, done, failure: undefined, chosen: made });
+    show({ done, failure: undefined, chosen: made });
   } catch (error) {
-    show({ ...closed, done: undefined, failure: failureOf(error, "Not put back") });
+    show({ done: undefined, failure: failureOf(error, "Not put back") });
   }
 }
 
@@ -48,9 +47,9 @@ export async function keepCalls(
 ): Promise<void> {
   try {
     await effects.send("history/keep", { calls: calls.map(({ callId }) => callId) });
-    show({ dialog: undefined, failure: undefined, done: undefined });
+    show({ failure: undefined, done: undefined });
   } catch (error) {
-    show({ dialog: undefined, failure: failureOf(error, "Not kept") });
+    show({ failure: failureOf(error, "Not kept") });
   }
 }
 

@@ -55,11 +55,11 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
     const load = async (): Promise<void> => {
       const { history } = state.review;
       const chosen = await preview();
+      if (!isCurrent) return;
       if (allOf.current !== agent) all.current = undefined;
       allOf.current = agent;
       // A path that is not chosen stays in the list, so that it can be chosen again.
       all.current ??= chosen;
-      if (!isCurrent) return;
       setPreviews({ all: all.current, chosen, key });
       setFailure(undefined);
       setSeen(history);

@@ -1,7 +1,7 @@
 /** The screen "Timeline": the calls of the past, what each changed, marks, and the ways back. */
 import type { JSX } from "preact";
-import { useLayoutEffect, useMemo } from "preact/hooks";
-import type { PastCalls } from "../../../past/history-protocol.ts";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { PastCall, PastCalls } from "../../../past/history-protocol.ts";
 import { visibleText } from "../../diff/escapes.ts";
 import { useKeptFocus } from "../kept-focus.ts";
 import { useLoaded } from "../loaded.ts";
@@ -55,6 +55,10 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
   const detail = useKeptFocus<HTMLDivElement>([view.rewind?.to, view.file?.path, chosen?.key].join("\0"));
   const unreviewed = unreviewedCalls(rows);
   const place = placeOf(chosen);
+  /** The call that the open dialog puts back. It stays when its row leaves the list, and another one is chosen. */
+  const putBackOf = useRef<PastCall>(undefined);
+  if (view.dialog !== "put-back") putBackOf.current = undefined;
+  else if (chosen !== undefined && "entry" in chosen) putBackOf.current ??= chosen.entry;
   const isEntry = chosen !== undefined && "entry" in chosen && chosen.entry.unrecorded !== true;
 
   const onlyPath = isEntry && chosen.entry.paths.length === 1 ? chosen.entry.paths[0] : undefined;
@@ -153,9 +157,9 @@ export function TimelineScreen({ state, effects }: ScreenProps): JSX.Element {
       </div>
       {view.dialog === "mark" && <MarkDialog effects={effects} show={show} />}
       {view.dialog === "keep" && <KeepDialog calls={unreviewed} effects={effects} show={show} />}
-      {view.dialog === "put-back" && chosen !== undefined && "entry" in chosen && (
+      {putBackOf.current !== undefined && (
         <PutBackDialog
-          entry={chosen.entry}
+          entry={putBackOf.current}
           entries={past.data?.entries ?? []}
           effects={effects}
           show={show}

@@ -36,8 +36,8 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
     effects,
     question === undefined ? undefined : `approvals/${encodeURIComponent(id)}/changes/${number}/content`,
   );
-  const why = whyNotEdited(state);
-  const ended = whyEnded(state);
+  const ended = whyEnded(state, id);
+  const why = whyNotEdited(state) ?? ended;
   const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
   const submit = useRef<() => void>(() => {});
   submit.current = () => {

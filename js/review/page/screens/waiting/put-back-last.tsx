@@ -1,6 +1,6 @@
 /** The dialog that puts back what this person allowed last. */
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { PastCall, PastCalls } from "../../../past/history-protocol.ts";
 import type { SettledQuestion } from "../../../protocol.ts";
 import { lastAnswer } from "../../state/last-answer.ts";
@@ -15,7 +15,8 @@ import { type TimelineView, reversalsOf } from "../timeline/view.ts";
  * change that was allowed in part, these only.
  */
 export function PutBackLast({ state, effects }: ScreenProps): JSX.Element | null {
-  const last = lastAnswer(state);
+  // It stays the answer for which the dialog was opened, also when another one is given meanwhile.
+  const [last] = useState(() => lastAnswer(state));
   const past = useLoaded<PastCalls>(effects, "history", state.review.history);
   const entry = past.data?.entries.find(
     ({ callId, unrecorded }) => callId === last?.question.callId && unrecorded !== true,
@@ -29,8 +30,10 @@ export function PutBackLast({ state, effects }: ScreenProps): JSX.Element | null
     if (why !== undefined) close(why);
   }, [why]);
   if (why !== undefined || entry === undefined) return null;
-  const show = ({ done, failure }: Partial<TimelineView>): void =>
-    close((failure ?? done)?.text, failure !== undefined);
+  const show = ({ done, failure, ...change }: Partial<TimelineView>): void => {
+    const text = (failure ?? done)?.text;
+    if (text !== undefined || "dialog" in change) close(text, failure !== undefined);
+  };
   return <PutBackDialog entry={entry} entries={past.data?.entries ?? []} effects={effects} show={show} />;
 }
 

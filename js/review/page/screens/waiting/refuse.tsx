@@ -1,5 +1,6 @@
 /** The dialog in which a refusal gets its reason. */
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { chosenEnd, whyEnded, whyNotRefused } from "../../state/answers.ts";
@@ -11,12 +12,20 @@ import { ReasonField } from "./reason-field.tsx";
 
 /** Draws the dialog. */
 export function RefuseDialog({ state, effects }: ScreenProps): JSX.Element {
-  const close = (): void => effects.dispatch({ type: "dialog", dialog: undefined });
+  const chosen = chosenQuestion(state) ?? chosenEnd(state)?.question;
+  // The question stays the one for which the dialog was opened, or that which replaces it.
+  const [asked] = useState(chosen);
+  const question = asked !== undefined && chosen?.replaces === asked.id ? chosen : asked;
+  const ended = whyEnded(state, question?.id);
+  const close = (): void => {
+    // It was for that question, and is not offered for another one.
+    if (ended !== undefined) effects.dispatch({ type: "reason", reason: "" });
+    effects.dispatch({ type: "dialog", dialog: undefined });
+  };
   const dialog = useModal(close);
-  const why = whyNotRefused(state);
+  const why = whyNotRefused(state) ?? ended;
   const isGuarded = useAnswerGuard(state.chosenAt);
-  const ended = whyEnded(state);
-  const title = (chosenQuestion(state) ?? chosenEnd(state)?.question)?.title;
+  const title = question?.title;
   return (
     <dialog ref={dialog} aria-labelledby="refuse-head">
       <form

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CoveredCount, ReviewQuestion, WiderPlace } from "../../../protocol.ts";
 import { SafeText } from "../../diff/text.tsx";
+import { whyEnded } from "../../state/answers.ts";
 import { chosenQuestion } from "../../state/choice.ts";
 import { useAnswerGuard } from "../answer-guard.ts";
 import { useModal } from "../dialog.tsx";
@@ -37,7 +38,7 @@ export function WiderDialog({ state, effects }: ScreenProps): JSX.Element {
   const widening = question && draft && wideningOfDraft(question, draft, Date.now());
   const why =
     whyNotWider(state) ??
-    (chosenQuestion(state)?.id === question?.id ? undefined : "It does not wait any more.") ??
+    whyEnded(state, question?.id) ??
     (widening === undefined ? "The time is in the past." : undefined);
   return (
     <dialog ref={dialog} class="wider" aria-labelledby="wider-head">
@@ -221,19 +222,23 @@ function Covered({
 }): JSX.Element | null {
   const wider = widening !== undefined && "wider" in widening ? widening.wider : undefined;
   const asked = wider === undefined ? undefined : JSON.stringify(wider);
-  const [count, setCount] = useState<CoveredCount | string>();
+  const [known, setKnown] = useState<{ asked: string; count: CoveredCount | string }>();
   useEffect(() => {
-    if (wider === undefined) return undefined;
+    if (wider === undefined || asked === undefined) return undefined;
     let isCurrent = true;
-    effects.send<CoveredCount>("scopes", { id, wider }).then(
-      (data) => isCurrent && setCount(data),
-      (error: unknown) => isCurrent && setCount(error instanceof Error ? error.message : String(error)),
-    );
+    const show = (count: CoveredCount | string): void => {
+      if (isCurrent) setKnown({ asked, count });
+    };
+    effects
+      .send<CoveredCount>("scopes", { id, wider })
+      .then(show, (error: unknown) => show(error instanceof Error ? error.message : String(error)));
     return () => {
       isCurrent = false;
     };
   }, [asked]);
   if (wider === undefined) return null;
+  // The number of the choices before is not that of these.
+  const count = known?.asked === asked ? known?.count : undefined;
   return (
     <p class="quiet" aria-live="polite">
       {count === undefined
