@@ -134,10 +134,12 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
         resolve(value);
       };
       const markStale = (): void => {
-        if (waiting.get(id) !== one || isMarked(one.question)) return;
+        if (waiting.get(id) !== one || one.question.kind !== "change") return;
         const why = conflict?.();
         const known = why === undefined ? {} : { conflict: escapeControls(why) };
-        one.question = { ...one.question, stale: true, ...known } as PendingApproval;
+        const { conflict: before, ...question } = one.question;
+        if (isMarked(question) && before === known.conflict) return;
+        one.question = { ...question, stale: true, ...known };
         log.append({ type: "stale", id, ...known });
       };
       const withdraw = (why: WithdrawalReason): void => {

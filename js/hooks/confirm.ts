@@ -241,10 +241,14 @@ export interface Confirmation {
   isStale?(): Promise<boolean>;
   /**
    * Once `isStale` has answered true: why the change cannot be planned again on the present content, such as that the
-   * caller has not read it; undefined when `look_again` leads to another question.
+   * caller has not read it; undefined when `look_again` leads to another question. It is found out again with each
+   * later look, because the caller may read the file meanwhile.
    */
   conflict?(): string | undefined;
-  /** Calls `listener` once when what is shown has changed. Returns a function that ends this. */
+  /**
+   * Calls `listener` when what is shown has changed, and after that when `conflict` has. Returns a function that ends
+   * this.
+   */
   onStale?(listener: () => void): () => void;
   /** Fires when the call was cancelled: the question is obsolete. */
   readonly signal?: AbortSignal;

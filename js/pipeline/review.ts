@@ -302,7 +302,10 @@ async function askAboutChange<Args extends object, Data, Todo>(
           session.stage?.refresh();
           await assertStateUnchanged({ places, base }, reviewable);
         },
-        async () => replan?.(true),
+        async () => {
+          session.stage?.refresh();
+          await replan?.(true);
+        },
       ),
       scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
       ...(isModifying ? { isModifying: true } : {}),

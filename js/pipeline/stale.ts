@@ -15,39 +15,51 @@ export type StaleFunctions = Required<Pick<Confirmation, "isStale" | "onStale" |
 
 /**
  * Returns the functions for one question, which read nothing until they are called. `assertUnchanged` rejects when what
- * is shown differs from what is there. `tryAgain` rejects when the change cannot be planned on what is there now.
+ * is shown differs from what is there. `tryAgain` rejects when the change cannot be planned on what is there now. While
+ * it rejects, each look tries it again, because the caller may have read the file meanwhile.
  */
 export function staleFunctionsOf(
   assertUnchanged: () => Promise<void>,
   tryAgain: () => Promise<unknown>,
 ): StaleFunctions {
-  let known: Promise<true> | undefined;
-  let conflict: string | undefined;
+  /** What is known once what is shown has changed: it stays outdated, even when the content is as it was again. */
+  let known: { readonly conflict: string | undefined } | undefined;
+  /** The attempt that is under way. */
+  let trying: Promise<true> | undefined;
+  const hasChanged = async (): Promise<boolean> => {
+    try {
+      await assertUnchanged();
+      return false;
+    } catch {
+      // What cannot be read any more is no longer what was shown, either.
+      return true;
+    }
+  };
   /** Tries the change once, so that a person learns before the answer whether looking again helps. */
   const explain = async (): Promise<true> => {
+    let conflict: string | undefined;
     try {
       await tryAgain();
     } catch (error) {
       conflict = error instanceof FilewrightError ? error.message : "The change cannot be planned again.";
     }
+    known = { conflict };
+    trying = undefined;
     return true;
   };
   const isStale = async (): Promise<boolean> => {
-    if (known !== undefined) return known;
-    try {
-      await assertUnchanged();
-    } catch {
-      // What cannot be read any more is no longer what was shown, either.
-      known ??= explain();
-    }
-    return known ?? false;
+    if (known === undefined && !(await hasChanged())) return false;
+    if (known !== undefined && known.conflict === undefined) return true;
+    trying ??= explain();
+    return trying;
   };
   return {
     isStale,
-    conflict: () => conflict,
+    conflict: () => known?.conflict,
     onStale(listener) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       let isEnded = false;
+      let told: typeof known;
       const lookLater = (ms: number): void => {
         timer = setTimeout(() => void look(), ms);
         (timer as { unref?(): void }).unref?.();
@@ -56,8 +68,13 @@ export function staleFunctionsOf(
         const began = performance.now();
         const stale = await isStale();
         if (isEnded) return;
-        if (stale) listener();
-        else lookLater(Math.max(LOOK_INTERVAL_MS, PAUSE_PER_LOOK * (performance.now() - began)));
+        if (stale) {
+          const isNews = told === undefined || told.conflict !== known?.conflict;
+          told = known;
+          if (isNews) listener();
+          if (told?.conflict === undefined) return;
+        }
+        lookLater(Math.max(LOOK_INTERVAL_MS, PAUSE_PER_LOOK * (performance.now() - began)));
       };
       lookLater(LOOK_INTERVAL_MS);
       return () => {

@@ -57,8 +57,9 @@ export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState 
         seq,
         waiting: state.waiting.map((one) => {
           if (one.id !== event.id) return one;
+          const { conflict: _, ...question } = one;
           return {
-            ...one,
+            ...question,
             stale: true,
             ...(event.conflict === undefined ? {} : { conflict: event.conflict }),
           };

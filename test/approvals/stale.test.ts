@@ -1,6 +1,12 @@
 /** A question whose content changes while a person thinks: it is told, an old answer decides nothing, nothing is written blindly. */
 import { describe, expect, test } from "vitest";
-import { approvalQueue, type ApprovalQueue, type QueueEvent } from "../../js/index.node.ts";
+import {
+  approvalQueue,
+  type ApprovalQueue,
+  type Confirmation,
+  type ConfirmReply,
+  type QueueEvent,
+} from "../../js/index.node.ts";
 import { KINDS, place } from "../tools/harness.ts";
 
 const post = (queue: ApprovalQueue, id: string, reply: unknown) =>
@@ -95,6 +101,76 @@ describe.each(KINDS)("on %s", (kind) => {
       message: expect.stringContaining(reason),
     });
     expect(await text("f")).toBe(content);
+  });
+
+  test("content that the caller reads while the question waits can be looked at again", async () => {
+    const { queue, events, ws, foreign, text, id, answer } = await waiting(edit, "refuse");
+    await foreign("f", "zero\none\ntwo\n");
+    await expect.poll(() => events.at(-1), { timeout: 20_000 }).toHaveProperty("conflict");
+    await ws.call("read_file", { path: "f" });
+    // An event without a conflict follows, without a request.
+    await expect.poll(() => events.at(-1), { timeout: 20_000 }).toEqual({ seq: 3, type: "stale", id });
+    expect(queue.pending()).toHaveLength(1);
+    expect(queue.pending()[0]).toMatchObject({ id, stale: true });
+    expect(queue.pending()[0]).not.toHaveProperty("conflict");
+    expect((await post(queue, id, { outcome: "proceed_once" })).status).toBe(409);
+    expect((await post(queue, id, { outcome: "look_again" })).status).toBe(200);
+    await expect.poll(() => queue.pending().length).toBe(1);
+    expect((await post(queue, queue.pending()[0]!.id, { outcome: "proceed_once" })).status).toBe(200);
+    expect((await answer).ok).toBe(true);
+    expect(await text("f")).toBe("zero\none\nTWO\n");
+  }, 60_000);
+
+  test("a change that was rewound, and whose rewind was undone, can be looked at again", async () => {
+    const queue = approvalQueue();
+    // The change before, the rewind and its undo are allowed at once.
+    const confirm = async (details: Confirmation): Promise<ConfirmReply | undefined> =>
+      details.newContent === "ONE\nTWO\n" ? queue.confirm(details) : { outcome: "proceed_once" };
+    const { ws, text } = await place(kind, seed, { confirm, guard: "refuse" });
+    await ws.call("read_file", { path: "f" });
+    await ws.mark("before");
+    expect((await ws.call("edit_file", { path: "f", old_text: "one", new_text: "ONE" })).ok).toBe(true);
+    const answer = ws.call(...edit);
+    await expect.poll(() => queue.pending().length).toBe(1);
+    const { id } = queue.pending()[0]!;
+    const events: QueueEvent[] = [];
+    queue.watch((event) => events.push(event));
+
+    const { callId } = await ws.rewind("before");
+    expect(await text("f")).toBe("one\ntwo\n");
+    const conflict = expect.stringContaining("changed since it was read");
+    // No look makes the content one that the caller has read, and the same conflict is told once.
+    for (let looks = 0; looks < 3; looks++) {
+      expect(await looked(queue, id)).toEqual({ stale: true });
+      expect(queue.pending()).toMatchObject([{ id, stale: true, conflict }]);
+    }
+    expect(events).toMatchObject([{ type: "stale", id, conflict }]);
+
+    await ws.undo(callId!);
+    expect(await text("f")).toBe("ONE\ntwo\n");
+    await expect.poll(() => events.length, { timeout: 20_000 }).toBe(2);
+    expect(events[1]).toEqual({ seq: expect.any(Number), type: "stale", id });
+    expect(queue.pending()[0]).not.toHaveProperty("conflict");
+    expect((await post(queue, id, { outcome: "look_again" })).status).toBe(200);
+    await expect.poll(() => queue.pending().length).toBe(1);
+    expect(queue.pending()).toMatchObject([{ replaces: id, details: { newContent: "ONE\nTWO\n" } }]);
+    expect(queue.pending()[0]).not.toHaveProperty("stale");
+    expect((await post(queue, queue.pending()[0]!.id, { outcome: "proceed_once" })).status).toBe(200);
+    expect((await answer).ok).toBe(true);
+    expect(await text("f")).toBe("ONE\nTWO\n");
+  }, 60_000);
+
+  test("a question that ends during a conflict tells nothing more", async () => {
+    const { queue, events, foreign, ws, id, answer } = await waiting(edit, "refuse");
+    await foreign("f", "zero\none\ntwo\n");
+    expect(await looked(queue, id)).toEqual({ stale: true });
+    const looking = queue.isStale(id);
+    expect(queue.answer(id, { outcome: "cancel" })).toBe(true);
+    await ws.call("read_file", { path: "f" });
+    await looking;
+    expect((await answer).error?.code).toBe("APPROVAL_DENIED");
+    expect(await queue.isStale(id)).toBe(false);
+    expect(events.map(({ type }) => type)).toEqual(["asked", "stale", "answered"]);
   });
 
   test("looking again at what does not fit any more fails as the call itself would", async () => {

@@ -14,7 +14,7 @@ type QueueHappening =
   | { readonly type: "answered"; readonly id: string; readonly outcome: string; readonly by?: string }
   /**
    * The content behind the question has changed: an approval of it is refused, and `look_again` asks again. `conflict` says
-   * why that would fail, where it is known.
+   * why that would fail, where it is known; a later event says that it is another or none.
    */
   | { readonly type: "stale"; readonly id: string; readonly conflict?: string }
   /** The question has ended without an answer. */

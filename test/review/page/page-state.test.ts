@@ -144,8 +144,14 @@ it("a change that does not fit the present content can only be refused, with the
   expect(open({ ...conflict, reason: "mine" }).reason).toBe("mine");
   expect(open(state("stale")).reason).toBe("");
   const event = { seq: 1, type: "stale", id: "q1", conflict: "changed since it was read" } as const;
-  const [told] = reducePage(state("waiting"), { type: "event", event, now: LATER }).review.waiting;
+  const after = reducePage(state("waiting"), { type: "event", event, now: LATER });
+  const [told] = after.review.waiting;
   expect(told).toMatchObject({ stale: true, conflict: "changed since it was read" });
+  // The agent has read the file meanwhile, so another look helps.
+  const read = { seq: 2, type: "stale", id: "q1" } as const;
+  const again = reducePage(after, { type: "event", event: read, now: LATER });
+  expect(again.review.waiting[0]?.conflict).toBeUndefined();
+  expect(effectOfKey(again, "l", LATER)).toBeDefined();
 });
 
 it("an end has the same words everywhere", () => {
