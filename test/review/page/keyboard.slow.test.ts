@@ -35,6 +35,11 @@ describeChromium("by keyboard alone", () => {
       place.ws.call("write_file", { path, content, whole_file: true }, { agent: "main", turn: "t" });
     const read = (path: string) => place.backend.readText(`/w/${path}`);
     const dialog = page.getByRole("dialog");
+    /** Presses the button with the focus once the question has been there long enough to be answered. */
+    const pressAnswer = async (): Promise<void> => {
+      await page.locator("button:focus:not([aria-disabled=true])").waitFor();
+      await press("Enter");
+    };
     const first = write("a.txt", AFTER);
     await page.getByText("3 of 3 hunks chosen").waitFor();
     const second = write("b.txt", "two\n");
@@ -50,7 +55,7 @@ describeChromium("by keyboard alone", () => {
     await press("Space");
     await page.getByText("2 of 3 hunks chosen").waitFor();
     await tabTo("Allow 2 of 3 a");
-    await press("Enter");
+    await pressAnswer();
     expect((await first).ok).toBe(true);
     expect(await read("a.txt")).toBe(AFTER.replace("line thirty\n", "line 30\n"));
 
@@ -58,7 +63,7 @@ describeChromium("by keyboard alone", () => {
     await page.getByRole("gridcell", { name: "added: two" }).waitFor();
     expect((await focused()).name).toContain("b.txt");
     await tabTo("Refuse… r");
-    await press("Enter");
+    await pressAnswer();
     await dialog.waitFor();
     await press("Escape");
     await dialog.waitFor({ state: "detached" });
@@ -77,7 +82,7 @@ describeChromium("by keyboard alone", () => {
     await page.getByRole("gridcell", { name: "added: two" }).waitFor();
     await page.waitForTimeout(KEY_GUARD_MS);
     await tabTo("Edit… e");
-    await press("Enter");
+    await pressAnswer();
     await page.getByRole("textbox", { name: "The new content of /w/c.txt" }).waitFor();
     await press("ControlOrMeta+End");
     await type("three");
@@ -97,7 +102,7 @@ describeChromium("by keyboard alone", () => {
     place.backend.writeBytesSync("/w/d.txt", new TextEncoder().encode(`zero\n${BEFORE}`));
     await page.getByText("A file has changed since this was asked").waitFor();
     await tabTo("Look again l");
-    await press("Enter");
+    await pressAnswer();
     await page.getByText("Planned again on the present content").waitFor();
     await page.waitForTimeout(KEY_GUARD_MS);
     await press("a");
@@ -117,7 +122,7 @@ describeChromium("by keyboard alone", () => {
     expect((await focused()).name).toBe("this session");
     await dialog.getByText(/^Would have covered/u).waitFor();
     await tabTo("Allow and remember");
-    await press("Enter");
+    await pressAnswer();
     expect((await fifth).ok).toBe(true);
     expect((await write("e.txt", "three\n")).ok).toBe(true);
 

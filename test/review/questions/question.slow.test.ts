@@ -235,6 +235,7 @@ describeChromium("a question on the review page", () => {
     await page.getByText("A file has changed since this was asked").waitFor();
     expect(await page.getByRole("button", { name: "Allow once" }).isDisabled()).toBe(true);
     expect(await place.backend.readText("/w/a.txt")).toBe(changed);
+    await page.waitForTimeout(KEY_GUARD_MS);
     await page.keyboard.press("l");
     await page.getByText("Planned again on the present content: 1 hunk with other lines around.").waitFor();
     await page.getByText("other lines around it").waitFor();
