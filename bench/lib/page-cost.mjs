@@ -83,8 +83,8 @@ export async function openPageCost(modules, open) {
       };
     },
     /**
-     * Returns the processor times in microseconds that changes cost later, because the page asks for the list of what
-     * nobody has reviewed. The history is as long as it can be.
+     * Returns the processor times in microseconds that an undo, a mark or an unreviewed change costs later, because the
+     * page then asks for the list of unreviewed calls. The history is as long as it can be.
      */
     async requests(rounds) {
       hub.attach(disk);

@@ -127,7 +127,7 @@ async function* costRows(executablePath, modules) {
     );
   }
   yield row(
-    "the list that a page reads after a change, at most every 0.3 s",
+    "the list that a page reads after an undo, a mark or an unreviewed change",
     median(requests),
     requests.map((one) => one / call),
   );

@@ -51,8 +51,8 @@ export interface CallEnd extends CallBegin {
   /** The answer of the reviewer; absent if nobody was asked. */
   readonly approval?: { readonly outcome: string; readonly hash?: string; readonly by?: string };
   /**
-   * What allowed a change: several for a batch whose operations were allowed in several ways. Absent where nobody is
-   * asked and nothing is reviewed.
+   * The reasons why a change was allowed: several for a batch whose operations were allowed in several ways. Absent where
+   * the workspace neither asks nor reviews.
    */
   readonly allowed_by?: readonly AllowedBy[];
   /** The call that it undid; for `ws.undo` alone. */

@@ -38,7 +38,7 @@ export interface ChangeFacts {
   readonly signal?: AbortSignal | undefined;
   /** True for a change that is made without a question, and is unreviewed until it is kept. */
   readonly unreviewed?: boolean | undefined;
-  /** What allows the change; see {@link RecordHeader}. */
+  /** The reasons why the change is allowed; see {@link RecordHeader}. */
   readonly allowedBy?: readonly AllowedBy[] | undefined;
   /** The ids of the changes of which nothing is left after this one, for a rewind. */
   readonly undoes?: readonly string[] | undefined;

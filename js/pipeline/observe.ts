@@ -18,7 +18,7 @@ export interface ObservedCall {
   lockWaitMs: number | undefined;
   /** The answer by which a reviewer refused the call. */
   refusal: CallEnd["approval"];
-  /** What allowed the change; undefined where nobody is asked and nothing is reviewed. */
+  /** The reasons why the change was allowed; undefined where the workspace neither asks nor reviews. */
   allowedBy: CallEnd["allowed_by"];
   /** The call that a host has undone. */
   undoOf?: string;

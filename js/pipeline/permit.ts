@@ -80,7 +80,7 @@ export interface PersonalDecision {
   readonly approver: Confirm | undefined;
   /** True for a change that goes ahead without a question and is unreviewed until a person keeps it. */
   readonly isUnreviewed: boolean;
-  /** What allows the call without a question; undefined where somebody is asked, and where nobody is ever asked. */
+  /** The reason why the call needs no question; undefined where one is asked, and where the workspace never asks. */
   readonly allowedBy: AllowedBy | undefined;
 }
 
@@ -124,7 +124,7 @@ function allowedByVerdict(verdict: Verdict): AllowedBy | undefined {
 const ALLOWED_FOR_REVIEW: AllowedBy = Object.freeze({ kind: "review" });
 const ALLOWED_BY_RULE: AllowedBy = Object.freeze({ kind: "rule" });
 
-/** Returns what allowed a call that somebody was asked about. */
+/** Returns the reason of a call that an answer allowed. */
 export function allowedByAnswer({ by }: Pick<MetaApproval, "by">): AllowedBy {
   return { kind: "answer", ...(by === undefined ? {} : { by }) };
 }

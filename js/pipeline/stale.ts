@@ -22,7 +22,7 @@ export function staleFunctionsOf(
   assertUnchanged: () => Promise<void>,
   tryAgain: () => Promise<unknown>,
 ): StaleFunctions {
-  /** What is known once what is shown has changed: it stays outdated, even when the content is as it was again. */
+  /** The state once the shown content has changed: it stays outdated, even when the content is as it was again. */
   let known: { readonly conflict: string | undefined } | undefined;
   /** The attempt that is under way. */
   let trying: Promise<true> | undefined;
@@ -31,7 +31,7 @@ export function staleFunctionsOf(
       await assertUnchanged();
       return false;
     } catch {
-      // What cannot be read any more is no longer what was shown, either.
+      // A content that cannot be read any more is no longer the one that was shown, either.
       return true;
     }
   };

@@ -90,7 +90,7 @@ export function connectToHub(
   );
   transport
     .logIn()
-    .catch(() => {}) // Without a login the next request is refused, and the listener is told.
+    .catch(() => {}) // Without a login the next request is refused, and the listener hears of it.
     .finally(again);
   return again;
 }

@@ -16,6 +16,7 @@ import { anyText, instance, optionChecker, type Options, options } from "../sche
 import type { Workspace } from "../workspace/types.ts";
 import type { ActivityView, ReviewActivity } from "./activity/activity-data.ts";
 import { makeActivityCounter } from "./activity/activity.ts";
+import { isWayBack } from "./past/past-words.ts";
 import { contentOf, rowsOfChange, type ShownChange, shownChangesOf } from "./questions/changes.ts";
 import { shownImage, type ShownImage } from "./questions/binary.ts";
 import { jointAnswersOf } from "./questions/joint.ts";
@@ -356,10 +357,7 @@ function callObserver(tell: (event: UnnumberedEvent) => void, count: (call: Call
   });
 }
 
-/** The tools that take back other calls. */
-const WAYS_BACK: ReadonlySet<string> = new Set(["undo", "undo_hunks", "rewind"]);
-
 /** Returns true for a changing call that is unreviewed itself, or may have taken back unreviewed ones. */
-function changesUnreviewed({ tool, allowed_by: allowedBy = [] }: CallEnd): boolean {
-  return WAYS_BACK.has(tool) || allowedBy.some(({ kind }) => kind === "review");
+function changesUnreviewed(call: CallEnd): boolean {
+  return isWayBack(call) || call.allowed_by?.some(({ kind }) => kind === "review") === true;
 }

@@ -139,7 +139,7 @@ describe.each(KINDS)("on %s", (kind) => {
     const { callId } = await ws.rewind("before");
     expect(await text("f")).toBe("one\ntwo\n");
     const conflict = expect.stringContaining("changed since it was read");
-    // No look makes the content one that the caller has read, and the same conflict is told once.
+    // No look makes the content one that the caller has read, and the same conflict is reported once.
     for (let looks = 0; looks < 3; looks++) {
       expect(await looked(queue, id)).toEqual({ stale: true });
       expect(queue.pending()).toMatchObject([{ id, stale: true, conflict }]);

@@ -121,7 +121,7 @@ describeChromium("the playground", () => {
 
     await page.getByRole("button", { name: "Start again" }).click();
     await page.getByText("are still here after a reload").waitFor();
-    // The review page begins anew as well.
+    // The review page starts again as well.
     await page.getByRole("button", { name: "Timeline" }).click();
     await page.getByText("Nothing was changed yet.").waitFor();
     expect(await content(page, "/src/refund.ts")).toContain("if (due < 0) return;");

@@ -67,10 +67,10 @@ export interface StepNotes {
   readonly dropped: readonly number[];
 }
 
-/** What allowed a change. */
+/** The reason why a change was allowed. */
 export interface AllowedBy {
   /**
-   * `answer`: a reviewer who was asked about this call. `approval`: a lasting approval, so that nobody was asked. `rule`:
+   * `answer`: a reviewer who was asked about this call. `approval`: a lasting approval, so that no reviewer was asked. `rule`:
    * a rule that allows it. `review`: nothing before the change, because a person reviews it afterwards.
    */
   readonly kind: "answer" | "approval" | "rule" | "review";
@@ -110,8 +110,8 @@ export interface RecordHeader {
   /** The person who keeps them, or for whom the host made the change, if known. */
   readonly by?: string;
   /**
-   * What allowed the change: several for a batch whose operations were allowed in several ways. Absent where nobody is
-   * asked and nothing is reviewed, and in records of older versions.
+   * The reasons why the change was allowed: several for a batch whose operations were allowed in several ways. Absent
+   * where the workspace neither asks nor reviews, and in records of older versions.
    */
   readonly allowedBy?: readonly AllowedBy[];
   /** The changes of which nothing is left after this one, for a rewind. */

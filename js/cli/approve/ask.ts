@@ -66,7 +66,7 @@ class QuestionAtTerminal {
   #current = -1;
   /** True until all lines were shown. A change cannot be allowed before. */
   #isCut = false;
-  /** What is printed of a change with its secrets hidden; undefined for a directory. */
+  /** The printed form of a change with its secrets hidden; undefined for a directory. */
   readonly #hidden: ShownSecrets | undefined;
   /** True when what looks like a secret is printed. */
   #areSecretsShown = false;
@@ -111,7 +111,7 @@ class QuestionAtTerminal {
     return Math.max(MIN_SHOWN_LINES, (this.#terminal.output.rows ?? 40) - MARGIN_LINES);
   }
 
-  /** What is printed of a change; undefined for a directory. */
+  /** The printed form of a change; undefined for a directory. */
   get #shown(): ShownSecrets | undefined {
     const { question } = this.#asked;
     if (!this.#areSecretsShown || question.kind === "directory") return this.#hidden;

@@ -2,7 +2,7 @@
 
 /** An event of a stream. */
 export interface SentEvent {
-  /** The id by which the next connection goes on; undefined where the event has none. */
+  /** The id after which the next connection continues; undefined where the event has none. */
   readonly id: string | undefined;
   /** The data, as JSON. */
   readonly data: unknown;

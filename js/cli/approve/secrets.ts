@@ -3,7 +3,7 @@ import type { SelectablePart } from "../../hooks/terminal-view.ts";
 import { hideSecrets } from "../../review/secrets/secret-text.ts";
 import type { ChangeQuestion } from "./server.ts";
 
-/** What is shown of a question. */
+/** The printed form of a question. */
 export interface ShownSecrets {
   readonly question: ChangeQuestion;
   readonly parts: readonly SelectablePart[];

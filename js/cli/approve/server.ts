@@ -60,7 +60,7 @@ export type ServerEvent =
   | { readonly type: "stale" | "withdrawn"; readonly id: string }
   | { readonly type: "answered"; readonly id: string; readonly outcome: string; readonly by?: string };
 
-/** An event with its id; undefined for one that does not change where the next connection goes on. */
+/** An event with its id; undefined for one that does not change where the next connection continues. */
 export interface NamedEvent {
   readonly id: string | undefined;
   readonly event: ServerEvent;

@@ -27,7 +27,7 @@ interface WiderHost {
   readonly signal: AbortSignal;
 }
 
-/** Returns what the person allows beyond this call; undefined for nothing. @throws the reason of `signal` */
+/** Returns the scope that the person allows beyond this call; undefined for none. @throws the reason of `signal` */
 export async function askWider(
   pending: PendingApproval,
   { input, output, server, signal }: WiderHost,

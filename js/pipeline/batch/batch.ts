@@ -161,7 +161,7 @@ async function runEachAlone(
   throw new BatchFailed(index, results[index]?.tool ?? "", error, data);
 }
 
-/** Returns what allowed the operations, each thing once; undefined where nobody is asked. */
+/** Returns the reasons why the operations were allowed, each once; undefined where the workspace does not ask. */
 function allowedByOperations(operations: readonly Operation[]): readonly AllowedBy[] | undefined {
   const found = new Map<string, AllowedBy>();
   for (const { allowedBy } of operations)

@@ -52,7 +52,7 @@ export interface Operation {
   revisions: readonly Revision[];
   /** True when the change goes ahead without a question, and is unreviewed until a person keeps it. */
   isUnreviewed: boolean;
-  /** What allowed the change; undefined for a read, and where nobody is asked. */
+  /** The reason why the change was allowed; undefined for a read, and where the workspace does not ask. */
   allowedBy: AllowedBy | undefined;
   /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
   reviewNote: string | undefined;

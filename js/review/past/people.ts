@@ -5,11 +5,11 @@ import type { CallEnd } from "../../hooks/observer.ts";
 /** The number of calls of which this is known. */
 const MAX_CALLS = 10_000;
 
-/** What is known about a call besides what it did. */
+/** The facts about a call besides its changes. */
 export interface PeopleOfCall {
   /** The person for whom the host made it. */
   readonly by?: string;
-  /** What allowed it. */
+  /** The reasons why it was allowed. */
   readonly allowedBy?: readonly AllowedBy[];
 }
 

@@ -41,7 +41,7 @@ async function listPast(request: RouteRequest): Promise<Response> {
     ws.marks(),
     ws.unreviewed(),
   ]);
-  // What the history keeps itself is the same.
+  // The facts that the history keeps itself are the same.
   const named = entries.map((entry) => ({ ...request.hub.peopleOf(entry.callId), ...entry }));
   return json(200, { entries: named, marks, unreviewed: calls.map(({ callId }) => callId), ...forgotten });
 }

@@ -21,8 +21,8 @@ export interface HistoryEntry {
   /** True for a call that cannot be undone, such as a command. */
   readonly unrecorded?: true;
   /**
-   * What allowed it: several for a batch whose operations were allowed in several ways. Absent where nobody is asked and
-   * nothing is reviewed, and where the history does not keep it, as that of a storage.
+   * The reasons why it was allowed: several for a batch whose operations were allowed in several ways. Absent where the
+   * workspace neither asks nor reviews, and where the history does not keep them, as that of a storage.
    */
   readonly allowedBy?: readonly AllowedBy[];
 }

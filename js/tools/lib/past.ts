@@ -30,7 +30,7 @@ interface UndoingCall {
   readonly signal?: AbortSignal | undefined;
   /** True when the undo goes ahead without a question, and is unreviewed until a person keeps it. */
   readonly isUnreviewed?: boolean;
-  /** What allowed the undo. */
+  /** The reasons why the undo was allowed. */
   readonly allowedBy?: readonly AllowedBy[] | undefined;
 }
 

@@ -103,7 +103,7 @@ export interface Call {
   readonly turn: string;
   /** True for a change that goes ahead without a question, and is unreviewed until a person keeps it. */
   readonly isUnreviewed?: boolean;
-  /** What allowed a change, for a tool that records it itself. */
+  /** The reasons why a change was allowed, for a tool that records it itself. */
   readonly allowedBy?: readonly AllowedBy[] | undefined;
   /** The name of the caller; undefined when it is not known. */
   readonly agent: string | undefined;

@@ -1,4 +1,4 @@
-/** What allowed a call: in the history, over HTTP, in the audit log, and for a later process. */
+/** The reason why a call was allowed: in the history, over HTTP, in the audit log, and for a later process. */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -84,7 +84,7 @@ it("names a rule and a review afterwards, and says nothing where nobody is ever 
   };
   expect(byPath(await ws.history())).toEqual(expected);
   expect(records.map((one) => one.allowed_by)).toEqual(Object.values(expected));
-  // An undo by the host is nothing that somebody had to allow.
+  // An undo by the host needs no answer.
   const [free] = await ws.history();
   await ws.undo(free?.callId ?? "", { by: "ana" });
   expect(records.at(-1)).not.toHaveProperty("allowed_by");

@@ -33,7 +33,7 @@ const ANSWERED: PageState["review"] = {
   settled: [{ question: QUESTION, outcome: "allow", by: "ben", at: NOW - 3000 }],
 };
 
-/** What Ana has typed into the editor. */
+/** The text that Ana has typed into the editor. */
 const DRAFTS = new Map([[QUESTION.id, new Map([[0, "export const due = 0; // typed by a person\n"]])]]);
 
 /** The states by their names. */

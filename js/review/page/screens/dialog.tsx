@@ -18,7 +18,7 @@ export function useModal(onClose: () => void): RefObject<HTMLDialogElement | nul
     if (element === null) return undefined;
     element.showModal();
     // The event `close` comes in a later task, and a key that is pressed before it would find the dialog still drawn.
-    // A mutation is told before the next task.
+    // The observer of a mutation runs before the next task.
     const closing = new MutationObserver(() => {
       if (!element.open) closed.current();
     });
@@ -33,7 +33,7 @@ export function useModal(onClose: () => void): RefObject<HTMLDialogElement | nul
 }
 
 /**
- * Returns a function that tells whether the component is still drawn. An answer that comes after its dialog was closed
+ * Returns a function that returns true while the component is drawn. An answer that comes after its dialog was closed
  * must not close another one, into which a person may be typing.
  */
 export function useIsDrawn(): () => boolean {

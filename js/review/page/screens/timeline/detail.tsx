@@ -263,7 +263,7 @@ function Allowed({ by, effects }: AllowedProps): JSX.Element | null {
 
 /** Returns what has allowed a call, as far as the history or the page knows. */
 function allowedByOf({ callId, by, allowedBy }: PastCall, { review }: PageState): readonly AllowedBy[] {
-  // Who takes something back with an answer is named once.
+  // The person who takes something back with an answer is named once.
   if (allowedBy !== undefined)
     return allowedBy.filter((one) => by === undefined || one.kind !== "answer" || one.by !== by);
   const settled = review.settled.findLast(({ question }) => question.callId === callId);

@@ -3,6 +3,7 @@ import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import type { LineTotals, PastCall } from "../../../past/history-protocol.ts";
+import { isWayBack } from "../../../past/past-words.ts";
 import type { SettledQuestion } from "../../../protocol.ts";
 import { LineCounts } from "../../diff/file-head.tsx";
 import { useListView } from "../../diff/list-view.ts";
@@ -10,14 +11,7 @@ import { SafeText } from "../../diff/text.tsx";
 import { visibleRows } from "../../diff/virtual-list.ts";
 import type { PageEffects } from "../props.ts";
 import { useLineCounts } from "./data.ts";
-import {
-  clockTime,
-  isWayBack,
-  pathsOfQuestion,
-  type Reversal,
-  reversalInWords,
-  type TimelineRow,
-} from "./view.ts";
+import { clockTime, pathsOfQuestion, type Reversal, reversalInWords, type TimelineRow } from "./view.ts";
 
 /** The height of a row of the list in CSS pixels. `review.css` has it too. */
 const ENTRY_HEIGHT = 48;

@@ -1,4 +1,5 @@
 /** The view of the timeline and the rows of its list, computed from the data without a browser. */
+import { PARTIAL_UNDO_TOOL } from "../../../../journal/reviewed.ts";
 import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { PastCall, PastCalls } from "../../../past/history-protocol.ts";
 import type { ChosenHunks, ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
@@ -193,15 +194,12 @@ function keyOfCall({ callId, unrecorded }: PastCall): string {
   return unrecorded === true ? `unrecorded:${callId}` : callId;
 }
 
-/** The tool of a put back of some hunks in the history. */
-const HUNKS_TOOL = "undo_hunks";
-
 /** Returns the calls that a later one has taken back, unless that one was taken back itself. */
 export function reversalsOf(entries: readonly PastCall[]): ReadonlyMap<string, Reversal> {
   const taken = new Map<string, Reversal>();
   for (const by of entries) {
     if (taken.get(by.callId)?.isPart === false) continue;
-    const isPart = by.tool === HUNKS_TOOL;
+    const isPart = by.tool === PARTIAL_UNDO_TOOL;
     for (const callId of [by.undoOf, ...(by.undoes ?? [])]) {
       if (callId === undefined) continue;
       const known = taken.get(callId);
@@ -218,14 +216,9 @@ export function reversalsOf(entries: readonly PastCall[]): ReadonlyMap<string, R
  */
 export function actionOf({ tool }: Pick<PastCall, "tool">, of?: string): string {
   if (tool === "undo") return of === undefined ? "put back" : `put back ${actionOf({ tool: of })}`;
-  if (tool === HUNKS_TOOL)
+  if (tool === PARTIAL_UNDO_TOOL)
     return of === undefined ? "put back hunks" : `put back hunks of ${actionOf({ tool: of })}`;
   return tool;
-}
-
-/** Returns true for a call that a person made to take back others. */
-export function isWayBack({ tool }: Pick<PastCall, "tool">): boolean {
-  return tool === "undo" || tool === HUNKS_TOOL || tool === "rewind";
 }
 
 /** Returns how a call was taken back, in a few words. */

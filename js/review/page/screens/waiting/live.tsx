@@ -116,7 +116,7 @@ function durationOf(ms: number): string {
       : `${Math.round(ms / 1000)} s`;
 }
 
-/** Returns the first line of a message. The whole of it is told when the pointer rests on it. */
+/** Returns the first line of a message. Its element has the whole of it as a tooltip. */
 function firstLineOf(message: string): string {
   const end = message.indexOf("\n");
   return end < 0 ? message : message.slice(0, end);
