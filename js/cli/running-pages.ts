@@ -1,4 +1,4 @@
-/** Finds the review pages of this person on this machine. */
+/** Tries the addresses on this machine at which the questions of this person may wait. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultStateDir } from "../backends/state-directory.node.ts";
@@ -10,33 +10,35 @@ import { DEFAULT_REVIEW_PORT } from "../schema/command-line.node.ts";
 const SOCKET_DIRECTORY = "review";
 
 /**
- * Tries the addresses at which pages of this person may run, the one of the default port first, and then that of
- * `filewright serve`. Returns the first success. @throws FilewrightError PERMISSION_DENIED when one refused the token,
- * otherwise NOT_FOUND with `nothing`
+ * Tries the addresses at which review pages of this person may run, that of the default port of the page first, and then
+ * the default port of `filewright serve`. Returns the first success.
+ * @param attempt asks at an address; `isPage` is false for the port of `filewright serve`, which has a queue
+ * @param notFound the message when no address succeeds
+ * @throws FilewrightError PERMISSION_DENIED when one refused the request, otherwise NOT_FOUND
  */
 export async function tryRunningPages<T>(
   attempt: (base: string, isPage: boolean) => Promise<T>,
-  nothing: string,
+  notFound: string,
 ): Promise<T> {
-  let refused: FilewrightError | undefined;
+  let firstRefusal: FilewrightError | undefined;
   for (const port of [...pagePorts(), DEFAULT_PORT]) {
     try {
       return await attempt(`http://127.0.0.1:${port}`, port !== DEFAULT_PORT);
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
-      if (error.code === "PERMISSION_DENIED") refused ??= error;
+      if (error.code === "PERMISSION_DENIED") firstRefusal ??= error;
     }
   }
-  throw refused ?? new FilewrightError("NOT_FOUND", nothing, { complete: true });
+  throw firstRefusal ?? new FilewrightError("NOT_FOUND", notFound, { complete: true });
 }
 
-/** Returns the default port and those of the sockets. A socket may be left by a process that was killed. */
+/** Returns the default port of the page and the ports of the sockets. A socket may be left by a process that was killed. */
 function pagePorts(): ReadonlySet<number> {
   let names: readonly string[] = [];
   try {
     names = readdirSync(join(defaultStateDir(), SOCKET_DIRECTORY));
   } catch {
-    // Without sockets there may still be a page: on some systems processes do not share one.
+    // Without sockets there may still be a page: where processes cannot share one, it has no socket.
   }
   const ports = names.map((name) => Number(/^(\d{1,5})\.sock$/u.exec(name)?.[1]));
   return new Set([DEFAULT_REVIEW_PORT, ...ports.filter((port) => port > 0 && port !== DEFAULT_PORT)]);

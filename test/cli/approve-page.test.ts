@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { openDesk, saidBy, watcherOf } from "../review/reviewing.ts";
 import { hasTerminal } from "./running.ts";
 
+/** Returns 30 lines, of which the two given ones are far enough apart for two hunks. */
 const lines = (second: string, last: string): string =>
   Array.from({ length: 30 }, (_, at) => (at === 1 ? second : at === 28 ? last : `line ${at}`)).join("\n");
 
@@ -26,9 +27,11 @@ test.skipIf(!hasTerminal)(
       env,
       steps: [
         { wait: `Waiting for questions of http://127.0.0.1:${desk.port};` },
+        // The first question is allowed in part.
         { wait: "2 of 2 hunks chosen", send: "2" },
         { wait: "1 of 2 hunks chosen", send: "a" },
         { wait: "Allowed 1 of 2 hunks of " },
+        // The second one: a wider answer is previewed and left, then the content is edited and allowed.
         { wait: "Allow this?", send: "w" },
         { wait: "Would have covered " },
         { wait: "Allow and remember?", send: "\u001b" },
@@ -38,7 +41,7 @@ test.skipIf(!hasTerminal)(
         { wait: "+edited" },
         { wait: "Allow this?", send: "a" },
         { wait: "Allowed ", run: ["kill", "-9", String(first.server.pid)] },
-        // The second server serves the page now, at the same port and with another token.
+        // The third one, at the second server, which serves the page now, at the same port and with another token.
         { wait: "is lost: nothing can be answered until it is back" },
         { wait: "The connection is back." },
         { wait: "Allow this?", send: "r" },
@@ -61,7 +64,7 @@ test.skipIf(!hasTerminal)(
     expect([status, left], output).toEqual([0, 0]);
     expect(contents).toEqual([lines("new", "old end"), "edited\n", "edited\n"]);
     expect(texts[2]).toContain("not today");
-    // The page names the person at the terminal.
+    // The page shows the name of the person who answered at the terminal.
     const refused = await page.until(({ state }) =>
       state.settled.find(({ outcome, by }) => outcome === "refuse" && by === "ana"),
     );

@@ -1,5 +1,5 @@
-// The history of the files that are kept in this browser. It is kept in a database of the same origin, because a record
-// of it is an object with bytes, which a database stores as it is.
+// The history of the files that are kept in this browser, in an IndexedDB database: its records are objects with bytes,
+// which a database stores as they are.
 
 /** The database, and its only store. */
 const DATABASE = "filewright-playground";
@@ -16,8 +16,8 @@ const resultOf = (request) =>
 const storedRecord = ({ entries }) => ({ entries, damaged: false, close() {}, leave() {} });
 
 /**
- * Opens the history; `isReset` empties it. `journal` is an option of a workspace. A change that ends with the tab is not
- * rolled back by the next one: its record is written when the change is made.
+ * Opens the history, for the option `journal` of a workspace; `isReset` empties it. A record is written once its change
+ * has ended, so a change that is cut off by closing the tab has none, and is not rolled back on the next visit.
  */
 export async function openJournal(isReset) {
   const opening = indexedDB.open(DATABASE, 1);
@@ -36,9 +36,10 @@ export async function openJournal(isReset) {
           },
         };
       },
+      // Only changes that have ended have a record.
       unfinished: () => [],
       async history(group) {
-        // Later ids are greater, and every array is greater than every text.
+        // The keys are [group, id], and [group, []] comes after all of them. Later ids are greater.
         const all = await resultOf(records("readonly").getAll(IDBKeyRange.bound([group], [group, []])));
         return all.reverse().map(storedRecord);
       },

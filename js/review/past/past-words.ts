@@ -1,4 +1,4 @@
-/** Describes calls of the history, in the same words on the page and in the terminal. */
+/** Words and facts about calls of the history that the page and the terminal share. */
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { PARTIAL_UNDO_TOOL } from "../../journal/reviewed.ts";
 

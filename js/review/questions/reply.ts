@@ -1,4 +1,4 @@
-/** Turns the answers of a person into the replies that a question takes. */
+/** The replies that approval hooks take, made of the answers of a person on the page or at the terminal. */
 import type { ConfirmReply } from "../../hooks/confirm.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import type { GrantReply } from "../../policy/index.ts";
@@ -7,8 +7,9 @@ import { confirmedParts, editedContents } from "./changes.ts";
 import { grantOfChoice, lastingReply } from "./wider.ts";
 
 /**
- * Returns the reply with an answer in the name of `by`; undefined for an answer that does not fit its question. The
- * changes of the question must have their contents where the answer names parts or edits.
+ * Returns the reply that gives `answer` to `question` in the name of `by`; undefined when the question does not offer
+ * that answer. For `parts` and `edits` the changes of the question must be whole, with hunks and texts, which those of a
+ * summary are not.
  */
 export function replyOfAnswer(
   question: PendingApproval,
@@ -24,6 +25,7 @@ function changeReply(
   by: string,
 ): ConfirmReply | undefined {
   const payload = { by, digest: details.digest };
+  // A grant is for a directory, and a wider answer allows the whole change as it is.
   if (grant !== undefined || (wider !== undefined && (outcome !== "allow" || edits !== undefined)))
     return undefined;
   if (wider !== undefined) return lastingReply(details, wider, payload);
@@ -36,6 +38,7 @@ function changeReply(
   if (outcome === "look_again") return { outcome, payload };
   if (outcome === "refuse")
     return { outcome: "cancel", payload: { ...payload, ...(reason === undefined ? {} : { reason }) } };
+  // The outcome is `allow_parts`.
   const chosen = confirmedParts(details, parts);
   return chosen === undefined
     ? undefined
@@ -50,5 +53,6 @@ function grantReply(
   if (outcome === "allow_parts" || outcome === "look_again") return undefined;
   if (wider !== undefined || edits !== undefined) return undefined;
   if (outcome === "refuse") return grant === undefined ? { answer: "no", by } : undefined;
+  // Without a choice the access that was asked for is granted for the session.
   return grantOfChoice(grant ?? { access, until: "session" }, by);
 }
