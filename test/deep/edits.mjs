@@ -5,9 +5,9 @@
 // where the file is as meant, or where an edit that cannot be clear is refused; wrong where the file is
 // any other. A refusal has to show the lines that were meant: to name their numbers, or to quote one.
 import { MemoryBackend, openWorkspace } from "../../dist/index.node.js";
-import { hunksBetween, madeUpHunks } from "../../scripts/lib/edit-hunks.mjs";
-import { seededRandom } from "../../scripts/lib/edit-random.mjs";
-import { casesPerMistakeFor, editCases } from "../../scripts/lib/edit-set.mjs";
+import { hunksBetween, madeUpHunks } from "./edits/hunks.mjs";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
+import { casesPerMistakeFor, editCases } from "./edits/set.mjs";
 
 /** The required shares, over all cases. */
 const MIN_RIGHT = 0.975;

@@ -2,14 +2,14 @@
 //
 //   npm run deep -- jsdiff COPY        a checkout, or a bare git directory
 //
-// A test that does not hold is explained in scripts/lib/jsdiff-differences.mjs; one that is not, or that holds
+// A test that does not hold is explained in test/deep/jsdiff/differences.mjs; one that is not, or that holds
 // after all, is a failure. Of each function's tests at least 95 % hold, not counting those where we refuse what
 // jsdiff guesses (marked so in that file); fewer are a failure too.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { DIFFERENCES } from "../../scripts/lib/jsdiff-differences.mjs";
+import { DIFFERENCES } from "./jsdiff/differences.mjs";
 import { BuildError, root } from "../../scripts/lib/run.mjs";
 
 const LEAST_PERCENT = 95;

@@ -1,7 +1,7 @@
 /** Notifications: what they say, and what is no news. */
 import { expect, it } from "vitest";
 import { noticeOf } from "../../../js/review/page/notifications/notification.ts";
-import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
+import { STATES } from "./catalogue/all-states.ts";
 
 const WAITING = STATES["waiting"]?.review.waiting ?? [];
 const [first] = WAITING;

@@ -5,7 +5,7 @@ import { changedLines, choiceCounts, chosenParts } from "../../../js/review/page
 import { textParts, visibleText } from "../../../js/review/page/diff/escapes.ts";
 import { diffRows, MAX_ROW_CHARS } from "../../../js/review/page/diff/rows.ts";
 import { ROW_HEIGHT, visibleRows } from "../../../js/review/page/diff/virtual-list.ts";
-import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
+import { STATES } from "./catalogue/all-states.ts";
 import { effectOfKey } from "../../../js/review/page/keys/keys.ts";
 import {
   editedChange,

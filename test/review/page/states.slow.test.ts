@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { env } from "node:process";
 import { expect, it } from "vitest";
-import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
+import { STATES } from "./catalogue/all-states.ts";
 import { bundleReviewPage } from "../../../scripts/review-page.mjs";
 import { describeChromium, withChromium } from "../../browser/chromium.ts";
 import type { Files } from "../../browser/server.ts";
@@ -10,16 +10,18 @@ import { addAxe, type AxeRules, COLOURS, EVERY_RULE, violationsOf } from "./axe.
 import { layoutProblems } from "./layout.ts";
 
 const GUIDES = new URL("../../../docs/guides/", import.meta.url);
-const SOURCE = new URL("../../../js/review/page/", import.meta.url);
+/** The entry of the catalogue, relative to the folder of the page. */
+const CATALOGUE = "../../../test/review/page/catalogue/states.tsx";
+const HTML = new URL("catalogue/states.html", import.meta.url);
+const ICON = new URL("../../../js/review/page/icon.svg", import.meta.url);
 
 async function catalogue(): Promise<Files> {
-  const { outputFiles = [] } = await bundleReviewPage(["catalogue/states.tsx", "editor.ts", "review.css"], {
+  const { outputFiles = [] } = await bundleReviewPage([CATALOGUE, "editor.ts", "review.css"], {
     write: false,
   });
   const files: Record<string, string | Uint8Array> = {};
   for (const { path, contents } of outputFiles) files[path.replace(/^.*[\\/]/u, "")] = contents;
-  for (const path of ["catalogue/states.html", "icon.svg"])
-    files[path.replace(/^.*\//u, "")] = readFileSync(new URL(path, SOURCE));
+  for (const url of [HTML, ICON]) files[url.pathname.replace(/^.*\//u, "")] = readFileSync(url);
   return files;
 }
 

@@ -1,6 +1,6 @@
 /** Questions of one turn and directory: which are one card, what is answered together, and that each answer counts once. */
 import { describe, expect, it } from "vitest";
-import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
+import { STATES } from "../page/catalogue/all-states.ts";
 import {
   answerEach,
   type EachResult,

@@ -1,6 +1,6 @@
 /** The proposal of a wider answer: when it comes, and that it is no wider than what was allowed. */
 import { describe, expect, it } from "vitest";
-import { STATES } from "../../../js/review/page/catalogue/fixtures.ts";
+import { STATES } from "../page/catalogue/all-states.ts";
 import { proposalFor } from "../../../js/review/page/screens/wider/proposal.ts";
 import type { PageState } from "../../../js/review/page/state/store.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../../js/review/protocol.ts";

@@ -1,9 +1,9 @@
 /** The states of the catalogue in which questions of one turn and directory wait. */
-import type { ChangeSummary, ReviewQuestion } from "../../../protocol.ts";
-import type { ChangeQuestion } from "../../state/question-paths.ts";
-import { reducePage } from "../../state/reduce.ts";
-import type { PageState } from "../../state/store.ts";
-import { waitingItems } from "./group.ts";
+import type { ChangeSummary, ReviewQuestion } from "../../../../js/review/protocol.ts";
+import type { ChangeQuestion } from "../../../../js/review/page/state/question-paths.ts";
+import { reducePage } from "../../../../js/review/page/state/reduce.ts";
+import type { PageState } from "../../../../js/review/page/state/store.ts";
+import { waitingItems } from "../../../../js/review/page/screens/group/group.ts";
 
 /** Returns the states. `ready` shows `first`, which is one of a group here. */
 export function groupStates(ready: PageState, first: ChangeQuestion): Readonly<Record<string, PageState>> {

@@ -1,17 +1,17 @@
 // Makes test cases for the edit matcher from real code with imitated mistakes, in the form that
-// scripts/score-edit.mjs scores. The code is that of the installed packages, so that the repository
+// test/deep/scores/run.mjs scores. The code is that of the installed packages, so that the repository
 // need not contain any.
 //
-//   node scripts/edit-cases.mjs [--seed N] [--each N] [--pairs OLD:NEW,...] [DIR ...] > cases.jsonl
-//   node scripts/score-edit.mjs --cases cases.jsonl --list-wrong
+//   node test/deep/edits/cases.mjs [--seed N] [--each N] [--pairs OLD:NEW,...] [DIR ...] > cases.jsonl
+//   node test/deep/scores/run.mjs edit SCORER --cases cases.jsonl --list-wrong
 //
 // With --pairs a case is a hunk of the diff between two versions of a file; otherwise it is a small
 // invented change of a file below DIR (default: node_modules). Every kind of mistake is imitated
 // alone, and together with every other. `npm run deep -- edits` makes the same cases and scores
 // them itself.
-import { hunksBetween, madeUpHunks } from "./lib/edit-hunks.mjs";
-import { seededRandom } from "./lib/edit-random.mjs";
-import { editCases } from "./lib/edit-set.mjs";
+import { hunksBetween, madeUpHunks } from "./hunks.mjs";
+import { seededRandom } from "../../../scripts/lib/deep-kind.mjs";
+import { editCases } from "./set.mjs";
 
 const OPTION_VALUES = new Map();
 const sourceDirectories = [];

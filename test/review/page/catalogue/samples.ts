@@ -1,8 +1,14 @@
 /** A change of one file, a patch of three and a question about a directory, and the page that shows them. */
-import type { ChangeRows, ChangeSummary, ReviewCall, ReviewQuestion, ReviewState } from "../../protocol.ts";
-import { EMPTY_STATE } from "../../state.ts";
-import type { LoadedRows } from "../state/choice.ts";
-import { FIRST_STATE, type PageState } from "../state/store.ts";
+import type {
+  ChangeRows,
+  ChangeSummary,
+  ReviewCall,
+  ReviewQuestion,
+  ReviewState,
+} from "../../../../js/review/protocol.ts";
+import { EMPTY_STATE } from "../../../../js/review/state.ts";
+import type { LoadedRows } from "../../../../js/review/page/state/choice.ts";
+import { FIRST_STATE, type PageState } from "../../../../js/review/page/state/store.ts";
 
 /** The time of all fixtures, in milliseconds since 1970, so that pictures of them stay the same. */
 export const NOW: number = Date.UTC(2026, 10, 27, 12, 4, 41);

@@ -1,6 +1,6 @@
 /** The answers of the server in the states of the screen "Policy". */
-import type { ExplainedCall, ExplainedGate, ShownPolicy } from "../../../policy-data.ts";
-import type { PageState } from "../../state/store.ts";
+import type { ExplainedCall, ExplainedGate, ShownPolicy } from "../../../../js/review/policy-data.ts";
+import type { PageState } from "../../../../js/review/page/state/store.ts";
 
 /** The gates of calls in their order, with the options that configure them. */
 const GATES: readonly (readonly [gate: string, configured: string])[] = [

@@ -1,6 +1,6 @@
 // Cases that an edit matcher must refuse, because the place that was meant is not in the file, or is not
 // the only one.
-import { commonLinePairs, isBlank, isComment, MISTAKES, mistakeOfStage } from "./edit-mistakes.mjs";
+import { commonLinePairs, isBlank, isComment, MISTAKES, mistakeOfStage } from "./mistakes.mjs";
 
 /** Cases in which the matcher must refuse the edit. */
 export const CORRUPTIONS = {

@@ -1,6 +1,6 @@
 // The patch engine in the form that the scorer of the patch cases calls: a function of files and a
 // patch that returns the files after it, and throws if the patch is refused.
-import { applyPatch } from "../../dist/engine/index.node.js";
+import { applyPatch } from "../../../dist/engine/index.node.js";
 
 export default async function patchFiles(files, text) {
   const after = { ...files };

@@ -1,6 +1,6 @@
 /** The state of a proposed wider answer, for the catalogue. */
-import type { SettledQuestion } from "../../../protocol.ts";
-import type { PageState } from "../../state/store.ts";
+import type { SettledQuestion } from "../../../../js/review/protocol.ts";
+import type { PageState } from "../../../../js/review/page/state/store.ts";
 
 /** Returns the state after five calls in the directory of the first question that waits were allowed once. */
 export function proposedState(ready: PageState): PageState {

@@ -1,5 +1,5 @@
 /** The states of the timeline as data, for the catalogue and its tests. */
-import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
+import type { HistoryMark } from "../../../../js/tools/lib/history-entry.ts";
 import type {
   PastCall,
   PastCalls,
@@ -7,11 +7,11 @@ import type {
   RewindAnswer,
   RowsPage,
   UndoConflict,
-} from "../../../past/history-protocol.ts";
-import type { ChangeRows } from "../../../protocol.ts";
-import { ResponseError } from "../../../transport.ts";
-import type { PageState } from "../../state/store.ts";
-import { FIRST_TIMELINE, type TimelineView } from "./view.ts";
+} from "../../../../js/review/past/history-protocol.ts";
+import type { ChangeRows } from "../../../../js/review/protocol.ts";
+import { ResponseError } from "../../../../js/review/transport.ts";
+import type { PageState } from "../../../../js/review/page/state/store.ts";
+import { FIRST_TIMELINE, type TimelineView } from "../../../../js/review/page/screens/timeline/view.ts";
 
 /** Returns a time of the day of all fixtures. */
 const at = (clock: string): string => `2026-11-27T${clock}.000Z`;

@@ -1,7 +1,7 @@
 /** The states in which a change is shown: its hunks, its files, and content that is no text. */
-import type { ChangeRows, ChangeSummary, ReviewQuestion } from "../../protocol.ts";
-import { EMPTY_STATE } from "../../state.ts";
-import type { PageState } from "../state/store.ts";
+import type { ChangeRows, ChangeSummary, ReviewQuestion } from "../../../../js/review/protocol.ts";
+import { EMPTY_STATE } from "../../../../js/review/state.ts";
+import type { PageState } from "../../../../js/review/page/state/store.ts";
 import { CALLS, DIRECTORY, EDIT, PATCH, QUESTION, READY, ROWS } from "./samples.ts";
 
 /** Returns a state in which one question waits and shows these rows. */

@@ -1,7 +1,7 @@
 /** The answers and the steps of the states of the screen "Search", for the catalogue. */
-import type { Blame } from "../../../../pipeline/past/blame.ts";
-import type { FileLines, FoundPlaces } from "../../../protocol.ts";
-import type { PageState } from "../../state/store.ts";
+import type { Blame } from "../../../../js/pipeline/past/blame.ts";
+import type { FileLines, FoundPlaces } from "../../../../js/review/protocol.ts";
+import type { PageState } from "../../../../js/review/page/state/store.ts";
 
 const HASH = "sha256:9f31c2d07ab14be59f31c2d07ab14be59f31c2d07ab14be59f31c2d07ab14be5";
 
@@ -18,7 +18,7 @@ const FOUND: FoundPlaces = {
 const FILE: FileLines = {
   path: "src/pay/refund.ts",
   content: [
-    'import { ledger } from "./ledger.ts";',
+    'import { ledger } from "../../../../js/review/page/screens/search/ledger.ts";',
     "",
     "export function refund(order: Order, at: Date): Refund {",
     "  if (due <= 0) throw new NothingDue(order.id);",

@@ -1,6 +1,6 @@
 /** The answers of the server in the states of the screen "Activity". */
-import type { ActivityRow, ReviewActivity } from "../../../activity/activity-data.ts";
-import type { PageState } from "../../state/store.ts";
+import type { ActivityRow, ReviewActivity } from "../../../../js/review/activity/activity-data.ts";
+import type { PageState } from "../../../../js/review/page/state/store.ts";
 
 const ROW: ActivityRow = {
   agent: "main",

@@ -1,11 +1,11 @@
 /** Draws one state of the catalogue: the one that the fragment of the address names, or a list of all. */
 import { render } from "preact";
-import { ANSWERS, NOTIFY_STATES, STATES, STEPS } from "./fixtures.ts";
-import { App } from "../screens/app.tsx";
-import { loadLaterScreens } from "../screens/later-screen.tsx";
-import { reducePage } from "../state/reduce.ts";
-import { ResponseError } from "../../transport.ts";
-import type { PageAction, PageState } from "../state/store.ts";
+import { ANSWERS, NOTIFY_STATES, STATES, STEPS } from "./all-states.ts";
+import { App } from "../../../../js/review/page/screens/app.tsx";
+import { loadLaterScreens } from "../../../../js/review/page/screens/later-screen.tsx";
+import { reducePage } from "../../../../js/review/page/state/reduce.ts";
+import { ResponseError } from "../../../../js/review/transport.ts";
+import type { PageAction, PageState } from "../../../../js/review/page/state/store.ts";
 
 const root = document.getElementById("review") as HTMLElement;
 

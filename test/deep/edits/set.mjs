@@ -1,7 +1,7 @@
 // Makes cases for the edit matcher: hunks of real code that are sent with the mistakes that models
 // make.
-import { CORRUPTIONS } from "./edit-corruptions.mjs";
-import { MISTAKES } from "./edit-mistakes.mjs";
+import { CORRUPTIONS } from "./corruptions.mjs";
+import { MISTAKES } from "./mistakes.mjs";
 
 /**
  * Returns the case of a hunk without a mistake: the lines of the file, the lines that are sent, and
@@ -70,8 +70,8 @@ export const casesPerMistakeFor = (count) => Math.max(1, Math.round(count / 127)
 /**
  * Yields `each` cases of every mistake alone, and a quarter as many of every two mistakes together.
  */
-export function* editCases(hunks, random, each) {
-  random.shuffle(hunks);
+export function* editCases(sortedHunks, random, each) {
+  const hunks = random.shuffle(sortedHunks);
   const alone = Object.entries({ ...MISTAKES, ...CORRUPTIONS }).map(([name, mistake]) => [name, [mistake]]);
   let next = 0;
   for (const [kind, mistakes] of [...alone, ...mistakePairs(random)]) {

@@ -1,14 +1,14 @@
 /** Every state of the page as data, for the catalogue `states.html` and its tests. */
-import type { ChangeContent } from "../../protocol.ts";
-import { EMPTY_STATE } from "../../state.ts";
-import type { NotifyState } from "../notifications/notification.ts";
-import { ACTIVITY_ANSWERS, ACTIVITY_STEPS, activityStates } from "../screens/activity/fixtures.ts";
-import { groupStates } from "../screens/group/fixtures.ts";
-import { POLICY_ANSWERS, POLICY_STEPS, policyStates } from "../screens/policy/fixtures.ts";
-import { SEARCH_ANSWERS, SEARCH_STEPS, searchStates } from "../screens/search/fixtures.ts";
-import { TIMELINE_ANSWERS, timelineStates } from "../screens/timeline/fixtures.ts";
-import { WIDER_STEPS } from "../screens/wider/fixtures.ts";
-import { FIRST_STATE, type PageState } from "../state/store.ts";
+import type { ChangeContent } from "../../../../js/review/protocol.ts";
+import { EMPTY_STATE } from "../../../../js/review/state.ts";
+import type { NotifyState } from "../../../../js/review/page/notifications/notification.ts";
+import { ACTIVITY_ANSWERS, ACTIVITY_STEPS, activityStates } from "./activity.ts";
+import { groupStates } from "./group.ts";
+import { POLICY_ANSWERS, POLICY_STEPS, policyStates } from "./policy.ts";
+import { SEARCH_ANSWERS, SEARCH_STEPS, searchStates } from "./search.ts";
+import { TIMELINE_ANSWERS, timelineStates } from "./timeline.ts";
+import { WIDER_STEPS } from "./wider.ts";
+import { FIRST_STATE, type PageState } from "../../../../js/review/page/state/store.ts";
 import { ANSWER_STATES } from "./answer-states.ts";
 import { CHANGE_STATES } from "./change-states.ts";
 import { NOW, PATCH, QUESTION, READY, REVIEW } from "./samples.ts";

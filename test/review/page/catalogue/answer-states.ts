@@ -1,8 +1,8 @@
 /** The states of an answer: its dialogs, its way to the server, and the questions that need no answer any more. */
-import type { PackedHunk } from "../../protocol.ts";
-import { proposedState } from "../screens/wider/fixtures.ts";
-import { reducePage } from "../state/reduce.ts";
-import type { PageState } from "../state/store.ts";
+import type { PackedHunk } from "../../../../js/review/protocol.ts";
+import { proposedState } from "./wider.ts";
+import { reducePage } from "../../../../js/review/page/state/reduce.ts";
+import type { PageState } from "../../../../js/review/page/state/store.ts";
 import { DIRECTORY, NOW, PATCH, QUESTION, READY, REVIEW, ROWS } from "./samples.ts";
 
 /** A hunk that was seen before the change was planned again. */
