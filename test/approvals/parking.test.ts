@@ -33,6 +33,17 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(await text("f")).toBe("b\n");
   });
 
+  test("an approver who answers through onConfirm is heard", async () => {
+    const approver: Approver = ({ onConfirm }) => {
+      onConfirm("proceed_once", { by: "Ann" });
+      return undefined as never;
+    };
+    const { ws, text } = await place(kind, { f: "a\n" }, { confirm: parking(approver) });
+    const answer = await ws.call("write_file", { path: "f", content: "b\n" });
+    expect(answer).toMatchObject({ ok: true, meta: { approval: { outcome: "proceed_once", by: "Ann" } } });
+    expect(await text("f")).toBe("b\n");
+  });
+
   test("an answer that comes between two calls is spent by one", async () => {
     const { queue, write, text, foreign } = await impatient();
     expect((await write()).error).toMatchObject(PENDING);

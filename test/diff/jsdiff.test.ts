@@ -136,6 +136,16 @@ describe("changes have the shapes of theirs", () => {
   });
 });
 
+test.each([
+  ["white space before a removal at the end", "foo bar ", "foo"],
+  ["white space before and after it", "foo  bar  ", "foo "],
+  ["a line break before it", "foo\n bar", "foo\n"],
+  ["white space after a removal at the start", "  foo bar", " bar"],
+  ["a removal between words", "a  b  c", "a c"],
+])("words are compared as in theirs with %s", (_, before, after) => {
+  expect(ours.diffWords(before, after)).toEqual(theirs.diffWords(before, after));
+});
+
 describe("options of comparisons do what they do in theirs", () => {
   const before = "One  two\n\nthree four. Five!\n  six\n";
   const after = "one two\n\nthree FOUR. Five!\nsix\nseven";

@@ -101,6 +101,23 @@ describe("everybody must agree", () => {
     expect(approvers.map((one) => one.asked)).toEqual(asked);
   });
 
+  const scope = (path: string) => ({ tool: "edit_file", path, until: "session" });
+
+  test.each([
+    ["two different scopes last for one call", [scope("/repo/src/**"), scope("/repo/**")], undefined],
+    ["a scope and none last for one call", [scope("/repo/src/**"), undefined], undefined],
+    ["equal scopes last", [scope("/repo/src/**"), scope("/repo/src/**")], scope("/repo/src/**")],
+  ] as const)("%s", async (_, scopes, agreed) => {
+    const approvers = scopes.map((one) =>
+      says("proceed_always", { by: "Ann", ...(one === undefined ? {} : { scope: one }) }),
+    );
+    const reply = await allOf(approvers.map(({ confirm }) => confirm))(details());
+    expect(reply).toEqual({
+      outcome: agreed === undefined ? "proceed_once" : "proceed_always",
+      payload: { by: "Ann", ...(agreed === undefined ? {} : { scope: agreed }) },
+    });
+  });
+
   test("what one of them wrote is shown to the others", async () => {
     const { confirm } = says("modify_with_editor", { newContent: "x", final: true });
     const reply = await allOf([confirm, says("proceed_once").confirm])(details());

@@ -47,6 +47,10 @@ async function writesUnasked(place: Place, path: string): Promise<boolean> {
   return first === "done";
 }
 
+/** Returns a patch that adds files below src/pay. */
+const addedFiles = (names: readonly string[]): string =>
+  `*** Begin Patch\n${names.map((name) => `*** Add File: src/pay/${name}\n+x\n`).join("")}*** End Patch\n`;
+
 const FILES = { "src/pay/a.txt": "1\n", "src/pay/b.txt": "2\n", "src/c.txt": "3\n" };
 
 describe("a wider answer", () => {
@@ -63,6 +67,48 @@ describe("a wider answer", () => {
       sessionEnd: "until this workspace is closed",
     });
     expect(turn).toMatch(/^begun /u);
+  });
+
+  it("covers each of the files that its question names, and no other", async () => {
+    const place = await openPlace(FILES);
+    const client = await logIn(place.page, "manage", "ana");
+    const names = ["d,e.txt", "f{g}.txt"];
+    const call = place.ws.call("apply_patch", { patch: addedFiles(names) });
+    const { id, digest } = await asked(place, client);
+    const wider = { place: "files", isAgentOnly: false, until: "session" } as const;
+    expect((await client.post(`approvals/${id}`, { outcome: "allow", digest, wider })).status).toBe(200);
+    expect((await call).ok).toBe(true);
+    const again = async (name: string): Promise<boolean> => {
+      const stop = new AbortController();
+      const patch = `*** Begin Patch\n*** Update File: src/pay/${name}\n@@\n-x\n+x\n+y\n*** End Patch\n`;
+      const patched = place.ws.call("apply_patch", { patch }, { signal: stop.signal });
+      const first = await Promise.race([
+        patched.then(({ ok }) => ok),
+        firstQuestion(place.hub).then(() => false),
+      ]);
+      stop.abort();
+      await patched;
+      return first;
+    };
+    expect([await again("d,e.txt"), await again("f{g}.txt")]).toEqual([true, true]);
+    const other = place.ws.call("apply_patch", { patch: addedFiles(["d"]) });
+    const question = await asked(place, client);
+    await client.post(`approvals/${question.id}`, { outcome: "refuse", digest: question.digest });
+    expect((await other).ok).toBe(false);
+  });
+
+  it.each([
+    [20, ["files", "directory", "everywhere"]],
+    [21, ["directory", "everywhere"]],
+  ] as const)("offers a place for %i files", async (count, places) => {
+    const place = await openPlace(FILES);
+    const client = await logIn(place.page, "answer", "ana");
+    const stop = new AbortController();
+    const names = Array.from({ length: count }, (_, n) => `n${n}.txt`);
+    const call = place.ws.call("apply_patch", { patch: addedFiles(names) }, { signal: stop.signal });
+    expect((await asked(place, client)).wider?.places).toEqual(places);
+    stop.abort();
+    await call;
   });
 
   it.each([
