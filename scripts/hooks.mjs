@@ -1,25 +1,34 @@
-// Installs a git hook that runs checks before each commit: format and lint of the staged files, and
-// the directions of imports. They take under three seconds.
+// Installs git hooks. `pre-commit` checks before each commit the format and lint of the staged files and
+// the directions of imports, which takes under three seconds; `commit-msg` checks the subject.
 //
 //   npm run hooks            installs them
-//   npm run hooks -- --run   runs them (the installed hook does this)
-import { chmodSync, writeFileSync } from "node:fs";
+//   npm run hooks -- --run   runs the checks before a commit (the installed hook does this)
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { npmProgram, BuildError, runScript, root, runAndWait } from "./lib/run.mjs";
 
-const HOOK_SCRIPT = "#!/bin/sh\n# Installed by `npm run hooks`.\nexec node scripts/hooks.mjs --run\n";
+/** The command of each hook. */
+const COMMAND_BY_HOOK = {
+  "pre-commit": "node scripts/hooks.mjs --run",
+  "commit-msg": 'node scripts/commit-subjects.mjs --message "$1"',
+};
 
-function installHook() {
-  const { stdout } = runAndWait("git", ["rev-parse", "--git-path", "hooks"], { capture: true });
-  const file = join(resolve(root, stdout.trim()), "pre-commit");
-  try {
-    writeFileSync(file, HOOK_SCRIPT, { flag: "wx" });
-  } catch (error) {
-    if (error.code !== "EEXIST") throw error;
-    throw new BuildError(`${file} exists; add 'node scripts/hooks.mjs --run' to it`);
-  }
+/** Writes one hook, unless it is there; a hook with another content stays as it is. */
+function installHook(folder, name, command) {
+  const file = join(folder, name);
+  const script = `#!/bin/sh\n# Installed by \`npm run hooks\`.\nexec ${command}\n`;
+  if (existsSync(file) && readFileSync(file, "utf8") !== script)
+    throw new BuildError(`${file} exists; add '${command}' to it`);
+  writeFileSync(file, script);
   chmodSync(file, 0o755);
   console.log(`installed ${file}`);
+}
+
+function installHooks() {
+  const { stdout } = runAndWait("git", ["rev-parse", "--git-path", "hooks"], { capture: true });
+  const folder = resolve(root, stdout.trim());
+  mkdirSync(folder, { recursive: true });
+  for (const [name, command] of Object.entries(COMMAND_BY_HOOK)) installHook(folder, name, command);
 }
 
 function checkStagedFiles() {
@@ -31,4 +40,4 @@ function checkStagedFiles() {
   if (!ok) process.exitCode = 1;
 }
 
-await runScript(() => (process.argv.includes("--run") ? checkStagedFiles() : installHook()));
+await runScript(() => (process.argv.includes("--run") ? checkStagedFiles() : installHooks()));
