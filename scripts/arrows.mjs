@@ -1,24 +1,68 @@
-// Checks the directions of imports that biome.json cannot express.
+// Checks the directions of imports: between the rooms of js/, of *.node.ts files, between crates, and
+// that no files, folders or modules import one another, types included.
 //
-// biome.json forbids that a folder of js/ imports one to the left of it in ARCHITECTURE.md, and
-// that files other than *.node.ts import `node:` modules. This script checks which files import a
-// *.node.ts file, imports in the form `import("…").Type`, the dependencies of the crates, and
-// circular imports of files, folders and modules, types included.
-import { existsSync, readFileSync } from "node:fs";
+//   node scripts/arrows.mjs           checks this checkout
+//   node scripts/arrows.mjs --write   writes the rules of the rooms to biome.json, with which an editor
+//                                     shows a violation while one types
+//
+// A room is a folder of js/. The table `ROOMS` is the one place that says which room may import which;
+// biome.json has a copy, which has to be fresh. What biome cannot express is checked here alone: imports
+// in the form `import("…").Type` and imports of entries and of *.node.ts files.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { filesBelow, importCircles, withoutComments } from "./lib/circles.mjs";
+import { npmProgram, runAndWait } from "./lib/run.mjs";
 
-/** The folders of js/. A folder may import those of the same line and of the lines above it. */
-const FOLDER_LEVELS = [
-  ["engine"],
-  ["diff", "http", "readers", "backends", "journal", "rpc", "schema", "storage", "wasm"],
-  ["hooks", "policy", "presets", "sandbox", "testing", "tools"],
-  ["pipeline"],
-  ["workspace"],
-  ["adapters", "review"],
-  ["cli", "mcp", "web"],
-];
+/**
+ * The rooms, each with those that it may import. A room stands below all that may import it, and may
+ * itself import only rooms above it in the table.
+ * @typedef {Readonly<Record<string, readonly string[]>>} Rooms
+ * @type {Rooms}
+ */
+const ROOMS = {
+  wasm: [],
+  engine: ["wasm"],
+  schema: ["engine"],
+  diff: ["engine"],
+  http: ["schema"],
+  rpc: ["schema"],
+  backends: ["engine", "schema"],
+  readers: ["backends", "engine", "schema"],
+  storage: ["backends", "engine", "schema"],
+  testing: ["backends", "engine", "schema", "storage"],
+  journal: ["backends", "engine", "schema", "storage"],
+  policy: ["backends", "engine", "schema"],
+  sandbox: ["backends", "engine", "policy", "schema"],
+  tools: ["backends", "engine", "policy", "readers", "schema"],
+  presets: ["backends", "engine", "schema", "tools"],
+  hooks: ["backends", "diff", "engine", "http", "policy", "schema", "storage", "tools"],
+  pipeline: [
+    ...["backends", "engine", "hooks", "journal", "policy", "presets", "readers", "schema", "storage"],
+    "tools",
+  ],
+  workspace: [
+    ...["backends", "engine", "hooks", "journal", "pipeline", "policy", "presets", "readers", "schema"],
+    ...["storage", "tools"],
+  ],
+  adapters: ["backends", "engine", "hooks", "policy", "presets", "rpc", "schema", "tools", "workspace"],
+  review: [
+    ...["backends", "engine", "hooks", "http", "journal", "pipeline", "policy", "schema", "tools"],
+    "workspace",
+  ],
+  mcp: [
+    ...["adapters", "backends", "engine", "hooks", "http", "pipeline", "policy", "presets", "review"],
+    ...["rpc", "sandbox", "schema", "storage", "tools", "workspace"],
+  ],
+  cli: [
+    ...["backends", "diff", "engine", "hooks", "mcp", "pipeline", "policy", "presets", "review", "schema"],
+    ...["tools", "workspace"],
+  ],
+};
+
+/** The rooms that only run on Node: they may import `node:` modules, *.node.ts files and entries. */
+const NODE_ROOMS = ["cli", "mcp"];
 
 /**
  * The external crates that only the bindings, and only the crates with access to the system, may
@@ -39,40 +83,115 @@ const RULES_BY_CRATE = {
   sandbox: { ours: ["core", "fs"], never: BINDING_CRATES },
 };
 
-/** Returns the index of the line in `FOLDER_LEVELS` that contains a folder; -1 for an unknown one. */
-const levelOfFolder = (room) => FOLDER_LEVELS.findIndex((rooms) => rooms.includes(room));
-
 /** Returns why an import of `specifier` in a file is not allowed; undefined if it is. */
 function importFault(js, file, specifier) {
   const from = relative(js, file).split(sep);
   const to = relative(js, join(dirname(file), specifier)).split(sep);
-  const [room, target] = [from.length > 1 ? from[0] : undefined, to.length > 1 ? to[0] : undefined];
-  const onNode = file.endsWith(".node.ts") || ["cli", "mcp"].includes(room ?? "");
-  if (specifier.endsWith(".node.ts") && !onNode)
+  const [room, target] = [from, to].map((parts) => (parts.length > 1 ? parts[0] : undefined));
+  const isOfNode = NODE_ROOMS.includes(room);
+  if (specifier.endsWith(".node.ts") && !file.endsWith(".node.ts") && !isOfNode)
     return "only *.node.ts files, cli and mcp import a *.node.ts file";
   if (room === undefined || room === target) return undefined;
-  if (target === undefined)
-    return levelOfFolder(room) < levelOfFolder("cli") ? "no room imports an entry" : undefined;
-  if (levelOfFolder(room) < 0 || levelOfFolder(target) < 0)
-    return `the room ${levelOfFolder(room) < 0 ? room : target} has no place in scripts/arrows.mjs`;
-  return levelOfFolder(target) > levelOfFolder(room) ? `${room} stands below ${target}` : undefined;
+  if (target === undefined) return isOfNode ? undefined : "no room imports an entry";
+  const unknown = [room, target].find((name) => !Object.hasOwn(ROOMS, name));
+  if (unknown !== undefined) return `the room ${unknown} has no place in scripts/arrows.mjs`;
+  return ROOMS[room].includes(target) ? undefined : `${room} may not import ${target}`;
 }
 
 /** Returns the paths of the TypeScript modules of a checkout. */
 const modulesOf = (root) =>
   [".ts", ".tsx"].flatMap((ending) => filesBelow(root, "js", ending)).map((path) => join(root, path));
 
-/** Returns a line of text for each import or dependency in a checkout that is not allowed. */
-export function findForbiddenDependencies(root) {
-  const found = [];
-  const js = join(root, "js");
+/** Calls a function with each relative import of TypeScript modules in a checkout. */
+function forEachImport(root, visit) {
   for (const file of modulesOf(root)) {
     const text = withoutComments(readFileSync(file, "utf8"));
-    for (const [, specifier] of text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']*\.tsx?)["']/g)) {
-      const why = importFault(js, file, specifier);
-      if (why) found.push(`${relative(root, file)} imports ${specifier}: ${why}`);
-    }
+    for (const [, specifier] of text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']*)["']/g))
+      visit(file, specifier);
   }
+}
+
+/** Returns the folders of js/ in a checkout. */
+const roomsOf = (root) =>
+  readdirSync(join(root, "js"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+/**
+ * Returns a line of text for each room without a row in the table, and for each row of the table that
+ * names a room that does not exist, one below it, or one that it does not import.
+ * @param {Rooms} table
+ */
+export function roomFaults(root, table = ROOMS) {
+  const names = Object.keys(table);
+  const existing = roomsOf(root);
+  const used = new Set();
+  forEachImport(root, (file, specifier) => {
+    const [from, to] = [file, join(dirname(file), specifier)].map((path) => relative(join(root, "js"), path));
+    used.add(`${from.split(sep)[0]} ${to.split(sep)[0]}`);
+  });
+  const rows = names.flatMap((room, index) =>
+    table[room].flatMap((target) => {
+      if (!names.slice(0, index).includes(target))
+        return [`the row of ${room} names ${target}, which does not stand above it`];
+      return used.has(`${room} ${target}`)
+        ? []
+        : [`the row of ${room} names ${target}, which it does not import`];
+    }),
+  );
+  return [
+    ...existing.filter((room) => !names.includes(room)).map((room) => `the room ${room} has no row`),
+    ...names.filter((room) => !existing.includes(room)).map((room) => `there is no room ${room}`),
+    ...rows,
+  ].map((fault) => `scripts/arrows.mjs: ${fault}`);
+}
+
+/** Returns the names of the folders at any depth in a room. */
+const foldersIn = (root, room) =>
+  readdirSync(join(root, "js", room), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+/**
+ * Returns the overrides of biome.json that forbid imports between rooms. A pattern of biome cannot tell a
+ * room from a folder of the same name inside the importing one, so that such rooms are left out there.
+ */
+function roomOverrides(root) {
+  const names = Object.keys(ROOMS);
+  return names.map((room) => {
+    const own = [room, ...foldersIn(root, room)];
+    const forbidden = names.filter((name) => !own.includes(name) && !ROOMS[room].includes(name));
+    const allowed = ROOMS[room].length === 0 ? "no other room" : `only ${ROOMS[room].join(", ")}`;
+    const pattern = {
+      group: [`**/../{${forbidden.join(",")}}/**`],
+      message: `${room} imports ${allowed} (scripts/arrows.mjs).`,
+    };
+    const rule = { level: "error", options: { patterns: [pattern] } };
+    return { includes: [`js/${room}/**`], linter: { rules: { style: { noRestrictedImports: rule } } } };
+  });
+}
+
+/** Returns the overrides of a configuration that are not about imports between rooms. */
+const otherOverrides = ({ overrides }) =>
+  overrides.filter(({ linter }) => linter?.rules?.style?.noRestrictedImports === undefined);
+
+/** Returns whether a configuration of biome has the rules of the rooms of a checkout as in the table. */
+export const hasFreshRooms = (root, configuration) =>
+  isDeepStrictEqual(configuration.overrides, [...otherOverrides(configuration), ...roomOverrides(root)]);
+
+/** Writes the rules of the rooms to biome.json of a checkout. */
+function writeRooms(root) {
+  const file = join(root, "biome.json");
+  const configuration = JSON.parse(readFileSync(file, "utf8"));
+  configuration.overrides = [...otherOverrides(configuration), ...roomOverrides(root)];
+  // Biome breaks the lines that are too long.
+  writeFileSync(file, JSON.stringify(configuration));
+  runAndWait(npmProgram("biome"), ["format", "--write", file]);
+}
+
+/** Returns a line of text for each dependency of a crate in a checkout that is not allowed. */
+function crateFaults(root) {
+  const found = [];
   for (const [crate, { ours, never }] of Object.entries(RULES_BY_CRATE)) {
     const manifest = join(root, "crates", crate, "Cargo.toml");
     if (!existsSync(manifest)) continue;
@@ -92,9 +211,33 @@ export function findForbiddenDependencies(root) {
   return found;
 }
 
+/** Returns a line of text for each import or dependency in a checkout that is not allowed. */
+export function findForbiddenDependencies(root) {
+  const found = [];
+  forEachImport(root, (file, specifier) => {
+    const why = importFault(join(root, "js"), file, specifier);
+    if (why) found.push(`${relative(root, file)} imports ${specifier}: ${why}`);
+  });
+  return [...found, ...crateFaults(root)];
+}
+
+/** Returns a line of text if biome.json of a checkout has other rules of the rooms than the table. */
+function staleRooms(root) {
+  const configuration = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
+  return hasFreshRooms(root, configuration)
+    ? []
+    : ["biome.json is stale; run: node scripts/arrows.mjs --write"];
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  const found = [...findForbiddenDependencies(root), ...importCircles(root)];
+  if (process.argv.includes("--write")) writeRooms(root);
+  const found = [
+    ...findForbiddenDependencies(root),
+    ...roomFaults(root),
+    ...staleRooms(root),
+    ...importCircles(root),
+  ];
   for (const line of found) console.error(`arrow: ${line}`);
   process.exitCode = found.length === 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /** The lint rules that hold the arrows of ARCHITECTURE.md do refuse what breaks them. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -43,6 +43,16 @@ describe("biome refuses", () => {
     "an adapter importing the MCP server": {
       file: "js/adapters/a.ts",
       text: 'export { x } from "../mcp/x.ts";\n',
+      rule: "lint/style/noRestrictedImports",
+    },
+    "an adapter importing the review page": {
+      file: "js/adapters/b.ts",
+      text: 'export { x } from "../review/x.ts";\n',
+      rule: "lint/style/noRestrictedImports",
+    },
+    "the tools importing a room of their own height": {
+      file: "js/tools/d.ts",
+      text: 'export { x } from "../hooks/x.ts";\n',
       rule: "lint/style/noRestrictedImports",
     },
     "a node: module outside *.node.ts": {
@@ -110,7 +120,15 @@ describe("scripts/arrows.mjs refuses", () => {
     },
     "an arrow inside a type": {
       files: { "js/engine/a.ts": 'export type T = import("../tools/a.ts").T;\n' },
-      line: "js/engine/a.ts imports ../tools/a.ts: engine stands below tools",
+      line: "js/engine/a.ts imports ../tools/a.ts: engine may not import tools",
+    },
+    "a room beside it that its row does not name": {
+      files: { "js/adapters/a.ts": 'import { x } from "../review/x.ts";\n' },
+      line: "js/adapters/a.ts imports ../review/x.ts: adapters may not import review",
+    },
+    "what supports the tests of users in the product": {
+      files: { "js/workspace/a.ts": 'import { x } from "../testing/x.ts";\n' },
+      line: "js/workspace/a.ts imports ../testing/x.ts: workspace may not import testing",
     },
     "a room importing an entry": {
       files: { "js/tools/a.ts": 'import { x } from "../index.ts";\n' },
@@ -141,6 +159,54 @@ describe("scripts/arrows.mjs refuses", () => {
   it("nothing in this checkout", async () => {
     const { findForbiddenDependencies } = await import("../../scripts/arrows.mjs");
     expect(findForbiddenDependencies(root)).toEqual([]);
+  });
+});
+
+describe("the table of rooms", () => {
+  const files = {
+    "js/low/a.ts": "export const a = 1;\n",
+    "js/high/b.ts": 'export { a } from "../low/a.ts";\n',
+  };
+  const fresh = { low: [], high: ["low"] };
+  const cases: Record<string, { table: Record<string, readonly string[]>; fault?: string }> = {
+    "may be as the folders are": { table: fresh },
+    "must not name a room that does not exist": {
+      table: { ...fresh, web: [] },
+      fault: "there is no room web",
+    },
+    "must name every room": { table: { low: [] }, fault: "the room high has no row" },
+    "must not let a room import one that it does not": {
+      table: { other: [], ...fresh, high: ["low", "other"] },
+      fault: "the row of high names other, which it does not import",
+    },
+    "must not let a room import one below it": {
+      table: { high: ["low"], low: [] },
+      fault: "the row of high names low, which does not stand above it",
+    },
+    "must not let a room import itself": {
+      table: { low: ["low"], high: ["low"] },
+      fault: "the row of low names low, which does not stand above it",
+    },
+  };
+  it.each(Object.entries(cases))("%s", async (name, { table, fault }) => {
+    const { roomFaults } = await import("../../scripts/arrows.mjs");
+    const made = checkout(`rooms ${name}`, "other" in table ? { ...files, "js/other/c.ts": "" } : files);
+    expect(roomFaults(made, table)).toEqual(fault === undefined ? [] : [`scripts/arrows.mjs: ${fault}`]);
+  });
+
+  it("fits the folders of this checkout", async () => {
+    const { roomFaults } = await import("../../scripts/arrows.mjs");
+    expect(roomFaults(root)).toEqual([]);
+  });
+
+  it("has a fresh copy in biome.json, and a changed copy is found", async () => {
+    const { hasFreshRooms } = await import("../../scripts/arrows.mjs");
+    const text = readFileSync(join(root, "biome.json"), "utf8");
+    expect(hasFreshRooms(root, JSON.parse(text))).toBe(true);
+    expect(hasFreshRooms(root, JSON.parse(text.replace("{schema,diff,", "{diff,")))).toBe(false);
+    const without = JSON.parse(text);
+    without.overrides.pop();
+    expect(hasFreshRooms(root, without)).toBe(false);
   });
 });
 
