@@ -1,8 +1,12 @@
-// Runs every check that must pass before a commit: format, lint, directions of imports, unused
-// exports, dependencies, workflows, types, clippy.
+// Runs every check that must pass before a commit: format, lint, directions of imports, the ratchet,
+// unused exports, dependencies, workflows, subjects of commits, types, clippy.
 //
 //   --built   omits the type check of js/, which the build of the TypeScript has just done
-import { npmProgram, isInstalled, runScript, runAndWait } from "./lib/run.mjs";
+//
+// As many checks run at once as there are processors; each prints its output when it has ended.
+import { availableParallelism } from "node:os";
+import { npmProgram, isInstalled, runScript } from "./lib/run.mjs";
+import { runLogged, runStages } from "./lib/stages.mjs";
 
 const packageFlags = (...names) => names.flatMap((name) => ["-p", `filewright-${name}`]);
 const DENY_WARNINGS = ["--", "-D", "warnings"];
@@ -10,65 +14,86 @@ const DENY_WARNINGS = ["--", "-D", "warnings"];
 /** The name of the step that `--built` omits. */
 const TYPE_CHECK_STEP = "types";
 
+/**
+ * Returns the command that checks the types of a TypeScript project. It keeps what it has found in a
+ * file, so that the next run checks only what has changed since.
+ */
+const typeCheck = (project) => {
+  const state = `.cache/check/${project.replaceAll(/\W+/g, "-")}.tsbuildinfo`;
+  return [npmProgram("tsc"), "--noEmit", "-p", project, "--incremental", "--tsBuildInfoFile", state];
+};
+
+/**
+ * A check: a program that fails if something is wrong. `needs` names the steps that have to end before.
+ * `env` is added to its environment.
+ * @typedef {{
+ *   name: string,
+ *   command: readonly string[],
+ *   needs?: readonly string[],
+ *   env?: Readonly<Record<string, string>>,
+ * }} Step
+ */
+
+/** The checks. The longest come first, so that none of them is left for the end. @type {Step[]} */
 const CHECK_STEPS = [
-  ["format and lint", npmProgram("biome"), "check", "--error-on-warnings", "."],
-  ["arrows", process.execPath, "scripts/arrows.mjs"],
-  ["unused files and exports", npmProgram("knip"), "--no-progress"],
-  ["dependencies", process.execPath, "scripts/deny.mjs"],
-  ["workflows and shell scripts", process.execPath, "scripts/lint-workflows.mjs"],
-  ["versions", process.execPath, "scripts/release.mjs", "--check"],
-  ["records of the engine", process.execPath, "scripts/wire.mjs", "--check"],
-  [TYPE_CHECK_STEP, npmProgram("tsc"), "--noEmit", "-p", "."],
-  ["types of the tests", npmProgram("tsc"), "-p", "tsconfig.test.json"],
-  ["types of the review page", npmProgram("tsc"), "-p", "js/review/page"],
-  ["rust format", "cargo", "fmt", "--all", "--check"],
   // Not `--all-targets`, which would also build the addon as a test: napi then generates no
   // exports, which clippy reports as unused.
-  [
-    "clippy",
-    "cargo",
-    "clippy",
-    "--quiet",
-    ...packageFlags("core", "fs", "index", "sandbox", "node"),
-    ...["--lib", "--bins", "--tests", "--benches", "--examples"],
-    ...DENY_WARNINGS,
-  ],
+  {
+    name: "clippy",
+    command: [
+      ...["cargo", "clippy", "--quiet", ...packageFlags("core", "fs", "index", "sandbox", "node")],
+      ...["--lib", "--bins", "--tests", "--benches", "--examples", ...DENY_WARNINGS],
+    ],
+  },
+  { name: "types of the tests", command: typeCheck("tsconfig.test.json") },
   // In a run of its own, because together with the others it would be checked with the features of
-  // the core that they need.
-  [
-    "clippy of the module",
-    "cargo",
-    "clippy",
-    "--quiet",
-    ...packageFlags("wasm"),
-    "--all-targets",
-    ...DENY_WARNINGS,
-  ],
+  // the core that they need. It waits, because cargo would hold it until the other has ended.
+  {
+    name: "clippy of the module",
+    needs: ["clippy"],
+    command: ["cargo", "clippy", "--quiet", ...packageFlags("wasm"), "--all-targets", ...DENY_WARNINGS],
+  },
+  { name: TYPE_CHECK_STEP, command: typeCheck("tsconfig.json") },
+  { name: "workflows and shell scripts", command: [process.execPath, "scripts/lint-workflows.mjs"] },
+  { name: "types of the review page", command: typeCheck("js/review/page/tsconfig.json") },
+  { name: "ratchet", command: [process.execPath, "scripts/ratchet.mjs"] },
+  { name: "unused files and exports", command: [npmProgram("knip"), "--no-progress"] },
+  { name: "format and lint", command: [npmProgram("biome"), "check", "--error-on-warnings", "."] },
+  { name: "arrows", command: [process.execPath, "scripts/arrows.mjs"] },
+  { name: "rust format", command: ["cargo", "fmt", "--all", "--check"] },
+  { name: "dependencies", command: [process.execPath, "scripts/deny.mjs"] },
+  { name: "versions", command: [process.execPath, "scripts/release.mjs", "--check"] },
+  { name: "records of the engine", command: [process.execPath, "scripts/wire.mjs", "--check"] },
+  { name: "subjects of commits", command: [process.execPath, "scripts/commit-subjects.mjs"] },
 ];
 
-/** Runs every check, also after one has failed, and prints the result of each. */
-function runChecks() {
-  const wanted = process.argv.includes("--built")
-    ? CHECK_STEPS.filter(([name]) => name !== TYPE_CHECK_STEP)
-    : CHECK_STEPS;
-  const failed = wanted.filter(([name, command, ...args]) => {
-    const started = performance.now();
-    const ok = runStep(command, args);
-    console.log(`${ok ? "ok  " : "FAIL"} ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
-    return !ok;
-  });
-  if (failed.length > 0) process.exitCode = 1;
-  console.log(`${wanted.length - failed.length} passed, ${failed.length} failed`);
+/** Runs one check. Returns whether it passed, and its output. */
+async function runStep({ name, command: [program, ...args], env }) {
+  if (program === "cargo" && !isInstalled(`cargo-${args[0]}`)) {
+    const component = args[0] === "fmt" ? "rustfmt" : args[0];
+    const output = `error: cargo ${args[0]} is missing; run: rustup component add ${component}\n`;
+    return { isPassed: false, output };
+  }
+  const log = `.cache/check/${name.replaceAll(" ", "-")}.log`;
+  const { status, output } = await runLogged(program, args, { log, env });
+  return { isPassed: status === 0, output };
 }
 
-/** Runs one check. Returns whether it passed. */
-function runStep(command, args) {
-  if (command === "cargo" && !isInstalled(`cargo-${args[0]}`)) {
-    const component = args[0] === "fmt" ? "rustfmt" : args[0];
-    console.error(`error: cargo ${args[0]} is missing; run: rustup component add ${component}`);
-    return false;
-  }
-  return runAndWait(command, args, { check: false }).status === 0;
+/** Runs every check, also after one has failed, and prints the result of each. */
+async function runChecks() {
+  const isBuilt = process.argv.includes("--built");
+  const wanted = CHECK_STEPS.filter(({ name }) => !(isBuilt && name === TYPE_CHECK_STEP));
+  let failed = 0;
+  await runStages(wanted, availableParallelism(), async (step) => {
+    const started = performance.now();
+    const { isPassed, output } = await runStep(step);
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    process.stdout.write(output);
+    console.log(`${isPassed ? "ok  " : "FAIL"} ${step.name} (${seconds} s)`);
+    if (!isPassed) failed += 1;
+  });
+  if (failed > 0) process.exitCode = 1;
+  console.log(`${wanted.length - failed} passed, ${failed} failed`);
 }
 
 await runScript(runChecks);
