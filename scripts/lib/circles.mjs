@@ -1,24 +1,29 @@
-// Finds circular imports: between files and folders of js/, and between the modules of a crate.
+// Finds circular imports: between files and folders of js/, and between the files and the modules of
+// a crate. A list permits the circles of Rust files that were there when this check was written.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix, relative } from "node:path";
+import { ancestorFiles, modulesOfCrate, referredFiles } from "./rust-modules.mjs";
+
+/** The circles of Rust files that are permitted, one a line as `{"files": […]}`. */
+const RUST_CIRCLES_FILE = "scripts/lib/rust-circles.jsonl";
 
 /**
  * Returns a line of text for each group of files, folders or modules in a checkout that import one
- * another.
+ * another and that the list does not permit, and for each row of the list that names too much.
  */
 export function importCircles(root) {
   const files = typescriptGraph(root);
   const folders = groupedGraph(files, (file) => file.split("/").slice(0, 2).join("/"));
-  const modules = groupedGraph(rustGraph(root), (file) => file.replace(/\/src\/([^/.]+).*$/, "/src/$1"));
+  const rustFiles = rustGraph(root);
+  const modules = groupedGraph(rustFiles, (file) => file.replace(/\/src\/([^/.]+).*$/, "/src/$1"));
   // lib.rs declares every module and re-exports items of them, which does not count as a circular
   // import.
   for (const targets of modules.values())
     for (const name of targets) if (name.endsWith("/src/lib")) targets.delete(name);
-  return [
-    ...stronglyConnectedComponents(files),
-    ...stronglyConnectedComponents(folders),
-    ...stronglyConnectedComponents(modules),
-  ].map((circle) => `${circle.join(", ")} import one another`);
+  const lines = [files, folders, modules]
+    .flatMap(stronglyConnectedComponents)
+    .map((circle) => `${circle.join(", ")} import one another`);
+  return [...lines, ...unlistedCircles(stronglyConnectedComponents(rustFiles), listedCircles(root))];
 }
 
 /**
@@ -94,80 +99,57 @@ function typescriptGraph(root) {
   );
 }
 
-/** Returns for each Rust file the files of its crate that it refers to. Tests are left out. */
+/**
+ * Returns for each Rust file the files of its crate that define what it refers to. Tests are left
+ * out, and so are the files of the modules around it: that a module uses what its parent defines is
+ * the usual form in Rust.
+ */
 function rustGraph(root) {
   const graph = new Map();
   const crates = existsSync(join(root, "crates")) ? readdirSync(join(root, "crates")) : [];
-  for (const crate of crates) {
-    const source = `crates/${crate}/src`;
-    const files = filesBelow(root, source, ".rs").filter((file) => !/tests?\.rs$/.test(file));
-    const byModule = new Map(files.map((file) => [modulePathOf(source, file).join("::"), file]));
-    for (const file of files)
-      graph.set(file, referredFiles(root, file, modulePathOf(source, file), byModule));
+  const crateRoots = crates.map((crate) => `crates/${crate}/src/lib.rs`);
+  for (const file of crateRoots.filter((path) => existsSync(join(root, path)))) {
+    for (const module of modulesOfCrate(root, file)) {
+      if (!graph.has(module.file)) graph.set(module.file, new Set());
+      const around = ancestorFiles(module);
+      for (const target of referredFiles(module)) if (!around.has(target)) graph.get(module.file).add(target);
+    }
   }
   return graph;
 }
 
-/** Returns the module path of a Rust file as a list of names; empty for lib.rs. */
-function modulePathOf(source, file) {
-  const segments = relative(source, file).replaceAll("\\", "/").slice(0, -".rs".length).split("/");
-  if (segments.at(-1) === "mod" || (segments.length === 1 && segments[0] === "lib")) segments.pop();
-  return segments;
-}
-
-/** Returns the files of its crate that a Rust file refers to. */
-function referredFiles(root, file, own, byModule) {
-  const text = readFileSync(join(root, file), "utf8")
-    .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
-    .replace(/#\[cfg\(test\)\]\s*mod\s+\w+\s*\{[\s\S]*$/, "");
-  const uses = Array.from(text.matchAll(/(?:^|\n)\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;]+);/g), ([, tree]) =>
-    pathsOfUse(tree),
-  ).flat();
-  const inline = Array.from(text.matchAll(/\b((?:crate|super)(?:::[a-z_0-9]+)+)/g), ([, path]) => path);
-  const found = new Set();
-  for (const path of [...uses, ...inline]) {
-    const full = segmentsFromCrate(path.split("::"), own, byModule);
-    if (full === undefined) continue;
-    // The last segments are items, `self` or `*`; the module is the part before them.
-    while (full.length > 0 && !byModule.has(full.join("::"))) full.pop();
-    const target = byModule.get(full.join("::"));
-    if (target !== undefined && target !== file) found.add(target);
-  }
-  return found;
+/** Returns the rows of the list of circles of Rust files; none where there is no list. */
+function listedCircles(root) {
+  const path = join(root, RUST_CIRCLES_FILE);
+  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+  return lines.filter(Boolean).map((line) => JSON.parse(line).files);
 }
 
 /**
- * Returns the segments of a `use` path relative to the root of the crate; undefined for a path into
- * another crate.
+ * Compares the circles of Rust files with those that the list permits. The list may only shrink.
+ * @param {string[][]} found
+ * @param {string[][]} listed
+ * @returns {string[]} a line of text for each circle that is new or has grown, and for each row that
+ *   names more than there is
  */
-function segmentsFromCrate(path, own, byModule) {
-  const segments = path.map((segment) => segment.trim());
-  const [first, ...rest] = segments;
-  if (first === "crate") return rest;
-  if (first === "self") return [...own, ...rest];
-  if (first === "super") {
-    const levels = segments.filter((segment) => segment === "super").length;
-    return [...own.slice(0, own.length - levels), ...segments.slice(levels)];
-  }
-  const isChild = byModule.has([...own, first].join("::"));
-  return isChild ? [...own, ...segments] : undefined;
-}
-
-/** Returns the paths of a `use` tree: for `a::{b, c::d}`, `a::b` and `a::c::d`. */
-function pathsOfUse(tree) {
-  const text = tree.replaceAll(/\s+/g, " ").trim();
-  const open = text.indexOf("{");
-  if (open < 0) return [text.replace(/ as .*/, "")];
-  const parts = [""];
-  let depth = 0;
-  for (const character of text.slice(open + 1, text.lastIndexOf("}"))) {
-    if (character === "{") depth += 1;
-    if (character === "}") depth -= 1;
-    if (character === "," && depth === 0) parts.push("");
-    else parts[parts.length - 1] += character;
-  }
-  return parts
-    .map((part) => part.trim())
-    .filter(Boolean)
-    .flatMap((part) => pathsOfUse(text.slice(0, open) + part));
+function unlistedCircles(found, listed) {
+  const contains = (files, part) => part.every((file) => files.includes(file));
+  const overlaps = (files, others) => files.some((file) => others.includes(file));
+  const lines = found.flatMap((circle) => {
+    const row = listed.find((files) => overlaps(files, circle));
+    const containing = listed.find((files) => contains(files, circle));
+    if (row === undefined) return [`${circle.join(", ")} import one another`];
+    if (containing?.length === circle.length) return [];
+    const files = JSON.stringify({ files: circle });
+    if (containing !== undefined) return [`a circle is smaller now; write in ${RUST_CIRCLES_FILE}: ${files}`];
+    const more = circle.filter((file) => !row.includes(file));
+    return [`${more.join(", ")} joined the circle of ${row.join(", ")}`];
+  });
+  const gone = listed.filter((row) => !found.some((circle) => overlaps(row, circle)));
+  return [
+    ...lines,
+    ...gone.map(
+      (row) => `${row.join(", ")} no longer import one another; remove the row from ${RUST_CIRCLES_FILE}`,
+    ),
+  ];
 }

@@ -227,11 +227,12 @@ describe("scripts/lib/circles.mjs finds", () => {
       },
       line: "js/engine, js/tools import one another",
     },
-    "modules of a crate that use each other": {
+    "modules of a crate that use each other through different files": {
       files: {
         "crates/core/src/lib.rs": "mod a;\nmod b;\n",
-        "crates/core/src/a/mod.rs": "use crate::{b::B, c};\n",
-        "crates/core/src/b.rs": "pub fn b() { super::a::inner(); }\n",
+        "crates/core/src/a/mod.rs": "mod deep;\npub fn inner() {}\n",
+        "crates/core/src/a/deep.rs": "use crate::b::B;\n",
+        "crates/core/src/b.rs": "pub struct B;\npub fn b() { super::a::inner(); }\n",
       },
       line: "crates/core/src/a, crates/core/src/b import one another",
     },
@@ -241,11 +242,9 @@ describe("scripts/lib/circles.mjs finds", () => {
     expect(importCircles(checkout(`circle ${name}`, files))).toEqual([line]);
   });
 
-  it("no circle where a test module or an import on demand leads back", async () => {
+  it("no circle where an import on demand leads back", async () => {
     const { importCircles } = await import("../../scripts/lib/circles.mjs");
     const made = checkout("no circle", {
-      "crates/core/src/a.rs": "use crate::b::B;\n",
-      "crates/core/src/b.rs": "pub struct B;\n#[cfg(test)]\nmod tests {\n use crate::a;\n}\n",
       "js/engine/a.ts": 'export const load = () => import("./b.ts");\n',
       "js/engine/b.ts": 'import { load } from "./a.ts";\n',
     });
@@ -255,5 +254,131 @@ describe("scripts/lib/circles.mjs finds", () => {
   it("no circle in this checkout", async () => {
     const { importCircles } = await import("../../scripts/lib/circles.mjs");
     expect(importCircles(root)).toEqual([]);
+  });
+});
+
+/** A crate with a folder `room` of the modules a, b and others; `files` are below that folder. */
+const crateWithRoom = (files: Record<string, string>) => ({
+  "crates/core/src/lib.rs": "pub mod room;\n",
+  ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`crates/core/src/room/${path}`, text])),
+});
+
+/** Returns what the check prints for a crate, with `room/` for the path of its folder. */
+async function circlesInRoom(name: string, files: Record<string, string>): Promise<string[]> {
+  const { importCircles } = await import("../../scripts/lib/circles.mjs");
+  const lines: string[] = importCircles(checkout(`room ${name}`, { ...crateWithRoom(files) }));
+  return lines.map((line) => line.replaceAll("crates/core/src/room/", ""));
+}
+
+describe("a circle of Rust files is found when", () => {
+  const cases: Record<string, Record<string, string>> = {
+    "both name each other in use": {
+      "mod.rs": "mod a;\nmod b;\n",
+      "a.rs": "use super::b::B;\npub struct A(B);\n",
+      "b.rs": "use crate::room::a::A;\npub struct B(Option<Box<A>>);\n",
+    },
+    "one goes through pub use of the parent": {
+      "mod.rs": "mod a;\nmod b;\npub use a::A;\n",
+      "a.rs": "use super::b::B;\npub struct A(B);\n",
+      "b.rs": "use super::A;\npub struct B(Option<Box<A>>);\n",
+    },
+    "one goes through two pub use, a new name and a star": {
+      "mod.rs": "mod a;\nmod b;\nmod face;\npub use face::*;\n",
+      "face.rs": "pub use super::a::A as First;\n",
+      "a.rs": "use super::b::B;\npub struct A(B);\n",
+      "b.rs": "pub struct B(Option<Box<crate::room::First>>);\n",
+    },
+    "one names the other only inside of a function": {
+      "mod.rs": "mod a;\nmod b;\n",
+      "a.rs": "use super::b;\npub fn a() { b::b() }\n",
+      "b.rs": "pub fn b() { if false { super::a::a() } }\n",
+    },
+    "one is a module in braces": {
+      "mod.rs": "mod a;\nmod b;\n",
+      "a.rs": "pub fn a() {}\nmod inner { pub fn c() { super::super::b::b() } }\n",
+      "b.rs": "use super::{a::{self, a as other}};\npub fn b() { other(); a::a() }\n",
+    },
+    "a macro defines the item": {
+      "mod.rs": "mod a;\nmod b;\n",
+      "a.rs": "use super::b::B;\nwire! { pub struct A { b: B } }\n",
+      "b.rs": "use super::a::A;\npub struct B(Option<Box<A>>);\n",
+    },
+  };
+  it.each(Object.entries(cases))("%s", async (name, files) => {
+    expect(await circlesInRoom(name, files)).toEqual(["a.rs, b.rs import one another"]);
+  });
+});
+
+describe("no circle of Rust files is found when", () => {
+  const cases: Record<string, Record<string, string>> = {
+    "the way back is in a test": {
+      "mod.rs": "mod a;\nmod b;\n",
+      "a.rs": "use super::b::B;\npub struct A(B);\n",
+      "b.rs":
+        "pub struct B;\n#[cfg(test)]\nmod tests { use crate::room::a::A; }\n#[cfg(test)]\nuse super::a::A;\n",
+    },
+    "the way back is in a comment, a string or the link of a doc comment": {
+      "mod.rs": "mod a;\nmod b;\n",
+      "a.rs": "use super::b::B;\npub struct A(B);\n",
+      "b.rs": '/// See [`A`](super::a::A).\n/* super::a::A */\npub const B: &str = r#"super::a::A"#;\n',
+    },
+    "a child uses what its parent defines": {
+      "mod.rs": "mod a;\npub struct Parent;\npub fn run() { a::a() }\n",
+      "a.rs": "use super::Parent;\npub fn a() -> Parent { Parent }\n",
+    },
+    "the parent only exports both": {
+      "mod.rs": "mod a;\nmod b;\npub use a::A;\npub use b::B;\n",
+      "a.rs": "pub struct A;\n",
+      "b.rs": "use super::A;\npub struct B(A);\n",
+    },
+    "a name is of another crate": {
+      "mod.rs": "mod a;\nmod b;\n",
+      "a.rs": "use super::b::B;\npub struct A(B);\n",
+      "b.rs": "use other::a::A;\npub struct B(A);\n",
+    },
+  };
+  it.each(Object.entries(cases))("%s", async (name, files) => {
+    expect(await circlesInRoom(name, files)).toEqual([]);
+  });
+});
+
+describe("the list of circles of Rust files", () => {
+  const ring = (...names: string[]) => ({
+    "mod.rs": names.map((name) => `mod ${name};\n`).join(""),
+    ...Object.fromEntries(
+      names.map((name, at) => [
+        `${name}.rs`,
+        `pub fn run() { super::${names[(at + 1) % names.length]}::run() }\n`,
+      ]),
+    ),
+  });
+  const listPath = "scripts/lib/rust-circles.jsonl";
+  const cases: Record<string, { files: Record<string, string>; listed: string[]; lines: string[] }> = {
+    "permits a circle that it names": { files: ring("a", "b"), listed: ["a", "b"], lines: [] },
+    "refuses a circle that has grown": {
+      files: ring("a", "b", "c"),
+      listed: ["a", "b"],
+      lines: ["c.rs joined the circle of a.rs, b.rs"],
+    },
+    "refuses a row whose circle is smaller now": {
+      files: ring("a", "b"),
+      listed: ["a", "b", "c"],
+      lines: [`a circle is smaller now; write in ${listPath}: {"files":["a.rs","b.rs"]}`],
+    },
+    "refuses a row whose circle is gone": {
+      files: { "mod.rs": "mod a;\n", "a.rs": "" },
+      listed: ["a", "b"],
+      lines: [`a.rs, b.rs no longer import one another; remove the row from ${listPath}`],
+    },
+  };
+  it.each(Object.entries(cases))("%s", async (name, { files, listed, lines }) => {
+    const { importCircles } = await import("../../scripts/lib/circles.mjs");
+    const row = { files: listed.map((file) => `crates/core/src/room/${file}.rs`) };
+    const made = checkout(`list ${name}`, {
+      ...crateWithRoom(files),
+      [listPath]: `${JSON.stringify(row)}\n`,
+    });
+    const found: string[] = importCircles(made);
+    expect(found.map((line) => line.replaceAll("crates/core/src/room/", ""))).toEqual(lines);
   });
 });

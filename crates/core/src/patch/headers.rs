@@ -1,6 +1,17 @@
-//! Parses single lines of a patch: their kinds, and the numbers in a hunk header.
+//! Parses single lines of a patch: their kinds, and the numbers in a hunk header. Has the error for
+//! those that are none.
 
 use super::{LineMark, PatchLine};
+use crate::error::{Code, Error};
+
+/// The error for a text that is no valid patch, at a line of it (1-based).
+pub(super) fn patch_error(message: impl Into<String>, line: Option<usize>) -> Error {
+    let error = Error::new(Code::PatchFailed, message);
+    match line {
+        Some(line) => error.detail("line", line),
+        None => error,
+    }
+}
 
 /// The parts of a hunk header: the ranges of old and new lines as first line and count, and the
 /// text after them.

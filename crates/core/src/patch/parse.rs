@@ -2,13 +2,13 @@
 
 use super::headers::{
     begins_mail_signature, is_git_header, is_hunk_header, link_or_submodule_mode, parse_body_line,
-    parse_hunk_header,
+    parse_hunk_header, patch_error,
 };
 use super::quoted::{
     header_name, is_epoch_time, names_of_git_header, strip_prefixes, unprefixed_name,
 };
 use super::{FileOperation, FilePatch, Hunk, LineMark, Patch, PatchLine, v4a};
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 
 /// Parses a patch in any of the formats. `strip` is the number of leading directories to remove
 /// from the names of a unified diff; `None` removes `a/` and `b/` if both names have them.
@@ -51,15 +51,6 @@ fn split_lines(text: &str) -> Vec<&str> {
         }
     }
     lines
-}
-
-/// The error for a text that is no valid patch, at a line of it (1-based).
-pub(super) fn patch_error(message: impl Into<String>, line: Option<usize>) -> Error {
-    let error = Error::new(Code::PatchFailed, message);
-    match line {
-        Some(line) => error.detail("line", line),
-        None => error,
-    }
 }
 
 /// Reads the files of a patch line by line.

@@ -1,7 +1,6 @@
 //! Parses a patch in the form that begins with `*** Begin Patch` (V4A).
 
-use super::headers::{parse_body_line, parse_hunk_header};
-use super::parse::patch_error;
+use super::headers::{parse_body_line, parse_hunk_header, patch_error};
 use super::{FileOperation, FilePatch, Hunk, LineMark, Patch, PatchLine};
 use crate::error::Result;
 

@@ -1,6 +1,7 @@
 //! Finds entries of a tree by their names.
 
 use std::cmp::Reverse;
+use std::os::fd::BorrowedFd;
 
 use filewright_core::Result;
 use filewright_core::options::{Options, invalid};
@@ -8,9 +9,8 @@ use filewright_core::pack::Packed;
 use filewright_core::wire;
 use filewright_core::wire::Wire;
 
-use super::mtimes;
 use crate::cancel::{CancelToken, Deadline};
-use crate::dir::stat::Kind;
+use crate::dir::stat::{Kind, Stat};
 use crate::root::Roots;
 use crate::walk::options::{IndexMode, walk_options};
 use crate::walk::{
@@ -263,7 +263,7 @@ impl Visitor for FindVisitor<'_> {
             group.ends.push(u32::try_from(group.names.len()).unwrap_or(u32::MAX));
             if self.options.sort != FindOrder::Path {
                 let name = directory.listing.name(index);
-                group.times.push(mtimes::read_mtime_millis(directory.fd, name));
+                group.times.push(read_mtime_millis(directory.fd, name));
             }
         }
         groups.push(group);
@@ -434,4 +434,10 @@ impl<'a> FindPage<'a> {
             (recent, _) => recent,
         }
     }
+}
+
+/// Returns the modification time of an entry in whole milliseconds since 1970, so that JavaScript
+/// can pass it back unchanged; 0 if the entry no longer exists.
+pub(super) fn read_mtime_millis(dir: BorrowedFd<'_>, name: &[u8]) -> f64 {
+    Stat::at(dir, name).map_or(0.0, |stat| stat.mtime.div_euclid(1_000_000) as f64)
 }

@@ -1,12 +1,10 @@
 //! Reads the modification times of the entries of a name search, if its order needs them.
 
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use filewright_core::text::path::decode_name;
 
-use super::find::DirMatches;
-use crate::dir::stat::Stat;
+use super::find::{DirMatches, read_mtime_millis};
 use crate::walk::{Opener, StopSignal, WalkRoot, threads};
 
 /// The minimum number of directories for more than one thread. The times in fewer are read before
@@ -49,10 +47,4 @@ fn read_missing_mtimes(walk_root: &WalkRoot<'_>, groups: &mut [DirMatches], stop
             .collect();
         group.times = times;
     }
-}
-
-/// Returns the modification time of an entry in whole milliseconds since 1970, so that JavaScript
-/// can pass it back unchanged; 0 if the entry no longer exists.
-pub(super) fn read_mtime_millis(dir: BorrowedFd<'_>, name: &[u8]) -> f64 {
-    Stat::at(dir, name).map_or(0.0, |stat| stat.mtime.div_euclid(1_000_000) as f64)
 }

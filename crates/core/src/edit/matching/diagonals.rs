@@ -13,7 +13,6 @@ use super::haystack::Haystack;
 use super::levenshtein::{BitPattern, MAX_SIMILAR_BYTES};
 use super::needle::{LineKind, Needle};
 use super::normalize::match_key;
-use super::similarity::MAX_ALIGNMENTS;
 
 /// The maximum number of occurrences in the file of an old line that votes; a more frequent line
 /// does not vote.
@@ -23,6 +22,8 @@ const MAX_VOTES: usize = 200_000;
 /// The maximum number of file lines that are compared with the longest old line: the most similar
 /// ones by a fast estimate.
 const MAX_COMPARED_WITH_LONGEST: usize = 256;
+/// The maximum number of alignments that are tried if no diagonal has more votes than another.
+pub(in crate::edit) const MAX_ALIGNMENTS: usize = 100;
 
 /// A fast hasher for numbers without a secret key. A map exists for one search only, so numbers
 /// crafted to collide do little harm.

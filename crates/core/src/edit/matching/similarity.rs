@@ -7,7 +7,7 @@
 use super::align::align;
 use super::alignment::{Alignment, AlignmentStep};
 use super::candidates::{Candidate, NoMatch};
-use super::diagonals::diagonals;
+use super::diagonals::{MAX_ALIGNMENTS, diagonals};
 use super::haystack::Haystack;
 use super::levenshtein::BitPattern;
 use super::needle::{LINE_COST, LineKind, Needle};
@@ -16,8 +16,6 @@ use crate::edit::lines::trim;
 
 /// The maximum number of alignments that are tried if some diagonals have more votes than others.
 const MAX_RANKED_ALIGNMENTS: usize = 24;
-/// The maximum number of alignments that are tried if no diagonal has more votes than another.
-pub(in crate::edit) const MAX_ALIGNMENTS: usize = 100;
 /// The maximum number of other positions that are compared with the best one to decide whether it
 /// is unique.
 const MAX_RIVALS: usize = 8;

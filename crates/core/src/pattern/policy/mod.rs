@@ -27,9 +27,10 @@ pub use content::{SECRET_HEAD_BYTES, holds_secret, may_hold_secret};
 pub use deny::{MAX_DENY_GLOB_BYTES, MAX_DENY_GLOBS};
 pub use path_cursor::PathCursor;
 pub use pattern::MAX_PLACE_PATTERN_BYTES;
-pub use places::{MAX_HOST_RULES, PlaceDecision, PlaceRow, table_text};
+pub use places::{MAX_HOST_RULES, table_text};
 pub use repository::{PossibleRepositories, REPOSITORY_MARKS, RepositoryMarks};
 pub use table::PLACE_ROWS;
+pub use table::{PlaceDecision, PlaceRow};
 
 use crate::error::Result;
 use deny::{DenyGlobs, TestedAncestors};

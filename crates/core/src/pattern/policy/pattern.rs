@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::fold::fold_name;
-use super::places::PlaceDecision;
+use super::table::PlaceDecision;
 use crate::error::{Code, Error, Result};
 
 /// The maximum length of a pattern in bytes; a longer one is refused.

@@ -4,53 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use super::fold::fold_name;
 use super::pattern::{PlacePatterns, expand_braces, has_other_spellings};
-use super::table::PLACE_ROWS;
+use super::table::{PLACE_ROWS, PlaceDecision};
 use crate::error::{Code, Error, Result};
-
-/// The decision of a row on the paths that it matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlaceDecision {
-    /// Tools never write the path.
-    Refuse,
-    /// Tools write the path after a person approved. Without an approver they write it and report
-    /// it.
-    Ask,
-    /// Tools may write the path: an exception from a wider row.
-    Allow,
-    /// Reading the content needs a grant.
-    Secret,
-    /// The content may be read: an exception from a wider row.
-    Readable,
-}
-
-impl PlaceDecision {
-    /// Returns the keyword in options and documents.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Refuse => "refuse",
-            Self::Ask => "ask",
-            Self::Allow => "allow",
-            Self::Secret => "secret",
-            Self::Readable => "readable",
-        }
-    }
-
-    fn of_word(word: &str) -> Option<Self> {
-        let all = [Self::Refuse, Self::Ask, Self::Allow, Self::Secret, Self::Readable];
-        all.into_iter().find(|decision| decision.word() == word)
-    }
-}
-
-/// One row of the table of protected and secret places.
-#[derive(Clone, Copy, Debug)]
-pub struct PlaceRow {
-    /// The pattern, in the syntax that `table` describes.
-    pub pattern: &'static str,
-    /// The decision on the matching paths.
-    pub decision: PlaceDecision,
-    /// One sentence: which program runs or reads the file, and when.
-    pub reason: &'static str,
-}
 
 /// The maximum number of rules that a host may add; more are refused.
 pub const MAX_HOST_RULES: usize = 1024;

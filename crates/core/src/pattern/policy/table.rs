@@ -13,7 +13,50 @@
 //! the content is not read without a grant. `allow` and `readable` are exceptions for exactly that
 //! path.
 
-use super::places::{PlaceDecision, PlaceRow};
+/// The decision of a row on the paths that it matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceDecision {
+    /// Tools never write the path.
+    Refuse,
+    /// Tools write the path after a person approved. Without an approver they write it and report
+    /// it.
+    Ask,
+    /// Tools may write the path: an exception from a wider row.
+    Allow,
+    /// Reading the content needs a grant.
+    Secret,
+    /// The content may be read: an exception from a wider row.
+    Readable,
+}
+
+impl PlaceDecision {
+    /// Returns the keyword in options and documents.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Ask => "ask",
+            Self::Allow => "allow",
+            Self::Secret => "secret",
+            Self::Readable => "readable",
+        }
+    }
+
+    pub(super) fn of_word(word: &str) -> Option<Self> {
+        let all = [Self::Refuse, Self::Ask, Self::Allow, Self::Secret, Self::Readable];
+        all.into_iter().find(|decision| decision.word() == word)
+    }
+}
+
+/// One row of the table of protected and secret places.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaceRow {
+    /// The pattern, in the syntax that this module describes.
+    pub pattern: &'static str,
+    /// The decision on the matching paths.
+    pub decision: PlaceDecision,
+    /// One sentence: which program runs or reads the file, and when.
+    pub reason: &'static str,
+}
 
 const fn row(decision: PlaceDecision, pattern: &'static str, reason: &'static str) -> PlaceRow {
     PlaceRow { pattern, decision, reason }
