@@ -71,16 +71,27 @@ export function coreCoverage(crates) {
 }
 
 /**
- * Returns the share of the lines of the core that were run, in percent, and prints the files below
- * 90 %. With `missing`, also prints the lines that were not run.
+ * Returns the paths of the programs that contain the tests of the core. Compiles them if they are
+ * stale.
+ *
+ * @param {readonly string[]} crates those whose tests are compiled with them
+ * @param {Record<string, string>} [env]
  */
-function linePercentage({ profdata, cov }, crates, missing) {
+export function coreTestPrograms(crates, env) {
   const args = [...cargoTestArguments(crates), "--no-run", "--message-format=json"];
-  const programs = runAndWait("cargo", args, { env: COUNTING_ENVIRONMENT, capture: "stdout" })
+  return runAndWait("cargo", args, { env, capture: "stdout" })
     .stdout.split("\n")
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line))
     .flatMap(({ target, executable }) => (target?.name === "filewright_core" ? (executable ?? []) : []));
+}
+
+/**
+ * Returns the share of the lines of the core that were run, in percent, and prints the files below
+ * 90 %. With `missing`, also prints the lines that were not run.
+ */
+function linePercentage({ profdata, cov }, crates, missing) {
+  const programs = coreTestPrograms(crates, COUNTING_ENVIRONMENT);
   const merged = join(PROFILES_FOLDER, "core.profdata");
   runAndWait(profdata, ["merge", "--sparse", "--output", merged, PROFILES_FOLDER]);
   const objects = programs.flatMap((program, n) => (n === 0 ? [program] : ["--object", program]));

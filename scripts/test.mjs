@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { coreCoverage, cargoTestArguments } from "./coverage-core.mjs";
 import { sharedKinds } from "./deep.mjs";
 import { runFuzzTargets } from "./fuzz.mjs";
+import { checkFilters } from "./miri.mjs";
 import { npmProgram, BuildError, isInstalled, runScript, root, runAndWait } from "./lib/run.mjs";
 import { cargoResults, resultsOfLastLine, sumResults, vitestResults } from "./lib/results.mjs";
 import { runLogged, runStages } from "./lib/stages.mjs";
@@ -108,6 +109,12 @@ async function runCargoTests() {
     : { ...results, failed: 1, why: ["too few lines of crates/core are run"] };
 }
 
+/** Compares the filters of Miri, which does not run here, with the tests of the core. */
+function checkMiriFilters() {
+  const why = checkFilters(TESTED_CRATES, lineCounting?.env);
+  return { passed: why.length === 0 ? 1 : 0, failed: why.length, skipped: 0, why };
+}
+
 /**
  * Runs the state machines of threads and locks in every order of their threads, with the model
  * checker loom. Skipped if loom cannot be downloaded.
@@ -170,6 +177,7 @@ const SLOW_STAGES = [
   { name: "slow tests", body: () => runVitest("slow", "--maxWorkers=1") },
   { name: "replays of recorded answers", body: () => runVitest("replays", "--maxWorkers=1") },
   CARGO_TEST_STAGE,
+  { name: "filters of Miri", needsRust: true, needs: ["cargo tests"], body: async () => checkMiriFilters() },
   { name: "orders of threads", needsRust: true, body: runLoom },
   { name: "acceptance", body: () => runCountingScript("acceptance", "test/acceptance/run.mjs") },
   { name: "scenarios", body: () => runCountingScript("scenarios", "test/scenarios/run.mjs") },
