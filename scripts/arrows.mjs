@@ -75,12 +75,13 @@ const SYSTEM_CRATES = ["rustix", "libc", "nix", "tokio", "rayon", "walkdir"];
  * must not (`never`).
  */
 const RULES_BY_CRATE = {
-  core: { ours: [], never: [...BINDING_CRATES, ...SYSTEM_CRATES] },
+  core: { ours: ["matcher"], never: [...BINDING_CRATES, ...SYSTEM_CRATES] },
   fs: { ours: ["core"], never: [...BINDING_CRATES, "tokio"] },
   index: { ours: ["core", "fs"], never: [...BINDING_CRATES, "tokio"] },
   node: { ours: ["core", "fs", "index", "sandbox"], never: ["wasm-bindgen", "js-sys", "web-sys", "tokio"] },
   wasm: { ours: ["core"], never: ["napi", ...SYSTEM_CRATES] },
   sandbox: { ours: ["core", "fs"], never: BINDING_CRATES },
+  matcher: { ours: [], never: [...BINDING_CRATES, ...SYSTEM_CRATES] },
 };
 
 /** Returns why an import of `specifier` in a file is not allowed; undefined if it is. */

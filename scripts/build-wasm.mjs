@@ -37,6 +37,7 @@ export function buildWasm({ force = false } = {}) {
       "Cargo.toml",
       "Cargo.lock",
       "crates/core",
+      "crates/matcher",
       "crates/wasm",
       "scripts/build-wasm.mjs",
       ...GLUE_GENERATOR_SOURCES,

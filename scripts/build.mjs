@@ -15,7 +15,7 @@ import { inputsFingerprint, buildWhenStale } from "./lib/stale.mjs";
 const ADDON_SOURCES = [
   "Cargo.toml",
   "Cargo.lock",
-  ...["core", "fs", "index", "sandbox", "node"].map((crate) => `crates/${crate}`),
+  ...["core", "fs", "index", "matcher", "sandbox", "node"].map((crate) => `crates/${crate}`),
 ];
 
 /** The path of the TypeScript declarations of the addon. */

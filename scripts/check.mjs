@@ -5,6 +5,7 @@
 //
 // As many checks run at once as there are processors; each prints its output when it has ended.
 import { availableParallelism } from "node:os";
+import { sharedProfileArguments } from "./lib/cargo-profile.mjs";
 import { npmProgram, isInstalled, runScript } from "./lib/run.mjs";
 import { runLogged, runStages } from "./lib/stages.mjs";
 
@@ -41,7 +42,8 @@ const CHECK_STEPS = [
   {
     name: "clippy",
     command: [
-      ...["cargo", "clippy", "--quiet", ...packageFlags("core", "fs", "index", "sandbox", "node")],
+      ...["cargo", "clippy", "--quiet", ...sharedProfileArguments()],
+      ...packageFlags("core", "fs", "index", "matcher", "sandbox", "node"),
       ...["--lib", "--bins", "--tests", "--benches", "--examples", ...DENY_WARNINGS],
     ],
   },
@@ -51,7 +53,10 @@ const CHECK_STEPS = [
   {
     name: "clippy of the module",
     needs: ["clippy"],
-    command: ["cargo", "clippy", "--quiet", ...packageFlags("wasm"), "--all-targets", ...DENY_WARNINGS],
+    command: [
+      ...["cargo", "clippy", "--quiet", ...sharedProfileArguments(), ...packageFlags("wasm")],
+      ...["--all-targets", ...DENY_WARNINGS],
+    ],
   },
   { name: TYPE_CHECK_STEP, command: typeCheck("tsconfig.json") },
   { name: "workflows and shell scripts", command: [process.execPath, "scripts/lint-workflows.mjs"] },

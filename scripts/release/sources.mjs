@@ -11,11 +11,11 @@ const sourcesOfCrates = (...crates) =>
 
 /** What each kind of binary is built from. */
 const SOURCES = {
-  native: ["Cargo.toml", "Cargo.lock", ...sourcesOfCrates("core", "fs", "index", "sandbox", "node")],
+  native: ["Cargo.toml", "Cargo.lock", ...sourcesOfCrates("core", "fs", "index", "matcher", "sandbox", "node")],
   wasm: [
     "Cargo.toml",
     "Cargo.lock",
-    ...sourcesOfCrates("core", "wasm"),
+    ...sourcesOfCrates("core", "matcher", "wasm"),
     "scripts/build-wasm.mjs",
     "scripts/wasm-bindgen/Cargo.toml",
     "scripts/wasm-bindgen/Cargo.lock",

@@ -81,6 +81,7 @@ pub fn rank_packed(paths: &str, options: &str) -> Result<Packed> {
 
 #[cfg(test)]
 mod tests {
+    use filewright_matcher::{Config, Matcher};
     use proptest::prelude::*;
 
     use super::*;
@@ -126,10 +127,9 @@ mod tests {
         typos: u16,
         limit: usize,
     ) -> (Vec<RankedPath>, usize) {
-        // The type of what the module itself passes: each type compiles the matcher once more.
         let texts: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let config = neo_frizbee::Config { max_typos: Some(typos), ..score::matcher_config() };
-        let found = neo_frizbee::Matcher::new(query, &config).match_list(&texts);
+        let config = Config { max_typos: Some(typos), ..score::matcher_config() };
+        let found = Matcher::new(query, &config).match_list(&texts);
         let mut all: Vec<_> = found
             .iter()
             .map(|found| {

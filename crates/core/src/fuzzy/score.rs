@@ -5,8 +5,8 @@
 
 use std::collections::BinaryHeap;
 
+use filewright_matcher::{CaseMatching, Config, Matcher, SortStrategy};
 use memchr::memmem::Finder;
-use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
 
 use super::path_table::PathTable;
 use super::quarter_masks::SubsequenceFilter;
