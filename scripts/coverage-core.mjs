@@ -7,6 +7,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { sharedProfileArguments } from "./lib/cargo-profile.mjs";
 import { isInstalled, runScript, root, runAndWait } from "./lib/run.mjs";
 
 /**
@@ -23,6 +24,7 @@ const COUNTING_ENVIRONMENT = {
 export const cargoTestArguments = (crates) => [
   "test",
   "--quiet",
+  ...sharedProfileArguments(),
   ...crates.flatMap((name) => ["-p", `filewright-${name}`]),
 ];
 

@@ -151,7 +151,13 @@ const BUILD_STAGES = [
   { name: "TypeScript", body: () => runBuildScript("typescript", "scripts/build.mjs", "--ts-only") },
   { name: "WebAssembly", body: buildWasm },
   { name: "versitygw", body: () => runBuildScript("versitygw", "scripts/versitygw.mjs") },
-  { name: "compiling the cargo tests", needsRust: true, body: compileCargoTests },
+  // Waits for the addon, with which it shares the folder that cargo locks.
+  {
+    name: "compiling the cargo tests",
+    needsRust: true,
+    needs: ["native addon"],
+    body: compileCargoTests,
+  },
 ];
 const CHECK_STAGE = {
   name: "checks",

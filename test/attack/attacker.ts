@@ -2,18 +2,19 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import { sharedProfileArguments, sharedProfileFolder } from "../../scripts/lib/cargo-profile.mjs";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const PROGRAM = resolve(ROOT, "target/debug/examples/attacker");
 
 let built: string | undefined;
 
 /** The path of the program. */
 export function attacker(): string {
   if (built === undefined) {
-    const made = ["build", "--quiet", "-p", "filewright-sandbox", "--example", "attacker"];
-    execFileSync("cargo", made, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
-    built = PROGRAM;
+    const made = ["build", "--quiet", ...sharedProfileArguments(), "-p", "filewright-sandbox"];
+    const example = ["--example", "attacker"];
+    execFileSync("cargo", [...made, ...example], { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
+    built = resolve(ROOT, sharedProfileFolder(), "examples/attacker");
   }
   return built;
 }
