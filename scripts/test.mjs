@@ -13,7 +13,7 @@ import { coreCoverage, cargoTestArguments } from "./coverage-core.mjs";
 import { sharedKinds } from "./deep.mjs";
 import { runFuzzTargets } from "./fuzz.mjs";
 import { checkFilters } from "./miri.mjs";
-import { npmProgram, BuildError, isInstalled, runScript, root, runAndWait } from "./lib/run.mjs";
+import { npmProgram, BuildError, isInstalled, runScript, root } from "./lib/run.mjs";
 import { cargoResults, resultsOfLastLine, sumResults, vitestResults } from "./lib/results.mjs";
 import { runLogged, runStages } from "./lib/stages.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
@@ -116,21 +116,6 @@ function checkMiriFilters() {
 }
 
 /**
- * Runs the state machines of threads and locks in every order of their threads, with the model
- * checker loom. Skipped if loom cannot be downloaded.
- */
-async function runLoom() {
-  const manifest = ["--quiet", "--manifest-path", "crates/fs/loom/Cargo.toml"];
-  const env = { CARGO_TARGET_DIR: join(root, "target/loom") };
-  if (runAndWait("cargo", ["fetch", ...manifest], { env, capture: true, check: false }).status !== 0) {
-    console.log("orders of threads: skipped, loom cannot be had here");
-    return { passed: 0, failed: 0, skipped: 1 };
-  }
-  const { status, output } = await runAndPrint("loom", "cargo", ["test", ...manifest], env);
-  return cargoResults(output, status);
-}
-
-/**
  * Runs the tests of one project of vitest. A test that fails is not run again, because one that
  * passes only the second time has a fault too.
  * @param {string[]} more options of this run
@@ -184,7 +169,6 @@ const SLOW_STAGES = [
   { name: "replays of recorded answers", body: () => runVitest("replays", "--maxWorkers=1") },
   CARGO_TEST_STAGE,
   { name: "filters of Miri", needsRust: true, needs: ["cargo tests"], body: async () => checkMiriFilters() },
-  { name: "orders of threads", needsRust: true, body: runLoom },
   { name: "acceptance", body: () => runCountingScript("acceptance", "test/acceptance/run.mjs") },
   { name: "scenarios", body: () => runCountingScript("scenarios", "test/scenarios/run.mjs") },
   ...sharedKinds().map((kind) => ({
