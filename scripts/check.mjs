@@ -1,5 +1,6 @@
 // Runs every check that must pass before a commit: format, lint, directions of imports, the ratchet,
-// unused exports, dependencies, workflows, subjects of commits, types, clippy.
+// unused exports, dependencies, workflows, subjects of commits, types, clippy, links in the documentation of
+// the crates.
 //
 //   --built   omits the type check of js/, which the build of the TypeScript has just done
 //
@@ -11,6 +12,8 @@ import { runLogged, runStages } from "./lib/stages.mjs";
 
 const packageFlags = (...names) => names.flatMap((name) => ["-p", `filewright-${name}`]);
 const DENY_WARNINGS = ["--", "-D", "warnings"];
+/** The crates that are checked together, with the features that the addon and its tests have. */
+const NATIVE_CRATES = packageFlags("core", "fs", "index", "matcher", "sandbox", "node");
 
 /** The name of the step that `--built` omits. */
 const TYPE_CHECK_STEP = "types";
@@ -42,8 +45,7 @@ const CHECK_STEPS = [
   {
     name: "clippy",
     command: [
-      ...["cargo", "clippy", "--quiet", ...sharedProfileArguments()],
-      ...packageFlags("core", "fs", "index", "matcher", "sandbox", "node"),
+      ...["cargo", "clippy", "--quiet", ...sharedProfileArguments(), ...NATIVE_CRATES],
       ...["--lib", "--bins", "--tests", "--benches", "--examples", ...DENY_WARNINGS],
     ],
   },
@@ -56,6 +58,17 @@ const CHECK_STEPS = [
     command: [
       ...["cargo", "clippy", "--quiet", ...sharedProfileArguments(), ...packageFlags("wasm")],
       ...["--all-targets", ...DENY_WARNINGS],
+    ],
+  },
+  // Also what is private, because most of a crate is and has links. Uses what clippy has read of the
+  // dependencies.
+  {
+    name: "rustdoc",
+    needs: ["clippy of the module"],
+    env: { RUSTDOCFLAGS: "-D warnings -A rustdoc::private_intra_doc_links" },
+    command: [
+      ...["cargo", "doc", "--quiet", "--no-deps", "--document-private-items"],
+      ...[...sharedProfileArguments(), ...NATIVE_CRATES],
     ],
   },
   { name: TYPE_CHECK_STEP, command: typeCheck("tsconfig.json") },
@@ -72,10 +85,13 @@ const CHECK_STEPS = [
   { name: "subjects of commits", command: [process.execPath, "scripts/commit-subjects.mjs"] },
 ];
 
+/** The components of rustup that have those commands of cargo which it has not itself. */
+const CARGO_COMPONENTS = { clippy: "clippy", fmt: "rustfmt" };
+
 /** Runs one check. Returns whether it passed, and its output. */
 async function runStep({ name, command: [program, ...args], env }) {
-  if (program === "cargo" && !isInstalled(`cargo-${args[0]}`)) {
-    const component = args[0] === "fmt" ? "rustfmt" : args[0];
+  const component = program === "cargo" ? CARGO_COMPONENTS[args[0]] : undefined;
+  if (component !== undefined && !isInstalled(`cargo-${args[0]}`)) {
     const output = `error: cargo ${args[0]} is missing; run: rustup component add ${component}\n`;
     return { isPassed: false, output };
   }

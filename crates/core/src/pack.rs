@@ -2,7 +2,7 @@
 //!
 //! An object per match costs ten times the search. A [`Packed`] result is one array of numbers and
 //! one string, decoded by `js/engine/wire/unpack.ts`. Both bindings use it, so that there is one format.
-//! Records are encoded field by field as [`crate::wire`] declares them.
+//! Records are encoded field by field as [`mod@crate::wire`] declares them.
 //! Numbers are `f64` because sizes and offsets exceed 2^32; they are exact to 2^53.
 //!
 //! A string is stored as its length in UTF-16 units in `nums` and its characters appended to

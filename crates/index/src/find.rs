@@ -18,11 +18,11 @@ use crate::lifecycle::build_in_background;
 use crate::names::{MatchedNames, for_each_matching_file, matching_names};
 use crate::{MIN_SCAN_TIME, Session};
 
-/// Does the same as [`find`], in the tree of an index if there is one. Otherwise, a walk of at
+/// Does the same as [`find()`], in the tree of an index if there is one. Otherwise, a walk of at
 /// least [`MIN_SCAN_TIME`] starts building an index of names in the background.
 ///
 /// # Errors
-/// Like [`find`].
+/// Like [`find()`].
 pub fn find_indexed(
     session: &Arc<Session>,
     path: &[u8],

@@ -15,11 +15,11 @@ use crate::lifecycle::build_in_background;
 use crate::query::{QueryStats, search_with_index};
 use crate::{MIN_SCAN_TIME, Session};
 
-/// Does the same as [`grep`], with an index if there is one. Otherwise, a search of at least
+/// Does the same as [`grep`](filewright_fs::search::grep::grep), with an index if there is one. Otherwise, a search of at least
 /// [`MIN_SCAN_TIME`] starts building an index in the background for later searches.
 ///
 /// # Errors
-/// Like [`grep`].
+/// Like [`grep`](filewright_fs::search::grep::grep).
 pub fn grep_indexed(
     session: &Arc<Session>,
     path: &[u8],

@@ -44,7 +44,7 @@ pub(crate) fn build_in_background(
 /// complete; that of the existing one, if there is one. If cancelled, discards the index.
 ///
 /// # Errors
-/// Like [`Roots::open_dir`]; `CANCELLED`.
+/// Like [`Roots::open_dir`](filewright_fs::root::Roots::open_dir); `CANCELLED`.
 pub fn warm(
     session: &Arc<Session>,
     path: &[u8],
@@ -97,7 +97,7 @@ pub fn dispose(session: &Session) {
 /// Returns the status of the index that contains a directory, or `None` if there is none.
 ///
 /// # Errors
-/// Like [`Roots::open_dir`].
+/// Like [`Roots::open_dir`](filewright_fs::root::Roots::open_dir).
 pub fn status(session: &Session, path: &[u8]) -> filewright_core::Result<Option<IndexStatus>> {
     let real = session.roots.open_dir(path)?.real;
     let indexes: Vec<Arc<Index>> = session.indexes.lock().clone();

@@ -2,7 +2,7 @@
 //! `filewright-fs` or `filewright-index`, and converts the result. It contains no logic.
 //!
 //! - Work above about 100 µs is asynchronous; shorter work is synchronous.
-//! - Results cross as [`convert::PackedResult`]; errors as the JSON text of
+//! - Results cross as [`results::PackedResult`]; errors as the JSON text of
 //!   `filewright_core::Error`, so that sync and async calls have the same code.
 //! - A panic never ends the host: sync functions catch it, napi catches it in tasks.
 

@@ -6,13 +6,13 @@
 //! indentation and trailing white space of all other lines stay.
 //!
 //! The tiers, strictest first ([`Tier`]):
-//! - [`exact`](matching::exact): the bytes, ignoring the kind of line endings;
+//! - [`exact`]: the bytes, ignoring the kind of line endings;
 //! - white space: lines that differ in indentation, trailing white space, line breaks or
 //!   blank edges; existing lines are kept, new lines take the style of the file;
 //! - fuzzy: also typos, other quotes, transport damage ([`repair`](matching::repair)), forgotten
 //!   lines and elisions ([`elision`](matching::elision)).
 //!
-//! The two looser tiers share one engine ([`fuzzy`](matching::fuzzy)): it finds the best position
+//! The two looser tiers share one engine ([`fuzzy`]): it finds the best position
 //! ([`locate`](matching::locate)) and applies the edit there as a three-way merge
 //! ([`merge`](applying::merge)). The differences that it had to accept determine the tier; if that
 //! tier is not allowed, the refusal contains the text to send instead.

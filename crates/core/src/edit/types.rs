@@ -127,7 +127,7 @@ crate::wire! {
     }
 }
 
-/// The result of [`plan`].
+/// The result of [`plan`](super::plan).
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The complete new text.

@@ -1,7 +1,7 @@
 //! Legacy encodings with the tables of `encoding_rs`, and detection with the statistics of
 //! `chardetng`.
 //!
-//! [`super::platform`] replaces this file where the host decodes.
+//! `platform.rs` replaces this file where the host decodes.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! Patches: parses the formats that people and models write, and applies them to all files or none.
 //!
-//! - [`parse`]: unified diffs, git's extended headers, and the `*** Begin Patch` envelope (V4A).
+//! - [`parse()`]: unified diffs, git's extended headers, and the `*** Begin Patch` envelope (V4A).
 //!   Line counts come from the body if the header is wrong; prose and fences around a patch are
 //!   skipped.
 //! - [`apply`]: applies each hunk where its lines are, or refuses it with the lines that differ
@@ -8,7 +8,7 @@
 //!   too, so that nothing is a silent no-op.
 //! - [`compose`]: returns a file after some of the hunks of a change.
 //! - [`set`]: applies a whole patch to a set of files.
-//! - [`reverse`]: returns the patch that undoes a patch.
+//! - [`reverse()`]: returns the patch that undoes a patch.
 //!
 //! This module does no I/O: file contents are passed in and out as bytes. The caller decides which
 //! paths may be changed; a path is only the text in the patch.

@@ -38,7 +38,7 @@ impl PatchRequest {
     /// the name to use.
     ///
     /// # Errors
-    /// Like [`parse`]; `INVALID_ARGUMENT` for a malformed `call`.
+    /// Like [`parse()`]; `INVALID_ARGUMENT` for a malformed `call`.
     pub fn parse(text: &str, call: &str) -> Result<Self> {
         let malformed = || Error::new(Code::InvalidArgument, "the patch options are malformed");
         let call: Map<String, Value> = serde_json::from_str(call).map_err(|_| malformed())?;

@@ -160,7 +160,7 @@ impl GrepOptions {
 ///
 /// The first packed result is a [`SearchHead`](super::results::SearchHead). Each further one is a
 /// batch: the number of files, and for each file its path, its number of hits and, with
-/// [`GrepOutput::Content`], the hits as [`pack_hit`] writes them. Hits beyond `maxTextBytes` are
+/// [`GrepOutput::Content`], the hits as [`pack_hit`](filewright_core::search::pack_hit) writes them. Hits beyond `maxTextBytes` are
 /// omitted: the last file then has fewer hits than its count, and the position to continue from is
 /// after the last of them.
 ///

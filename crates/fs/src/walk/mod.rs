@@ -1,6 +1,6 @@
 //! Walks a tree in parallel and in path order, without following links.
 //!
-//! A walk starts at a directory that [`Roots`](crate::root::Roots) opened and continues by
+//! A walk starts at a directory that [`Roots`] opened and continues by
 //! descriptors and plain names, so that it cannot leave the tree even if entries are moved
 //! meanwhile. Ignore files are found in the listings and never opened speculatively; `.git` is
 //! never entered; denied entries are invisible; special files are skipped.

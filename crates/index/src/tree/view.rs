@@ -16,7 +16,7 @@ const MAX_CACHED_VIEWS: usize = 8;
 pub(crate) struct QueryView {
     key: (u32, String),
     shape: u64,
-    /// The range in [`PathOrder::files`](crate::tree::order::Order::files) below the start of the
+    /// The range in [`PathOrder::files`](crate::tree::order::PathOrder::files) below the start of the
     /// query.
     pub files: (u32, u32),
     /// One bit for each rank of a file of the tree, set if the file is searched; `None` means all
