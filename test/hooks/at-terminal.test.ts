@@ -4,61 +4,107 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { openWorkspace, terminalApprover } from "../../js/index.node.ts";
+import { afterThisTest } from "../support/cleanups.ts";
+import { fakeTerminal, type TerminalStep } from "../support/fake-terminal.ts";
 import { type Seed, temporary } from "../tools/harness.ts";
 
 const python = spawnSync("python3", ["-c", "import pty, os; os.waitstatus_to_exitcode"]).status === 0;
 const driver = fileURLToPath(new URL("pseudo-terminal.py", import.meta.url));
 const entry = new URL("../../dist/index.node.js", import.meta.url).href;
 
-interface Step {
-  readonly wait: string;
-  readonly send?: string;
+/** A call of a program: the name of a tool and its arguments. */
+type Call = readonly [tool: string, args: Record<string, unknown>];
+
+interface Options {
+  readonly seed?: Seed;
+  readonly env?: Record<string, string>;
+  readonly rows?: number;
+  readonly permissions?: boolean;
+  readonly parallel?: boolean;
 }
 
-/** Runs calls in a program at a terminal, and types when what is waited for is there. */
+/** Makes calls in a workspace whose approver asks at a fake terminal, where the steps type. */
 async function atTerminal(
-  calls: readonly (readonly [tool: string, args: Record<string, unknown>])[],
-  steps: readonly Step[],
-  options: {
-    seed?: Seed;
-    env?: Record<string, string>;
-    rows?: number;
-    permissions?: boolean;
-    parallel?: boolean;
-  } = {},
+  calls: readonly Call[],
+  steps: readonly TerminalStep[],
+  { seed = { f: "a\nb\n" }, env, rows, permissions, parallel }: Options = {},
 ) {
-  const { base, root, stateDir } = await temporary(options.seed ?? { f: "a\nb\n" });
+  const { base, root, stateDir } = await temporary(seed);
+  const terminal = fakeTerminal(steps, rows === undefined ? {} : { rows });
+  const { confirm, ask } = terminalApprover({
+    input: terminal.input,
+    output: terminal.output,
+    env: { TERM: "xterm", NO_COLOR: "1", ...env },
+    settleMs: 10,
+  });
+  const ws = await openWorkspace({
+    root,
+    stateDir,
+    confirm,
+    permissions: permissions === true ? { mode: "prompt", ask } : undefined,
+  });
+  afterThisTest(() => ws.close());
+  const make = async ([tool, args]: Call) => {
+    const { ok, error, meta } = await ws.call(tool, args);
+    return {
+      ok,
+      code: error?.code,
+      why: error?.message.split(": ")[1],
+      meta: meta as Record<string, unknown>,
+    };
+  };
+  const results = parallel === true ? await Promise.all(calls.map(make)) : [];
+  if (parallel !== true) for (const call of calls) results.push(await make(call));
+  const output = terminal.shown();
+  expect(terminal.left(), output).toEqual([]);
+  const grants = (await ws.grants.list()) as readonly unknown[];
+  return { output, results, grants, base, root, text: (path: string) => readFile(join(root, path), "utf8") };
+}
+
+/** Runs calls in a program at a pseudo-terminal, and types when the text of a step is shown. */
+async function atPseudoTerminal(
+  calls: readonly Call[],
+  steps: readonly TerminalStep[],
+  env: Record<string, string> = {},
+) {
+  const { base, root, stateDir } = await temporary({ f: "a\nb\n" });
   const script = join(base, "program.mjs");
   await writeFile(
     script,
     `import { openWorkspace, terminalApprover } from ${JSON.stringify(entry)};
-const { confirm, ask } = terminalApprover();
-const permissions = ${options.permissions === true} ? { mode: "prompt", ask } : undefined;
-const ws = await openWorkspace({ root: ${JSON.stringify(root)}, stateDir: ${JSON.stringify(stateDir)}, confirm, permissions });
-const say = ([tool, args]) => ws.call(tool, args).then(({ ok, error, meta }) => console.log("RESULT " + JSON.stringify({ ok, code: error?.code, why: error?.message.split(": ")[1], meta })));
-const calls = ${JSON.stringify(calls)};
-if (${options.parallel === true}) await Promise.all(calls.map(say));
-else for (const call of calls) await say(call);
-console.log("GRANTS " + JSON.stringify(await ws.grants.list()));
+const { confirm } = terminalApprover();
+const ws = await openWorkspace({ root: ${JSON.stringify(root)}, stateDir: ${JSON.stringify(stateDir)}, confirm });
+for (const [tool, args] of ${JSON.stringify(calls)}) {
+  const { ok, meta } = await ws.call(tool, args);
+  console.log("RESULT " + JSON.stringify({ ok, meta }));
+}
 await ws.close();
 console.log("END");
 `,
   );
   const job = {
     command: [process.execPath, script],
-    env: { TERM: "xterm", NO_COLOR: "1", ...options.env },
-    unset: options.env?.["NO_COLOR"] === "" ? ["NO_COLOR", "FORCE_COLOR"] : ["FORCE_COLOR"],
-    steps,
-    rows: options.rows ?? 40,
+    env: { TERM: "xterm", NO_COLOR: "1", ...env },
+    unset: ["FORCE_COLOR"],
+    steps: [...steps, { wait: "END" }],
   };
   const { stdout } = await promisify(execFile)("python3", [driver, JSON.stringify(job)]);
-  const { output, status, left } = JSON.parse(stdout) as { output: string; status: number; left: number };
+  const { output, left } = JSON.parse(stdout) as { output: string; left: number };
   expect(left, output).toBe(0);
   const results = [...output.matchAll(/RESULT (.*)\r\n/gu)].map(
-    ([, json]) =>
-      JSON.parse(json!) as { ok: boolean; code?: string; why?: string; meta: Record<string, unknown> },
+    ([, json]) => JSON.parse(json!) as { ok: boolean; meta: Record<string, unknown> },
   );
-  return { output, status, results, base, root, text: (path: string) => readFile(join(root, path), "utf8") };
+  return { output, results, text: (path: string) => readFile(join(root, path), "utf8") };
+}
+
+/** Writes a program for `EDITOR`. */
+async function editor(body: string): Promise<string> {
+  const { base } = await temporary();
+  const file = join(base, "editor");
+  await writeFile(file, `#!/bin/sh\n${body}\n`);
+  await chmod(file, 0o755);
+  return file;
 }
 
 const write = (content: string, path = "f") => ["write_file", { path, content }] as const;
@@ -91,14 +137,53 @@ describe.skipIf(!python)("the command at a real terminal (needs python3)", () =>
   });
 });
 
-describe.skipIf(!python)("the approver at a real terminal (needs python3)", () => {
+describe.skipIf(!python)("the approver at a pseudo-terminal (needs python3)", () => {
   test("the diff is shown, and y writes it", async () => {
-    const { output, results, text } = await atTerminal(
+    const { output, results, text } = await atPseudoTerminal(
       [write("a\nB\n")],
-      [{ wait: "refuse", send: "y" }, { wait: "END" }],
+      [{ wait: "refuse", send: "y" }],
     );
-    expect(output).toContain("Replace f (write_file, medium risk)");
     expect(output).toContain("-b\r\n+B\r\n");
+    expect(results).toMatchObject([{ ok: true, meta: { approval: { outcome: "proceed_once" } } }]);
+    expect(await text("f")).toBe("a\nB\n");
+  });
+
+  test("what was typed before the question, and pasted text, is no answer", async () => {
+    const { results } = await atPseudoTerminal(
+      [write("1"), write("2")],
+      [
+        { wait: "refuse", send: "yyyy" },
+        { wait: "", send: "\r" },
+        { wait: "", send: "n" },
+        { wait: "refuse", send: "n" },
+      ],
+    );
+    expect(results.map(({ ok }) => ok)).toEqual([false, false]);
+  });
+
+  test("what is saved in the editor is asked about again, and written", async () => {
+    const EDITOR = `${await editor('case "$2" in *.txt) printf "human\\n" > "$2";; esac')} --wait`;
+    const { output, results, text } = await atPseudoTerminal(
+      [write("model\n", "f.txt")],
+      [
+        { wait: "refuse", send: "e" },
+        { wait: "as you changed it" },
+        { wait: "+human" },
+        { wait: "refuse", send: "y" },
+      ],
+      { EDITOR },
+    );
+    expect(output).toContain("+model");
+    expect(results).toMatchObject([{ ok: true, meta: { modified_by_user: true } }]);
+    expect(await text("f.txt")).toBe("human\n");
+  });
+});
+
+describe("the approver at a terminal", () => {
+  test("the diff is shown, and y writes it", async () => {
+    const { output, results, text } = await atTerminal([write("a\nB\n")], [{ wait: "refuse", send: "y" }]);
+    expect(output).toContain("Replace f (write_file, medium risk)");
+    expect(output).toContain("-b\n+B\n");
     expect(output).toContain("y  this call only");
     expect(output).not.toContain("\u001b[3");
     expect(results).toMatchObject([{ ok: true, meta: { approval: { outcome: "proceed_once" } } }]);
@@ -113,10 +198,7 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
     ["N", "N"],
   ];
   test.each(refusals)("%s refuses", async (_, keys) => {
-    const { results, text } = await atTerminal(
-      [write("x")],
-      [{ wait: "refuse", send: keys }, { wait: "END" }],
-    );
+    const { results, text } = await atTerminal([write("x")], [{ wait: "refuse", send: keys }]);
     expect(results).toMatchObject([{ ok: false, code: "APPROVAL_DENIED" }]);
     expect(await text("f")).toBe("a\nb\n");
   });
@@ -124,9 +206,12 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
   test("r refuses with the reason that is typed, and tells the model", async () => {
     const { output, results, text } = await atTerminal(
       [write("x")],
-      [{ wait: "refuse", send: "r" }, { wait: "Why? ", send: "use camelCasf\u007fe\r" }, { wait: "END" }],
+      [
+        { wait: "refuse", send: "r" },
+        { wait: "Why? ", send: "use camelCasf\u007fe\r" },
+      ],
     );
-    expect(output).toContain("Why? use camelCasf\b \be\r\n");
+    expect(output).toContain("Why? use camelCasf\b \be\n");
     expect(results).toMatchObject([{ ok: false, code: "APPROVAL_DENIED" }]);
     expect(results[0]?.why).toBe("use camelCase. Nothing was written.");
     expect(await text("f")).toBe("a\nb\n");
@@ -135,7 +220,10 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
   test.each(["\u0003", "\u001b", "\r"])("r and then %j refuses without a reason", async (keys) => {
     const { results } = await atTerminal(
       [write("x")],
-      [{ wait: "refuse", send: "r" }, { wait: "Why? ", send: keys }, { wait: "END" }],
+      [
+        { wait: "refuse", send: "r" },
+        { wait: "Why? ", send: keys },
+      ],
     );
     expect(results).toMatchObject([{ ok: false, code: "APPROVAL_DENIED" }]);
   });
@@ -153,7 +241,7 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
     test("only what was taken is written, and the model is told what was not", async () => {
       const { output, results, text } = await atTerminal(
         [write(edited(2, 15, 28))],
-        [...parts("y", "n", "y"), { wait: "END" }],
+        [...parts("y", "n", "y")],
         { seed },
       );
       expect(output).toContain("only some parts of the change");
@@ -166,40 +254,38 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
       ["none of them is a refusal", ["n", "n", "n"], false],
       ["Ctrl-C is a refusal", ["y", "\u0003"], false],
     ])("%s", async (_, keys, isWritten) => {
-      const { results, text } = await atTerminal(
-        [write(edited(2, 15, 28))],
-        [...parts(...keys), { wait: "END" }],
-        { seed },
-      );
+      const { results, text } = await atTerminal([write(edited(2, 15, 28))], [...parts(...keys)], { seed });
       expect(results[0]?.ok).toBe(isWritten);
       expect(results[0]?.meta["modified_by_user"]).toBeUndefined();
       expect(await text("f")).toBe(isWritten ? edited(2, 15, 28) : before);
     });
   });
 
-  test("what was typed before the question, and pasted text, is no answer", async () => {
+  test("pasted text is no answer", async () => {
     const { results } = await atTerminal(
-      [write("1"), write("2")],
+      [write("1")],
       [
         { wait: "refuse", send: "yyyy" },
         { wait: "", send: "\r" },
         { wait: "", send: "n" },
-        { wait: "refuse", send: "n" },
-        { wait: "END" },
       ],
     );
-    expect(results.map(({ ok }) => ok)).toEqual([false, false]);
+    expect(results.map(({ ok }) => ok)).toEqual([false]);
+  });
+
+  test("what was typed before the choices are shown is no answer", async () => {
+    const { output, results } = await atTerminal(
+      [write("1")],
+      [{ wait: "Replace f", send: "y" }, { wait: "refuse" }, { wait: "this? [", send: "n" }],
+    );
+    expect(output).toContain("] n\n");
+    expect(results.map(({ ok }) => ok)).toEqual([false]);
   });
 
   test("an approval that lasts is not asked for again", async () => {
     const { output, results } = await atTerminal(
       [write("1"), write("2"), ["mkdir", { path: "d" }]],
-      [
-        { wait: "refuse", send: "t" },
-        { wait: "Make directory d" },
-        { wait: "refuse", send: "n" },
-        { wait: "END" },
-      ],
+      [{ wait: "refuse", send: "t" }, { wait: "Make directory d" }, { wait: "refuse", send: "n" }],
     );
     expect(output.match(/Replace f/gu)).toHaveLength(1);
     expect(results.map(({ ok }) => ok)).toEqual([true, true, false]);
@@ -208,15 +294,18 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
   test("calls at the same time ask one after another", async () => {
     const { output, results } = await atTerminal(
       [write("1", "p"), write("2", "q")],
-      [{ wait: "refuse", send: "y" }, { wait: "refuse", send: "n" }, { wait: "END" }],
+      [
+        { wait: "refuse", send: "y" },
+        { wait: "refuse", send: "n" },
+      ],
       { parallel: true },
     );
-    expect(output.indexOf("RESULT")).toBeGreaterThan(0);
+    expect(output).toMatch(/Create [pq] .*\] y\n\nCreate [pq] .*\] n\n$/su);
     expect(results.map(({ ok }) => ok).sort()).toEqual([false, true]);
   });
 
   test("colours, unless they are not wanted", async () => {
-    const { output } = await atTerminal([write("a\nB\n")], [{ wait: "refuse", send: "n" }, { wait: "END" }], {
+    const { output } = await atTerminal([write("a\nB\n")], [{ wait: "refuse", send: "n" }], {
       env: { NO_COLOR: "" },
     });
     expect(output).toContain("\u001b[31m-b\u001b[0m");
@@ -232,7 +321,6 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
         { wait: "show all of it", send: "v" },
         { wait: "line 59" },
         { wait: "refuse", send: "y" },
-        { wait: "END" },
       ],
       { rows: 24 },
     );
@@ -243,59 +331,32 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
   test("content cannot move the cursor or hide", async () => {
     const { output } = await atTerminal(
       [write("\u001b[2J\u001b]0;title\u0007\rhidden\u202e\n", "n\u001b[1m")],
-      [{ wait: "refuse", send: "n" }, { wait: "END" }],
+      [{ wait: "refuse", send: "n" }],
     );
     expect(output).toContain("+\\x1b[2J\\x1b]0;title\\x07\\rhidden\\u{202e}");
     expect(output).toContain("Create n\\x1b[1m");
     expect(output).not.toContain("\u001b[2J");
   });
 
-  describe("in the editor", () => {
-    const editor = async (body: string): Promise<string> => {
-      const { base } = await temporary();
-      const file = join(base, "editor");
-      await writeFile(file, `#!/bin/sh\n${body}\n`);
-      await chmod(file, 0o755);
-      return file;
-    };
+  test.each([
+    ["fails", "exit 3", "failed"],
+    ["changes nothing", "exit 0", "The content was not changed."],
+  ])("an editor that %s asks again", async (_, body, words) => {
+    const { results } = await atTerminal(
+      [write("model\n")],
+      [{ wait: "refuse", send: "e" }, { wait: words }, { wait: "refuse", send: "n" }],
+      { env: { EDITOR: await editor(body) } },
+    );
+    expect(results).toMatchObject([{ code: "APPROVAL_DENIED" }]);
+  });
 
-    test("what is saved is asked about again, and written", async () => {
-      const EDITOR = `${await editor('case "$2" in *.txt) printf "human\\n" > "$2";; esac')} --wait`;
-      const { output, results, text } = await atTerminal(
-        [write("model\n", "f.txt")],
-        [
-          { wait: "refuse", send: "e" },
-          { wait: "as you changed it" },
-          { wait: "+human" },
-          { wait: "refuse", send: "y" },
-          { wait: "END" },
-        ],
-        { env: { EDITOR } },
-      );
-      expect(output).toContain("+model");
-      expect(results).toMatchObject([{ ok: true, meta: { modified_by_user: true } }]);
-      expect(await text("f.txt")).toBe("human\n");
-    });
-
-    test("an editor that fails, or changes nothing, asks again", async () => {
-      for (const [body, words] of [
-        ["exit 3", "failed"],
-        ["exit 0", "The content was not changed."],
-      ] as const) {
-        const { results } = await atTerminal(
-          [write("model\n")],
-          [{ wait: "refuse", send: "e" }, { wait: words }, { wait: "refuse", send: "n" }, { wait: "END" }],
-          { env: { EDITOR: await editor(body) } },
-        );
-        expect(results).toMatchObject([{ code: "APPROVAL_DENIED" }]);
-      }
-      const { results } = await atTerminal(
-        [write("model\n")],
-        [{ wait: "refuse", send: "e" }, { wait: "failed" }, { wait: "refuse", send: "n" }, { wait: "END" }],
-        { env: { VISUAL: "/no/such/editor" } },
-      );
-      expect(results).toMatchObject([{ code: "APPROVAL_DENIED" }]);
-    });
+  test("an editor that does not exist asks again", async () => {
+    const { results } = await atTerminal(
+      [write("model\n")],
+      [{ wait: "refuse", send: "e" }, { wait: "failed" }, { wait: "refuse", send: "n" }],
+      { env: { VISUAL: "/no/such/editor" } },
+    );
+    expect(results).toMatchObject([{ code: "APPROVAL_DENIED" }]);
   });
 
   const grants: readonly [
@@ -310,14 +371,18 @@ describe.skipIf(!python)("the approver at a real terminal (needs python3)", () =
     ["\u0003", [], "GRANT_DENIED"],
   ];
   test.each(grants)("a directory is asked for: %j", async (key, expected, code) => {
-    const { output, results, root } = await atTerminal(
+    const {
+      output,
+      results,
+      root,
+      grants: kept,
+    } = await atTerminal(
       [["read_file", { path: "f" }]],
-      [{ wait: "Allow filesystem access to" }, { wait: "refuse", send: key }, { wait: "END" }],
+      [{ wait: "Allow filesystem access to" }, { wait: "refuse", send: key }],
       { permissions: true },
     );
     expect(results[0]?.code).toBe(code);
     expect(output).toContain(`y  read and write below ${root}, until it is taken back`);
-    const kept = JSON.parse(/GRANTS (.*)\r\n/u.exec(output)![1]!) as unknown[];
     expect(kept).toMatchObject(expected.map((one) => ({ dir: root, ...one })));
     expect(kept).toHaveLength(expected.length);
   });
