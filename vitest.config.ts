@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 const slow = "test/**/*.slow.test.ts";
-/** Replays of all recorded answers. CI runs them beside the other slow tests, which start many processes. */
+/** Replays of all recorded answers. The fast tests replay a share of them; the scheduled workflow runs all. */
 const replays = "test/differential/*.slow.test.ts";
 /** Slow tests that need the machine to themselves: they make races, or measure memory or how long others wait. */
 const alone = [
@@ -12,8 +12,28 @@ const alone = [
   "test/browser/workers.slow.test.ts",
   "test/mcp/drain.slow.test.ts",
   "test/requirements/002.slow.test.ts",
-  "test/workspace/close.slow.test.ts",
-  "test/workspace/history/recovery.slow.test.ts",
+];
+/**
+ * Slow tests that pack the package or install others from npm. They share the folders where these are kept (in .cache),
+ * so one process runs them, beside that of the other slow tests.
+ */
+const packed = [
+  "test/installed/**/*.slow.test.ts",
+  "test/mcp/incumbent.slow.test.ts",
+  "test/package/**/*.slow.test.ts",
+  "test/runtimes/**/*.slow.test.ts",
+  "test/scripts/**/*.slow.test.ts",
+  "test/sdks/**/*.slow.test.ts",
+];
+/**
+ * Tests of what is published: declarations, documents, licences, modules of the tarball. Many compile or bundle the whole
+ * package, so CI runs them once beside the checks, and `npm test` does not.
+ */
+const published = [
+  "test/options/docs.test.ts",
+  "test/package/**/*.test.ts",
+  "test/scripts/release-licences.test.ts",
+  "test/scripts/release-modules.test.ts",
 ];
 
 const SETUP = { setupFiles: ["test/support/setup.ts"] };
@@ -42,7 +62,7 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["test/**/*.test.ts"],
-          exclude: [slow],
+          exclude: [slow, ...published],
           // A process runs many files: most of a short file's time went into loading js/ once more.
           // So a test puts back what it changes of the process.
           isolate: false,
@@ -50,8 +70,18 @@ export default defineConfig({
           ...TIMEOUTS,
         },
       },
+      { test: { name: "published", include: published, exclude: [slow], ...SETUP, ...TIMEOUTS } },
       // Real processes, races and big files: minutes, not seconds.
-      { test: { name: "slow", include: [slow], exclude: [...alone, replays], ...SETUP, ...SLOW_TIMEOUTS } },
+      {
+        test: {
+          name: "slow",
+          include: [slow],
+          exclude: [...alone, ...packed, replays],
+          ...SETUP,
+          ...SLOW_TIMEOUTS,
+        },
+      },
+      { test: { name: "packed", include: packed, ...SETUP, ...SLOW_TIMEOUTS } },
       { test: { name: "replays", include: [replays], ...SETUP, ...SLOW_TIMEOUTS } },
       { test: { name: "alone", include: alone, ...SETUP, ...SLOW_TIMEOUTS } },
     ],

@@ -1,27 +1,39 @@
 // Builds what is missing or stale, runs the test suites, and prints one line with the sum of their
 // results. Without options it runs the suites that take seconds, in TypeScript and in Rust.
 //
-//   --all     every suite; also with CI=true
-//   --check   also the checks of `npm run check`, each counted as a test, and a failure if tests run
-//             too few lines of js/ or of crates/core (CI does this)
-//   --fuzz    the fuzz targets as well. Their inputs differ from run to run, so CI does not run
-//             them: a failure need not be caused by the change that is tested
+//   --all       every suite of CI; also with CI=true
+//   --check     also the checks of `npm run check`, each counted as a test (CI does this)
+//   --coverage  a failure if tests run too few lines of js/ or of crates/core. The fast tests take
+//               twice as long then, so only the scheduled workflow does this
+//   --replays   also replays all recorded answers (test/differential), as the scheduled workflow
+//               does; the fast tests replay a share of them
+//   --fuzz      the fuzz targets as well. Their inputs differ from run to run, so CI does not run
+//               them: a failure need not be caused by the change that is tested
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { coreCoverage, cargoTestArguments } from "./coverage-core.mjs";
 import { sharedKinds } from "./deep.mjs";
 import { runFuzzTargets } from "./fuzz.mjs";
 import { checkFilters } from "./miri.mjs";
 import { npmProgram, BuildError, isInstalled, runScript, root } from "./lib/run.mjs";
-import { cargoResults, resultsOfLastLine, sumResults, vitestResults } from "./lib/results.mjs";
+import {
+  cargoResults,
+  otherSkippedTests,
+  resultsOfLastLine,
+  slowestFiles,
+  sumResults,
+  vitestResults,
+} from "./lib/results.mjs";
 import { runLogged, runStages } from "./lib/stages.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
 
 /**
- * The options of vitest that measure coverage as a summary. `npm run coverage` also writes pages.
+ * The options of vitest that measure coverage as a summary, of all suites but the slow ones. `npm run
+ * coverage` also writes pages.
  */
 const COVERAGE_OPTIONS = [
+  ...["--project=servers", "--project=published"],
   "--coverage",
   "--coverage.reporter=text-summary",
   "--coverage.reporter=json-summary",
@@ -29,10 +41,21 @@ const COVERAGE_OPTIONS = [
 const hasFlag = (name) => process.argv.includes(name);
 const inCi = process.env.CI === "true";
 const REPORTS_FOLDER = ".cache/test";
+/** The number of files of a run of vitest that are printed with their time: the slowest. */
+const SHOWN_FILES = 10;
 const processorCount = availableParallelism();
 
 /** The programs that tests need and are skipped without. In CI all must be installed. */
 const REQUIRED_PROGRAMS = ["bwrap", "diff", "fish", "git", "patch", "python3", "rg", "strace", "zsh"];
+
+/** The files of which CI may skip a test, with the reason; elsewhere a test that is skipped has failed. */
+const PERMITTED_SKIPS = {
+  "test/engine/reading-cases.test.ts":
+    "a file that this user may not read: CI runs as root, who may read all",
+  "test/runtimes/next.slow.test.ts": "applications of Next.js: tried when a release is rehearsed",
+  "test/tools/overwrite.test.ts": "a directory in which this user may not write: as above",
+  "test/workspace/sandbox-choice.test.ts": "the sandbox of macOS",
+};
 
 /** Returns a failure for each program that is missing in CI, as the result of a stage. */
 async function checkRequiredPrograms() {
@@ -77,7 +100,7 @@ async function runCountingScript(name, ...args) {
 }
 
 const TESTED_CRATES = ["core", "fs", "index", "sandbox"];
-const lineCounting = coreCoverage(TESTED_CRATES);
+const lineCounting = hasFlag("--coverage") ? coreCoverage(TESTED_CRATES) : undefined;
 
 /**
  * Compiles the tests of cargo, while other stages leave a processor idle. A failure is reported by
@@ -101,9 +124,13 @@ async function runCargoTests() {
     lineCounting?.env,
   );
   const results = cargoResults(output, status);
+  if (!hasFlag("--coverage") || status !== 0) return results;
   if (lineCounting === undefined)
-    console.log("note: the core's lines are not counted: this compiler's LLVM tools are missing");
-  if (lineCounting === undefined || status !== 0 || !hasFlag("--check")) return results;
+    return {
+      ...results,
+      failed: 1,
+      why: ["the LLVM tools of this compiler are missing: no lines are counted"],
+    };
   return lineCounting.isEnough()
     ? results
     : { ...results, failed: 1, why: ["too few lines of crates/core are run"] };
@@ -127,7 +154,13 @@ async function runVitest(project, ...more) {
   const args = ["run", "--project", project, "--passWithNoTests", ...told, ...more];
   const { status } = await runAndPrint(project, npmProgram("vitest"), args);
   if (!existsSync(join(root, json))) return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
-  return vitestResults(JSON.parse(readFileSync(join(root, json), "utf8")), status);
+  const report = JSON.parse(readFileSync(join(root, json), "utf8"));
+  for (const { seconds, file } of slowestFiles(report, SHOWN_FILES))
+    console.log(`${seconds.toFixed(1).padStart(7)} s  ${relative(root, file)}`);
+  const results = vitestResults(report, status);
+  const skipped = inCi ? otherSkippedTests(report, Object.keys(PERMITTED_SKIPS)) : [];
+  const why = skipped.map((test) => `${test}\nskipped, which CI permits only in PERMITTED_SKIPS`);
+  return { ...results, failed: results.failed + why.length, why: [...results.why, ...why] };
 }
 
 const BUILD_STAGES = [
@@ -144,14 +177,21 @@ const BUILD_STAGES = [
     body: compileCargoTests,
   },
 ];
-const CHECK_STAGE = {
-  name: "checks",
-  needs: ["TypeScript"],
-  body: () => runCountingScript("checks", "scripts/check.mjs", "--built"),
-};
+const CHECK_STAGES = [
+  {
+    name: "checks",
+    needs: ["TypeScript"],
+    body: () => runCountingScript("checks", "scripts/check.mjs", "--built"),
+  },
+  {
+    name: "checks of what is published",
+    needs: ["native addon", "TypeScript", "WebAssembly"],
+    body: () => runVitest("published", "--maxWorkers=1"),
+  },
+];
 const FAST_STAGES = [
   // One worker more than processors, because tests of servers and terminals spend much time
-  // waiting. With coverage, vitest also fails if tests run too few lines of js/.
+  // waiting. With --coverage, vitest also fails if they run too few lines of js/.
   {
     name: "fast tests",
     alone: true,
@@ -159,14 +199,18 @@ const FAST_STAGES = [
       runVitest(
         "fast",
         `--maxWorkers=${processorCount + 1}`,
-        ...(hasFlag("--check") ? COVERAGE_OPTIONS : []),
+        ...(hasFlag("--coverage") ? COVERAGE_OPTIONS : []),
       ),
   },
 ];
 const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoTests };
 const SLOW_STAGES = [
   { name: "slow tests", body: () => runVitest("slow", "--maxWorkers=1") },
-  { name: "replays of recorded answers", body: () => runVitest("replays", "--maxWorkers=1") },
+  { name: "tests of servers", body: () => runVitest("servers", "--maxWorkers=1") },
+  { name: "slow tests of packed packages", body: () => runVitest("packed", "--maxWorkers=1") },
+  ...(hasFlag("--replays")
+    ? [{ name: "replays of recorded answers", body: () => runVitest("replays", "--maxWorkers=1") }]
+    : []),
   CARGO_TEST_STAGE,
   { name: "filters of Miri", needsRust: true, needs: ["cargo tests"], body: async () => checkMiriFilters() },
   { name: "acceptance", body: () => runCountingScript("acceptance", "test/acceptance/run.mjs") },
@@ -196,11 +240,35 @@ async function runStage({ name, body }) {
     result = { passed: 0, failed: 1, skipped: 0, why };
   }
   const { passed, failed, skipped } = result;
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const times = { begun: started / 1000, seconds: (performance.now() - started) / 1000 };
   const counts =
     passed + failed + skipped > 0 ? `${passed} passed, ${failed} failed, ${skipped} skipped` : "done";
-  console.log(`${name}: ${counts} (${seconds} s)\n`);
-  return { name, ...result };
+  console.log(`${name}: ${counts} (${times.seconds.toFixed(1)} s)\n`);
+  return { name, ...times, ...result };
+}
+
+/**
+ * Prints when each stage began and how long it took, and on Linux the time of the processor that all
+ * of them took: where it is less than the processors had, one of them was idle.
+ */
+function printTimes(results) {
+  console.log("\n  begun  seconds  stage");
+  for (const { name, begun, seconds } of results.toSorted((a, b) => a.begun - b.begun))
+    console.log(`${begun.toFixed(0).padStart(7)}  ${seconds.toFixed(1).padStart(7)}  ${name}`);
+  const used = secondsOfChildren();
+  const processors = used === undefined ? "" : `, ${used.toFixed(0)} s of ${processorCount} processors`;
+  console.log(`${" ".repeat(7)}  ${(performance.now() / 1000).toFixed(1).padStart(7)}  all${processors}`);
+}
+
+/** The number of clock ticks in a second, in which /proc counts. */
+const TICKS_PER_SECOND = 100;
+
+/** Returns the seconds of the processor that the ended processes took which this one began; undefined outside Linux. */
+function secondsOfChildren() {
+  if (process.platform !== "linux") return undefined;
+  // proc_pid_stat(5): cutime and cstime are the fields 16 and 17; the second one may contain spaces.
+  const fields = readFileSync("/proc/self/stat", "utf8").split(") ").at(-1).split(" ");
+  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
 }
 
 /** Prints the failures again at the end, because they were printed thousands of lines above. */
@@ -214,18 +282,20 @@ await runScript(async () => {
   const results = [];
   const wanted = [
     ...BUILD_STAGES,
-    ...(hasFlag("--check") ? [CHECK_STAGE] : []),
+    ...(hasFlag("--check") ? CHECK_STAGES : []),
     ...FAST_STAGES,
     ...(hasFlag("--all") || inCi ? SLOW_STAGES : [CARGO_TEST_STAGE]),
   ];
   const withoutRust = !inCi && !isInstalled("cargo");
   if (withoutRust) console.log("note: the tests in Rust are skipped, since cargo is missing");
   const stages = wanted.filter(({ needsRust }) => !(needsRust && withoutRust));
-  await runStages(stages, processorCount, async (stage) => {
+  // One more than processors, because stages wait for servers, browsers, registries and each other's builds.
+  await runStages(stages, processorCount + 1, async (stage) => {
     results.push(await runStage(stage));
   });
   const { passed, failed, skipped } = sumResults(results);
   if (failed > 0 || passed === 0) process.exitCode = 1;
   printFailures(results);
+  printTimes(results);
   console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 });

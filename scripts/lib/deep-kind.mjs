@@ -2,14 +2,15 @@
 // cases are made.
 import { randomInt } from "node:crypto";
 
-/** The maximum time that CI spends on one kind, in seconds. */
-export const MAX_SHARE_SECONDS = 20;
+/** The maximum time that CI spends on the cases of one kind, in seconds. The scheduled workflow runs all of them. */
+export const MAX_SHARE_SECONDS = 3;
 
 /** @returns a seed that no run had before */
 export const newSeed = () => randomInt(1, 2 ** 31);
 
 /**
- * What one run of a kind is given. A run stops at `count` cases or when `isOver()`, whichever is first.
+ * What one run of a kind is given. A run stops at `count` cases or when `isOver()`, whichever is first. The time begins
+ * at the first call of `isOver` or `secondsLeft`, so a kind calls neither before it is ready for cases.
  * @typedef {{
  *   seed: number,
  *   count: number,

@@ -52,6 +52,33 @@ export function vitestResults(report, status) {
   );
 }
 
+/**
+ * Returns the test files of a report of vitest that took longest, and their seconds.
+ * @returns {{ file: string, seconds: number }[]}
+ */
+export function slowestFiles(report, count) {
+  const files = report.testResults.map(({ name, startTime, endTime }) => ({
+    file: name,
+    seconds: (endTime - startTime) / 1000,
+  }));
+  return files.sort((a, b) => b.seconds - a.seconds).slice(0, count);
+}
+
+/**
+ * Returns the tests of a report of vitest that were skipped and are not in files of which that is permitted.
+ *
+ * @param {readonly string[]} permitted the ends of the paths of files
+ * @returns {string[]} the file and the title of each
+ */
+export const otherSkippedTests = (report, permitted) =>
+  report.testResults
+    .filter(({ name }) => !permitted.some((file) => name.endsWith(`/${file}`)))
+    .flatMap(({ name, assertionResults }) =>
+      assertionResults
+        .filter(({ status }) => status === "skipped" || status === "pending")
+        .map(({ fullName }) => `${name}\n${fullName}`),
+    );
+
 const shortenFailure = (text) => text.split("\n").slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
 
 /** Reads the last line of the form `N passed, N failed[, N skipped]`. @returns {Results} */

@@ -102,7 +102,8 @@ export default {
           return { path: `${random.below(8)}/b${at}-${file}.txt`, content };
         }),
       );
-    for (let round = 0; cases < count && !isOver(); round++) {
+    // The first two rounds are of one server and of two replicas.
+    for (let round = 0; cases < count && (round < 2 || !isOver()); round++) {
       if (round % 2 === 1) {
         const found = await drainOneOfTwo({
           ...{ server: postgres, issuer, workspace: `round${round}` },

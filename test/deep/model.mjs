@@ -17,7 +17,7 @@ export default {
       FILEWRIGHT_MODEL_RUNS: String(count),
       FILEWRIGHT_MODEL_SEED: String(seed),
       ...(Number.isFinite(secondsLeft())
-        ? { FILEWRIGHT_MODEL_SECONDS: String(Math.max(1, Math.floor(secondsLeft()) - 5)) }
+        ? { FILEWRIGHT_MODEL_SECONDS: String(Math.max(1, Math.round(secondsLeft()))) }
         : {}),
     };
     const args = ["run", "--project", "fast", "test/backends/model.test.ts"];

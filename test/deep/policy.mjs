@@ -39,14 +39,14 @@ export default {
     let cases = 0;
     for (const part of PARTS) {
       const wanted = Math.round((count * part.per10k) / 10_000);
-      // Each gets its share of what is left, so that a run with little time reaches all of them.
+      // Each gets its share of what is left and at least one world, so that a run with little time reaches all of them.
       const end = performance.now() + secondsLeft() * 1000 * part.time;
       const place = part.base === undefined ? scratch() : { base: part.base, remove() {} };
       try {
         // Every world has a seed of its own, so that one world can be made again.
         for (
           let made = 0, world = 1;
-          made < wanted && !isOver() && performance.now() < end && failures.length < 20;
+          made < wanted && (world === 1 || (!isOver() && performance.now() < end)) && failures.length < 20;
           world++
         ) {
           const calls = Math.min(part.calls, wanted - made);

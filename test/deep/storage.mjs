@@ -50,7 +50,9 @@ async function killAndCheck(server, postgresStorage, { seed, count, isOver }) {
   const reading = readUntil(storage, seen, failures, () => stopping);
   let nextKill = COMMITS_PER_KILL;
   let nextCrash = Math.min(COMMITS_PER_CRASH, count / 2);
-  while (total() < WRITERS * Math.ceil(count / WRITERS) && !isOver() && failures.length === 0) {
+  // A short run goes on until the engine has crashed once.
+  const isLate = () => isOver() && seen.crashes > 0;
+  while (total() < WRITERS * Math.ceil(count / WRITERS) && !isLate() && failures.length === 0) {
     await sleep(5);
     if (total() >= nextKill) {
       nextKill = total() + 1 + random.below(2 * COMMITS_PER_KILL);

@@ -10,6 +10,8 @@ import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { PRESETS } from "../../js/presets/index.ts";
+import type { Schema } from "../../js/tools/lib/schema.ts";
 import { installed } from "../package/installed.ts";
 import { type Connected, connect, DROP_IN, scratch } from "./harness.ts";
 import { CASES as UNIT_CASES } from "./incumbent/cases.ts";
@@ -188,6 +190,27 @@ const unprivileged =
 
 const REFUSED = { isError: true, text: "", content: [], structured: undefined, meta: {} };
 
+/** Reduces a schema to what a caller must know: names, types, choices, defaults, and required parameters. */
+function shape(schema: Schema): unknown {
+  const { type, properties, items, required = [], enum: choices, default: byDefault } = schema;
+  return {
+    type,
+    ...(choices === undefined ? {} : { choices }),
+    ...(byDefault === undefined ? {} : { byDefault }),
+    ...(items === undefined ? {} : { items: shape(items) }),
+    ...(properties === undefined
+      ? {}
+      : {
+          required: [...required].sort(),
+          properties: Object.fromEntries(
+            Object.keys(properties)
+              .sort()
+              .map((name) => [name, shape(properties[name] as Schema)]),
+          ),
+        }),
+  };
+}
+
 describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () => {
   test.each(CASES)("$name", async ({ right }) => {
     for (const [server, expected] of [
@@ -221,6 +244,21 @@ describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () 
       expect((await readFile(path, "utf8")) === "changed", server === THEIRS ? "theirs" : "ours").toBe(
         expected,
       );
+    }
+  });
+
+  test("preset mcp has the same tools with the same parameters", async () => {
+    await using at = await scratch();
+    await using theirs = await connect([THEIRS, at.dir]);
+    const real = (await theirs.client.listTools()).tools;
+    const ours = PRESETS.mcp.tools;
+    expect(ours.map(({ name }) => name)).toEqual(real.map(({ name }) => name));
+    for (const [index, { name, inputSchema, annotations }] of real.entries()) {
+      const tool = ours[index]!;
+      expect(shape({ ...tool.inputSchema }), name).toEqual(
+        shape({ ...(inputSchema as Schema), required: inputSchema.required ?? [] }),
+      );
+      expect(tool.annotations.readOnlyHint, name).toBe(annotations?.readOnlyHint);
     }
   });
 

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { kindNames } from "../../scripts/deep.mjs";
 import { releaseTargets } from "../../scripts/release/targets.mjs";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -27,6 +28,7 @@ interface Job {
     readonly matrix: {
       readonly node?: readonly string[];
       readonly platform?: readonly string[];
+      readonly kind?: readonly string[];
       readonly include?: readonly Readonly<Record<string, string>>[];
     };
   };
@@ -176,7 +178,7 @@ test("the infrastructure: several systems, sandboxed commands, the bench over ti
   for (const job of [linux, native, windows]) expect(job?.steps.length).toBeGreaterThan(0);
   // The sandbox is tried for real in CI, where tests are not skipped for a missing program.
   const script = readFileSync(join(ROOT, ".ci/run"), "utf8");
-  expect(script).toContain("bwrap >/dev/null || install bubblewrap");
+  expect(script).toContain("bwrap:bubblewrap");
   expect(Object.keys(workflow("bench.yml").on)).toContain("schedule");
   // test/browser/example.slow.test.ts uses the page.
   const page = readFileSync(join(ROOT, "examples/browser/app.js"), "utf8");
@@ -189,5 +191,24 @@ describe("schedules", () => {
     expect(Object.keys(on)).toEqual(expect.arrayContaining(["schedule", "push"]));
     const commands = jobs["readme"]?.steps.map(({ run }) => run);
     expect(commands).toContain("npm run bench -- --only readme --compare");
+  });
+
+  test("every deep check runs whole each night, in one job", () => {
+    const { on, jobs } = workflow("deep.yml");
+    expect(Object.keys(on)).toContain("schedule");
+    const kinds = Object.values(jobs).flatMap(({ steps, strategy }) =>
+      steps.flatMap(({ run = "" }) => {
+        const [, kind] = /^npm run deep -- (\$\{\{ matrix\.kind \}\}|[\w-]+)/u.exec(run) ?? [];
+        return kind?.startsWith("$") ? (strategy?.matrix.kind ?? []) : (kind ?? []);
+      }),
+    );
+    expect([...kinds].sort()).toEqual(kindNames());
+  });
+
+  test("the lines that tests run are counted each night, and every recorded answer is replayed", () => {
+    const commands = Object.values(workflow("deep.yml").jobs).flatMap(({ steps }) =>
+      steps.map(({ run }) => run),
+    );
+    expect(commands).toContain("bash .ci/run --coverage --replays");
   });
 });

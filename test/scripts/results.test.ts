@@ -1,6 +1,13 @@
 /** How many tests passed, and which did not, is read out of what the runners print; a runner that dies is a failure. */
 import { describe, expect, it } from "vitest";
-import { cargoResults, resultsOfLastLine, sumResults, vitestResults } from "../../scripts/lib/results.mjs";
+import {
+  cargoResults,
+  otherSkippedTests,
+  resultsOfLastLine,
+  slowestFiles,
+  sumResults,
+  vitestResults,
+} from "../../scripts/lib/results.mjs";
 
 const ok = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s\n";
 const bad =
@@ -35,6 +42,34 @@ describe("a closing line", () => {
   };
   it.each(Object.entries(cases))("%s", (_, [output, status, expected]) => {
     expect(resultsOfLastLine(output, status)).toMatchObject(expected);
+  });
+});
+
+describe("a report of vitest", () => {
+  const file = (name: string, seconds: number, ...states: string[]) => ({
+    ...{ name: `/checkout/test/${name}`, startTime: 1000, endTime: 1000 + seconds * 1000 },
+    assertionResults: states.map((status, at) => ({ status, fullName: `test ${at}` })),
+  });
+  const report = {
+    testResults: [
+      file("quick.test.ts", 0.5, "passed", "skipped"),
+      file("slow.test.ts", 9, "passed", "passed"),
+      file("root.test.ts", 2, "pending", "passed"),
+    ],
+  };
+
+  it("names the files that took longest", () => {
+    expect(slowestFiles(report, 2)).toEqual([
+      { file: "/checkout/test/slow.test.ts", seconds: 9 },
+      { file: "/checkout/test/root.test.ts", seconds: 2 },
+    ]);
+  });
+
+  it.each([
+    [[], ["/checkout/test/quick.test.ts\ntest 1", "/checkout/test/root.test.ts\ntest 0"]],
+    [["test/root.test.ts"], ["/checkout/test/quick.test.ts\ntest 1"]],
+  ])("names the skipped tests of other files than %j", (permitted, expected) => {
+    expect(otherSkippedTests(report, permitted)).toEqual(expected);
   });
 });
 
