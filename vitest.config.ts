@@ -26,6 +26,24 @@ const packed = [
   "test/sdks/**/*.slow.test.ts",
 ];
 /**
+ * Tests that start a server or a process for nearly each case, or make thousands of files. CI runs them beside the slow
+ * tests.
+ */
+const servers = [
+  "test/approvals/shared-state.test.ts",
+  "test/backends/large/**/*.test.ts",
+  "test/backends/node-session.test.ts",
+  "test/engine/load.test.ts",
+  "test/review/shared/processes.test.ts",
+  "test/sandbox/**/*.test.ts",
+  "test/serving/**/*.test.ts",
+  "test/storage/mirror/postgres.test.ts",
+  "test/storage/postgres/**/*.test.ts",
+  "test/storage/replicas.test.ts",
+  "test/storage/s3/**/*.test.ts",
+  "test/workspace/state-directory.test.ts",
+];
+/**
  * Tests of what is published: declarations, documents, licences, modules of the tarball. Many compile or bundle the whole
  * package, so CI runs them once beside the checks, and `npm test` does not.
  */
@@ -36,6 +54,11 @@ const published = [
   "test/scripts/release-modules.test.ts",
 ];
 
+/**
+ * A process runs many files: most of a short file's time went into loading js/ once more. So a test puts back what it
+ * changes of the process.
+ */
+const SHARED_PROCESS = { isolate: false };
 const SETUP = { setupFiles: ["test/support/setup.ts"] };
 /** Against a hang, not a measure of time: other programs may keep the machine busy. `expect.poll` waits 1 s by default. */
 const POLLING = { expect: { poll: { timeout: 30_000 } } };
@@ -62,10 +85,18 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["test/**/*.test.ts"],
-          exclude: [slow, ...published],
-          // A process runs many files: most of a short file's time went into loading js/ once more.
-          // So a test puts back what it changes of the process.
-          isolate: false,
+          exclude: [slow, ...published, ...servers],
+          ...SHARED_PROCESS,
+          ...SETUP,
+          ...TIMEOUTS,
+        },
+      },
+      {
+        test: {
+          name: "servers",
+          include: servers,
+          exclude: [slow],
+          ...SHARED_PROCESS,
           ...SETUP,
           ...TIMEOUTS,
         },

@@ -8,13 +8,16 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ownIdentity } from "../../../js/backends/node/process-identity.node.ts";
 import { NodeBackend } from "../../../js/index.node.ts";
 
+/** In memory where possible: making and removing 4,000 files took 2 s of each test on a disk. */
+const BASE = fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
 /** Enough for more than 64 KiB of names on every file system. */
 const ENTRIES = 4000;
 
 let root: string;
 let disk: NodeBackend;
 beforeEach(() => {
-  root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-large-")));
+  root = fs.realpathSync(fs.mkdtempSync(join(BASE, "filewright-large-")));
   fs.mkdirSync(join(root, "large"));
   disk = new NodeBackend();
 });
