@@ -51,7 +51,7 @@ async function atTerminal(
       ok,
       code: error?.code,
       why: error?.message.split(": ")[1],
-      meta: meta as Record<string, unknown>,
+      meta: { ...meta } as Record<string, unknown>,
     };
   };
   const results = parallel === true ? await Promise.all(calls.map(make)) : [];
@@ -391,7 +391,7 @@ describe("the approver at a terminal", () => {
 describe.skipIf(!python)("the command line at a real terminal (needs python3)", () => {
   const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
 
-  async function command(argv: readonly string[], steps: readonly Step[], state: string) {
+  async function command(argv: readonly string[], steps: readonly TerminalStep[], state: string) {
     const job = {
       command: [process.execPath, main, ...argv],
       env: { NO_COLOR: "1", XDG_STATE_HOME: state },

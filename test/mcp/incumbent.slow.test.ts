@@ -256,7 +256,7 @@ describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () 
     for (const [index, { name, inputSchema, annotations }] of real.entries()) {
       const tool = ours[index]!;
       expect(shape({ ...tool.inputSchema }), name).toEqual(
-        shape({ ...(inputSchema as Schema), required: inputSchema.required ?? [] }),
+        shape({ ...(inputSchema as unknown as Schema), required: inputSchema.required ?? [] }),
       );
       expect(tool.annotations.readOnlyHint, name).toBe(annotations?.readOnlyHint);
     }
