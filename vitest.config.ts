@@ -101,7 +101,16 @@ export default defineConfig({
           ...TIMEOUTS,
         },
       },
-      { test: { name: "published", include: published, exclude: [slow], ...SETUP, ...TIMEOUTS } },
+      {
+        test: {
+          name: "published",
+          include: published,
+          exclude: [slow],
+          ...SHARED_PROCESS,
+          ...SETUP,
+          ...TIMEOUTS,
+        },
+      },
       // Real processes, races and big files: minutes, not seconds.
       {
         test: {

@@ -46,7 +46,8 @@ async function atTerminal(
   });
   afterThisTest(() => ws.close());
   const make = async ([tool, args]: Call) => {
-    const { ok, error, meta } = await ws.call(tool, args);
+    // A key that is no answer leaves the question open: then what was shown is the failure.
+    const { ok, error, meta } = await ws.call(tool, args, { signal: AbortSignal.timeout(20_000) });
     return {
       ok,
       code: error?.code,
