@@ -10,7 +10,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { newSeed, MAX_SHARE_SECONDS } from "./lib/deep-kind.mjs";
+import { newSeed, MAX_SHARE_SECONDS, timeFromFirstLook } from "./lib/deep-kind.mjs";
 import { BuildError, runScript, root } from "./lib/run.mjs";
 
 const USAGE_TEXT = `npm run deep -- KIND [--seed N] [--count N] [--seconds N] [--share]
@@ -35,13 +35,6 @@ async function loadKind(kind) {
 async function runKind(kind, { seed, count, seconds, operand }) {
   const { run } = await loadKind(kind);
   const started = performance.now();
-  // The time begins when the kind asks for it first, after it has started its servers: so a short
-  // share has cases too.
-  let deadline;
-  const secondsLeft = () => {
-    deadline ??= performance.now() + seconds * 1000;
-    return (deadline - performance.now()) / 1000;
-  };
   console.log(
     `${kind}: seed ${seed}, at most ${count} cases${seconds === Infinity ? "" : ` and ${seconds} s`}`,
   );
@@ -49,8 +42,7 @@ async function runKind(kind, { seed, count, seconds, operand }) {
     seed,
     count,
     operand,
-    isOver: () => secondsLeft() <= 0,
-    secondsLeft,
+    ...timeFromFirstLook(seconds),
   });
   for (const failure of failures.slice(0, 20)) console.error(`FAIL ${kind}, seed ${seed}: ${failure}`);
   const minutes = ((performance.now() - started) / 60_000).toFixed(1);

@@ -36,6 +36,22 @@ export const newSeed = () => randomInt(1, 2 ** 31);
  */
 
 /**
+ * Returns the clock of a run that ends after some seconds. They begin when the kind looks first, after it has started its
+ * servers, so that a short share has cases too.
+ *
+ * @param {number} seconds
+ * @returns {Pick<DeepRun, "isOver" | "secondsLeft">}
+ */
+export function timeFromFirstLook(seconds) {
+  let deadline;
+  const secondsLeft = () => {
+    deadline ??= performance.now() + seconds * 1000;
+    return (deadline - performance.now()) / 1000;
+  };
+  return { isOver: () => secondsLeft() <= 0, secondsLeft };
+}
+
+/**
  * A random generator that gives the same numbers for the same seed (mulberry32, public domain, by Tommy Ettinger).
  *
  * @param {number} seed
