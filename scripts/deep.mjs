@@ -2,6 +2,7 @@
 //
 //   npm run deep -- KIND [--seed N] [--count N] [--seconds N]
 //   npm run deep -- jsdiff COPY        a kind that needs an operand
+//   npm run deep -- versus --base X    a tarball, a folder of tarballs or a commit to compare with
 //   npm run deep -- --list             lists the kinds with their usual counts; so does --help
 //   npm run deep -- KIND --share       as many cases as CI runs, with a new seed
 //
@@ -82,6 +83,7 @@ function parseArguments() {
         list: { type: "boolean" },
         help: { type: "boolean", short: "h" },
         share: { type: "boolean" },
+        base: { type: "string" },
       },
     });
   } catch (error) {
@@ -100,7 +102,8 @@ if (process.argv[1] === join(root, "scripts/deep.mjs")) {
       }
       return;
     }
-    const [kind, operand, ...more] = positionals;
+    // `--base` is the operand of a kind that compares with an earlier state.
+    const [kind, operand, ...more] = [...positionals, ...(values.base === undefined ? [] : [values.base])];
     if (kind === undefined) throw new BuildError(`name one kind: ${kindNames().join(", ")}`);
     const { count, share, takes } = await loadKind(kind);
     const given = operand === undefined ? more : [operand, ...more];

@@ -1,0 +1,110 @@
+// Turns what a workspace answers into plain data that two runs in different directories can be compared by.
+//
+// Volatile are the directory of the run, the ids of calls, approvals and turns, the digests that depend on paths and
+// versions, the present time, and durations. Each is replaced by a name that counts from its first appearance, so that
+// two answers about the same call still show the same name. Hashes of contents stay as they are.
+
+/** The members that hold durations, times or process-wide counters. */
+const VOLATILE_MEMBERS = new Set(["duration_ms", "queued_ms", "lock_wait_ms", "at", "ms", "pid"]);
+/** The members that depend on how far threads and indexes have come. */
+const RACING_MEMBERS = new Set(["fresh", "files_searched"]);
+/** The members whose text is an id or a digest of paths and versions. */
+const NAMED_MEMBERS = new Map([
+  ["digest", "digest"],
+  ["replaces", "digest"],
+  ["turn", "turn"],
+  ["id", "id"],
+  ["cursor", "cursor"],
+  ["next_cursor", "cursor"],
+  ["version", "version"],
+]);
+/** The members of a changed path that are not enumerable because they are computed when they are read. */
+const LAZY_MEMBERS = ["before", "after", "binary", "hunks", "whole", "diff", "unknown"];
+
+const CALL_ID = /\b0[0-9a-z]{8}-[0-9a-f]{12}\b/gu;
+const TIME = /\b(20[2-9]\d)-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/gu;
+/** Files of the generated trees are older than this, in milliseconds since 1970. */
+const RECENT_MS = Date.UTC(2020, 0);
+
+/**
+ * Returns what makes values comparable; it remembers the names that it gave.
+ *
+ * @param {readonly (readonly [string, string])[]} places directories of the run, and what they are shown as
+ */
+export function plainValues(places) {
+  const names = new Map();
+  const counts = new Map();
+  let isAnonymous = false;
+  const nameOf = (kind, text) => {
+    if (!names.has(text)) {
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      names.set(text, `<${kind} ${counts.get(kind)}>`);
+    }
+    return isAnonymous ? `<${kind}>` : names.get(text);
+  };
+  /** Replaces what is volatile in a text, and ids that were seen as members before. */
+  const plainText = (text) => {
+    let result = text;
+    for (const [directory, name] of places) result = result.replaceAll(directory, name);
+    result = result.replace(CALL_ID, (id) => nameOf("call", id)).replace(TIME, "<now>");
+    if (!/[0-9a-f]{16}|[A-Za-z0-9_-]{20}/u.test(result)) return result;
+    for (const [id, name] of names)
+      if (id.length >= 16) result = result.replaceAll(id, isAnonymous ? name.replace(/ \d+/u, "") : name);
+    return result;
+  };
+  const plainMember = (key, value, seen) => {
+    if (VOLATILE_MEMBERS.has(key)) return typeof value === "number" ? undefined : plain(value, seen);
+    if (RACING_MEMBERS.has(key)) return undefined;
+    const kind = NAMED_MEMBERS.get(key);
+    if (kind !== undefined && typeof value === "string" && value !== "" && plainText(value) === value)
+      return nameOf(kind, value);
+    return plain(value, seen);
+  };
+  const plainObject = (value, seen) => {
+    const result = {};
+    const lazy = LAZY_MEMBERS.filter((key) => key in value);
+    for (const key of [...new Set([...Object.keys(value), ...lazy])].sort()) {
+      const member = plainMember(key, value[key], seen);
+      if (member !== undefined) result[plainText(key)] = member;
+    }
+    return result;
+  };
+  const plain = (value, seen = new Set()) => {
+    if (typeof value === "string") return plainText(value);
+    if (typeof value === "bigint") return String(value);
+    if (typeof value === "number") return value > RECENT_MS ? "<now>" : value;
+    if (typeof value === "function" || typeof value === "symbol") return undefined;
+    if (typeof value !== "object" || value === null) return value;
+    if (seen.has(value)) return "<circle>";
+    const inner = new Set(seen).add(value);
+    if (value instanceof Date) return value.getTime() > RECENT_MS ? "<now>" : value.toISOString();
+    if (ArrayBuffer.isView(value))
+      return `bytes ${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}`;
+    if (value instanceof AbortSignal) return undefined;
+    if (value instanceof Error) return plainError(value, inner);
+    if (Array.isArray(value)) return value.map((item) => plain(item, inner) ?? null);
+    if (value instanceof Map) return plain([...value], inner);
+    return plainObject(value, inner);
+  };
+  const plainError = (error, seen) => {
+    const { code, message, path, hint, details } = error;
+    // A failure without a code is no answer of ours; its first line names it.
+    return plainObject({ error: error.name, code, message, path, hint, details }, seen);
+  };
+  return {
+    plain,
+    /** From now on names have no numbers: the order in which calls got their ids is not promised. */
+    forgetOrder() {
+      isAnonymous = true;
+    },
+  };
+}
+
+/** Sorts the lines of texts and the items of lists, for answers whose order depends on times of this run. */
+export function withoutOrder(value) {
+  if (typeof value === "string") return value.split("\n").sort().join("\n");
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value))
+    return value.map(withoutOrder).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutOrder(item)]));
+}
