@@ -73,6 +73,14 @@ export async function compareWith({ home, seed, count, isOver }) {
   }
 }
 
+/** Returns what a step counts as. */
+function namesOf(step, { answer, raised, changed }) {
+  const names = step.do !== "foreign" && Object.keys(changed).length > 0 ? ["changes of files"] : [];
+  if (step.do === "call") names.push(answer?.ok ? "calls that succeeded" : "calls that were refused");
+  else if (raised === undefined) names.push(step.do);
+  return names;
+}
+
 /** Counts what sessions reached, because calls that are all refused compare little. */
 function newTally() {
   const made = new Map();
@@ -82,12 +90,8 @@ function newTally() {
     add({ site, place, steps }, { steps: answers = [] }) {
       tally.steps += answers.length;
       count(place === "disk" ? (site ?? "disk") : place);
-      for (const [index, { answer, raised, changed }] of answers.entries()) {
-        if (steps[index].do === "call")
-          count(answer?.ok ? "calls that succeeded" : "calls that were refused");
-        else if (raised === undefined) count(steps[index].do);
-        if (Object.keys(changed).length > 0 && steps[index].do !== "foreign") count("changes of files");
-      }
+      for (const [index, answer] of answers.entries())
+        for (const name of namesOf(steps[index], answer)) count(name);
     },
     told: () =>
       [...made]

@@ -17,6 +17,20 @@ function replyTo({ outcome, text, parts, scope, final, foreignDigest, reason }, 
   return { outcome, payload };
 }
 
+/** A reviewer who answers one question after the other, and the first again after the last. */
+function reviewerOf(replies, note, { place, isTogether }) {
+  let asked = 0;
+  return async (details) => {
+    note("question", details);
+    if (isTogether()) return { outcome: "proceed_once" };
+    const reply = replies[asked++ % replies.length];
+    for (const act of reply.acts ?? []) await place.foreign(act);
+    if (reply.stale) note("stale", await details.isStale?.());
+    if (reply.throws) throw new Error("the reviewer is not there");
+    return reply.silent ? { outcome: "unknown" } : replyTo(reply, details);
+  };
+}
+
 /**
  * Returns the functions for the options of a workspace.
  *
@@ -27,18 +41,7 @@ function replyTo({ outcome, text, parts, scope, final, foreignDigest, reason }, 
  */
 export function hostFunctions(hosts, note, { place, isTogether }) {
   const options = {};
-  let asked = 0;
-  if (hosts.replies !== undefined) {
-    options.confirm = async (details) => {
-      note("question", details);
-      if (isTogether()) return { outcome: "proceed_once" };
-      const reply = hosts.replies[asked++ % hosts.replies.length];
-      for (const act of reply.acts ?? []) await place.foreign(act);
-      if (reply.stale) note("stale", await details.isStale?.());
-      if (reply.throws) throw new Error("the reviewer is not there");
-      return reply.silent ? { outcome: "unknown" } : replyTo(reply, details);
-    };
-  }
+  if (hosts.replies !== undefined) options.confirm = reviewerOf(hosts.replies, note, { place, isTogether });
   if (hosts.grants !== undefined) {
     let granted = 0;
     options.permissions = {

@@ -92,6 +92,16 @@ function cachedReader() {
   };
 }
 
+/** Returns the facts of a file: permission bits, whether it is of this run, other names of the same file, content. */
+function factsOfFile(path, facts, { mode, firstOfInode, read }) {
+  const inode = `${facts.dev}:${facts.ino}`;
+  const same = firstOfInode.get(inode);
+  if (facts.nlink > 1 && same === undefined) firstOfInode.set(inode, path);
+  const time = facts.mtimeMs > RECENT_MS ? "now" : Math.round(facts.mtimeMs / 1000);
+  const links = facts.nlink > 1 ? `, ${facts.nlink} links as ${same ?? "none before"}` : "";
+  return `file ${mode} ${time}${links}: ${read(path, facts)}`;
+}
+
 /** Returns the state of everything below directories: one line of facts for each path. */
 function snapshotOfDisk(tops, read) {
   const found = new Map();
@@ -99,18 +109,10 @@ function snapshotOfDisk(tops, read) {
   const visit = (path) => {
     const facts = lstatSync(path);
     const mode = (facts.mode & 0o7777).toString(8);
-    if (facts.isSymbolicLink()) found.set(path, `link ${readlinkSync(path)}`);
-    else if (facts.isDirectory()) {
-      found.set(path, `dir ${mode}`);
-      for (const name of readdirSync(path).sort()) visit(`${path}/${name}`);
-    } else if (facts.isFile()) {
-      const inode = `${facts.dev}:${facts.ino}`;
-      const same = facts.nlink > 1 ? firstOfInode.get(inode) : undefined;
-      if (same === undefined) firstOfInode.set(inode, path);
-      const time = facts.mtimeMs > RECENT_MS ? "now" : Math.round(facts.mtimeMs / 1000);
-      const links = facts.nlink > 1 ? `, ${facts.nlink} links${same === undefined ? "" : ` as ${same}`}` : "";
-      found.set(path, `file ${mode} ${time}${links}: ${read(path, facts)}`);
-    } else found.set(path, `other ${mode}`);
+    if (facts.isFile()) found.set(path, factsOfFile(path, facts, { mode, firstOfInode, read }));
+    else if (facts.isSymbolicLink()) found.set(path, `link ${readlinkSync(path)}`);
+    else found.set(path, `${facts.isDirectory() ? "dir" : "other"} ${mode}`);
+    if (facts.isDirectory()) for (const name of readdirSync(path).sort()) visit(`${path}/${name}`);
   };
   for (const top of tops) if (existsSync(top)) visit(top);
   return found;
@@ -196,6 +198,17 @@ export function onOverlay(product, tree, tops) {
   return onBackend(backend, tops, { backend });
 }
 
+/** Lists everything below a directory of a storage, page by page. */
+async function* listed(storage, prefix) {
+  let after;
+  do {
+    const page = await storage.list({ prefix, limit: 1000, ...(after === undefined ? {} : { after }) });
+    for (const { path, type, mode, target, hash, size } of page.entries)
+      yield [path, `${type} ${mode ?? ""} ${target ?? hash ?? ""} ${size ?? ""}`];
+    after = page.next;
+  } while (after !== undefined);
+}
+
 /** A place in a storage, which is read and changed by commits of its own. */
 export async function inStorage(product, tree, tops) {
   const storage = product.memoryStorage();
@@ -231,19 +244,7 @@ export async function inStorage(product, tree, tops) {
     },
     async snapshot() {
       const found = new Map();
-      for (const top of tops) {
-        for (let after; ; ) {
-          const page = await storage.list({
-            prefix: top,
-            limit: 1000,
-            ...(after === undefined ? {} : { after }),
-          });
-          for (const { path, type, mode, target, hash, size } of page.entries)
-            found.set(path, `${type} ${mode ?? ""} ${target ?? hash ?? ""} ${size ?? ""}`);
-          after = page.next;
-          if (after === undefined) break;
-        }
-      }
+      for (const top of tops) for await (const [path, facts] of listed(storage, top)) found.set(path, facts);
       return found;
     },
   };

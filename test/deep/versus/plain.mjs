@@ -26,12 +26,8 @@ const TIME = /\b(20[2-9]\d)-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/gu;
 /** Files of the generated trees are older than this, in milliseconds since 1970. */
 const RECENT_MS = Date.UTC(2020, 0);
 
-/**
- * Returns what makes values comparable; it remembers the names that it gave.
- *
- * @param {readonly (readonly [string, string])[]} places directories of the run, and what they are shown as
- */
-export function plainValues(places) {
+/** Replaces in texts what is volatile, and remembers the names that it gave. */
+function plainTexts(places) {
   const names = new Map();
   const counts = new Map();
   let isAnonymous = false;
@@ -52,6 +48,23 @@ export function plainValues(places) {
       if (id.length >= 16) result = result.replaceAll(id, isAnonymous ? name.replace(/ \d+/u, "") : name);
     return result;
   };
+  return {
+    nameOf,
+    plainText,
+    /** From now on names have no numbers: the order in which calls got their ids is not promised. */
+    forgetOrder() {
+      isAnonymous = true;
+    },
+  };
+}
+
+/**
+ * Returns what makes values comparable; it remembers the names that it gave.
+ *
+ * @param {readonly (readonly [string, string])[]} places directories of the run, and what they are shown as
+ */
+export function plainValues(places) {
+  const { nameOf, plainText, forgetOrder } = plainTexts(places);
   const plainMember = (key, value, seen) => {
     if (VOLATILE_MEMBERS.has(key)) return typeof value === "number" ? undefined : plain(value, seen);
     if (RACING_MEMBERS.has(key)) return undefined;
@@ -69,35 +82,42 @@ export function plainValues(places) {
     }
     return result;
   };
-  const plain = (value, seen = new Set()) => {
-    if (typeof value === "string") return plainText(value);
-    if (typeof value === "bigint") return String(value);
-    if (typeof value === "number") return value > RECENT_MS ? "<now>" : value;
-    if (typeof value === "function" || typeof value === "symbol") return undefined;
-    if (typeof value !== "object" || value === null) return value;
-    if (seen.has(value)) return "<circle>";
-    const inner = new Set(seen).add(value);
-    if (value instanceof Date) return value.getTime() > RECENT_MS ? "<now>" : value.toISOString();
-    if (ArrayBuffer.isView(value))
-      return `bytes ${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}`;
-    if (value instanceof AbortSignal) return undefined;
-    if (value instanceof Error) return plainError(value, inner);
-    if (Array.isArray(value)) return value.map((item) => plain(item, inner) ?? null);
-    if (value instanceof Map) return plain([...value], inner);
-    return plainObject(value, inner);
+  /** Objects that are not just their members, each with the test that knows it. */
+  const special = [
+    [
+      (value) => value instanceof Date,
+      (value) => (value.getTime() > RECENT_MS ? "<now>" : value.toISOString()),
+    ],
+    [
+      ArrayBuffer.isView,
+      (value) => `bytes ${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}`,
+    ],
+    [(value) => value instanceof AbortSignal, () => undefined],
+    [(value) => value instanceof Error, (value, seen) => plainError(value, seen)],
+    [Array.isArray, (value, seen) => value.map((item) => plain(item, seen) ?? null)],
+    [(value) => value instanceof Map, (value, seen) => plain([...value], seen)],
+    [() => true, (value, seen) => plainObject(value, seen)],
+  ];
+  const byType = {
+    string: plainText,
+    bigint: String,
+    number: (value) => (value > RECENT_MS ? "<now>" : value),
+    boolean: (value) => value,
+    object(value, seen) {
+      if (value === null) return null;
+      if (seen.has(value)) return "<circle>";
+      const [, make] = special.find(([fits]) => fits(value));
+      return make(value, new Set(seen).add(value));
+    },
   };
+  /** Returns a comparable value; undefined for functions and for what is left out. */
+  const plain = (value, seen = new Set()) => byType[typeof value]?.(value, seen);
   const plainError = (error, seen) => {
     const { code, message, path, hint, details } = error;
     // A failure without a code is no answer of ours; its first line names it.
     return plainObject({ error: error.name, code, message, path, hint, details }, seen);
   };
-  return {
-    plain,
-    /** From now on names have no numbers: the order in which calls got their ids is not promised. */
-    forgetOrder() {
-      isAnonymous = true;
-    },
-  };
+  return { plain, forgetOrder };
 }
 
 /** Sorts the lines of texts and the items of lists, for answers whose order depends on times of this run. */

@@ -397,29 +397,34 @@ function makeLargeCall(random) {
   return { do: "call", preset: "canonical", ...random.pick([write, write, copy, batch]) };
 }
 
+/** Opens an agent beside the workspace. */
+function makeAgent(random) {
+  const options = {
+    ...maybe(random, 0.4, () => ({ budget: { calls: 3 + random.below(8) } })),
+    ...maybe(random, 0.3, () => ({ access: { readOnly: true } })),
+  };
+  return { do: "agent", name: "second", options };
+}
+
+/** Makes one step. Calls tell themselves whether the times of the tree still count. */
+function makeStep(random, context) {
+  if (random.chance(0.6)) return makeCall(random, context);
+  context.untouched = false;
+  if (random.chance(0.42)) return makeSolid(random, context);
+  if (context.site === "full" && random.chance(0.4)) return makeLargeCall(random);
+  return random.chance(0.06) ? makeFork(random, context) : makeOther(random, context.paths);
+}
+
 /** The steps of a session: most are calls. */
 function makeSteps(random, context) {
-  const { site } = context;
   const steps = [];
   if (random.chance(0.25)) {
-    const name = "second";
-    const options = {
-      ...maybe(random, 0.4, () => ({ budget: { calls: 3 + random.below(8) } })),
-      ...maybe(random, 0.3, () => ({ access: { readOnly: true } })),
-    };
-    steps.push({ do: "agent", name, options });
-    context.agents.push(name);
+    steps.push(makeAgent(random));
+    context.agents.push("second");
   }
   if (random.chance(0.7)) steps.push({ do: "mark", name: "one" });
   const length = 8 + random.below(28);
-  while (steps.length < length) {
-    if (random.chance(0.17)) steps.push(makeSolid(random, context));
-    else if (random.chance(0.6)) steps.push(makeCall(random, context));
-    else if (site === "full" && random.chance(0.4)) steps.push(makeLargeCall(random));
-    else if (random.chance(0.06)) steps.push(makeFork(random, context));
-    else steps.push(makeOther(random, context.paths));
-    if (steps.at(-1).do !== "call") context.untouched = false;
-  }
+  while (steps.length < length) steps.push(makeStep(random, context));
   if (random.chance(0.15)) {
     // The history has these calls in an order that is not promised, so nothing after them may count on it.
     steps.push({ do: "mark", name: "before" }, makeTogether(random, context));
