@@ -29,7 +29,8 @@ export const KEY_BYTES = 32;
 export function readOrMakeKey(path: string): Buffer {
   if (!existsSync(path)) {
     const made = `${path}.${randomBytes(8).toString("hex")}`;
-    writeFileSync(made, randomBytes(KEY_BYTES), { mode: 0o600, flag: "wx" });
+    // Flushed before it has its name: after a power cut an empty key would make every record unreadable.
+    writeFileSync(made, randomBytes(KEY_BYTES), { mode: 0o600, flag: "wx", flush: true });
     try {
       linkSync(made, path);
     } catch (error) {
