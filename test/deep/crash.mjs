@@ -1,9 +1,11 @@
-// kill -9 at write-side system calls of a change, while another process writes the same and neighbouring files.
+// kill -9 at each system call of a change that changes a file system, while another process writes neighbouring files.
 //
 // A round: a program opens a workspace and makes one call; strace ends it at the n-th call of one name. Meanwhile this
 // process writes neighbouring files, and once the program is gone it saves other text of the same size over some of the
 // files of the call, as a person does. Then the workspace is opened again. Nothing that this process has written may be
-// lost or moved; what it did not touch is as before the call or as after it; and nothing lies about.
+// lost or moved; what it did not touch is as before the call or as after it, and as after it when the call was answered;
+// a change in the history can be undone; and no temporary file stays. Which system calls a change makes is read from
+// a trace of all calls with a path or a descriptor: one that crash/calls.mjs does not list fails the run.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
@@ -11,27 +13,9 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
+import { CHANGING_CALLS, unlistedCalls } from "./crash/calls.mjs";
 
 const ENTRY = pathToFileURL(resolve(import.meta.dirname, "../../dist/index.node.js")).href;
-/** The system calls that change a file or a name; each is counted alone, by thread. */
-const CALLS = [
-  "pwrite64",
-  "writev",
-  "copy_file_range",
-  "renameat2",
-  "renameat",
-  "rename",
-  "linkat",
-  "unlinkat",
-  "unlink",
-  "mkdirat",
-  "mkdir",
-  "symlinkat",
-  "fchmod",
-];
-/** How often each system call of each change is met. */
-const ROUNDS_PER_CALL = 10;
-
 const SEED = {
   f1: "one\n",
   f2: "two\n",
@@ -49,6 +33,14 @@ const NEIGHBOURS = ["n1", "n2", "near/n3", "made-by-others/n4"];
 const update = (name, from, to) => `--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-${from}\n+${to}\n`;
 /** Each change, and the files that it is about. */
 const CHANGES = {
+  write: { tool: "write_file", args: { path: "f1", content: "new\n" }, files: ["f1"] },
+  create: {
+    tool: "write_file",
+    args: { path: "made/deep/file", content: "x".repeat(60_000) },
+    files: ["made/deep/file"],
+  },
+  edit: { tool: "edit_file", args: { path: "f1", old_text: "one", new_text: "ONE" }, files: ["f1"] },
+  mkdir: { tool: "mkdir", args: { path: "made/deep/directory" }, files: [] },
   patch: {
     tool: "apply_patch",
     args: {
@@ -117,30 +109,43 @@ class Workdir {
       return undefined;
     }
   }
+  /** Every entry by its path from the root. */
+  #entries() {
+    return fs.readdirSync(this.root, { recursive: true, withFileTypes: true }).map((entry) => ({
+      entry,
+      path: join(entry.parentPath ?? entry.path, entry.name).slice(this.root.length + 1),
+    }));
+  }
   /** Every file by its path, hidden ones included. */
   files() {
     const found = {};
-    for (const entry of fs.readdirSync(this.root, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath ?? entry.path, entry.name).slice(this.root.length + 1);
+    for (const { entry, path } of this.#entries()) {
       if (entry.isFile()) found[path] = this.text(path);
       else if (entry.name.startsWith(".filewright")) found[path] = "directory";
     }
     return found;
+  }
+  folders() {
+    return this.#entries().flatMap(({ entry, path }) => (entry.isDirectory() ? [path] : []));
   }
   remove() {
     fs.rmSync(this.base, { recursive: true, force: true });
   }
 }
 
-/** Starts the program of a round; it makes its call when its standard input ends. */
-async function start(place, { tool, args }) {
+/** Starts the program of a round; it makes its call when its standard input ends, and says when it was answered. */
+async function start(place, { tool, args }, durability) {
+  const options = { root: place.root, stateDir: place.state, durability };
   const program = `
+    import { writeSync } from "node:fs";
     const { openWorkspace } = await import(${JSON.stringify(ENTRY)});
-    const ws = await openWorkspace({ root: ${JSON.stringify(place.root)}, stateDir: ${JSON.stringify(place.state)} });
-    console.log("ready");
+    const ws = await openWorkspace(${JSON.stringify(options)});
+    writeSync(1, "ready");
     for await (const _ of process.stdin);
     const { ok, text } = await ws.call(${JSON.stringify(tool)}, ${JSON.stringify(args)});
-    if (!ok) { console.error(text); process.exit(3); }`;
+    if (!ok) { console.error(text); process.exit(3); }
+    writeSync(1, " answered");
+    await ws.close();`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
     stdio: ["pipe", "pipe", "pipe"],
   });
@@ -148,24 +153,31 @@ async function start(place, { tool, args }) {
   return child;
 }
 
-/** Makes a call under strace; gives the lines of its record. `inject`: where the program ends. */
-async function traced(place, change, calls, inject, meanwhile) {
-  const child = await start(place, change);
+/**
+ * Makes a call under strace; gives the lines of its record.
+ * @param {{ change: object, durability: string, calls: string, inject?: { call: string, n: number } }} what
+ */
+async function traced(place, { change, durability, calls, inject }, meanwhile) {
+  const child = await start(place, change, durability);
+  let isAnswered = false;
+  child.stdout.on("data", () => {
+    isAnswered = true;
+  });
   const record = join(place.base, "trace");
   const how = inject === undefined ? [] : ["-e", `inject=${inject.call}:signal=KILL:when=${inject.n}`];
-  const options = ["-f", "-o", record, "-e", `trace=${calls.join(",")}`, ...how, "-p", `${child.pid}`];
+  const options = ["-f", "-o", record, "-e", `trace=${calls}`, ...how, "-p", `${child.pid}`];
   const tracer = spawn("strace", options, { stdio: ["ignore", "ignore", "pipe"] });
   const traceEnd = once(tracer, "exit");
   await once(tracer.stderr, "data");
-  const end = once(child, "exit");
+  const end = once(child, "close");
   child.stdin.end();
   const isOver = { now: false };
   const others = meanwhile?.(isOver);
-  const [code, signal] = await end;
+  const [code] = await end;
   isOver.now = true;
   await others;
   await traceEnd;
-  return { code, signal, record: fs.readFileSync(record, "utf8").split("\n") };
+  return { code, isAnswered, record: fs.readFileSync(record, "utf8").split("\n") };
 }
 
 /** How often each system call was made by the thread that made most of them. */
@@ -198,90 +210,192 @@ async function disturb(place, random, isOver, last) {
   }
 }
 
+/** Saves other text of the same size in some of the files that are there, as a person does. */
+function saveOver(place, files, random) {
+  const saved = new Map();
+  for (const path of files) {
+    const content = place.text(path);
+    if (content === undefined || !random.chance(0.3)) continue;
+    const other = content.replace(/[a-z]/giu, "#");
+    place.write(path, other);
+    saved.set(path, other);
+  }
+  return saved;
+}
+
+/** What a round left, compared with the states before and after its call. */
+class Outcome {
+  constructor(place, { last, saved, after, isAnswered }) {
+    Object.assign(this, { place, last, saved, after, isAnswered });
+    this.found = place.files();
+  }
+
+  #own(files) {
+    return Object.entries(files).filter(([path]) => !this.last.has(path) && !this.saved.has(path));
+  }
+  is(files) {
+    return JSON.stringify(this.#own(sorted(files))) === JSON.stringify(this.#own(sorted(this.found)));
+  }
+  /** What is wrong with files of other programs, and with temporary ones. */
+  foreign() {
+    const wrong = [];
+    for (const [path, content] of [...this.last, ...this.saved])
+      if (this.found[path] !== content)
+        wrong.push(`${path} of somebody else is ${JSON.stringify(this.found[path])}`);
+    for (const path of Object.keys(this.found))
+      if (path.includes(".filewright")) wrong.push(`${path} lies about`);
+    return wrong;
+  }
+  /** What is wrong with the files of the call when nobody else has changed them. */
+  whole(conflicts) {
+    const wrong = [];
+    const now = JSON.stringify(this.#own(this.found)).slice(0, 2000);
+    if (!this.is(SEED) && !this.is(this.after.files)) wrong.push(`neither before nor after: ${now}`);
+    if (this.isAnswered && !this.is(this.after.files)) wrong.push(`answered, and not there: ${now}`);
+    const folders = new Set(this.place.folders());
+    const missing = this.after.folders.filter((path) => this.isAnswered && !folders.has(path));
+    if (missing.length > 0) wrong.push(`answered, and these directories are not there: ${missing}`);
+    if (conflicts.length > 0) wrong.push(`conflicts without a cause: ${conflicts}`);
+    return wrong;
+  }
+  /** What is wrong with single files of the call. */
+  single() {
+    const { found, after } = this;
+    const wrong = [];
+    for (const [path, content] of this.#own(found)) {
+      if (path.includes(".filewright") || content === SEED[path] || content === after.files[path]) continue;
+      wrong.push(`${path} is ${JSON.stringify(content.slice(0, 200))}`);
+    }
+    for (const [path, content] of this.#own(SEED)) {
+      // With files of the call in other hands the rest is rolled back all the same, or stays as the call left it.
+      if (found[path] === undefined && after.files[path] !== undefined)
+        wrong.push(`${path} is gone: ${content}`);
+    }
+    return wrong;
+  }
+}
+
+/** Returns files in the order of their paths. */
+const sorted = (files) => Object.fromEntries(Object.entries(files).sort());
+
+/** Returns what is wrong with the history, and with the undo of the call that it has. */
+async function checkHistory(ws, outcome) {
+  const history = await ws.history();
+  const wrong = [];
+  if (outcome.isAnswered && history.length !== 1)
+    wrong.push(`answered, and the history has ${history.length}`);
+  if (history.length === 0 || outcome.saved.size > 0) return wrong;
+  if (!outcome.is(outcome.after.files)) wrong.push("the history has a change that is not there");
+  await ws.undo(history[0].callId);
+  outcome.found = outcome.place.files();
+  return outcome.is(SEED)
+    ? wrong
+    : [...wrong, `an undo left ${JSON.stringify(outcome.found).slice(0, 2000)}`];
+}
+
 /** One round. Gives what was wrong. */
-async function round(kind, inject, seed, openWorkspace, after) {
+async function round({ kind, durability, inject, after }, seed, openWorkspace) {
   const random = seededRandom(seed);
   const change = CHANGES[kind];
   const place = new Workdir();
   try {
     const last = new Map(NEIGHBOURS.map((path) => [path, `first of ${path}\n`]));
-    const { code } = await traced(place, change, [inject.call], inject, (isOver) =>
-      disturb(place, random, isOver, last),
-    );
-    // A person saves text of the same size in some of the files that are there.
-    const saved = new Map();
-    for (const path of change.files) {
-      const content = place.text(path);
-      if (content === undefined || !random.chance(0.3)) continue;
-      const other = content.replace(/[a-z]/giu, "#");
-      place.write(path, other);
-      saved.set(path, other);
-    }
+    const what = { change, durability, calls: inject.call, inject };
+    const { code, isAnswered } = await traced(place, what, (isOver) => disturb(place, random, isOver, last));
+    const saved = saveOver(place, change.files, random);
     const ws = await openWorkspace({ root: place.root, stateDir: place.state });
-    const { conflicts } = ws.recovery;
+    const outcome = new Outcome(place, { last, saved, after, isAnswered });
+    const wrong = [...outcome.foreign(), ...outcome.single()];
+    if (saved.size === 0) wrong.push(...outcome.whole(ws.recovery.conflicts));
+    wrong.push(...(await checkHistory(ws, outcome)));
     await ws.close();
-    const found = place.files();
-    const wrong = [];
-    for (const [path, content] of [...last, ...saved])
-      if (found[path] !== content) wrong.push(`${path} of somebody else is ${JSON.stringify(found[path])}`);
-    for (const path of Object.keys(found)) if (path.includes(".filewright")) wrong.push(`${path} lies about`);
-    const own = (files) => Object.entries(files).filter(([path]) => !last.has(path) && !saved.has(path));
-    const now = JSON.stringify(own(found).sort());
-    const matches = [SEED, after].some((files) => JSON.stringify(own(files).sort()) === now);
-    if (saved.size === 0 && !matches) wrong.push(`neither before nor after: ${now}`);
-    if (saved.size === 0 && conflicts.length > 0) wrong.push(`conflicts without a cause: ${conflicts}`);
-    for (const [path, content] of own(found)) {
-      if (path.includes(".filewright") || content === SEED[path] || content === after[path]) continue;
-      wrong.push(`${path} is ${JSON.stringify(content)}`);
-    }
-    for (const [path, content] of own(SEED)) {
-      // With files of the call in other hands the rest is rolled back all the same, or stays as the call left it.
-      if (found[path] === undefined && after[path] !== undefined) wrong.push(`${path} is gone: ${content}`);
-    }
     return { wrong, isCut: code === null };
   } finally {
     place.remove();
   }
 }
 
+/** Makes a change by itself; gives where it can be stopped, by system call, and what it leaves. */
+async function survey(kind, durability) {
+  const place = new Workdir();
+  try {
+    const calls = "%file,%desc";
+    const { code, record } = await traced(place, { change: CHANGES[kind], durability, calls });
+    if (code !== 0) throw new Error(`the ${kind} by itself failed`);
+    const counts = counted(record);
+    const unlisted = unlistedCalls(counts.keys());
+    if (unlisted.length > 0) throw new Error(`the lists of calls lack ${unlisted.join(", ")} of the ${kind}`);
+    const own = Object.entries(place.files()).filter(([path]) => !NEIGHBOURS.includes(path));
+    const after = { files: Object.fromEntries(own), folders: place.folders() };
+    return { kind, durability, after, counts };
+  } finally {
+    place.remove();
+  }
+}
+
+/** Returns the rounds in their order: each system call of each change in turn, every time at another of its moments. */
+function roundsOf(surveys, random, count) {
+  const calls = surveys.flatMap(({ counts, ...rest }) =>
+    CHANGING_CALLS.filter((call) => counts.has(call)).map((call) => ({
+      ...rest,
+      call,
+      moments: random.shuffle(Array.from({ length: counts.get(call) }, (_, n) => n + 1)),
+    })),
+  );
+  const order = random.shuffle(calls);
+  return Array.from({ length: count }, (_, index) => {
+    const { moments, call, ...rest } = order[index % order.length];
+    return { ...rest, inject: { call, n: moments[Math.floor(index / order.length) % moments.length] } };
+  });
+}
+
+/** Returns the number of moments at which changes can be stopped, by system call. */
+function momentsOf(surveys) {
+  const all = new Map();
+  for (const { counts } of surveys)
+    for (const call of CHANGING_CALLS)
+      if (counts.has(call)) all.set(call, (all.get(call) ?? 0) + counts.get(call));
+  return all;
+}
+
+/** Returns a table such as `openat 12, write 3`. */
+const tableOf = (counts) =>
+  [...counts]
+    .sort()
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ");
+
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
   description: "kill -9 at the system calls of a change: nothing of anybody else is lost or moved",
   count: 2_000,
-  share: 12,
+  share: 6,
   async run({ seed, count, isOver }) {
     if (spawnSync("strace", ["-V"]).status !== 0) return { cases: 0, failures: ["strace is not installed"] };
     const { openWorkspace } = await import(ENTRY);
     const random = seededRandom(seed);
-    const moments = [];
-    const afters = {};
-    for (const [kind, change] of Object.entries(CHANGES)) {
-      const place = new Workdir();
-      try {
-        const { code, record } = await traced(place, change, CALLS);
-        if (code !== 0) return { cases: 0, failures: [`the ${kind} by itself failed`] };
-        const own = Object.entries(place.files()).filter(([path]) => !NEIGHBOURS.includes(path));
-        afters[kind] = Object.fromEntries(own);
-        for (const [call, most] of counted(record))
-          for (let n = 1; n <= most; n++) moments.push({ kind, inject: { call, n } });
-      } finally {
-        place.remove();
-      }
-    }
-    const all = Array.from({ length: ROUNDS_PER_CALL }, () => random.shuffle(moments)).flat();
-    const failures = [];
-    let [cases, cuts] = [0, 0];
-    for (; cases < count && !isOver(); cases++) {
-      const { kind, inject } = all[cases % all.length];
-      const own = random.below(2 ** 31);
-      const { wrong, isCut } = await round(kind, inject, own, openWorkspace, afters[kind]);
-      if (isCut) cuts++;
-      for (const what of wrong) failures.push(`case ${cases}, ${kind}, ${inject.call} ${inject.n}: ${what}`);
-    }
-    console.log(
-      `${moments.length} system calls of ${Object.keys(CHANGES).length} changes, ${cuts} of ${cases} rounds cut`,
+    const all = Object.keys(CHANGES).flatMap((kind) =>
+      ["atomic", "durable"].map((durability) => ({ kind, durability })),
     );
-    if (cases > 20 && cuts === 0) failures.push("no round was cut");
+    // A share looks at one change, because a trace of all calls costs as much as a round.
+    const drawn = random.shuffle(all).slice(0, count < all.length ? 1 : all.length);
+    const surveys = [];
+    for (const { kind, durability } of drawn) surveys.push(await survey(kind, durability));
+    console.log(`moments of ${drawn.length} changes, by system call: ${tableOf(momentsOf(surveys))}`);
+    const failures = [];
+    const cuts = new Map();
+    let cases = 0;
+    for (const one of roundsOf(surveys, random, count)) {
+      if (isOver()) break;
+      const { kind, durability, inject } = one;
+      const { wrong, isCut } = await round(one, random.below(2 ** 31), openWorkspace);
+      if (isCut) cuts.set(inject.call, (cuts.get(inject.call) ?? 0) + 1);
+      for (const what of wrong)
+        failures.push(`case ${cases}, ${kind}, ${durability}, ${inject.call} ${inject.n}: ${what}`);
+      cases++;
+    }
+    console.log(`rounds that were cut, by system call: ${tableOf(cuts)}; of ${cases}`);
+    if (cases > 20 && cuts.size === 0) failures.push("no round was cut");
     return { cases, failures };
   },
 };
