@@ -74,12 +74,14 @@ export async function undoParts(
   try {
     throwIfCancelled(signal);
     const changes = await changesOfCall(session, undone);
-    const chosen = chosenChanges(changes, parts);
-    for (const { change } of chosen) {
+    const named = namedParts(changes, parts);
+    // Before any refusal, so that it can name the path.
+    for (const { path, display } of changesNamed(changes, named)) {
       // The history only names the paths, so the current policy is applied to them again.
-      locations.push(resolver.resolve(change.path, "write"));
-      uses.push({ argument: "parts", typed: change.display, intent: "write", entry: true });
+      locations.push(resolver.resolve(path, "write"));
+      uses.push({ argument: "parts", typed: display, intent: "write", entry: true });
     }
+    const chosen = chosenChanges(changes, named);
     const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });
     try {
       // The locks may have taken time, and a stage keeps what it has read.
@@ -123,25 +125,44 @@ interface ChosenChange {
   readonly part: ConfirmedPart;
 }
 
-/** Returns the changes of which something is undone. @throws INVALID_ARGUMENT for hunks that the call does not have */
-function chosenChanges(
+/** Returns parts with absolute paths, which may be given as `display` of a change. */
+function namedParts(
   changes: readonly HistoryChange[],
   parts: readonly ConfirmedPart[],
-): readonly ChosenChange[] {
+): readonly ConfirmedPart[] {
   const pathByName = new Map(
     changes.flatMap(({ path, display }) => [[display, path] as const, [path, path] as const]),
   );
-  const named = parts.map((part) => ({ ...part, path: pathByName.get(part.path) ?? part.path }));
-  const known = changes.filter((change) => named.some(({ path }) => path === change.path));
-  const unknown = known.find((change) => change.type === "file" && contentsOf(change) === undefined);
+  return parts.map((part) => ({ ...part, path: pathByName.get(part.path) ?? part.path }));
+}
+
+/** Returns the changes that parts with absolute paths name. */
+function changesNamed(
+  changes: readonly HistoryChange[],
+  named: readonly ConfirmedPart[],
+): readonly HistoryChange[] {
+  return changes.filter((change) => named.some(({ path }) => path === change.path));
+}
+
+/**
+ * Returns the changes of which something is undone, by parts with absolute paths.
+ * @throws INVALID_ARGUMENT for hunks that the call does not have
+ */
+function chosenChanges(
+  changes: readonly HistoryChange[],
+  named: readonly ConfirmedPart[],
+): readonly ChosenChange[] {
+  const known = changesNamed(changes, named);
+  // The history keeps no content of what was moved, so this comes before the question whether it is known.
+  if (known.some((change) => change.kind === "move" || change.type !== "file"))
+    throw choiceError("it has a part of a change that can only be undone with the whole call");
+  const unknown = known.find((change) => contentsOf(change) === undefined);
   if (unknown !== undefined) throw changedSinceError(unknown.path);
   const problem = partsProblem(changes, named);
   if (problem !== undefined) throw choiceError(problem);
   return known.map((change) => {
     const part = named.find(({ path }) => path === change.path) as ConfirmedPart;
     if (acceptedHunks(change, part).length === 0) throw choiceError("it names a path without hunks");
-    if (change.kind === "move" || change.type !== "file")
-      throw choiceError("it has a part of a change that can only be undone with the whole call");
     return { change, part };
   });
 }
