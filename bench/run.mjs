@@ -23,7 +23,7 @@ const ROW_GROUPS = [
   "page",
   "reads",
   "encoding",
-  "call",
+  "calls",
   "overhead",
   "disk",
   "node-disk",

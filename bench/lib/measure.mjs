@@ -70,7 +70,7 @@ async function medianLatency(run, milliseconds) {
 
 /**
  * Runs both functions in each round, measured by `one`, and returns the medians of their times and
- * of the ratio.
+ * of the ratio, and the interval of the median ratio.
  */
 async function measureAlternately(ours, peer, rounds, one) {
   const samples = [];
@@ -85,10 +85,12 @@ async function measureAlternately(ours, peer, rounds, one) {
     const b = await turn(peer);
     samples.push({ ours: a ?? (await turn(ours)), peer: b });
   }
+  const ratios = samples.map(({ ours, peer }) => peer / ours);
   return {
     ours_ms: median(samples.map(({ ours }) => ours)),
     peer_ms: median(samples.map(({ peer }) => peer)),
-    faster: median(samples.map(({ ours, peer }) => peer / ours)),
+    faster: median(ratios),
+    faster_interval: medianInterval(ratios),
     rounds,
   };
 }

@@ -2,16 +2,14 @@
 // package that users import. Each row can be measured alone: `npm run bench -- --only readme --row
 // KEY`.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createTwoFilesPatch as theirPatch } from "diff";
-import { gigabyteTextFile, makeSmallFiles, makeSmallTree } from "../lib/corpora.mjs";
+import { gigabyteTextFile, makeSmallTree } from "../lib/corpora.mjs";
 import { compareShortCalls, median, compareLongRuns, assertSameResult } from "../lib/measure.mjs";
 import { runRipgrep } from "../lib/ripgrep.mjs";
 import { Skip } from "../lib/skip.mjs";
 import { textAndEditedText } from "../lib/texts.mjs";
+import { measureFileCall } from "./calls.mjs";
 import { bothServers, largeFileEditRows, smallCallRows, serverStartRows } from "./mcp.mjs";
 
 export const title = "readme: the rows of the README, whole calls as users make them";
@@ -36,8 +34,8 @@ const MEASURE_BY_ROW_KEY = {
   "search-index": compareIndexedSearch,
   "search-files": compareUnindexedSearch,
   glob: compareNameSearch,
-  reads: compareConcurrentReads,
-  "replace-file": compareFileReplacement,
+  reads: () => measureFileCall("read-50"),
+  "replace-file": () => measureFileCall("write-unrecorded"),
   "page-deep": compareDeepPage,
   "diff-small": (context) => compareDiffs(context, "diff", 100, 3),
   "diff-large": (context) => compareDiffs(context, "diff", 5_000, 1_000),
@@ -156,61 +154,6 @@ async function compareNameSearch({ load }) {
     return { name: pattern, peer: "ripgrep --files", ...(await compareLongRuns(ours, peer, { rounds: 9 })) };
   } finally {
     await ws.close();
-  }
-}
-
-async function compareConcurrentReads({ load }) {
-  const { openWorkspace } = await load("index.node.js");
-  const paths = makeSmallFiles(50, 4096);
-  const root = dirname(dirname(paths[0]));
-  const ws = await openWorkspace({ root, readOnly: true });
-  try {
-    const one = async (path) => (await ws.call("read_file", { path, line_numbers: "none" })).text;
-    assertSameResult("text", (await one(paths[0])).trimEnd(), (await readFile(paths[0], "utf8")).trimEnd());
-    return {
-      name: "50 read_file calls at once, 4 KiB each",
-      peer: "fs.promises.readFile, utf8",
-      ...(await compareShortCalls(
-        () => Promise.all(paths.map(one)),
-        () => Promise.all(paths.map((path) => readFile(path, "utf8"))),
-        { milliseconds: 300 },
-      )),
-    };
-  } finally {
-    await ws.close();
-  }
-}
-
-async function compareFileReplacement({ load }) {
-  const { openWorkspace } = await load("index.node.js");
-  const folder = mkdtempSync(join(tmpdir(), "filewright-bench-"));
-  const root = join(folder, "root");
-  mkdirSync(root);
-  const ws = await openWorkspace({ root, stateDir: join(folder, "state"), history: false });
-  const content = "0123456789abcdef 0123456789abcdef 0123456789abcdef 0123456789ab\n".repeat(64);
-  try {
-    const path = join(root, "theirs.txt");
-    const other = content.replace("0123", "4567");
-    let [ours, theirs] = [false, false];
-    const write = async () => {
-      ours = !ours;
-      const done = await ws.call("write_file", { path: "ours.txt", content: ours ? content : other });
-      if (!done.ok) throw new Error(done.text);
-    };
-    const byRename = async () => {
-      theirs = !theirs;
-      await writeFile(`${path}.tmp`, theirs ? content : other);
-      await rename(`${path}.tmp`, path);
-    };
-    await write();
-    return {
-      name: "one write_file call of 4 KiB",
-      peer: "fs.promises writeFile and rename",
-      ...(await compareShortCalls(write, byRename, { milliseconds: 300 })),
-    };
-  } finally {
-    await ws.close();
-    rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,8 +1,9 @@
-/** The benchmark's command line, and that the README's table names rows which exist. */
+/** The benchmark's command line, the rows that the README's table names, and the counts of the group `calls`. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { countEntered, parseStraceSummary, systemCallsPerCall } from "../../bench/lib/call-counts.mjs";
 import { findSlowRows, recordedFigures } from "../../bench/lib/recorded.mjs";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -74,5 +75,80 @@ describe("the comparison with the README", () => {
   ])("a row that is %s", (_, results, complaints) => {
     const found = findSlowRows(results, figures);
     expect(found).toEqual(complaints.map((words) => expect.stringMatching(words)));
+  });
+});
+
+describe("the summary of strace", () => {
+  const summary = (...rows: readonly string[]) =>
+    [
+      "% time     seconds  usecs/call     calls    errors syscall",
+      "------ ----------- ----------- --------- --------- ----------------",
+      ...rows,
+      "------ ----------- ----------- --------- --------- ----------------",
+      "100.00    0.024700          35       689        25 total",
+      "",
+    ].join("\n");
+
+  test.each([
+    ["no errors", " 11.64    0.962150         486      1979           epoll_pwait", "epoll_pwait", 1979],
+    ["errors", " 84.46    6.984197         880      7932       467 futex", "futex", 7932],
+    ["a name with a digit", "  0.08    0.006454          10       602           pread64", "pread64", 602],
+    [
+      "a time of nothing",
+      "  0.00    0.000000           0         1           set_tid_address",
+      "set_tid_address",
+      1,
+    ],
+  ])("is read in a row with %s", (_, row, name, calls) => {
+    expect([...parseStraceSummary(summary(row))]).toEqual([[name, calls]]);
+  });
+
+  test("is refused when it has no rows", () => {
+    expect(() => parseStraceSummary("strace: attach failed")).toThrow(
+      /no summary of strace: strace: attach/u,
+    );
+  });
+});
+
+describe("the system calls per call", () => {
+  const fewer = new Map(Object.entries({ statx: 500, futex: 300, openat: 250, uname: 1 }));
+  const more = new Map(Object.entries({ statx: 3300, futex: 2300, openat: 950, uname: 1, fsync: 100 }));
+  const counted = systemCallsPerCall(fewer, more, 100);
+
+  test("are the difference of both processes, the most frequent first", () => {
+    expect(counted.byName).toEqual([
+      ["statx", 28],
+      ["futex", 20],
+      ["openat", 7],
+      ["fsync", 1],
+      ["uname", 0],
+    ]);
+  });
+
+  test("are summed with and without waits and memory", () => {
+    expect(counted).toMatchObject({ total: 56, steady: 36 });
+  });
+});
+
+describe("what a call enters", () => {
+  const entered = (functionName: string, startOffset: number, count: number) => ({
+    functionName,
+    ranges: [{ startOffset, count }],
+  });
+
+  test.each([
+    ["a function that ran", [entered("run", 40, 2)], { functions: 1, files: 1 }],
+    ["an arrow function without a name", [entered("", 40, 1)], { functions: 1, files: 1 }],
+    ["a function that did not run", [entered("run", 40, 0)], { functions: 0, files: 0 }],
+    ["the code of a module", [entered("", 0, 1)], { functions: 0, files: 0 }],
+  ])("counts %s", (_, functions, counts) => {
+    expect(countEntered([{ url: "file:///dist/a.js", functions }], "file:///dist/")).toEqual(counts);
+  });
+
+  test("counts each file once, and none of another folder", () => {
+    const functions = [entered("read", 9, 1), entered("write", 90, 7)];
+    const urls = ["file:///dist/a.js", "file:///dist/b/c.js", "node:fs", "file:///bench/a.js"];
+    const coverage = urls.map((url) => ({ url, functions }));
+    expect(countEntered(coverage, "file:///dist/")).toEqual({ functions: 4, files: 2 });
   });
 });
