@@ -128,27 +128,36 @@ function branchesOf(tokens) {
   return branches.filter((branch) => branch.length > 0);
 }
 
+/** Returns the index after the attributes at `start`, and after their item if it belongs to the tests. */
+function afterAttributes(tokens, start) {
+  const { next, isTest } = readAttributes(tokens, start);
+  const { at, keyword } = readHead(tokens, next);
+  return isTest ? endOfItem(tokens, at, keyword) : next;
+}
+
+/** Adds the word at `start`, or the path that begins with it, to a module. Returns the index after it. */
+function readPath(tokens, start, module) {
+  const path = [tokens[start]];
+  let at = start;
+  while (tokens[at + 1] === "::" && WORD.test(tokens[at + 2] ?? "")) {
+    at += 2;
+    path.push(tokens[at]);
+  }
+  if (path.length > 1) module.paths.push(path);
+  module.mentions.add(path[0]);
+  return at + 1;
+}
+
 /** Adds the words and paths of an item's code to its module, and the uses inside of it. */
 function readCode(tokens, module) {
   for (let at = 0; at < tokens.length; ) {
-    if (tokens[at] === "#") {
-      const { next, isTest } = readAttributes(tokens, at);
-      const head = readHead(tokens, next);
-      at = isTest ? endOfItem(tokens, head.at, head.keyword) : next;
-    } else if (tokens[at] === "use") {
+    if (tokens[at] === "#") at = afterAttributes(tokens, at);
+    else if (tokens[at] === "use") {
       const end = endOfItem(tokens, at, "use");
       module.uses.push(...usesOfTree(tokens.slice(at + 1, end - 1), false));
       at = end;
-    } else if (WORD.test(tokens[at]) && tokens[at - 1] !== ".") {
-      const path = [tokens[at]];
-      while (tokens[at + 1] === "::" && WORD.test(tokens[at + 2] ?? "")) {
-        at += 2;
-        path.push(tokens[at]);
-      }
-      if (path.length > 1) module.paths.push(path);
-      module.mentions.add(path[0]);
-      at += 1;
-    } else at += 1;
+    } else if (WORD.test(tokens[at]) && tokens[at - 1] !== ".") at = readPath(tokens, at, module);
+    else at += 1;
   }
 }
 
@@ -157,19 +166,25 @@ function readItems(tokens, module, folder, readModule) {
   for (let start = 0; start < tokens.length; ) {
     const { next, isTest, path } = readAttributes(tokens, start);
     if (next >= tokens.length) return;
-    const { keyword, name, isPublic, at } = readHead(tokens, next);
-    const end = endOfItem(tokens, at, keyword);
-    const body = tokens.slice(at, end);
+    const head = readHead(tokens, next);
+    const end = endOfItem(tokens, head.at, head.keyword);
+    const body = tokens.slice(head.at, end);
+    if (!isTest && head.keyword === "mod")
+      readModule(module, { name: head.name, folder, path, body: body.slice(1) });
+    else if (!isTest) addItem(module, head, body, tokens.slice(next, end));
     start = end;
-    if (isTest) continue;
-    if (keyword === "use") module.uses.push(...usesOfTree(body.slice(0, -1), isPublic));
-    else if (keyword === "mod") readModule(module, { name, folder, path, body: body.slice(1) });
-    else {
-      if (name !== undefined) module.items.add(name);
-      if (body[0] === "!") for (const made of definedNames(body)) module.items.add(made);
-      readCode(tokens.slice(next, end), module);
-    }
   }
+}
+
+/** Adds an item that is no module: what it defines or uses, and the words of its code. */
+function addItem(module, { keyword, name, isPublic }, body, code) {
+  if (keyword === "use") {
+    module.uses.push(...usesOfTree(body.slice(0, -1), isPublic));
+    return;
+  }
+  if (name !== undefined) module.items.add(name);
+  if (body[0] === "!") for (const made of definedNames(body)) module.items.add(made);
+  readCode(code, module);
 }
 
 /** Returns the names that follow a defining keyword in the arguments of a macro. */

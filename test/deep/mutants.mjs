@@ -106,6 +106,20 @@ function isFound(copy, { file, start, end, to }, tests) {
   }
 }
 
+const testsOf = ({ file }) => TESTS_BY_FOLDER[file.split("/").slice(0, 2).join("/")];
+
+/** Tries mutants until the time is over. @returns how many were tried, and how many the tests found */
+function tryMutants(copy, mutants, isOver) {
+  const counts = { cases: 0, found: 0 };
+  for (const mutant of mutants) {
+    if (isOver()) break;
+    counts.cases += 1;
+    if (isFound(copy, mutant, testsOf(mutant))) counts.found += 1;
+    else console.log(`  survived: ${mutant.file}:${mutant.line} to ${mutant.to}`);
+  }
+  return counts;
+}
+
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
   description: "mutants: swapped operators of hooks, policy and review make a test fail",
@@ -114,18 +128,9 @@ export default {
   run: ({ seed, count, isOver }) =>
     withCopyOfCheckout(async (copy) => {
       const folders = process.env.MUTANTS_IN?.split(",") ?? Object.keys(TESTS_BY_FOLDER);
-      const testsOf = ({ file }) => TESTS_BY_FOLDER[file.split("/").slice(0, 2).join("/")];
-      for (const folder of folders)
-        if (!doTestsPass(copy, TESTS_BY_FOLDER[folder]))
-          return { cases: 0, failures: [`the tests of ${folder} do not pass unchanged`] };
-      let found = 0;
-      let cases = 0;
-      for (const mutant of drawMutants(folders, seed, count)) {
-        if (isOver()) break;
-        cases += 1;
-        if (isFound(copy, mutant, testsOf(mutant))) found += 1;
-        else console.log(`  survived: ${mutant.file}:${mutant.line} to ${mutant.to}`);
-      }
+      const broken = folders.filter((folder) => !doTestsPass(copy, TESTS_BY_FOLDER[folder]));
+      if (broken.length > 0) return { cases: 0, failures: [`unchanged, tests fail: ${broken.join(", ")}`] };
+      const { cases, found } = tryMutants(copy, drawMutants(folders, seed, count), isOver);
       const score = cases === 0 ? 0 : found / cases;
       console.log(`mutants: ${found} of ${cases} found, ${Math.round(score * 100)} %`);
       return { cases, failures: score < MIN_SCORE ? [`a score below ${MIN_SCORE * 100} %`] : [] };
