@@ -1,17 +1,21 @@
 /** Requests to a server whose questions people answer, with the token for approvals. */
-import process from "node:process";
 import { type Code, FilewrightError } from "../engine/errors.ts";
 import { checkToken, readToken, tokenFilePath } from "../mcp/auth/token-file.ts";
 import { DEFAULT_PORT } from "../mcp/command.ts";
+import type { Program } from "../mcp/program.ts";
 import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 
 /**
  * Returns the token for answering questions, from the command line, the environment or the file that the
  * server has written. @throws FilewrightError INVALID_ARGUMENT when there is none
  */
-export function approverTokenFor(base: string, values: ParsedCommandLine["values"]): string {
+export function approverTokenFor(
+  base: string,
+  values: ParsedCommandLine["values"],
+  { env }: Program,
+): string {
   const given = values["token-file"];
-  const variable = process.env["FILEWRIGHT_APPROVE_TOKEN"];
+  const variable = env["FILEWRIGHT_APPROVE_TOKEN"];
   if (given === undefined && variable !== undefined && variable !== "")
     return checkToken(variable, "the token in FILEWRIGHT_APPROVE_TOKEN");
   const port = Number(new URL(base).port || DEFAULT_PORT);

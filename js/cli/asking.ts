@@ -2,9 +2,9 @@
  * Asks the person at the terminal for approvals: with `--ask` about each change, with `--ask-dirs` about each
  * directory.
  */
-import process from "node:process";
 import type { Approver, Confirmation, Outcome, Scope } from "../hooks/confirm.ts";
 import { terminalApprover } from "../hooks/terminal.node.ts";
+import type { Program } from "../mcp/program.ts";
 import type { WorkspaceOptions } from "../workspace/index.node.ts";
 import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 import type { Command } from "./command.ts";
@@ -12,6 +12,7 @@ import { grantsFilePath } from "./commands/grants.ts";
 
 /** The parts of the running command that a question needs. */
 export interface QuestionHost {
+  readonly program: Program;
   /** Runs a question while nothing else is written to the terminal, and returns its result. */
   quietly<T>(ask: () => Promise<T>): Promise<T>;
   /** Called when the person presses Ctrl-C during a question. */
@@ -26,11 +27,13 @@ export function askingOptions(
   command: Command,
   { values }: ParsedCommandLine,
   configured: WorkspaceOptions,
-  { quietly, interrupt }: QuestionHost,
+  { program, quietly, interrupt }: QuestionHost,
 ): Pick<WorkspaceOptions, "confirm" | "permissions"> {
   if (command.report !== undefined && command.asks !== true) return {};
-  const terminal = terminalApprover();
-  const askAlone = <T>(ask: () => Promise<T>): Promise<T> => quietly(() => noticeInterrupt(ask, interrupt));
+  const { stdin: input, stderr: output, env } = program;
+  const terminal = terminalApprover({ input, output, env });
+  const askAlone = <T>(ask: () => Promise<T>): Promise<T> =>
+    quietly(() => noticeInterrupt(input, ask, interrupt));
   const confirm: Approver["confirm"] = (details) =>
     askAlone(async () => terminal.confirm(withScopesForCommand(command, details)));
   const ask: Approver["ask"] = (...question) => askAlone(async () => terminal.ask(...question));
@@ -78,8 +81,11 @@ const CTRL_C_KEY = "\u0003";
  * Calls `interrupt` when Ctrl-C is pressed during a question. The terminal is in raw mode then: Ctrl-C
  * arrives as a byte and not as SIGINT, and the approver would take it for a refusal.
  */
-async function noticeInterrupt<T>(ask: () => Promise<T>, interrupt: () => void): Promise<T> {
-  const { stdin } = process;
+async function noticeInterrupt<T>(
+  stdin: NodeJS.ReadStream,
+  ask: () => Promise<T>,
+  interrupt: () => void,
+): Promise<T> {
   if (stdin.isTTY !== true) return ask();
   const notice = (keys: Buffer | string): void => {
     if (keys.toString() === CTRL_C_KEY) interrupt();

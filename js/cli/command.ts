@@ -3,6 +3,7 @@
  * options that commands share.
  */
 import { tooWideDirectoryError } from "../mcp/arguments.ts";
+import type { Shell } from "./person/style.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import {
   type Aliases,
@@ -69,7 +70,7 @@ export interface Command {
   /** The minimum and the maximum number of positional arguments. */
   readonly takes: readonly [least: number, most: number];
   /** Returns the tool call for a command line. Absent for a command that makes none. @throws UsageError */
-  readonly toCall?: (parsed: ParsedCommandLine) => ToolCall | Promise<ToolCall>;
+  readonly toCall?: (parsed: ParsedCommandLine, shell: Shell) => ToolCall | Promise<ToolCall>;
   /** Present when the command takes several paths. `toCall` is then called for each of them. */
   readonly several?: SeveralPaths;
   /**
@@ -78,7 +79,7 @@ export interface Command {
    */
   readonly outcome?: (data: unknown) => SearchOutcome;
   /** Runs a command that needs no workspace, and returns the exit status. */
-  readonly run?: (parsed: ParsedCommandLine) => Promise<number>;
+  readonly run?: (parsed: ParsedCommandLine, shell: Shell) => Promise<number>;
   /** True when the command reports on this machine, and accesses no file of the workspace. */
   readonly aboutMachine?: true;
   /** True when the command takes none of the global options except `--help`. */
@@ -90,7 +91,7 @@ export interface Command {
   /** True when the command prints the text that models get, even on a terminal. */
   readonly speaksToModels?: true;
   /** Runs on an open workspace instead of making a tool call. */
-  readonly report?: (ws: Workspace, parsed: ParsedCommandLine) => Promise<CommandReport>;
+  readonly report?: (ws: Workspace, parsed: ParsedCommandLine, shell: Shell) => Promise<CommandReport>;
 }
 
 type OptionValues = ParsedCommandLine["values"];

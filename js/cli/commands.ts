@@ -32,8 +32,8 @@ const VERSION_COMMAND: Command = {
   examples: [["filewright version", "as filewright --version"]],
   takes: [0, 0],
   own: true,
-  async run() {
-    printText(packageVersion());
+  async run(_, shell) {
+    printText(shell, packageVersion());
     return 0;
   },
 };
@@ -53,10 +53,10 @@ export const COMMANDS: readonly Command[] = [
       ["filewright demo ~/src/project", "on another one"],
     ],
     takes: [0, 1],
-    run: (parsed) => {
+    run: (parsed, shell) => {
       const dir = parsed.positionals[0] ?? String(parsed.values["root"] ?? ".");
       assertNarrowRoot(dir, parsed);
-      return runDemo(dir);
+      return runDemo(dir, shell);
     },
   },
   {
@@ -87,9 +87,9 @@ export const COMMANDS: readonly Command[] = [
     ],
     speaksToModels: true,
     takes: [1, 1],
-    async toCall({ positionals, values: given }) {
+    async toCall({ positionals, values: given }, shell) {
       const text =
-        given["args"] === "-" ? await readStdin() : ((given["args"] as string | undefined) ?? "{}");
+        given["args"] === "-" ? await readStdin(shell) : ((given["args"] as string | undefined) ?? "{}");
       return { tool: positionals[0] as string, args: parseJsonOption(text, "--args") };
     },
   },

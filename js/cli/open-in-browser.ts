@@ -1,6 +1,7 @@
 /** Opens an address in the browser of the person. */
 import { spawn } from "node:child_process";
 import process from "node:process";
+import type { Shell } from "./person/style.ts";
 import { printNote } from "./streams.ts";
 
 /** The program that opens an address, by platform; elsewhere it is that of freedesktop.org. */
@@ -10,9 +11,9 @@ const OPENER_BY_PLATFORM: Readonly<Record<string, readonly [program: string, ...
 };
 
 /** Opens an address. Where that fails, a note says so, since the address was printed before. */
-export function openInBrowser(link: string): void {
+export function openInBrowser(shell: Shell, link: string): void {
   const [program, ...args] = OPENER_BY_PLATFORM[process.platform] ?? ["xdg-open"];
   const child = spawn(program, [...args, link], { stdio: "ignore", detached: true });
-  child.once("error", () => printNote("No browser could be started: open the link yourself."));
+  child.once("error", () => printNote(shell, "No browser could be started: open the link yourself."));
   child.unref();
 }

@@ -1,5 +1,5 @@
 /** Shows the progress of long work on standard error, if that is a terminal, and removes it at the end. */
-import process from "node:process";
+import type { Program } from "../mcp/program.ts";
 import type { CallOptions } from "../workspace/index.ts";
 
 /** The time in milliseconds before the progress of a call is first shown. */
@@ -44,9 +44,12 @@ export function progressLine(
  * Shows the progress of work named `what` until `end` is called. Shows nothing without a terminal, or when
  * `quiet`.
  */
-export function showProgress(what: string, quiet: boolean): ShownProgress {
-  const { stderr } = process;
-  if (quiet || stderr.isTTY !== true || process.env["TERM"] === "dumb")
+export function showProgress(
+  { stderr, env }: Pick<Program, "stderr" | "env">,
+  what: string,
+  quiet: boolean,
+): ShownProgress {
+  if (quiet || stderr.isTTY !== true || env["TERM"] === "dumb")
     return { quietly: (ask) => ask(), end: () => {} };
   const began = performance.now();
   let said = "";

@@ -1,6 +1,5 @@
 /** Runs one command, from its command line to its exit status. */
 import { resolve } from "node:path";
-import process from "node:process";
 import { auditFile } from "../hooks/audit/audit-file.node.ts";
 import { packageVersion } from "../mcp/command.ts";
 import { startFailureOf } from "../mcp/start.ts";
@@ -29,7 +28,7 @@ import {
   printNote,
   formatTable,
   printError,
-  surviveBrokenPipes,
+  widthOfOutput,
 } from "./streams.ts";
 import {
   type OptionTable,
@@ -37,7 +36,8 @@ import {
   type ParsedCommandLine,
   UsageError,
 } from "../schema/command-line.node.ts";
-import { outputFormOf } from "./person/style.ts";
+import { onFirstSignal, type Program } from "../mcp/program.ts";
+import { outputFormOf, type Shell, shellWithColour } from "./person/style.ts";
 import { showInPager, printResult, printPathResults } from "./show.ts";
 import { callsOfPaths, callInTurn } from "./several-paths.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
@@ -49,32 +49,34 @@ import { rewordForCommandLine } from "./hints.ts";
 const COMMANDS_WITH_DIFFS: ReadonlySet<string> = new Set(["history", "rewind", "undo"]);
 
 /**
- * Runs a command line; returns the exit status. @throws UsageError, FilewrightError
+ * Runs a command line, prints the errors of its command, and returns the exit status.
+ * @throws UsageError for a command line that is not understood
  *
  * @built test/deep/options/entries.mjs imports it from dist
  */
-export async function runCommandLine([name, ...rest]: readonly string[]): Promise<number> {
+export async function runCommandLine([name, ...rest]: readonly string[], program: Program): Promise<number> {
+  const shell = shellWithColour(program, undefined);
   switch (name) {
     case undefined:
-      printText(helpOverview());
+      printText(shell, helpOverview());
       return EXIT_STATUS.error;
     case "-h":
     case "--help":
-      printText(helpOverview());
+      printText(shell, helpOverview());
       return 0;
     case "-V":
     case "--version":
-      printText(packageVersion());
+      printText(shell, packageVersion());
       return 0;
     case "help":
-      printText(rest[0] === undefined ? helpOverview() : helpOfCommand(findCommand(rest[0])));
+      printText(shell, rest[0] === undefined ? helpOverview() : helpOfCommand(findCommand(rest[0])));
       return 0;
     default:
-      return runCommand(findCommand(name), rest);
+      return runCommand(findCommand(name), rest, shell);
   }
 }
 
-async function runCommand(command: Command, argv: readonly string[]): Promise<number> {
+async function runCommand(command: Command, argv: readonly string[], plain: Shell): Promise<number> {
   const help: OptionTable = { help: { type: "boolean", short: "h" } };
   // The option --preset is parsed for every command, so that the error can say which commands take it.
   const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: VALUE_OPTION };
@@ -82,7 +84,7 @@ async function runCommand(command: Command, argv: readonly string[]): Promise<nu
   const aliases = command.own === true ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
   const parsed = parseCommandLine(argv, options, aliases);
   if (parsed.values["help"] === true) {
-    printText(helpOfCommand(command));
+    printText(plain, helpOfCommand(command));
     return 0;
   }
   assertMayAsk(command, parsed);
@@ -93,26 +95,29 @@ async function runCommand(command: Command, argv: readonly string[]): Promise<nu
       `too many arguments, from '${parsed.positionals[most]}' on; usage: ${command.usage}`,
     );
   }
-  if (command.run !== undefined) {
-    outputFormOf(parsed);
-    return command.run(parsed);
+  const shell = shellWithColour(plain.program, parsed.values["color"]);
+  try {
+    return await (command.run?.(parsed, shell) ?? callToolOfCommand(command, parsed, shell));
+  } catch (error) {
+    return failureStatus(error, shell);
   }
-  return callToolOfCommand(command, parsed);
 }
 
-async function callToolOfCommand(command: Command, parsed: ParsedCommandLine): Promise<number> {
-  const form = outputFormOf(parsed);
+async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, shell: Shell): Promise<number> {
+  const { program } = shell;
+  const form = outputFormOf(parsed, shell);
   const json = parsed.values["json"] === true;
   const lines = parsed.values["jsonl"] === true;
   const { workspace, roots, server } = effectiveSettingsOf(settingFlags(parsed));
   const where = rootsOfCommandLine(parsed, roots);
   if (command.aboutMachine !== true) for (const { path } of where) assertNarrowRoot(path, parsed);
-  const calls = await callsOfPaths(command, parsed);
-  const call = calls?.[0]?.call ?? (await command.toCall?.(parsed));
+  const calls = await callsOfPaths(command, parsed, shell);
+  const call = calls?.[0]?.call ?? (await command.toCall?.(parsed, shell));
   // The help must not load an engine.
   const { openWorkspace } = await import("../workspace/index.node.ts");
   let progress: ShownProgress | undefined;
   const stop = new AbortController();
+  let unhear: () => void = () => {};
   const ws = await openWorkspace({
     ...workspace,
     ...(where.length === 1 && where[0]?.access === "write"
@@ -126,36 +131,41 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine): P
     // The guard is off: this process has read no files, and the person may know them from elsewhere.
     guard: workspace.guard ?? "off",
     ...askingOptions(command, parsed, workspace, {
+      program,
       quietly: (ask) => progress?.quietly(ask) ?? ask(),
       interrupt: () => stop.abort(),
     }),
     ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
   });
   const slower = missingAddonNotice();
-  if (slower !== undefined) process.stderr.write(`filewright: ${slower}\n`);
+  if (slower !== undefined) program.stderr.write(`filewright: ${slower}\n`);
   const recovered = describeRecovery(ws.recovery);
-  if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
+  if (recovered !== undefined) program.stderr.write(`filewright: ${recovered}\n`);
   try {
     if (command.report !== undefined) {
-      const { text, data, nothing } = await command.report(ws, parsed);
-      if (lines) printJsonLines(data);
-      else if (json) printJson(data);
-      else if (nothing === true) printNote(text);
+      const { text, data, nothing } = await command.report(ws, parsed, shell);
+      if (lines) printJsonLines(shell, data);
+      else if (json) printJson(shell, data);
+      else if (nothing === true) printNote(shell, text);
       else {
-        const drawn = COMMANDS_WITH_DIFFS.has(command.name) ? colourDiff(text) : text;
-        if (!(form.pager && command.pages === true && (await showInPager(drawn)))) printText(drawn);
+        const drawn = COMMANDS_WITH_DIFFS.has(command.name) ? colourDiff(shell, text) : text;
+        if (!(form.pager && command.pages === true && (await showInPager(shell, drawn))))
+          printText(shell, drawn);
       }
       return nothing === true ? EXIT_STATUS.nothing : EXIT_STATUS.ok;
     }
     if (call === undefined) {
       const tools = ws.tools.map(({ execute: _, ...tool }) => tool);
-      if (lines) printJsonLines(tools);
-      else if (json) printJson(tools);
-      else printText(formatTable(tools.map(({ name, description }) => [name, firstSentence(description)])));
+      if (lines) printJsonLines(shell, tools);
+      else if (json) printJson(shell, tools);
+      else {
+        const rows = tools.map(({ name, description }) => [name, firstSentence(description)]);
+        printText(shell, formatTable(rows, widthOfOutput(shell)));
+      }
       return 0;
     }
-    process.once("SIGINT", () => stop.abort());
-    progress = showProgress(command.name, parsed.values["quiet"] === true);
+    unhear = onFirstSignal(program, ["SIGINT"], () => stop.abort());
+    progress = showProgress(program, command.name, parsed.values["quiet"] === true);
     const { onProgress } = progress;
     const run = ({ tool, args }: ToolCall) =>
       ws.call(tool, args, {
@@ -174,9 +184,10 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine): P
     return stop.signal.aborted && results.some(({ result }) => !result.ok) ? EXIT_STATUS.interrupted : status;
   } catch (error) {
     if (!stop.signal.aborted) throw error;
-    printNote("Interrupted. Nothing was written.");
+    printNote(shell, "Interrupted. Nothing was written.");
     return EXIT_STATUS.interrupted;
   } finally {
+    unhear();
     await ws.close();
   }
 }
@@ -224,21 +235,21 @@ function firstSentence(text: string): string {
   return text.split(/(?<=\.)\s/u)[0] ?? text;
 }
 
-/** Runs a command line, prints its errors, and sets the exit status of the process. */
-export async function runProcess(argv: readonly string[]): Promise<void> {
-  surviveBrokenPipes();
-  try {
-    process.exitCode = await runCommandLine(argv);
-  } catch (error) {
-    if (error instanceof UsageError) {
-      printError(`filewright: ${error.message}`);
-      process.exitCode = EXIT_STATUS.error;
-    } else if (error instanceof FilewrightError) {
-      printError(`filewright: ${rewordForCommandLine(error.message)}`);
-      process.exitCode = EXIT_STATUS.error;
-    } else {
-      printError(startFailureOf(error).line);
-      process.exitCode = EXIT_STATUS.error;
-    }
-  }
+/** Runs a command line, prints its errors, and returns the exit status. */
+export async function runProgram(argv: readonly string[], program: Program): Promise<number> {
+  return runCommandLine(argv, program).catch((error: unknown) =>
+    failureStatus(error, shellWithColour(program, undefined)),
+  );
+}
+
+/** Prints the error with which a command line ends, and returns the exit status. */
+function failureStatus(error: unknown, shell: Shell): number {
+  const line =
+    error instanceof UsageError
+      ? `filewright: ${error.message}`
+      : error instanceof FilewrightError
+        ? `filewright: ${rewordForCommandLine(error.message)}`
+        : startFailureOf(error, shell.program).line;
+  printError(shell, line);
+  return EXIT_STATUS.error;
 }

@@ -4,6 +4,7 @@ import { grepText } from "../tools/grep/text.ts";
 import { CANONICAL_NAMES } from "../tools/lib/tool.ts";
 import type { CheckedGrepArgs, GrepData } from "../tools/grep/types.ts";
 import type { ToolResult } from "../workspace/index.ts";
+import type { Shell } from "./person/style.ts";
 import type { Command, PathResult, SeveralPaths, ToolCall } from "./command.ts";
 import { type ParsedCommandLine, UsageError } from "../schema/command-line.node.ts";
 
@@ -14,6 +15,7 @@ import { type ParsedCommandLine, UsageError } from "../schema/command-line.node.
 export async function callsOfPaths(
   command: Command,
   { positionals, values }: ParsedCommandLine,
+  shell: Shell,
 ): Promise<readonly Omit<PathResult, "result">[] | undefined> {
   const { several, toCall } = command;
   if (several === undefined || toCall === undefined) return undefined;
@@ -23,7 +25,10 @@ export async function callsOfPaths(
   if (refused !== undefined) throw new UsageError(`--${refused} goes with one path`);
   const before = positionals.slice(0, several.from);
   return Promise.all(
-    paths.map(async (path) => ({ path, call: await toCall({ values, positionals: [...before, path] }) })),
+    paths.map(async (path) => ({
+      path,
+      call: await toCall({ values, positionals: [...before, path] }, shell),
+    })),
   );
 }
 

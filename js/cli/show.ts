@@ -8,10 +8,9 @@ import { type Command, type PathResult, type ToolCall, EXIT_STATUS } from "./com
 import { rewordForCommandLine } from "./hints.ts";
 import { printText, printError, printJson, printJsonLines, printNote, colouredTextOf } from "./streams.ts";
 import type { ParsedCommandLine } from "../schema/command-line.node.ts";
-import { type OutputForm, withStyle } from "./person/style.ts";
+import { type OutputForm, type Shell, withStyle } from "./person/style.ts";
 import { personalText } from "./person/view.ts";
 import { spawn } from "node:child_process";
-import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
 
 /**
@@ -27,7 +26,10 @@ export async function printPathResults(
 ): Promise<number> {
   const isMerged = command.several?.merge !== undefined;
   if (!isMerged && parsed.values["json"] === true && parsed.values["jsonl"] !== true) {
-    printJson(results.map(({ result }) => result));
+    printJson(
+      form.shell,
+      results.map(({ result }) => result),
+    );
     return results.every(({ result }) => result.ok) ? EXIT_STATUS.ok : EXIT_STATUS.error;
   }
   const succeeded = results.filter(({ result }) => result.ok);
@@ -38,13 +40,16 @@ export async function printPathResults(
   let status: number = EXIT_STATUS.ok;
   for (const [index, { path, call, result }] of shown.entries()) {
     if (result.ok && !isMerged && parsed.values["jsonl"] !== true)
-      printText(`${index === 0 ? "" : "\n"}${withStyle("path", escapeControls(path))}:`);
+      printText(
+        form.shell,
+        `${index === 0 ? "" : "\n"}${withStyle(form.shell, "path", escapeControls(path))}:`,
+      );
     status = Math.max(
       status,
       await printResult(command, call, result, parsed, { ...form, pager: form.pager && isMerged }),
     );
   }
-  for (const { call, result } of failed) printError(rewordForCommandLine(result.text, call.tool));
+  for (const { call, result } of failed) printError(form.shell, rewordForCommandLine(result.text, call.tool));
   const isAnswered = parsed.values["quiet"] === true && status === EXIT_STATUS.ok;
   return failed.length > 0 && !isAnswered ? EXIT_STATUS.error : status;
 }
@@ -57,21 +62,22 @@ export async function printResult(
   { values }: ParsedCommandLine,
   form: OutputForm,
 ): Promise<number> {
+  const { shell } = form;
   const outcome = result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
   const told = command.speaksToModels === true ? result.text : rewordForCommandLine(result.text, call.tool);
   if (values["quiet"] === true) {
-    if (!result.ok) printError(told);
-  } else if (values["jsonl"] === true) printJsonLines(result.ok ? result.data : result);
-  else if (values["json"] === true) printJson(result);
-  else if (!result.ok) printError(told);
+    if (!result.ok) printError(shell, told);
+  } else if (values["jsonl"] === true) printJsonLines(shell, result.ok ? result.data : result);
+  else if (values["json"] === true) printJson(shell, result);
+  else if (!result.ok) printError(shell, told);
   // A notice that nothing was found is for people, so it does not appear among results that a script reads.
-  else if (outcome !== "found") printNote(told);
+  else if (outcome !== "found") printNote(shell, told);
   else {
     const text =
       ((form.person || values["long"] === true) && command.speaksToModels !== true
         ? personalText(call, result, form, values)
-        : undefined) ?? colouredTextOf(call.tool, result);
-    if (!(form.pager && command.pages === true && (await showInPager(text)))) printText(text);
+        : undefined) ?? colouredTextOf(shell, call.tool, result);
+    if (!(form.pager && command.pages === true && (await showInPager(shell, text)))) printText(shell, text);
   }
   return outcome === "found"
     ? EXIT_STATUS.ok
@@ -92,10 +98,10 @@ const UNKNOWN_COMMAND_STATUS = 127;
  * Shows a text in the pager. Returns false, and shows nothing, when the text fits on the screen or there is
  * no pager.
  */
-export async function showInPager(text: string): Promise<boolean> {
-  const { rows = 24, columns = 80 } = process.stdout;
+export async function showInPager({ program }: Shell, text: string): Promise<boolean> {
+  const { rows = 24, columns = 80 } = program.stdout;
   if (screenRowsOf(text, columns) < rows) return false;
-  const wanted = process.env["PAGER"] ?? DEFAULT_PAGER;
+  const wanted = program.env["PAGER"] ?? DEFAULT_PAGER;
   if (wanted.trim() === "" || wanted.trim() === "cat") return false;
   return new Promise<boolean>((resolve) => {
     // PAGER is the user's own setting and may contain arguments, so it is run by a shell, as other programs
@@ -103,13 +109,13 @@ export async function showInPager(text: string): Promise<boolean> {
     const child = spawn(wanted, {
       shell: true,
       stdio: ["pipe", "inherit", "ignore"],
-      env: { ...process.env, LESS: process.env["LESS"] ?? "FRX" },
+      env: { ...program.env, LESS: program.env["LESS"] ?? "FRX" },
     });
     // Ctrl-C is meant for the pager while it runs.
     const ignore = (): void => {};
-    process.on("SIGINT", ignore);
+    program.on("SIGINT", ignore);
     const end = (shown: boolean): void => {
-      process.off("SIGINT", ignore);
+      program.off("SIGINT", ignore);
       resolve(shown);
     };
     child.once("error", () => end(false));

@@ -2,37 +2,27 @@
  * Reads the input of commands, and writes their output: lines, JSON and tables. Colour is used only on a
  * terminal.
  */
-import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
 import { type DiffStyle, paintDiff } from "../diff/paint.ts";
-import { hasColours, type Style, withStyle } from "./person/style.ts";
+import { hasColours, type Shell, type Style, withStyle } from "./person/style.ts";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { UsageError } from "../schema/command-line.node.ts";
 
-/** Ends the program without an error message when the reader of its output closes the pipe, as `| head` does. */
-export function surviveBrokenPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit(process.exitCode ?? 0);
-      throw error;
-    });
-  }
-}
-
 /** Writes a text to standard output, with a final line feed. */
-export function printText(text: string): void {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+export function printText({ program }: Shell, text: string): void {
+  program.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
 /** Writes an error message to standard error. */
-export function printError(text: string): void {
-  process.stderr.write(`${withStyle("bad", text, process.stderr)}\n`);
+export function printError(shell: Shell, text: string): void {
+  const { stderr } = shell.program;
+  stderr.write(`${withStyle(shell, "bad", text, stderr)}\n`);
 }
 
 /** Writes a value to standard output as indented JSON. */
-export function printJson(value: unknown): void {
-  printText(JSON.stringify(value, null, 2));
+export function printJson(shell: Shell, value: unknown): void {
+  printText(shell, JSON.stringify(value, null, 2));
 }
 
 /** The names of lists in the data of results. With JSON Lines each of their items is printed on its own line. */
@@ -42,9 +32,9 @@ const LIST_FIELDS = ["matches", "entries", "counts", "results", "grants", "rows"
  * Writes a value to standard output as JSON Lines: each item of its list on its own line, then the other
  * fields on one.
  */
-export function printJsonLines(value: unknown): void {
+export function printJsonLines(shell: Shell, value: unknown): void {
   if (Array.isArray(value)) {
-    for (const item of value) printText(JSON.stringify(item));
+    for (const item of value) printText(shell, JSON.stringify(item));
     return;
   }
   const record = value as Record<string, unknown>;
@@ -52,22 +42,22 @@ export function printJsonLines(value: unknown): void {
     (list) => Array.isArray(record[list]) && (record[list] as unknown[]).length > 0,
   );
   if (name === undefined) {
-    printText(JSON.stringify(value));
+    printText(shell, JSON.stringify(value));
     return;
   }
   const { [name]: items, ...rest } = record;
-  for (const item of items as unknown[]) printText(JSON.stringify(item));
-  printText(JSON.stringify({ end: true, ...rest }));
+  for (const item of items as unknown[]) printText(shell, JSON.stringify(item));
+  printText(shell, JSON.stringify({ end: true, ...rest }));
 }
 
 /** Writes a notice to standard error. */
-export function printNote(text: string): void {
-  process.stderr.write(`${text}\n`);
+export function printNote({ program }: Shell, text: string): void {
+  program.stderr.write(`${text}\n`);
 }
 
 /** Returns the text of a result, in colour if it is a diff. */
-export function colouredTextOf(tool: string, result: ToolResult): string {
-  return TOOLS_WITH_DIFFS.has(tool) ? colourDiff(patchText(tool, result)) : result.text;
+export function colouredTextOf(shell: Shell, tool: string, result: ToolResult): string {
+  return TOOLS_WITH_DIFFS.has(tool) ? colourDiff(shell, patchText(tool, result)) : result.text;
 }
 
 /**
@@ -84,10 +74,10 @@ function patchText(tool: string, { text, data }: ToolResult): string {
 const TOOLS_WITH_DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "apply_patch"]);
 
 /** Returns the text with colours for the lines of a diff, if output is coloured. */
-export function colourDiff(text: string): string {
-  if (!hasColours(process.stdout)) return text;
+export function colourDiff(shell: Shell, text: string): string {
+  if (!hasColours(shell)) return text;
   const painted = paintDiff(text.split("\n"), (part, one) =>
-    part === undefined ? one : withStyle(STYLE_BY_DIFF_STYLE[part], one),
+    part === undefined ? one : withStyle(shell, STYLE_BY_DIFF_STYLE[part], one),
   );
   return painted.join("\n");
 }
@@ -103,21 +93,18 @@ const STYLE_BY_DIFF_STYLE: Readonly<Record<DiffStyle, Style>> = {
 };
 
 /** Returns the number of columns of the terminal; undefined when standard output is not a terminal. */
-function widthOfOutput(): number | undefined {
-  return process.stdout.isTTY === true ? process.stdout.columns : undefined;
+export function widthOfOutput({ program: { stdout } }: Shell): number | undefined {
+  return stdout.isTTY === true ? stdout.columns : undefined;
 }
 
 /** Returns the length of a text in code points. Names have been escaped before. */
 const codePointCount = (text: string): number => [...text].length;
 
 /**
- * Returns the rows as lines of text, with columns as wide as their content. On a terminal the last column is
- * truncated at its width.
+ * Returns the rows as lines of text, with columns as wide as their content. The last column is truncated at the width;
+ * undefined for no limit.
  */
-export function formatTable(
-  rows: readonly (readonly string[])[],
-  width: number | undefined = widthOfOutput(),
-): string {
+export function formatTable(rows: readonly (readonly string[])[], width: number | undefined): string {
   const widths: number[] = [];
   for (const row of rows)
     for (const [at, cell] of row.slice(0, -1).entries())
@@ -137,13 +124,13 @@ export function formatTable(
 }
 
 /** Reads all of standard input as text. */
-export async function readStdin(): Promise<string> {
-  return text(process.stdin);
+export async function readStdin({ program }: Shell): Promise<string> {
+  return text(program.stdin);
 }
 
 /** Reads a file, or standard input for `-`, as text. @throws UsageError when it cannot be read */
-export async function readInput(name: string): Promise<string> {
-  if (name === "-") return readStdin();
+export async function readInput(shell: Shell, name: string): Promise<string> {
+  if (name === "-") return readStdin(shell);
   try {
     return await readFile(name, "utf8");
   } catch (error) {

@@ -8,11 +8,5 @@ import process from "node:process";
 import { limitHeapGrowth } from "./lean.ts";
 
 limitHeapGrowth();
-const { runStdioServer } = await import("./run.ts");
-process.exit(
-  await runStdioServer(process.argv.slice(2), {
-    structured: "full",
-    preset: "mcp",
-    greeting: "Secure MCP Filesystem Server running on stdio",
-  }),
-);
+const { DROP_IN_DEFAULTS, runStdioProcess } = await import("./run.ts");
+process.exit(await runStdioProcess(process.argv.slice(2), DROP_IN_DEFAULTS));

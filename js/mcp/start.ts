@@ -6,13 +6,13 @@
  */
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import process from "node:process";
 import { reasonOfSystemError, systemErrorName } from "../backends/node/errors.node.ts";
 import { makePrivateDirectory } from "../backends/private-directory.node.ts";
 import { assertWritableStateDirectory } from "../backends/state-directory.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { loadNative } from "../engine/load.node.ts";
+import type { Program } from "./program.ts";
 import { UsageError } from "../schema/command-line.node.ts";
 import type { WorkspaceOptions } from "../workspace/options.ts";
 
@@ -82,7 +82,7 @@ interface StartFailure {
 }
 
 /** Returns what to print for an error with which a server or command ends, and the exit status. */
-export function startFailureOf(error: unknown): StartFailure {
+export function startFailureOf(error: unknown, { env, stderr }: Program): StartFailure {
   const said = (message: string, status: 1 | 2): StartFailure => ({
     line: `filewright: ${message.replaceAll(/\s*\n\s*/gu, " ")}`,
     status,
@@ -95,8 +95,8 @@ export function startFailureOf(error: unknown): StartFailure {
   const message = error instanceof Error ? error.message : String(error);
   if (typeof (error as NodeJS.ErrnoException).syscall === "string")
     return said(`${message}${remedyOfSystemError(error as ListenError)}`, 1);
-  if ((process.env["FILEWRIGHT_DEBUG"] ?? "") !== "")
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
+  if ((env["FILEWRIGHT_DEBUG"] ?? "") !== "")
+    stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
   return said(
     `failed unexpectedly: ${message}; please report it with the output of: filewright doctor --json`,
     1,

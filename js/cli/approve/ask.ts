@@ -1,5 +1,4 @@
 /** Asks the person at the terminal about one question, key by key, and sends the answer to the server. */
-import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { ChangeDetails } from "../../hooks/changed-files.ts";
@@ -8,7 +7,7 @@ import type { SelectablePart } from "../../hooks/terminal-view.ts";
 import { editContents } from "../../hooks/terminal/editor.node.ts";
 import { discardEarlyKeys, readAnyKey, readLine } from "../../hooks/terminal/keys.node.ts";
 import type { ChosenHunks } from "../../review/protocol.ts";
-import { withStyle } from "../person/style.ts";
+import { styledText } from "../person/style.ts";
 import { hiddenWords, type ShownSecrets, withoutSecrets } from "./secrets.ts";
 import type { ApprovalServer, ChangeQuestion, TerminalAnswer } from "./server.ts";
 import { contentOfPart, partLines, partsOf, questionTitle, renderChange } from "./view.ts";
@@ -19,6 +18,8 @@ import { STALE_WORDS, whyNotAnswered } from "./words.ts";
 export interface AskingTerminal {
   readonly input: ReadStream;
   readonly output: WriteStream;
+  /** The environment, of which the editor is used. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly colour: boolean;
   readonly server: ApprovalServer;
   /** The contents of the parts of the questions that were shown, by the ids of the questions. */
@@ -353,9 +354,9 @@ class QuestionAtTerminal {
       return this.#say("Its content cannot be changed here.");
     if (this.#secretCount > 0 && !this.#areSecretsShown)
       return this.#say("Show the secret-looking text first (h): the editor shows all.");
-    const { input, output } = this.#terminal;
+    const { input, output, env } = this.#terminal;
     input.setRawMode(false);
-    const contents = await editContents(changes, { input, output, env: process.env }).finally(() =>
+    const contents = await editContents(changes, { input, output, env }).finally(() =>
       input.setRawMode(true),
     );
     ended.throwIfAborted();
@@ -367,11 +368,13 @@ class QuestionAtTerminal {
   /** Sends an answer. Undefined to go on with this question. */
   async #send(answer: TerminalAnswer, verb: string): Promise<NextStep | undefined> {
     const { question, changes, ended } = this.#asked;
-    const { server } = this.#terminal;
+    const { server, colour } = this.#terminal;
     try {
       const result = await server.answer(question, changes, answer);
       if (result.result === "answered") {
-        this.#say(`${withStyle("strong", verb)} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
+        this.#say(
+          `${styledText(colour, "strong", verb)} ${question.id.slice(0, 8)}  ${questionTitle(question)}`,
+        );
         return "ended";
       }
       this.#say(whyNotAnswered(result));

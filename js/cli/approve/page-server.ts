@@ -5,16 +5,16 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { CoveredCount, ReviewEvent, ReviewOutcome, ReviewSnapshot } from "../../review/protocol.ts";
 import { failureOfStatus, sendRequest } from "../approver-requests.ts";
 import { sentEvents } from "./event-source.ts";
-import { type ApprovalServer, changesOf, type NamedEvent, PERSON, type ServerEvent } from "./server.ts";
+import { type ApprovalServer, changesOf, type NamedEvent, type ServerEvent } from "./server.ts";
 
 const NOT_FOUND = 404;
 const UNAUTHORIZED = 401;
 
 /**
- * Connects to the page at an address. Nothing is sent before a function is called. `readToken` returns the token of the
+ * Connects to the page at an address, to answer there as `by`. Nothing is sent before a function is called. `readToken` returns the token of the
  * process that serves the page now, which is another one after a takeover.
  */
-export function pageServer(base: string, readToken: () => string): ApprovalServer {
+export function pageServer(base: string, readToken: () => string, by: string): ApprovalServer {
   let token: string | undefined;
   let wasAccepted = false;
   const trySend = (path: string, init: RequestInit): Promise<Response> => {
@@ -22,7 +22,7 @@ export function pageServer(base: string, readToken: () => string): ApprovalServe
     const headers = {
       authorization: `Bearer ${token}`,
       "content-type": "application/json",
-      "x-filewright-by": encodeURIComponent(PERSON),
+      "x-filewright-by": encodeURIComponent(by),
     };
     return sendRequest(new URL(`/review/${path}`, base), { ...init, headers });
   };

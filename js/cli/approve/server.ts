@@ -1,16 +1,16 @@
 /** The servers whose questions `filewright approve` answers. This one serves the queue of approvals below `/approvals`. */
-import process from "node:process";
 import type { AnswerResult } from "../../hooks/approval-queue-http.ts";
 import type { ChangeDetails } from "../../hooks/changed-files.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import type { Program } from "../../mcp/program.ts";
 import type { CoveredCount, ReviewAnswer, WiderChoice } from "../../review/protocol.ts";
 import { replyOfAnswer } from "../../review/questions/reply.ts";
 import { failureOfStatus, requestJson, sendRequest } from "../approver-requests.ts";
 import { sentEvents } from "./event-source.ts";
 
-/** The name under which answers are given. */
-export const PERSON: string = process.env["USER"] ?? "command line";
+/** Returns the name under which the user of the program answers. */
+export const personOf = ({ env }: Program): string => env["USER"] ?? "command line";
 
 /** A question about a change. */
 export type ChangeQuestion = PendingApproval & { readonly kind: "change" };
@@ -84,8 +84,8 @@ export async function changesOf(
   return changes;
 }
 
-/** Connects to the server of a queue at an address. Nothing is sent before a function is called. */
-export function queueServer(base: string, token: string): ApprovalServer {
+/** Connects to the server of a queue at an address, to answer there as `by`. Nothing is sent before a function is called. */
+export function queueServer(base: string, token: string, by: string): ApprovalServer {
   const headers = { authorization: `Bearer ${token}` };
   const place = (path: string): URL => new URL(path, base);
   const find = async (path: string): Promise<unknown> => {
@@ -117,7 +117,7 @@ export function queueServer(base: string, token: string): ApprovalServer {
     async answer(question, changes, answer) {
       const whole =
         question.kind === "change" ? { ...question, details: { ...question.details, changes } } : question;
-      const reply = replyOfAnswer(whole, answer, PERSON);
+      const reply = replyOfAnswer(whole, answer, by);
       if (reply === undefined) return { result: "invalid" };
       const response = await post(`/approvals/${question.id}`, reply as object);
       if (response.ok) return { result: "answered" };

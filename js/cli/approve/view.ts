@@ -1,5 +1,4 @@
 /** Renders a question for `filewright approve`: its head, every file and hunk, and the chosen ones among them. */
-import process from "node:process";
 import type { ChangeDetails } from "../../hooks/changed-files.ts";
 import { escapeForPrinting } from "../../hooks/question.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
@@ -9,7 +8,7 @@ import {
   type SelectablePart,
   selectableParts,
 } from "../../hooks/terminal-view.ts";
-import { hasColours, withStyle } from "../person/style.ts";
+import { hasColours, type Shell, styledText, withStyle } from "../person/style.ts";
 import type { ChangeQuestion } from "./server.ts";
 import { hiddenWords, titleWithoutSecrets, withoutSecrets } from "./secrets.ts";
 
@@ -40,7 +39,7 @@ export function renderChange(
   { colour, maxLines, parts, chosen, news }: QuestionView,
 ): { readonly text: string; readonly cut: boolean } {
   const agent = details.agent === undefined ? "" : `  by ${escapeForPrinting(details.agent)}`;
-  const name = `\n${withStyle("place", id.slice(0, 8))}${agent}`;
+  const name = `\n${styledText(colour, "place", id.slice(0, 8))}${agent}`;
   if (parts.length === 0) {
     const { text, cut } = renderQuestion(details, { colour, maxLines });
     return { text: name + text, cut };
@@ -57,7 +56,8 @@ export function renderChange(
     partLines(part, { index, isChosen: chosen.has(index), isNew: news.has(index), colour }),
   );
   const left = lines.length - maxLines;
-  const shown = left > 0 ? [...lines.slice(0, maxLines), withStyle("faint", moreLines(left))] : lines;
+  const shown =
+    left > 0 ? [...lines.slice(0, maxLines), styledText(colour, "faint", moreLines(left))] : lines;
   return { text: `${name}${head.text}${shown.join("\n")}\n`, cut: left > 0 };
 }
 
@@ -79,7 +79,10 @@ export function partLines(
 ): readonly string[] {
   const [first = "", ...others] = renderPart(part, colour);
   const mark = `[${isChosen ? "x" : " "}] ${index + 1}`;
-  return [`${isChosen ? withStyle("strong", mark) : mark}${isNew ? " new" : ""}  ${first}`, ...others];
+  return [
+    `${isChosen ? styledText(colour, "strong", mark) : mark}${isNew ? " new" : ""}  ${first}`,
+    ...others,
+  ];
 }
 
 /** Returns a key for the content of a part. It is the same when the lines of the part have moved in the file. */
@@ -95,12 +98,12 @@ export function questionTitle(question: PendingApproval): string {
 }
 
 /** Returns a question as text without its secrets, for a list. */
-export function formatQuestion(question: PendingApproval): string {
+export function formatQuestion(shell: Shell, question: PendingApproval): string {
   if (question.kind === "directory")
-    return `${withStyle("place", question.id.slice(0, 8))}  ${questionTitle(question)}`;
+    return `${withStyle(shell, "place", question.id.slice(0, 8))}  ${questionTitle(question)}`;
   const { question: shown, hidden } = withoutSecrets(question, []);
   const { text } = renderChange(shown, {
-    colour: hasColours(process.stdout),
+    colour: hasColours(shell),
     maxLines: Number.POSITIVE_INFINITY,
     parts: [],
     chosen: new Set(),

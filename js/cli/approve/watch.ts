@@ -1,9 +1,9 @@
 /** `filewright approve --watch`: asks each question of a server as it comes, or prints it as a line of JSON. */
-import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { FilewrightError } from "../../engine/errors.ts";
 import { readAnyKey, withRawMode } from "../../hooks/terminal/keys.node.ts";
-import { hasColours } from "../person/style.ts";
+import { onFirstSignal } from "../../mcp/program.ts";
+import { hasColours, type Shell } from "../person/style.ts";
 import { printText } from "../streams.ts";
 import { type AskingTerminal, askQuestion, type NextStep } from "./ask.ts";
 import type { ApprovalServer, ServerEvent } from "./server.ts";
@@ -45,21 +45,34 @@ async function followEvents(
   }
 }
 
-/** Returns a signal that fires when the person ends the command by Ctrl-C or the system does. */
-function interruption(): AbortController {
+/**
+ * Runs a function with a signal that fires when the person ends the command by Ctrl-C or the system does, or when the
+ * function aborts it.
+ */
+async function untilInterrupted(
+  { program }: Shell,
+  run: (stop: AbortController) => Promise<void>,
+): Promise<void> {
   const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort()).once("SIGTERM", () => stop.abort());
-  return stop;
+  const unhear = onFirstSignal(program, ["SIGINT", "SIGTERM"], () => stop.abort());
+  try {
+    await run(stop);
+  } finally {
+    unhear();
+  }
 }
 
 /** Prints each question once, as a line of JSON, until the command is interrupted. */
-export async function printQuestions(server: ApprovalServer): Promise<void> {
-  const stop = interruption();
+export function printQuestions(server: ApprovalServer, shell: Shell): Promise<void> {
+  return untilInterrupted(shell, ({ signal }) => printUntil(signal, server, shell));
+}
+
+async function printUntil(signal: AbortSignal, server: ApprovalServer, shell: Shell): Promise<void> {
   const printed = new Set<string>();
   let printing: Promise<void> = Promise.resolve();
   const print = async (id: string): Promise<void> => {
     const question = await server.question(id);
-    if (question !== undefined) printText(JSON.stringify(question));
+    if (question !== undefined) printText(shell, JSON.stringify(question));
   };
   const add = (id: string): void => {
     if (printed.has(id)) return;
@@ -76,23 +89,23 @@ export async function printQuestions(server: ApprovalServer): Promise<void> {
       },
       lost: () => {},
     },
-    stop.signal,
+    signal,
   );
   await printing;
 }
 
 /** Asks each question at the terminal as it comes, until the person ends it. */
-export async function watchAtTerminal(server: ApprovalServer): Promise<void> {
+export async function watchAtTerminal(server: ApprovalServer, shell: Shell): Promise<void> {
   // A server that cannot be reached, or refuses the token, is an error at once.
   await server.waiting();
-  await new Watch(server).run();
+  await untilInterrupted(shell, (stop) => new Watch(server, shell, stop).run());
 }
 
 /** The questions that wait, and the one that is asked. */
 class Watch {
   readonly #server: ApprovalServer;
   readonly #terminal: AskingTerminal;
-  readonly #stop = interruption();
+  readonly #stop: AbortController;
   /** The ids of the questions that wait; the value is true when a file of the question has changed since it was asked. */
   readonly #waiting = new Map<string, boolean>();
   /** The ids of the questions that were shown. The bell rings only when a question is shown for the first time. */
@@ -111,12 +124,15 @@ class Watch {
   /** Is aborted and replaced at each event, so that {@link #idle} stops waiting for a key. */
   #changed = new AbortController();
 
-  constructor(server: ApprovalServer) {
+  constructor(server: ApprovalServer, shell: Shell, stop: AbortController) {
+    const { stdin, stdout, env } = shell.program;
     this.#server = server;
+    this.#stop = stop;
     this.#terminal = {
-      input: process.stdin,
-      output: process.stdout,
-      colour: hasColours(process.stdout),
+      input: stdin,
+      output: stdout,
+      env,
+      colour: hasColours(shell),
       server,
       shownParts: new Map(),
     };

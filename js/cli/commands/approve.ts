@@ -1,12 +1,13 @@
 /** `filewright approve`: lists the questions that wait at a server, and answers them. */
-import process from "node:process";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
+import type { Program } from "../../mcp/program.ts";
 import { DEFAULT_PORT } from "../../mcp/command.ts";
 import { pageServer } from "../approve/page-server.ts";
 import {
   type ApprovalServer,
+  personOf,
   queueServer,
   type TerminalAnswer,
   type WaitingQuestion,
@@ -16,6 +17,7 @@ import { printQuestions, watchAtTerminal } from "../approve/watch.ts";
 import { whyNotAnswered } from "../approve/words.ts";
 import { approverTokenFor } from "../approver-requests.ts";
 import { type Command, FLAG_OPTION, VALUE_OPTION, EXIT_STATUS } from "../command.ts";
+import type { Shell } from "../person/style.ts";
 import { tryRunningPages } from "../running-pages.ts";
 import { printText, printJson } from "../streams.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
@@ -57,19 +59,20 @@ export const APPROVE_COMMAND: Command = {
   run: runApprove,
 };
 
-async function runApprove({ positionals, values }: ParsedCommandLine): Promise<number> {
+async function runApprove({ positionals, values }: ParsedCommandLine, shell: Shell): Promise<number> {
+  const { program } = shell;
   const isJson = values["json"] === true;
   if (values["watch"] === true) {
     if (positionals.length > 0) throw new UsageError("--watch takes no id: it waits for what comes");
-    if (!isJson && (process.stdin.isTTY !== true || process.stdout.isTTY !== true))
+    if (!isJson && (program.stdin.isTTY !== true || program.stdout.isTTY !== true))
       throw new UsageError(
         "--watch asks at a terminal, and there is none; with --json it prints each question as a line, which filewright approve ID answers",
       );
-    const { server } = await findServer(values);
-    await (isJson ? printQuestions(server) : watchAtTerminal(server));
+    const { server } = await findServer(values, program);
+    await (isJson ? printQuestions(server, shell) : watchAtTerminal(server, shell));
     return EXIT_STATUS.ok;
   }
-  const { server, waiting } = await findServer(values);
+  const { server, waiting } = await findServer(values, program);
   const wanted = positionals[0];
   const load = async (some: readonly { readonly id: string }[]): Promise<readonly PendingApproval[]> => {
     const found = await Promise.all(some.map(({ id }) => server.question(id)));
@@ -77,8 +80,12 @@ async function runApprove({ positionals, values }: ParsedCommandLine): Promise<n
   };
   if (wanted === undefined) {
     const pending = await load(waiting);
-    if (isJson) printJson(pending);
-    else printText(pending.map(formatQuestion).join("\n\n") || "Nothing waits.");
+    if (isJson) printJson(shell, pending);
+    else
+      printText(
+        shell,
+        pending.map((question) => formatQuestion(shell, question)).join("\n\n") || "Nothing waits.",
+      );
     return 0;
   }
   const chosen = wanted === "all" ? waiting : waiting.filter(({ id }) => id.startsWith(wanted));
@@ -97,7 +104,10 @@ async function runApprove({ positionals, values }: ParsedCommandLine): Promise<n
         whyNotAnswered(result),
         { complete: true },
       );
-    printText(`${refuse ? "Refused" : "Allowed"} ${question.id.slice(0, 8)}  ${questionTitle(question)}`);
+    printText(
+      shell,
+      `${refuse ? "Refused" : "Allowed"} ${question.id.slice(0, 8)}  ${questionTitle(question)}`,
+    );
   }
   return 0;
 }
@@ -112,16 +122,16 @@ interface FoundServer {
  * Returns the server of the given address, or the review page of this person, or else the server of the default port.
  * @throws FilewrightError when none can be reached, or the token is not the one for it
  */
-async function findServer(values: ParsedCommandLine["values"]): Promise<FoundServer> {
+async function findServer(values: ParsedCommandLine["values"], program: Program): Promise<FoundServer> {
   const { url } = values;
   const found = async (server: ApprovalServer): Promise<FoundServer> => ({
     server,
     waiting: await server.waiting(),
   });
   const page = (base: string): Promise<FoundServer> =>
-    found(pageServer(base, () => approverTokenFor(base, values)));
+    found(pageServer(base, () => approverTokenFor(base, values, program), personOf(program)));
   const queue = (base: string): Promise<FoundServer> =>
-    found(queueServer(base, approverTokenFor(base, values)));
+    found(queueServer(base, approverTokenFor(base, values, program), personOf(program)));
   if (url === undefined)
     return tryRunningPages(
       async (base, isPage) => (isPage ? page(base) : queue(base)),

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "../command.ts";
 import { assertNarrowRoot } from "../command.ts";
-import { printText, printJson, formatTable } from "../streams.ts";
+import type { Shell } from "../person/style.ts";
+import { printText, printJson, formatTable, widthOfOutput } from "../streams.ts";
 import { type ParsedCommandLine, UsageError, parseIntegerOption } from "../../schema/command-line.node.ts";
 
 const BENCH_ROUNDS = 20;
@@ -23,7 +24,7 @@ export const BENCH_COMMAND: Command = {
   run: runBench,
 };
 
-async function runBench(parsed: ParsedCommandLine): Promise<number> {
+async function runBench(parsed: ParsedCommandLine, shell: Shell): Promise<number> {
   const { positionals, values } = parsed;
   const rounds = parseIntegerOption(values["rounds"], "rounds") ?? BENCH_ROUNDS;
   if (rounds < 1) throw new UsageError("--rounds must be 1 or more");
@@ -72,13 +73,17 @@ async function runBench(parsed: ParsedCommandLine): Promise<number> {
     await ws.close();
     await rm(scratch, { recursive: true, force: true });
   }
-  if (values["json"] === true) printJson({ dir, rounds, rows });
+  if (values["json"] === true) printJson(shell, { dir, rounds, rows });
   else
     printText(
-      formatTable([
-        ["call", "middle", "worst"],
-        ...rows.map((row) => [row.call, `${row.middle_ms.toFixed(2)} ms`, `${row.worst_ms.toFixed(2)} ms`]),
-      ]),
+      shell,
+      formatTable(
+        [
+          ["call", "middle", "worst"],
+          ...rows.map((row) => [row.call, `${row.middle_ms.toFixed(2)} ms`, `${row.worst_ms.toFixed(2)} ms`]),
+        ],
+        widthOfOutput(shell),
+      ),
     );
   return 0;
 }

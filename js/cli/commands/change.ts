@@ -82,7 +82,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
       [`filewright write notes.md -a --content "one more line\n"`, "added to the end"],
     ],
     takes: [1, 2],
-    async toCall({ positionals, values: given }) {
+    async toCall({ positionals, values: given }, shell) {
       const { content, from } = given;
       if ([content, from, positionals[1]].filter((one) => one !== undefined).length > 1)
         throw new UsageError("give one of -, --content and --from");
@@ -92,7 +92,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
         tool: "write_file",
         args: withoutUndefined({
           path: positionals[0],
-          content: content ?? (await readInput(typeof from === "string" ? from : "-")),
+          content: content ?? (await readInput(shell, typeof from === "string" ? from : "-")),
           append: given["append"],
           overwrite: falseIfGiven(given, "no-overwrite"),
           encoding: given["encoding"],
@@ -162,8 +162,9 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     ],
     examples: [["filewright batch steps.json -n", "show the result without writing"]],
     takes: [1, 1],
-    async toCall({ positionals, values: given }) {
-      const text = positionals[0] === "-" ? await readStdin() : await readInput(positionals[0] as string);
+    async toCall({ positionals, values: given }, shell) {
+      const text =
+        positionals[0] === "-" ? await readStdin(shell) : await readInput(shell, positionals[0] as string);
       return {
         tool: "batch",
         args: withoutUndefined({

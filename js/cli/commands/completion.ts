@@ -49,10 +49,10 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       ["filewright completion powershell >> $PROFILE", "once, in PowerShell"],
     ],
     takes: [1, 1],
-    async run({ positionals }: ParsedCommandLine) {
+    async run({ positionals }: ParsedCommandLine, shell) {
       const make = MAKE_SCRIPT_BY_SHELL[positionals[0] as string];
       if (make === undefined) throw new UsageError("completion takes bash, zsh, fish or powershell");
-      printText(make(withHelp(commands().map(toCompletedCommand))));
+      printText(shell, make(withHelp(commands().map(toCompletedCommand))));
       return 0;
     },
   };

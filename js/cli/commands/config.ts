@@ -1,14 +1,14 @@
 /** `filewright config`: prints which options apply for a command line, and where the value of each comes from. */
 import { resolve } from "node:path";
-import process from "node:process";
 import { defaultStateDir } from "../../backends/state-directory.node.ts";
 import { readConfigFile, effectiveSettingsOf } from "../../mcp/settings.ts";
+import type { Program } from "../../mcp/program.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
 import { type Command, VALUE_OPTION, GRANTS_FILE_HELP } from "../command.ts";
 import { grantsFilePath } from "./grants.ts";
-import { printText, printJson, printJsonLines, formatTable } from "../streams.ts";
+import { printText, printJson, printJsonLines, formatTable, widthOfOutput } from "../streams.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
-import { hasColours } from "../person/style.ts";
+import { hasColours, type Shell } from "../person/style.ts";
 
 /** One option that applies. */
 interface EffectiveOption {
@@ -32,11 +32,14 @@ export const CONFIG_COMMAND: Command = {
     ["filewright config --json", "for programs"],
   ],
   takes: [0, 0],
-  async run(parsed: ParsedCommandLine) {
-    const rows = effectiveOptions(parsed);
-    if (parsed.values["jsonl"] === true) printJsonLines({ rows });
-    else if (parsed.values["json"] === true) printJson(rows);
-    else printText(formatTable(rows.map(({ option, value, from }) => [option, JSON.stringify(value), from])));
+  async run(parsed: ParsedCommandLine, shell) {
+    const rows = effectiveOptions(parsed, shell);
+    if (parsed.values["jsonl"] === true) printJsonLines(shell, { rows });
+    else if (parsed.values["json"] === true) printJson(shell, rows);
+    else {
+      const cells = rows.map(({ option, value, from }) => [option, JSON.stringify(value), from]);
+      printText(shell, formatTable(cells, widthOfOutput(shell)));
+    }
     return 0;
   },
 };
@@ -45,8 +48,9 @@ export const CONFIG_COMMAND: Command = {
  * Returns the options that apply for a command line. @throws UsageError, FilewrightError for a command line
  * that other commands would refuse, too
  */
-function effectiveOptions({ values }: ParsedCommandLine): readonly EffectiveOption[] {
+function effectiveOptions({ values }: ParsedCommandLine, shell: Shell): readonly EffectiveOption[] {
   const { config: file, rules, agent } = values;
+  const { env } = shell.program;
   const { workspace, roots } = effectiveSettingsOf({ config: file, rules, agent });
   const written: Record<string, unknown> = file === undefined ? {} : { ...readConfigFile(String(file)) };
   const inFile = `config ${String(file)}`;
@@ -68,7 +72,7 @@ function effectiveOptions({ values }: ParsedCommandLine): readonly EffectiveOpti
     history: true,
     stateDir: defaultStateDir(),
   };
-  const state = process.env["XDG_STATE_HOME"];
+  const state = env["XDG_STATE_HOME"];
   for (const [option, value] of Object.entries(defaults)) {
     const set = (others as Record<string, unknown>)[option];
     const standard = option === "stateDir" && (state ?? "") !== "" ? "XDG_STATE_HOME" : "default";
@@ -93,13 +97,13 @@ function effectiveOptions({ values }: ParsedCommandLine): readonly EffectiveOpti
   }
   if (workspace.permissions?.grantsFile === undefined || values["grants-file"] !== undefined)
     add("grantsFile", grantsFilePath(values), given("grants-file") ?? "default");
-  add("color", hasColours(process.stdout), colourSource(values["color"]));
-  add("pager", process.env["PAGER"] ?? "less -FRX", process.env["PAGER"] === undefined ? "default" : "PAGER");
+  add("color", hasColours(shell), colourSource(values["color"], env));
+  add("pager", env["PAGER"] ?? "less -FRX", env["PAGER"] === undefined ? "default" : "PAGER");
   return rows;
 }
 
 /** Returns where the colour setting comes from. */
-function colourSource(flag: unknown): string {
+function colourSource(flag: unknown, env: Program["env"]): string {
   if (flag !== undefined && flag !== "auto") return "--color";
-  return ["NO_COLOR", "FORCE_COLOR"].find((name) => (process.env[name] ?? "") !== "") ?? "default";
+  return ["NO_COLOR", "FORCE_COLOR"].find((name) => (env[name] ?? "") !== "") ?? "default";
 }

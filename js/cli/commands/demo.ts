@@ -12,7 +12,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { ToolResult, Workspace } from "../../workspace/index.ts";
 import { EXIT_STATUS } from "../command.ts";
 import { colourDiff, printText, printError } from "../streams.ts";
-import { withStyle } from "../person/style.ts";
+import { type Shell, withStyle } from "../person/style.ts";
 
 /** The maximum number of lines that are shown of each answer. */
 const MAX_SHOWN_LINES = 8;
@@ -20,10 +20,10 @@ const MAX_SHOWN_DIFF_LINES = 16;
 const MAX_SHOWN_CHARS = 140;
 
 /** Runs the session on a directory, and returns the exit status. */
-export async function runDemo(directory: string): Promise<number> {
+export async function runDemo(directory: string, shell: Shell): Promise<number> {
   const root = await realpath(directory).catch(() => undefined);
   if (root === undefined) {
-    printError(`filewright: '${directory}' does not exist`);
+    printError(shell, `filewright: '${directory}' does not exist`);
     return EXIT_STATUS.error;
   }
   const scratch = await realpath(await mkdtemp(join(tmpdir(), "filewright-demo-")));
@@ -34,24 +34,26 @@ export async function runDemo(directory: string): Promise<number> {
     const { openWorkspace } = await import("../../workspace/index.node.ts");
     const ws = await openWorkspace({ roots: [{ path: root, access: "read" }, scratch] });
     printText(
-      withStyle("strong", `A workspace on ${root} (read-only), with a scratch directory to write in.`),
+      shell,
+      withStyle(shell, "strong", `A workspace on ${root} (read-only), with a scratch directory to write in.`),
     );
     const play = async (why: string, tool: string, args: Record<string, unknown>): Promise<ToolResult> => {
       calls += 1;
-      return playCall(ws, why, tool, args);
+      return playCall({ ws, shell }, why, tool, args);
     };
     const worked = await runSession(play, scratch);
     const { engine, confinement, resolver, sandbox } = ws.capabilities();
     await ws.close();
-    printText("");
+    printText(shell, "");
     printText(
+      shell,
       `${calls} calls in ${(performance.now() - started).toFixed(0)} ms. Engine: ${engine.kind}${engine.reason === undefined ? "" : ` (${engine.reason})`}. ` +
         `Confinement: ${confinement === "native" ? `beneath pinned descriptors (${resolver?.resolver})` : "checked paths"}; kernel sandbox: ${sandbox.fs}.`,
     );
     return worked ? EXIT_STATUS.ok : EXIT_STATUS.error;
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    printError(`filewright: ${error.message}`);
+    printError(shell, `filewright: ${error.message}`);
     return EXIT_STATUS.error;
   } finally {
     await rm(scratch, { recursive: true, force: true });
@@ -104,7 +106,7 @@ function lineToEdit(page: ToolResult): string {
 }
 
 async function playCall(
-  ws: Workspace,
+  { ws, shell }: { readonly ws: Workspace; readonly shell: Shell },
   why: string,
   tool: string,
   args: Record<string, unknown>,
@@ -112,22 +114,23 @@ async function playCall(
   const started = performance.now();
   const result = await ws.call(tool, args);
   const took = performance.now() - started;
-  printText("");
-  printText(withStyle("faint", `# ${why}`));
+  printText(shell, "");
+  printText(shell, withStyle(shell, "faint", `# ${why}`));
   printText(
-    `${withStyle("place", tool)} ${JSON.stringify(args)}  ${withStyle("faint", `${took.toFixed(1)} ms`)}`,
+    shell,
+    `${withStyle(shell, "place", tool)} ${JSON.stringify(args)}  ${withStyle(shell, "faint", `${took.toFixed(1)} ms`)}`,
   );
-  printText(shortenAnswer(tool, result));
+  printText(shell, shortenAnswer(shell, tool, result));
   return result;
 }
 
-function shortenAnswer(tool: string, result: ToolResult): string {
-  if (!result.ok) return withStyle("bad", result.text);
+function shortenAnswer(shell: Shell, tool: string, result: ToolResult): string {
+  if (!result.ok) return withStyle(shell, "bad", result.text);
   const lines = result.text.split("\n");
   const shown = lines
     .slice(0, tool === "edit_file" ? MAX_SHOWN_DIFF_LINES : MAX_SHOWN_LINES)
     .map((line) => (line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS)}…` : line));
   const rest = lines.length - shown.length;
   const text = shown.join("\n");
-  return `${tool === "edit_file" ? colourDiff(text) : text}${rest > 0 ? `\n${withStyle("faint", `… and ${rest} more lines`)}` : ""}`;
+  return `${tool === "edit_file" ? colourDiff(shell, text) : text}${rest > 0 ? `\n${withStyle(shell, "faint", `… and ${rest} more lines`)}` : ""}`;
 }

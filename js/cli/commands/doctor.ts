@@ -13,5 +13,5 @@ export const DOCTOR_COMMAND: Command = {
   examples: [["filewright doctor --json", "for programs, and for reports of defects"]],
   aboutMachine: true,
   takes: [0, 0],
-  run: async (parsed) => (await import("../doctor/run.ts")).runDoctor(parsed),
+  run: async (parsed, shell) => (await import("../doctor/run.ts")).runDoctor(parsed, shell),
 };

@@ -96,7 +96,7 @@ export const FILE_COMMANDS: readonly Command[] = [
       ["filewright edit a.ts --edits - --dry-run < edits.json", "a list of edits, not written"],
     ],
     takes: [1, 3],
-    async toCall({ positionals, values: given }) {
+    async toCall({ positionals, values: given }, shell) {
       const [path, ...texts] = positionals;
       const common = {
         path,
@@ -108,7 +108,7 @@ export const FILE_COMMANDS: readonly Command[] = [
         throw new UsageError("give OLD and NEW, or --old and --new, or --edits, not both");
       if (given["edits"] !== undefined) {
         if (given["old"] !== undefined) throw new UsageError("give --edits, or --old and --new, not both");
-        const text = given["edits"] === "-" ? await readStdin() : (given["edits"] as string);
+        const text = given["edits"] === "-" ? await readStdin(shell) : (given["edits"] as string);
         return {
           tool: "edit_file",
           args: withoutUndefined({ ...common, edits: parseJsonOption(text, "--edits") }),
@@ -150,10 +150,10 @@ export const FILE_COMMANDS: readonly Command[] = [
       ["git diff HEAD~1 | filewright patch - -R", "undo a commit's changes"],
     ],
     takes: [1, 1],
-    toCall: async ({ positionals, values: given }) => ({
+    toCall: async ({ positionals, values: given }, shell) => ({
       tool: "apply_patch",
       args: withoutUndefined({
-        patch: await readInput(positionals[0] as string),
+        patch: await readInput(shell, positionals[0] as string),
         path: given["path"],
         strip: parseIntegerOption(given["strip"], "strip"),
         fuzz: parseIntegerOption(given["fuzz"], "fuzz"),
@@ -184,8 +184,8 @@ export const FILE_COMMANDS: readonly Command[] = [
     ],
     pages: true,
     takes: [2, 2],
-    async toCall({ positionals: [a, b], values: given }) {
-      const second = b === "-" ? { content_b: await readStdin() } : { b };
+    async toCall({ positionals: [a, b], values: given }, shell) {
+      const second = b === "-" ? { content_b: await readStdin(shell) } : { b };
       return {
         tool: "diff",
         args: withoutUndefined({

@@ -1,20 +1,24 @@
 /** `history unreviewed` and `history keep`: the changes that were made without a question, and that a person keeps. */
-import process from "node:process";
 import { escapeControls } from "../../engine/escape.ts";
 import { makeError } from "../../engine/errors.ts";
 import type { HistoryEntry, Workspace } from "../../workspace/index.ts";
 import type { CommandReport } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
-import { formatTable } from "../streams.ts";
+import { personOf } from "../approve/server.ts";
+import type { Shell } from "../person/style.ts";
+import { formatTable, widthOfOutput } from "../streams.ts";
 
 /** Returns the table of the changes that nobody has kept. */
 export async function reportUnreviewed(
   ws: Workspace,
   cellsOf: (entry: HistoryEntry) => readonly string[],
+  shell: Shell,
 ): Promise<CommandReport> {
   const found = await ws.unreviewed();
   const lines =
-    found.calls.length === 0 ? ["Nothing is unreviewed."] : [formatTable(found.calls.map(cellsOf))];
+    found.calls.length === 0
+      ? ["Nothing is unreviewed."]
+      : [formatTable(found.calls.map(cellsOf), widthOfOutput(shell))];
   if (found.forgottenBefore !== undefined)
     lines.push(`! the history has forgotten changes before ${found.forgottenBefore}`);
   return { text: lines.join("\n"), data: found };
@@ -25,13 +29,14 @@ export async function reportKept(
   ws: Workspace,
   typed: readonly string[],
   { values }: Pick<ParsedCommandLine, "values">,
+  { program }: Shell,
 ): Promise<CommandReport> {
   const isAll = values["all"] === true;
   if (isAll === typed.length > 0)
     throw new UsageError("history keep needs the ids of changes, or --all; history unreviewed lists them");
   const { calls } = await ws.unreviewed();
   const ids = isAll ? calls.map(({ callId }) => callId) : typed.map((id) => callIdOf(calls, id));
-  const by = String(values["by"] ?? process.env["USER"] ?? "command line");
+  const by = String(values["by"] ?? personOf(program));
   const kept = ids.length === 0 ? [] : await ws.keep(ids, { by });
   const noun = kept.length === 1 ? "change" : "changes";
   return { text: `Kept ${kept.length} ${noun}.`, data: { kept, by } };

@@ -19,7 +19,7 @@ import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-t
 import { allowedByInWords } from "../../review/past/past-words.ts";
 import { type ChangeDetail, changeDetailsOf, singleToolPreset } from "../history-details.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
-import { formatTable } from "../streams.ts";
+import { formatTable, widthOfOutput } from "../streams.ts";
 
 /** The number of changes that are listed without `--limit`. */
 const DEFAULT_SHOWN_CHANGES = 20;
@@ -60,17 +60,17 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     ],
     takes: [0, 1000],
     pages: true,
-    async report(ws, parsed) {
+    async report(ws, parsed, shell) {
       const { positionals, values } = parsed;
       const limit = Number(values["limit"] ?? DEFAULT_SHOWN_CHANGES);
       if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--limit must be 1 or more");
       const [verb, ...ids] = positionals;
-      if (verb === "keep") return reportKept(ws, ids, parsed);
+      if (verb === "keep") return reportKept(ws, ids, parsed, shell);
       if (values["all"] !== undefined || values["by"] !== undefined)
         throw new UsageError("--all and --by belong to history keep");
       if (positionals.length > 2) throw new UsageError("history takes one change");
       if (verb === "unreviewed" && ids.length === 0)
-        return reportUnreviewed(ws, (entry) => tableCellsOf(entry, {}));
+        return reportUnreviewed(ws, (entry) => tableCellsOf(entry, {}), shell);
       const all = await ws.history();
       if (positionals[0] !== undefined) return showChange(ws, all, positionals);
       const wanted = all.filter(changeFilterOf(values));
@@ -82,7 +82,12 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       const lines =
         shown.length === 0
           ? []
-          : [formatTable(shown.map((entry, at) => tableCellsOf(entry, lineCountsOf(details[at]))))];
+          : [
+              formatTable(
+                shown.map((entry, at) => tableCellsOf(entry, lineCountsOf(details[at]))),
+                widthOfOutput(shell),
+              ),
+            ];
       if (wanted.length > shown.length)
         lines.push(`and ${wanted.length - shown.length} more; --limit shows them`);
       const none = all.length === 0 ? "Nothing to undo." : "No such change.";

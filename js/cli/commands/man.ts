@@ -21,11 +21,11 @@ export function manCommand(commands: () => readonly Command[]): Command {
     ],
     takes: [0, 1],
     own: true,
-    async run({ positionals }: ParsedCommandLine) {
+    async run({ positionals }: ParsedCommandLine, shell) {
       const [name] = positionals;
       const all = commands();
       if (name === undefined) {
-        printText(manualPage(all));
+        printText(shell, manualPage(all));
         return 0;
       }
       const found = all.find((command) => command.name === name);
@@ -37,7 +37,7 @@ export function manCommand(commands: () => readonly Command[]): Command {
         throw new UsageError(
           `unknown command '${name}'${close === undefined ? "; filewright --help lists them" : `; did you mean '${close}'?`}`,
         );
-      printText(commandPage(found));
+      printText(shell, commandPage(found));
       return 0;
     },
   };

@@ -1,8 +1,8 @@
 /** `filewright review`: opens the review page of the servers that run, or shows directories on it. */
 import { resolve } from "node:path";
-import process from "node:process";
 import { MAX_PORT } from "../../mcp/command.ts";
 import { expandHome } from "../../mcp/directories.ts";
+import { onFirstSignal } from "../../mcp/program.ts";
 import { effectiveSettingsOf } from "../../mcp/settings.ts";
 import { nameFault, REVIEW_ROLES } from "../../review/login.ts";
 import type { ReviewRole } from "../../review/protocol.ts";
@@ -16,6 +16,7 @@ import { nearest } from "../../schema/nearest.ts";
 import { approverTokenFor, requestJson } from "../approver-requests.ts";
 import { assertNarrowRoot, type Command, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
 import { openInBrowser } from "../open-in-browser.ts";
+import type { Shell } from "../person/style.ts";
 import { tryRunningPages } from "../running-pages.ts";
 import { printJson, printNote, printText } from "../streams.ts";
 
@@ -58,7 +59,8 @@ export const REVIEW_COMMAND: Command = {
     ["filewright review --role watch --by ana", "a link for somebody who only looks"],
   ],
   takes: [0, MAX_SHOWN_DIRECTORIES],
-  run: (parsed) => (parsed.positionals.length === 0 ? printLink(parsed) : showDirectories(parsed)),
+  run: (parsed, shell) =>
+    parsed.positionals.length === 0 ? printLink(parsed, shell) : showDirectories(parsed, shell),
 };
 
 /** The login for which a link is made. */
@@ -70,9 +72,9 @@ interface LinkLogin {
 type Values = ParsedCommandLine["values"];
 
 /** Prints a link to the page of a server that runs. */
-async function printLink({ values }: ParsedCommandLine): Promise<number> {
+async function printLink({ values }: ParsedCommandLine, shell: Shell): Promise<number> {
   if (values["port"] !== undefined) throw new UsageError("--port goes with directories; use --url");
-  announce(await linkOfRunningPage(values, linkLoginOf(values)), values);
+  announce(await linkOfRunningPage(values, linkLoginOf(values), shell), values, shell);
   return 0;
 }
 
@@ -93,30 +95,35 @@ function linkLoginOf({ role, by }: Values): LinkLogin {
 }
 
 /** Prints a link, and opens it if that is wanted. */
-function announce(link: string, values: Values): void {
-  if (values["json"] === true) printJson({ link });
-  else printText(link);
-  if (values["open"] === true) openInBrowser(link);
+function announce(link: string, values: Values, shell: Shell): void {
+  if (values["json"] === true) printJson(shell, { link });
+  else printText(shell, link);
+  if (values["open"] === true) openInBrowser(shell, link);
 }
 
 /**
  * Returns a link to the page of the given address, or to that of all servers, or else to that of `filewright serve`.
  * @throws FilewrightError when no page can be reached, or the token is not the one for it
  */
-async function linkOfRunningPage(values: Values, login: LinkLogin): Promise<string> {
+async function linkOfRunningPage(values: Values, login: LinkLogin, shell: Shell): Promise<string> {
   const { url } = values;
-  if (url !== undefined) return requestLink(String(url), values, login);
+  if (url !== undefined) return requestLink(String(url), values, login, shell);
   return tryRunningPages(
-    (base) => requestLink(base, values, login),
+    (base) => requestLink(base, values, login, shell),
     "No review page runs on this machine. Start a server with --review, or name directories: filewright review DIR.",
   );
 }
 
 /** Asks a page for a link. */
-async function requestLink(base: string, values: Values, login: LinkLogin): Promise<string> {
+async function requestLink(
+  base: string,
+  values: Values,
+  login: LinkLogin,
+  { program }: Shell,
+): Promise<string> {
   if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
   const headers = {
-    authorization: `Bearer ${approverTokenFor(base, values)}`,
+    authorization: `Bearer ${approverTokenFor(base, values, program)}`,
     "content-type": "application/json",
   };
   const request = { method: "POST", headers, body: JSON.stringify(login) };
@@ -126,7 +133,7 @@ async function requestLink(base: string, values: Values, login: LinkLogin): Prom
 }
 
 /** Shows directories on the page until the person interrupts the command. */
-async function showDirectories(parsed: ParsedCommandLine): Promise<number> {
+async function showDirectories(parsed: ParsedCommandLine, shell: Shell): Promise<number> {
   const { positionals: dirs, values } = parsed;
   for (const name of ["url", "token-file", "root"])
     if (values[name] !== undefined) throw new UsageError(`--${name} does not go with directories`);
@@ -154,24 +161,25 @@ async function showDirectories(parsed: ParsedCommandLine): Promise<number> {
   hub.attach(ws);
   let isFirst = true;
   let settleFailed: (error: unknown) => void = () => {};
+  let unhear: () => void = () => {};
   /** Settled with nothing when the person interrupts the command. */
   const ended = new Promise<void>((resolve, reject) => {
-    process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
+    unhear = onFirstSignal(shell.program, ["SIGINT", "SIGTERM"], resolve);
     settleFailed = reject;
   });
   const page = showReview(hub, {
     port,
     onPlace(place) {
-      if (!isFirst) return printNote(`The page is at ${place.url}.`);
+      if (!isFirst) return printNote(shell, `The page is at ${place.url}.`);
       isFirst = false;
       const link =
         place.kind === "served"
           ? Promise.resolve(place.link(login.role, login.by))
-          : requestLink(new URL(place.url).origin, {}, login);
+          : requestLink(new URL(place.url).origin, {}, login, shell);
       link.then((found) => {
-        announce(found, values);
+        announce(found, values, shell);
         if (place.kind === "served" && place.alone !== undefined)
-          printNote(`The page shows these directories alone: ${place.alone}.`);
+          printNote(shell, `The page shows these directories alone: ${place.alone}.`);
       }, settleFailed);
     },
     onFailure: settleFailed,
@@ -179,6 +187,7 @@ async function showDirectories(parsed: ParsedCommandLine): Promise<number> {
   try {
     await ended;
   } finally {
+    unhear();
     await page.close();
     hub.close();
     await ws.close();

@@ -1,12 +1,12 @@
 /** The commands `mark` and `rewind`: name a place in the history, and go back to it. */
-import process from "node:process";
 import { escapeControls } from "../../engine/escape.ts";
 import { discardEarlyKeys, readKey } from "../../hooks/terminal/keys.node.ts";
 import type { Rewound, Workspace } from "../../workspace/index.ts";
 import { changeText, REWIND_WORDS } from "../change-text.ts";
 import { FLAG_OPTION, type Command, type CommandReport, VALUE_OPTION } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
-import { colourDiff, formatTable, printText } from "../streams.ts";
+import type { Shell } from "../person/style.ts";
+import { colourDiff, formatTable, printText, widthOfOutput } from "../streams.ts";
 import { parseSinceTime } from "./history.ts";
 
 /** The commands `mark` and `rewind`. */
@@ -24,7 +24,7 @@ export const REWIND_COMMANDS: readonly Command[] = [
       ["filewright mark", "the marks of this directory"],
     ],
     takes: [0, 1],
-    async report(ws, { positionals: [name] }) {
+    async report(ws, { positionals: [name] }, shell) {
       if (name !== undefined) {
         const mark = await ws.mark(name);
         return { text: `Marked: ${mark.name}`, data: mark };
@@ -34,7 +34,7 @@ export const REWIND_COMMANDS: readonly Command[] = [
         time.slice(0, 19).replace("T", " "),
         agent === undefined ? each : `${each} by ${escapeControls(agent)}`,
       ]);
-      return { text: rows.length === 0 ? "No marks." : formatTable(rows), data: marks };
+      return { text: rows.length === 0 ? "No marks." : formatTable(rows, widthOfOutput(shell)), data: marks };
     },
   },
   {
@@ -60,7 +60,7 @@ export const REWIND_COMMANDS: readonly Command[] = [
 ];
 
 /** Rewinds, or shows what a rewind would change. At a terminal a person sees that first and decides. */
-async function reportRewind(ws: Workspace, parsed: ParsedCommandLine): Promise<CommandReport> {
+async function reportRewind(ws: Workspace, parsed: ParsedCommandLine, shell: Shell): Promise<CommandReport> {
   const {
     positionals: [typed = "", ...paths],
     values,
@@ -74,15 +74,15 @@ async function reportRewind(ws: Workspace, parsed: ParsedCommandLine): Promise<C
   const isTrial = values["dry-run"] === true;
   const report = (data: Rewound, text: string): CommandReport =>
     data.changes.length === 0 ? { text, data, nothing: true } : { text, data };
-  if (isTrial || !isAsked(parsed)) {
+  if (isTrial || !isAsked(parsed, shell)) {
     const rewound = await ws.rewind(to, { ...limits, dryRun: isTrial });
     return report(rewound, textOf(rewound, label));
   }
   const preview = await ws.rewind(to, { ...limits, dryRun: true });
   if (preview.changes.length === 0) return report(preview, textOf(preview, label));
   const number = count(preview.changes.length, "path");
-  printText(colourDiff(textOf(preview, label)));
-  const { stdin, stdout } = process;
+  printText(shell, colourDiff(shell, textOf(preview, label)));
+  const { stdin, stdout } = shell.program;
   await discardEarlyKeys(stdin, GUARD_MS);
   stdout.write(`Rewind ${number}? [y/n] `);
   const key = await readKey(stdin, undefined);
@@ -97,9 +97,9 @@ async function reportRewind(ws: Workspace, parsed: ParsedCommandLine): Promise<C
 const GUARD_MS = 400;
 
 /** Returns true when the person is shown the rewind first. `--ask` shows it by itself. */
-function isAsked({ values }: ParsedCommandLine): boolean {
+function isAsked({ values }: ParsedCommandLine, { program }: Shell): boolean {
   const isForPerson = values["json"] !== true && values["jsonl"] !== true;
-  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const isTerminal = program.stdin.isTTY === true && program.stdout.isTTY === true;
   return isForPerson && isTerminal && values["yes"] !== true && values["ask"] !== true;
 }
 

@@ -2,7 +2,6 @@
  * The commands that start servers: `mcp` over standard input and output, for a client that starts it, and
  * `runServe` over HTTP.
  */
-import process from "node:process";
 import {
   DEFAULT_GRACE_S,
   DEFAULT_PORT,
@@ -12,12 +11,14 @@ import {
   SERVER_OPTIONS,
   serveOptionsOf,
 } from "../../mcp/command.ts";
+import { onFirstSignal, type Program } from "../../mcp/program.ts";
 import { makeStderrLog } from "../../mcp/protocol/log.ts";
 import type { HttpServeOptions } from "../../mcp/serve.ts";
 import type { RunningHttpServer } from "../../mcp/shutdown.ts";
 import { startFailureOf } from "../../mcp/start.ts";
 import type { ServedStorage } from "../../mcp/tenants/service.ts";
 import { type Command, FLAG_OPTION, type OptionHelp, VALUE_OPTION, REPEATABLE_OPTION } from "../command.ts";
+import type { Shell } from "../person/style.ts";
 import { printError } from "../streams.ts";
 import {
   DEFAULT_METRICS_PLACE,
@@ -113,8 +114,6 @@ const MAX_CALLS_PER_MINUTE = 1_000_000;
 const STORAGE_OPTIONS: readonly string[] = [
   ...["workspace", "tenant-claim", "workspace-claim", "calls-per-minute", "max-bytes", "max-files"],
 ];
-/** The time in milliseconds in which a process ends by itself after its server has ended. */
-const MAX_EXIT_WAIT_MS = 500;
 
 /** Returns the port that a command line names, or the default. @throws UsageError */
 function portOf(given: unknown): number {
@@ -211,8 +210,9 @@ export const SERVER_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function runServe({ positionals, values: given }: ParsedCommandLine): Promise<number> {
-  const storage = await servedStorageOf(given, positionals.length > 0);
+async function runServe({ positionals, values: given }: ParsedCommandLine, shell: Shell): Promise<number> {
+  const { program } = shell;
+  const storage = await servedStorageOf(given, positionals.length > 0, program.env);
   const metrics = textOrUndefined(given["metrics"]);
   const options = await serveOptionsOf(positionals, given, FILEWRIGHT_DEFAULTS, SERVE_OPTIONS);
   // The module is loaded for this command only: loading the protocol's SDK takes longer than most commands
@@ -236,23 +236,22 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
           : (await import("../../mcp/monitoring/metrics.ts")).parseMetricsPlace(metrics),
       traces: given["traces"] === true,
     },
-    makeStderrLog(options.logLevel),
+    makeStderrLog(program, options.logLevel),
   );
   let served: RunningHttpServer;
   try {
     served = await starting;
   } catch (error) {
-    const { line, status } = startFailureOf(error);
-    printError(line);
+    const { line, status } = startFailureOf(error, program);
+    printError(shell, line);
     return status;
   }
-  // The handlers run once, so a second signal ends the process at once.
+  let unhear: () => void = () => {};
   await new Promise<void>((resolve) => {
-    process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
+    unhear = onFirstSignal(program, ["SIGINT", "SIGTERM"], resolve);
   });
   await served.drain();
-  // The connection to an engine that does not answer cannot be closed in order.
-  setTimeout(() => process.exit(0), MAX_EXIT_WAIT_MS).unref();
+  unhear();
   return 0;
 }
 
@@ -260,8 +259,9 @@ async function runServe({ positionals, values: given }: ParsedCommandLine): Prom
 async function servedStorageOf(
   given: ParsedCommandLine["values"],
   hasDirectories: boolean,
+  env: Program["env"],
 ): Promise<ServedStorage | undefined> {
-  const inEnvironment = hasDirectories ? undefined : process.env[STORAGE_VARIABLE];
+  const inEnvironment = hasDirectories ? undefined : env[STORAGE_VARIABLE];
   const url = textOrUndefined(given["storage"]) ?? (inEnvironment === "" ? undefined : inEnvironment);
   const [workspace, tenantClaim, workspaceClaim] = ["workspace", "tenant-claim", "workspace-claim"].map(
     (name) => textOrUndefined(given[name]),

@@ -5,7 +5,9 @@ import { VERSION } from "../../engine/generated/version.ts";
 import { type ParsedCommandLine, parseCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
 import { GLOBAL_ALIASES, GLOBAL_OPTIONS } from "../command.ts";
-import { formatTable, printError, printJson, printText, surviveBrokenPipes } from "../streams.ts";
+import { type Shell, shellWithColour } from "../person/style.ts";
+import type { Program } from "../../mcp/program.ts";
+import { formatTable, printError, printJson, printText } from "../streams.ts";
 import { type Check, MARK_BY_STATUS } from "./check.ts";
 import { diagnose } from "./checks.ts";
 import { FEATURE_BY_PACKAGE } from "./packages.ts";
@@ -17,34 +19,34 @@ const BROKEN = 1;
 const WRONG_USAGE = 2;
 
 /** Runs the command from its arguments, and returns the exit status. */
-export async function runDoctorProcess(argv: readonly string[]): Promise<number> {
+export async function runDoctorProcess(argv: readonly string[], program: Program): Promise<number> {
   if (argv[0] === PROBE_ARGUMENT) {
     await runProbe(argv[1] ?? "/");
     return WORKS;
   }
-  surviveBrokenPipes();
+  const shell = shellWithColour(program, undefined);
   try {
     const parsed = parseCommandLine(argv, GLOBAL_OPTIONS, GLOBAL_ALIASES);
     if (parsed.positionals.length > 0)
       throw new UsageError(
         `too many arguments, from '${parsed.positionals[0]}' on; usage: filewright doctor [--json]`,
       );
-    return await runDoctor(parsed);
+    return await runDoctor(parsed, shell);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    printError(`filewright: ${error.message}`);
+    printError(shell, `filewright: ${error.message}`);
     return WRONG_USAGE;
   }
 }
 
 /** Runs all checks, prints them, and returns the exit status. */
-export async function runDoctor({ values }: ParsedCommandLine): Promise<number> {
+export async function runDoctor({ values }: ParsedCommandLine, shell: Shell): Promise<number> {
   const { checks, probe, stateDir } = await diagnose(values);
   const works = checks.every(({ status }) => status !== "broken");
   const peers = checks.filter(({ name }) => name in FEATURE_BY_PACKAGE);
   const { engine, confinement, resolver, backend, recovery } = probe.workspace?.facts ?? {};
   if (values["json"] === true || values["jsonl"] === true)
-    printJson({
+    printJson(shell, {
       version: VERSION,
       node: process.version,
       system: `${platform()} ${release()} ${arch()}`,
@@ -55,7 +57,7 @@ export async function runDoctor({ values }: ParsedCommandLine): Promise<number> 
       limits: DEFAULT_LIMITS,
       peers: Object.fromEntries(peers.map(({ name, status }) => [name, status === "ok"])),
     });
-  else printText(formatTable([...checks.map(rowOf), ...limitRows()], Number.POSITIVE_INFINITY));
+  else printText(shell, formatTable([...checks.map(rowOf), ...limitRows()], Number.POSITIVE_INFINITY));
   return works ? WORKS : BROKEN;
 }
 

@@ -2,10 +2,10 @@
  * Decides how output looks for a person: colours, sizes, times and escaped lines, and whether a person reads
  * it at all.
  */
-import process from "node:process";
 import util from "node:util";
 import { UsageError, type ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import type { Program } from "../../mcp/program.ts";
 
 type AnsiFormat = Parameters<typeof util.styleText>[0];
 
@@ -46,31 +46,47 @@ const COLOUR_MODES = ["auto", "always", "never"] as const;
 /** When colour is used. `auto`: as the stream and the environment say. */
 type ColourMode = (typeof COLOUR_MODES)[number];
 
-let colourMode: ColourMode = "auto";
+/** The surroundings of a command: the program that runs it, and when its output is coloured. */
+export interface Shell {
+  readonly program: Program;
+  readonly colour: ColourMode;
+}
 
-/** Sets when colour is used, from the value of `--color`, which overrides the environment. @throws UsageError */
-function setColourMode(given: unknown): ColourMode {
-  const found = COLOUR_MODES.find((one) => one === (given ?? "auto"));
-  if (found === undefined) throw new UsageError(`--color must be auto, always or never, not '${given}'`);
-  colourMode = found;
-  return found;
+/**
+ * Returns the surroundings of a command whose option `--color`, which overrides the environment, has this value.
+ * @throws UsageError
+ */
+export function shellWithColour(program: Program, given: unknown): Shell {
+  const colour = COLOUR_MODES.find((one) => one === (given ?? "auto"));
+  if (colour === undefined) throw new UsageError(`--color must be auto, always or never, not '${given}'`);
+  return Object.freeze({ program, colour });
 }
 
 /**
  * Returns true when output to a stream is coloured: as NO_COLOR and FORCE_COLOR say, or else if it is a
  * terminal with colours.
  */
-export function hasColours(stream: NodeJS.WriteStream): boolean {
-  if (colourMode !== "auto") return colourMode === "always";
-  const { NO_COLOR: no = "", FORCE_COLOR: force = "", TERM: term } = process.env;
+export function hasColours({ program, colour }: Shell, stream: NodeJS.WriteStream = program.stdout): boolean {
+  if (colour !== "auto") return colour === "always";
+  const { NO_COLOR: no = "", FORCE_COLOR: force = "", TERM: term } = program.env;
   if (no !== "") return false;
   if (force !== "") return force !== "0" && force !== "false";
   return stream.isTTY === true && term !== "dumb";
 }
 
 /** Returns the text in a style, if output to the stream is coloured; otherwise unchanged. */
-export function withStyle(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
-  if (!hasColours(stream) || text === "") return text;
+export function withStyle(
+  shell: Shell,
+  style: Style,
+  text: string,
+  stream: NodeJS.WriteStream = shell.program.stdout,
+): string {
+  return styledText(hasColours(shell, stream), style, text);
+}
+
+/** Returns the text in a style, if it is coloured; otherwise unchanged. */
+export function styledText(isColoured: boolean, style: Style, text: string): string {
+  if (!isColoured || text === "") return text;
   // Newer versions of Node check the stream themselves, which would override `--color always`.
   const paint = util.styleText as
     | ((format: AnsiFormat, text: string, options: { readonly validateStream: boolean }) => string)
@@ -79,8 +95,9 @@ export function withStyle(style: Style, text: string, stream: NodeJS.WriteStream
   return paint === undefined ? text : paint(FORMAT_BY_STYLE[style], text, { validateStream: false });
 }
 
-/** How a result is printed. */
+/** Where and how a result is printed. */
 export interface OutputForm {
+  readonly shell: Shell;
   /** True to format the result for a person: in columns, with headings and highlighted matches. */
   readonly person: boolean;
   /** True to print the name of a file once, above its matches. */
@@ -89,12 +106,12 @@ export interface OutputForm {
   readonly pager: boolean;
 }
 
-/** Returns how a command line wants its result printed. @throws UsageError */
-export function outputFormOf({ values }: ParsedCommandLine): OutputForm {
-  const colour = setColourMode(values["color"]);
-  const terminal = process.stdout.isTTY === true;
-  const person = terminal || colour === "always" || values["heading"] === true;
+/** Returns how a command line wants its result printed. */
+export function outputFormOf({ values }: ParsedCommandLine, shell: Shell): OutputForm {
+  const terminal = shell.program.stdout.isTTY === true;
+  const person = terminal || shell.colour === "always" || values["heading"] === true;
   return {
+    shell,
     person,
     heading: person && values["no-heading"] !== true,
     pager: terminal && values["no-pager"] !== true,

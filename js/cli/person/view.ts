@@ -8,7 +8,14 @@ import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ToolCall } from "../command.ts";
 import { rewordForCommandLine } from "../hints.ts";
-import { type OutputForm, withStyle, formatBytes, formatLocalTime, escapeForTerminal } from "./style.ts";
+import {
+  type OutputForm,
+  type Shell,
+  withStyle,
+  formatBytes,
+  formatLocalTime,
+  escapeForTerminal,
+} from "./style.ts";
 import { type SearchPattern, type HighlightRange, highlightRangesOf } from "./highlight.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { relativeTo } from "../../backends/paths.ts";
@@ -23,27 +30,43 @@ export function personalText(
 ): string | undefined {
   if (!result.ok || result.data === undefined) return undefined;
   const given = args as Record<string, unknown>;
+  const { shell } = form;
   switch (tool) {
     case "grep": {
       const data = result.data as GrepData;
-      const rows = grepResultLines(data, given as unknown as SearchPattern, form.heading);
-      return withNotesForModels(tool, rows, result.text, rowsForModels(data));
+      const rows = grepResultLines(data, given as unknown as SearchPattern, form);
+      return withNotesForModels(shell, tool, rows, result.text, rowsForModels(data));
     }
     case "list_directory": {
       if (given["format"] !== undefined) return undefined;
       const data = result.data as ListDirectoryData;
-      return withNotesForModels(tool, directoryListingLines(data), result.text, data.entries.length);
+      return withNotesForModels(
+        shell,
+        tool,
+        directoryListingLines(shell, data),
+        result.text,
+        data.entries.length,
+      );
     }
     case "glob": {
       const { matches } = result.data as GlobData;
-      return withNotesForModels(tool, pathLines(matches), result.text, matches.length);
+      return withNotesForModels(shell, tool, pathLines(shell, matches), result.text, matches.length);
     }
     case "find_files": {
       const { files } = result.data as FindFilesData;
-      return withNotesForModels(tool, pathLines(files.map(({ path }) => path)), result.text, files.length);
+      return withNotesForModels(
+        shell,
+        tool,
+        pathLines(
+          shell,
+          files.map(({ path }) => path),
+        ),
+        result.text,
+        files.length,
+      );
     }
     case "read_file":
-      return pageForPerson(result, given as unknown as PageArgs, root);
+      return pageForPerson(shell, result, given as unknown as PageArgs, root);
     default:
       return undefined;
   }
@@ -53,9 +76,17 @@ export function personalText(
 const rowsForModels = (data: GrepData): number => resultLines(data).flat().length;
 
 /** Returns the rows, followed by the notes that the text for models has after its first `count` lines. */
-function withNotesForModels(tool: string, rows: readonly string[], text: string, count: number): string {
+function withNotesForModels(
+  shell: Shell,
+  tool: string,
+  rows: readonly string[],
+  text: string,
+  count: number,
+): string {
   const notes = text.split("\n").slice(count);
-  return [...rows, ...notes.map((note) => withStyle("faint", rewordForCommandLine(note, tool)))].join("\n");
+  return [...rows, ...notes.map((note) => withStyle(shell, "faint", rewordForCommandLine(note, tool)))].join(
+    "\n",
+  );
 }
 
 const TYPE_LABELS = { file: "file", dir: "dir", symlink: "link", other: "other" } as const;
@@ -67,48 +98,53 @@ const TIME_WIDTH = "2000-01-01 00:00".length;
  * Returns one line for each entry: type, size, time and name. Entries below the first level have a path
  * instead of a name.
  */
-function directoryListingLines(data: ListDirectoryData): readonly string[] {
+function directoryListingLines(shell: Shell, data: ListDirectoryData): readonly string[] {
   return data.entries.map((entry) => {
     const size = entry.type === "file" && entry.size !== undefined ? formatBytes(entry.size) : "-";
     const time = entry.modified === undefined ? "-" : formatLocalTime(entry.modified);
     return [
-      withStyle("faint", TYPE_LABELS[entry.type].padEnd(TYPE_WIDTH)),
-      withStyle("good", size.padStart(SIZE_WIDTH)),
-      withStyle("faint", time.padEnd(TIME_WIDTH)),
-      shownNameOf(entry, data.path),
+      withStyle(shell, "faint", TYPE_LABELS[entry.type].padEnd(TYPE_WIDTH)),
+      withStyle(shell, "good", size.padStart(SIZE_WIDTH)),
+      withStyle(shell, "faint", time.padEnd(TIME_WIDTH)),
+      shownNameOf(shell, entry, data.path),
     ].join("  ");
   });
 }
 
-function shownNameOf({ path, type, target }: ListedEntry, directory: string): string {
+function shownNameOf(shell: Shell, { path, type, target }: ListedEntry, directory: string): string {
   const below = directory === "." ? path : (relativeTo(`/${path}`, `/${directory}`) ?? path);
   const name = escapeControls(below);
   switch (type) {
     case "dir":
-      return withStyle("directory", `${name}/`);
+      return withStyle(shell, "directory", `${name}/`);
     case "symlink":
-      return `${withStyle("link", name)} -> ${escapeControls(target ?? HIDDEN_TARGET_TEXT)}`;
+      return `${withStyle(shell, "link", name)} -> ${escapeControls(target ?? HIDDEN_TARGET_TEXT)}`;
     case "other":
-      return withStyle("other", name);
+      return withStyle(shell, "other", name);
     default:
       return name;
   }
 }
 
 /** Returns the paths, with their directories in a dim colour. */
-function pathLines(paths: readonly string[]): readonly string[] {
+function pathLines(shell: Shell, paths: readonly string[]): readonly string[] {
   return paths.map((path) => {
     const shown = escapeControls(path);
     const at = shown.lastIndexOf("/") + 1;
-    return `${withStyle("path", shown.slice(0, at))}${shown.slice(at)}`;
+    return `${withStyle(shell, "path", shown.slice(0, at))}${shown.slice(at)}`;
   });
 }
 
 /** Returns the lines of the results. With `heading` the name of a file is printed once, above its lines. */
-function grepResultLines(data: GrepData, wanted: SearchPattern, heading: boolean): readonly string[] {
-  if (data.files !== undefined) return data.files.map((path) => withStyle("path", escapeControls(path)));
+function grepResultLines(
+  data: GrepData,
+  wanted: SearchPattern,
+  { shell, heading }: OutputForm,
+): readonly string[] {
+  if (data.files !== undefined)
+    return data.files.map((path) => withStyle(shell, "path", escapeControls(path)));
   if (data.counts !== undefined)
-    return data.counts.map(({ path, count }) => `${withStyle("path", escapeControls(path))}:${count}`);
+    return data.counts.map(({ path, count }) => `${withStyle(shell, "path", escapeControls(path))}:${count}`);
   const matches = data.matches ?? [];
   const ranges = highlightRangesOf(matches, wanted);
   const lines: string[] = [];
@@ -117,16 +153,18 @@ function grepResultLines(data: GrepData, wanted: SearchPattern, heading: boolean
   for (const [index, rows] of grepRowsOf(matches).entries()) {
     let offset = 0;
     for (const { path, line, text, hit } of rows) {
-      const name = withStyle("path", escapeControls(path));
+      const name = withStyle(shell, "path", escapeControls(path));
       if (path !== file) {
         if (heading) lines.push(...(file === undefined ? [name] : ["", name]));
         file = path;
-      } else if (hasContext(data) && line !== last + 1) lines.push(withStyle("faint", "--"));
+      } else if (hasContext(data) && line !== last + 1) lines.push(withStyle(shell, "faint", "--"));
       last = line;
       const mark = hit ? ":" : "-";
-      const shown = hit ? highlightLine(text, offset, ranges[index] ?? []) : escapeForTerminal(text);
+      const shown = hit ? highlightLine(shell, text, offset, ranges[index] ?? []) : escapeForTerminal(text);
       if (hit) offset += text.length + 1;
-      lines.push(`${heading ? "" : `${name}${mark}`}${withStyle("number", String(line))}${mark}${shown}`);
+      lines.push(
+        `${heading ? "" : `${name}${mark}`}${withStyle(shell, "number", String(line))}${mark}${shown}`,
+      );
     }
   }
   return lines;
@@ -141,7 +179,12 @@ function hasContext({ matches = [] }: GrepData): boolean {
  * Returns a line with its matches highlighted. `offset` is where the line begins in the joined lines of its
  * result.
  */
-function highlightLine(text: string, offset: number, ranges: readonly HighlightRange[]): string {
+function highlightLine(
+  shell: Shell,
+  text: string,
+  offset: number,
+  ranges: readonly HighlightRange[],
+): string {
   let shown = "";
   let at = 0;
   for (const [from, to] of ranges) {
@@ -149,7 +192,7 @@ function highlightLine(text: string, offset: number, ranges: readonly HighlightR
     if (end <= begin) continue;
     shown +=
       escapeForTerminal(text.slice(at, begin)) +
-      withStyle("match", escapeForTerminal(text.slice(begin, end)));
+      withStyle(shell, "match", escapeForTerminal(text.slice(begin, end)));
     at = end;
   }
   return shown + escapeForTerminal(text.slice(at));
@@ -165,7 +208,7 @@ interface PageArgs {
 }
 
 /** Returns a page with coloured line numbers. If more follows, its last line is a command line that prints it. */
-function pageForPerson(result: ToolResult, args: PageArgs, root: unknown): string {
+function pageForPerson(shell: Shell, result: ToolResult, args: PageArgs, root: unknown): string {
   const lines = result.text.split("\n");
   const { truncated, long_lines: long = 0 } = result.data as {
     readonly truncated?: boolean;
@@ -174,11 +217,12 @@ function pageForPerson(result: ToolResult, args: PageArgs, root: unknown): strin
   const hasNote = truncated === true || long > 0;
   return lines
     .map((line, at) => {
-      if (hasNote && at === lines.length - 1) return withStyle("faint", nextPageCommand(line, args, root));
+      if (hasNote && at === lines.length - 1)
+        return withStyle(shell, "faint", nextPageCommand(line, args, root));
       const [, number, rest] = /^( *\d+[\t→])(.*)$/su.exec(line) ?? [];
       return number === undefined || args.line_numbers === "none"
         ? escapeForTerminal(line)
-        : `${withStyle("number", number)}${escapeForTerminal(rest ?? "")}`;
+        : `${withStyle(shell, "number", number)}${escapeForTerminal(rest ?? "")}`;
     })
     .join("\n");
 }

@@ -8,7 +8,7 @@ import type { Code } from "../../engine/errors.ts";
 import { nearest } from "../../schema/nearest.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ServedWorkspace } from "../host.ts";
-import process from "node:process";
+import type { Program } from "../program.ts";
 
 /** Sends a notification. Rejects when it cannot be sent, for example because the client has disconnected. */
 export type SendNotification = (notification: {
@@ -216,9 +216,13 @@ export type WriteLogLine = (line: string, level?: LogLevel) => void;
  * Creates a log that writes lines to standard error if they are at least as urgent as `least`. Every line is
  * passed to `also`.
  */
-export function makeStderrLog(least: LogLevel, also?: (line: string, level: LogLevel) => void): WriteLogLine {
+export function makeStderrLog(
+  { stderr }: Pick<Program, "stderr">,
+  least: LogLevel,
+  also?: (line: string, level: LogLevel) => void,
+): WriteLogLine {
   return (line, level = "info") => {
-    if (isUrgentEnough(level, least)) process.stderr.write(`${line}\n`);
+    if (isUrgentEnough(level, least)) stderr.write(`${line}\n`);
     also?.(line, level);
   };
 }

@@ -2,7 +2,6 @@
  * Runs a server over standard input and output for the client that started it: its start, its shutdown, and
  * the lines in the client's log. `session.ts` answers the messages.
  */
-import process from "node:process";
 import { resolve } from "node:path";
 import { escapeControls } from "../../engine/escape.ts";
 import { missingAddonNotice } from "../../engine/native/addon-notice.node.ts";
@@ -23,6 +22,7 @@ import { type HostedWorkspaceOptions, localWorkspaceHost, type ServedWorkspace }
 import type { ServedPreset } from "../served-tools.ts";
 import type { ServedReview, WaitingChanges } from "../review.ts";
 import type { ServedRoot } from "../settings.ts";
+import { onFirstSignal, type Program } from "../program.ts";
 import { assertStartable } from "../start.ts";
 import { nextTurnOfEventLoop, answerMessages } from "./session.ts";
 import { makeJsonLinesWire } from "./wire.ts";
@@ -104,13 +104,11 @@ export function hostDirectoriesAndOptions(
 }
 
 /** Serves until the client disconnects or a signal arrives, and returns the exit status. */
-export async function serveOverStdio(options: ServeOptions): Promise<number> {
-  // A library may print to the console, and standard output must carry only protocol messages.
-  console.log = console.info = console.debug = console.error;
-  const log = makeStderrLog(options.logLevel);
+export async function serveOverStdio(options: ServeOptions, program: Program): Promise<number> {
+  const log = makeStderrLog(program, options.logLevel);
   const approvals = options.ask ? await loadApprovals() : undefined;
   const review = options.review === undefined ? undefined : await loadReview(options);
-  const wire = makeJsonLinesWire(process.stdin, process.stdout, MAX_MESSAGE_BYTES);
+  const wire = makeJsonLinesWire(program.stdin, program.stdout, MAX_MESSAGE_BYTES);
   const clientLog = makeClientLog(async (message) => wire.write({ jsonrpc: "2.0", ...message }));
   await assertStartable(options);
   const found = hostDirectoriesAndOptions(options, log, review?.confirm ?? approvals?.confirm, clientLog);
@@ -123,11 +121,10 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
 
   const session = answerMessages({ ...serving, wire, version, log });
 
-  // Each handler runs once, so a second signal ends the process at once.
+  let unhear: () => void = () => {};
   const ended = new Promise<"client" | "signal">((resolve) => {
     wire.onclose = () => resolve("client");
-    const told = (): void => resolve("signal");
-    process.once("SIGTERM", told).once("SIGINT", told);
+    unhear = onFirstSignal(program, ["SIGTERM", "SIGINT"], () => resolve("signal"));
   });
   wire.onerror = (error) => log(`Error: ${error.message}`, "error");
   wire.start();
@@ -150,6 +147,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   await session.close();
   await host.close();
   if (page !== undefined) await fulfilledWithin(page.close(), MAX_ROLLBACK_WAIT_MS);
+  unhear();
   return 0;
 }
 

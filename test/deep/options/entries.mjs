@@ -108,7 +108,7 @@ export async function entriesOf(dir) {
     for (const flag of Object.keys(given)) {
       for (const [name, all] of commands) {
         if (Object.hasOwn(all, flag)) continue;
-        const outcome = await runCommandLine([name, `--${flag}`]).catch((error) => error);
+        const outcome = await runCommandLine([name, `--${flag}`], process).catch((error) => error);
         if (outcome?.name !== "UsageError") return `accepted: ${name} --${flag}`;
       }
     }
