@@ -1,7 +1,7 @@
 /** The same races against the server of the Model Context Protocol: a client calls, another process exchanges names. */
 import process from "node:process";
 import { expect, test } from "vitest";
-import { COMMAND, connect } from "../mcp/harness.ts";
+import { COMMAND, connectToProcess } from "../mcp/harness.ts";
 import { arena, type Call, type Caller, controlEscapes, RACE_MS, race, restore, told } from "./race.ts";
 import { ARMS } from "./world.ts";
 
@@ -28,7 +28,7 @@ const SERVED: readonly Call[] = [
 test.skipIf(process.platform !== "linux")("the server stays inside too", { timeout: RACE_MS }, async () => {
   const at = await arena(ARMS[0]!);
   await controlEscapes(at);
-  await using server = await connect([COMMAND, "mcp", "--preset", "mcp", at.root]);
+  await using server = await connectToProcess([COMMAND, "mcp", "--preset", "mcp", at.root]);
   const offered = (await server.client.listTools()).tools.map(({ name }) => name);
   const attacked = SERVED.map(([tool]) => tool);
   expect([...attacked, "list_allowed_directories"].sort(), "no tool is left out").toEqual(offered.sort());

@@ -1,5 +1,5 @@
 /** Every tool in its human form, the commands around servers, and what shells are told. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { helpOfCommand } from "../../js/cli/help.ts";
 import { parseCommandLine } from "../../js/schema/command-line.node.ts";
 import { formatTable } from "../../js/cli/streams.ts";
 import { TOOLS } from "../../js/tools/index.ts";
+import { type Ran, runInProcess, SHELL } from "../support/in-process.ts";
 
 const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
 let root: string;
@@ -19,15 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-function run(args: readonly string[], input = "", env: Record<string, string> = {}) {
-  const state = { XDG_STATE_HOME: `${root}-state` };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
-    cwd: root,
-    input,
-    encoding: "utf8",
-    env: { ...process.env, ...state, ...env },
-  });
-  return { status, out: stdout, err: stderr };
+const state = (): Record<string, string> => ({ XDG_STATE_HOME: `${root}-state` });
+
+function run(args: readonly string[], input = "", env: Record<string, string> = {}): Promise<Ran> {
+  return runInProcess(args, { cwd: root, env: { ...process.env, ...state(), ...env }, input });
 }
 
 /** For each tool a command line that calls it, with what must be there for it. */
@@ -55,20 +51,19 @@ test("every tool has a human form", async () => {
   expect(Object.keys(HUMAN).sort()).toEqual(TOOLS.map(({ name }) => name).sort());
   for (const [tool, [name, ...argv]] of Object.entries(HUMAN)) {
     const command = COMMANDS.find((one) => one.name === name);
-    const call = await command?.toCall?.(parseCommandLine(argv, command.options));
+    const call = await command?.toCall?.(parseCommandLine(argv, command.options), SHELL);
     expect(call?.tool, name).toBe(tool);
   }
 });
 
-test("every command explains itself, with examples", () => {
+test("every command explains itself, with examples", async () => {
   for (const command of COMMANDS) {
     const help = helpOfCommand(command);
     expect(help, command.name).toMatch(/^Usage: filewright [\s\S]*^Examples:\n {2}\S/mu);
     for (const [flags] of command.help) expect(help).toContain(flags);
   }
   const [first] = COMMANDS;
-  // A process each would only say that processes start.
-  expect(run([first?.name as string, "--help"])).toEqual({
+  expect(await run([first?.name as string, "--help"])).toEqual({
     status: 0,
     out: `${helpOfCommand(first as (typeof COMMANDS)[number])}\n`,
     err: "",
@@ -76,57 +71,46 @@ test("every command explains itself, with examples", () => {
 });
 
 test("a session of changes, taken back at the end", async () => {
-  const said = (args: readonly string[], input = "") => {
-    const { status, out, err } = run(args, input);
+  const said = async (args: readonly string[], input = "") => {
+    const { status, out, err } = await run(args, input);
     expect({ status, err }, args.join(" ")).toEqual({ status: 0, err: "" });
     return out;
   };
-  said(["write", "a/one.txt", "-"], "one\n");
-  said(["write", "a/one.txt", "--append", "--content", "two\n"]);
-  expect(said(["cat", "a"])).toContain("--- a/one.txt ---\n\none\ntwo\n");
-  said(["mkdir", "b/c"]);
-  said(["copy", "a", "b/a"]);
-  said(["move", "b/a/one.txt", "b/c/two.txt"]);
-  expect(said(["ls", "b", "-d", "3", "--format", "tree"])).toBe("a/\nc/\n  two.txt\n");
-  expect(said(["delete", "b", "-r"])).toMatch(/^Deleted b/u);
-  said(["undo"]);
+  await said(["write", "a/one.txt", "-"], "one\n");
+  await said(["write", "a/one.txt", "--append", "--content", "two\n"]);
+  expect(await said(["cat", "a"])).toContain("--- a/one.txt ---\n\none\ntwo\n");
+  await said(["mkdir", "b/c"]);
+  await said(["copy", "a", "b/a"]);
+  await said(["move", "b/a/one.txt", "b/c/two.txt"]);
+  expect(await said(["ls", "b", "-d", "3", "--format", "tree"])).toBe("a/\nc/\n  two.txt\n");
+  expect(await said(["delete", "b", "-r"])).toMatch(/^Deleted b/u);
+  await said(["undo"]);
   expect(await readFile(join(root, "b/c/two.txt"), "utf8")).toBe("one\ntwo\n");
   const steps = [
     { tool: "write_file", args: { path: "x", content: "1" } },
     { tool: "move", args: { source: "x", destination: "y" } },
   ];
-  said(["batch", "-"], JSON.stringify(steps));
+  await said(["batch", "-"], JSON.stringify(steps));
   expect(await readFile(join(root, "y"), "utf8")).toBe("1");
-  expect(said(["access"])).toContain(root);
-  expect(run(["write", "y", "--content", "2", "--no-overwrite"]).status).toBe(2);
-  expect(run(["write", "y", "text"]).err).toContain("--content takes text");
+  expect(await said(["access"])).toContain(root);
+  expect((await run(["write", "y", "--content", "2", "--no-overwrite"])).status).toBe(2);
+  expect((await run(["write", "y", "text"])).err).toContain("--content takes text");
 });
 
 describe("output for programs", () => {
   test("--jsonl prints an item a line, and the rest at the end", async () => {
     await writeFile(join(root, "l.txt"), "hit 1\nhit 2\n");
-    const lines = run(["grep", "hit", "l.txt", "--jsonl"]).out.trimEnd().split("\n");
+    const lines = (await run(["grep", "hit", "l.txt", "--jsonl"])).out.trimEnd().split("\n");
     const [first, second, last] = lines.map((line) => JSON.parse(line));
     expect([first.line, second.line, last.end, last.total_matches]).toEqual([1, 2, true, 2]);
-    expect(run(["tools", "--jsonl"]).out.split("\n")).toHaveLength(TOOLS.length + 1);
-    expect(JSON.parse(run(["read", "nope", "--jsonl"]).out)).toMatchObject({ ok: false });
+    expect((await run(["tools", "--jsonl"])).out.split("\n")).toHaveLength(TOOLS.length + 1);
+    expect(JSON.parse((await run(["read", "nope", "--jsonl"])).out)).toMatchObject({ ok: false });
   });
 
-  test("doctor tells what is in force", () => {
-    const { out, status } = run(["doctor", "--json"]);
-    expect(status).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({
-      version: expect.stringMatching(/^\d/u),
-      engine: { kind: expect.stringMatching(/native|wasm/u) },
-      limits: { outputBytes: 1_048_576 },
-    });
-    expect(run(["doctor"]).out).toMatch(/^ok {2}filewright +\d/mu);
-  });
-
-  test("bench measures on a directory that is only read", () => {
-    const { out, status } = run(["bench", "--rounds", "1", "--json"]);
+  test("bench measures on a directory that is only read", async () => {
+    const { out, status } = await run(["bench", "--rounds", "1", "--json"]);
     expect([status, JSON.parse(out).rows.length]).toEqual([0, 7]);
-    expect(run(["bench", "--rounds", "0"]).status).toBe(2);
+    expect((await run(["bench", "--rounds", "0"])).status).toBe(2);
   });
 });
 
@@ -166,8 +150,6 @@ test("approve lists what waits at a server, and answers", async () => {
           authorization: `Bearer ${token}`,
           "content-type": "application/json",
           accept: "application/json, text/event-stream",
-          // This process stands still while a command runs; the server may close a connection meanwhile.
-          connection: "close",
         },
         body: JSON.stringify({
           jsonrpc: "2.0",
@@ -179,31 +161,29 @@ test("approve lists what waits at a server, and answers", async () => {
         .then((response) => response.text())
         .then((text) => JSON.parse(/\{.*\}/su.exec(text)?.[0] as string));
     const at = ["--url", url];
-    expect(run(["approve", ...at], "", env).out).toBe("Nothing waits.\n");
+    expect((await run(["approve", ...at], "", env)).out).toBe("Nothing waits.\n");
     const waiting = async (): Promise<string> => {
       for (;;) {
-        const [, id] = /^([0-9a-f]{8}) {2}/u.exec(run(["approve", ...at], "", env).out) ?? [];
+        const [, id] = /^([0-9a-f]{8}) {2}/u.exec((await run(["approve", ...at], "", env)).out) ?? [];
         if (id !== undefined) return id;
-        // Whatever is run here is waited for; the request is sent meanwhile.
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     };
     const allowed = write("yes\n");
     const id = await waiting();
-    expect(run(["approve", ...at], "", env).out).toContain("+yes");
-    // The server is in another process, and so is the command: neither waits for this one.
-    expect(run(["approve", id, ...at], "", env).out).toMatch(/^Allowed /u);
+    expect((await run(["approve", ...at], "", env)).out).toContain("+yes");
+    expect((await run(["approve", id, ...at], "", env)).out).toMatch(/^Allowed /u);
     expect((await allowed).result.isError).toBeUndefined();
     expect(await readFile(join(root, "approved.txt"), "utf8")).toBe("yes\n");
     const refusedCall = write("no\n");
     await waiting();
-    run(["approve", "all", "--refuse", "--reason", "not today", ...at], "", env);
+    await run(["approve", "all", "--refuse", "--reason", "not today", ...at], "", env);
     expect((await refusedCall).result).toMatchObject({ isError: true });
     expect((await refusedCall).result.content[0]?.text).toContain("not today");
-    expect(run(["approve", "ffff", ...at], "", env).status).toBe(2);
-    expect(run(["approve", ...at], "", { FILEWRIGHT_TOKEN: "another-token-of-no-use" }).err).toContain(
-      "token",
-    );
+    expect((await run(["approve", "ffff", ...at], "", env)).status).toBe(2);
+    expect(
+      (await run(["approve", ...at], "", { FILEWRIGHT_TOKEN: "another-token-of-no-use" })).err,
+    ).toContain("token");
   } finally {
     server.kill();
   }
@@ -214,11 +194,11 @@ test("a config file holds for commands: its root, its rules, and itself out of r
   await mkdir(join(root, "work"), { recursive: true });
   await writeFile(join(root, "work/a.txt"), "one\n");
   await writeFile(config, JSON.stringify({ root: "work", rules: [{ tool: "delete", decision: "deny" }] }));
-  expect(run(["read", "a.txt", "--config", config])).toMatchObject({ status: 0 });
-  expect(run(["delete", "a.txt", "--config", config]).err).toContain("A rule forbids delete");
-  expect(run(["delete", "a.txt", "--config", config]).status).not.toBe(0);
-  expect(run(["read", "conf.json", "--config", config, "--root", root]).status).not.toBe(0);
-  expect(run(["read", "a.txt", "--config", join(root, "none.json")])).toMatchObject({
+  expect(await run(["read", "a.txt", "--config", config])).toMatchObject({ status: 0 });
+  expect((await run(["delete", "a.txt", "--config", config])).err).toContain("A rule forbids delete");
+  expect((await run(["delete", "a.txt", "--config", config])).status).not.toBe(0);
+  expect((await run(["read", "conf.json", "--config", config, "--root", root])).status).not.toBe(0);
+  expect(await run(["read", "a.txt", "--config", join(root, "none.json")])).toMatchObject({
     status: 2,
     err: expect.stringContaining("cannot read"),
   });

@@ -7,6 +7,7 @@ import { COMMANDS, findCommand } from "../../js/cli/commands.ts";
 import { parseCommandLine } from "../../js/schema/command-line.node.ts";
 import { progressLine } from "../../js/cli/progress.ts";
 import { type CliFixture, place } from "./running.ts";
+import { SHELL } from "../support/in-process.ts";
 
 let at: CliFixture;
 beforeAll(async () => {
@@ -17,7 +18,8 @@ afterAll(() => at.remove());
 /** The arguments of the call that a command line makes. */
 async function called([name = "", ...argv]: readonly string[]): Promise<unknown> {
   const command = findCommand(name);
-  return (await command.toCall?.(parseCommandLine(argv, command.options, command.aliases)))?.args;
+  const parsed = parseCommandLine(argv, command.options, command.aliases);
+  return (await command.toCall?.(parsed, SHELL))?.args;
 }
 
 test.each<[readonly string[], readonly string[]]>([

@@ -1,36 +1,26 @@
 /** What a terminal shows of running work, and when it shows nothing. */
-import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { showProgress } from "../../js/cli/progress.ts";
 
 let drawn: string[] = [];
 beforeEach(() => {
   vi.useFakeTimers();
-  vi.stubEnv("TERM", "xterm");
   drawn = [];
-  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-    drawn.push(String(text));
-    return true;
-  });
 });
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-  Object.assign(process.stderr, { isTTY: wasTerminal });
+afterEach(() => void vi.useRealTimers());
+
+/** A program whose standard error is a terminal, or is none. */
+const programAt = (isTTY: boolean) => ({
+  env: { TERM: "xterm" },
+  stderr: { isTTY, write: (text: string) => drawn.push(text) } as unknown as NodeJS.WriteStream,
 });
-const wasTerminal = process.stderr.isTTY;
-const atTerminal = (isTTY: boolean): void => {
-  Object.assign(process.stderr, { isTTY });
-};
 
 const LINE = "\r\u001b[Kgrep · 7 files · 2 matches · 1 s";
 const counts = { done: 7, message: "2 matches" };
 
 describe("the progress of a search", () => {
   test("is drawn with its counts, and removed", () => {
-    atTerminal(true);
-    const progress = showProgress("grep", false);
+    const progress = showProgress(programAt(true), "grep", false);
     progress.onProgress?.(counts);
     vi.advanceTimersByTime(1050);
     expect(drawn.at(-1)).toBe(LINE);
@@ -44,8 +34,7 @@ describe("the progress of a search", () => {
     ["with --quiet", true, true],
     ["where standard error is no terminal", false, false],
   ])("is not drawn %s", (_, isTTY, quiet) => {
-    atTerminal(isTTY);
-    const progress = showProgress("grep", quiet);
+    const progress = showProgress(programAt(isTTY), "grep", quiet);
     expect(progress.onProgress).toBeUndefined();
     vi.advanceTimersByTime(2000);
     progress.end();
@@ -53,8 +42,7 @@ describe("the progress of a search", () => {
   });
 
   test("is not drawn while a person is asked", async () => {
-    atTerminal(true);
-    const progress = showProgress("grep", false);
+    const progress = showProgress(programAt(true), "grep", false);
     progress.onProgress?.(counts);
     vi.advanceTimersByTime(1050);
     let answer = (): void => {};

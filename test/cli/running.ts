@@ -1,29 +1,26 @@
-/** Runs the built command, with pipes or at a pseudo-terminal. */
+/** Runs the command: in this process, as a process with pipes, or at a pseudo-terminal. */
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { type Ran, runInProcess } from "../support/in-process.ts";
 
-const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
+/** The built command. */
+export const COMMAND: string = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
 const driver = fileURLToPath(new URL("../hooks/pseudo-terminal.py", import.meta.url));
 
 /** True when this machine can make pseudo-terminals. */
 export const hasTerminal =
   spawnSync("python3", ["-c", "import pty, os; os.waitstatus_to_exitcode"]).status === 0;
 
-/** The output of a run and its exit status. */
-interface Ran {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** A directory with files, and the command in it. */
 export interface CliFixture {
   readonly root: string;
   run(args: readonly string[], input?: string, env?: Record<string, string>): Promise<Ran>;
+  /** As `run`, in a process of its own. */
+  start(args: readonly string[], input?: string, env?: Record<string, string>): Promise<Ran>;
   /** At a terminal of 100 columns; gives what was drawn. */
   draw(
     args: readonly string[],
@@ -51,8 +48,10 @@ export async function place(files: Readonly<Record<string, string>>): Promise<Cl
   const baseEnv = { ...rest, XDG_STATE_HOME: join(base, "state") };
   return {
     root,
-    async run(args, input = "", env = {}) {
-      const child = spawn(process.execPath, [main, ...args], { cwd: root, env: { ...baseEnv, ...env } });
+    run: (args, input = "", env = {}) =>
+      runInProcess(args, { cwd: root, env: { ...baseEnv, ...env }, input }),
+    async start(args, input = "", env = {}) {
+      const child = spawn(process.execPath, [COMMAND, ...args], { cwd: root, env: { ...baseEnv, ...env } });
       let [out, err] = ["", ""];
       child.stdout.on("data", (data) => {
         out += data;
@@ -65,7 +64,7 @@ export async function place(files: Readonly<Record<string, string>>): Promise<Cl
       return { status, out, err };
     },
     async draw(args, { env = {}, rows = 40, steps = [], seconds = 30 } = {}) {
-      return atTerminal([process.execPath, main, ...args], {
+      return atTerminal([process.execPath, COMMAND, ...args], {
         cwd: root,
         env: { TERM: "xterm", XDG_STATE_HOME: join(base, "state"), ...env },
         unset: ["NO_COLOR", "FORCE_COLOR", "PAGER", "LESS"].filter((name) => !(name in env)),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { COMMAND, connect, scratch } from "./harness.ts";
+import { startStreamServer } from "../support/in-process.ts";
 
 const CANONICAL = ["--preset", "canonical"];
 
@@ -21,14 +22,13 @@ async function project(config: object): Promise<{ dir: string; file: string } & 
 }
 
 /** The end of a server that must not start. */
-function refused(args: readonly string[]): string {
-  const { status, stderr } = spawnSync(process.execPath, [COMMAND, "mcp", ...args], {
-    encoding: "utf8",
-    input: "",
-  });
-  expect(status, stderr).toBe(2);
-  expect(stderr).not.toMatch(/\n {4}at /u);
-  return stderr;
+async function refused(args: readonly string[]): Promise<string> {
+  const { program, ended } = startStreamServer(args, () => {});
+  program.input.end();
+  expect(await ended, program.err).toBe(2);
+  expect(program.out).toBe("");
+  expect(program.err).not.toMatch(/\n {4}at /u);
+  return program.err;
 }
 
 describe("a config file", () => {
@@ -142,14 +142,14 @@ describe("a config file", () => {
     ["a preset that there is not", { preset: "claud" }, /preset/u],
   ])("%s is told with the place", async (_name, config, says) => {
     await using at = await project(config as object);
-    expect(refused(["--config", at.file])).toMatch(says);
+    expect(await refused(["--config", at.file])).toMatch(says);
   });
 
   test("a file that is missing or no JSON", async () => {
     await using at = await project({});
-    expect(refused(["--config", join(at.dir, "none.json")])).toMatch(/cannot read/u);
+    expect(await refused(["--config", join(at.dir, "none.json")])).toMatch(/cannot read/u);
     await writeFile(at.file, "{ root: 1 }");
-    expect(refused(["--config", at.file])).toMatch(/is not JSON/u);
+    expect(await refused(["--config", at.file])).toMatch(/is not JSON/u);
   });
 });
 
@@ -223,8 +223,8 @@ describe("flags", () => {
     ["directories with commas between them", ["/a,/b"], /each directory as an argument of its own/u],
     ["a list whose directories exist", [".,js"], /each directory as an argument of its own/u],
     ["a preset that there is not", [".", "--preset", "claud"], /did you mean claude\?/u],
-  ])("%s is told", (_name, args, says) => {
-    expect(refused(args)).toMatch(says);
+  ])("%s is told", async (_name, args, says) => {
+    expect(await refused(args)).toMatch(says);
   });
 
   test("--version", () => {

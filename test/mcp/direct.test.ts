@@ -1,13 +1,12 @@
 /** Answers of our fast path compared with those of the protocol's SDK. */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import type { ServerDescription } from "../../js/mcp/protocol/direct.ts";
 import { makeMessageHandler, PROTOCOL_REVISIONS } from "../../js/rpc/handler.ts";
-import { COMMAND, scratch } from "./harness.ts";
+import { type StreamServer, startStreamServer } from "../support/in-process.ts";
+import { scratch } from "./harness.ts";
 
 const clientInfo = { name: "test", version: "1" };
 
@@ -15,24 +14,22 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** A server whose messages are lines. */
 class Raw implements AsyncDisposable {
-  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #server: StreamServer;
   readonly #waiting = new Map<unknown, (answer: Json) => void>();
-  errors = "";
   #next = 1;
 
   constructor(...argv: readonly string[]) {
-    this.#child = spawn(process.execPath, [COMMAND, "mcp", "--preset", "mcp", ...argv]);
-    this.#child.stderr.on("data", (chunk) => {
-      this.errors += String(chunk);
-    });
-    createInterface({ input: this.#child.stdout }).on("line", (line) => {
+    this.#server = startStreamServer(["--preset", "mcp", ...argv], (line) => {
       const message = JSON.parse(line) as Json;
       this.#waiting.get(message["id"])?.(message);
     });
   }
 
+  get errors(): string {
+    return this.#server.program.err;
+  }
   write(text: string | Uint8Array): void {
-    this.#child.stdin.write(text);
+    this.#server.program.input.write(text);
   }
   send(message: Json): void {
     this.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -50,12 +47,10 @@ class Raw implements AsyncDisposable {
   initialize(protocolVersion: string, more: Json = {}): Promise<Json> {
     return this.request("initialize", { protocolVersion, capabilities: {}, clientInfo, ...more });
   }
-  /** Ends the input and waits for the process. */
+  /** Ends the input and waits for the server. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null) return;
-    const closed = new Promise((resolve) => this.#child.once("close", resolve));
-    this.#child.stdin.end();
-    await closed;
+    this.#server.program.input.end();
+    await this.#server.ended;
   }
 }
 

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import { COMMAND, scratch } from "./harness.ts";
-import { bearer, callOver, send, serve } from "./serving.ts";
+import { bearer, callOver, send, serveProcess } from "./serving.ts";
 
 const BATCHES = 200;
 /** Files that one batch makes. */
@@ -45,7 +45,7 @@ const tally = (outcomes: readonly string[]): Record<string, number> => {
 
 test("SIGTERM during 200 batches over HTTP leaves each answered, and whole or not begun", async () => {
   await using at = await scratch();
-  await using server = await serve([at.dir, "--preset", "canonical", "--grace", "60"]);
+  await using server = await serveProcess([at.dir, "--preset", "canonical", "--grace", "60"]);
   let answered = 0;
   const calls = Array.from({ length: BATCHES }, (_, batch) =>
     callOver(server.url, "batch", batchOf(batch)).then(
@@ -117,7 +117,7 @@ test("SIGTERM during 200 batches over standard input leaves each answered, and w
 test("calls that go on for longer than the grace are cancelled and answered, and the process ends with 0", async () => {
   await using at = await scratch();
   // The call waits for an approval that never comes: only the end of the server ends it.
-  await using server = await serve(["--preset", "mcp", at.dir, "--approve", "--grace", "1"], {
+  await using server = await serveProcess(["--preset", "mcp", at.dir, "--approve", "--grace", "1"], {
     FILEWRIGHT_APPROVE_TOKEN: "a-token-of-the-approver",
   });
   const call = callOver(server.url, "write_file", { path: "f", content: "x" });
@@ -134,7 +134,7 @@ test("calls that go on for longer than the grace are cancelled and answered, and
 test("subscriptions end with the server, and no new one begins", async () => {
   await using at = await scratch();
   await writeFile(join(at.dir, "a.txt"), "a");
-  await using server = await serve(["--preset", "mcp", at.dir]);
+  await using server = await serveProcess(["--preset", "mcp", at.dir]);
   const client = new Client(
     { name: "t", version: "1" },
     { versionNegotiation: { mode: { pin: "2026-07-28" } } },
@@ -150,7 +150,7 @@ test("subscriptions end with the server, and no new one begins", async () => {
 
 test("twelve bodies of 60 MB are refused and do not fill the memory", async () => {
   await using at = await scratch();
-  await using server = await serve(["--preset", "mcp", at.dir]);
+  await using server = await serveProcess(["--preset", "mcp", at.dir]);
   const rss = (): number =>
     Number(/VmRSS:\s+(\d+) kB/u.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
   await callOver(server.url, "list_allowed_directories", {});
@@ -185,7 +185,7 @@ test("twelve bodies of 60 MB are refused and do not fill the memory", async () =
 
 test("deep brackets, long batches of messages and 2,000 half-open clients are survived", async () => {
   await using at = await scratch();
-  await using server = await serve(["--preset", "mcp", at.dir]);
+  await using server = await serveProcess(["--preset", "mcp", at.dir]);
   const { port } = new URL(server.url);
   const sockets = Array.from({ length: 2000 }, () => {
     const socket = connect(Number(port), "127.0.0.1");

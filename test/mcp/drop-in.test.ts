@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { connect, DROP_IN, scratch } from "./harness.ts";
+import { connectToProcess, DROP_IN, scratch } from "./harness.ts";
 
 const BYTES = Buffer.from([0, 1, 2, 255, 254, 0, 7]);
 
@@ -10,7 +10,7 @@ test("read_media_file gives any file byte for byte, as the block of its kind", a
   await using at = await scratch();
   await writeFile(join(at.dir, "sound.wav"), Buffer.concat([Buffer.from("RIFF\0\0\0\0WAVEfmt "), BYTES]));
   await writeFile(join(at.dir, "some.bin"), BYTES);
-  await using server = await connect([DROP_IN, at.dir]);
+  await using server = await connectToProcess([DROP_IN, at.dir]);
   // The greeting comes through another pipe than the answers, so it may arrive after them.
   await expect.poll(() => server.errors()).toContain("Secure MCP Filesystem Server running on stdio");
   const sound = await server.call("read_media_file", { path: join(at.dir, "sound.wav") });

@@ -1,9 +1,11 @@
-/** Real clients of the official SDKs, talking to real server processes over pipes. */
+/** Real clients of the official SDKs, talking to servers over streams of this process, or to processes over pipes. */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Client, type ClientOptions } from "@modelcontextprotocol/client";
+import { Client, type ClientOptions, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { DROP_IN_DEFAULTS } from "../../js/mcp/run.ts";
+import { startStreamServer } from "../support/in-process.ts";
 
 /** The command as it is published. */
 export const COMMAND = resolve(import.meta.dirname, "../../dist/bin/filewright.js");
@@ -19,8 +21,6 @@ export interface Connected extends AsyncDisposable {
   readonly client: Client;
   /** Returns the output of the server on standard error until now. */
   errors(): string;
-  /** The server's process. */
-  readonly pid: number;
   /** Calls a tool and gives what it answered. */
   call(name: string, args?: Record<string, unknown>): Promise<Answer>;
 }
@@ -34,8 +34,42 @@ export interface Answer {
   readonly meta: Record<string, unknown>;
 }
 
-/** Starts a server and connects to it. */
+/** A connection to a server in a process of its own. */
+export interface ConnectedProcess extends Connected {
+  readonly pid: number;
+}
+
+/** Starts a server in this process, as `[COMMAND, "mcp", …]` or `[DROP_IN, …]`, and connects to it. */
 export async function connect(
+  [command, ...argv]: readonly string[],
+  { era = "legacy", ...options }: { era?: Era } & ClientOptions = {},
+  prepare: (client: Client) => void = () => {},
+): Promise<Connected> {
+  const transport: Transport = {
+    start: async () => {},
+    send: async (message) => void server.program.input.write(`${JSON.stringify(message)}\n`),
+    async close() {
+      server.program.input.end();
+      await server.ended;
+    },
+  };
+  const server = startStreamServer(
+    command === DROP_IN ? argv : argv.slice(1),
+    (line) => transport.onmessage?.(JSON.parse(line)),
+    command === DROP_IN ? DROP_IN_DEFAULTS : undefined,
+  );
+  server.ended.then(
+    () => transport.onclose?.(),
+    (error: Error) => transport.onerror?.(error),
+  );
+  const client = clientOf(era, options);
+  prepare(client);
+  await client.connect(transport);
+  return connected(client, () => server.program.err);
+}
+
+/** Starts a server as a process and connects to it. */
+export async function connectToProcess(
   argv: readonly string[],
   {
     era = "legacy",
@@ -44,7 +78,7 @@ export async function connect(
     ...options
   }: { era?: Era; env?: Record<string, string>; wrap?: readonly string[] } & ClientOptions = {},
   prepare: (client: Client) => void = () => {},
-): Promise<Connected> {
+): Promise<ConnectedProcess> {
   const transport = new StdioClientTransport({
     command: wrap[0] ?? process.execPath,
     args: [...(wrap.length === 0 ? [] : [...wrap.slice(1), process.execPath]), ...argv],
@@ -55,19 +89,23 @@ export async function connect(
   transport.stderr?.on("data", (chunk) => {
     said += String(chunk);
   });
-  const client = new Client(
-    { name: "test", version: "1" },
-    { ...options, versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } } },
-  );
+  const client = clientOf(era, options);
   prepare(client);
   await client.connect(transport);
-  const close = (): Promise<void> => client.close();
+  return { ...connected(client, () => said), pid: transport.pid as number };
+}
+
+function clientOf(era: Era, options: ClientOptions): Client {
+  const mode = era === "legacy" ? "legacy" : { pin: "2026-07-28" };
+  return new Client({ name: "test", version: "1" }, { ...options, versionNegotiation: { mode } });
+}
+
+function connected(client: Client, errors: () => string): Connected {
   return {
     client,
-    errors: () => said,
-    pid: transport.pid as number,
+    errors,
     call: async (name, args = {}) => answerOf(await client.callTool({ name, arguments: args })),
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => client.close(),
   };
 }
 

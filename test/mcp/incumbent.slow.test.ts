@@ -13,7 +13,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { PRESETS } from "../../js/presets/index.ts";
 import type { Schema } from "../../js/tools/lib/schema.ts";
 import { installed } from "../package/installed.ts";
-import { type Connected, connect, DROP_IN, scratch } from "./harness.ts";
+import { type Connected, connectToProcess, DROP_IN, scratch } from "./harness.ts";
 import { CASES as UNIT_CASES } from "./incumbent/cases.ts";
 import { DIFFERENCES } from "./incumbent/differences.ts";
 import { theirs as theirUnits } from "./incumbent/theirs.ts";
@@ -220,7 +220,7 @@ describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () 
       await using first = await scratch();
       await using second = await scratch();
       await chmod(first.dir, 0o755);
-      await using connected = await connect([server, first.dir, second.dir]);
+      await using connected = await connectToProcess([server, first.dir, second.dir]);
       expect(await right(connected, first.dir, second.dir), server === THEIRS ? "theirs" : "ours").toBe(
         expected,
       );
@@ -239,7 +239,7 @@ describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () 
       await chmod(path, 0o444);
       for (const owned of [at.dir, state.dir, path]) await chown(owned, NOBODY, NOBODY);
       const env = { HOME: state.dir, XDG_STATE_HOME: state.dir };
-      await using connected = await connect([server, at.dir], { wrap: AS_NOBODY, env });
+      await using connected = await connectToProcess([server, at.dir], { wrap: AS_NOBODY, env });
       await connected.call("write_file", { path, content: "changed" });
       expect((await readFile(path, "utf8")) === "changed", server === THEIRS ? "theirs" : "ours").toBe(
         expected,
@@ -264,13 +264,13 @@ describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () 
 
   test("preset canonical has the tools that it lacks", async () => {
     await using at = await scratch();
-    await using theirs = await connect([THEIRS, at.dir]);
+    await using theirs = await connectToProcess([THEIRS, at.dir]);
     const names = async (server: Connected): Promise<readonly string[]> =>
       (await server.client.listTools()).tools.map(({ name }) => name);
     const missing = ["grep", "glob", "delete", "copy", "apply_patch", "diff", "batch"];
     const has = await names(theirs);
     expect(missing.filter((name) => has.includes(name))).toEqual([]);
-    await using ours = await connect([DROP_IN, at.dir, "--preset", "canonical"]);
+    await using ours = await connectToProcess([DROP_IN, at.dir, "--preset", "canonical"]);
     expect(await names(ours)).toEqual(expect.arrayContaining(missing));
   });
 });

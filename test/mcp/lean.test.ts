@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { COMMAND, connect, scratch } from "./harness.ts";
+import { COMMAND, connect, connectToProcess, scratch } from "./harness.ts";
 
 const LEAN_TOOLS = [
   "read_file",
@@ -112,8 +112,8 @@ describe("undo and history", () => {
     await using at = await scratch();
     await writeFile(join(at.dir, "a.txt"), "first\n");
     const env = { XDG_STATE_HOME: join(at.dir, "..", `${at.dir.split("/").at(-1)}-state`) };
-    await using one = await connect([COMMAND, "mcp", at.dir], { env });
-    await using two = await connect([COMMAND, "mcp", at.dir], { env });
+    await using one = await connectToProcess([COMMAND, "mcp", at.dir], { env });
+    await using two = await connectToProcess([COMMAND, "mcp", at.dir], { env });
     expect((await one.call("history")).text).toBe("No change to undo.");
     expect(await one.call("undo")).toMatchObject({ isError: true, meta: { code: "NOT_FOUND" } });
     await one.call("read_file", { path: "a.txt" });

@@ -1,8 +1,6 @@
 /** Log messages for clients: `logging/setLevel`, `notifications/message` and levels in requests. */
-import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
@@ -12,6 +10,7 @@ import {
   type LogLevel,
 } from "../../js/mcp/protocol/log.ts";
 import { COMMAND, type Connected, connect, scratch } from "./harness.ts";
+import { startStreamServer } from "../support/in-process.ts";
 import { bearer, callOver, INITIALIZE, send, serve } from "./serving.ts";
 
 interface Message {
@@ -116,16 +115,15 @@ test("setLevel takes every level of the protocol and refuses others with the nea
   const plain = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
   // The first handshake has the plain form, the second is answered by the SDK.
   for (const more of [{}, { _meta: { "test.example/by": "sdk" } }]) {
-    const child = spawn(process.execPath, [COMMAND, "mcp", at.dir], { stdio: ["pipe", "pipe", "ignore"] });
     const waiting = new Map<unknown, (answer: Json) => void>();
-    createInterface({ input: child.stdout }).on("line", (line) => {
+    const server = startStreamServer([at.dir], (line) => {
       const message = JSON.parse(line) as Json;
       waiting.get(message["id"])?.(message);
     });
     let next = 1;
     const request = (method: string, params: Json): Promise<Json> => {
       const id = next++;
-      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+      server.program.input.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
       return new Promise((resolve) => waiting.set(id, resolve));
     };
     const { result } = await request("initialize", { ...plain, ...more });
@@ -141,9 +139,8 @@ test("setLevel takes every level of the protocol and refuses others with the nea
       expect(await request("logging/setLevel", params)).toMatchObject({
         error: { code: -32_602, message: expect.stringMatching(words) },
       });
-    const ended = new Promise((resolve) => child.once("close", resolve));
-    child.stdin.end();
-    await ended;
+    server.program.input.end();
+    expect(await server.ended).toBe(0);
   }
 });
 

@@ -1,20 +1,24 @@
 /** The printed configuration of each client, and the error where a client left a variable unexpanded. */
-import { spawnSync } from "node:child_process";
 import { homedir } from "node:os";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { CONFIG_BY_CLIENT } from "../../js/mcp/print-config.ts";
 import { COMMAND, connect, scratch } from "./harness.ts";
+import { startStreamServer } from "../support/in-process.ts";
 
-const mcp = (args: readonly string[]) =>
-  spawnSync(process.execPath, [COMMAND, "mcp", ...args], { encoding: "utf8", input: "" });
+/** Runs `filewright mcp` without a client. */
+async function mcp(args: readonly string[]) {
+  const { program, ended } = startStreamServer(args, () => {});
+  program.input.end();
+  return { status: await ended, stdout: program.out, stderr: program.err };
+}
 
 describe("--print-config", () => {
   test.each(Object.keys(CONFIG_BY_CLIENT))(
     "%s: the arguments start a server with the same flags",
     async (client) => {
       await using at = await scratch();
-      const { status, stdout, stderr } = mcp([
+      const { status, stdout, stderr } = await mcp([
         "--print-config",
         client,
         at.dir,
@@ -35,15 +39,15 @@ describe("--print-config", () => {
     },
   );
 
-  test("paths are absolute, and what the server would refuse is refused", () => {
-    const { stdout } = mcp(["--print-config", "cursor", "js", "--audit", "a.jsonl"]);
+  test("paths are absolute, and what the server would refuse is refused", async () => {
+    const { stdout } = await mcp(["--print-config", "cursor", "js", "--audit", "a.jsonl"]);
     expect(stdout).toContain(`"${process.cwd()}/js"`);
     expect(stdout).toContain(`"--audit=${process.cwd()}/a.jsonl"`);
-    expect(mcp(["--print-config", "curser", "js"])).toMatchObject({
+    expect(await mcp(["--print-config", "curser", "js"])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("did you mean cursor?"),
     });
-    expect(mcp(["--print-config", "cursor", homedir()]).status).toBe(2);
+    expect((await mcp(["--print-config", "cursor", homedir()])).status).toBe(2);
   });
 });
 
@@ -58,8 +62,8 @@ const variable = (name: string): string => `$\{${name}}`;
 
 test.each([variable("workspaceFolder"), `/x/${variable("HOME")}/y`, "%USERPROFILE%"])(
   "the variable in %s is named where the client did not replace it",
-  (dir) => {
-    const { status, stderr } = mcp([dir]);
+  async (dir) => {
+    const { status, stderr } = await mcp([dir]);
     expect(status).toBe(2);
     expect(stderr).toMatch(/a variable that the client did not replace/u);
   },

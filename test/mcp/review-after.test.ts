@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type CliFixture, place } from "../cli/running.ts";
-import { COMMAND, connect } from "./harness.ts";
+import { COMMAND, connectToProcess } from "./harness.ts";
 
 const START =
   "Changes are made at once and stay unreviewed until a person keeps them: filewright history unreviewed";
@@ -34,7 +34,7 @@ test.each(["the flag", "a config file"])(
     await writeFile(rules, JSON.stringify([{ path: "asked.txt", decision: "ask" }]));
     await writeFile(config, JSON.stringify({ review: "after" }));
     const after = how === "the flag" ? ["--review-after"] : ["--config", config];
-    await using server = await connect(
+    await using server = await connectToProcess(
       [COMMAND, "mcp", at.root, "--rules", rules, "--guard", "off", ...after],
       {
         env: at.env,

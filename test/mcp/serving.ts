@@ -1,7 +1,9 @@
-/** `filewright serve` as a process, and requests that `fetch` would not send. */
+/** `filewright serve` in this process or as one of its own, and requests that `fetch` would not send. */
 import { spawn } from "node:child_process";
 import { type IncomingHttpHeaders, request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
+import { expect } from "vitest";
+import { startInProcess } from "../support/in-process.ts";
 import { COMMAND } from "./harness.ts";
 
 /** The clients' token of {@link serve}, unless the environment says otherwise. */
@@ -11,10 +13,9 @@ export const bearer = { authorization: `Bearer ${TOKEN}` };
 /** How long a server may take to end after its test. */
 const ENDING_MS = 2_000;
 
-/** A server process. */
+/** A running server. */
 export interface Serving extends AsyncDisposable {
   readonly url: string;
-  readonly pid: number;
   /** Returns its output on standard error until now. */
   said(): string;
   /** Settled with the exit status, or the signal that ended it. */
@@ -22,8 +23,42 @@ export interface Serving extends AsyncDisposable {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts `filewright serve` on any free port. Rejects with what it said where it does not start. */
+/** A server process. */
+export interface ServingProcess extends Serving {
+  readonly pid: number;
+}
+
+const URL_LINE = /at (http:\S+)\s/u;
+
+/**
+ * Starts `filewright serve` on any free port in this process. Rejects with what it said where it does not start. Only
+ * SIGTERM and SIGINT end it.
+ */
 export async function serve(argv: readonly string[], env: Record<string, string> = {}): Promise<Serving> {
+  const { program, ended } = await startInProcess(
+    ["serve", ...argv, "--port", "0"],
+    { ...process.env, FILEWRIGHT_TOKEN: TOKEN, ...env },
+    URL_LINE,
+  );
+  const url = URL_LINE.exec(program.err)?.[1];
+  if (url === undefined) throw new Error(`ended with ${await ended}: ${program.err}`);
+  return {
+    url,
+    said: () => program.err,
+    ended,
+    kill: (signal) => void program.emit(signal),
+    async [Symbol.asyncDispose]() {
+      program.emit("SIGTERM");
+      expect([await ended, program.out]).toEqual([0, ""]);
+    },
+  };
+}
+
+/** As {@link serve}, in a process of its own. */
+export async function serveProcess(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+): Promise<ServingProcess> {
   const child = spawn(process.execPath, [COMMAND, "serve", ...argv, "--port", "0"], {
     env: { ...process.env, FILEWRIGHT_TOKEN: TOKEN, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -36,7 +71,7 @@ export async function serve(argv: readonly string[], env: Record<string, string>
     child.stdout.on("data", (chunk) => reject(new Error(`standard output: ${chunk}`)));
     child.stderr.on("data", (chunk) => {
       said += chunk;
-      const found = /at (http:\S+)\s/u.exec(said)?.[1];
+      const found = URL_LINE.exec(said)?.[1];
       if (found !== undefined) resolve(found);
     });
     child.once("exit", (status) => reject(new Error(`ended with ${status}: ${said}`)));

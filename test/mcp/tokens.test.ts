@@ -1,11 +1,11 @@
 /** Tokens of `filewright serve`: the clients' and the approver's open different doors, and files of others are refused. */
-import { spawnSync } from "node:child_process";
 import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, expect, test } from "vitest";
-import { COMMAND, scratch } from "./harness.ts";
-import { bearer, callOver, send, serve, TOKEN } from "./serving.ts";
+import { runInProcess } from "../support/in-process.ts";
+import { scratch } from "./harness.ts";
+import { bearer, callOver, send, serve, serveProcess, TOKEN } from "./serving.ts";
 
 const APPROVER = "another-token-for-approvals";
 
@@ -58,13 +58,13 @@ describe("with --approve", () => {
     const client = { authorization: `Bearer ${token("")}` };
     const writing = callOver(server.url, "write_file", { path: "f.txt", content: "x" }, client);
     await question(server.url, token(".approve"));
-    const approve = (...args: string[]): { status: number | null; stderr: string } =>
-      spawnSync(process.execPath, [COMMAND, "approve", "--url", at(server.url, "/"), ...args], {
+    const approve = (...args: string[]) =>
+      runInProcess(["approve", "--url", at(server.url, "/"), ...args], {
+        cwd: dir.dir,
         env: { ...process.env, ...env },
-        encoding: "utf8",
       });
-    expect(approve("all", "--token-file", file(""))).toMatchObject({ status: 2 });
-    expect(approve("all")).toMatchObject({ status: 0 });
+    expect(await approve("all", "--token-file", file(""))).toMatchObject({ status: 2 });
+    expect(await approve("all")).toMatchObject({ status: 0 });
     expect((await writing).result?.["isError"]).not.toBe(true);
     expect(server.said()).not.toContain(token(".approve"));
   });
@@ -132,13 +132,12 @@ describe.each([
     const file = join(dir.dir, "token");
     writeFileSync(file, `${TOKEN}\n`, { mode: 0o600 });
     const given = prepare(dir.dir, file);
-    const ran = spawnSync(process.execPath, [COMMAND, ...argv(given, dir.dir)], {
+    const ran = await runInProcess(argv(given, dir.dir), {
+      cwd: dir.dir,
       env: { ...process.env, FILEWRIGHT_TOKEN: "", FILEWRIGHT_APPROVE_TOKEN: "" },
-      encoding: "utf8",
-      timeout: 30_000,
     });
-    expect(ran.stderr).toMatch(says);
-    expect(ran.stderr).not.toContain("    at ");
+    expect(ran.err).toMatch(says);
+    expect(ran.err).not.toContain("    at ");
     expect(ran.status).not.toBe(0);
   });
 });
@@ -159,7 +158,7 @@ test("an older token file at the same place is replaced, not written through", a
   const other = join(state.dir, "other");
   writeFileSync(other, "untouched");
   const env = { XDG_STATE_HOME: state.dir, FILEWRIGHT_TOKEN: "" };
-  await using first = await serve([dir.dir], env);
+  await using first = await serveProcess([dir.dir], env);
   const { port } = new URL(first.url);
   first.kill("SIGKILL");
   await first.ended;

@@ -10,7 +10,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeChromium, withChromium } from "../browser/chromium.ts";
-import { bearer, serve, type Serving } from "../mcp/serving.ts";
+import { bearer, serveProcess, type Serving } from "../mcp/serving.ts";
 import { openDesk, saidBy } from "./reviewing.ts";
 
 const APPROVER = "the-token-of-the-person-who-answers";
@@ -41,7 +41,7 @@ describeChromium("the review page of a server", () => {
     writeFileSync(join(root, "b.txt"), "one\n");
     writeFileSync(join(root, "c.txt"), "one\n");
     const env = { FILEWRIGHT_APPROVE_TOKEN: APPROVER, XDG_STATE_HOME: join(home, "state") };
-    server = await serve([root, "--review=0", "--review-wait", "1"], env);
+    server = await serveProcess([root, "--review=0", "--review-wait", "1"], env);
     await client.connect(
       new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: bearer } }),
     );

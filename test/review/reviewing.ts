@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ReviewSnapshot } from "../../js/review/protocol.ts";
 import { type CliFixture, place } from "../cli/running.ts";
-import { COMMAND, type Connected, connect } from "../mcp/harness.ts";
+import { COMMAND, type ConnectedProcess, connectToProcess } from "../mcp/harness.ts";
 
 /** A state directory and a port of one test, so that it never meets the page of this machine's user. */
 export interface Desk extends AsyncDisposable {
@@ -22,9 +22,9 @@ export interface Desk extends AsyncDisposable {
 /** A client with its server and its directory. */
 interface Agent {
   readonly root: string;
-  readonly server: Connected;
+  readonly server: ConnectedProcess;
   /** Writes the file `a.txt`, which waits for an answer. */
-  write(content: string): ReturnType<Connected["call"]>;
+  write(content: string): ReturnType<ConnectedProcess["call"]>;
 }
 
 /** Returns a port that is free now. */
@@ -42,7 +42,7 @@ export async function openDesk(): Promise<Desk> {
   const cli = await place({});
   const port = await freePort();
   const env = { XDG_STATE_HOME: join(base, "state") };
-  const agents: Connected[] = [];
+  const agents: ConnectedProcess[] = [];
   return {
     port,
     env,
@@ -52,7 +52,7 @@ export async function openDesk(): Promise<Desk> {
       const root = join(base, name);
       await mkdir(root);
       await writeFile(join(root, "a.txt"), "one\n");
-      const server = await connect([COMMAND, "mcp", root, `--review=${port}`, ...more], { env });
+      const server = await connectToProcess([COMMAND, "mcp", root, `--review=${port}`, ...more], { env });
       agents.push(server);
       return {
         root,
@@ -110,7 +110,7 @@ export async function watcherOf(link: string): Promise<Watcher> {
 }
 
 /** Resolves with the first group of a match in what a server says on standard error. */
-export async function saidBy(server: Connected, pattern: RegExp): Promise<string> {
+export async function saidBy(server: ConnectedProcess, pattern: RegExp): Promise<string> {
   for (;;) {
     const found = pattern.exec(server.errors())?.[1];
     if (found !== undefined) return found;

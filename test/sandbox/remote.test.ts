@@ -8,7 +8,7 @@ import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
 import { remoteSandbox, type RemoteSandboxOptions } from "../../js/sandbox/index.node.ts";
-import { send, serve, type Serving, TOKEN } from "../mcp/serving.ts";
+import { send, serveProcess, type Serving, TOKEN } from "../mcp/serving.ts";
 
 let base: string;
 let root: string;
@@ -29,7 +29,7 @@ const refused = (text: RegExp) =>
 function startServer(config: object = { commands: true }, argv: readonly string[] = []): Promise<Serving> {
   const file = join(base, "config.json");
   fs.writeFileSync(file, JSON.stringify({ stateDir: join(base, "server-state"), ...config }));
-  return serve([root, "--config", file, ...argv]);
+  return serveProcess([root, "--config", file, ...argv]);
 }
 
 function openRemote(url: string, more: Partial<RemoteSandboxOptions> = {}) {

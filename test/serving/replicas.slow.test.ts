@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import "../../js/engine/index.node.ts";
 import { postgresStorage } from "../../js/storage/postgres/index.ts";
 import type { Storage } from "../../js/storage/index.ts";
-import { callOver, serve } from "../mcp/serving.ts";
+import { callOver, serveProcess } from "../mcp/serving.ts";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";
 import { afterThisTest } from "../support/cleanups.ts";
 import { startStallingProxy } from "./stalling-proxy.ts";
@@ -62,8 +62,8 @@ describe.skipIf(missingServer() !== undefined)("replicas over Postgres", () => {
 
   test("SIGTERM of one of two under load: no call fails, none is lost, none is half made", async () => {
     const { argv, storage } = await workspace();
-    await using first = await serve([...argv, "--grace", "30"]);
-    await using second = await serve([...argv, "--grace", "30"]);
+    await using first = await serveProcess([...argv, "--grace", "30"]);
+    await using second = await serveProcess([...argv, "--grace", "30"]);
     const proxy = await startRoundRobin([first.url, second.url]);
     afterThisTest(() => proxy.close());
     let answered = 0;
@@ -96,7 +96,7 @@ describe.skipIf(missingServer() !== undefined)("replicas over Postgres", () => {
     afterThisTest(() => stalling.close());
     const url = `postgres://postgres@127.0.0.1:${stalling.port}/postgres`;
     const own = argv.map((arg) => (arg === postgresUrl(server.host) ? url : arg));
-    await using replica = await serve([...own, "--grace", "1"]);
+    await using replica = await serveProcess([...own, "--grace", "1"]);
     expect(await send(replica.url, "apply_patch", patchOf("0"))).toEqual({ isError: false });
     stalling.stall();
     const call = callOver(replica.url, "apply_patch", patchOf("1"));
@@ -119,7 +119,7 @@ describe.skipIf(missingServer() !== undefined)("replicas over Postgres", () => {
     afterThisTest(() => stalling.close());
     const url = `postgres://postgres@127.0.0.1:${stalling.port}/postgres`;
     const own = argv.map((arg) => (arg === postgresUrl(server.host) ? url : arg));
-    await using replica = await serve([...own, "--grace", "60"]);
+    await using replica = await serveProcess([...own, "--grace", "60"]);
     stalling.stall();
     const call = callOver(replica.url, "apply_patch", patchOf("0")).catch(() => "cut");
     await sleep(200);

@@ -14,6 +14,7 @@ import {
   type WorkspaceOptions,
 } from "../../../js/index.node.ts";
 import { windowsVolume } from "./windows-volume.ts";
+import { SHELL } from "../../support/in-process.ts";
 
 const SEED = {
   "/C:/repo/src/a.ts": "one\n",
@@ -278,7 +279,11 @@ describe("the command grants on Windows", () => {
     Object.defineProperty(process, "platform", { value: "win32" });
     try {
       const report = (...positionals: string[]) =>
-        GRANTS_COMMAND.report!(undefined as never, { positionals, values: { "grants-file": file } } as never);
+        GRANTS_COMMAND.report!(
+          undefined as never,
+          { positionals, values: { "grants-file": file } } as never,
+          SHELL,
+        );
       expect((await report("list")).text).toMatch(/^C:\\lib {2}read, since/u);
       expect((await report("revoke", "/C:/lib")).text).toBe("Took back C:\\lib");
     } finally {
