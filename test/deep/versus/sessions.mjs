@@ -267,7 +267,9 @@ const NEWEST_FIRST = ["gemini", "gemini-cli", "claude"];
  */
 function sortsByTime(preset, { name }, args, untouched) {
   if (untouched) return false;
-  for (const one of [args, ...(args.operations ?? []).map((operation) => operation.args ?? {})]) {
+  // The operations of a spoiled call may be anything.
+  const operations = Array.isArray(args.operations) ? args.operations : [];
+  for (const one of [args, ...operations.map((operation) => operation.args ?? {})]) {
     if (one.sort === "mtime" || one.sort === "recent") delete one.sort;
     if (one.rank === "recent") delete one.rank;
   }
