@@ -327,6 +327,7 @@ function makeFork(random, context) {
     do: "fork",
     name: `fork-${random.below(1000)}`,
     steps,
+    ...(steps.some(({ byTime }) => byTime) ? { byTime: true } : {}),
     text: random.chance(0.5),
     end: {
       ...maybe(random, 0.4, () => ({ acts: [makeForeign(random, context.paths)] })),
@@ -458,7 +459,7 @@ export function makeSession(seed, tools, sites) {
   const random = seededRandom(seed);
   const place = random.pick(PLACES);
   const site = place === "disk" ? pickSite(random, sites) : undefined;
-  const hardLinks = place === "disk" && site !== "devices" && random.chance(0.4);
+  const hardLinks = place === "disk" && site !== "devices" && site !== "full" && random.chance(0.4);
   const tree = makeTree(random, { links: random.chance(0.7), hardLinks });
   const paths = pathsOf(random, tree);
   const hosts = makeHosts(random, paths);

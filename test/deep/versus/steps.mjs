@@ -7,11 +7,12 @@ import { isAbsolute, join } from "node:path";
 
 /** Resolves references in the arguments of a call. `cwd` is where relative paths begin. */
 export async function resolved(value, context) {
-  if (Array.isArray(value)) return Promise.all(value.map((item) => resolved(item, context)));
   if (typeof value !== "object" || value === null) return value;
   if (value.$ !== undefined) return reference(value, context);
-  const entries = Object.entries(value).map(async ([key, item]) => [key, await resolved(item, context)]);
-  return Object.fromEntries(await Promise.all(entries));
+  const result = Array.isArray(value) ? [] : {};
+  // One after the other: a reference to the name of a line is a call, which observers see.
+  for (const [key, item] of Object.entries(value)) result[key] = await resolved(item, context);
+  return result;
 }
 
 const linesOf = (bytes) => bytes.toString("utf8").split(/\r?\n/u);
