@@ -91,32 +91,47 @@ function parseArguments() {
   }
 }
 
+async function printKinds() {
+  for (const kind of kindNames()) {
+    const { description, count } = await loadKind(kind);
+    console.log(`${kind.padEnd(12)} ${String(count).padStart(8)}  ${description}`);
+  }
+}
+
+/**
+ * Returns the kind that the arguments name, and the options of its run.
+ * @throws BuildError for arguments that the kind does not take
+ */
+async function runOfArguments({ values, positionals }) {
+  // `--base` is the operand of a kind that compares with an earlier state.
+  const [kind, ...operands] = [...positionals, ...(values.base === undefined ? [] : [values.base])];
+  if (kind === undefined) throw new BuildError(`name one kind: ${kindNames().join(", ")}`);
+  const { count, share, takes } = await loadKind(kind);
+  if (operands.length > (takes === undefined ? 0 : 1))
+    throw new BuildError(`${kind} takes ${takes ?? "nothing"} besides options: ${operands.join(" ")}`);
+  const usual = values.share ? { count: share, seconds: MAX_SHARE_SECONDS } : { count, seconds: Infinity };
+  const numberOr = (name, otherwise) =>
+    values[name] === undefined ? otherwise : parseWholeNumber(name, values[name]);
+  const seed = values.seed === undefined ? newSeed() : parseWholeNumber("seed", values.seed);
+  const [operand] = operands;
+  return {
+    kind,
+    run: {
+      operand,
+      seed,
+      count: numberOr("count", usual.count),
+      seconds: numberOr("seconds", usual.seconds),
+    },
+  };
+}
+
 if (process.argv[1] === join(root, "scripts/deep.mjs")) {
   await runScript(async () => {
-    const { values, positionals } = parseArguments();
-    if (values.help) console.log(USAGE_TEXT);
-    if (values.list || values.help) {
-      for (const kind of kindNames()) {
-        const { description, count } = await loadKind(kind);
-        console.log(`${kind.padEnd(12)} ${String(count).padStart(8)}  ${description}`);
-      }
-      return;
-    }
-    // `--base` is the operand of a kind that compares with an earlier state.
-    const [kind, operand, ...more] = [...positionals, ...(values.base === undefined ? [] : [values.base])];
-    if (kind === undefined) throw new BuildError(`name one kind: ${kindNames().join(", ")}`);
-    const { count, share, takes } = await loadKind(kind);
-    const given = operand === undefined ? more : [operand, ...more];
-    if (given.length > (takes === undefined ? 0 : 1)) {
-      throw new BuildError(`${kind} takes ${takes ?? "nothing"} besides options: ${given.join(" ")}`);
-    }
-    const usual = values.share ? { count: share, seconds: MAX_SHARE_SECONDS } : { count, seconds: Infinity };
-    const ok = await runKind(kind, {
-      operand,
-      seed: values.seed === undefined ? newSeed() : parseWholeNumber("seed", values.seed),
-      count: values.count === undefined ? usual.count : parseWholeNumber("count", values.count),
-      seconds: values.seconds === undefined ? usual.seconds : parseWholeNumber("seconds", values.seconds),
-    });
+    const given = parseArguments();
+    if (given.values.help) console.log(USAGE_TEXT);
+    if (given.values.list || given.values.help) return printKinds();
+    const { kind, run } = await runOfArguments(given);
+    const ok = await runKind(kind, run);
     if (!ok) process.exitCode = 1;
     console.log(`${ok ? 1 : 0} passed, ${ok ? 0 : 1} failed`);
   });

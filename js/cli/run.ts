@@ -16,6 +16,7 @@ import {
   EXIT_STATUS,
 } from "./command.ts";
 import type { PresetName } from "../presets/index.ts";
+import type { Workspace } from "../workspace/index.node.ts";
 import { describeRecovery } from "../pipeline/past/history.ts";
 import { askingOptions } from "./asking.ts";
 import { findCommand } from "./commands.ts";
@@ -106,8 +107,6 @@ async function runCommand(command: Command, argv: readonly string[], plain: Shel
 async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, shell: Shell): Promise<number> {
   const { program } = shell;
   const form = outputFormOf(parsed, shell);
-  const json = parsed.values["json"] === true;
-  const lines = parsed.values["jsonl"] === true;
   const { workspace, roots, server } = effectiveSettingsOf(settingFlags(parsed));
   const where = rootsOfCommandLine(parsed, roots);
   if (command.aboutMachine !== true) for (const { path } of where) assertNarrowRoot(path, parsed);
@@ -142,28 +141,8 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
   const recovered = describeRecovery(ws.recovery);
   if (recovered !== undefined) program.stderr.write(`filewright: ${recovered}\n`);
   try {
-    if (command.report !== undefined) {
-      const { text, data, nothing } = await command.report(ws, parsed, shell);
-      if (lines) printJsonLines(shell, data);
-      else if (json) printJson(shell, data);
-      else if (nothing === true) printNote(shell, text);
-      else {
-        const drawn = COMMANDS_WITH_DIFFS.has(command.name) ? colourDiff(shell, text) : text;
-        if (!(form.pager && command.pages === true && (await showInPager(shell, drawn))))
-          printText(shell, drawn);
-      }
-      return nothing === true ? EXIT_STATUS.nothing : EXIT_STATUS.ok;
-    }
-    if (call === undefined) {
-      const tools = ws.tools.map(({ execute: _, ...tool }) => tool);
-      if (lines) printJsonLines(shell, tools);
-      else if (json) printJson(shell, tools);
-      else {
-        const rows = tools.map(({ name, description }) => [name, firstSentence(description)]);
-        printText(shell, formatTable(rows, widthOfOutput(shell)));
-      }
-      return 0;
-    }
+    if (command.report !== undefined) return await printReport(command, ws, parsed, shell);
+    if (call === undefined) return await printTools(ws, parsed, shell);
     unhear = onFirstSignal(program, ["SIGINT"], () => stop.abort());
     progress = showProgress(program, command.name, parsed.values["quiet"] === true);
     const { onProgress } = progress;
@@ -190,6 +169,47 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
     unhear();
     await ws.close();
   }
+}
+
+/** Prints data as JSON, in lines where the command line asks for it, or else by `draw`. */
+async function printDataOr(
+  data: unknown,
+  { values }: ParsedCommandLine,
+  shell: Shell,
+  draw: () => unknown,
+): Promise<void> {
+  if (values["jsonl"] === true) printJsonLines(shell, data);
+  else if (values["json"] === true) printJson(shell, data);
+  else await draw();
+}
+
+/** Prints the report of a command that calls no tool. Returns the exit status. */
+async function printReport(
+  command: Command,
+  ws: Workspace,
+  parsed: ParsedCommandLine,
+  shell: Shell,
+): Promise<number> {
+  const report = await command.report?.(ws, parsed, shell);
+  if (report === undefined) return EXIT_STATUS.nothing;
+  const { text, data, nothing } = report;
+  const { pager } = outputFormOf(parsed, shell);
+  await printDataOr(data, parsed, shell, async () => {
+    if (nothing === true) return printNote(shell, text);
+    const drawn = COMMANDS_WITH_DIFFS.has(command.name) ? colourDiff(shell, text) : text;
+    if (!(pager && command.pages === true && (await showInPager(shell, drawn)))) printText(shell, drawn);
+  });
+  return nothing === true ? EXIT_STATUS.nothing : EXIT_STATUS.ok;
+}
+
+/** Prints the tools of a workspace. Returns the exit status. */
+async function printTools(ws: Workspace, parsed: ParsedCommandLine, shell: Shell): Promise<number> {
+  const tools = ws.tools.map(({ execute: _, ...tool }) => tool);
+  await printDataOr(tools, parsed, shell, () => {
+    const rows = tools.map(({ name, description }) => [name, firstSentence(description)]);
+    printText(shell, formatTable(rows, widthOfOutput(shell)));
+  });
+  return EXIT_STATUS.ok;
 }
 
 /**

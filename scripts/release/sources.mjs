@@ -11,7 +11,11 @@ const sourcesOfCrates = (...crates) =>
 
 /** What each kind of binary is built from. */
 const SOURCES = {
-  native: ["Cargo.toml", "Cargo.lock", ...sourcesOfCrates("core", "fs", "index", "matcher", "sandbox", "node")],
+  native: [
+    "Cargo.toml",
+    "Cargo.lock",
+    ...sourcesOfCrates("core", "fs", "index", "matcher", "sandbox", "node"),
+  ],
   wasm: [
     "Cargo.toml",
     "Cargo.lock",

@@ -1,6 +1,6 @@
 /** Calls whose caller does not wait as long as a person takes: they are parked, and meet the question or its answer again. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { type Approver, approvalQueue, parking } from "../../js/index.node.ts";
+import { type Approver, approvalQueue, type Confirm, parking } from "../../js/index.node.ts";
 import { KINDS, place } from "../tools/harness.ts";
 
 const PENDING = { code: "APPROVAL_DENIED", details: { reason: "pending" } };
@@ -34,9 +34,9 @@ describe.each(KINDS)("on %s", (kind) => {
   });
 
   test("an approver who answers through onConfirm is heard", async () => {
-    const approver: Approver = ({ onConfirm }) => {
+    const approver: Confirm = ({ onConfirm }) => {
       onConfirm("proceed_once", { by: "Ann" });
-      return undefined as never;
+      return undefined;
     };
     const { ws, text } = await place(kind, { f: "a\n" }, { confirm: parking(approver) });
     const answer = await ws.call("write_file", { path: "f", content: "b\n" });

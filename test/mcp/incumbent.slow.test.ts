@@ -249,7 +249,7 @@ describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () 
 
   test("preset mcp has the same tools with the same parameters", async () => {
     await using at = await scratch();
-    await using theirs = await connect([THEIRS, at.dir]);
+    await using theirs = await connectToProcess([THEIRS, at.dir]);
     const real = (await theirs.client.listTools()).tools;
     const ours = PRESETS.mcp.tools;
     expect(ours.map(({ name }) => name)).toEqual(real.map(({ name }) => name));

@@ -31,39 +31,28 @@ export function personalText(
   if (!result.ok || result.data === undefined) return undefined;
   const given = args as Record<string, unknown>;
   const { shell } = form;
+  const { text } = result;
+  const withNotes = (rows: readonly string[], count: number): string =>
+    [...rows, ...notesForModels(shell, { tool, text, count })].join("\n");
   switch (tool) {
     case "grep": {
       const data = result.data as GrepData;
       const rows = grepResultLines(data, given as unknown as SearchPattern, form);
-      return withNotesForModels(shell, tool, rows, result.text, rowsForModels(data));
+      return withNotes(rows, rowsForModels(data));
     }
     case "list_directory": {
       if (given["format"] !== undefined) return undefined;
       const data = result.data as ListDirectoryData;
-      return withNotesForModels(
-        shell,
-        tool,
-        directoryListingLines(shell, data),
-        result.text,
-        data.entries.length,
-      );
+      return withNotes(directoryListingLines(shell, data), data.entries.length);
     }
     case "glob": {
       const { matches } = result.data as GlobData;
-      return withNotesForModels(shell, tool, pathLines(shell, matches), result.text, matches.length);
+      return withNotes(pathLines(shell, matches), matches.length);
     }
     case "find_files": {
       const { files } = result.data as FindFilesData;
-      return withNotesForModels(
-        shell,
-        tool,
-        pathLines(
-          shell,
-          files.map(({ path }) => path),
-        ),
-        result.text,
-        files.length,
-      );
+      const paths = files.map(({ path }) => path);
+      return withNotes(pathLines(shell, paths), files.length);
     }
     case "read_file":
       return pageForPerson(shell, result, given as unknown as PageArgs, root);
@@ -75,18 +64,13 @@ export function personalText(
 /** Returns the number of lines that the results take in the text for models. */
 const rowsForModels = (data: GrepData): number => resultLines(data).flat().length;
 
-/** Returns the rows, followed by the notes that the text for models has after its first `count` lines. */
-function withNotesForModels(
+/** Returns the notes that the text for models has after its first `count` lines, in the words of the command line. */
+function notesForModels(
   shell: Shell,
-  tool: string,
-  rows: readonly string[],
-  text: string,
-  count: number,
-): string {
+  { tool, text, count }: { readonly tool: string; readonly text: string; readonly count: number },
+): readonly string[] {
   const notes = text.split("\n").slice(count);
-  return [...rows, ...notes.map((note) => withStyle(shell, "faint", rewordForCommandLine(note, tool)))].join(
-    "\n",
-  );
+  return notes.map((note) => withStyle(shell, "faint", rewordForCommandLine(note, tool)));
 }
 
 const TYPE_LABELS = { file: "file", dir: "dir", symlink: "link", other: "other" } as const;

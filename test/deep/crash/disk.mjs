@@ -222,31 +222,45 @@ export class Disk {
       { flushes, rule, choose },
     );
     const { root, copies } = this.initial;
-    const shown = new Map();
-    // Copies each entry once, so that two names of one file stay one file.
-    const shownOf = (inode) => {
-      if (!shown.has(inode)) shown.set(inode, shownEntry(inode, point));
-      return shown.get(inode);
-    };
+    const shown = new ShownEntries(point);
     const initial = new Map();
     for (const [inode, { names, content }] of copies) {
       initial.set(inode, content);
-      for (const [name, child] of names) shownOf(inode).names.set(name, shownOf(child));
+      for (const [name, child] of names) shown.of(inode).names.set(name, shown.of(child));
     }
-    for (const { at, names, touched } of kept) {
-      for (const inode of touched) shownOf(inode).entryChanges.push(at);
-      for (const { directory, name, inode } of names) {
-        shownOf(directory).contentChanges.push(at);
-        if (inode === undefined) shownOf(directory).names.delete(name);
-        else shownOf(directory).names.set(name, shownOf(inode));
-      }
-    }
-    for (const [inode, copy] of shown) {
+    for (const change of kept) shown.apply(change);
+    for (const [inode, copy] of shown.all) {
       const content = initial.get(inode) ?? Buffer.alloc(0);
       copy.content = contentAfter(content, inode, { flushes, point, choose });
       for (const { at } of inode.writes) if (at <= point) copy.contentChanges.push(at);
     }
-    return shownOf(root);
+    return shown.of(root);
+  }
+}
+
+/** The entries of a state. Each is copied once, so that two names of one file stay one file. */
+class ShownEntries {
+  all = new Map();
+  #point;
+
+  constructor(point) {
+    this.#point = point;
+  }
+
+  of(inode) {
+    if (!this.all.has(inode)) this.all.set(inode, shownEntry(inode, this.#point));
+    return this.all.get(inode);
+  }
+
+  /** Makes a change of names that the disk has kept. */
+  apply({ at, names, touched }) {
+    for (const inode of touched) this.of(inode).entryChanges.push(at);
+    for (const { directory, name, inode } of names) {
+      const shown = this.of(directory);
+      shown.contentChanges.push(at);
+      if (inode === undefined) shown.names.delete(name);
+      else shown.names.set(name, this.of(inode));
+    }
   }
 }
 

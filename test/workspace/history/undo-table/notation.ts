@@ -47,7 +47,7 @@ function printEntry({ path, type, mode, text }: Entry): string {
 }
 
 /** Returns the content of a file that the notation writes as lines between commas. */
-export function toContent(lines: string): string {
+function toContent(lines: string): string {
   return lines === "" ? "" : `${lines.replaceAll(",", "\n")}\n`;
 }
 

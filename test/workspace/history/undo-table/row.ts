@@ -4,12 +4,12 @@ import type { WorldName } from "./world.ts";
 /** The kinds of changes. `reuse` puts a content that is there already: the copy of a file. */
 export const KINDS = ["put", "edit", "reuse", "mkdir", "symlink", "chmod", "remove", "move", "copy"] as const;
 /** A kind of change. */
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 /** What was at the target before the call, or what happened to the target after it. */
 export const SITUATIONS = ["fresh", "existed", "inside", "edited", "overwritten", "moved"] as const;
 /** A situation. */
-export type Situation = (typeof SITUATIONS)[number];
+type Situation = (typeof SITUATIONS)[number];
 
 /** The ways back that need no other process. */
 export const WAYS = ["undo", "part", "rewind", "rollback"] as const;
