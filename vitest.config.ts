@@ -1,8 +1,11 @@
 import { defineConfig } from "vitest/config";
 
 const slow = "test/**/*.slow.test.ts";
-/** Replays of all recorded answers. The fast tests replay a share of them; the scheduled workflow runs all. */
-const replays = "test/differential/*.slow.test.ts";
+/**
+ * Run by the scheduled workflow only: replays of all recorded answers, of which the fast tests replay a share, and faults
+ * that the comparison of packages must find.
+ */
+const nightly = ["test/differential/*.slow.test.ts", "test/scripts/versus.slow.test.ts"];
 /** Slow tests that need the machine to themselves: they make races, or measure memory or how long others wait. */
 const alone = [
   "test/attack/crowd.slow.test.ts",
@@ -12,6 +15,7 @@ const alone = [
   "test/browser/workers.slow.test.ts",
   "test/mcp/drain.slow.test.ts",
   "test/requirements/002.slow.test.ts",
+  "test/workspace/history/recovery.slow.test.ts",
 ];
 /**
  * Slow tests that pack the package or install others from npm. They share the folders where these are kept (in .cache),
@@ -116,13 +120,13 @@ export default defineConfig({
         test: {
           name: "slow",
           include: [slow],
-          exclude: [...alone, ...packed, replays],
+          exclude: [...alone, ...packed, ...nightly],
           ...SETUP,
           ...SLOW_TIMEOUTS,
         },
       },
-      { test: { name: "packed", include: packed, ...SETUP, ...SLOW_TIMEOUTS } },
-      { test: { name: "replays", include: [replays], ...SETUP, ...SLOW_TIMEOUTS } },
+      { test: { name: "packed", include: packed, exclude: nightly, ...SETUP, ...SLOW_TIMEOUTS } },
+      { test: { name: "nightly", include: nightly, ...SETUP, ...SLOW_TIMEOUTS } },
       { test: { name: "alone", include: alone, ...SETUP, ...SLOW_TIMEOUTS } },
     ],
   },

@@ -5,8 +5,9 @@
 //   --check     also the checks of `npm run check`, each counted as a test (CI does this)
 //   --coverage  a failure if tests run too few lines of js/ or of crates/core. The fast tests take
 //               twice as long then, so only the scheduled workflow does this
-//   --replays   also replays all recorded answers (test/differential), as the scheduled workflow
-//               does; the fast tests replay a share of them
+//   --nightly   also replays all recorded answers (test/differential), of which the fast tests replay a
+//               share, and plants faults that the comparison of packages must find; only the scheduled
+//               workflow does this
 //   --fuzz      the fuzz targets as well. Their inputs differ from run to run, so CI does not run
 //               them: a failure need not be caused by the change that is tested
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -148,11 +149,12 @@ function checkMiriFilters() {
  * @param {string[]} more options of this run
  */
 async function runVitest(project, ...more) {
-  const json = `${REPORTS_FOLDER}/${project}.json`;
+  const shard = more.find((option) => option.startsWith("--shard="))?.replace(/\D+/gu, "-") ?? "";
+  const json = `${REPORTS_FOLDER}/${project}${shard}.json`;
   rmSync(join(root, json), { force: true });
   const told = ["--reporter=default", "--reporter=json", `--outputFile.json=${json}`];
   const args = ["run", "--project", project, "--passWithNoTests", ...told, ...more];
-  const { status } = await runAndPrint(project, npmProgram("vitest"), args);
+  const { status } = await runAndPrint(`${project}${shard}`, npmProgram("vitest"), args);
   if (!existsSync(join(root, json))) return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
   const report = JSON.parse(readFileSync(join(root, json), "utf8"));
   for (const { seconds, file } of slowestFiles(report, SHOWN_FILES))
@@ -204,12 +206,17 @@ const FAST_STAGES = [
   },
 ];
 const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoTests };
+/** The slow tests are divided, because one process would go on when all other stages have ended. */
+const SLOW_SHARDS = ["1/2", "2/2"];
 const SLOW_STAGES = [
-  { name: "slow tests", body: () => runVitest("slow", "--maxWorkers=1") },
+  ...SLOW_SHARDS.map((shard) => ({
+    name: `slow tests ${shard}`,
+    body: () => runVitest("slow", "--maxWorkers=1", `--shard=${shard}`),
+  })),
   { name: "tests of servers", body: () => runVitest("servers", "--maxWorkers=1") },
   { name: "slow tests of packed packages", body: () => runVitest("packed", "--maxWorkers=1") },
-  ...(hasFlag("--replays")
-    ? [{ name: "replays of recorded answers", body: () => runVitest("replays", "--maxWorkers=1") }]
+  ...(hasFlag("--nightly")
+    ? [{ name: "tests of each night", body: () => runVitest("nightly", "--maxWorkers=1") }]
     : []),
   CARGO_TEST_STAGE,
   { name: "filters of Miri", needsRust: true, needs: ["cargo tests"], body: async () => checkMiriFilters() },

@@ -209,6 +209,6 @@ describe("schedules", () => {
     const commands = Object.values(workflow("deep.yml").jobs).flatMap(({ steps }) =>
       steps.map(({ run }) => run),
     );
-    expect(commands).toContain("bash .ci/run --coverage --replays");
+    expect(commands).toContain("bash .ci/run --coverage --nightly");
   });
 });

@@ -1,7 +1,7 @@
 /** The filesystem server's own functions, from its package as it is installed. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { connect } from "../harness.ts";
+import { connectToProcess } from "../harness.ts";
 import type { Units } from "./units.ts";
 
 /** Theirs. @param dist the directory that its command is in */
@@ -13,7 +13,7 @@ export async function theirs(dist: string): Promise<Units> {
   return {
     ...(Object.assign({}, ...modules) as Units),
     async directoryTree(root, excludePatterns) {
-      await using server = await connect([join(dist, "index.js"), root]);
+      await using server = await connectToProcess([join(dist, "index.js"), root]);
       return (await server.call("directory_tree", { path: root, excludePatterns })).text;
     },
   };
