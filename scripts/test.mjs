@@ -209,12 +209,12 @@ const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoT
 /** The slow tests are divided, because one process would go on when all other stages have ended. */
 const SLOW_SHARDS = ["1/2", "2/2"];
 const SLOW_STAGES = [
+  { name: "slow tests of packed packages", body: () => runVitest("packed", "--maxWorkers=1") },
   ...SLOW_SHARDS.map((shard) => ({
     name: `slow tests ${shard}`,
     body: () => runVitest("slow", "--maxWorkers=1", `--shard=${shard}`),
   })),
   { name: "tests of servers", body: () => runVitest("servers", "--maxWorkers=1") },
-  { name: "slow tests of packed packages", body: () => runVitest("packed", "--maxWorkers=1") },
   ...(hasFlag("--nightly")
     ? [{ name: "tests of each night", body: () => runVitest("nightly", "--maxWorkers=1") }]
     : []),
