@@ -18,7 +18,7 @@ const LAST_FREE_COMMIT = "94dbea6ac225e653e411751b314e7272a1ecb817";
 
 const MAX_LENGTH = 72;
 const SUBJECT = /^[a-z][\w./-]*: \S/;
-/** What git puts before the subject of a commit that a later rebase melts into another one. */
+/** The prefix that git puts before the subject of a commit that a later rebase melts into another one. */
 const AUTOSQUASH = /^(?:fixup|squash|amend)! /;
 
 /** Returns what is wrong with the subject of a commit; undefined if nothing is. */

@@ -12,7 +12,7 @@ const READ_NAMES = Array.from({ length: 50 }, (_, index) => `read${index}.txt`);
 const WRITTEN_NAME = "written.txt";
 const EDITED_NAME = "edited.txt";
 
-/** What `node:fs` does for each kind of call, in the words of the table of results. */
+/** The work of `node:fs` for each kind of call, in the words of the table of results. */
 const READ_BY_NODE = "node:fs: open, stat, read, close";
 const REPLACE_BY_NODE = "node:fs: stat, writeFile of a new file, rename";
 

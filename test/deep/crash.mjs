@@ -223,7 +223,7 @@ function saveOver(place, files, random) {
   return saved;
 }
 
-/** What a round left, compared with the states before and after its call. */
+/** The faults that a round left, compared with the states before and after its call. */
 class Outcome {
   constructor(place, { last, saved, after, isAnswered }) {
     Object.assign(this, { place, last, saved, after, isAnswered });
@@ -236,7 +236,7 @@ class Outcome {
   is(files) {
     return JSON.stringify(this.#own(sorted(files))) === JSON.stringify(this.#own(sorted(this.found)));
   }
-  /** What is wrong with files of other programs, and with temporary ones. */
+  /** The faults of files of other programs, and with temporary ones. */
   foreign() {
     const wrong = [];
     for (const [path, content] of [...this.last, ...this.saved])
@@ -246,7 +246,7 @@ class Outcome {
       if (path.includes(".filewright")) wrong.push(`${path} lies about`);
     return wrong;
   }
-  /** What is wrong with the files of the call when nobody else has changed them. */
+  /** The faults of the files of the call when no other program has changed them. */
   whole(conflicts) {
     const wrong = [];
     const now = JSON.stringify(this.#own(this.found)).slice(0, 2000);
@@ -258,7 +258,7 @@ class Outcome {
     if (conflicts.length > 0) wrong.push(`conflicts without a cause: ${conflicts}`);
     return wrong;
   }
-  /** What is wrong with single files of the call. */
+  /** The faults of single files of the call. */
   single() {
     const { found, after } = this;
     const wrong = [];

@@ -5,7 +5,7 @@ import { PassThrough, Writable } from "node:stream";
 import type { ReadStream, WriteStream } from "node:tty";
 import { afterThisTest } from "./cleanups.ts";
 
-/** What is typed once a text is shown that no earlier step has waited for. */
+/** The keys that are typed once a text is shown that no earlier step has waited for. */
 export interface TerminalStep {
   readonly wait: string;
   readonly send?: string;

@@ -13,7 +13,7 @@ export const LIST_PATH = "scripts/ratchet.jsonl";
 export const SHRINK_COMMAND = "node scripts/ratchet.mjs --shrink";
 
 /**
- * What a kind of offender is. `noun` names its figure, and `remedy` says what to do about one.
+ * A kind of offender. `noun` names its figure, and `remedy` says what to do about one.
  * `isTotal`: a figure is a count of a whole file, so that a part of it may move to another file.
  * @typedef {{ noun: string, remedy: string, isTotal?: boolean }} Kind
  */

@@ -1,4 +1,4 @@
-// Random calls through the public API over random trees. Broken: a crash, an uncaught error, the code INTERNAL, a call
+// Random calls through the public API over random trees. A failure is a crash, an uncaught error, the code INTERNAL, a call
 // that does not end, content from outside, of a denied path or of a secret in any answer, a change there, an event loop
 // that is blocked for more than 100 ms of processor time, and descriptors that stay open.
 import { readdirSync, readFileSync, rmSync } from "node:fs";

@@ -24,7 +24,7 @@ const LEAVES = [
   ],
   ...["z", "head", "Config", "HEAD.lock", "refs/heads", "objects/info"],
 ];
-/** What makes a directory a repository. */
+/** The entries that make a directory a repository. */
 const REPOSITORY_PARTS = ["HEAD", "config", "objects", "refs"];
 const CALLS_PER_SEQUENCE = 14;
 const MAX_DIRECTORIES = 40;

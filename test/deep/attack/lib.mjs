@@ -1,4 +1,4 @@
-// What every attack script is given: random numbers, temporary folders, and a way to record checks.
+// The parts that all attack scripts share: random numbers, temporary folders, and a way to record checks.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

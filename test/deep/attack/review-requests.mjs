@@ -1,4 +1,4 @@
-// The review page answers nobody without a login, and no other page answers for its user: requests that lack or change
+// The review page answers only a person who has logged in, and no other page answers for that person: requests that lack or change
 // one thing, roles that may less, tokens of MCP clients at the page and the other way round, tickets and answers that
 // arrive at once.
 import { existsSync } from "node:fs";

@@ -75,7 +75,7 @@ export class Disk {
     /** @type {{ at: number, covers: number, inode: Inode, everything: boolean }[]} */
     this.flushes = [];
     this.clock = 0;
-    /** What was there before the first operation. */
+    /** The tree before the first operation. */
     this.initial = undefined;
   }
 
@@ -378,7 +378,7 @@ export function treeOf(root) {
 }
 
 /**
- * Yields the choices of every run of a program that asks `choose` for them, in the manner of an odometer: the last
+ * Yields the choices of every run of a program that asks `choose` for them, as an odometer counts: the last
  * choice turns first. The caller makes one run for each that is yielded.
  * @returns {Generator<(count: number) => number>}
  */

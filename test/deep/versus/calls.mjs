@@ -36,7 +36,7 @@ const POINTERS = ["/name", "/list/1", "", "/nowhere", "name"];
 /** Parameters that are never given, because what they do depends on the clock. */
 const LEFT_OUT = /^(?:timeout_ms|recency_ms|modified_by_user|cursor)$/u;
 
-/** What a parameter of type string is about, by its name: the first that fits. */
+/** The subject of a parameter of type string, by its name: the first that fits. */
 const TEXTS = [
   [/^(?:destination|destination_path|new_path)$/u, ({ paths }) => paths.fresh()],
   [/^(?:dir_path|directory)$/u, ({ paths }) => paths.directory()],

@@ -146,7 +146,7 @@ function makeHook(random) {
   };
 }
 
-/** What the host of a session is: whether somebody is asked, and by what rules. */
+/** The host of a session: whether a person is asked, and by what rules. */
 function makeHosts(random, paths) {
   return {
     ...maybe(random, 0.4, () => ({ replies: many(random, 3, 8, () => makeReply(random, paths)) })),

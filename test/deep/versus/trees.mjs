@@ -19,7 +19,7 @@ const WORDS = [
   "TODO: later",
   "größe = 1",
 ];
-/** 2001-09-09: files that nobody has changed have this time, or a few seconds more. */
+/** 2001-09-09: files without a change have this time, or a few seconds more. */
 const TIME = 1_000_000_000;
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -6,7 +6,7 @@ export const KINDS = ["put", "edit", "reuse", "mkdir", "symlink", "chmod", "remo
 /** A kind of change. */
 type Kind = (typeof KINDS)[number];
 
-/** What was at the target before the call, or what happened to the target after it. */
+/** The state of the target before the call, or its change after it. */
 export const SITUATIONS = ["fresh", "existed", "inside", "edited", "overwritten", "moved"] as const;
 /** A situation. */
 type Situation = (typeof SITUATIONS)[number];

@@ -9,7 +9,7 @@ import { idOfCall } from "../../../support/calls.ts";
 import { type Call, nameOfRow, type Row, type Way } from "./row.ts";
 import { LAST_FILE, openWorld, type World, type WorldName } from "./world.ts";
 
-/** What a way back did. */
+/** The outcome of a way back. */
 interface Taken {
   /** The answer, as the table writes it. */
   readonly said: string;

@@ -26,7 +26,7 @@ export interface World {
   readonly ws: Workspace;
   /** Everything below the root, hidden entries included. */
   tree(): Promise<string>;
-  /** What another process does; see {@link parseAct}. */
+  /** An act of another process; see {@link parseAct}. */
   theirs(act: string): Promise<void>;
 }
 
