@@ -17,6 +17,9 @@ import { makeMcpHandler } from "../../js/mcp/transport/handler.ts";
 import { memoryStorage } from "../../js/storage/index.ts";
 import { KINDS, place, temporary } from "../tools/harness.ts";
 
+/** A clock that a test moves forward begins in the past, so that no change is recorded in the future. */
+const HOUR_MS = 3_600_000;
+
 const scoped = (
   scope: ApprovalScope,
   outcome: ConfirmReply["outcome"] = "proceed_always_server",
@@ -123,7 +126,7 @@ describe.each(KINDS)("a scope on %s", (kind) => {
     expect(await person.asks(ws, ...write("a"), { turn: "1" })).toBe(false);
     expect(await person.asks(ws, ...write("a"), { turn: "2" })).toBe(true);
     expect(await person.asks(ws, ...write("a"))).toBe(true);
-    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - HOUR_MS });
     person.next = scoped(turn);
     expect(await person.asks(ws, ...write("a"))).toBe(true);
     vi.setSystemTime(Date.now() + 9 * 60_000);
@@ -142,14 +145,14 @@ describe.each(KINDS)("a scope on %s", (kind) => {
   test("ends at its time, and covers the calls of its agent alone", async () => {
     const person = asking();
     const { ws } = await place(kind, seed, { confirm: person.confirm });
-    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - HOUR_MS });
+    const soon = new Date(Date.now() + HOUR_MS).toISOString();
     person.next = scoped({ tool: "write_file", path: "**", agent: "ann", until: soon });
     await person.asks(ws, ...write("a"));
     expect(await person.asks(ws, ...write("a"), { agent: "ann" })).toBe(false);
     expect(await person.asks(ws, ...write("a"), { agent: "bo" })).toBe(true);
     expect(await person.asks(ws, ...write("a"))).toBe(true);
     expect(await ws.approvals.list()).toMatchObject([{ expires: soon, scope: { agent: "ann" } }]);
-    vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(Date.parse(soon));
     expect(await person.asks(ws, ...write("a"), { agent: "ann" })).toBe(true);
   });

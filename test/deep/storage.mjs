@@ -67,6 +67,7 @@ async function killAndCheck(server, postgresStorage, { seed, count, isOver }) {
   stopping = true;
   for (const { child } of writers) child?.kill("SIGKILL");
   await Promise.all([...running, reading]);
+  await endOfSessions(server.pool(), "writer");
   await check(storage, writers, failures);
   console.log(
     `${total()} commits answered to ${WRITERS} processes, with ${seen.kills} kills of them and ${seen.crashes} of the engine`,
@@ -109,6 +110,15 @@ async function readUntil(storage, seen, failures, isOver) {
       await sleep(20);
     }
     await sleep(1);
+  }
+}
+
+/** Waits until the server has read all that the killed writers had sent: the last commit may yet happen. */
+async function endOfSessions(pool, name) {
+  for (;;) {
+    const { rows } = await pool.query("select 1 from pg_stat_activity where application_name = $1", [name]);
+    if (rows.length === 0) return;
+    await sleep(20);
   }
 }
 

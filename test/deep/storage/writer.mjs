@@ -7,7 +7,14 @@ import pg from "pg";
 import { postgresStorage } from "../../../dist/storage/postgres/index.node.js";
 
 const [host, workspace, id, first, last] = process.argv.slice(2);
-const client = new pg.Pool({ host, port: 5432, user: "postgres", database: "postgres", max: 2 });
+const client = new pg.Pool({
+  host,
+  port: 5432,
+  user: "postgres",
+  database: "postgres",
+  max: 2,
+  application_name: "writer",
+});
 client.on("error", () => undefined);
 
 /** Repeats a call until it succeeds: the engine may be down. */
