@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { sharedProfile } from "./lib/cargo-profile.mjs";
 import { platformName } from "./lib/platform.mjs";
-import { isInstalled, npmProgram, runScript, root, runAndWait } from "./lib/run.mjs";
+import { compilerScript, isInstalled, npmProgram, runScript, root, runAndWait } from "./lib/run.mjs";
 import { inputsFingerprint, buildWhenStale } from "./lib/stale.mjs";
 
 const ADDON_SOURCES = [
@@ -101,7 +101,7 @@ export function buildTypeScript({ force = false } = {}) {
   return buildWhenStale(what, async () => {
     console.error("building the TypeScript");
     removeOrphans("js", "dist");
-    runAndWait(npmProgram("tsc"), ["-p", "."]);
+    runAndWait(process.execPath, [compilerScript, "-p", "."]);
     const { describeTypes } = await import("./describe-types.mjs");
     await describeTypes();
     const { bundleDependencies, removeComments } = await import("./bundle.mjs");

@@ -7,7 +7,7 @@
 // As many checks run at once as there are processors; each prints its output when it has ended.
 import { availableParallelism } from "node:os";
 import { sharedProfileArguments } from "./lib/cargo-profile.mjs";
-import { npmProgram, isInstalled, runScript } from "./lib/run.mjs";
+import { compilerScript, npmProgram, isInstalled, runScript } from "./lib/run.mjs";
 import { runLogged, runStages } from "./lib/stages.mjs";
 
 const packageFlags = (...names) => names.flatMap((name) => ["-p", `filewright-${name}`]);
@@ -24,7 +24,16 @@ const TYPE_CHECK_STEP = "types";
  */
 const typeCheck = (project) => {
   const state = `.cache/check/${project.replaceAll(/\W+/g, "-")}.tsbuildinfo`;
-  return [npmProgram("tsc"), "--noEmit", "-p", project, "--incremental", "--tsBuildInfoFile", state];
+  return [
+    process.execPath,
+    compilerScript,
+    "--noEmit",
+    "-p",
+    project,
+    "--incremental",
+    "--tsBuildInfoFile",
+    state,
+  ];
 };
 
 /**

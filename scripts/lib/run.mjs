@@ -17,7 +17,6 @@ const INSTALL_HINT_BY_PROGRAM = {
   rustc: RUST_INSTALL_HINT,
   rustfmt: "run: rustup component add rustfmt",
   "wasm-opt": "run: npm install",
-  tsc: "run: npm install",
   napi: "run: npm install",
   biome: "run: npm install",
   knip: "run: npm install",
@@ -41,6 +40,12 @@ export function missingToolError(command) {
 
 /** Returns the path of a program that an npm package has installed. */
 export const npmProgram = (name) => `${root}node_modules/.bin/${name}`;
+
+/**
+ * The compiler of TypeScript 7, a script of Node. It takes a quarter of the time of TypeScript 6, which stays for
+ * what needs its API (typedoc, scripts/lib/ratchet) and has a program of the same name.
+ */
+export const compilerScript = `${root}node_modules/typescript-7/bin/tsc`;
 
 /**
  * Runs a program in the checkout and waits for it.
