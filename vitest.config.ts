@@ -72,6 +72,8 @@ const SLOW_TIMEOUTS = { testTimeout: 300_000, hookTimeout: 300_000, ...POLLING }
 
 export default defineConfig({
   test: {
+    // One file of tests starts in 6 s in place of 9.
+    experimental: { fsModuleCache: true, fsModuleCachePath: ".cache/vitest" },
     // `npm run coverage`: which lines no fast test runs; CI counts them as well. Also in the processes that
     // tests start, as the command line and the servers are.
     coverage: {
