@@ -41,6 +41,8 @@ const COVERAGE_OPTIONS = [
 ];
 const hasFlag = (name) => process.argv.includes(name);
 const inCi = process.env.CI === "true";
+// By night the tests run all generated cases (test/support/share.ts).
+if (hasFlag("--nightly")) process.env.FILEWRIGHT_NIGHT = "1";
 const REPORTS_FOLDER = ".cache/test";
 /** The number of files of a run of vitest that are printed with their time: the slowest. */
 const SHOWN_FILES = 10;

@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { withHooks } from "../../js/index.node.ts";
 import { describeChromium, withChromium } from "../browser/chromium.ts";
+import { share } from "../support/share.ts";
 import { logIn, openPlace, type Place, untilHub } from "../review/place.ts";
 import { PAYLOADS } from "./payloads.ts";
 
@@ -233,15 +234,15 @@ describeChromium("the review page", () => {
     await look();
     await own.keyboard.press("Escape");
 
-    // Searches for each payload, with the file that is found and who wrote it; why each path is refused.
-    for (const [key, field] of [
-      ["s", "Text to find"],
-      ["p", /^Path, as/u],
+    // Searches for each payload, or by day for a share of them, with the file that is found and who wrote it; why each path is refused.
+    for (const [key, field, payloads] of [
+      ["s", "Text to find", share(PAYLOADS, 3, 0)],
+      ["p", /^Path, as/u, share(PAYLOADS, 3, 1)],
     ] as const) {
       await own.keyboard.press("g");
       await own.keyboard.press(key);
       const input = own.getByLabel(field);
-      for (const payload of PAYLOADS) {
+      for (const payload of payloads) {
         const asked = own.waitForResponse((response) => /\/(?:search|why)/u.test(response.url()));
         await input.fill(payload.toWellFormed());
         await input.press("Enter");

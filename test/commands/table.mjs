@@ -1,5 +1,6 @@
 // Runs the table of `rows.mjs` in one tier as the user who runs this, and prints what held as JSON:
-//   node table.mjs DIST BASE strict|fast
+//   node table.mjs DIST BASE strict|fast ROW,ROW...
+// A ROW is an index in the table.
 import { chmodSync, cpSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { execFileSync } from "node:child_process";
@@ -7,7 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { ROWS } from "./rows.mjs";
 
-const [dist, base, tier] = process.argv.slice(2);
+const [dist, base, tier, rows] = process.argv.slice(2);
 const { openWorkspace } = await import(join(dist, "index.node.js"));
 process.env.FILEWRIGHT_HOST = "the host's own";
 process.env.HOME = base;
@@ -38,7 +39,8 @@ const server = createServer().listen(0, "127.0.0.1");
 await new Promise((resolve) => server.once("listening", resolve));
 const { port } = server.address();
 const results = [];
-for (const [index, row] of ROWS.entries()) {
+for (const index of rows.split(",").map(Number)) {
+  const row = ROWS[index];
   const here = join(base, `row${index}`);
   const root = join(here, "ws");
   cpSync(template, root, { recursive: true });

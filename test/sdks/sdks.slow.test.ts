@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { share } from "../support/share.ts";
 import { nodeOf, play, prepare, show } from "./prepare.ts";
 
 // Every adapter under the SDK's own agent loop: list, read, refused edit, corrected
 // edit, approval, cancel, on real files. Each loop runs on the oldest Node that its
-// SDK supports and on the newest that we test.
+// SDK supports and on the newest that is tested; by day on one of them, in turn.
 const LOOPS: readonly { readonly loop: string; readonly nodes: readonly number[] }[] = [
   { loop: "ai-sdk", nodes: [22, 24] },
   { loop: "openai-agents", nodes: [20, 24] },
@@ -38,7 +39,8 @@ describe.skipIf(!prepared.ready)("loops", () => {
       expect(complaints[loop] ?? []).toEqual([]);
     });
 
-    test.for(nodes)("on Node %i", (major, { skip }) => {
+    const turn = LOOPS.findIndex((one) => one.loop === loop);
+    test.for(share(nodes, nodes.length, turn))("on Node %i", (major, { skip }) => {
       const node = nodeOf(major);
       if (node === undefined) skip(`no Node ${major} here`);
       const { steps, said } = play(loop, node as string);

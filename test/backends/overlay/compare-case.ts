@@ -257,16 +257,16 @@ async function makeCase(base: string, seed: number): Promise<OverlayCase> {
 /** Compares all generated searches of one case, also of one below its root. */
 export async function compareCase(base: string, seed: number): Promise<void> {
   const { overlay, root, flat, flatRoot } = await makeCase(base, seed);
+  const changes = JSON.stringify(await overlay.changes());
   for (const sub of ["", "/c"]) {
     if (sub !== "" && !(await overlay.exists(root + sub))) continue;
-    const about = async (query: object): Promise<string> =>
-      `seed ${seed}${sub} ${JSON.stringify(query)} ${JSON.stringify(await overlay.changes())}`;
+    const about = (query: object): string => `seed ${seed}${sub} ${JSON.stringify(query)} ${changes}`;
     for (const query of grepQueries(seed))
-      expect(await grepPages(overlay, root + sub, query), await about(query)).toEqual(
+      expect(await grepPages(overlay, root + sub, query), about(query)).toEqual(
         await grepPages(flat, flatRoot + sub, query),
       );
     for (const query of (await overlay.stat(root + sub)).isDir ? findQueries(seed) : [])
-      expect(await findPages(overlay, root + sub, query), await about(query)).toEqual(
+      expect(await findPages(overlay, root + sub, query), about(query)).toEqual(
         await findPages(flat, flatRoot + sub, query),
       );
   }
