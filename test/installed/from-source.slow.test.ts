@@ -4,12 +4,22 @@
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { appendFileSync, chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { manifest, platform } from "../package/tarballs.ts";
+import { afterThisTest } from "../support/cleanups.ts";
 import { addonPackage, cleanUp, environment, type Ended, home, pack } from "./project.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -19,21 +29,29 @@ let tarballs = { main: "", addon: "" };
 
 beforeAll(() => {
   tarballs = pack("tar", "gzip");
-});
-afterAll(() => {
-  cleanUp();
-  rmSync(dirname(tarballs.main), { recursive: true, force: true });
-});
-
-/** The files that a build and a start need, without any engine. */
-beforeEach(() => {
-  rmSync(checkout, { recursive: true, force: true });
+  // The files that a build and a start need, without any engine.
   mkdirSync(checkout);
   const kept = (path: string) =>
     !/[\\/]dist[\\/](?:native|wasm)$|[\\/]crates[\\/]\w+[\\/](?:tests|fuzz|loom)$/u.test(path);
   for (const name of ["package.json", "Cargo.toml", "Cargo.lock", "scripts", "crates", "dist"])
     cpSync(join(root, name), join(checkout, name), { recursive: true, filter: kept });
 });
+afterAll(() => {
+  cleanUp();
+  rmSync(dirname(tarballs.main), { recursive: true, force: true });
+});
+
+/** What a build makes is removed, since copying the checkout takes longer than a build. */
+beforeEach(() => {
+  for (const made of ["dist/native", "dist/wasm", ".cache"])
+    rmSync(join(checkout, made), { recursive: true, force: true });
+});
+
+/** Changes a source of the checkout, for the running test. */
+function changeSource(path: string): void {
+  appendFileSync(join(checkout, path), "// changed\n");
+  afterThisTest(() => copyFileSync(join(root, path), join(checkout, path)));
+}
 
 /** Runs Node in the checkout, on a PATH without cargo. */
 async function node(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
@@ -74,7 +92,7 @@ describe("with a folder of tarballs in FILEWRIGHT_PREBUILT", () => {
 
   test("WebAssembly is taken where the addon was built from other sources, also instead of an older addon", async () => {
     await build(given());
-    appendFileSync(join(checkout, "crates/fs/src/lib.rs"), "// changed\n");
+    changeSource("crates/fs/src/lib.rs");
     const { status, stderr } = await build(given());
     expect({ status, stderr }).toEqual({
       status: 0,
@@ -87,7 +105,7 @@ describe("with a folder of tarballs in FILEWRIGHT_PREBUILT", () => {
   });
 
   test("neither is taken where the core was changed", async () => {
-    appendFileSync(join(checkout, "crates/core/src/lib.rs"), "// changed\n");
+    changeSource("crates/core/src/lib.rs");
     const { status, stderr } = await build(given());
     expect(status).toBe(1);
     expect(stderr).toMatch(/^error: cargo is missing; install Rust .*; no published engine fits .*\n$/u);

@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PRESETS } from "../../js/presets/index.ts";
 import type { Schema } from "../../js/tools/lib/schema.ts";
 import { installed } from "../package/installed.ts";
@@ -212,19 +212,25 @@ function shape(schema: Schema): unknown {
 }
 
 describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () => {
-  test.each(CASES)("$name", async ({ right }) => {
-    for (const [server, expected] of [
-      [THEIRS, false],
-      [DROP_IN, true],
-    ] as const) {
-      await using first = await scratch();
-      await using second = await scratch();
+  // One process of each serves all cases, since its start takes longer than any. So no two cases change the same file.
+  const started: AsyncDisposable[] = [];
+  const served: { isOurs: boolean; connected: Connected; first: string; second: string }[] = [];
+  beforeAll(async () => {
+    for (const server of [THEIRS, DROP_IN]) {
+      const [first, second] = [await scratch(), await scratch()];
       await chmod(first.dir, 0o755);
-      await using connected = await connectToProcess([server, first.dir, second.dir]);
-      expect(await right(connected, first.dir, second.dir), server === THEIRS ? "theirs" : "ours").toBe(
-        expected,
-      );
+      const connected = await connectToProcess([server, first.dir, second.dir]);
+      started.push(first, second, connected);
+      served.push({ isOurs: server === DROP_IN, connected, first: first.dir, second: second.dir });
     }
+  });
+  afterAll(async () => {
+    for (const one of started.reverse()) await one[Symbol.asyncDispose]();
+  });
+
+  test.each(CASES)("$name", async ({ right }) => {
+    for (const { isOurs, connected, first, second } of served)
+      expect(await right(connected, first, second), isOurs ? "ours" : "theirs").toBe(isOurs);
   });
 
   test.skipIf(!unprivileged)("a file without write permission is not replaced", async () => {

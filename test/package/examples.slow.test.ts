@@ -4,6 +4,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import { describe, expect, test } from "vitest";
+import { compilerScript } from "../../scripts/lib/run.mjs";
 
 // The examples, which people copy, run to their end and print the expected text. Those
 // that need an SDK run with the SDKs, in test/sdks.
@@ -73,11 +74,7 @@ describe("examples", () => {
       "--noEmit --ignoreConfig --strict --skipLibCheck --types node --target es2023 --module nodenext";
     const { status, stdout } = spawnSync(
       process.execPath,
-      [
-        fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url)),
-        ...options.split(" "),
-        ...files.map((name) => `examples/${name}`),
-      ],
+      [compilerScript, ...options.split(" "), ...files.map((name) => `examples/${name}`)],
       { cwd: new URL("../..", import.meta.url), encoding: "utf8" },
     );
     expect(stdout).toBe("");

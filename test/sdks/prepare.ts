@@ -8,6 +8,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { compilerScript } from "../../scripts/lib/run.mjs";
 import { installed } from "../package/installed.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -50,8 +51,7 @@ function compile(): Complaints {
     skipLibCheck: true,
   };
   writeFileSync(join(home, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src"] }));
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const { stdout } = spawnSync(process.execPath, [tsc, "-p", home, "--pretty", "false"], {
+  const { stdout } = spawnSync(process.execPath, [compilerScript, "-p", home, "--pretty", "false"], {
     encoding: "utf8",
   });
   const found: Record<string, string[]> = {};
