@@ -18,7 +18,9 @@ const settled = (text, base) =>
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>")
     .replace(/"(mtime|modified|created|accessed|duration_ms|version)":("[^"]*"|[\d.]+)/g, '"$1":"<run>"');
 
-export async function create(given) {
+/** `case` in the configuration is for the record alone. */
+export async function create({ config: { case: id, ...config }, ...rest }) {
+  const given = { ...rest, config };
   const system = await make(given);
   const base = given.vars.W.slice(0, -"/ws".length);
   return {
@@ -27,7 +29,7 @@ export async function create(given) {
       const result = await system.call(tool, args, options);
       const { ok, text, data, error, content } = result;
       const said = JSON.stringify({ tool, args, ok, text, data, error, content });
-      appendFileSync(process.env.FILEWRIGHT_RECORD, `${settled(said, base)}\n`);
+      appendFileSync(process.env.FILEWRIGHT_RECORD, `${id} ${settled(said, base)}\n`);
       return result;
     },
   };

@@ -4,7 +4,9 @@
 // case that `applies.mjs` lets through must pass, and every answer must be word for
 // word what native said, where native has said it into the same directory before.
 //
-//   node memory.mjs ENGINE DIRECTORY
+//   node memory.mjs ENGINE DIRECTORY CASE,CASE...
+//
+// With the ids of cases it runs these alone.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,14 +17,15 @@ import { whyNot } from "./applies.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** Runs the applicable cases; gives what was counted, and what is wrong. */
-export function runInMemory(engine, scratch) {
-  const cases = readFileSync(join(here, "public.jsonl"), "utf8").trim().split("\n").map(JSON.parse);
+/** Runs the applicable ones of the cases with these ids, or of all; gives what was counted, and what is wrong. */
+export function runInMemory(engine, scratch, ids) {
+  const all = readFileSync(join(here, "public.jsonl"), "utf8").trim().split("\n").map(JSON.parse);
+  const cases = ids === undefined ? all : all.filter(({ id }) => ids.includes(id));
   const applicable = cases.filter((one) => whyNot(one) === undefined);
   const file = join(scratch, "cases.jsonl");
   const inMemory = (one) => ({
     ...(engine === "storage" ? withoutCreated(one) : one),
-    config: { backend: "memory", ...one.config },
+    config: { backend: "memory", case: one.id, ...one.config },
   });
   writeFileSync(file, `${applicable.map((one) => JSON.stringify(inMemory(one))).join("\n")}\n`);
   const report = join(scratch, `${engine}.json`);
@@ -46,7 +49,7 @@ export function runInMemory(engine, scratch) {
     );
   const said = answers(scratch, engine);
   if (engine !== "native" && existsSync(recordOf(scratch, "native")))
-    wrong.push(...differences(answers(scratch, "native").map(WORDING[engine] ?? String), said, engine));
+    wrong.push(...differences(nativeAnswers(scratch, engine, cases), said, engine));
   return {
     cases: applicable.length,
     answers: said.length,
@@ -74,6 +77,13 @@ const recordOf = (scratch, engine) => join(scratch, `${engine}.said`);
 const answers = (scratch, engine) =>
   readFileSync(recordOf(scratch, engine), "utf8").trim().split("\n").sort();
 
+/** What native said in these cases, in the words of an engine. */
+const nativeAnswers = (scratch, engine, cases) => {
+  const ids = new Set(cases.map(({ id }) => id));
+  const said = answers(scratch, "native").filter((line) => ids.has(line.slice(0, line.indexOf(" "))));
+  return said.map(WORDING[engine] ?? String);
+};
+
 function differences(native, said, engine) {
   const [here, there] = [new Set(native), new Set(said)];
   const only = (list, other, name) =>
@@ -88,10 +98,10 @@ function differences(native, said, engine) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const [engine = "native", directory] = process.argv.slice(2);
+  const [engine = "native", directory, ids] = process.argv.slice(2);
   const scratch = directory ?? mkdtempSync(join(tmpdir(), "filewright-memory-"));
   try {
-    const { cases, answers, inapplicable, wrong } = runInMemory(engine, scratch);
+    const { cases, answers, inapplicable, wrong } = runInMemory(engine, scratch, ids?.split(","));
     for (const line of wrong) console.log(line);
     console.log(
       `${engine}: ${cases} cases, ${answers} answers, ${inapplicable} inapplicable, ${wrong.length} wrong`,
