@@ -30,21 +30,34 @@ const packed = [
   "test/sdks/**/*.slow.test.ts",
 ];
 /**
- * Tests that start a server or a process for nearly each case, or make thousands of files. CI runs them beside the slow
- * tests.
+ * Tests that start a server, a process or a pseudo-terminal for nearly each case, or make thousands of files. CI runs them
+ * beside the slow tests.
  */
-const servers = [
+const processes = [
   "test/approvals/shared-state.test.ts",
+  "test/attack/special.test.ts",
   "test/backends/large/**/*.test.ts",
   "test/backends/node-session.test.ts",
+  "test/backends/node-threads.test.ts",
+  "test/cli/approve-watch.test.ts",
+  "test/cli/completion.test.ts",
+  "test/cli/doctor.test.ts",
+  "test/cli/process.test.ts",
+  "test/cli/terminal.test.ts",
   "test/engine/load.test.ts",
+  "test/hooks/at-terminal.test.ts",
+  "test/places/git.test.ts",
   "test/review/shared/processes.test.ts",
   "test/sandbox/**/*.test.ts",
   "test/serving/**/*.test.ts",
+  "test/storage/mirror/parity.test.ts",
   "test/storage/mirror/postgres.test.ts",
   "test/storage/postgres/**/*.test.ts",
   "test/storage/replicas.test.ts",
   "test/storage/s3/**/*.test.ts",
+  "test/workspace/commands.test.ts",
+  "test/workspace/forks/git.test.ts",
+  "test/workspace/history/undo-table/undo-table.test.ts",
   "test/workspace/state-directory.test.ts",
 ];
 /**
@@ -92,7 +105,7 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["test/**/*.test.ts"],
-          exclude: [slow, ...published, ...servers],
+          exclude: [slow, ...published, ...processes],
           ...SHARED_PROCESS,
           ...SETUP,
           ...TIMEOUTS,
@@ -100,8 +113,8 @@ export default defineConfig({
       },
       {
         test: {
-          name: "servers",
-          include: servers,
+          name: "processes",
+          include: processes,
           exclude: [slow],
           ...SHARED_PROCESS,
           ...SETUP,

@@ -34,7 +34,7 @@ import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
  * coverage` also writes pages.
  */
 const COVERAGE_OPTIONS = [
-  ...["--project=servers", "--project=published"],
+  ...["--project=processes", "--project=published"],
   "--coverage",
   "--coverage.reporter=text-summary",
   "--coverage.reporter=json-summary",
@@ -210,13 +210,18 @@ const FAST_STAGES = [
 const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoTests };
 /** The slow tests are divided, because one process would go on when all other stages have ended. */
 const SLOW_SHARDS = ["1/2", "2/2"];
+/** Divided for the same reason. */
+const PROCESS_SHARDS = ["1/2", "2/2"];
 const SLOW_STAGES = [
   { name: "slow tests of packed packages", body: () => runVitest("packed", "--maxWorkers=1") },
   ...SLOW_SHARDS.map((shard) => ({
     name: `slow tests ${shard}`,
     body: () => runVitest("slow", "--maxWorkers=1", `--shard=${shard}`),
   })),
-  { name: "tests of servers", body: () => runVitest("servers", "--maxWorkers=1") },
+  ...PROCESS_SHARDS.map((shard) => ({
+    name: `tests of processes ${shard}`,
+    body: () => runVitest("processes", "--maxWorkers=1", `--shard=${shard}`),
+  })),
   ...(hasFlag("--nightly")
     ? [{ name: "tests of each night", body: () => runVitest("nightly", "--maxWorkers=1") }]
     : []),
