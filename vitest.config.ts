@@ -39,14 +39,19 @@ const processes = [
   "test/backends/large/**/*.test.ts",
   "test/backends/node-session.test.ts",
   "test/backends/node-threads.test.ts",
+  "test/cli/approve-page.test.ts",
   "test/cli/approve-watch.test.ts",
   "test/cli/completion.test.ts",
   "test/cli/doctor.test.ts",
   "test/cli/process.test.ts",
   "test/cli/terminal.test.ts",
+  "test/commands/**/*.test.ts",
+  "test/differential/**/*.test.ts",
   "test/engine/load.test.ts",
   "test/hooks/at-terminal.test.ts",
-  "test/places/git.test.ts",
+  "test/mcp/start.test.ts",
+  "test/places/**/*.test.ts",
+  "test/requirements/002-kernel.test.ts",
   "test/review/shared/processes.test.ts",
   "test/sandbox/**/*.test.ts",
   "test/serving/**/*.test.ts",
@@ -58,6 +63,7 @@ const processes = [
   "test/workspace/commands.test.ts",
   "test/workspace/forks/git.test.ts",
   "test/workspace/history/undo-table/undo-table.test.ts",
+  "test/workspace/sandbox-choice.test.ts",
   "test/workspace/state-directory.test.ts",
 ];
 /**
@@ -104,6 +110,7 @@ export default defineConfig({
       {
         test: {
           name: "fast",
+          globalSetup: "test/support/temporary-files.ts",
           include: ["test/**/*.test.ts"],
           exclude: [slow, ...published, ...processes],
           ...SHARED_PROCESS,

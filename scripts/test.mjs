@@ -194,7 +194,7 @@ const CHECK_STAGES = [
   },
 ];
 const FAST_STAGES = [
-  // One worker more than processors, because tests of servers and terminals spend much time
+  // Two workers more than processors, because tests of servers and of questions spend much time
   // waiting. With --coverage, vitest also fails if they run too few lines of js/.
   {
     name: "fast tests",
@@ -202,7 +202,7 @@ const FAST_STAGES = [
     body: () =>
       runVitest(
         "fast",
-        `--maxWorkers=${processorCount + 1}`,
+        `--maxWorkers=${processorCount + 2}`,
         ...(hasFlag("--coverage") ? COVERAGE_OPTIONS : []),
       ),
   },
