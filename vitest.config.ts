@@ -15,7 +15,6 @@ const alone = [
   "test/browser/workers.slow.test.ts",
   "test/mcp/drain.slow.test.ts",
   "test/requirements/002.slow.test.ts",
-  "test/workspace/history/recovery.slow.test.ts",
 ];
 /**
  * Slow tests that pack the package or install others from npm. They share the folders where these are kept (in .cache),
@@ -86,7 +85,10 @@ const SETUP = { setupFiles: ["test/support/setup.ts"] };
 /** Against a hang, not a measure of time: other programs may keep the machine busy. `expect.poll` waits 1 s by default. */
 const POLLING = { expect: { poll: { timeout: 30_000 } } };
 const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000, ...POLLING };
-/** Slow tests run beside others, and the addon of CI is optimised little: one of 65 s took 120 s once. */
+/**
+ * Slow tests and those of processes run beside others, and the addon of CI is optimised little: one of 65 s took 120 s
+ * once.
+ */
 const SLOW_TIMEOUTS = { testTimeout: 300_000, hookTimeout: 300_000, ...POLLING };
 
 export default defineConfig({
@@ -125,7 +127,7 @@ export default defineConfig({
           exclude: [slow],
           ...SHARED_PROCESS,
           ...SETUP,
-          ...TIMEOUTS,
+          ...SLOW_TIMEOUTS,
         },
       },
       {

@@ -36,7 +36,7 @@ export const rehearsalSteps = ({ built }) => [
     name: "every state of an installation, wheels and bundle as users install them",
     command: npmProgram("vitest"),
     args: [
-      ...["run", "--project", "slow", "test/installed"],
+      ...["run", "--project", "packed", "test/installed"],
       ...["test/package/wheel.slow.test.ts", "test/package/mcpb.slow.test.ts"],
     ],
   },

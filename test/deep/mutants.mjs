@@ -87,10 +87,11 @@ function drawMutants(folders, seed, count) {
   return drawn;
 }
 
-/** Runs fast tests of the copy, and ends at the first failure. @returns whether all passed */
+/** Runs tests of the copy that are not slow, and ends at the first failure. @returns whether all passed */
 function doTestsPass(copy, folders) {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const args = [vitest, "run", "--project", "fast", "--bail=1", "--reporter=dot", ...folders];
+  const projects = ["--project=fast", "--project=processes"];
+  const args = [vitest, "run", ...projects, "--bail=1", "--reporter=dot", ...folders];
   return spawnSync(process.execPath, args, { cwd: copy, stdio: "ignore" }).status === 0;
 }
 

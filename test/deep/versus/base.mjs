@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { transform } from "esbuild";
+import { sharedProfile } from "../../../scripts/lib/cargo-profile.mjs";
 import { platformName } from "../../../scripts/lib/platform.mjs";
 import { BuildError, npmProgram, root, runAndWait } from "../../../scripts/lib/run.mjs";
 
@@ -92,7 +93,7 @@ function homeOfCommit(named) {
     );
   }
   const commit = stdout.trim();
-  const hasSameRust = git(["diff", "--quiet", commit, "--", ...RUST]).status === 0;
+  const hasSameRust = isSameRust(commit);
   return kept(`${commit.slice(0, 12)}${hasSameRust ? "-same" : ""}`, async (home) => {
     const archive = join(home, "archive.tar");
     runAndWait("git", [
@@ -113,6 +114,15 @@ function homeOfCommit(named) {
     } else buildAddon(home, commit);
     for (const part of ["archive.tar", "js", "crates"]) rmSync(join(home, part), { recursive: true });
   });
+}
+
+/** Returns true where the addon of a commit would be that of the tree. Its profiles only tell how it is optimised. */
+function isSameRust(commit) {
+  const withoutProfiles = (text) => text.replaceAll(/^\[profile\.[^[]*/gmu, "").replaceAll(/^#.*\n/gmu, "");
+  const before = git(["show", `${commit}:Cargo.toml`]).stdout;
+  const now = readFileSync(join(root, "Cargo.toml"), "utf8");
+  const isSame = git(["diff", "--quiet", commit, "--", "crates", "Cargo.lock"]).status === 0;
+  return isSame && withoutProfiles(before) === withoutProfiles(now);
 }
 
 /** Compiles the modules of a folder, each by itself. */
@@ -143,6 +153,7 @@ function buildAddon(home, commit) {
     `the Rust of ${commit.slice(0, 8)} differs from the tree's; building its addon, which takes minutes`,
   );
   const cargo = join(home, "crates/node/Cargo.toml");
+  const profile = sharedProfile ?? "dev-native";
   const paths = [
     "--package-json-path",
     join(home, "package.json"),
@@ -151,7 +162,7 @@ function buildAddon(home, commit) {
   ];
   runAndWait(
     npmProgram("napi"),
-    ["build", "--platform", "--profile", "dev-native", "--manifest-path", cargo, ...paths, "--no-js"],
+    ["build", "--platform", "--profile", profile, "--manifest-path", cargo, ...paths, "--no-js"],
     { env: { CARGO_TARGET_DIR: join(root, "target") } },
   );
 }

@@ -172,7 +172,7 @@ describe.skipIf(!strace)("kill -9 at every system call that changes a file", () 
     const cuts = !calls.startsWith("unlinkat");
     // A call is counted for each thread, and which thread makes it differs from run to run. Where no
     // round met the middle of the batch, the same calls are tried again.
-    const rounds = Array.from({ length: 8 }, () => tried).flat();
+    const rounds = Array.from({ length: 40 }, () => tried).flat();
     for (const [round, n] of rounds.entries()) {
       if (round >= tried.length && (cut > 0 || !cuts)) break;
       seed();
