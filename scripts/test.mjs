@@ -303,9 +303,9 @@ await runScript(async () => {
   const withoutRust = !inCi && !isInstalled("cargo");
   if (withoutRust) console.log("note: the tests in Rust are skipped, since cargo is missing");
   const stages = wanted.filter(({ needsRust }) => !(needsRust && withoutRust));
-  // More than processors, because stages wait for servers, browsers, registries and each other's builds: with one more,
-  // a third of two processors was idle beside the slow tests.
-  await runStages(stages, processorCount + 3, async (stage) => {
+  // One more than processors, because stages wait for servers, browsers, registries and each other's builds. With three
+  // more a run of two processors took no less time, and a server under test met its deadline.
+  await runStages(stages, processorCount + 1, async (stage) => {
     results.push(await runStage(stage));
   });
   const { passed, failed, skipped } = sumResults(results);
