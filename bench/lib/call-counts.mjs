@@ -14,18 +14,18 @@ const WAITS_AND_MEMORY = new Set([
   ...["futex", "epoll_wait", "epoll_pwait", "sched_yield", "restart_syscall"],
   ...["brk", "madvise", "mmap", "mprotect", "mremap", "munmap"],
 ]);
-/** The calls that a counted process makes before those that are counted, and those that are. */
+/** The warm-up calls of a process, and the calls by which two counted processes differ. */
 const [WARM_UP_CALLS, COUNTED_CALLS] = [50, 100];
 /** The calls during which turns are counted, which is quicker than counting system calls. */
 const TURN_CALLS = 400;
-/** The fewest runs, if a run makes many calls. */
+/** The minimum number of runs, also where one run makes many calls. */
 const MIN_RUNS = 20;
 
 const runsOf = (count, calls) => Math.max(MIN_RUNS, Math.ceil(count / calls));
 
 /**
- * Returns the arguments of Node for a process that makes such runs, and prints the turns of the
- * event loop per counted run.
+ * Returns the command line of a process that makes `counted` runs after its warm-up, and then prints the
+ * turns of the event loop per counted run.
  */
 function repeatingProcess(side, key, { calls, counted }) {
   const script = join(import.meta.dirname, "repeat-file-call.mjs");

@@ -51,7 +51,10 @@ export async function openPageCost(modules, open) {
     if (count % 4 === 0) await realCall();
   }
   return {
-    /** Returns the processor times of one alternation in microseconds. */
+    /**
+     * Returns in microseconds the time of a real call (`call`), and the times added to a small one: by nothing
+     * (`control`), an unopened page (`unseen`), an open one (`seen`), or one with a message per call (`alone`).
+     */
     async alternation() {
       const real = [];
       const times = { plain: [], again: [], unseen: [], seen: [] };

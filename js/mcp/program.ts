@@ -1,8 +1,8 @@
 /**
  * The surroundings of one run of a program: its streams, its environment and its signals.
  *
- * A run uses nothing else of the process, so that several runs can follow each other in one process. `process` is such
- * a value.
+ * A run takes streams and signals only from here, so that several runs can follow each other in one process; some
+ * modules still read `process.env` and the working directory. `process` is such a value.
  */
 
 /** The part of `process` that a run uses. */

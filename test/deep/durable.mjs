@@ -1,9 +1,10 @@
-// Power cuts during changes with `durability: "durable"`: an answered change is there, every other one wholly or not.
+// Power cuts during changes with `durability: "durable"`: an answered change is complete afterwards, and an unanswered
+// one complete or absent.
 //
 // A program makes some calls under strace. Its operations are replayed on a model of a disk (crash/disk.mjs), which
 // gives the states that a power cut at any moment can leave. Each state is written to the place of the workspace, the
-// workspace is opened again, and its files are compared with those after the answered calls. The operand chooses the
-// rule by which names reach the disk: `journal` (the default, as ext4 and XFS do) or `posix`.
+// workspace is opened again, and its files are compared with those after the answered calls up to those after the begun
+// ones. The operand chooses the rule by which names reach the disk: `journal` (the default, as ext4 and XFS do) or `posix`.
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,9 +17,9 @@ import { boundEntries, rebindJournal } from "./crash/journal.mjs";
 import { readOperations } from "./crash/trace.mjs";
 
 const ENTRY = pathToFileURL(resolve(import.meta.dirname, "../../dist/index.node.js")).href;
-/** The number of runs of choices up to which a moment is replayed exhaustively; beyond, as many are drawn. */
+/** The maximum number of ordered choices at a moment; if there are more, as many random ones follow. */
 const MAX_RUNS_PER_POINT = 200;
-/** From this number of cases on a run makes all states that it can. */
+/** From this number of cases on, all scripts are traced; below, one script and one state for each moment. */
 const MIN_WHOLE_CASES = 1_000;
 /** The number of bytes of a written file that spans several blocks of the disk. */
 const LARGE_BYTES = 10_000;
@@ -104,8 +105,8 @@ const filesOf = (tree) => JSON.stringify(Object.entries(tree).filter(([path]) =>
 const foldersOf = (tree) => Object.keys(tree).filter((path) => path.endsWith("/"));
 
 /**
- * Reports whether a tree is one of `wholes`. A change that was not answered, and makes parents of its path, can leave
- * these empty; the directories that all of `wholes` have must be there, and none that no one has.
+ * Returns whether a tree has the files of one of `wholes`. An unanswered change can leave empty parents, so a directory
+ * must be there only if all of `wholes` have it, and may be there if one of them has it.
  */
 function isOneOf(found, wholes) {
   const all = foldersOf(found);
@@ -179,7 +180,7 @@ class Run {
     }
   }
 
-  /** Returns what was wrong after a power cut that left this state. */
+  /** Recovers the workspace from a state that a power cut left. Returns a message for each fault. */
   async check(state, point, openWorkspace) {
     fs.rmSync(this.base, { recursive: true, force: true });
     materialise(state, this.base);
@@ -217,7 +218,7 @@ class Run {
   }
 }
 
-/** Yields the choices of all states after a moment, or those of a sample. */
+/** Yields the choices for a moment: one random one, or with `isWhole` all up to a limit, then random ones. */
 function* choicesOf(random, isWhole) {
   if (!isWhole) {
     yield random.below;

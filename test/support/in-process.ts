@@ -94,7 +94,7 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Runs a command line in a directory with this standard input. */
+/** Runs a command line, or `mcp` with its server. Throws if handlers of SIGINT or SIGTERM are left. */
 export async function runInProcess(
   args: readonly string[],
   { cwd, env, input = "" }: { readonly cwd: string; readonly env: Environment; readonly input?: string },
@@ -118,8 +118,8 @@ export interface StreamServer {
 }
 
 /**
- * Starts `filewright mcp`, or the drop-in for the filesystem server, in this process. `output` takes each line of
- * standard output.
+ * Starts `filewright mcp` with the arguments after `mcp`, or the drop-in for the filesystem server with its `defaults`.
+ * It has the environment of this process. `output` takes each line of standard output.
  */
 export function startStreamServer(
   argv: readonly string[],
@@ -143,8 +143,7 @@ interface RunningProgram {
 }
 
 /**
- * Starts a command in this process. Its environment is that of the process until standard error matches `ready`, or the
- * command ends.
+ * Starts a command in this process. `process.env` is `env` until standard error matches `ready`, or the command ends.
  */
 export async function startInProcess(
   args: readonly string[],

@@ -1,5 +1,5 @@
-// Counts expressions by which facts pass beside the types: conditional spreads into objects, and
-// `WeakMap` and `WeakSet` as values.
+// Counts expressions that carry facts which no declared type shows: conditional spreads into objects, and
+// uses of `WeakMap` and `WeakSet`, which attach a fact to an object without a member for it.
 //
 // An object that is spread and depends on a condition hides an optional member from its reader. Spreads
 // into lists are left out: an element of a list may be there or not.
@@ -77,7 +77,7 @@ function functionOf(declaration) {
   return value && ts.isFunctionLike(bare(value)) ? bare(value) : undefined;
 }
 
-/** Returns whether a function returns an object in some cases and an empty one in others. */
+/** Returns whether a function returns an object whose members depend on a condition. */
 function returnsSometimes(context, called, steps) {
   const returned = returnedExpressions(called);
   const empty = returned.filter((one) => isEmpty(context, one)).length;
@@ -97,7 +97,10 @@ function isSometimesEmpty(context, expression, steps = MAX_STEPS) {
   return steps > 0 && isSometimesEmptyByName(context, at, steps - 1);
 }
 
-/** Returns the same for `a && b`, `a || b` and `a ?? b`. */
+/**
+ * Returns the same for a binary expression. `a && b` counts where the type of the spread allows undefined,
+ * null or a boolean; `a || b` and `a ?? b` count by their operands.
+ */
 function isSometimesEmptyBinary(context, { operatorToken, left, right }, steps) {
   if (operatorToken.kind === SyntaxKind.AmpersandAmpersandToken) return context.mayBeNothing;
   const isChoice =
@@ -118,14 +121,14 @@ function isSometimesEmptyByName(context, at, steps) {
   return value ? isSometimesEmpty(context, value, steps) : false;
 }
 
-/** Returns whether the type of an expression has a part that is no object. */
+/** Returns whether the type of an expression includes undefined, null, true or false. */
 function mayBeNothing(checker, expression) {
   const type = checker.getTypeAtLocation(expression);
   const nothing = ts.TypeFlags.Undefined | ts.TypeFlags.Null | ts.TypeFlags.BooleanLiteral;
   return (type.isUnion() ? type.types : [type]).some(({ flags }) => flags & nothing);
 }
 
-/** Returns whether an expression that is spread depends on a condition. */
+/** Returns whether a spread expression is a ternary or `&&`, or is empty in some cases. */
 function isConditional(checker, expression) {
   const at = bare(expression);
   if (ts.isConditionalExpression(at)) return true;
@@ -140,7 +143,7 @@ function spreadExpressions(node) {
   return isAssign ? node.arguments.slice(1) : [];
 }
 
-/** Returns whether a node is the name `WeakMap` or `WeakSet` where a value stands. */
+/** Returns whether a node is the name `WeakMap` or `WeakSet` outside of types, or in the heritage of a class. */
 function isWeakValue(node) {
   if (!ts.isIdentifier(node) || !/^Weak(?:Map|Set)$/.test(node.text)) return false;
   for (let at = node.parent; at !== undefined; at = at.parent) {

@@ -44,14 +44,14 @@ export const KINDS = {
 };
 
 /**
- * One offender: `name` is the declaration in the file, empty for the file itself, and `figure` says how
- * far it is off. No two of a kind have the same `path` and `name`.
+ * One offender: `name` is the declaration in the file, empty for the file itself, and `figure` is the
+ * measured count, such as 67 lines. No two of a kind have the same `path` and `name`.
  * @typedef {{ path: string, name: string, figure: number }} Offender
  */
 
 /**
- * The list: of each kind that it has a say about, its rows. Of a kind without an entry anything is
- * permitted, so that a new kind can be added.
+ * The list: the rows of each kind that it names. A kind that it does not name fails the check as stale, and
+ * `--shrink` adds it with all its offenders.
  * @typedef {ReadonlyMap<string, readonly Offender[]>} List
  */
 
@@ -101,8 +101,8 @@ const titleOf = ({ path, name }) => (name === "" ? path : `${path}: ${name}`);
 const lastName = ({ name }) => name.split(".").at(-1);
 
 /**
- * Returns the row that an offender without one may have had before it was moved or got another name:
- * the smallest that permits its figure, first those of the same name. Undefined if there is none.
+ * Returns the row that permitted an offender before it was moved or renamed: the smallest row that permits
+ * its figure and ends in the same name, else the smallest in the same file. Undefined if there is none.
  */
 function rowBeforeMove(offender, rows) {
   const permitting = [...rows].filter(({ figure }) => figure >= offender.figure);
@@ -114,7 +114,7 @@ function rowBeforeMove(offender, rows) {
 }
 
 /**
- * Returns for each offender without a row the row that it may have moved from. A row serves only once.
+ * Returns for each new or grown offender the row that it may have moved from. A row serves only once.
  * @returns {Map<Offender, Offender>}
  */
 function movedFrom(offenders, rows) {
@@ -132,12 +132,15 @@ function movedFrom(offenders, rows) {
 /**
  * How the offenders of one kind in a checkout differ from the list.
  * @typedef {{ refused: string[], stale: string[] }} Difference `refused` are messages about offenders
- *   that are new or have grown; `stale` those about rows that the command writes again
+ *   that are new or have grown; `stale` those about rows or kinds of the list that SHRINK_COMMAND corrects
  */
 
-/** Returns the difference of a kind whose figures may move between files. @returns {Difference} */
+/**
+ * Returns the difference of a kind whose figures may move between files: nothing is refused while their
+ * sum does not exceed that of the list. @returns {Difference}
+ */
 function differenceOfTotals(noun, remedy, changes) {
-  const { added, grown, gone, smaller, isSmallerInSum } = changes;
+  const { added, grown, gone, smaller, isNoLargerInSum } = changes;
   const more = [
     ...added.map((one) => `${titleOf(one)} has ${one.figure} ${noun} and is not on the list`),
     ...grown.map(([one, row]) => `${titleOf(one)} has ${one.figure} ${noun}; the list permits ${row.figure}`),
@@ -146,7 +149,7 @@ function differenceOfTotals(noun, remedy, changes) {
     ...gone.map((row) => `${titleOf(row)} has no ${noun} any more; the list says ${row.figure}`),
     ...smaller.map(([one, row]) => `${titleOf(one)} has ${one.figure} ${noun}; the list says ${row.figure}`),
   ];
-  if (isSmallerInSum) return { refused: [], stale: [...more.map((text) => `${text} (moved)`), ...less] };
+  if (isNoLargerInSum) return { refused: [], stale: [...more.map((text) => `${text} (moved)`), ...less] };
   return { refused: more.map((text) => `${text}: ${remedy}`), stale: less };
 }
 
@@ -203,7 +206,7 @@ export function compareWithList(kind, found, list = readList()) {
     grown: pairs.filter(([one, row]) => row !== undefined && one.figure > row.figure),
     smaller: pairs.filter(([one, row]) => row !== undefined && one.figure < row.figure),
     gone: listed.filter((row) => !keys.has(keyOf(row))),
-    isSmallerInSum: sumOf(found) <= sumOf(listed),
+    isNoLargerInSum: sumOf(found) <= sumOf(listed),
   };
   return isTotal ? differenceOfTotals(noun, remedy, changes) : differenceOfEach(noun, remedy, changes);
 }
@@ -212,9 +215,9 @@ export function compareWithList(kind, found, list = readList()) {
 const figuresOf = (offenders) => offenders.map(({ figure }) => figure).sort((a, b) => b - a);
 
 /**
- * Returns a message for each kind of which a list permits more than an earlier one: a larger sum, or
- * figures that are not at most those of the earlier one, both in descending order. A row that was moved
- * or renamed keeps its figure, so it passes.
+ * Returns a message for each kind of which a list permits more than an earlier one. For a total, the sums
+ * are compared. For other kinds, both lists of figures are sorted in descending order and compared pair by
+ * pair. A row that was moved or renamed keeps its figure, so it passes.
  * @param {List} earlier
  * @param {List} list
  */

@@ -1,8 +1,8 @@
 // Finds types with too many members or too many optional ones.
 //
 // Counted are the members of the resolved type: those of the heritage, of all parts of an intersection
-// and of mapped types such as `Omit` and `Partial`. A member counts if a file of js/ declares it in a
-// type or class; members of the standard library and of packages, and the keys of a table
+// and of mapped types such as `Omit` and `Partial`. Of a class only public members count that its heritage
+// does not declare. A member counts if a file of js/ (generated ones excepted) declares it in a type or class; members of the standard library and of packages, and the keys of a table
 // (`typeof TABLE`, `Record<Name, …>`), do not. Inferred types are left out.
 import ts from "typescript";
 import { symbolPath, withDistinctNames } from "./names.mjs";
@@ -75,14 +75,14 @@ function largestPart(context, type, isCounted = () => true) {
   };
 }
 
-/** Returns the numbers of an alias or a type without a name, without what has a name of its own. */
+/** Returns the largest counts of an alias or an unnamed type. Parts with a name are left out. */
 const largestCounts = (context, type, alias) =>
   largestPart(context, type, (part) => {
     if (isNamed(part)) return false;
     return part === type || part.aliasSymbol === undefined || part.aliasSymbol === alias;
   });
 
-/** Returns whether a node is inside the type of an alias or an intersection, which is counted whole. */
+/** Returns whether a node is itself the type, or a part of the union, of an alias or an intersection. */
 function isPartOfCounted(node) {
   let at = node.parent;
   while (ts.isParenthesizedTypeNode(at) || ts.isUnionTypeNode(at)) at = at.parent;

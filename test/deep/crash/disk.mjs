@@ -22,7 +22,7 @@ const BLOCK_BYTES = 4096;
  *   seen: { at: number, mtime: string, ctime: string }[] }} Inode
  * One change of a content: bytes at an offset, or a new size.
  * @typedef {{ at: number, offset: number, data: Buffer } | { at: number, size: number }} Write
- * One change of names that reaches the disk as a whole: names of directories, and the bits of an entry.
+ * One change of names that reaches the disk as a whole. `touched` are the entries whose ctime it changes.
  * @typedef {{ at: number, names: { directory: Inode, name: string, inode: Inode | undefined }[],
  *   touched: Inode[] }} NameChange
  */

@@ -1,15 +1,15 @@
-// Gives the entries of a replayed disk the identities that its journal names.
+// Rewrites the journal of a replayed disk, so that it names the identities of the replayed files.
 //
 // A record names each entry by the number and the times that the file system gave it. A file that the replay writes has
-// others, so that a recovery would take it for a file of another program. This module rewrites the authentic part of
-// each record, with the key of the journal: a number or time that would still be right after the power cut becomes that
+// others, so that a recovery would take it for a file of another program. This module rewrites the part of each
+// record whose MAC is valid, with the key of the journal: a number or time that would still be right after the power cut becomes that
 // of the new file, and one that would not becomes one that no file has.
 import * as fs from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const RECORDS = pathToFileURL(resolve(import.meta.dirname, "../../../dist/journal/record-file.node.js")).href;
-/** A prefix that makes a number in a version greater than any inode or time. */
+/** Hexadecimal digits of a value that no entry has: alone as a time, or before an inode number. */
 const NONE = "7fff";
 
 /** The members of a record that hold the identity of an entry. */

@@ -133,7 +133,7 @@ const CALLS_WITHOUT_MODEL = new Set([
   "fchmodat2",
 ]);
 
-/** Yields each complete call of a record: its thread, text, and whether it began on an earlier line. */
+/** Yields each complete call (`thread`, `text`), and the beginning of one that ends later (`thread`, `begins`). */
 function* completeCalls(record) {
   const begun = new Map();
   for (const line of record.split("\n")) {
@@ -162,7 +162,7 @@ const markOf = (name, args, marks) =>
  * @param {string} record
  * @param {{ base: string, marks: string }} where
  * @returns {Operation[]}
- * @throws for a changing call that has no meaning here
+ * @throws for a changing call that the model lacks, or one that crash/calls.mjs does not list
  */
 export function readOperations(record, { base, marks }) {
   /** @type {Operation[]} */

@@ -1,8 +1,8 @@
-// The package that the tree is compared with: a tarball, a folder of tarballs, or a commit of this repository.
+// The base of the comparison with this checkout ("the tree"): a tarball, a folder of tarballs, or a commit.
 //
 // A tarball of the main package needs that of its addon beside it, as scripts/release/pack.mjs makes them. A commit is
-// compiled here, without the check of types and without what sessions do not use (commands, servers, pages); its addon
-// is that of the tree where the Rust is the same, else it is built. Both are kept in .cache/versus.
+// compiled here, without the check of types and without the .tsx files of the review page; its addon is that of the
+// tree where the Rust is the same, else it is built. Unpacked tarballs and compiled commits are kept in .cache/versus.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -22,7 +22,7 @@ import { platformName } from "../../../scripts/lib/platform.mjs";
 import { BuildError, npmProgram, root, runAndWait } from "../../../scripts/lib/run.mjs";
 
 const CACHE = join(root, ".cache/versus");
-/** The file that names the commit of the last landing, with which CI compares. */
+/** The file that names the commit with which CI compares, set by hand after a landing; see CONTRIBUTING.md. */
 const NAMED = join(import.meta.dirname, "base.json");
 const RUST = ["crates", "Cargo.toml", "Cargo.lock"];
 
@@ -37,7 +37,7 @@ export async function homeOfBase(given) {
   return homeOfCommit(named);
 }
 
-/** Fills a new folder of the cache, which has its name only once it is complete. */
+/** Returns a folder of the cache. A missing one is filled under another name, and renamed once complete. */
 async function kept(name, fill) {
   const home = join(CACHE, name);
   if (existsSync(home)) return home;
@@ -53,7 +53,7 @@ async function kept(name, fill) {
   return home;
 }
 
-/** Unpacks the tarball of the main package and that of its addon. */
+/** Unpacks a tarball of the main package and that of its addon beside it. Returns the folder. */
 function homeOfTarballs(path) {
   const folder = statSync(path).isDirectory() ? path : dirname(path);
   const files = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
@@ -69,7 +69,7 @@ function homeOfTarballs(path) {
   const hash = createHash("sha256");
   for (const name of [main, addon]) hash.update(readFileSync(join(folder, name)));
   return kept(hash.digest("hex").slice(0, 16), (home) => {
-    // Without a manifest of its own the folder would belong to this repository, whose name is that of the package.
+    // Without a manifest here, Node would find that of this checkout, and `filewright` would be the tree.
     writeFileSync(join(home, "package.json"), '{ "name": "base", "private": true }\n');
     for (const [name, into] of [
       [main, "filewright"],
@@ -84,7 +84,7 @@ function homeOfTarballs(path) {
 
 const git = (args, options = {}) => runAndWait("git", args, { capture: true, check: false, ...options });
 
-/** Compiles a commit of this repository. */
+/** Returns the folder of a compiled commit of this repository. */
 function homeOfCommit(named) {
   const { status, stdout } = git(["rev-parse", "--verify", "--quiet", `${named}^{commit}`]);
   if (status !== 0) {
@@ -116,7 +116,7 @@ function homeOfCommit(named) {
   });
 }
 
-/** Returns true where the addon of a commit would be that of the tree. Its profiles only tell how it is optimised. */
+/** Returns true for a commit with the Rust of the tree, apart from comments and profiles of Cargo.toml. */
 function isSameRust(commit) {
   const withoutProfiles = (text) => text.replaceAll(/^\[profile\.[^[]*/gmu, "").replaceAll(/^#.*\n/gmu, "");
   const before = git(["show", `${commit}:Cargo.toml`]).stdout;
@@ -125,7 +125,7 @@ function isSameRust(commit) {
   return isSame && withoutProfiles(before) === withoutProfiles(now);
 }
 
-/** Compiles the modules of a folder, each by itself. */
+/** Translates each .ts file below js/ into dist/, by itself and without the check of types. */
 async function compile(home) {
   const tsconfigRaw = readFileSync(join(home, "tsconfig.json"), "utf8");
   const files = readdirSync(join(home, "js"), { recursive: true }).filter(
@@ -147,7 +147,7 @@ async function compile(home) {
   );
 }
 
-/** Builds the addon of a commit. What it depends on was compiled for the tree already. */
+/** Builds the addon of a commit. In target/ of the tree, dependencies of the same profile are compiled already. */
 function buildAddon(home, commit) {
   console.log(
     `the Rust of ${commit.slice(0, 8)} differs from the tree's; building its addon, which takes minutes`,

@@ -1,23 +1,26 @@
 // The steps of a session as one side makes them: calls, undo and rewind, changes of other programs, forks.
 //
-// A step is plain data. What depends on the state of the workspace (a text of a file, a hash, the n-th change of the
-// history, a digest) is named by a reference, which each side resolves for itself.
+// A step is plain data. Values that depend on the state are found by each side: `$` in arguments of calls names lines, a
+// hash, an anchor or a patch, `nth` counts in the history, and a digest is that of a preview.
 import { createHash } from "node:crypto";
 import { isAbsolute, join } from "node:path";
 
-/** Resolves references in the arguments of a call. `cwd` is where relative paths begin. */
+/** Resolves the references in arguments of a call. `context` is that of `play` in side.mjs. */
 export async function resolved(value, context) {
   if (typeof value !== "object" || value === null) return value;
   if (value.$ !== undefined) return reference(value, context);
   const result = Array.isArray(value) ? [] : {};
-  // One after the other: a reference to the name of a line is a call, which observers see.
+  // In sequence, because an anchor is found by a call, which observers record.
   for (const [key, item] of Object.entries(value)) result[key] = await resolved(item, context);
   return result;
 }
 
 const linesOf = (bytes) => bytes.toString("utf8").split(/\r?\n/u);
 
-/** The present text or hash of a file; a text that is nowhere, where it cannot be read. */
+/**
+ * Returns the value of a reference: a patch, an anchor, the hash of a file or some of its lines. Files are read at the
+ * place, also within a fork. A missing file gives a hash or a text that no file has.
+ */
 async function reference({ $: kind, path, at = 0, count = 1, ...rest }, context) {
   const { place, cwd } = context;
   const file = (name) => place.read(isAbsolute(name) ? name : join(cwd, name));
@@ -84,13 +87,19 @@ function unifiedPatch({ path, op, text, to, lines, first, git }) {
   return `${rename}@@ -${start} +${start} @@\n-${lines[first] ?? "nothing"}\n+${text}\n`;
 }
 
-/** Returns the n-th change of the history, the newest first, beginning again at its end; one that is nowhere, where there is none. */
+/**
+ * Returns the id of the n-th change of the history, the newest first, counted in a circle; for an empty history an id
+ * that does not exist.
+ */
 async function nthCall(ws, nth) {
   const history = await ws.history();
   return history[nth % history.length]?.callId ?? "000000000-000000000000";
 }
 
-/** Chooses hunks, or lines of hunks, of changes by a number from 0 to 1. */
+/**
+ * Chooses parts of the first change or two: all hunks, or every second one. With `rows`, of the first chosen hunk only
+ * every second changed line. `at`, from 0 to 1, decides.
+ */
 export function chosenParts(changes, { at, rows }) {
   return changes.slice(0, 1 + Math.floor(at * 2)).flatMap(({ path, hunks = [] }) => {
     const chosen = [...hunks.keys()].filter((index) => (index + at * 10) % 2 < 1.2);
@@ -102,7 +111,7 @@ export function chosenParts(changes, { at, rows }) {
   });
 }
 
-/** The undo of a call: at once, some parts of it, or first shown and then made by the digest of what was shown. */
+/** Undoes a call, or parts of it. With `shown`, parts are undone by the digest of a dry run before. */
 async function undo({ nth, parts, shown, dryRun }, { ws }) {
   const callId = await nthCall(ws, nth);
   if (parts === undefined) return ws.undo(callId, { by: "ana" });
@@ -112,6 +121,7 @@ async function undo({ nth, parts, shown, dryRun }, { ws }) {
   return { preview, made: await outcomeOf(ws.undo(callId, { parts: chosen, digest: preview.digest })) };
 }
 
+/** Rewinds to a mark or a call. With `shown`, a dry run and then `shown.acts` of another program come first. */
 async function rewind({ mark, nth, paths, agent, shown, dryRun }, context) {
   const { ws } = context;
   const to = mark ?? (await nthCall(ws, nth));
@@ -129,7 +139,7 @@ export const outcomeOf = (promise) =>
     (failure) => ({ failure }),
   );
 
-/** Makes a call. A host function that raises is an outcome like others. */
+/** Makes a call, by the handle of the agent if a step opened one. Rejects where the product or a host does. */
 async function call({ tool, args, preset, agent, turn, aborted }, context) {
   const { ws, product, agents } = context;
   const given = await resolved(args, context);
@@ -147,7 +157,7 @@ async function call({ tool, args, preset, agent, turn, aborted }, context) {
 /** Makes calls that begin at the same time; their answers are in the order of the calls. */
 const together = ({ calls }, context) => Promise.all(calls.map((step) => outcomeOf(call(step, context))));
 
-/** The steps that need only the workspace. */
+/** The functions that make the steps, by `do`. */
 const STEPS = {
   call,
   together,
