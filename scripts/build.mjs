@@ -8,7 +8,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { sharedProfile } from "./lib/cargo-profile.mjs";
+import { dailyProfile } from "./lib/cargo-profile.mjs";
 import { platformName } from "./lib/platform.mjs";
 import { compilerScript, isInstalled, npmProgram, runScript, root, runAndWait } from "./lib/run.mjs";
 import { inputsFingerprint, buildWhenStale } from "./lib/stale.mjs";
@@ -22,9 +22,6 @@ const ADDON_SOURCES = [
 /** The path of the TypeScript declarations of the addon. */
 const DECLARATIONS_FILE = join(root, "js/engine/generated/binding.ts");
 
-/** The profile of an addon that is not published. */
-const DAILY_PROFILE = sharedProfile ?? "dev-native";
-
 /** Returns what {@link buildWhenStale} needs to know about the addon. */
 const addonBuild = (profile) => ({
   stamp: "dist/native/.stamp",
@@ -37,7 +34,7 @@ const addonBuild = (profile) => ({
  * Builds the native addon into dist/native, and writes its declarations into js, if it is stale.
  */
 export function buildNative({ release = false, force = false } = {}) {
-  const profile = release ? "release" : DAILY_PROFILE;
+  const profile = release ? "release" : dailyProfile;
   const what = addonBuild(profile);
   return buildWhenStale({ ...what, force }, async () => {
     if (!isInstalled("cargo")) {
@@ -74,7 +71,7 @@ ${body
  * not those in js
  */
 export function declarationsAreFresh() {
-  const { stamp, inputs, settings } = addonBuild(DAILY_PROFILE);
+  const { stamp, inputs, settings } = addonBuild(dailyProfile);
   const path = join(root, stamp);
   const isBuilt = existsSync(path) && readFileSync(path, "utf8") === inputsFingerprint(inputs, ...settings);
   // A published addon that was taken instead has no declarations.

@@ -208,20 +208,16 @@ const FAST_STAGES = [
   },
 ];
 const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoTests };
-/** The slow tests are divided, because one process would go on when all other stages have ended. */
-const SLOW_SHARDS = ["1/2", "2/2"];
-/** Divided for the same reason. */
-const PROCESS_SHARDS = ["1/2", "2/2"];
+/** Returns two stages for a project, because one process would go on when all other stages have ended. */
+const halvesOf = (name, project) =>
+  ["1/2", "2/2"].map((shard) => ({
+    name: `${name} ${shard}`,
+    body: () => runVitest(project, "--maxWorkers=1", `--shard=${shard}`),
+  }));
 const SLOW_STAGES = [
   { name: "slow tests of packed packages", body: () => runVitest("packed", "--maxWorkers=1") },
-  ...SLOW_SHARDS.map((shard) => ({
-    name: `slow tests ${shard}`,
-    body: () => runVitest("slow", "--maxWorkers=1", `--shard=${shard}`),
-  })),
-  ...PROCESS_SHARDS.map((shard) => ({
-    name: `tests of processes ${shard}`,
-    body: () => runVitest("processes", "--maxWorkers=1", `--shard=${shard}`),
-  })),
+  ...halvesOf("slow tests", "slow"),
+  ...halvesOf("tests of processes", "processes"),
   ...(hasFlag("--nightly")
     ? [{ name: "tests of each night", body: () => runVitest("nightly", "--maxWorkers=1") }]
     : []),
@@ -304,7 +300,7 @@ await runScript(async () => {
   if (withoutRust) console.log("note: the tests in Rust are skipped, since cargo is missing");
   const stages = wanted.filter(({ needsRust }) => !(needsRust && withoutRust));
   // One more than processors, because stages wait for servers, browsers, registries and each other's builds. With three
-  // more a run of two processors took no less time, and a server under test met its deadline.
+  // more a run of two processors took no less time, and a server under test answered too late.
   await runStages(stages, processorCount + 1, async (stage) => {
     results.push(await runStage(stage));
   });

@@ -6,7 +6,10 @@ import { runAndWait } from "./run.mjs";
  * The profile that FILEWRIGHT_CARGO_PROFILE names, as .ci/run does; undefined otherwise, and then
  * each command has its own.
  */
-export const sharedProfile = process.env.FILEWRIGHT_CARGO_PROFILE;
+const sharedProfile = process.env.FILEWRIGHT_CARGO_PROFILE;
+
+/** The profile of an addon that is not published. */
+export const dailyProfile = sharedProfile ?? "dev-native";
 
 /** Returns the compiler's name of this platform. */
 function hostTarget() {

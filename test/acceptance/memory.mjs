@@ -77,7 +77,7 @@ const recordOf = (scratch, engine) => join(scratch, `${engine}.said`);
 const answers = (scratch, engine) =>
   readFileSync(recordOf(scratch, engine), "utf8").trim().split("\n").sort();
 
-/** What native said in these cases, in the words of an engine. */
+/** Returns the answers of native in these cases, in the words of an engine. */
 const nativeAnswers = (scratch, engine, cases) => {
   const ids = new Set(cases.map(({ id }) => id));
   const said = answers(scratch, "native").filter((line) => ids.has(line.slice(0, line.indexOf(" "))));

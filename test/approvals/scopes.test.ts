@@ -17,7 +17,7 @@ import { makeMcpHandler } from "../../js/mcp/transport/handler.ts";
 import { memoryStorage } from "../../js/storage/index.ts";
 import { KINDS, place, temporary } from "../tools/harness.ts";
 
-/** A clock that a test moves forward begins in the past, so that no change is recorded in the future. */
+/** The time by which clocks that are moved forward begin in the past, so that no change is recorded in the future. */
 const HOUR_MS = 3_600_000;
 
 const scoped = (

@@ -234,7 +234,8 @@ describeChromium("the review page", () => {
     await look();
     await own.keyboard.press("Escape");
 
-    // Searches for each payload, or by day for a share of them, with the file that is found and who wrote it; why each path is refused.
+    // Searches for each payload, or by day for a share of them, with the file that is found and who wrote it; why each
+    // path is refused.
     for (const [key, field, payloads] of [
       ["s", "Text to find", share(PAYLOADS, 3, 0)],
       ["p", /^Path, as/u, share(PAYLOADS, 3, 1)],

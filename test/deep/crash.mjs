@@ -236,7 +236,7 @@ class Outcome {
   is(files) {
     return JSON.stringify(this.#own(sorted(files))) === JSON.stringify(this.#own(sorted(this.found)));
   }
-  /** The faults of files of other programs, and with temporary ones. */
+  /** The faults of files of other programs and of temporary ones. */
   foreign() {
     const wrong = [];
     for (const [path, content] of [...this.last, ...this.saved])

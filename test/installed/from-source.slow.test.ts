@@ -41,7 +41,7 @@ afterAll(() => {
   rmSync(dirname(tarballs.main), { recursive: true, force: true });
 });
 
-/** What a build makes is removed, since copying the checkout takes longer than a build. */
+// Copying the checkout takes longer than removing the output of a build.
 beforeEach(() => {
   for (const made of ["dist/native", "dist/wasm", ".cache"])
     rmSync(join(checkout, made), { recursive: true, force: true });

@@ -17,14 +17,15 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { transform } from "esbuild";
-import { sharedProfile } from "../../../scripts/lib/cargo-profile.mjs";
+import { dailyProfile } from "../../../scripts/lib/cargo-profile.mjs";
 import { platformName } from "../../../scripts/lib/platform.mjs";
 import { BuildError, npmProgram, root, runAndWait } from "../../../scripts/lib/run.mjs";
 
 const CACHE = join(root, ".cache/versus");
 /** The file that names the commit with which CI compares, set by hand after a landing; see CONTRIBUTING.md. */
 const NAMED = join(import.meta.dirname, "base.json");
-const RUST = ["crates", "Cargo.toml", "Cargo.lock"];
+/** The Rust of a commit but for Cargo.toml, of which the profiles do not count. */
+const RUST = ["crates", "Cargo.lock"];
 
 /**
  * Returns a directory from which `filewright` resolves to the base.
@@ -53,7 +54,7 @@ async function kept(name, fill) {
   return home;
 }
 
-/** Unpacks a tarball of the main package and that of its addon beside it. Returns the folder. */
+/** Unpacks a tarball of the main package, and that of its addon from the same folder. Returns where. */
 function homeOfTarballs(path) {
   const folder = statSync(path).isDirectory() ? path : dirname(path);
   const files = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
@@ -104,6 +105,7 @@ function homeOfCommit(named) {
       "js",
       "package.json",
       "tsconfig.json",
+      "Cargo.toml",
       ...RUST,
     ]);
     runAndWait("tar", ["-xf", archive, "-C", home]);
@@ -121,7 +123,7 @@ function isSameRust(commit) {
   const withoutProfiles = (text) => text.replaceAll(/^\[profile\.[^[]*/gmu, "").replaceAll(/^#.*\n/gmu, "");
   const before = git(["show", `${commit}:Cargo.toml`]).stdout;
   const now = readFileSync(join(root, "Cargo.toml"), "utf8");
-  const isSame = git(["diff", "--quiet", commit, "--", "crates", "Cargo.lock"]).status === 0;
+  const isSame = git(["diff", "--quiet", commit, "--", ...RUST]).status === 0;
   return isSame && withoutProfiles(before) === withoutProfiles(now);
 }
 
@@ -153,7 +155,6 @@ function buildAddon(home, commit) {
     `the Rust of ${commit.slice(0, 8)} differs from the tree's; building its addon, which takes minutes`,
   );
   const cargo = join(home, "crates/node/Cargo.toml");
-  const profile = sharedProfile ?? "dev-native";
   const paths = [
     "--package-json-path",
     join(home, "package.json"),
@@ -162,7 +163,7 @@ function buildAddon(home, commit) {
   ];
   runAndWait(
     npmProgram("napi"),
-    ["build", "--platform", "--profile", profile, "--manifest-path", cargo, ...paths, "--no-js"],
+    ["build", "--platform", "--profile", dailyProfile, "--manifest-path", cargo, ...paths, "--no-js"],
     { env: { CARGO_TARGET_DIR: join(root, "target") } },
   );
 }
