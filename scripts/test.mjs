@@ -5,9 +5,9 @@
 //   --check     also the checks of `npm run check`, each counted as a test (CI does this)
 //   --coverage  a failure if tests run too few lines of js/ or of crates/core. The fast tests take
 //               twice as long then, so only the scheduled workflow does this
-//   --nightly   also replays all recorded answers (test/differential), of which the fast tests replay a
-//               share, and plants faults that the comparison of packages must find; only the scheduled
-//               workflow does this
+//   --nightly   all cases of which other runs take a share (test/support/share.ts); with --all or CI=true
+//               also the project `nightly`: all recorded answers (test/differential), and planted faults
+//               that the comparison of packages must find. Only the scheduled workflow does this
 //   --fuzz      the fuzz targets as well. Their inputs differ from run to run, so CI does not run
 //               them: a failure need not be caused by the change that is tested
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -51,7 +51,7 @@ const processorCount = availableParallelism();
 /** The programs that tests need and are skipped without. In CI all must be installed. */
 const REQUIRED_PROGRAMS = ["bwrap", "diff", "fish", "git", "patch", "python3", "rg", "strace", "zsh"];
 
-/** The files of which CI may skip a test, with the reason; elsewhere a test that is skipped has failed. */
+/** The files of which CI may skip a test, with the reason; in CI a skip in any other file is a failure. */
 const PERMITTED_SKIPS = {
   "test/engine/reading-cases.test.ts":
     "a file that this user may not read: CI runs as root, who may read all",

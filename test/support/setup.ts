@@ -10,8 +10,9 @@ import { cleanUp } from "./cleanups.ts";
 const aheadMs = (): number => nextTimestamp() - Date.now();
 const before = aheadMs();
 
-// The files of a process share its timestamps, which never go back: later tests would record their changes after those
-// of other processes. Registered first, so it runs when a test has put the clock back.
+// Timestamps never go back, and the files of a process share them: after a test that records a change in the future, the
+// changes of all later tests would sort after those of other processes. Hooks run in reverse order, so this one, which is
+// registered first, runs last, when the test has put its clock back.
 afterEach(() => {
   if (aheadMs() > Math.max(before, 0) + 1000)
     throw new Error("a test of this file recorded a change in the future: begin its clock in the past");

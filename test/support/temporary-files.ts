@@ -1,29 +1,27 @@
 /**
- * Temporary files of the fast tests lie in memory where Linux has room there: the tests take 135 s in place of 184. Those
- * of sandboxes, which treat what is below /dev in a way of their own, are in the project `processes`, on the disk as all
- * other projects.
+ * The fast tests keep temporary files in memory (/dev/shm) on Linux, if there is room: they take 135 s, not 184 s. All
+ * other projects use the disk, also in the same run. Tests of sandboxes are in the project `processes`, because
+ * sandboxes treat paths below /dev in a special way.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TestProject } from "vitest/node";
 
 const MEMORY = "/dev/shm";
-/** A container may have 64 MiB there, which one large file fills. */
+/** The free space that is required. A container may have only 64 MiB there. */
 const NEEDED_BYTES = 2 ** 30;
 
-/** Sets TMPDIR for the processes of the tests, and returns what removes the folder after them. */
-export default function setup(): (() => void) | undefined {
+/** Sets TMPDIR for the tests of a project, and returns the clean-up; does nothing where TMPDIR is set already. */
+export default function setup({ config }: TestProject): (() => void) | undefined {
   if (process.platform !== "linux" || process.env["TMPDIR"] !== undefined) return undefined;
   const folder = folderInMemory();
   if (folder === undefined) return undefined;
-  process.env["TMPDIR"] = folder;
-  return () => {
-    delete process.env["TMPDIR"];
-    rmSync(folder, { recursive: true, force: true });
-  };
+  config.env = { ...config.env, TMPDIR: folder };
+  return () => rmSync(folder, { recursive: true, force: true });
 }
 
-/** A new folder in memory; undefined where there is too little room, or where no program may be run. */
+/** A new folder in memory; undefined where room is short, no program may be run, or anything fails. */
 function folderInMemory(): string | undefined {
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
