@@ -35,6 +35,7 @@ const packed = [
 const processes = [
   "test/approvals/shared-state.test.ts",
   "test/attack/special.test.ts",
+  "test/backends/bind-mounts.test.ts",
   "test/backends/large/**/*.test.ts",
   "test/backends/node-session.test.ts",
   "test/backends/node-threads.test.ts",

@@ -23,7 +23,8 @@ import {
   realpathVia,
   writeVia,
 } from "./fallback.ts";
-import { childOf, isWithin, parentOf, relativeTo } from "../paths.ts";
+import { childOf, parentOf, relativeTo } from "../paths.ts";
+import { relationOf } from "./same-entry.ts";
 import { walkTree } from "./walk-tree.ts";
 
 /** Options of a move or copy. */
@@ -145,12 +146,12 @@ export async function copyTree(
   if (target === null && !(await backend.stat(parentOf(to))).isDir) throw backendError("NOT_DIRECTORY", to);
   const source = await entryPathVia(backend, from);
   const place = await entryPathVia(backend, to);
-  if (source === place && (top.type !== "file" || options.overwrite === true))
-    throw backendError("SAME_FILE", to);
+  const relation = await relationOf(backend, { path: source, stat: top }, { path: place, stat: target });
+  const isSame = relation === "same" || (relation === "respelled" && top.type === "dir");
+  if (isSame && (top.type !== "file" || options.overwrite === true)) throw backendError("SAME_FILE", to);
   if (target !== null && options.overwrite !== true) throw backendError("ALREADY_EXISTS", to);
-  if (top.type === "dir" && isWithin(place, source)) {
+  if (relation === "inside")
     throw backendError("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
-  }
   // Checks before the first write, so that an obstacle to the merge is reported before anything changes.
   if (top.type === "dir" && target !== null) await assertMergeable(backend, from, to, target, options.signal);
   // A failed copy removes the entries it created, but none that another process created.
@@ -271,10 +272,14 @@ export async function renameVia(
   if (target !== null && !overwrite) throw backendError("ALREADY_EXISTS", to);
   const place = await entryPathVia(backend, from);
   const destination = await entryPathVia(backend, to);
-  if (target !== null && place === destination) throw backendError("SAME_FILE", to);
-  if (source.type === "dir" && isWithin(destination, place)) {
+  const relation = await relationOf(
+    backend,
+    { path: place, stat: source },
+    { path: destination, stat: target },
+  );
+  if (relation === "same" || relation === "respelled") throw backendError("SAME_FILE", to);
+  if (relation === "inside")
     throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
-  }
   if (source.type === "dir" && target !== null && !target.isDir) throw backendError("NOT_DIRECTORY", to);
   if (source.type !== "dir" && target?.type === "dir") throw backendError("IS_DIRECTORY", to);
   await transact(backend, async (fs) => {

@@ -11,6 +11,7 @@ import {
   realpathVia,
   missingParents,
 } from "../../backends/fallback/fallback.ts";
+import { relationOf, type TransferEnd } from "../../backends/fallback/same-entry.ts";
 import { isWithin, nameOf } from "../../backends/paths.ts";
 import { currentVersion } from "./contents.ts";
 import {
@@ -113,14 +114,11 @@ export async function planTransfer(
   const realFrom =
     verb === "copy" ? await realpathVia(call.fs, from.path) : await entryPathVia(call.fs, from.path);
   const realTo = await entryPathVia(call.fs, to.path);
-  if (realFrom === realTo || (target !== null && isSameFile(source, target)))
-    throw locationError("SAME_FILE", to);
-  if (source.isDir && isWithin(realTo, realFrom)) {
-    throw locationError("INVALID_ARGUMENT", to, {
-      message: "it lies inside the source; a directory cannot go into itself",
-      details: { argument: "destination" },
-    });
-  }
+  const ends = [
+    { path: realFrom, stat: source },
+    { path: realTo, stat: target },
+  ] as const;
+  await assertApart(call, verb, ...ends);
   if (target !== null) {
     // A caller that names a directory wants the source inside it: replacing the directory would lose it.
     if (target.isDir && (!args.overwrite || !source.isDir)) {
@@ -144,6 +142,26 @@ export async function planTransfer(
   const own = source.isDir ? [] : [await seen(realFrom)];
   const version = source.isFile ? (own[0]?.version ?? undefined) : undefined;
   return { todo: { from: realFrom, version }, base: [...own, await seen(to.path)] };
+}
+
+/** Refuses a transfer of an entry onto itself, and of a directory into itself. @throws SAME_FILE, INVALID_ARGUMENT */
+async function assertApart(
+  call: Call,
+  verb: "copy" | "move",
+  source: TransferEnd & { readonly stat: FsStat },
+  target: TransferEnd,
+): Promise<void> {
+  const to = call.locations[1] as Location;
+  const relation = await relationOf(call.fs, source, target);
+  const isSame = relation === "same" || (relation === "respelled" && verb === "copy");
+  if (isSame || (target.stat !== null && isSameFile(source.stat, target.stat)))
+    throw locationError("SAME_FILE", to);
+  if (relation === "inside") {
+    throw locationError("INVALID_ARGUMENT", to, {
+      message: "it lies inside the source; a directory cannot go into itself",
+      details: { argument: "destination" },
+    });
+  }
 }
 
 /**

@@ -19,15 +19,16 @@ use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
 use crate::dir::errno::{changing_path_error, not_regular_error, os_error, protected_error};
-use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::tree::TreeCounts;
+use crate::dir::{open_directory, open_entries};
 use crate::root::{
     CreatedDirs, FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots, is_within,
     open_resolved_file,
 };
 use crate::write::aside::{
-    AsideOutcome, Conditions, check_aside_name, conflict_error, no_aside_error, replace_if_version,
+    AsideOutcome, Conditions, check_aside_name, check_dir_is_empty, conflict_error, no_aside_error,
+    replace_if_version,
 };
 use crate::write::{
     Durability, OldFile, Preserve, TempEntry, WriteOptions, Written, check_writable,
@@ -162,6 +163,11 @@ impl Roots {
                 // instead.
                 Err(Errno::XDEV) if conditions.aside.is_some() => return Err(no_aside_error()),
                 Err(Errno::XDEV) => {
+                    check_not_into_itself(&stat, &target, "moved")?;
+                    // As a rename: a copy would merge the two directories.
+                    if target.kind() == Some(Kind::Dir) {
+                        check_dir_is_empty(&target.dir, new_name)?;
+                    }
                     self.move_across(from, &source, &stat, to, options, cancel)?;
                     made.keep();
                     return Ok(None);
@@ -189,7 +195,8 @@ impl Roots {
         options: &TransferOptions,
         conditions: &Conditions,
     ) -> Result<()> {
-        if target.found.is_some() && !options.overwrite && !is_respelling(source, stat, target) {
+        let respelled = is_respelling(source, stat, target)?;
+        if target.found.is_some() && !options.overwrite && !respelled {
             return Err(os_error(Errno::EXIST));
         }
         if target.name.is_none() || self.contains_root(&target.real) {
@@ -211,11 +218,7 @@ impl Roots {
             return Ok(());
         };
         if found.same_file(stat) {
-            return if is_respelling(source, stat, target) {
-                Ok(())
-            } else {
-                Err(same_file_error())
-            };
+            return if respelled { Ok(()) } else { Err(same_file_error()) };
         }
         match (stat.kind == Kind::Dir, found.kind) {
             // A rename replaces only an empty directory.
@@ -365,9 +368,13 @@ impl Roots {
                 }
                 self.copy_link(&source, name, &target, options.preserve)?
             } else {
+                if target.found.is_some_and(|found| found.same_file(&stat)) {
+                    return Err(same_file_error());
+                }
                 if is_within(&target.real, &source.real) {
                     return Err(move_into_itself_error("copied"));
                 }
+                check_not_into_itself(&stat, &target, "copied")?;
                 let Some(top) = open_entries(&source.dir, name)? else { continue };
                 let from = source.real.clone();
                 let (to, preserve) = (target.real.clone(), options.preserve);
@@ -424,12 +431,44 @@ impl Roots {
     }
 }
 
-/// Reports whether source and target are the same entry under two spellings of its path, as a
-/// case-insensitive file system allows. Such a move changes only the spelling of the name.
-fn is_respelling(source: &ResolvedEntry<'_>, stat: &Stat, target: &ResolvedEntry<'_>) -> bool {
+/// Reports whether source and target are the same entry under two spellings of its name, as a
+/// case-insensitive file system allows. Such a move changes only the spelling of the name. Under
+/// equal names the entry has two paths, because a directory above it is mounted twice.
+fn is_respelling(
+    source: &ResolvedEntry<'_>,
+    stat: &Stat,
+    target: &ResolvedEntry<'_>,
+) -> Result<bool> {
     let one_entry = target.found.is_some_and(|found| found.same_file(stat))
         && (stat.kind == Kind::Dir || stat.nlink == 1);
-    one_entry && target.real != source.real
+    if !one_entry || target.name == source.name {
+        return Ok(false);
+    }
+    let parents = (Stat::of(&source.dir), Stat::of(&target.dir));
+    Ok(parents.0.map_err(os_error)?.same_file(&parents.1.map_err(os_error)?))
+}
+
+/// Returns an error if the target lies in the directory with the metadata `stat`. Paths do not
+/// show that where the directory is mounted twice, so the directories above the target are looked
+/// at themselves.
+fn check_not_into_itself(stat: &Stat, target: &ResolvedEntry<'_>, what: &str) -> Result<()> {
+    if stat.kind != Kind::Dir {
+        return Ok(());
+    }
+    let mut dir = open_directory(target.dir.as_fd(), b".").map_err(os_error)?;
+    let mut facts = Stat::of(&dir).map_err(os_error)?;
+    loop {
+        if facts.same_file(stat) {
+            return Err(move_into_itself_error(what));
+        }
+        dir = open_directory(dir.as_fd(), b"..").map_err(os_error)?;
+        let parent = Stat::of(&dir).map_err(os_error)?;
+        // Only the root of the file system is its own parent.
+        if parent.same_file(&facts) {
+            return Ok(());
+        }
+        facts = parent;
+    }
 }
 
 /// Returns the name of the target in its directory; empty if the target is a root.
