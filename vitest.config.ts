@@ -48,6 +48,7 @@ const processes = [
   "test/commands/**/*.test.ts",
   "test/differential/**/*.test.ts",
   "test/engine/load.test.ts",
+  "test/engine/unloading.test.ts",
   "test/hooks/at-terminal.test.ts",
   "test/mcp/start.test.ts",
   "test/places/**/*.test.ts",

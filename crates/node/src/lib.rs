@@ -22,6 +22,7 @@ mod hash;
 mod lock;
 mod prelude;
 mod promise;
+mod resident;
 mod results;
 mod root;
 mod task;
