@@ -88,7 +88,7 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
   };
   const notes = (data.warnings ?? []).map((warning) => `\n[${warning}]`).join("");
   const text = `${grepText(data, args, names)}${notes}`;
-  const meta = { duration_ms: duration, truncated: data.truncated };
+  const meta = { duration_ms: duration, truncated: data.truncated, undoable: false };
   return [{ ...first, result: { ok: true, text, display: text, data, meta } }, ...failed];
 };
 

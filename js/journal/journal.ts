@@ -12,7 +12,7 @@ import { backendError } from "../backends/failure.ts";
 import { isWithin } from "../backends/paths.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
-import { FilewrightError } from "../engine/errors.ts";
+import type { FilewrightError } from "../engine/errors.ts";
 import {
   beyondHistoryError,
   isCallId,
@@ -20,6 +20,7 @@ import {
   TIMESTAMP_STEP_MS,
   newCallId,
   nextTimestamp,
+  notKeptError,
   unknownCallError,
 } from "./call-id.ts";
 import { preImageOf, type PreImage } from "../backends/transaction/pre-image.ts";
@@ -39,10 +40,13 @@ import { cannotBeReviewedError, reviewedCalls } from "./reviewed.ts";
 import { type OpenRecord, prunedUntil, type StoredRecord } from "./store.ts";
 import type {
   ChangeFacts,
+  HistoryPlace,
   HistoryRecord,
   Journal,
   JournalMark,
   JournalOptions,
+  Kept,
+  Made,
   StateBefore,
 } from "./types.ts";
 import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
@@ -65,8 +69,8 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   const group = storage === undefined ? cwd : `${storage}:${cwd}`;
   const logOf = async (callId: string): Promise<StoredRecord> => {
     const log = isCallId(callId) ? await store.find(group, callId) : null;
-    if (log === null || log.damaged) throw unknownCallError(callId);
-    return log;
+    if (log !== null && !log.damaged) return log;
+    throw missingCallError(callId, isCallId(callId) ? (await past()).flatMap(recordsOf) : []);
   };
   const headerOf = (facts: ChangeFacts): RecordHeader => recordHeaderOf(facts, group, storage);
 
@@ -90,11 +94,11 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     fs: FsBackend,
     about: ChangeFacts,
     run: (fs: FsBackend) => Promise<T>,
-  ): Promise<T> => {
+  ): Promise<Made<T>> => {
     const required = about.rollback === "always";
     if (!keep && about.unreviewed === true) throw cannotBeReviewedError();
     // A single operation without an undo needs no record: it is atomic by itself.
-    if (!keep && !required) return run(fs);
+    if (!keep && !required) return { result: await run(fs), kept: "nothing" };
     let log: OpenRecord | undefined;
     const transaction = new Transaction(fs, {
       ...TRANSACTION_LIMITS[about.rollback],
@@ -123,12 +127,12 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       throw await failed(error);
     } finally {
       // A command that failed may have changed files all the same.
-      if (keep && about.unrecorded !== undefined) await noteUnrecorded(about, about.unrecorded);
+      await noteUnrecorded(about, about.unrecorded);
     }
     if (log === undefined) {
       // Not even the first step was recorded: the content that it replaced was too large.
-      if (keep && !transaction.undoable) await noteUnrecorded(about, pathsOfSteps(transaction.steps));
-      return result;
+      const paths = transaction.undoable ? undefined : pathsOfSteps(transaction.steps);
+      return { result, kept: await noteUnrecorded(about, paths) };
     }
     const { steps } = transaction;
     const finals = transaction.undoable && keep ? await readFinalStates(fs, transaction) : null;
@@ -145,12 +149,12 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     } catch (error) {
       if (required) throw await failed(error);
       await finish(transaction, () => (log as OpenRecord).close(null), about.signal);
-      return result;
+      return { result, kept: "nothing" };
     }
     const kept = finals === null || steps.length === 0 ? null : group;
     await finish(transaction, () => (log as OpenRecord).close(kept), about.signal);
-    if (keep && finals === null) await noteUnrecorded(about, pathsOfSteps(steps));
-    return result;
+    if (finals === null) return { result, kept: await noteUnrecorded(about, pathsOfSteps(steps)) };
+    return { result, kept: kept === null ? "nothing" : "undoable" };
   };
 
   /** Adds a record without steps to the history. */
@@ -161,8 +165,10 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     await log.close(group);
   };
   /** Names a change in the history that cannot be undone. The change is made, so a failure to note it is none of it. */
-  const noteUnrecorded = async (about: ChangeFacts, paths: readonly string[]): Promise<void> => {
+  const noteUnrecorded = async (about: ChangeFacts, paths?: readonly string[]): Promise<Kept> => {
+    if (!keep || paths === undefined) return "nothing";
     await note(headerOf(about), paths.slice(0, MAX_RECORDED_PATHS), nextTimestamp()).catch(() => undefined);
+    return "too_large";
   };
   /** Returns the records of the history that are not damaged, the newest commit first. */
   const past = async (): Promise<readonly StoredRecord[]> => {
@@ -214,6 +220,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   };
 
   return Object.freeze<Journal>({
+    maxUndoneBytes: keep ? TRANSACTION_LIMITS.try.maxBytes : undefined,
     change,
     undo,
     async unreviewed() {
@@ -233,17 +240,11 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       return kept;
     },
     async history(all = false) {
-      const records = (await past()).flatMap((log) => historyRecordOf(log.entries));
-      return records.filter(({ undoable }) => all || undoable);
+      return (await past()).flatMap(recordsOf).filter(({ undoable }) => all || undoable);
     },
     async since(place) {
-      const records = (await past()).flatMap((log) => historyRecordOf(log.entries));
-      let moment: number;
-      if ("before" in place) {
-        const found = records.find(({ header, undoable }) => undoable && header.callId === place.before);
-        if (found === undefined) throw unknownCallError(place.before);
-        moment = found.at - TIMESTAMP_STEP_MS;
-      } else moment = "mark" in place ? place.mark.at : place.moment;
+      const records = (await past()).flatMap(recordsOf);
+      const moment = momentOfPlace(place, records);
       if (moment < (await prunedUntil(store, group))) throw beyondHistoryError();
       return records.filter(({ at }) => at > moment);
     },
@@ -265,11 +266,9 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       return { name, at, agent };
     },
     async record(callId) {
-      const record = historyRecordOf((await logOf(callId)).entries)[0];
+      const [record] = recordsOf(await logOf(callId));
       if (record?.undoable === true) return record;
-      throw new FilewrightError("UNSUPPORTED_OPERATION", `The call '${callId}' cannot be undone.`, {
-        complete: true,
-      });
+      throw notKeptError(callId, record?.header.tool ?? "");
     },
     async found(callId) {
       const { entries } = await logOf(callId);
@@ -316,6 +315,25 @@ function historyRecordOf(entries: readonly RecordEntry[]): readonly HistoryRecor
   return [
     { header: begin.header, at: momentOf(entries), paths: unrecorded ?? pathsOfSteps(steps), undoable },
   ];
+}
+
+const recordsOf = ({ entries }: StoredRecord): readonly HistoryRecord[] => historyRecordOf(entries);
+
+/**
+ * Creates the error of a call that the history cannot undo, or does not have. A change that is not kept has a record of
+ * its own, with the id of the call in its header.
+ */
+function missingCallError(callId: string, records: readonly HistoryRecord[]): FilewrightError {
+  const named = records.find(({ header }) => header.callId === callId);
+  return named === undefined ? unknownCallError(callId) : notKeptError(callId, named.header.tool);
+}
+
+/** Returns the moment of a place. @throws NOT_FOUND, UNSUPPORTED_OPERATION for a call that the history cannot undo */
+function momentOfPlace(place: HistoryPlace, records: readonly HistoryRecord[]): number {
+  if (!("before" in place)) return "mark" in place ? place.mark.at : place.moment;
+  const found = records.find(({ header, undoable }) => undoable && header.callId === place.before);
+  if (found === undefined) throw missingCallError(place.before, records);
+  return found.at - TIMESTAMP_STEP_MS;
 }
 
 /** Returns true for a record that is no change. */

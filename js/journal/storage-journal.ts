@@ -14,7 +14,7 @@ import type { CallStage } from "../storage/staged/stage.ts";
 import { storedContent } from "../storage/staged/stored-content.ts";
 import type { Entry, Past, PastChange, Records, Storage, Version } from "../storage/storage.ts";
 import { beyondHistoryError, isCallId, unknownCallError } from "./call-id.ts";
-import type { ChangeFacts, HistoryRecord, Journal, PastSteps, StateBefore } from "./types.ts";
+import type { ChangeFacts, HistoryRecord, Journal, Kept, PastSteps, StateBefore } from "./types.ts";
 import { addStorageMark, listStorageMarks } from "./storage-marks.ts";
 import { cannotBeReviewedError } from "./reviewed.ts";
 import { isBelowAny, movedPaths } from "./storage-moves.ts";
@@ -68,8 +68,7 @@ export function makeStorageJournal(
     if (about.unreviewed === true && records === undefined) throw cannotBeReviewedError();
     return stage.draft(async () => {
       const result = await run(fs);
-      await stage.commitDraft(withReviewRecords(commitOf(about), about));
-      return result;
+      return { result, kept: keptOf(await stage.commitDraft(withReviewRecords(commitOf(about), about))) };
     });
   };
 
@@ -80,6 +79,7 @@ export function makeStorageJournal(
   };
 
   return Object.freeze<Journal>({
+    maxUndoneBytes: undefined,
     change,
     async history() {
       const commits = await history({ limit: MAX_SHOWN_COMMITS, changes: true });
@@ -210,6 +210,8 @@ function commitOf({
 }: ChangeFacts): Parameters<CallStage["commitDraft"]>[0] {
   return { key: callId, actor: { agent, tool, callId, undoOf }, signal, records: records?.() };
 }
+
+const keptOf = (changedPaths: number): Kept => (changedPaths <= MAX_UNDONE_PATHS ? "undoable" : "too_large");
 
 /** Returns a past commit as a record of the history; undefined for one that no call made. */
 function toRecord({ at, actor, changes = [], count }: Past): HistoryRecord | undefined {

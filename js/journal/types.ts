@@ -114,10 +114,24 @@ interface KeptBy {
   readonly agent: string | undefined;
 }
 
+/**
+ * What the history keeps of a change: enough to undo it, too little because it was `too_large`, or nothing, because
+ * there is no history or the change is one that it does not see.
+ */
+export type Kept = "undoable" | "too_large" | "nothing";
+
+/** A change that was made. */
+export interface Made<T> {
+  readonly result: T;
+  readonly kept: Kept;
+}
+
 /** The journal of a workspace. */
 export interface Journal {
+  /** The bytes of old content that one call may replace or remove and be undone; undefined where nothing limits it. */
+  readonly maxUndoneBytes: number | undefined;
   /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
-  change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<T>;
+  change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<Made<T>>;
   /** Returns the changes that can be undone, the newest first; with `all`, also those that cannot. */
   history(all?: boolean): Promise<readonly HistoryRecord[]>;
   /**

@@ -296,9 +296,9 @@ async function runThroughPipeline(
         } else endTurn = turn;
         if (scans === "partial") limited.untimed();
       }
-      changed = { answer: await tool.run(args, call), modifiedByUser: false };
+      changed = { answer: await tool.run(args, call), kept: "nothing", modifiedByUser: false };
     } else if (tool.kind === "batch") {
-      const answer = await runBatch(
+      const { result: answer, kept } = await runBatch(
         { ...session, slots: UNLIMITED_SLOTS },
         args as Required<BatchArgs>,
         call,
@@ -306,7 +306,7 @@ async function runThroughPipeline(
         runCall,
         trace,
       );
-      changed = { answer, modifiedByUser: false };
+      changed = { answer, kept, modifiedByUser: false };
     } else {
       changed = await runChange(asking, tool, args, uses, call, rules, early);
     }

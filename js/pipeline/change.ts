@@ -9,7 +9,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
 import type { CallEffect } from "../hooks/observer.ts";
-import type { About } from "../journal/index.ts";
+import type { About, Kept, Made } from "../journal/index.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
@@ -34,6 +34,7 @@ import {
 import type { NotesInCommit } from "./past/reads.ts";
 import type { Session } from "./session.ts";
 import { isWrongAssumption } from "./staged.ts";
+import { warningsOf } from "./undo-note.ts";
 import { isDryRun, checkWrittenPlaces, unaskedPlaceWarnings } from "./written-places.ts";
 
 /** The maximum number of plans for one call; a new one is needed when another writer was faster. */
@@ -42,6 +43,8 @@ export const MAX_PLANS_PER_CALL: number = 8;
 /** An applied change, with the reviewer's part in it. */
 export interface AppliedChange<Data> {
   readonly answer: Answer<Data>;
+  /** What the history keeps of it. */
+  readonly kept: Kept;
   readonly modifiedByUser: boolean;
   /** A sentence for the model about what the reviewer left out. */
   readonly reviewNote?: string | undefined;
@@ -51,6 +54,11 @@ export interface AppliedChange<Data> {
   readonly effects?: readonly CallEffect[] | undefined;
   /** The time for which the change waited for locks, in milliseconds. */
   readonly lockWaitMs?: number | undefined;
+}
+
+/** Returns the change of a call that has nothing to change. */
+function settledChange<Data>(answer: Answer<Data>, modifiedByUser = false): AppliedChange<Data> {
+  return { answer, kept: "nothing", modifiedByUser };
 }
 
 /**
@@ -72,7 +80,7 @@ export async function runChange<Args extends object, Data, Todo>(
   const askedPlaces = keys.then((all) => checkWrittenPlaces(session, all, call));
   askedPlaces.catch(() => {});
   let plan = await planWithApprovalToReveal(session, { tool, args, uses, call, isKept });
-  if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
+  if (plan.settled !== undefined) return settledChange(plan.settled);
 
   const confirm = session.confirmFor(tool.name);
   const places = await askedPlaces;
@@ -95,12 +103,13 @@ export async function runChange<Args extends object, Data, Todo>(
       return next;
     });
     plan = reviewed.plan;
-    if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
+    if (plan.settled !== undefined) return settledChange(plan.settled);
   }
   const { approval, note: reviewNote, revisions = [] } = reviewed ?? {};
   const modifiedByUser = revisions.length > 0;
   const allowing = approval === undefined ? personal.allowedBy : allowedByAnswer(approval);
-  const allowedBy = allowing === undefined ? undefined : [allowing];
+  const allowedBy = allowing && [allowing];
+  const reasons = { isUnreviewed, allowedBy };
 
   // Links may have changed while the reviewer decided, so the real paths are determined again.
   const held = asked ? await lockKeysOf(uses, call) : await keys;
@@ -121,13 +130,12 @@ export async function runChange<Args extends object, Data, Todo>(
         const hashes = session.hashes ? await hashesByPath(uses, call) : undefined;
         call.untimed?.();
         const made = { tool, args, uses, call };
-        const answer = await applyPlan(session, guarding, made, plan, reviewed, { isUnreviewed, allowedBy });
-        const effects =
-          hashes === undefined ? undefined : effectsByHashes(hashes, await hashesByPath(uses, call));
+        const { result: answer, kept } = await applyPlan(session, guarding, made, plan, reviewed, reasons);
+        const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, call));
         const warnings = confirm === undefined && !isDryRun(args) ? unaskedPlaceWarnings(places) : [];
-        const all = [...(answer.warnings ?? []), ...warnings];
         return {
-          answer: { ...answer, warnings: all },
+          answer: { ...answer, warnings: [...(answer.warnings ?? []), ...warnings, ...warningsOf(kept)] },
+          kept,
           modifiedByUser,
           reviewNote,
           approval,
@@ -157,7 +165,7 @@ export async function runChange<Args extends object, Data, Todo>(
       if (unlock.taken !== true || isPlannedLocked) session.stage?.refresh();
       isPlannedLocked = true;
       plan = await tool.plan(args, call);
-      if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser };
+      if (plan.settled !== undefined) return settledChange(plan.settled, modifiedByUser);
     }
   } finally {
     await unlock();
@@ -172,7 +180,7 @@ function applyPlan<Args extends object, Data, Todo>(
   plan: Plan<Data, Todo>,
   shown: ApprovalEvidence | undefined,
   { isUnreviewed, allowedBy }: Pick<Call, "isUnreviewed" | "allowedBy">,
-): Promise<Answer<Data>> {
+): Promise<Made<Answer<Data>>> {
   const held = holdNotes(session, call);
   const undoes = tool.undoes?.(plan);
   const about: About = {
@@ -191,7 +199,7 @@ function applyPlan<Args extends object, Data, Todo>(
   if (tool.recordsItself === true) {
     const compared = shown === undefined ? Promise.resolve() : assertStateUnchanged(shown, { uses, call });
     const own: Call = { ...call, ...(isUnreviewed === true ? { isUnreviewed } : {}), allowedBy };
-    return compared.then(() => tool.apply(plan, args, own));
+    return compared.then(async () => ({ result: await tool.apply(plan, args, own), kept: "undoable" }));
   }
   const applied = session.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };
@@ -199,9 +207,9 @@ function applyPlan<Args extends object, Data, Todo>(
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
   });
   if (held === undefined) return applied;
-  return applied.then((answer) => {
+  return applied.then((made) => {
     held.committed();
-    return answer;
+    return made;
   });
 }
 

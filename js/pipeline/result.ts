@@ -17,6 +17,11 @@ export interface Meta {
   readonly truncated: boolean;
   /** The id that `undo` takes; present when the call may have changed files. */
   readonly call_id?: string;
+  /**
+   * True when the history has what `undo` needs for the call. False for a call that changed nothing or failed, without a
+   * history, and for a change that is too large to be kept, which the text says.
+   */
+  readonly undoable: boolean;
   /** True when a hook changed the arguments. */
   readonly modified_by_hook?: true;
   /** True when the reviewer changed the content. */
@@ -144,7 +149,7 @@ export function refusedFailure(
     text: `Error: ${message}`,
     display: message,
     error: toErrorData(error),
-    meta: { duration_ms: 0, truncated: false },
+    meta: { duration_ms: 0, truncated: false, undoable: false },
   };
 }
 

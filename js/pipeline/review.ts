@@ -27,6 +27,7 @@ import { digestOfParts } from "../hooks/question.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { encodeUtf8 } from "../tools/lib/text.ts";
+import { withUndoNote } from "./undo-note.ts";
 import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "../tools/lib/tool.ts";
 import {
   hasEditableText,
@@ -97,16 +98,21 @@ export function realPathOf(fs: FsBackend, path: string, entry: boolean): Promise
   return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
 }
 
-/** Returns the question about a plan, and the state that its answer depends on. */
+/**
+ * Returns the question about a plan, and the state that its answer depends on. Says in the title that a change cannot be
+ * undone if it replaces or removes more than `maxUndoneBytes`.
+ */
 export async function changeQuestionOf<Args extends object, Data, Todo>(
   { tool, args, uses, call }: ReviewableChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
+  maxUndoneBytes: number | undefined,
 ): Promise<ChangeQuestion> {
   const places = await realPathsOf(uses, call);
   const paths: string[] = [];
   for (const [index, { path }] of call.locations.entries())
     paths.push(uses[index]?.belowReplaced === true ? path : await realpathVia(call.fs, path));
-  const preview = await tool.preview(plan, args, call);
+  const limit = tool.several === true ? undefined : maxUndoneBytes;
+  const preview = await withUndoNote(await tool.preview(plan, args, call), limit, call.fs);
   const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
   const changes = preview.changes.map(({ contents, ...one }) =>
     confirmedChange(
@@ -195,7 +201,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   let plan = planned;
   let replaces: string | undefined;
   for (;;) {
-    const question = await changeQuestionOf(reviewable, plan);
+    const question = await changeQuestionOf(reviewable, plan, session.journal.maxUndoneBytes);
     const { details, base, places } = question;
     const isModifying = revisions.length > 0;
     const reply = await askAboutChange(session, reviewable, question, confirm, {
@@ -233,7 +239,10 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
       const asksAgain = outcome === "modify_with_editor" ? payload.final !== true : payload.final === false;
       if (asksAgain) continue;
     }
-    const approved = revision === undefined ? question : await changeQuestionOf(reviewable, plan);
+    const approved =
+      revision === undefined
+        ? question
+        : await changeQuestionOf(reviewable, plan, session.journal.maxUndoneBytes);
     // The reviewer saw the file at the time of the question, which may differ from the current one.
     if (revision !== undefined) await assertStateUnchanged({ places, base }, reviewable);
     const { hash } = approved.details;

@@ -122,10 +122,16 @@ function linkToTruncatedFile(result: ToolResult, cwd: string): AnswerBlock | und
 
 /** Returns the facts of a call that programs need for the next one, such as cursors and hashes. */
 function factsForPrograms(result: ToolResult): Record<string, unknown> {
-  const { truncated, call_id: callId, modified_by_hook: byHook, modified_by_user: byUser } = result.meta;
+  const {
+    truncated,
+    call_id: callId,
+    undoable,
+    modified_by_hook: byHook,
+    modified_by_user: byUser,
+  } = result.meta;
   const meta = {
     truncated,
-    ...(callId === undefined ? {} : { call_id: callId }),
+    ...(callId === undefined ? {} : { call_id: callId, undoable }),
     ...(byHook === undefined ? {} : { modified_by_hook: byHook }),
     ...(byUser === undefined ? {} : { modified_by_user: byUser }),
   };

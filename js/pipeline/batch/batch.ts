@@ -10,7 +10,7 @@
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { About } from "../../journal/index.ts";
+import type { About, Kept, Made } from "../../journal/index.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
 import { forkForTrial } from "../../tools/lib/seen.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
@@ -52,7 +52,7 @@ export async function runBatch(
   options: CallOptions,
   alone: RunCall,
   trace?: ObservedCall,
-): Promise<Answer<BatchData>> {
+): Promise<Made<Answer<BatchData>>> {
   if (!args.atomic && !args.dry_run) return runEachAlone(session, args, options, alone);
   const operations = await prepareOperations(args, session);
   const overlay = new OverlayBackend(session.fs);
@@ -119,20 +119,20 @@ export async function runBatch(
       return repeatOperation(operation, own);
     }
   });
-  if (!args.dry_run) await commitOperations(session, operations, asked, call, options, trace);
+  const kept = await commitOperations(session, operations, asked, { args, call, options, trace });
   const results = await runAfterHooks(session, operations, options);
   const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
   const warnings = changed ? unaskedPlaceWarnings(unasked) : [];
-  return { data: { results, applied: changed, rolled_back: false }, warnings };
+  return { result: { data: { results, applied: changed, rolled_back: false }, warnings }, kept };
 }
 
-/** Runs every operation as a separate call; a failure does not stop the others. */
+/** Runs every operation as a separate call, of which each is undone by itself; a failure does not stop the others. */
 async function runEachAlone(
   session: Session,
   args: Required<BatchArgs>,
   options: CallOptions,
   alone: RunCall,
-): Promise<Answer<BatchData>> {
+): Promise<Made<Answer<BatchData>>> {
   const results: BatchOutcome[] = [];
   const own = session.unstaged === undefined ? session : { ...session.unstaged, slots: session.slots };
   let failed: { readonly index: number; readonly error: ErrorData } | undefined;
@@ -156,7 +156,7 @@ async function runEachAlone(
     if (!result.ok) failed ??= { index, error: result.error };
   }
   const data = { results, applied: results.some(({ ok }) => ok), rolled_back: false };
-  if (failed === undefined) return { data };
+  if (failed === undefined) return { result: { data }, kept: "nothing" };
   const { index, error } = failed;
   throw new BatchFailed(index, results[index]?.tool ?? "", error, data);
 }
@@ -169,15 +169,23 @@ function allowedByOperations(operations: readonly Operation[]): readonly Allowed
   return found.size === 0 ? undefined : [...found.values()];
 }
 
-/** Repeats the operations on the storage, all of them or none. */
+/** The call of a batch: as it was made, and what an observer is told about it. */
+interface BatchCall {
+  readonly args: Required<BatchArgs>;
+  readonly call: Call;
+  readonly options: CallOptions;
+  readonly trace: ObservedCall | undefined;
+}
+
+/** Repeats the operations on the storage, all of them or none; none of a dry run. */
 async function commitOperations(
   session: Session,
   operations: readonly Operation[],
   asked: boolean,
-  call: Call,
-  options: CallOptions,
-  trace: ObservedCall | undefined,
-): Promise<void> {
+  { args, call, options, trace }: BatchCall,
+): Promise<Kept> {
+  if (args.dry_run) return "nothing";
+  let kept: Kept = "nothing";
   const changing = operations.filter(({ tool }) => tool.kind === "change");
   const uses = changing.flatMap((operation) => operation.uses);
   const locations = changing.flatMap((operation) => operation.locations);
@@ -206,7 +214,7 @@ async function commitOperations(
           allowedBy,
         };
         try {
-          await session.journal.change(session.fs, about, (fs) =>
+          ({ kept } = await session.journal.change(session.fs, about, (fs) =>
             run(async (operation) => {
               throwIfCancelled(call.signal);
               const { tool } = operation;
@@ -215,7 +223,7 @@ async function commitOperations(
               const own: Call = { ...(operation.call as Call), fs: seen, ...(held && { seen: held.seen }) };
               return asked ? repeatAsApproved(operation, own) : repeatOperation(operation, own);
             }),
-          );
+          ));
           held?.committed();
           break;
         } catch (error) {
@@ -238,6 +246,7 @@ async function commitOperations(
       await unlock();
     }
   });
+  return kept;
 }
 
 /** Plans an operation again and applies it; the new plan may include the changes of another writer. */

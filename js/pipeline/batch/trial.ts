@@ -68,7 +68,7 @@ export async function repeatAsApproved(
   for (const revision of revisions)
     plan = await revisePlan(tool as AnyChangingTool, plan, args, revision, call);
   if (outline !== undefined) {
-    const question = await changeQuestionOf({ tool, args, uses, call }, plan);
+    const question = await changeQuestionOf({ tool, args, uses, call }, plan, undefined);
     if (question.outline !== outline) throw changedSinceApprovalError(call);
   }
   return applyGuarded(guarding as GuardSettings, { tool, args, uses, call }, plan);

@@ -34,14 +34,18 @@ export async function runObservedUndo<T>(
     trace.changes = true;
     trace.undoOf = undone;
     const shared = { text: "", display: "" };
-    const meta = () => ({ duration_ms: performance.now() - started, truncated: false });
+    const meta = (undoable: boolean) => ({
+      duration_ms: performance.now() - started,
+      truncated: false,
+      undoable,
+    });
     try {
       made = await undo({ callId, trace });
-      return { ...shared, ok: true, data: undefined, meta: meta() };
+      return { ...shared, ok: true, data: undefined, meta: meta(true) };
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
       failure = error;
-      return { ...shared, ok: false, error: toErrorData(error), meta: meta() };
+      return { ...shared, ok: false, error: toErrorData(error), meta: meta(false) };
     }
   });
   if (failure !== undefined) throw failure;

@@ -73,7 +73,7 @@ export async function keepCalls(
   const about = { tool: "keep", ...(agent === undefined ? {} : { agent }) };
   const made = await runObserved(session.observers, about, async (trace): Promise<ToolResult> => {
     trace.changes = true;
-    const meta = { duration_ms: performance.now() - started, truncated: false };
+    const meta = { duration_ms: performance.now() - started, truncated: false, undoable: false };
     try {
       const records = await withStage(session).journal.keep(callIds, { by, agent });
       kept = Object.freeze(records.map(({ header }) => header.callId));

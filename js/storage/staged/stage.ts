@@ -218,13 +218,13 @@ export class CallStage implements Stage, StorageView {
   }
 
   /**
-   * Makes all changes of the draft, or none.
+   * Makes all changes of the draft, or none. Returns their number.
    * @throws CONFLICT with `details.conflicts` and a path when what the call has read has changed
    */
-  async commitDraft({ key, actor, records = [], expect = [], signal }: StageCommit): Promise<void> {
+  async commitDraft({ key, actor, records = [], expect = [], signal }: StageCommit): Promise<number> {
     const { ops } = this.#draft;
     const allRecords = [...this.#records.flatMap((one) => one.ops), ...records];
-    if (ops.length === 0 && allRecords.length === 0) return;
+    if (ops.length === 0 && allRecords.length === 0) return 0;
     const conditions = [...this.#reads.conditions(), ...expect];
     let answer: Committed;
     try {
@@ -243,6 +243,7 @@ export class CallStage implements Stage, StorageView {
     for (const { committed } of this.#records) committed();
     this.#records = [];
     this.#noteCommit(answer);
+    return ops.length;
   }
 
   async readMany(paths: readonly string[], options: ReadManyOptions = {}): Promise<ReadMany> {
