@@ -36,6 +36,7 @@ const processes = [
   "test/approvals/shared-state.test.ts",
   "test/attack/special.test.ts",
   "test/backends/bind-mounts.test.ts",
+  "test/backends/odd-files.test.ts",
   "test/backends/large/**/*.test.ts",
   "test/backends/node-session.test.ts",
   "test/backends/node-threads.test.ts",

@@ -48,12 +48,24 @@ export function reasonOfSystemError(name: string): string {
   return reason ?? name;
 }
 
+/** The errors of `fsync` on file systems that have none. */
+const WITHOUT_FSYNC: ReadonlySet<string> = new Set(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+function noFsyncError(path: string): FilewrightError {
+  const message = "the file system cannot make a change durable (fsync)";
+  return makeError("UNSUPPORTED_OPERATION", message, { path, hint: 'use durability: "atomic"' });
+}
+
 /** Returns an exception of `node:fs` as an error about a path. Any other exception is returned as it is. */
 export function osError(error: unknown, path: string): unknown {
   const name = systemErrorName(error);
   if (name === undefined) return nodePermissionError(error, path) ?? error;
-  const errno = Math.abs((error as { readonly errno?: number }).errno ?? 0);
-  const [code, message] = ERRORS_BY_NAME[name] ?? ["IO_ERROR", "input/output failure"];
+  const { errno: negative = 0, syscall } = error as NodeJS.ErrnoException;
+  const errno = Math.abs(negative);
+  if (syscall === "fsync" && WITHOUT_FSYNC.has(name)) return noFsyncError(path);
+  const [code, reason] = ERRORS_BY_NAME[name] ?? ["IO_ERROR", "input/output failure"];
+  const isOfMode = code !== "PERMISSION_DENIED" && (syscall === "fchmod" || syscall === "chmod");
+  const message = isOfMode ? `its permission bits cannot be set: ${reason}` : reason;
   if (code === "IO_ERROR")
     return makeError(code, `${message} (os error ${errno})`, { path, details: { errno } });
   const details = code === "PERMISSION_DENIED" && name !== "ETXTBSY" ? { errno } : undefined;

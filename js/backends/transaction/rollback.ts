@@ -224,7 +224,9 @@ class Rollback {
   #isMoved(target: FsStat, moved: PreImage, given: StepResult | undefined): boolean {
     if (target.type !== moved.type) return false;
     if (given?.version !== undefined && given.version === target.version) return true;
-    if (moved.fileId !== undefined) return isSameEntry(target, moved);
+    // Some file systems give an entry another id with its name, so that of the moved entry counts, where it is known.
+    const fileId = given?.fileId ?? moved.fileId;
+    if (fileId !== undefined) return isSameEntry(target, { ...moved, fileId });
     if (moved.version !== undefined) return moved.version === target.version;
     return given !== undefined && target.type !== "file";
   }

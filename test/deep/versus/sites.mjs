@@ -3,10 +3,11 @@
 //
 // A mount needs root, FUSE needs /dev/fuse, Python and fusepy. What a machine cannot do is said, and its sessions are
 // played on the plain disk instead.
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { platform } from "node:process";
+import { mountOddFiles } from "../../support/odd-files.mjs";
 
 /** The directory of a session on the second device, and the size of a device that fills up. */
 export const MOUNTS = {
@@ -14,10 +15,6 @@ export const MOUNTS = {
   full: [{ path: "@@/w", size: "256k" }],
   readonly: [{ path: "@@/w/lib", readOnly: true }],
 };
-
-const FUSE_PROGRAM = join(import.meta.dirname, "folding.py");
-/** The Python of the system, because Debian's package of fusepy is for that one. */
-const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 
 const runs = (program, args) => spawnSync(program, args, { stdio: "ignore" }).status === 0;
 
@@ -43,24 +40,6 @@ export function unmountAll(mounts, base) {
   for (const { path } of [...mounts].reverse()) runs("umount", ["-l", path.replace("@@", base)]);
 }
 
-/** Mounts a directory through FUSE. @returns why it is not there, or how it ends */
-function mountFolding(directory) {
-  if (!existsSync("/dev/fuse")) return { missing: "there is no /dev/fuse" };
-  if (!runs(PYTHON, ["-c", "try: import fusepy\nexcept ImportError: import fuse"]))
-    return { missing: "Python's module fusepy is missing; on Debian: apt-get install fuse3 python3-fusepy" };
-  const [below, above] = [`${directory}.below`, directory];
-  mkdirSync(below, { recursive: true });
-  mkdirSync(above, { recursive: true });
-  const server = spawn(PYTHON, [FUSE_PROGRAM, below, above], { stdio: "ignore" });
-  for (let tries = 0; tries < 100 && !runs("mountpoint", ["-q", above]); tries++)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
-  if (!runs("mountpoint", ["-q", above])) {
-    server.kill();
-    return { missing: "the FUSE server did not mount" };
-  }
-  return { stop: () => runs("umount", ["-l", above]) };
-}
-
 /**
  * Prepares the file systems of a run below a directory, and says which of them this machine lacks.
  *
@@ -77,7 +56,7 @@ export function makeSites(top) {
     console.log(`skipped: ${Object.keys(MOUNTS).join(", ")}: mounting a file system is not allowed here`);
   const ends = [];
   for (const side of platform === "linux" ? ["b", "t"] : []) {
-    const { missing, stop } = mountFolding(join(top, side, "folding"));
+    const { missing, stop } = mountOddFiles(join(top, side, "folding"), ["fold"]);
     if (missing !== undefined) {
       console.log(`skipped: folding: ${missing}`);
       break;

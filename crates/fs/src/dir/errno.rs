@@ -41,6 +41,28 @@ pub fn os_error(errno: Errno) -> Error {
     Error::new(code, message)
 }
 
+/// Returns the error for a failed `fsync`. Some file systems have none.
+pub(crate) fn sync_error(errno: Errno) -> Error {
+    match errno {
+        Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS => Error::new(
+            Code::UnsupportedOperation,
+            "the file system cannot make a change durable (fsync)",
+        )
+        .hint("use durability: \"atomic\""),
+        errno => os_error(errno),
+    }
+}
+
+/// Returns the error for permission bits that cannot be set.
+pub(crate) fn mode_error(errno: Errno) -> Error {
+    let error = os_error(errno);
+    if error.code == Code::PermissionDenied {
+        return error;
+    }
+    let message = format!("its permission bits cannot be set: {}", error.message);
+    Error { message, ..error }
+}
+
 fn error_with_errno(errno: Errno, message: &str) -> Error {
     let text = format!("{message} (os error {})", errno.raw_os_error());
     Error::new(Code::IoError, text).detail("errno", errno.raw_os_error())

@@ -6,6 +6,7 @@
 
 pub(crate) mod cursor;
 pub mod errno;
+pub(crate) mod renaming;
 pub mod stat;
 pub(crate) mod sweeps;
 pub mod temp_name;

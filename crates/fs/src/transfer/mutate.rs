@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::{changing_path_error, os_error, protected_error};
+use crate::dir::errno::{changing_path_error, mode_error, os_error, protected_error};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_aside_name;
@@ -347,7 +347,7 @@ fn change_mode(dir: impl AsFd, name: &[u8], found: &Stat, mode: Mode) -> Result<
             Ok(()) => return Ok(true),
             // Procfs is not mounted: the mode is set by a descriptor, which needs read permission.
             Err(Errno::NOENT) => {}
-            Err(errno) => return Err(os_error(errno)),
+            Err(errno) => return Err(mode_error(errno)),
         }
     }
     let flags =
@@ -363,6 +363,6 @@ fn change_mode(dir: impl AsFd, name: &[u8], found: &Stat, mode: Mode) -> Result<
     if !Stat::of(&fd).map_err(os_error)?.same_file(found) {
         return Ok(false);
     }
-    rustix::fs::fchmod(fd, mode).map_err(os_error)?;
+    rustix::fs::fchmod(fd, mode).map_err(mode_error)?;
     Ok(true)
 }

@@ -8,12 +8,11 @@ use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
 use crate::dir::errno::os_error;
+use crate::dir::renaming::is_renamed_entry;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
-use crate::write::aside::{
-    AsideOutcome, check_dir_is_empty, is_same_file_state, link_aside, set_aside,
-};
+use crate::write::aside::{AsideOutcome, check_dir_is_empty, link_aside, set_aside};
 use crate::write::move_unless_exists;
 
 /// Returns the version of the moved entry, whose metadata was `moved`; `None` if another program
@@ -24,7 +23,7 @@ pub(super) fn version_after_move(
     moved: &Stat,
 ) -> Option<Version> {
     let now = Stat::at(&target.dir, name).ok()?;
-    is_same_file_state(&now, moved).then(|| now.version())
+    is_renamed_entry(&target.dir, &now, moved).then(|| now.version())
 }
 
 /// Keeps the entry that a move will replace under the name `aside`: a directory, which must be

@@ -15,6 +15,7 @@ use crate::cancel::CancelToken;
 use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::for_each_name;
 use crate::dir::open_entries;
+use crate::dir::renaming::is_renamed_entry;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::temp_name::{is_own_aside_name, is_temp_name, new_temp_name};
 use crate::dir::unlink;
@@ -62,14 +63,6 @@ pub(crate) fn check_aside_name(aside: Option<&[u8]>) -> Result<()> {
     }
 }
 
-/// Reports whether two results of `stat` describe the same file in the same state: equal size and
-/// modification time, except for a directory. `ctime` is not compared, because a rename changes it.
-pub(crate) fn is_same_file_state(a: &Stat, b: &Stat) -> bool {
-    a.same_file(b)
-        && a.kind == b.kind
-        && (a.kind == Kind::Dir || (a.size, a.mtime) == (b.size, b.mtime))
-}
-
 impl Roots {
     /// Returns `CONFLICT` unless the entry has the expected version, if there is one.
     pub(crate) fn check_version(
@@ -109,7 +102,7 @@ pub(crate) fn set_aside(
         Err(Errno::NOENT) => return Ok(AsideOutcome::Again),
         Err(errno) => return Err(os_error(errno)),
     }
-    if Stat::at(&dir, aside).is_ok_and(|now| is_same_file_state(&now, expected)) {
+    if Stat::at(&dir, aside).is_ok_and(|now| is_renamed_entry(&dir, &now, expected)) {
         return Ok(AsideOutcome::Done);
     }
     match move_unless_exists(&dir, aside, name) {
@@ -162,7 +155,7 @@ pub(crate) fn link_aside(
         // many.
         Err(_) => return Err(no_aside_error()),
     }
-    if Stat::at(&dir, aside).is_ok_and(|now| is_same_file_state(&now, expected)) {
+    if Stat::at(&dir, aside).is_ok_and(|now| is_renamed_entry(&dir, &now, expected)) {
         return Ok(AsideOutcome::Done);
     }
     unlink(&dir, aside).map_err(os_error)?;
@@ -189,7 +182,7 @@ pub(crate) fn replace_if_version(
         return Err(changed());
     }
     exchange()?;
-    if Stat::at(&from_dir, from).is_ok_and(|out| is_same_file_state(&out, &now)) {
+    if Stat::at(&from_dir, from).is_ok_and(|out| is_renamed_entry(&from_dir, &out, &now)) {
         // The file is replaced; if it cannot be removed now, a sweep removes it later.
         let _ = unlink(&from_dir, from);
         return Ok(());

@@ -10,8 +10,9 @@ use rustix::io::Errno;
 use super::Durability;
 use super::replacement::FileReplacement;
 use super::temp::TempEntry;
-use crate::dir::errno::os_error;
+use crate::dir::errno::{os_error, sync_error};
 use crate::dir::open_entries;
+use crate::dir::renaming::is_renamed_entry;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
@@ -105,8 +106,7 @@ impl FileReplacement<'_> {
         let expected = out.is_ok_and(|out| {
             out.kind == Kind::File
                 && self.has_same_access(old, &out)
-                && (!self.compare
-                    || (out.same_file(old) && out.size == old.size && out.mtime == old.mtime))
+                && (!self.compare || is_renamed_entry(&self.place.dir, &out, old))
         });
         if expected {
             if self.aside().is_none() {
@@ -201,8 +201,8 @@ pub(crate) fn sync_directory(place: &ResolvedEntry<'_>, with_parents: bool) -> R
     };
     #[cfg(target_os = "linux")]
     if with_parents {
-        return rustix::fs::syncfs(&dir).map_err(os_error);
+        return rustix::fs::syncfs(&dir).map_err(sync_error);
     }
     let _ = with_parents;
-    rustix::fs::fsync(&dir).map_err(os_error)
+    rustix::fs::fsync(&dir).map_err(sync_error)
 }

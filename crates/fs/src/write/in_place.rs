@@ -15,7 +15,7 @@ use super::flush::check_close_errors;
 use super::metadata::set_mode;
 use super::source::ContentSource;
 use crate::cancel::CancelToken;
-use crate::dir::errno::{changing_path_error, os_error};
+use crate::dir::errno::{changing_path_error, os_error, sync_error};
 use crate::dir::stat::Stat;
 use crate::read::read_at;
 
@@ -65,7 +65,7 @@ pub(crate) fn write_in_place(
             set_mode(&fd, mode)?;
         }
         if flush {
-            rustix::fs::fsync(&fd).map_err(os_error)?;
+            rustix::fs::fsync(&fd).map_err(sync_error)?;
         }
         check_close_errors(&fd)
     });

@@ -9,7 +9,7 @@ use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::Preserve;
-use crate::dir::errno::os_error;
+use crate::dir::errno::{mode_error, os_error};
 use crate::dir::stat::{Kind, Stat};
 
 /// The result of copying the owner.
@@ -66,7 +66,7 @@ pub(crate) fn set_mode(new: impl AsFd, mode: u32) -> Result<()> {
     match rustix::fs::fchmod(new, Mode::from_raw_mode((mode & 0o1777) as _)) {
         // The errors are those of file systems without permission bits.
         Ok(()) | Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-        Err(errno) => Err(os_error(errno)),
+        Err(errno) => Err(mode_error(errno)),
     }
 }
 

@@ -16,7 +16,7 @@ use super::metadata::{
 };
 use super::{ContentSource, Durability, OldFile, TempEntry, WriteOptions, Written, deferred_close};
 use crate::cancel::CancelToken;
-use crate::dir::errno::os_error;
+use crate::dir::errno::{os_error, sync_error};
 use crate::dir::stat::Stat;
 use crate::root::ResolvedEntry;
 use crate::write::aside::no_aside_error;
@@ -87,8 +87,14 @@ impl FileReplacement<'_> {
         if let Some(moved) = self.moved {
             copy_times(&fd, moved.facts);
         }
-        if self.options.durability == Durability::Durable || reports_errors_on_close(&fd) {
-            rustix::fs::fsync(&fd).map_err(os_error)?;
+        if self.options.durability == Durability::Durable {
+            rustix::fs::fsync(&fd).map_err(sync_error)?;
+        } else if reports_errors_on_close(&fd) {
+            // For the errors of the writes, where the file system tells them.
+            match rustix::fs::fsync(&fd) {
+                Ok(()) | Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => {}
+                Err(errno) => return Err(os_error(errno)),
+            }
         }
         check_close_errors(&fd)?;
         self.cancel.check()?;

@@ -1,14 +1,19 @@
-"""A file system that ignores letter case and renumbers its files, over a directory.
+"""A file system with the habits of others, over a directory, for tests of what does not behave as a local disk.
 
-A name is looked up as it is, then in any letter case, as file systems of macOS and Windows do. Inode numbers are those
-that FUSE gives to names as it meets them, so a file has another number after it was forgotten or renamed.
+    python3 odd_files.py BELOW ABOVE [HABIT ...]
 
-    python3 folding.py BELOW ABOVE
+fold       a name is looked up as it is, then in any letter case, as on macOS and Windows
+renumber   an entry gets another inode number when it is renamed, as on virtiofs, gcsfuse and shares of Docker Desktop
+no-fsync   fsync fails with EINVAL
+no-chmod   permission bits cannot be set: EIO
+
+A file without a habit also has another inode number after it was forgotten.
 """
 
 import errno
 import os
 import sys
+import zlib
 
 try:  # Debian's package has another name than that of PyPI.
     from fusepy import FUSE, FuseOSError, Operations
@@ -18,11 +23,12 @@ except ImportError:
 STAT = ("st_atime", "st_ctime", "st_gid", "st_mode", "st_mtime", "st_nlink", "st_size", "st_uid")
 
 
-class Folding(Operations):
-    """Passes every operation to the directory below, with names in their real letter case."""
+class OddFiles(Operations):
+    """Passes every operation to the directory below, but for the habits."""
 
-    def __init__(self, below):
+    def __init__(self, below, habits):
         self.below = below
+        self.habits = habits
 
     def real(self, path):
         """Returns the path below; a part that no name fits stays as it is."""
@@ -30,7 +36,7 @@ class Folding(Operations):
         for part in path.strip("/").split("/"):
             if part == "":
                 continue
-            if not os.path.lexists(os.path.join(found, part)):
+            if "fold" in self.habits and not os.path.lexists(os.path.join(found, part)):
                 try:
                     names = os.listdir(found)
                 except OSError:
@@ -50,7 +56,11 @@ class Folding(Operations):
 
     def getattr(self, path, fh=None):
         facts = os.lstat(self.real(path)) if fh is None else os.fstat(fh)
-        return {name: getattr(facts, name) for name in STAT}
+        told = {name: getattr(facts, name) for name in STAT}
+        # Of the path alone, as where numbers are given out by name.
+        if "renumber" in self.habits:
+            told["st_ino"] = zlib.crc32(path.encode("utf-8", "surrogateescape")) + (facts.st_ino << 32)
+        return told
 
     def readdir(self, path, fh):
         return [".", "..", *os.listdir(self.real(path))]
@@ -59,6 +69,8 @@ class Folding(Operations):
         return os.readlink(self.real(path))
 
     def chmod(self, path, mode):
+        if "no-chmod" in self.habits:
+            raise FuseOSError(errno.EIO)
         os.chmod(self.real(path), mode)
 
     def chown(self, path, uid, gid):
@@ -106,6 +118,8 @@ class Folding(Operations):
         return None
 
     def fsync(self, path, datasync, fh):
+        if "no-fsync" in self.habits:
+            raise FuseOSError(errno.EINVAL)
         os.fsync(fh)
 
     def release(self, path, fh):
@@ -118,4 +132,15 @@ class Folding(Operations):
 
 
 if __name__ == "__main__":
-    FUSE(Folding(sys.argv[1]), sys.argv[2], foreground=True, nothreads=True, entry_timeout=0, attr_timeout=0, allow_other=True)
+    BELOW, ABOVE, *HABITS = sys.argv[1:]
+    OPTIONS = {"use_ino": True} if "renumber" in HABITS else {}
+    FUSE(
+        OddFiles(BELOW, HABITS),
+        ABOVE,
+        foreground=True,
+        nothreads=True,
+        entry_timeout=0,
+        attr_timeout=0,
+        allow_other=True,
+        **OPTIONS,
+    )

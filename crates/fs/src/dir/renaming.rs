@@ -1,0 +1,64 @@
+//! Whether an entry is the same one after it was renamed.
+//!
+//! On some file systems (virtiofs, gcsfuse, the shares of Docker Desktop) the inode number belongs
+//! to the name, so an entry has another one after a rename. Elsewhere another number means another
+//! entry. Which of the two holds is tried with a file of our own, once for each device, when a
+//! number has changed and all else is equal.
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::stat::{Kind, Stat};
+use super::temp_name::new_temp_name;
+use super::unlink;
+
+/// For each device that was tried, whether a rename changes the number of an entry.
+static TRIED: LazyLock<Mutex<BTreeMap<u64, bool>>> = LazyLock::new(Mutex::default);
+
+/// Reports whether `now`, the metadata of an entry in `dir`, describes the entry that had the
+/// metadata `before` under another name, in the same state: equal size and modification time,
+/// except for a directory. `ctime` is not compared, because a rename changes it.
+pub(crate) fn is_renamed_entry(dir: impl AsFd, now: &Stat, before: &Stat) -> bool {
+    let is_same_state = now.kind == before.kind
+        && (now.kind == Kind::Dir || (now.size, now.mtime) == (before.size, before.mtime));
+    is_same_state && (now.same_file(before) || is_renumbered(dir, now, before))
+}
+
+/// Reports whether the entry may be the same although its number is another one: the file system
+/// gives out new numbers, and everything else that a rename leaves alone is equal.
+fn is_renumbered(dir: impl AsFd, now: &Stat, before: &Stat) -> bool {
+    now.dev == before.dev
+        && (now.mode, now.uid, now.gid, now.mtime)
+            == (before.mode, before.uid, before.gid, before.mtime)
+        && renumbers(dir, now.dev)
+}
+
+/// Reports whether a rename changes the number of an entry in `dir`, which is on the device.
+fn renumbers(dir: impl AsFd, dev: u64) -> bool {
+    let tried = || TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&known) = tried().get(&dev) {
+        return known;
+    }
+    // An error says nothing about the device.
+    let Some(found) = try_rename(dir) else { return false };
+    tried().insert(dev, found);
+    found
+}
+
+/// Renames an empty file of our own. Returns whether its number has changed; `None` on an error.
+fn try_rename(dir: impl AsFd) -> Option<bool> {
+    let (name, new_name) = (new_temp_name(), new_temp_name());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    drop(rustix::fs::openat(&dir, name.as_slice(), flags, Mode::from_raw_mode(0o600)).ok()?);
+    let before = Stat::at(&dir, &name);
+    let renamed = rustix::fs::renameat(&dir, name.as_slice(), &dir, new_name.as_slice());
+    let last = if renamed.is_ok() { &new_name } else { &name };
+    let now = Stat::at(&dir, last);
+    // What cannot be removed now, a sweep removes later.
+    let _ = unlink(&dir, last);
+    renamed.ok()?;
+    Some(!now.ok()?.same_file(&before.ok()?))
+}
