@@ -61,8 +61,11 @@ export async function rollBack(
   return run.outcome();
 }
 
-/** `same` when an entry is in the recorded directory, and no link redirects its path. */
-type ParentMatch = "same" | "other";
+/**
+ * Where the path of an entry leads: into the recorded directory, into one that was `made again` under its path, or
+ * elsewhere, by a link.
+ */
+type ParentMatch = "same" | "made again" | "other";
 
 class Rollback {
   readonly #fs: FsBackend;
@@ -127,7 +130,7 @@ class Rollback {
       await discardAsides(fs, path);
       return true;
     }
-    if ((await this.#place(path, step.parent)) === "other") return false;
+    if (!(await this.#mayRestore(step))) return false;
     const stat = await lstatOrNull(fs, path);
     const given = this.#given.get(step.id);
     const isOurs = await this.#isOurs(step, stat, given);
@@ -147,6 +150,16 @@ class Rollback {
     }
     await this.#note(path, before);
     return true;
+  }
+
+  /**
+   * Returns true if the path of a step leads where it did. Into a directory that another process has made again, only
+   * what was removed comes back, where its name is free.
+   */
+  async #mayRestore({ path, parent, after }: PathStep): Promise<boolean> {
+    const place = await this.#place(path, parent);
+    if (place !== "made again") return place === "same";
+    return after === null && (await lstatOrNull(this.#fs, path)) === null;
   }
 
   /**
@@ -190,7 +203,7 @@ class Rollback {
     const { from, to, moved, over } = step;
     const fs = this.#fs;
     for (const [at, path] of [from, to].entries())
-      if ((await this.#place(path, step.parents?.[at] ?? undefined)) === "other") return false;
+      if ((await this.#place(path, step.parents?.[at] ?? undefined)) !== "same") return false;
     const [source, target] = [await lstatOrNull(fs, from), await lstatOrNull(fs, to)];
     const given = this.#given.get(step.id);
     const isThere = target !== null && this.#isMoved(target, moved, this.#expected(to, given));
@@ -253,7 +266,7 @@ class Rollback {
     const expected = this.#restored.get(directory)?.now.fileId ?? parent;
     if (expected === undefined) return "same";
     const stat = await lstatOrNull(this.#fs, directory);
-    return stat?.fileId === undefined || stat.fileId === expected ? "same" : "other";
+    return stat?.fileId === undefined || stat.fileId === expected ? "same" : "made again";
   }
 
   /** Returns the state that a path must have: the result of the step, or what this rollback restored there. */

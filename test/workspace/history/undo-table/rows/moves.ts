@@ -59,11 +59,8 @@ export const MOVES: readonly Row[] = [
       undo: "CONFLICT d",
       part: "undone d/x → d/own=theirs d/x=x",
       rewind: "undone d/x d/y d/y/z; left d changed → d/own=theirs d/x=x d/y/z=z",
-      // wrong today: what the batch removed is lost, though its place is free, as the rewind shows.
-      rollback: "left d/x d/y d/y/z",
+      rollback: "rolled back → d/own=theirs d/x=x d/y/z=z",
     },
-    // wrong today: it is not said; each opening tries and fails again, and what was removed stays set aside.
-    recovery: "nothing → .filewright-kept/x=x .filewright-kept/y/z=z d/own=theirs",
   },
   {
     kind: "remove",
@@ -109,11 +106,8 @@ export const MOVES: readonly Row[] = [
       undo: "CONFLICT d",
       part: "CONFLICT d/x",
       rewind: "undone d/y d/y/z; left d changed, d/x changed → d/x=theirs d/y/z=z",
-      // wrong today: d/y/z is lost, though its place is free, as the rewind shows.
-      rollback: "left d/x d/y d/y/z",
+      rollback: "left d/x → d/x=theirs d/y/z=z",
     },
-    // wrong today: it is not said; each opening tries and fails again, and what was removed stays set aside.
-    recovery: "nothing → .filewright-kept/x=x .filewright-kept/y/z=z d/x=theirs",
   },
   {
     kind: "remove",
