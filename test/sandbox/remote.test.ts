@@ -168,6 +168,18 @@ describe.skipIf(process.platform !== "linux")("filewright serve runs the command
     const outside = { command: { ...command, cwd: base }, policy };
     const { status, text } = await send(url, headers, { body: JSON.stringify(outside) });
     expect([status, JSON.parse(text).error.code]).toEqual([409, "OUTSIDE_ALLOWED"]);
+    // Contents cannot be guessed, whatever the name of the file: only a random text of a file for this is compared.
+    const uuid = "0b6bd1a4-0d3c-4a54-9e34-6a4f3a2b1c00";
+    const named = join(root, `.filewright-same-${uuid}`);
+    fs.writeFileSync(join(root, ".env"), "TOKEN=1");
+    fs.symlinkSync(".env", named);
+    for (const same of [
+      { path: join(root, ".env"), text: "TOKEN=1" },
+      { path: join(root, ".env"), text: uuid },
+      { path: named, text: "TOKEN=1" },
+      { path: join(named, "../.env"), text: "TOKEN=1" },
+    ])
+      expect((await send(url, headers, { body: JSON.stringify({ same }) })).status, same.path).toBe(400);
     // A client cannot have more than the server's own policy.
     const wide = {
       command: { ...command, argv: ["cat", join(base, "config.json")] },

@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import type { SandboxOutcome } from "../../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import {
+  isSameFileRequest,
   RUN_REQUEST,
   type RunRequest,
   SAME_REQUEST,
@@ -74,8 +75,14 @@ async function answerBody(
   return { outcome: await runFor(served, checkRun(body), caller) };
 }
 
-/** Returns true when the file that a client has made is here, too. */
-async function isSame({ ws }: ServedWorkspace, { same: { path, text } }: SameRequest): Promise<boolean> {
+/**
+ * Returns true when the file that a client has made is here, too. @throws INVALID_ARGUMENT for any other file, whose
+ * content could be guessed
+ */
+async function isSame({ ws }: ServedWorkspace, { same }: SameRequest): Promise<boolean> {
+  if (!isSameFileRequest(same))
+    throw refusal("INVALID_ARGUMENT", "'same' must name a file that the client has made for this question.");
+  const { path, text } = same;
   try {
     const { size } = await ws.fs.stat(path);
     return size <= MAX_SAME_BYTES && (await ws.fs.readText(path)) === text;

@@ -46,7 +46,18 @@ export interface RunRequest {
   readonly policy: NarrowedPolicy;
 }
 
-/** The body of a POST request that asks whether a file of the server has this text. */
+const UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+/** The beginning of the name of the file by which a client tells whether the server has the same files. */
+export const SAME_FILE_PREFIX = ".filewright-same-";
+const SAME_FILE_NAME = new RegExp(`^${SAME_FILE_PREFIX.replace(".", "\\.")}${UUID}$`, "u");
+const SAME_FILE_TEXT = new RegExp(`^${UUID}$`, "u");
+
+/** Returns true for a file that a client may have made to be asked about, so that no other content is ever compared. */
+export function isSameFileRequest({ path, text }: SameRequest["same"]): boolean {
+  return SAME_FILE_NAME.test(path.slice(path.lastIndexOf("/") + 1)) && SAME_FILE_TEXT.test(text);
+}
+
+/** The body of a POST request that asks whether a file of the server has this text. Name and text have random parts. */
 export interface SameRequest {
   readonly same: { readonly path: string; readonly text: string };
 }

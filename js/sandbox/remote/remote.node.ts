@@ -29,7 +29,13 @@ import {
 } from "../../schema/option.ts";
 import { addressOption, ask, cutOff, garbled, parseObject, type SendRequest } from "../services/service.ts";
 import { SANDBOX_PATH, SANDBOX_PROTOCOL } from "./address.ts";
-import { type NarrowedPolicy, SANDBOX_OFFER, SANDBOX_OUTCOME, type SandboxOffer } from "./protocol.ts";
+import {
+  type NarrowedPolicy,
+  SAME_FILE_PREFIX,
+  SANDBOX_OFFER,
+  SANDBOX_OUTCOME,
+  type SandboxOffer,
+} from "./protocol.ts";
 
 /** How {@link remoteSandbox} is made. */
 export interface RemoteSandboxOptions {
@@ -247,7 +253,7 @@ const MAX_MESSAGE_CHARS = 1_000;
 
 /** @throws FilewrightError SANDBOX_SETUP_FAILED where the server has other files */
 async function assertSameFiles({ root, post }: SandboxServer): Promise<void> {
-  const path = join(root, `.filewright-same-${randomUUID()}`);
+  const path = join(root, `${SAME_FILE_PREFIX}${randomUUID()}`);
   const own = randomUUID();
   try {
     writeFileSync(path, own, { flag: "wx" });
