@@ -11,7 +11,8 @@ import { root } from "./lib/run.mjs";
 const OPTIONS_PAGE = join(root, "docs/reference/options.md");
 
 /**
- * The option tables: the heading on the page, the module in dist and the name of the export. A
+ * The option tables: the heading on the page, the module in dist and the name of the export; then the heading of a
+ * table of which the rows with the same text are named and not repeated. A
  * table that nothing else imports has the tag `@printed` in its doc comment, so that knip does not
  * report it as unused.
  */
@@ -50,7 +51,7 @@ const OPTION_TABLES = [
   ["verifyAuditFile", "hooks/audit/verify.node.js", "AUDIT_VERIFY_OPTIONS"],
   ["spans, openTelemetry", "hooks/telemetry.js", "SPAN_OPTIONS"],
   ["sandboxFor", "backends/sandbox/sandbox-choice.node.js", "SANDBOX_OPTIONS"],
-  ["linuxSandbox", "backends/sandbox/sandbox.node.js", "LINUX_SANDBOX_OPTIONS"],
+  ["linuxSandbox", "backends/sandbox/sandbox.node.js", "LINUX_SANDBOX_OPTIONS", "sandboxFor"],
   ["sandboxOptionsOf", "backends/sandbox/sandbox.node.js", "SANDBOX_FLAGS"],
   ["LocalBackend", "backends/local/local-options.js", "LOCAL_OPTIONS"],
   ["NodeBackend", "backends/node/node-options.js", "NODE_OPTIONS"],
@@ -110,26 +111,37 @@ function* sourceTexts(folder) {
   }
 }
 
+/** Returns the doc comments of the members that a body of an interface or a table declares, by their names. */
+function memberComments(body) {
+  const members = new Map();
+  for (const [, comment, member] of body.matchAll(/\/\*\*([\s\S]*?)\*\/\s*(?:readonly )?(\w+)[?(:]/gu))
+    members.set(
+      member,
+      comment
+        .replaceAll(/\s*\n\s*\* ?/gu, " ")
+        .replaceAll(/\{@link ([\w.]+)\}/gu, "`$1`")
+        .trim(),
+    );
+  return members;
+}
+
 /**
  * Returns for the name of each interface in js its base interface and the doc comments of its
- * members.
+ * members; also for the name of a type whose members are the keys of a table.
  */
 function interfaceComments() {
   const found = new Map();
   for (const text of sourceTexts(join(root, "js"))) {
+    for (const [, name, table] of text.matchAll(
+      /^export type (\w+) = \{ readonly \[K in keyof typeof (\w+)\]/gmu,
+    )) {
+      const body = new RegExp(`^export const ${table} = \\{\\n([\\s\\S]*?)^\\};`, "mu").exec(text)?.[1] ?? "";
+      found.set(name, { base: undefined, members: memberComments(body) });
+    }
     for (const [, name, base, body] of text.matchAll(
       /^(?:export )?interface (\w+)(?:<[^{\n]*?>)?(?: extends (\w+))?[^{\n]* \{\n([\s\S]*?)^\}/gmu,
     )) {
-      const members = new Map();
-      for (const [, comment, member] of body.matchAll(/\/\*\*([\s\S]*?)\*\/\s*(?:readonly )?(\w+)[?(:]/gu))
-        members.set(
-          member,
-          comment
-            .replaceAll(/\s*\n\s*\* ?/gu, " ")
-            .replaceAll(/\{@link ([\w.]+)\}/gu, "`$1`")
-            .trim(),
-        );
-      if (!found.has(name)) found.set(name, { base, members });
+      if (!found.has(name)) found.set(name, { base, members: memberComments(body) });
     }
   }
   return found;
@@ -173,13 +185,27 @@ function describeValues(schema) {
 
 const escapeTableCell = (text) => text.replaceAll("|", "\\|");
 
-/** Returns the table of the options in one object, in Markdown. */
-function optionsTable(all, schema) {
+/** Returns the rows of the table of the options in one object, in Markdown, by the names of the options. */
+function optionRows(all, schema) {
   const rows = Object.entries(schema.properties).map(([name, option]) => {
     const needed = schema.required?.includes(name) === true ? " (required)" : "";
-    return `| \`${name}\`${needed} | ${escapeTableCell(describeValues(option))} | ${escapeTableCell(memberComment(all, schema.title, name))} |`;
+    const row = `| \`${name}\`${needed} | ${escapeTableCell(describeValues(option))} | ${escapeTableCell(memberComment(all, schema.title, name))} |`;
+    return [name, row];
   });
-  return ["| option | values | |", "|---|---|---|", ...rows].join("\n");
+  return new Map(rows);
+}
+
+const tableOfRows = (rows) => ["| option | values | |", "|---|---|---|", ...rows].join("\n");
+
+/** Returns the table of the options in one object. */
+const optionsTable = (all, schema) => tableOfRows(optionRows(all, schema).values());
+
+/** Returns the table without the rows that another one has as well, after a sentence with their names. */
+function furtherOptions(rows, [heading, others]) {
+  const shared = [...rows.keys()].filter((name) => rows.get(name) === others.get(name));
+  const names = shared.map((name) => `\`${name}\``).join(", ");
+  const own = [...rows.keys()].filter((name) => !shared.includes(name)).map((name) => rows.get(name));
+  return `${names}: as for \`${heading}\`.\n\n${tableOfRows(own)}`;
 }
 
 /** Returns the schemas of the objects of options that are values in another one, at any depth. */
@@ -203,9 +229,14 @@ async function optionsPageText() {
   const all = interfaceComments();
   const entries = [];
   const shared = new Map();
-  for (const [heading, module, name] of OPTION_TABLES) {
+  const rowsByHeading = new Map();
+  for (const [heading, module, name, base] of OPTION_TABLES) {
     const { [name]: table } = await import(new URL(`../dist/${module}`, import.meta.url).href);
-    entries.push(`## ${heading}\n${optionsTable(all, table.schema)}`);
+    const rows = optionRows(all, table.schema);
+    rowsByHeading.set(heading, rows);
+    const text =
+      base === undefined ? tableOfRows(rows.values()) : furtherOptions(rows, [base, rowsByHeading.get(base)]);
+    entries.push(`## ${heading}\n${text}`);
     for (const child of nestedSchemas(table.schema))
       if (!shared.has(child.title)) shared.set(child.title, child);
   }

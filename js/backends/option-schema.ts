@@ -15,7 +15,9 @@ import { type FsBackend, isFsBackend } from "./backend.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import {
   COMMAND_LIMITS,
+  COMMAND_REACH,
   type CommandLimits,
+  type CommandReach,
   SANDBOX_PROVIDER,
   type SandboxProvider,
 } from "./sandbox/sandbox.ts";
@@ -46,7 +48,7 @@ export const POLICY_OPTION: Options<SandboxPolicy> = options("SandboxPolicy", {
 });
 
 /** How a workspace runs commands. */
-export interface CommandOptions {
+export interface CommandOptions extends CommandReach {
   /**
    * The kind of sandbox. `auto`, the default: the strictest one of this system. `linux`, `seatbelt`: that one, refused
    * on another system. `remote`: the provider given as `remote`.
@@ -68,8 +70,6 @@ export interface CommandOptions {
    * these paths inside the writable roots; it needs `degrade: "allow"`.
    */
   readonly tier?: "strict" | "fast" | undefined;
-  /** With true, commands may use the network. Default false. */
-  readonly network?: boolean | undefined;
   /**
    * Files and directories that commands may read and run, in addition to the roots of the workspace,
    * the directories of the system and those of the programs on `PATH`. Absolute; null for
@@ -102,7 +102,7 @@ export const COMMAND_OPTIONS: Options<CommandOptions> = options<CommandOptions>(
   remote: SANDBOX_PROVIDER,
   fallback: choice("remote"),
   tier: choice("strict", "fast"),
-  network: flag(),
+  ...COMMAND_REACH,
   read: nullable(list(absoluteDirectory)),
   limits: COMMAND_LIMITS,
   degrade: choice("refuse", "allow"),

@@ -86,6 +86,14 @@ export function defaultStateDir(): string {
 }
 
 /**
+ * Returns the paths of all directories that can be the default one for this user. Tokens, keys, grants and sockets are
+ * in the default one whichever a workspace uses, and a process with another environment has another default.
+ */
+export function defaultStateDirs(): readonly string[] {
+  return candidatesOfEnvironment().flatMap(({ path, unusable }) => (unusable === undefined ? [path] : []));
+}
+
+/**
  * Returns the state directory that a host names, or the default one. It is created if needed, and tried.
  * @throws FilewrightError that names the directory, when the host named one that fails for good
  */

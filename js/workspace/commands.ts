@@ -1,6 +1,7 @@
 /** Creates the sandbox of a workspace's commands from its policy, or refuses one that does not enforce it. */
 import type { CommandOptions } from "../backends/option-schema.ts";
 import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
+import { isWithin, literalGlob } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { requireLocalHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
@@ -8,25 +9,30 @@ import type { CommandSandboxFor } from "../pipeline/session.ts";
 
 /**
  * Returns the function that creates the command sandbox of each policy, because an agent may have a
- * stricter one. `stateDir` is absolute and real, if the workspace has one.
+ * stricter one. `stateDirs` are absolute and real.
  */
 export function commandSandboxOf(
   { commands, backend }: Pick<WorkspaceOptions, "commands" | "backend">,
-  stateDir: string | undefined,
+  stateDirs: readonly string[],
 ): CommandSandboxFor {
   if (commands === undefined) return () => undefined;
   let opened = isSandboxProvider(commands) ? commands : undefined;
   return (policy, rules) => {
     const ruled = rules.forCall("run_command").globs(["deny"]);
+    const write = policy.readOnly ? [] : policy.write;
+    // Every sandbox hides them outside the write roots; there they are no reason to refuse one.
+    const hidden = new Set(
+      stateDirs.filter((path) => !write.some((root) => isWithin(path, root))).map(literalGlob),
+    );
     const wanted: CommandPolicy = Object.freeze({
       cwd: policy.cwd,
       read: policy.read,
-      write: policy.readOnly ? [] : policy.write,
-      deny: [...policy.deny, ...(ruled ?? [])],
+      write,
+      deny: [...policy.deny.filter((glob) => !hidden.has(glob)), ...(ruled ?? [])],
       protect: policy.protect,
       secrets: policy.secrets === "grant",
       places: policy.places,
-      stateDir,
+      stateDirs,
     });
     if (opened === undefined && backend !== undefined && !isRemote(commands)) {
       throw new FilewrightError("SANDBOX_SETUP_FAILED", "Commands run on the local disk alone.", {

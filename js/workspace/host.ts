@@ -78,6 +78,8 @@ export interface LocalHost {
    * @throws FilewrightError when `given` cannot be written
    */
   stateDir(given: string | undefined): StateDirectory;
+  /** Returns the paths of the directories that can be the default one of the user. */
+  defaultStateDirs(): readonly string[];
   /** Creates the sandbox for commands. @throws FilewrightError SANDBOX_SETUP_FAILED */
   commands(options: CommandOptions, policy: CommandPolicy): SandboxProvider;
   /** Returns the directory at which relative roots begin. */

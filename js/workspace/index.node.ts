@@ -11,7 +11,7 @@ import { isCheckedDisk, isDiskBackend, openDisk } from "../backends/disk.node.ts
 import { homeDirectory } from "../backends/home.node.ts";
 import { tryLock } from "../backends/local/lock.node.ts";
 import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
-import { openStateDirectory } from "../backends/state-directory.node.ts";
+import { defaultStateDirs, openStateDirectory } from "../backends/state-directory.node.ts";
 import { FileJournal } from "../journal/store.node.ts";
 import { mirrorProblem, openMirror } from "../storage/mirror/open.node.ts";
 import { setLocalHost } from "./host.ts";
@@ -40,6 +40,7 @@ setLocalHost({
   isDisk: isDiskBackend,
   isChecked: isCheckedDisk,
   stateDir: openStateDirectory,
+  defaultStateDirs,
   commands: openCommands,
   open: openDisk,
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),

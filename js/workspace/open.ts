@@ -7,7 +7,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { usedCapabilities } from "../backends/confined/used.ts";
 import { outputBoundOf } from "../backends/policy.ts";
 import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
-import { isWithin, literalGlob } from "../backends/paths.ts";
+import { isWithin, literalGlob, parentOf } from "../backends/paths.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import { pathForStorage } from "../backends/windows-paths.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
@@ -94,7 +94,8 @@ export async function openWorkspace(
   const named = policyOfRoots(given, preset?.access, storage, local ? requireLocalHost().cwd() : "/", deny);
   const roots = (path: string): Promise<string> => realRootPath(storage, path, local);
   const repositories = await repositoriesOf(named, storage, local, roots);
-  const resolver = await createResolver(await protectStateDir(repositories, state, disk, roots), roots);
+  const stateDirs = await stateDirsOf(state, storage);
+  const resolver = await createResolver(await denyStateDirs(repositories, stateDirs, roots), roots);
   const { policy } = resolver;
   await assertDirectory(storage, policy.cwd, given.cwd ?? given.roots?.[0]?.path ?? policy.cwd);
   const guard = guardLevelOf(given.guard, preset);
@@ -104,10 +105,7 @@ export async function openWorkspace(
     policy,
     new Set([...TOOL_NAMES, ...(given.foreignTools ?? [])]),
   );
-  const commandsFor = commandSandboxOf(
-    given,
-    local && state !== undefined ? await realStateDir(state, disk) : undefined,
-  );
+  const commandsFor = commandSandboxOf(given, stateDirs);
   const commands = commandsFor(policy, rules);
   // The backends that this workspace created and closes; the host closes its own storage.
   const made = new Set<FsBackend>(disk === undefined ? [] : [disk]);
@@ -282,14 +280,28 @@ function notifyRecovery(
   }
 }
 
-/** Returns the absolute real path of the state directory; its path as given where it cannot be looked up. */
-async function realStateDir({ path }: StateDirectory, disk: FsBackend | undefined): Promise<string> {
-  const own = disk === undefined ? path : pathForStorage(disk, path);
-  try {
-    return (await disk?.realpath?.(own)) ?? own;
-  } catch {
-    return own;
+/**
+ * Returns the real paths of every state directory: that of the workspace, and those that are the default of any process
+ * of the user, where tokens, keys, grants and sockets are. Empty where the files are not on this machine's disk.
+ */
+async function stateDirsOf(own: StateDirectory | undefined, storage: FsBackend): Promise<readonly string[]> {
+  if (!isLocalDisk(storage)) return [];
+  const named = [...(own === undefined ? [] : [own.path]), ...requireLocalHost().defaultStateDirs()];
+  const real = named.map((path) => realPathOf(storage, pathForStorage(storage, path)));
+  return Object.freeze([...new Set(await Promise.all(real))]);
+}
+
+/** Returns the real path of an entry that may be missing: of the part that exists, with the other names after it. */
+async function realPathOf(storage: FsBackend, path: string): Promise<string> {
+  for (let at = path; at !== parentOf(at); at = parentOf(at)) {
+    try {
+      const real = (await storage.realpath?.(at)) ?? at;
+      return `${real === "/" ? "" : real}${path.slice(at.length)}`;
+    } catch {
+      // This part is missing, too, or cannot be looked up.
+    }
   }
+  return path;
 }
 
 /** Returns the user's home directory in the form of the storage's paths. */
@@ -316,22 +328,18 @@ async function repositoriesOf(
 }
 
 /**
- * Returns the policy with the state directory denied when it is below a root, because its files control
- * undo and locks.
+ * Returns the policy with the state directories denied that are below a root, because their files control undo and
+ * locks, and answer questions.
  */
-async function protectStateDir(
+async function denyStateDirs(
   policy: SandboxPolicy,
-  directory: StateDirectory | undefined,
-  disk: FsBackend | undefined,
+  stateDirs: readonly string[],
   rootPath: (path: string) => Promise<string>,
 ): Promise<SandboxPolicy> {
-  if (disk?.realpath === undefined || directory === undefined) return policy;
-  const state = await realStateDir(directory, disk);
-  for (const root of [...(policy.read ?? ["/"]), ...policy.write]) {
-    if (!isWithin(state, await rootPath(root))) continue;
-    return Object.freeze({ ...policy, deny: Object.freeze([...policy.deny, literalGlob(state)]) });
-  }
-  return policy;
+  const roots = await Promise.all([...(policy.read ?? ["/"]), ...policy.write].map(rootPath));
+  const below = stateDirs.filter((directory) => roots.some((root) => isWithin(directory, root)));
+  if (below.length === 0) return policy;
+  return Object.freeze({ ...policy, deny: Object.freeze([...policy.deny, ...below.map(literalGlob)]) });
 }
 
 /** Returns the guard level of the host, or that of the preset. */

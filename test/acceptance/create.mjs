@@ -34,6 +34,12 @@ export function createWith(filewright, resolve, storages) {
   return (given) => create(filewright, resolve, storages, given);
 }
 
+/** Makes the sandbox of a case; undefined where it runs no commands. The kit expects that Unix sockets are allowed. */
+function sandboxOf(linuxSandbox, { provider, fake_no_landlock: isOld }, writableRoots) {
+  if (provider === undefined) return undefined;
+  return linuxSandbox({ writableRoots, landlock: isOld === true ? "ignore" : "use", sockets: true });
+}
+
 async function create(filewright, resolve, storages, { config = {}, vars, ask, confirm }) {
   const { isFsBackend, linuxSandbox, MemoryBackend, openWorkspace } = filewright;
   const { SandboxedBackend, SandboxPolicy, withHooks } = filewright;
@@ -69,13 +75,8 @@ async function create(filewright, resolve, storages, { config = {}, vars, ask, c
               }),
             )
           : memory;
-  const commands =
-    config.provider === undefined
-      ? undefined
-      : linuxSandbox({
-          writableRoots: (access.write ?? ["."]).map((root) => resolve(cwd, root)),
-          landlock: config.fake_no_landlock === true ? "ignore" : "use",
-        });
+  const writableRoots = (access.write ?? ["."]).map((root) => resolve(cwd, root));
+  const commands = sandboxOf(linuxSandbox, config, writableRoots);
   const set = (object) =>
     Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
   const ws = await openWorkspace(

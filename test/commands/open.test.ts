@@ -72,7 +72,7 @@ describe("a provider of the host", () => {
       deny: ["x"],
       protect: true,
       secrets: true,
-      stateDir: join(world.base, "state"),
+      stateDirs: expect.arrayContaining([join(world.base, "state"), expect.stringContaining("filewright")]),
     });
     expect(given.at(-1)).toMatchObject({ write: [join(world.root, "src")], deny: ["x", "y"] });
   });

@@ -8,6 +8,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 
 /** @typedef {{ base: string, root: string, result: any, pid: number, marker: string, before: any }} Seen */
 /** @typedef {{ name: string, script: string, ok: (seen: Seen) => boolean, strict: boolean, fast: boolean, access?: object, cwd?: string, shell?: string }} Row */
@@ -279,6 +280,63 @@ const processes = [
   ),
 ];
 
+/**
+ * Prints every file of the kernel that it can open for writing, by opening it: access(2) does not judge a command that
+ * is the owner. Links are left out, because those in `/proc/self/fd` lead to the command's own files.
+ */
+export const OPEN_KERNEL_FILES = `perl -MFcntl -MFile::Find -e '
+  find({ no_chdir => 1, wanted => sub {
+    return if -l $_ || !-f _;
+    print "$_\\n" if sysopen(my $file, $_, O_WRONLY | O_NONBLOCK);
+  } }, grep { -d } "/proc", "/sys")' 2>/dev/null`;
+
+/**
+ * Makes namespaces of its own, in which a process has all capabilities, and there mounts the file systems of the
+ * kernel anew and undoes the mounts of the sandbox. Prints what it can then open.
+ */
+export const MOUNT_KERNEL_FILES = `perl -e '
+  use Fcntl;
+  mkdir "m";
+  my ($mount, $umount, $unshare) = (MOUNT_CALLS);
+  syscall($unshare, 0x7E020000);
+  my $child = fork;
+  if ($child) { waitpid $child, 0; exit }
+  my ($none, $at, $proc, $sys) = ("none", "m", "/proc", "/sys");
+  my $opened = sub {
+    for my $file (glob "$_[0]/* $_[0]/kernel/* $_[0]/sys/kernel/*") {
+      print "$file\\n" if -f $file && sysopen(my $handle, $file, O_WRONLY | O_NONBLOCK);
+    }
+  };
+  for my $type (split " ", "proc sysfs cgroup2 cgroup bpf debugfs securityfs") {
+    for my $flags (0, 15) {
+      next if syscall($mount, $none, $at, $type, $flags, 0) != 0;
+      $opened->("m");
+      syscall($umount, $at, 2);
+    }
+  }
+  for my $place ($proc, $sys) {
+    syscall($mount, $none, $place, 0, 4128, 0);
+    syscall($umount, $place, 2);
+    $opened->($place);
+    $opened->("m") if syscall($mount, $place, $at, 0, 20480, 0) == 0 && syscall($mount, $none, $at, 0, 4128, 0) == 0;
+  }'`.replace("MOUNT_CALLS", process.arch === "arm64" ? "40, 39, 97" : "165, 166, 272");
+
+const saysNothing = ({ result }) => result.data?.stdout === "";
+const kernel = [
+  held("opens files of the kernel for writing", OPEN_KERNEL_FILES, saysNothing),
+  held("mounts the file systems of the kernel anew", MOUNT_KERNEL_FILES, saysNothing),
+  held(
+    "has the kernel run a program",
+    "echo '|/bin/true' > /proc/sys/kernel/core_pattern; echo /bin/true > /sys/kernel/uevent_helper",
+    () => !read("/proc/sys/kernel/core_pattern").includes("/bin/true"),
+  ),
+  held(
+    "makes a control group",
+    "for at in /sys/fs/cgroup /sys/fs/cgroup/*; do mkdir $at/filewright-row && echo made; done",
+    saysNothing,
+  ),
+];
+
 const network = [
   held("connects by TCP", "exec 3<>/dev/tcp/127.0.0.1/PORT && echo through", said("through"), {
     shell: "bash",
@@ -320,4 +378,4 @@ const works = [
 ];
 
 /** @type {readonly Row[]} */
-export const ROWS = [...outside, ...policy, ...processes, ...network, ...works];
+export const ROWS = [...outside, ...policy, ...processes, ...kernel, ...network, ...works];

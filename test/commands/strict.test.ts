@@ -3,6 +3,8 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { sandboxFor } from "../../js/index.node.ts";
+import { MOUNT_KERNEL_FILES, OPEN_KERNEL_FILES } from "./rows.mjs";
 import { type Ran, run, World } from "./world.ts";
 
 let world: World;
@@ -21,6 +23,46 @@ describe.skipIf(process.platform !== "linux")("a command of the strict tier", { 
     const { stdout } = await run(ws, "cat /proc/[0-9]*/comm");
     expect(new Set(stdout.trim().split("\n"))).toEqual(new Set(["bwrap", "sh"]));
     expect((await run(ws, `ls -d /proc/${process.pid}`)).exit_code).not.toBe(0);
+  });
+
+  test("opens nothing of the kernel for writing, whatever it may read", async () => {
+    const before = fs.readFileSync("/proc/sys/kernel/core_pattern", "utf8");
+    for (const commands of [{}, { network: true }, { read: null }, { read: null, network: true }] as const) {
+      const ws = await openStrict({ commands: { tier: "strict", ...commands } });
+      expect((await run(ws, OPEN_KERNEL_FILES)).stdout).toBe("");
+      expect(await run(ws, MOUNT_KERNEL_FILES)).toMatchObject({ stdout: "", stderr: "" });
+      const set =
+        "echo '|/x' > /proc/sys/kernel/core_pattern; echo x > /proc/sysrq-trigger; hostname x; echo set";
+      expect((await run(ws, set)).stdout).toBe("set\n");
+    }
+    const commands = sandboxFor({ tier: "strict", writableRoots: [world.root] });
+    expect((await run(await openStrict({ commands }), OPEN_KERNEL_FILES)).stdout).toBe("");
+    expect(fs.readFileSync("/proc/sys/kernel/core_pattern", "utf8")).toBe(before);
+  });
+
+  test("is refused where a trial could open files of the kernel for writing", () => {
+    const tries = (program: string, writableRoots: readonly string[]) =>
+      sandboxFor({ tier: "strict", writableRoots, bubblewrap: program });
+    const refused = expect.objectContaining({
+      code: "SANDBOX_SETUP_FAILED",
+      message: expect.stringMatching(/a trial command could write to \/(?:proc|sys)/u),
+    });
+    const wrapper = (name: string, script: string): string => {
+      const path = join(world.base, name);
+      fs.writeFileSync(path, `#!/bin/bash\n${script}\n`, { mode: 0o755 });
+      return path;
+    };
+    // It mounts nothing, mounts all but makes nothing read-only, or does not even run the trial.
+    const none = wrapper("none", 'while [ "$1" != "--" ]; do shift; done; shift; exec "$@"');
+    const open = wrapper(
+      "open",
+      'n=$#; while [ $n -gt 0 ]; do n=$((n - 1)); if [ "$1" = --remount-ro ]; then shift 2; n=$((n - 1)); else set -- "$@" "$1"; shift; fi; done; exec bwrap "$@"',
+    );
+    const idle = wrapper("idle", "exit 0");
+    for (const program of [none, open, idle]) expect(() => tries(program, [world.root])).toThrow(refused);
+    expect(tries("bwrap", [world.root]).status.tier).toBe("bubblewrap");
+    for (const root of ["/proc", "/sys"]) expect(() => tries("bwrap", [root])).toThrow(refused);
+    expect(() => tries("bwrap", ["/"])).toThrow(expect.objectContaining({ code: "SANDBOX_SETUP_FAILED" }));
   });
 
   test("finds denied files and directories empty, and changes none", async () => {

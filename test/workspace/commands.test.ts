@@ -139,7 +139,7 @@ describe.skipIf(landlock === 0)("a sandboxed command", () => {
     );
   });
 
-  test("reaches no network by any of its ways, and Unix sockets all the same", async () => {
+  test("reaches no network by any of its ways, and Unix sockets only where they are allowed", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as { port: number };
@@ -151,12 +151,16 @@ describe.skipIf(landlock === 0)("a sandboxed command", () => {
     );
     const unix = script(`net.createServer().on("error", ended).listen("./s", () => ended())`);
     const [closed, wide] = [await workspace(), await workspace({ network: true })];
+    const local = await workspace({ sockets: true });
     try {
       const said = async (ws: Workspace, code: string) =>
         (await run(ws, { command: [process.execPath, "-e", code] })).stdout.trim();
       expect(await said(closed, tcp)).toBe("EPERM");
       expect(await said(closed, udp)).toBe("EPERM");
-      expect(await said(closed, unix)).toBe("ok");
+      expect(await said(closed, unix)).toBe("EACCES");
+      expect(await said(wide, unix)).toBe("EACCES");
+      expect(await said(local, unix)).toBe("ok");
+      expect(await said(local, tcp)).toBe("EPERM");
       expect(await said(wide, tcp)).toBe("ok");
     } finally {
       server.close();
@@ -229,7 +233,9 @@ describe.skipIf(landlock === 0)("a sandboxed command", () => {
     expect(await probe("write", { path: join(base, "new") })).toEqual({ ok: false, errno: "EACCES" });
     expect(await probe("write", { path: "/dev/null" })).toEqual({ ok: true });
     expect(await probe("tcp_connect")).toEqual({ ok: false, errno: "EPERM" });
-    expect(await probe("unix_socket")).toEqual({ ok: true });
+    expect(await probe("unix_socket")).toEqual({ ok: false, errno: "EACCES" });
+    const open = linuxSandbox({ writableRoots: [root], sockets: true });
+    expect(await open.probe?.("unix_socket")).toEqual({ ok: true });
     fs.writeFileSync(join(base, "after"), "this thread is as free as before");
   });
 });

@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! attacker exchange A B ROUNDS          runs until stdin closes; prints `enough` after ROUNDS, and
-//! the count attacker reach                        tries each way to a network: `name errno`, one
-//! per line attacker without openat2 ENOSYS CMD…  CMD gets ENOSYS (or EPERM) from every such call
+//! the count attacker reach                        tries each way to a network, a socket and keyed
+//! data: `name errno`, one per line, or `name killed SIGNAL` attacker without openat2 ENOSYS CMD…  CMD gets ENOSYS (or EPERM) from every such call
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
@@ -103,29 +103,114 @@ mod linux {
         let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
         // The list includes the descriptor of the directory that was just read.
         println!("descriptors {}", open.saturating_sub(1));
-        let refused = |fd: i64| match fd {
-            ..0 => std::io::Error::last_os_error().raw_os_error().unwrap_or(-1),
-            _ => 0,
-        };
         let mut parameters = [0_u8; 120];
         // SAFETY: the socket calls take only numbers; the last call writes at most the 120 bytes of
         // its parameter structure, which is ours.
         let got = unsafe {
             let socket =
-                |domain, kind, protocol| refused(libc::socket(domain, kind, protocol).into());
+                |domain, kind, protocol| errno_of(libc::socket(domain, kind, protocol).into());
             [
                 ("raw", socket(libc::AF_INET, libc::SOCK_RAW, libc::IPPROTO_ICMP)),
                 ("packet", socket(libc::AF_PACKET, libc::SOCK_RAW, 0)),
                 ("netlink", socket(libc::AF_NETLINK, libc::SOCK_RAW, 0)),
                 ("unix", socket(libc::AF_UNIX, libc::SOCK_STREAM, 0)),
+                ("unix datagram", socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0)),
                 (
                     "io_uring",
-                    refused(libc::syscall(libc::SYS_io_uring_setup, 1, parameters.as_mut_ptr())),
+                    errno_of(libc::syscall(libc::SYS_io_uring_setup, 1, parameters.as_mut_ptr())),
                 ),
             ]
         };
         for (name, errno) in got {
             println!("{name} {errno}");
+        }
+        reach_by_pairs_and_keys();
+        #[cfg(target_arch = "x86_64")]
+        reach_by_other_conventions();
+    }
+
+    /// Tries the kinds of pairs of sockets, and data that is reached by a key.
+    fn reach_by_pairs_and_keys() {
+        let mut pair = [0; 2];
+        let kinds = [
+            ("stream pair", libc::SOCK_STREAM | libc::SOCK_CLOEXEC),
+            ("packet pair", libc::SOCK_SEQPACKET),
+            ("datagram pair", libc::SOCK_DGRAM | libc::SOCK_NONBLOCK),
+            ("raw pair", libc::SOCK_RAW),
+        ];
+        for (name, kind) in kinds {
+            // SAFETY: the call writes two descriptors into `pair`.
+            let made = unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, pair.as_mut_ptr()) };
+            println!("{name} {}", errno_of(made.into()));
+        }
+        let keyed = [
+            ("add_key", libc::SYS_add_key),
+            ("request_key", libc::SYS_request_key),
+            ("keyctl", libc::SYS_keyctl),
+            ("shmget", libc::SYS_shmget),
+            ("shmat", libc::SYS_shmat),
+            ("msgget", libc::SYS_msgget),
+            ("msgrcv", libc::SYS_msgrcv),
+            ("semget", libc::SYS_semget),
+            ("semop", libc::SYS_semop),
+            ("mq_open", libc::SYS_mq_open),
+            ("mount", libc::SYS_mount),
+            ("fsopen", libc::SYS_fsopen),
+        ];
+        for (name, call) in keyed {
+            // SAFETY: each call gets numbers or null, which none of them writes to.
+            let made = unsafe { libc::syscall(call, 0, 0, 0, 0, 0) };
+            println!("{name} {}", errno_of(made));
+        }
+    }
+
+    /// Tries the calls in the two further conventions of x86_64: x32, and that of 32-bit programs,
+    /// in which `socketcall` takes its arguments from memory.
+    #[cfg(target_arch = "x86_64")]
+    fn reach_by_other_conventions() {
+        const X32_BIT: i64 = 0x4000_0000;
+        let socket = (libc::SYS_socket | X32_BIT, libc::AF_UNIX);
+        // SAFETY: the call takes only numbers.
+        let made = unsafe { libc::syscall(socket.0, socket.1, libc::SOCK_STREAM, 0) };
+        println!("unix of x32 {}", errno_of(made));
+        for (name, number) in [("socket of 32 bits", 359_i64), ("socketcall of 32 bits", 102)] {
+            // SAFETY: the child makes system calls only. The arguments of `socketcall` are on a
+            // page below 4 GiB that it maps.
+            unsafe {
+                let child = libc::fork();
+                if child == 0 {
+                    let (protection, flags) = (
+                        libc::PROT_READ | libc::PROT_WRITE,
+                        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_32BIT,
+                    );
+                    let page = libc::mmap(std::ptr::null_mut(), 4096, protection, flags, -1, 0);
+                    page.cast::<[i32; 3]>().write([libc::AF_UNIX, libc::SOCK_STREAM, 0]);
+                    let mut result = number;
+                    std::arch::asm!(
+                        "push rbx", "mov rbx, {first}", "int 0x80", "pop rbx",
+                        first = in(reg) 1_i64,
+                        inlateout("rax") result,
+                        in("rcx") page,
+                        in("rdx") 0_i64,
+                    );
+                    libc::_exit(if result < 0 { (-result) as i32 } else { 0 });
+                }
+                let mut status = 0;
+                libc::waitpid(child, &raw mut status, 0);
+                if libc::WIFSIGNALED(status) {
+                    println!("{name} killed {}", libc::WTERMSIG(status));
+                } else {
+                    println!("{name} {}", libc::WEXITSTATUS(status));
+                }
+            }
+        }
+    }
+
+    /// Returns the errno of a call that returned this, or 0.
+    fn errno_of(result: i64) -> i32 {
+        match result {
+            ..0 => std::io::Error::last_os_error().raw_os_error().unwrap_or(-1),
+            _ => 0,
         }
     }
 

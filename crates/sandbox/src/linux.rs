@@ -46,7 +46,7 @@ const READABLE_DEVICES: &[&str] =
 /// The restrictions for a command, prepared so that they can be applied without allocating memory.
 pub(crate) struct Restrictions {
     files: Option<Ruleset>,
-    filter: Option<Vec<sock_filter>>,
+    filter: Vec<sock_filter>,
     network: bool,
     abi: u32,
 }
@@ -65,7 +65,7 @@ impl Restrictions {
     pub(crate) fn enforced_layers(&self) -> EnforcedLayers {
         EnforcedLayers {
             files: self.files.is_some(),
-            network: self.filter.is_some() && !self.network,
+            network: !self.network,
             signals: self.files.is_some() && self.abi >= MIN_ABI_FOR_SIGNALS,
             forks: !rustix::process::getuid().is_root() || ControlGroup::is_possible(),
             abi: self.abi,
@@ -91,7 +91,7 @@ impl Restrictions {
     /// Applies the system call filter to the calling thread. Must be the last restriction, because
     /// the filter may forbid the calls that the others need. Allocates no memory.
     pub(crate) fn filter_calls(&self) -> io::Result<()> {
-        self.filter.as_deref().map_or(Ok(()), seccomp::apply_filter)
+        seccomp::apply_filter(&self.filter)
     }
 }
 
@@ -102,8 +102,11 @@ fn build_ruleset(spec: &Permissions, abi: u32) -> Result<Ruleset> {
     }
     let ruleset = Ruleset::new(!spec.network)?;
     let all = ["/".to_owned()];
+    let unlisted: Vec<&str> = spec.unlisted.iter().map(String::as_str).collect();
     let mut closed: Vec<&str> = spec.exclude.iter().map(String::as_str).collect();
     closed.extend(["/proc", "/dev"]);
+    closed.extend(&unlisted);
+    let closed = ClosedPaths { closed, unlisted };
     for path in spec.read.as_deref().unwrap_or(&all) {
         allow_reading_around(&ruleset, path, &closed)?;
     }
@@ -119,20 +122,28 @@ fn build_ruleset(spec: &Permissions, abi: u32) -> Result<Ruleset> {
     Ok(ruleset)
 }
 
-/// Allows reading below a path, except for the paths in `closed`. Landlock cannot exclude an entry
-/// below an allowed directory, so the siblings of a closed entry are allowed one by one. Siblings
-/// that are created later cannot be read.
-fn allow_reading_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
-    if closed.iter().any(|one| is_within(path, one)) {
+/// The paths that a command may not read.
+struct ClosedPaths<'a> {
+    /// All of them.
+    closed: Vec<&'a str>,
+    /// Those below which it may not even list names.
+    unlisted: Vec<&'a str>,
+}
+
+/// Allows reading below a path, except for closed paths. Landlock cannot exclude an entry below an
+/// allowed directory, so the siblings of a closed entry are allowed one by one. Siblings that are
+/// created later cannot be read.
+fn allow_reading_around(ruleset: &Ruleset, path: &str, paths: &ClosedPaths<'_>) -> Result<()> {
+    if paths.closed.iter().any(|one| is_within(path, one)) {
         return Ok(());
     }
-    if !closed.iter().any(|one| is_within(one, path)) {
+    if !paths.closed.iter().any(|one| is_within(one, path)) {
         return allow_path(ruleset, path, READ_RIGHTS);
     }
     let directory = open_path(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
     // The right also holds for everything below, so for `/` it would let the command list the
     // directories of processes.
-    if path != "/" {
+    if path != "/" && !paths.unlisted.iter().any(|one| is_within(one, path)) {
         ruleset.allow(directory.as_fd(), LIST_DIRECTORY_RIGHT)?;
     }
     let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
@@ -146,7 +157,7 @@ fn allow_reading_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Resul
         }
         let base = path.trim_end_matches('/');
         match std::str::from_utf8(name) {
-            Ok(name) => match allow_reading_around(ruleset, &format!("{base}/{name}"), closed) {
+            Ok(name) => match allow_reading_around(ruleset, &format!("{base}/{name}"), paths) {
                 // The entry was deleted, or this user cannot access it either way.
                 Err(error) if error.code == Code::SandboxSetupFailed => {}
                 other => other?,

@@ -119,7 +119,7 @@ fn prepare_launch(
         input: null.map_err(|errno| resource_creation_error("an input", errno))?,
         output,
         errors,
-        filter: if spec.bare { create_filter_file(spec)? } else { None },
+        filter: if spec.bare { Some(create_filter_file(spec)?) } else { None },
         restrictions: if spec.bare { None } else { Some(Restrictions::new(spec)?) },
         group: group.map(ControlGroup::membership).transpose()?,
         tasks_of_user: kernel_limits_user(&spec.limits)
@@ -128,14 +128,13 @@ fn prepare_launch(
     })
 }
 
-/// Returns an unnamed file with the system call filter, to be read from its beginning; `None` if
-/// nothing is filtered.
-fn create_filter_file(spec: &Permissions) -> Result<Option<OwnedFd>> {
-    let Some(steps) = seccomp::build_filter(spec)? else { return Ok(None) };
+/// Returns an unnamed file with the system call filter, to be read from its beginning.
+fn create_filter_file(spec: &Permissions) -> Result<OwnedFd> {
+    let steps = seccomp::build_filter(spec)?;
     let failed = |errno| resource_creation_error("a filter of system calls", errno);
     let file = rustix::fs::memfd_create(c"filter", MemfdFlags::CLOEXEC).map_err(failed)?;
     rustix::io::pwrite(&file, &seccomp::filter_bytes(&steps), 0).map_err(failed)?;
-    Ok(Some(file))
+    Ok(file)
 }
 
 /// The end of a command. `status` is the status of `wait`; `None` if the command was killed.

@@ -1,7 +1,10 @@
-//! The system call filter (seccomp) of a command. It refuses sockets other than Unix sockets, calls
-//! by which the filter could be evaded (`io_uring`, access to other processes, other calling
-//! conventions), and calls that the host forbids. Uses `unsafe` for passing the filter to the
-//! kernel, closing descriptors, and dropping capabilities.
+//! The system call filter (seccomp) of a command. It refuses sockets of the network, Unix sockets
+//! that could be connected to other programs, data that is reached by a key and no path (keyrings,
+//! System V IPC, message queues), mounts, calls by which the filter could be evaded (`io_uring`,
+//! access to other processes, other calling conventions), and calls that the host forbids. Landlock
+//! restricts none of these. A program in namespaces of its own (`bare`) has IPC of its own and sees
+//! only the sockets of its mounts. Uses `unsafe` for passing the filter to the kernel, closing
+//! descriptors, and dropping capabilities.
 
 use std::io;
 
@@ -21,16 +24,47 @@ const AUDIT_ARCHITECTURE: Option<u32> = None;
 /// The bit that is set in the number of a system call in the x32 convention of x86_64 kernels.
 const X32_BIT: u32 = 0x4000_0000;
 
-/// The calls that fail with `EPERM` whatever their arguments are.
-const REFUSED_CALLS: [c_long; 7] = [
+/// The calls that mount file systems. A command in namespaces of its own could mount those of the
+/// kernel anew, such as the control groups, whose files belong to the user of the host.
+const MOUNT_CALLS: [c_long; 8] = [
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_fsopen,
+    libc::SYS_fsmount,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_mount_setattr,
+];
+/// The calls that reach the keyrings of the user, which a process passes on to those it starts.
+const KEYRING_CALLS: [c_long; 3] = [libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl];
+/// The calls that reach memory and messages of other programs by a number or name, which Landlock
+/// does not restrict: System V IPC and POSIX message queues.
+const IPC_CALLS: [c_long; 13] = [
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+/// The calls that make sockets without a call of `socket`, or take those of other processes.
+const RING_CALLS: [c_long; 4] = [
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
     libc::SYS_pidfd_getfd,
 ];
+/// The calls that control other processes, which may be on the network.
+const PROCESS_CALLS: [c_long; 3] =
+    [libc::SYS_ptrace, libc::SYS_process_vm_readv, libc::SYS_process_vm_writev];
 
 /// The codes of the BPF instructions that the filter uses.
 const BPF_LOAD: u16 = 0x20;
@@ -38,8 +72,12 @@ const BPF_JUMP_EQUAL: u16 = 0x15;
 const BPF_JUMP_AT_LEAST: u16 = 0x35;
 const BPF_RETURN: u16 = 0x06;
 
-/// The results of the filter: the call runs, fails with `EPERM`, or the process is killed.
+const BPF_AND: u16 = 0x54;
+
+/// The results of the filter: the call runs, fails with `EPERM` or `EACCES`, or the process is
+/// killed.
 const FILTER_ALLOW: u32 = 0x7FFF_0000;
+const FILTER_EACCES: u32 = 0x0005_0000 | libc::EACCES as u32;
 const FILTER_EPERM: u32 = 0x0005_0000 | libc::EPERM as u32;
 const FILTER_KILL: u32 = 0x8000_0000;
 
@@ -49,6 +87,10 @@ const CALL_NUMBER_OFFSET: u32 = 0;
 const ARCHITECTURE_OFFSET: u32 = 4;
 /// The offset of the low half of the first argument in `seccomp_data`.
 const FIRST_ARGUMENT_OFFSET: u32 = 16;
+/// The offset of the low half of the second argument in `seccomp_data`.
+const SECOND_ARGUMENT_OFFSET: u32 = 24;
+/// The bits of a socket's type that are not flags.
+const SOCKET_TYPE_MASK: u32 = 0xF;
 
 /// Returns an instruction. For a jump, `yes` and `no` are the numbers of instructions to skip.
 fn bpf_instruction(code: u16, value: u32, yes: u8, no: u8) -> sock_filter {
@@ -60,9 +102,8 @@ fn call_number(call: c_long) -> u32 {
     call as u32
 }
 
-/// Returns the filter as a BPF program. With `network` it refuses only the calls with the numbers
-/// in `forbidden`.
-fn filter_program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<sock_filter> {
+/// Returns the filter as a BPF program; it also refuses the calls with the numbers in `forbidden`.
+fn filter_program(architecture: u32, spec: &Permissions, forbidden: &[u32]) -> Vec<sock_filter> {
     let mut steps = vec![
         bpf_instruction(BPF_LOAD, ARCHITECTURE_OFFSET, 0, 0),
         bpf_instruction(BPF_JUMP_EQUAL, architecture, 1, 0),
@@ -71,43 +112,61 @@ fn filter_program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<so
         bpf_instruction(BPF_JUMP_AT_LEAST, X32_BIT, 0, 1),
         bpf_instruction(BPF_RETURN, FILTER_EPERM, 0, 0),
     ];
-    let refused = REFUSED_CALLS.map(call_number);
-    let always: &[u32] = if network { &[] } else { &refused };
-    for &call in always.iter().chain(forbidden) {
+    let refused: [(bool, &[c_long]); 5] = [
+        (true, &MOUNT_CALLS),
+        (true, &KEYRING_CALLS),
+        // A program in namespaces of its own has its own.
+        (!spec.bare, &IPC_CALLS),
+        (!spec.network || !spec.sockets, &RING_CALLS),
+        (!spec.network, &PROCESS_CALLS),
+    ];
+    let refused = refused.iter().filter(|(applies, _)| *applies).flat_map(|(_, calls)| *calls);
+    let refused = refused.map(|call| call_number(*call));
+    for call in refused.chain(forbidden.iter().copied()) {
         steps.push(bpf_instruction(BPF_JUMP_EQUAL, call, 0, 1));
         steps.push(bpf_instruction(BPF_RETURN, FILTER_EPERM, 0, 0));
     }
-    if network {
-        steps.push(bpf_instruction(BPF_RETURN, FILTER_ALLOW, 0, 0));
-        return steps;
-    }
+    // The answer to a socket that is no Unix socket, and the instructions for those that are.
+    let others = if spec.network { FILTER_ALLOW } else { FILTER_EPERM };
     steps.extend([
         bpf_instruction(BPF_JUMP_EQUAL, call_number(libc::SYS_socket), 2, 0),
-        bpf_instruction(BPF_JUMP_EQUAL, call_number(libc::SYS_socketpair), 1, 0),
+        bpf_instruction(BPF_JUMP_EQUAL, call_number(libc::SYS_socketpair), 5, 0),
         bpf_instruction(BPF_RETURN, FILTER_ALLOW, 0, 0),
         bpf_instruction(BPF_LOAD, FIRST_ARGUMENT_OFFSET, 0, 0),
-        bpf_instruction(BPF_JUMP_EQUAL, libc::AF_UNIX as u32, 0, 1),
+        bpf_instruction(BPF_JUMP_EQUAL, libc::AF_UNIX as u32, 1, 0),
+        bpf_instruction(BPF_RETURN, others, 0, 0),
+        bpf_instruction(BPF_RETURN, unix_socket_answer(spec), 0, 0),
+        bpf_instruction(BPF_LOAD, FIRST_ARGUMENT_OFFSET, 0, 0),
+        bpf_instruction(BPF_JUMP_EQUAL, libc::AF_UNIX as u32, 1, 0),
+        bpf_instruction(BPF_RETURN, others, 0, 0),
+        // A pair of streams is connected and stays so. A datagram socket of a pair can be
+        // connected to a named one, or send to it.
+        bpf_instruction(BPF_LOAD, SECOND_ARGUMENT_OFFSET, 0, 0),
+        bpf_instruction(BPF_AND, SOCKET_TYPE_MASK, 0, 0),
+        bpf_instruction(BPF_JUMP_EQUAL, libc::SOCK_STREAM as u32, 2, 0),
+        bpf_instruction(BPF_JUMP_EQUAL, libc::SOCK_SEQPACKET as u32, 1, 0),
+        bpf_instruction(BPF_RETURN, unix_socket_answer(spec), 0, 0),
         bpf_instruction(BPF_RETURN, FILTER_ALLOW, 0, 0),
-        bpf_instruction(BPF_RETURN, FILTER_EPERM, 0, 0),
     ]);
     steps
 }
 
-/// Returns the filter for a command on this processor architecture, or `None` if no call is
-/// refused.
+/// Returns the answer to a Unix socket that can be connected to that of another program.
+fn unix_socket_answer(spec: &Permissions) -> u32 {
+    if spec.sockets { FILTER_ALLOW } else { FILTER_EACCES }
+}
+
+/// Returns the filter for a command on this processor architecture.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED` if seccomp is missing, `INVALID_ARGUMENT` for an unknown call.
-pub(crate) fn build_filter(spec: &Permissions) -> Result<Option<Vec<sock_filter>>> {
+pub(crate) fn build_filter(spec: &Permissions) -> Result<Vec<sock_filter>> {
     let forbidden = call_numbers(&spec.forbid)?;
-    if spec.network && spec.forbid.is_empty() {
-        return Ok(None);
-    }
     let Some(architecture) = AUDIT_ARCHITECTURE else {
         let what = "there is no filter of system calls for this processor";
         return Err(Error::new(Code::SandboxSetupFailed, what));
     };
-    Ok(Some(filter_program(architecture, spec.network, &forbidden)))
+    Ok(filter_program(architecture, spec, &forbidden))
 }
 
 /// Returns the filter as bytes, for a program that reads it from a descriptor and applies it

@@ -17,15 +17,19 @@ pub struct Permissions {
     pub write: Vec<String>,
     /// Real paths outside `write` that may not be read, with everything below them.
     pub exclude: Vec<String>,
+    /// As `exclude`; no name below these may be listed. Landlock cannot take a right back below a
+    /// directory, so the directories above them cannot be listed either.
+    pub unlisted: Vec<String>,
     /// Allows the use of the network.
     pub network: bool,
+    /// Allows Unix sockets that are not made as a connected pair.
+    pub sockets: bool,
     /// Accepts that files are not restricted if the kernel cannot do that.
     pub degrade: bool,
     /// For tests: behaves as on a kernel without Landlock.
     pub without_landlock: bool,
     /// True if the executed program restricts itself, so that no restriction is applied before.
-    /// Unless the network is allowed and nothing is forbidden, the program receives the system call
-    /// filter at descriptor 9.
+    /// The program receives the system call filter at descriptor 9.
     pub bare: bool,
     /// Names of further system calls that are refused, even if the network is allowed.
     pub forbid: Vec<String>,
@@ -231,8 +235,8 @@ impl Probe {
 }
 
 impl Permissions {
-    /// Parses `{read: [paths]|null, write: [paths], exclude?: [paths], network?, degrade?,
-    /// withoutLandlock?, bare?, forbid?: [names], limits?: {processes?, memory?, fileBytes?,
+    /// Parses `{read: [paths]|null, write: [paths], exclude?: [paths], unlisted?: [paths],
+    /// network?, sockets?, degrade?, withoutLandlock?, bare?, forbid?: [names], limits?: {processes?, memory?, fileBytes?,
     /// cpuSeconds?}}`.
     ///
     /// # Errors
@@ -245,23 +249,21 @@ impl Permissions {
         };
         let flag = |key: &str| json[key].as_bool().unwrap_or(false);
         let limit = |key: &str| json["limits"][key].as_u64().unwrap_or(0);
-        let exclude = match &json["exclude"] {
-            Value::Null => Vec::new(),
-            value => parse_string_list(value)?,
+        let list = |key: &str| match &json[key] {
+            Value::Null => Ok(Vec::new()),
+            value => parse_string_list(value),
         };
         Ok(Self {
             read,
             write: parse_string_list(&json["write"])?,
-            exclude,
+            exclude: list("exclude")?,
+            unlisted: list("unlisted")?,
             network: flag("network"),
+            sockets: flag("sockets"),
             degrade: flag("degrade"),
             without_landlock: flag("withoutLandlock"),
             bare: flag("bare"),
-            forbid: if json["forbid"].is_null() {
-                Vec::new()
-            } else {
-                parse_string_list(&json["forbid"])?
-            },
+            forbid: list("forbid")?,
             limits: ResourceLimits {
                 processes: limit("processes"),
                 memory: limit("memory"),

@@ -74,6 +74,23 @@ const HOME_SECRETS_DEPTH = 2;
 const TMPFS_BYTES = String(256 * 1024 * 1024);
 /** The environment of a command that does not see the home directory: both variables name a temporary file system. */
 const PRIVATE_HOME = Object.freeze({ HOME: "/tmp", TMPDIR: "/tmp" });
+/**
+ * The file systems that are the kernel's own settings. Their files belong to the kernel's user 0, which a command is
+ * where the host runs as root: without capabilities it still is the owner of `/proc/sys`.
+ */
+const KERNEL_FILE_SYSTEMS: ReadonlySet<string> = new Set([
+  ...["proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "configfs", "efivarfs"],
+  ...["bpf", "pstore", "binfmt_misc", "selinuxfs", "smackfs", "fusectl"],
+]);
+/**
+ * The trial of the mounts: prints the files of the kernel that it can open for writing, then its mounts. It writes
+ * nothing. `true` and not `:`, because a shell ends when the redirection of a special built-in command fails.
+ */
+const TRIAL_SCRIPT = [
+  "for file in /proc/* /proc/sys/kernel/* /proc/sys/vm/* /proc/sys/fs/* /proc/irq/* /sys/kernel/* /sys/power/*; do",
+  '[ -f "$file" ] && { true >> "$file"; } 2> /dev/null && echo "open $file"; done',
+  'while read -r line; do echo "mount $line"; done < /proc/self/mountinfo',
+].join("\n");
 const EMPTY_SCAN: ScanResult = Object.freeze({
   hidden: [],
   protected: [],
@@ -90,7 +107,8 @@ const EMPTY_SCAN: ScanResult = Object.freeze({
 export function bubblewrapSandbox(options: BubblewrapOptions): SandboxProvider {
   const program = options.bubblewrap ?? "bwrap";
   const resolved = resolveReads(options);
-  const trial = [...mountArguments(resolved), ...namespaceArguments(options.network), "--", "true"];
+  const command = ["sh", "-c", TRIAL_SCRIPT];
+  const trial = [...mountArguments(resolved), ...namespaceArguments(options.network), "--", ...command];
   const tried = spawnSync(program, trial, { encoding: "utf8" });
   if (tried.status !== 0) {
     const missing = tried.error !== undefined;
@@ -102,7 +120,39 @@ export function bubblewrapSandbox(options: BubblewrapOptions): SandboxProvider {
         : 'allow unprivileged user namespaces on this machine, or accept less with degrade: "allow"',
     });
   }
+  const open = kernelFileOpenIn(tried.stdout);
+  if (open !== undefined) {
+    throw new FilewrightError(
+      "SANDBOX_SETUP_FAILED",
+      `bubblewrap cannot be used: a trial command could write to ${open}.`,
+      {
+        complete: true,
+        hint: 'name write roots without file systems of the kernel, such as /proc and /sys, or accept less with degrade: "allow"',
+      },
+    );
+  }
   return bubblewrapProvider(options, program);
+}
+
+/**
+ * Returns a file or mount of the kernel that the trial command could have changed, by its output; undefined if there
+ * is none. An output that does not show a read-only `/proc` proves nothing, and counts as one that shows it open.
+ */
+function kernelFileOpenIn(output: string): string | undefined {
+  const lines = output.split("\n");
+  const opened = lines.find((line) => line.startsWith("open "));
+  if (opened !== undefined) return opened.slice(5);
+  const mounts = lines.flatMap((line) => {
+    // man 5 proc: id, parent, device, root, mount point, options, optional fields, "-", type
+    const [, point, options, type] =
+      /^mount \S+ \S+ \S+ \S+ (\S+) (\S+) (?:\S+ )*?- (\S+) /u.exec(line) ?? [];
+    if (point === undefined || options === undefined || type === undefined) return [];
+    const isKernel =
+      KERNEL_FILE_SYSTEMS.has(type) || ["/proc", "/sys"].some((place) => isWithin(point, place));
+    return isKernel ? [{ point, isReadOnly: options.split(",").includes("ro") }] : [];
+  });
+  if (!mounts.some(({ point }) => point === "/proc")) return "/proc";
+  return mounts.find(({ isReadOnly }) => !isReadOnly)?.point;
 }
 
 function resolveReads(options: BubblewrapOptions): ResolvedOptions {
@@ -115,7 +165,7 @@ function bubblewrapProvider(given: BubblewrapOptions, program: string): SandboxP
   const options = resolveReads(given);
   const { network, policy, forbiddenSyscalls: forbid = [] } = options;
   const limits = nativeLimits(options.limits);
-  const bare: NativeSpec = { read: null, write: [], network, bare: true, forbid, limits };
+  const bare: NativeSpec = { read: null, write: [], network, sockets: true, bare: true, forbid, limits };
   const forks = callNative(() => native.sandboxStatus(JSON.stringify({ ...bare, degrade: true })))[3];
   const status: SandboxStatus = Object.freeze({
     tier: "bubblewrap",
@@ -172,8 +222,7 @@ async function runCovered(
         ({ source, target, readOnly }) => [readOnly ? "--ro-bind" : "--bind", source, target],
       ),
       ...namespaceArguments(network),
-      ...(!network || (bare.forbid ?? []).length > 0 ? ["--seccomp", SECCOMP_FILTER_FD] : []),
-      ...["--chdir", command.cwd, "--"],
+      ...["--seccomp", SECCOMP_FILTER_FD, "--chdir", command.cwd, "--"],
       ...command.argv,
     ];
     const env = options.readRoots === null || hasHome(policy?.read ?? []) ? {} : PRIVATE_HOME;
@@ -204,7 +253,7 @@ function mountArguments({ readRoots, writableRoots, network }: ResolvedOptions):
     ...sortedByPath(readRoots ?? []).flatMap(bound),
     ...["--dev", "/dev", ...temporary("/dev/shm"), "--proc", "/proc"],
     ...sortedByPath(writableRoots).flatMap((path) => ["--bind", path, path]),
-    ...["--remount-ro", "/dev", "--remount-ro", "/run", "--remount-ro", "/"],
+    ...["/proc", "/dev", "/run", "/"].flatMap((path) => ["--remount-ro", path]),
   ];
 }
 
@@ -216,7 +265,7 @@ function namespaceArguments(network: boolean): readonly string[] {
   ];
 }
 
-/** Returns secrets and the state directory, where they are outside the roots. */
+/** Returns the state directories, and secrets outside the roots. */
 async function hiddenOutsideRoots(
   native: ReturnType<typeof sandboxAddon>,
   { readRoots, writableRoots }: ResolvedOptions,
@@ -225,7 +274,7 @@ async function hiddenOutsideRoots(
   const places = readRoots ?? ["/"];
   const isSeen = (path: string): boolean =>
     places.some((place) => isWithin(path, place)) || writableRoots.some((root) => isWithin(path, root));
-  const named = [...privateFiles(), ...(policy.stateDir === undefined ? [] : [policy.stateDir])];
+  const named = [...privateFiles(), ...policy.stateDirs];
   const entries = named
     .filter((path) => isSeen(path) && entryKind(path) !== "missing")
     .map((path) => ({ path, directory: entryKind(path) === "directory" }));

@@ -5,7 +5,6 @@
  */
 import {
   choice,
-  flag,
   optionChecker,
   list,
   nullable,
@@ -24,8 +23,10 @@ import { EXTRA_SYSCALLS, FORBIDDEN_SYSCALLS } from "./sandbox-native.node.ts";
 import { runProcess } from "./sandbox-process.node.ts";
 import {
   COMMAND_LIMITS,
+  COMMAND_REACH,
   type CommandLimits,
   type CommandPolicy,
+  type CommandReach,
   SANDBOX_PROVIDER,
   type SandboxProvider,
   type SandboxStatus,
@@ -33,7 +34,7 @@ import {
 import { seatbelt, unavailableProvider } from "./sandbox-seatbelt.node.ts";
 
 /** How {@link sandboxFor} chooses and what it allows. Paths are absolute and exist. */
-export interface SandboxOptions {
+export interface SandboxOptions extends CommandReach {
   /**
    * The kind of sandbox for commands. `linux`: Landlock and seccomp, or bubblewrap. `seatbelt`: macOS.
    * `remote`: the provider given as `remote`. `auto`, the default: what this system has.
@@ -54,8 +55,6 @@ export interface SandboxOptions {
   readonly readRoots?: readonly string[] | null | undefined;
   /** Paths below a writable root that commands must not change. Only `strict` and `seatbelt` can enforce this. */
   readonly readOnlyPaths?: readonly string[] | undefined;
-  /** With true, commands may use the network. Default false. */
-  readonly network?: boolean | undefined;
   /**
    * Names of further system calls that fail with EPERM in commands, such as `ptrace` or `mount`; some
    * always fail. If a system call has several names, list each: `rename`, `renameat`, `renameat2`. Names
@@ -96,7 +95,7 @@ export const SANDBOX_OPTIONS: Options<SandboxOptions> = described(
     writableRoots: required(list(text())),
     readRoots: nullable(list(text())),
     readOnlyPaths: list(text()),
-    network: flag(),
+    ...COMMAND_REACH,
     forbiddenSyscalls: FORBIDDEN_SYSCALLS,
     limits: COMMAND_LIMITS,
     degrade: choice("refuse", "allow"),
@@ -175,7 +174,7 @@ function chooseSandbox(options: SandboxOptions): SandboxProvider {
     return seatbelt(options);
   }
   const { writableRoots, readRoots = null, readOnlyPaths = [], network = false } = options;
-  const { forbiddenSyscalls, limits, degrade, bubblewrap } = options;
+  const { sockets, forbiddenSyscalls, limits, degrade, bubblewrap } = options;
   if (options.tier === "strict") {
     const places = { writableRoots, readRoots, readOnlyPaths };
     return bubblewrapSandbox({ ...places, network, forbiddenSyscalls, limits, degrade, bubblewrap });
@@ -183,15 +182,16 @@ function chooseSandbox(options: SandboxOptions): SandboxProvider {
   if (readOnlyPaths.length > 0) {
     throw unavailableProvider("read-only places inside a writable root take the strict tier");
   }
-  return fastSandbox({ writableRoots, readRoots, network, forbiddenSyscalls, limits, degrade });
+  return fastSandbox({ writableRoots, readRoots, network, sockets, forbiddenSyscalls, limits, degrade });
 }
 
 /** Returns the next weaker sandbox. Called when the requested one is missing and the host allows a weaker one. */
 function degradedSandbox(options: SandboxOptions): SandboxProvider {
-  const { writableRoots, readRoots, readOnlyPaths = [], network, forbiddenSyscalls, limits } = options;
+  const { writableRoots, readRoots, readOnlyPaths = [], network, sockets } = options;
+  const { forbiddenSyscalls, limits } = options;
   if (process.platform === "linux") {
     const incomplete = options.tier === "strict" || readOnlyPaths.length > 0;
-    const allowed = { writableRoots, readRoots, network, forbiddenSyscalls, limits };
+    const allowed = { writableRoots, readRoots, network, sockets, forbiddenSyscalls, limits };
     return fastSandbox({ ...allowed, degrade: "allow", incomplete });
   }
   return unconfinedProvider();
@@ -213,11 +213,11 @@ function unconfinedProvider(): SandboxProvider {
  * @throws FilewrightError SANDBOX_SETUP_FAILED where it is unavailable
  */
 export function openCommands(options: CommandOptions, policy: CommandPolicy): SandboxProvider {
-  const { network = false, limits, degrade, bubblewrap } = options;
+  const { network = false, sockets, limits, degrade, bubblewrap } = options;
   const { read: extraRead } = options;
   const common = { writableRoots: policy.write, network, limits, degrade, extraRead, policy };
   const fast = (incomplete: boolean): SandboxProvider =>
-    fastSandbox({ ...common, readRoots: "policy", incomplete });
+    fastSandbox({ ...common, sockets, readRoots: "policy", incomplete });
   const local = (): SandboxProvider => {
     if (systemOf(options.provider) === "darwin") {
       const readRoots =

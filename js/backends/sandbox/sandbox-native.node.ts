@@ -21,7 +21,11 @@ export interface NativeSpec {
   readonly write: readonly string[];
   /** Paths outside `write` that commands must not read. */
   readonly exclude?: readonly string[];
+  /** As `exclude`; the directories above these cannot be listed either. */
+  readonly unlisted?: readonly string[];
   readonly network: boolean;
+  /** True if commands may make Unix sockets that are no connected pair. */
+  readonly sockets: boolean;
   readonly degrade?: boolean;
   readonly withoutLandlock?: boolean;
   /**

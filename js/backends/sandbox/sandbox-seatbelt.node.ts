@@ -67,7 +67,7 @@ function quotedForProfile(text: string): string {
 /** Returns the macOS sandbox. A profile names paths, not globs, so a policy is enforced only in part. */
 export function seatbelt(options: SeatbeltOptions, policy?: CommandPolicy): SandboxProvider {
   const { writableRoots, network } = options;
-  const hidden = policy?.stateDir === undefined ? [] : [policy.stateDir];
+  const hidden = policy?.stateDirs ?? [];
   const profile = seatbeltProfile({ ...options, hidden });
   const prefix = ["/usr/bin/sandbox-exec", "-p", profile];
   const tried = spawnSync(prefix[0] as string, [...prefix.slice(1), "/usr/bin/true"]);

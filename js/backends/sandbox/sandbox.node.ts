@@ -38,8 +38,10 @@ import { isWithin } from "../paths.ts";
 import { runWithCleanup } from "./sandbox-running.node.ts";
 import {
   COMMAND_LIMITS,
+  COMMAND_REACH,
   type CommandLimits,
   type CommandPolicy,
+  type CommandReach,
   type SandboxCommand,
   type SandboxOutcome,
   type SandboxProvider,
@@ -48,7 +50,7 @@ import {
 import { FilewrightError } from "../../engine/errors.ts";
 
 /** How {@link linuxSandbox} is made. Paths are absolute and exist. */
-export interface LinuxSandboxOptions {
+export interface LinuxSandboxOptions extends CommandReach {
   /** Files and directories that commands may change. */
   readonly writableRoots: readonly string[];
   /**
@@ -56,8 +58,6 @@ export interface LinuxSandboxOptions {
    * (`/proc`), devices, and the private files of the system.
    */
   readonly readRoots?: readonly string[] | null | undefined;
-  /** With true, commands may use the network. Default false. */
-  readonly network?: boolean | undefined;
   /**
    * Names of further system calls that fail with EPERM in commands, such as `ptrace` or `mount`; some
    * always fail. If a system call has several names, list each: `rename`, `renameat`, `renameat2`. Names
@@ -88,7 +88,7 @@ export const LINUX_SANDBOX_OPTIONS: Options<LinuxSandboxOptions> = described(
   {
     writableRoots: required(list(text())),
     readRoots: nullable(list(text())),
-    network: flag(),
+    ...COMMAND_REACH,
     forbiddenSyscalls: FORBIDDEN_SYSCALLS,
     limits: COMMAND_LIMITS,
     degrade: choice("refuse", "allow"),
@@ -141,17 +141,16 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     read: readPathsOf(options),
     write: options.writableRoots,
     network: options.network === true,
+    sockets: options.sockets === true,
     degrade: degrade === "allow",
     withoutLandlock: options.landlock === "ignore",
     forbid: options.forbiddenSyscalls ?? [],
     limits: nativeLimits(options.limits),
   };
   const [files, network, signals, forks] = callNative(() => native.sandboxStatus(JSON.stringify(spec)));
-  const filtered = network === 1 || (spec.forbid ?? []).length > 0;
-  const parts = [files === 1 ? "landlock" : [], filtered ? "seccomp" : []].flat();
   const wanted = policy !== undefined && restrictsRoots(policy);
   const status: SandboxStatus = Object.freeze({
-    tier: parts.join("+") || "none",
+    tier: files === 1 ? "landlock+seccomp" : "seccomp",
     files: files !== 1 ? "none" : wanted || options.incomplete === true ? "partial" : "enforced",
     network: network === 1 ? "enforced" : "none",
     policy: policy === undefined || files !== 1 ? "none" : wanted ? "partial" : "enforced",
@@ -159,10 +158,11 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     processes: signals === 1 ? "enforced" : "partial",
     limits: signals === 1 && forks === 1 ? "enforced" : "partial",
   });
+  const outside = (path: string): boolean => !options.writableRoots.some((root) => isWithin(path, root));
+  const unlisted = (): readonly string[] =>
+    (policy?.stateDirs ?? []).flatMap((path) => realPathOrNone(path) ?? []).filter(outside);
   const excluded = async (): Promise<readonly string[]> => {
-    const outside = (path: string): boolean => !options.writableRoots.some((root) => isWithin(path, root));
-    const state = policy?.stateDir === undefined ? undefined : realPathOrNone(policy.stateDir);
-    const named = [...privateFiles(), ...(state === undefined ? [] : [state])];
+    const named = privateFiles();
     if (policy === undefined) return named.filter(outside);
     const rules = { ...policy, protect: false };
     const found = [
@@ -172,16 +172,16 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     return [...named, ...found.flatMap(({ hidden }) => hidden.map(({ path }) => path))].filter(outside);
   };
   const run = async (command: SandboxCommand): Promise<SandboxOutcome> => {
-    const exclude = await excluded();
+    const closed = { exclude: await excluded(), unlisted: unlisted() };
     if (
       options.readRoots !== "policy" ||
       spec.read === null ||
       hasHome([...(policy?.read ?? []), ...(options.extraRead ?? [])])
     )
-      return runNative(native, { ...spec, exclude }, command.argv, command);
+      return runNative(native, { ...spec, ...closed }, command.argv, command);
     const home = realpathSync(mkdtempSync(join(tmpdir(), "filewright-home-")));
     try {
-      const own = { ...spec, exclude, write: [...spec.write, home] };
+      const own = { ...spec, ...closed, write: [...spec.write, home] };
       const env = { HOME: home, TMPDIR: home, ...command.env };
       return await runNative(native, own, command.argv, { ...command, env });
     } finally {

@@ -7,8 +7,10 @@
 import {
   callback,
   choice,
+  flag,
   instance,
   integer,
+  type OptionalOption,
   type Options,
   options,
   required,
@@ -38,6 +40,21 @@ export interface SandboxStatus {
    */
   readonly workspaceFiles?: "present" | "absent" | undefined;
 }
+
+/** What commands may reach beside files, in every table of options for them. */
+export const COMMAND_REACH = {
+  /** With true, commands may use the network. Default false. */
+  network: flag() as OptionalOption<boolean>,
+  /**
+   * With true, commands of the fast tier may make Unix sockets, and so talk to every service whose socket this user
+   * can connect to: Landlock does not restrict that. Connected pairs (`socketpair`) are always allowed. Other
+   * sandboxes allow Unix sockets without it. Default false.
+   */
+  sockets: flag() as OptionalOption<boolean>,
+};
+
+/** The options of {@link COMMAND_REACH}. */
+export type CommandReach = { readonly [K in keyof typeof COMMAND_REACH]?: boolean | undefined };
 
 /** The resource limits of a command. A command that exceeds a limit is ended. */
 export interface CommandLimits {
@@ -74,8 +91,11 @@ export interface CommandPolicy {
   readonly secrets: boolean;
   /** Changes to the table of protected and secret places, as `SandboxPolicy.places`. */
   readonly places?: readonly string[] | undefined;
-  /** The state directory, which commands cannot read because it contains the keys of the journal. */
-  readonly stateDir: string | undefined;
+  /**
+   * The state directories, that of the workspace and those that are the default of the user. Commands can neither read
+   * nor list them, because they contain keys, tokens, grants and sockets. Some may not exist.
+   */
+  readonly stateDirs: readonly string[];
 }
 
 /** A command. It runs without a shell unless it is one. */

@@ -180,11 +180,9 @@ async function hiddenBesides(
 ): Promise<ScanResult["hidden"]> {
   const read = readableRoots(policy, writable);
   const { hidden } = await scanPlaces(sandboxAddon(), { ...policy, protect: false }, read);
-  const { stateDir } = policy;
-  const isMounted = stateDir !== undefined && [...read, ...writable].some((root) => isWithin(stateDir, root));
-  return isMounted && entryKind(stateDir) === "directory"
-    ? [...hidden, { path: stateDir, directory: true }]
-    : hidden;
+  const isMounted = (path: string): boolean => [...read, ...writable].some((root) => isWithin(path, root));
+  const states = policy.stateDirs.filter((path) => isMounted(path) && entryKind(path) === "directory");
+  return [...hidden, ...states.map((path) => ({ path, directory: true }))];
 }
 
 /** Returns the directories that commands read and do not change. A policy that allows everything mounts none. */

@@ -150,8 +150,7 @@ function narrowedPolicyOf({ root }: SandboxServer, policy: CommandPolicy | undef
   const inside = (paths: readonly string[]): readonly string[] => [
     ...new Set(paths.flatMap((path) => (isWithin(path, root) ? [path] : isWithin(root, path) ? [root] : []))),
   ];
-  const { stateDir } = policy;
-  const hidden = stateDir !== undefined && isWithin(stateDir, root) ? [literalGlob(stateDir)] : [];
+  const hidden = policy.stateDirs.filter((path) => isWithin(path, root)).map(literalGlob);
   return {
     read: inside([...(policy.read ?? [root]), ...policy.write]),
     write: inside(policy.write),
