@@ -118,7 +118,7 @@ function sandboxDescription({ files, network, policy, processes, workspaceFiles 
     isElsewhere
       ? []
       : policy === "enforced"
-        ? "Files that are denied or secret are empty for it, protected places are read-only, and those that it makes are removed afterwards."
+        ? "Files that are denied or secret are empty or unreadable for it, and git refuses to add them: add the others by name. Protected places are read-only, and those that it makes are removed afterwards."
         : "What file tools deny, protect or keep secret is not kept from it: leave that alone.",
     network === "enforced" ? "It cannot reach the network." : "It may reach the network.",
     processes === "enforced"

@@ -215,7 +215,7 @@ describe.skipIf(process.platform !== "linux")("on Linux", () => {
       return ws.tools.find(({ name }) => name === "run_command")?.description ?? "";
     };
     const strict = await description({ tier: "strict" });
-    expect(strict).toContain("denied or secret are empty");
+    expect(strict).toContain("denied or secret are empty or unreadable");
     expect(strict).toContain("cannot reach the network");
     const fast = await description({ tier: "fast", degrade: "allow", network: true });
     expect(fast).toContain("is not kept from it");

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import process from "node:process";
 
 /** @typedef {{ base: string, root: string, result: any, pid: number, marker: string, before: any }} Seen */
-/** @typedef {{ name: string, script: string, ok: (seen: Seen) => boolean, strict: boolean, fast: boolean, access?: object, cwd?: string, shell?: string }} Row */
+/** @typedef {{ name: string, script: string, ok: (seen: Seen) => boolean, strict: boolean, fast: boolean, access?: object, cwd?: string, shell?: string, setup?: (world: { root: string, put: (path: string, text: string) => void }) => void }} Row */
 
 const read = (...names) => readFileSync(join(...names), "utf8");
 const outIsWhole = ({ base }) => read(base, "out") === "out";
@@ -242,6 +242,48 @@ const policy = [
   ),
 ];
 
+const COVERED = [".env", "certs/dev.pem", "denied/hidden.txt"];
+const asA = "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@b";
+/** Commits files that are denied or secret, as many repositories do. */
+const tracksSecrets = ({ root, put }) => {
+  put("certs/dev.pem", "a key\n");
+  const git = (...args) =>
+    execFileSync("git", ["-C", root, "-c", "user.name=A", "-c", "user.email=a@b", ...args]);
+  git("add", "--force", ...COVERED);
+  git("commit", "-qm", "secrets");
+};
+/** Checks that every commit, the index and every stash have the covered files as they were. */
+const tracksThemStill = ({ root }) => {
+  const git = (...args) => execFileSync("git", ["-C", root, ...args], { encoding: "utf8" }).trim();
+  const first = git("rev-list", "--reverse", "HEAD").split("\n")[1];
+  const stashes = git("stash", "list", "--format=%H").split("\n").filter(Boolean);
+  const trees = ["HEAD", ...stashes, git("write-tree")];
+  return COVERED.every((path) =>
+    trees.every((tree) => git("rev-parse", `${tree}:${path}`) === git("rev-parse", `${first}:${path}`)),
+  );
+};
+const tracked = [
+  "git commit -qam x",
+  "git add -A; git commit -qm x",
+  "git add .; git commit -qm x",
+  "git add -u; git commit -qm x",
+  "git add --ignore-errors -A; git commit -qm x",
+  "git stash",
+  "git stash -u",
+  "git commit -qm x .env certs/dev.pem",
+  "git update-index --refresh; git update-index .env certs/dev.pem denied/hidden.txt; git commit -qm x",
+  "git checkout -q -b side; git commit -qam x; git merge -q main; git rebase -q HEAD~1",
+  "chmod 777 .env certs/dev.pem denied; cat .env; rm -f .env; mv certs/dev.pem moved; git add -A; git commit -qm x",
+].map((script) =>
+  held(
+    `has git record covered secrets: ${script}`,
+    `${asA}; echo z >> a; ${script}`,
+    tracksThemStill,
+    // The fast tier covers nothing: git records the files themselves.
+    { setup: tracksSecrets, fast: !script.includes("rm -f") },
+  ),
+);
+
 const processes = [
   ...["environ", "maps", "cmdline", "status", "mountinfo"].map((name) =>
     held(`reads ${name} of the host`, `cat /proc/HOST/${name} > /dev/null && echo read`, said("read")),
@@ -378,4 +420,4 @@ const works = [
 ];
 
 /** @type {readonly Row[]} */
-export const ROWS = [...outside, ...policy, ...processes, ...kernel, ...network, ...works];
+export const ROWS = [...outside, ...policy, ...tracked, ...processes, ...kernel, ...network, ...works];

@@ -90,7 +90,7 @@ describe.skipIf(process.platform !== "linux")("a command of the strict tier", { 
     const ws = await openStrict();
     const ran = await run(
       ws,
-      "cat .env keys/secrets.yml; grep -r s3cret .; ln .env linked; cat linked; wc -c < .env",
+      "cat .env keys/secrets.yml; grep -r s3cret .; ln .env linked; cat linked; head -c 1 .env | wc -c",
     );
     expect(ran.stdout).toBe("0\n");
     await run(ws, "echo x > .env; rm -f .env; mv keys/secrets.yml k");
@@ -98,6 +98,36 @@ describe.skipIf(process.platform !== "linux")("a command of the strict tier", { 
       "TOKEN=s3cret\n",
       "token: s3cret\n",
     ]);
+  });
+
+  test("has git fail instead of recording a covered file as empty or deleted", async () => {
+    world.put(".env", "TOKEN=s3cret\n");
+    world.put("certs/dev.pem", "s3cret\n");
+    world.put("denied/hidden", "hidden content\n");
+    world.git("add", "-A");
+    world.git("commit", "-qm", "secrets");
+    const ws = await openStrict({ access: { deny: ["denied"] } });
+    const as = "git -c user.name=A -c user.email=a@b";
+    for (const command of ["commit -qam x", "add -A", "add .", "add -u", "add .env", "stash", "stash -u"]) {
+      const { exit_code, stderr } = await run(ws, `echo z >> a; ${as} ${command}`);
+      expect([command, exit_code]).not.toEqual([command, 0]);
+      expect(stderr).toMatch(/\.env: (?:can only add regular files|unsupported file type)/u);
+    }
+    // The rest can be committed by name, and the status does not hide the covered files.
+    expect(await run(ws, `${as} add a && ${as} commit -qm two`)).toMatchObject({ exit_code: 0 });
+    expect(world.git("show", "--stat", "--format=%s", "HEAD")).toMatch(/^two\s+a \|/u);
+    expect(world.git("status", "--porcelain")).toBe("");
+    expect((await run(ws, "git status --porcelain")).stdout).toMatch(/\.env/u);
+  });
+
+  test("has programs that look for a covered file pass it over", async () => {
+    world.put(".env", "TOKEN=s3cret\n");
+    world.put("denied/hidden", "hidden content\n");
+    const ws = await openStrict({ access: { deny: ["denied"] } });
+    const node = `node -e 'const fs = require("fs"); console.log(fs.statSync(".env").isFile(), fs.readdirSync("denied").length)'`;
+    expect((await run(ws, node)).stdout).toBe("false 0\n");
+    expect(await run(ws, "find . > list && grep -rn s3cret . ; ls denied")).toMatchObject({ stdout: "" });
+    expect(world.read("list")).toContain("./a\n");
   });
 
   test("reads protected places and changes none", async () => {

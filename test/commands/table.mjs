@@ -47,6 +47,7 @@ for (const index of rows.split(",").map(Number)) {
   put(join(here, "out"), "out");
   put(join(here, "state/key"), "journal key\n");
   chmodSync(join(here, "state"), 0o700);
+  row.setup?.({ root, put: (path, text) => put(join(root, path), text) });
   const ws = await openWorkspace({
     root,
     stateDir: join(here, "state"),

@@ -1,7 +1,7 @@
 /**
  * The strict tier on Linux: bubblewrap. A command has mounts, processes and a network of its own;
- * it sees only the mounted directories. Entries that a policy forbids are covered by an empty file
- * or directory, or mounted read-only.
+ * it sees only the mounted directories. Entries that a policy forbids are covered, or mounted
+ * read-only.
  */
 import { spawnSync } from "node:child_process";
 import { FilewrightError, makeError } from "../../engine/errors.ts";
@@ -218,9 +218,11 @@ async function runCovered(
     const argv = [
       program,
       ...mountArguments(options),
-      ...coverMounts(options, [...before.hidden, ...elsewhere], before, covers).flatMap(
-        ({ source, target, readOnly }) => [readOnly ? "--ro-bind" : "--bind", source, target],
-      ),
+      ...coverMounts(options, elsewhere, before, covers).flatMap(({ source, target, readOnly }) => [
+        readOnly ? "--ro-bind" : "--bind",
+        source,
+        target,
+      ]),
       ...namespaceArguments(network),
       ...["--seccomp", SECCOMP_FILTER_FD, "--chdir", command.cwd, "--"],
       ...command.argv,

@@ -158,7 +158,7 @@ function containerProvider(
       const covered = async (before: ScanResult): Promise<SandboxOutcome> => {
         const covers = makeCoverFiles();
         try {
-          const hidden = [...before.hidden, ...(await hiddenBesides(policy, roots))];
+          const hidden = await hiddenBesides(policy, roots);
           const mounts = [
             ...rootMounts(policy, roots),
             ...coverMounts({ readOnlyPaths: [], policy }, hidden, before, covers),
