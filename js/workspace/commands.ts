@@ -1,39 +1,26 @@
 /** Creates the sandbox of a workspace's commands from its policy, or refuses one that does not enforce it. */
 import type { CommandOptions } from "../backends/option-schema.ts";
-import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
-import { isWithin, literalGlob } from "../backends/paths.ts";
+import { type CommandPolicy, deniesInRoots, type SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { requireLocalHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
+import type { LinkedWorktree } from "./worktrees.ts";
 import type { CommandSandboxFor } from "../pipeline/session.ts";
+import type { SandboxPolicy } from "../policy/index.ts";
 
 /**
  * Returns the function that creates the command sandbox of each policy, because an agent may have a
- * stricter one. `stateDirs` are absolute and real.
+ * stricter one.
  */
 export function commandSandboxOf(
   { commands, backend }: Pick<WorkspaceOptions, "commands" | "backend">,
-  stateDirs: readonly string[],
+  places: PlacesOfCommands,
 ): CommandSandboxFor {
   if (commands === undefined) return () => undefined;
   let opened = isSandboxProvider(commands) ? commands : undefined;
   return (policy, rules) => {
     const ruled = rules.forCall("run_command").globs(["deny"]);
-    const write = policy.readOnly ? [] : policy.write;
-    // Every sandbox hides them outside the write roots; there they are no reason to refuse one.
-    const hidden = new Set(
-      stateDirs.filter((path) => !write.some((root) => isWithin(path, root))).map(literalGlob),
-    );
-    const wanted: CommandPolicy = Object.freeze({
-      cwd: policy.cwd,
-      read: policy.read,
-      write,
-      deny: [...policy.deny.filter((glob) => !hidden.has(glob)), ...(ruled ?? [])],
-      protect: policy.protect,
-      secrets: policy.secrets === "grant",
-      places: policy.places,
-      stateDirs,
-    });
+    const wanted = commandPolicyOf(policy, ruled ?? [], places);
     if (opened === undefined && backend !== undefined && !isRemote(commands)) {
       throw new FilewrightError("SANDBOX_SETUP_FAILED", "Commands run on the local disk alone.", {
         complete: true,
@@ -43,13 +30,45 @@ export function commandSandboxOf(
     opened ??= requireLocalHost().commands(commands === true ? {} : (commands as CommandOptions), wanted);
     const provider = opened.within?.(wanted) ?? opened;
     return assertEnforces(provider, [
-      ...(wanted.deny.length > 0 ? ["denied paths"] : []),
+      ...(deniesInRoots(wanted) ? ["denied paths"] : []),
       ...(wanted.protect ? ["protected places"] : []),
       ...(wanted.secrets ? ["secrets"] : []),
       // Neither globs nor mounts can express these rules, so no sandbox enforces them.
       ...(ruled === undefined ? [INEXPRESSIBLE_RULES_PHRASE] : []),
     ]);
   };
+}
+
+/** Places outside the roots that matter to commands. Paths are absolute and real. */
+export interface PlacesOfCommands {
+  readonly stateDirs: readonly string[];
+  readonly worktrees: readonly LinkedWorktree[];
+}
+
+/** Returns the restrictions of commands under a policy. `ruled` are the globs that rules deny to commands. */
+function commandPolicyOf(
+  policy: SandboxPolicy,
+  ruled: readonly string[],
+  { stateDirs, worktrees }: PlacesOfCommands,
+): CommandPolicy {
+  const write = policy.readOnly ? [] : policy.write;
+  // As `.git` in a root: what a command may do with the root it may do with its repository.
+  const repositoriesOf = (roots: readonly string[]): readonly string[] => [
+    ...new Set(worktrees.filter(({ root }) => roots.includes(root)).map(({ common }) => common)),
+  ];
+  const repositories = repositoriesOf(write);
+  const readable = repositoriesOf([...(policy.read ?? []), ...policy.write]);
+  return Object.freeze({
+    cwd: policy.cwd,
+    read: policy.read === null ? null : [...policy.read, ...readable],
+    write: [...write, ...repositories],
+    repositories,
+    deny: [...policy.deny, ...ruled],
+    protect: policy.protect,
+    secrets: policy.secrets === "grant",
+    places: policy.places,
+    stateDirs,
+  });
 }
 
 /**

@@ -27,7 +27,7 @@ import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { assertNoSecondArgument, type CheckedOptions, checkOptions } from "./check.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
-import { commandSandboxOf } from "./commands.ts";
+import { commandSandboxOf, type PlacesOfCommands } from "./commands.ts";
 import { readGitExcludes } from "../pipeline/paths/git-excludes.ts";
 import { recoverSession } from "../pipeline/past/history.ts";
 import { makeConfine } from "./confine.ts";
@@ -49,6 +49,7 @@ import { openSearches, openStorage, stagesOf } from "./storage.ts";
 import { nextWorkspaceNumber } from "./number.ts";
 import type { Capabilities, Workspace } from "./types.ts";
 import { makeWorkspace } from "./workspace.ts";
+import { linkedWorktrees } from "./worktrees.ts";
 
 /**
  * Opens a workspace: everything a model may do with files below the roots.
@@ -105,7 +106,7 @@ export async function openWorkspace(
     policy,
     new Set([...TOOL_NAMES, ...(given.foreignTools ?? [])]),
   );
-  const commandsFor = commandSandboxOf(given, stateDirs);
+  const commandsFor = commandSandboxOf(given, await placesOfCommands(given, policy, storage, stateDirs));
   const commands = commandsFor(policy, rules);
   // The backends that this workspace created and closes; the host closes its own storage.
   const made = new Set<FsBackend>(disk === undefined ? [] : [disk]);
@@ -289,6 +290,20 @@ async function stateDirsOf(own: StateDirectory | undefined, storage: FsBackend):
   const named = [...(own === undefined ? [] : [own.path]), ...requireLocalHost().defaultStateDirs()];
   const real = named.map((path) => realPathOf(storage, pathForStorage(storage, path)));
   return Object.freeze([...new Set(await Promise.all(real))]);
+}
+
+/** Returns the places that matter to commands: of linked worktrees only where commands run on this machine's disk. */
+async function placesOfCommands(
+  { commands }: WorkspaceOptions,
+  policy: SandboxPolicy,
+  storage: FsBackend,
+  stateDirs: readonly string[],
+): Promise<PlacesOfCommands> {
+  if (commands === undefined || !isLocalDisk(storage)) return { stateDirs, worktrees: [] };
+  const home = homeFor(storage);
+  const kept = [...stateDirs, ...(home === undefined ? [] : [await realPathOf(storage, home)])];
+  const roots = [...(policy.read ?? []), ...policy.write];
+  return { stateDirs, worktrees: await linkedWorktrees(storage, roots, kept) };
 }
 
 /** Returns the real path of an entry that may be missing: of the part that exists, with the other names after it. */

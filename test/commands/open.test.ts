@@ -69,6 +69,7 @@ describe("a provider of the host", () => {
       cwd: world.root,
       read: [world.root],
       write: [world.root],
+      repositories: [],
       deny: ["x"],
       protect: true,
       secrets: true,

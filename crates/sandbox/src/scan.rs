@@ -106,7 +106,8 @@ pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
         top: Vec::new(),
     };
     for root in &spec.scan {
-        scanner.scan_root(root.as_bytes(), spec.depth.unwrap_or(usize::MAX))?;
+        let name: &[u8] = if spec.repositories.contains(root) { b".git" } else { b"" };
+        scanner.scan_root(root.as_bytes(), name, spec.depth.unwrap_or(usize::MAX))?;
     }
     let Scanner { hidden, protected, repositories, closed, pinned, .. } = scanner;
     let found = json!({
@@ -120,12 +121,12 @@ pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
 }
 
 impl Scanner {
-    /// Scans one tree, down to `depth` directories below `root`.
-    fn scan_root(&mut self, root: &[u8], depth: usize) -> Result<()> {
+    /// Scans one tree, down to `depth` directories below `root`. `name` decides what the root is.
+    fn scan_root(&mut self, root: &[u8], name: &[u8], depth: usize) -> Result<()> {
         let Ok((file_type, _)) = type_and_id(root) else { return Ok(()) };
         self.top = root.to_vec();
         let mut waiting = Vec::new();
-        self.record_entry(root, b"", file_type, DirectoryKind::Plain, &mut waiting)?;
+        self.record_entry(root, name, file_type, DirectoryKind::Plain, &mut waiting)?;
         let names = |path: &[u8]| path.iter().filter(|byte| **byte == b'/').count();
         let deepest = names(root).saturating_add(depth);
         while let Some((path, context)) = waiting.pop() {

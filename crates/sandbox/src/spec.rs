@@ -46,6 +46,8 @@ pub struct ScanSpec {
     pub roots: Vec<String>,
     /// The directories to scan.
     pub scan: Vec<String>,
+    /// Those of `scan` that are git directories, whatever their names.
+    pub repositories: Vec<String>,
     /// The maximum depth below each scanned directory; `None` for no limit.
     pub depth: Option<usize>,
     /// The globs of entries that the command may not see.
@@ -64,8 +66,8 @@ pub struct ScanSpec {
 }
 
 impl ScanSpec {
-    /// Parses `{cwd, roots: [paths], scan: [paths], deny: [globs], protect, secrets, places?,
-    /// depth?, lenient?, opensBut?: [ids]}`.
+    /// Parses `{cwd, roots: [paths], scan: [paths], repositories?: [paths], deny: [globs], protect,
+    /// secrets, places?, depth?, lenient?, opensBut?: [ids]}`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.
@@ -76,6 +78,11 @@ impl ScanSpec {
             cwd: json["cwd"].as_str().ok_or_else(|| malformed_error("cwd"))?.to_owned(),
             roots: parse_string_list(&json["roots"])?,
             scan: parse_string_list(&json["scan"])?,
+            repositories: if json["repositories"].is_null() {
+                Vec::new()
+            } else {
+                parse_string_list(&json["repositories"])?
+            },
             depth: json["depth"].as_u64().and_then(|depth| usize::try_from(depth).ok()),
             deny: parse_string_list(&json["deny"])?,
             lenient: json["lenient"].as_bool().unwrap_or(false),

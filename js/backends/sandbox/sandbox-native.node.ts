@@ -194,9 +194,10 @@ async function scanTree(
   directories: readonly string[],
   more: object,
 ): Promise<ScanResult> {
-  const { cwd, deny, protect, secrets, places = [] } = policy;
+  const { cwd, deny, protect, secrets, repositories, places = [] } = policy;
   const roots = [...new Set([...(policy.read ?? []), ...policy.write])];
-  const spec = JSON.stringify({ cwd, roots, scan: directories, deny, protect, secrets, places, ...more });
+  const rules = { deny, protect, secrets, places };
+  const spec = JSON.stringify({ cwd, roots, scan: directories, repositories, ...rules, ...more });
   return JSON.parse(await native.sandboxScan(spec).catch(rethrowNativeError)) as ScanResult;
 }
 

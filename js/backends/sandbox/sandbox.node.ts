@@ -42,6 +42,7 @@ import {
   type CommandLimits,
   type CommandPolicy,
   type CommandReach,
+  deniesInRoots,
   type SandboxCommand,
   type SandboxOutcome,
   type SandboxProvider,
@@ -208,8 +209,8 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
 }
 
 /** Returns true when a policy denies, protects or hides anything inside its roots. */
-function restrictsRoots({ deny, protect, secrets }: CommandPolicy): boolean {
-  return deny.length > 0 || protect || secrets;
+function restrictsRoots(policy: CommandPolicy): boolean {
+  return deniesInRoots(policy) || policy.protect || policy.secrets;
 }
 
 /** Returns the paths that commands may read; null for everything. */

@@ -17,6 +17,8 @@ import {
   text,
 } from "../../schema/option.ts";
 
+import { isWithin, literalGlob } from "../paths.ts";
+
 /** The guarantees of a provider. */
 export interface SandboxStatus {
   /** The means by which commands are confined, such as `bubblewrap`, `landlock+seccomp`, or `none`. */
@@ -83,6 +85,11 @@ export interface CommandPolicy {
   readonly read: readonly string[] | null;
   /** The paths that commands may write. */
   readonly write: readonly string[];
+  /**
+   * Those of `write` that are directories of git repositories outside the roots of the workspace, of which a root is a
+   * linked worktree. The same of their entries is protected as of `.git` in a root.
+   */
+  readonly repositories: readonly string[];
   /** The globs of paths that commands can neither read nor change. */
   readonly deny: readonly string[];
   /** True when places that other programs obey are read-only. */
@@ -96,6 +103,16 @@ export interface CommandPolicy {
    * nor list them, because they contain keys, tokens, grants and sockets. Some may not exist.
    */
   readonly stateDirs: readonly string[];
+}
+
+/**
+ * Returns true when a policy denies anything but the state directories outside the writable roots, which every sandbox
+ * hides.
+ */
+export function deniesInRoots({ deny, stateDirs, write }: CommandPolicy): boolean {
+  const outside = stateDirs.filter((path) => !write.some((root) => isWithin(path, root)));
+  const hidden = new Set(outside.map(literalGlob));
+  return deny.some((glob) => !hidden.has(glob));
 }
 
 /** A command. It runs without a shell unless it is one. */

@@ -35,6 +35,7 @@ fn a_scan_lists_hidden_protected_and_git_entries() {
         cwd: root.clone(),
         roots: vec![root.clone()],
         scan: vec![root.clone()],
+        repositories: Vec::new(),
         deny: vec!["denied".to_owned()],
         depth: None,
         lenient: false,
