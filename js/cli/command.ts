@@ -37,6 +37,8 @@ export interface PathResult {
 export interface SeveralPaths {
   /** The index, from 0, of the first path among the positional arguments. */
   readonly from: number;
+  /** Puts what was given as options before the paths, before the arguments are counted. */
+  readonly arrange?: (parsed: ParsedCommandLine) => ParsedCommandLine;
   /** The options of the command that it takes with a single path only. */
   readonly refuses?: readonly string[];
   /**
@@ -67,8 +69,11 @@ export interface Command {
   readonly help: readonly OptionHelp[];
   /** Examples for the help: a command line, and what it does. */
   readonly examples: readonly (readonly [line: string, what: string])[];
-  /** The minimum and the maximum number of positional arguments. */
-  readonly takes: readonly [least: number, most: number];
+  /**
+   * The minimum and the maximum number of positional arguments, and a noun for the first, for the error about one that
+   * begins with a dash. Default: `an argument`.
+   */
+  readonly takes: readonly [least: number, most: number, noun?: string];
   /** Returns the tool call for a command line. Absent for a command that makes none. @throws UsageError */
   readonly toCall?: (parsed: ParsedCommandLine, shell: Shell) => ToolCall | Promise<ToolCall>;
   /** Present when the command takes several paths. `toCall` is then called for each of them. */

@@ -33,6 +33,7 @@ import {
 } from "./streams.ts";
 import {
   type OptionTable,
+  dashRemedy,
   parseCommandLine,
   type ParsedCommandLine,
   UsageError,
@@ -83,14 +84,18 @@ async function runCommand(command: Command, argv: readonly string[], plain: Shel
   const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: VALUE_OPTION };
   const options = { ...command.options, ...(command.own === true ? help : everywhere) };
   const aliases = command.own === true ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
-  const parsed = parseCommandLine(argv, options, aliases);
+  const [least, most, operand = "an argument"] = command.takes;
+  const typed = parseCommandLine(argv, options, aliases, most === 0 ? undefined : operand);
+  const parsed = command.several?.arrange?.(typed) ?? typed;
   if (parsed.values["help"] === true) {
     printText(plain, helpOfCommand(command));
     return 0;
   }
   assertMayAsk(command, parsed);
-  const [least, most] = command.takes;
-  if (parsed.positionals.length < least) throw new UsageError(`too few arguments; usage: ${command.usage}`);
+  if (parsed.positionals.length < least) {
+    const remedy = argv.some((arg) => arg.startsWith("-")) ? dashRemedy(operand) : "";
+    throw new UsageError(`too few arguments; usage: ${command.usage}${remedy}`);
+  }
   if (parsed.positionals.length > most) {
     throw new UsageError(
       `too many arguments, from '${parsed.positionals[most]}' on; usage: ${command.usage}`,

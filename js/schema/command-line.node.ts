@@ -61,14 +61,22 @@ const VALUES_IF_ALONE: Readonly<Record<string, string>> = {
   review: String(DEFAULT_REVIEW_PORT),
 };
 
+/** Options that take the next argument as their value even when it begins with a dash, as in `-e -77`. */
+const VALUES_WITH_DASH: readonly string[] = ["regexp"];
+
 /** Aliases of options, and the option that each means. */
 export type Aliases = Readonly<Record<string, string>>;
 
-/** Parses a command line. An alias is read as the option that it stands for. @throws UsageError */
+/**
+ * Parses a command line. An alias is read as the option that it stands for. `operand` is a noun for the arguments of
+ * a command that takes some; the error of an unknown option then says how one begins with a dash.
+ * @throws UsageError
+ */
 export function parseCommandLine(
   argv: readonly string[],
   options: OptionTable,
   aliases: Aliases = {},
+  operand?: string,
 ): ParsedCommandLine {
   const spelt = Object.entries(aliases).map(([alias, name]) => {
     const { short: _, ...option } = options[name] ?? { type: "string" as const };
@@ -76,7 +84,7 @@ export function parseCommandLine(
   });
   try {
     const { values: given, positionals } = parseArgs({
-      args: withValuesIfAlone(argv, options),
+      args: withDashedValues(withValuesIfAlone(argv, options), options),
       options: { ...options, ...Object.fromEntries(spelt) },
       allowPositionals: true,
       strict: true,
@@ -94,7 +102,7 @@ export function parseCommandLine(
     return { values, positionals };
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(usageMessage(error, argv, options));
+    throw new UsageError(usageMessage(error, argv, options, operand));
   }
 }
 
@@ -112,18 +120,59 @@ function withValuesIfAlone(argv: readonly string[], options: OptionTable): strin
   });
 }
 
+/** Joins the options of `VALUES_WITH_DASH` with their values: `node:util` refuses a value that begins with a dash. */
+function withDashedValues(argv: readonly string[], options: OptionTable): readonly string[] {
+  const names = VALUES_WITH_DASH.filter((name) => name in options);
+  if (names.length === 0) return argv;
+  const joined: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const arg = argv[at] as string;
+    if (arg === "--") return [...joined, ...argv.slice(at)];
+    const value = argv[at + 1];
+    const name = names.find((one) => awaitsValue(arg, one, options));
+    if (name === undefined || value === undefined) {
+      joined.push(arg);
+      continue;
+    }
+    // The switches before the letter of the option stay: `-ie X` is `-i -e X`.
+    if (!arg.startsWith("--") && arg.length > 2) joined.push(arg.slice(0, -1));
+    joined.push(`--${name}=${value}`);
+    at++;
+  }
+  return joined;
+}
+
+/** Returns true for an argument whose value is the next one: `--regexp`, `-e`, or switches that end in `e`. */
+function awaitsValue(arg: string, name: string, options: OptionTable): boolean {
+  if (arg === `--${name}`) return true;
+  const { short } = options[name] ?? {};
+  if (short === undefined || !/^-[^-]/u.test(arg) || arg.at(-1) !== short) return false;
+  const switches = new Set(
+    Object.values(options).map((one) => (one.type === "boolean" ? one.short : undefined)),
+  );
+  return [...arg.slice(1, -1)].every((letter) => switches.has(letter));
+}
+
+/** Returns how an argument begins with a dash, as a clause. */
+export const dashRemedy = (operand: string): string => `; put -- before ${operand} that begins with a dash`;
+
 /** Returns the message for an error of `parseArgs`, with the option that was probably meant. */
-function usageMessage(error: unknown, argv: readonly string[], options: OptionTable): string {
+function usageMessage(
+  error: unknown,
+  argv: readonly string[],
+  options: OptionTable,
+  operand: string | undefined,
+): string {
   const { code } = error as { readonly code?: string };
   const known = Object.keys(options);
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
-    const shorts = new Set(Object.values(options).map((option) => option.short));
-    const wrong = argv.find((arg) => isUnknownOption(arg, known, shorts)) ?? "an option";
+    const wrong = argv.find((arg) => isUnknownOption(arg, options)) ?? "an option";
     const name = wrong.replace(/^-+/u, "").replace(/=.*$/u, "");
     // `--readonly` and `--read_only` mean what they nearly say.
     const plain = (one: string): string => one.toLowerCase().replaceAll(/[-_]/gu, "");
     const close = known.find((one) => plain(one) === plain(name)) ?? nearest(name, known);
-    return `unknown option ${wrong}${close === undefined ? "" : `; did you mean --${close}?`}`;
+    const meant = close === undefined ? "" : `; did you mean --${close}?`;
+    return `unknown option ${wrong}${meant}${operand === undefined ? "" : dashRemedy(operand)}`;
   }
   if (code === "ERR_PARSE_ARGS_INVALID_OPTION_VALUE") {
     const [, name = ""] = /(--[\w-]+)/u.exec((error as Error).message) ?? [];
@@ -133,13 +182,13 @@ function usageMessage(error: unknown, argv: readonly string[], options: OptionTa
   return error instanceof Error ? (error.message.split("\n")[0] as string) : String(error);
 }
 
-function isUnknownOption(
-  arg: string,
-  known: readonly string[],
-  shorts: ReadonlySet<string | undefined>,
-): boolean {
-  if (arg.startsWith("--")) return arg.length > 2 && !known.includes(arg.slice(2).replace(/=.*$/u, ""));
-  return /^-[^-]/u.test(arg) && !shorts.has(arg[1] as string);
+function isUnknownOption(arg: string, options: OptionTable): boolean {
+  if (arg.startsWith("--")) return arg.length > 2 && !(arg.slice(2).replace(/=.*$/su, "") in options);
+  if (!/^-[^-]/u.test(arg)) return false;
+  const typeOf = new Map(Object.values(options).map(({ short, type }) => [short, type]));
+  // The letters after one that takes a value are its value.
+  const first = [...arg.slice(1)].find((letter) => typeOf.get(letter) !== "boolean");
+  return first !== undefined && !typeOf.has(first);
 }
 
 /** Returns the value of an option as an integer; undefined without a value. @throws UsageError */

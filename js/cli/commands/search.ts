@@ -42,6 +42,21 @@ const QUIET_HELP: OptionHelp = [
 /** The depth to which `--recursive` lists. */
 const MAX_RECURSIVE_DEPTH = 32;
 
+/** Puts the patterns of `-e` before the paths. Several become one that matches where any of them does. */
+function withPatternOfOptions(parsed: ParsedCommandLine): ParsedCommandLine {
+  const { regexp, ...values } = parsed.values;
+  const patterns = valuesOfRepeatedOption(regexp);
+  if (patterns === undefined) return parsed;
+  const [first = "", ...others] = patterns;
+  if (others.length === 0) return { values, positionals: [first, ...parsed.positionals] };
+  const isText = values["fixed"] === true;
+  const either = patterns.map((one) => `(?:${isText ? literalPattern(one) : one})`).join("|");
+  return { values: { ...values, fixed: false }, positionals: [either, ...parsed.positionals] };
+}
+
+/** Returns the regular expression that matches a text. */
+const literalPattern = (text: string): string => text.replaceAll(/[\\^$.|?*+()[\]{}&~#-]/gu, "\\$&");
+
 /** The commands of this file. */
 export const SEARCH_COMMANDS: readonly Command[] = [
   {
@@ -51,6 +66,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     about:
       "PATTERN is a regular expression without look-around; -F searches for literal text. Ignored files are skipped, .git is never searched.",
     options: {
+      regexp: { ...REPEATABLE_OPTION, short: "e" },
       "ignore-case": { ...FLAG_OPTION, short: "i" },
       "smart-case": { ...FLAG_OPTION, short: "S" },
       fixed: { ...FLAG_OPTION, short: "F" },
@@ -84,6 +100,10 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       "word-regexp": "word",
     },
     help: [
+      [
+        "-e, --regexp PATTERN",
+        "PATTERN, also with a dash before it (repeatable); all arguments are then paths",
+      ],
       ["-i, --ignore-case", "ignore letter case"],
       ["-S, --smart-case", "ignore it unless PATTERN has a capital letter"],
       ["-F, --fixed", "PATTERN is plain text"],
@@ -110,8 +130,8 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["filewright grep TODO src test -m 50", "below two directories, at most 50 lines in all"],
       ["filewright grep -F 'a.b(c)' -g '*.ts' -C 2", "plain text, in TypeScript files, with context"],
     ],
-    takes: [1, 10_000],
-    several: { from: 1, refuses: ["rank"], merge: mergeSearches },
+    takes: [1, 10_000, "a pattern"],
+    several: { from: 1, arrange: withPatternOfOptions, refuses: ["rank"], merge: mergeSearches },
     outcome: searchOutcomeOf,
     pages: true,
     toCall: ({ positionals, values: given }) => ({
@@ -170,7 +190,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["filewright glob '*.ts'", "at any depth"],
       ["filewright glob 'src/*.{js,ts}' --sort recent", "the latest first"],
     ],
-    takes: [1, 1000],
+    takes: [1, 1000, "a pattern"],
     outcome: searchOutcomeOf,
     toCall: ({ positionals, values: given }) => ({
       tool: "glob",
