@@ -113,7 +113,9 @@ export function assertWritableStateDirectory(given: string | undefined): void {
   const { path, passedOver, found } = tryStateDirectory(given);
   if (found?.lasts !== true) return;
   const tried = passedOver.length === 0 ? "" : ` (also tried: ${describePassedOver(passedOver)})`;
-  throw unwritableStateDirectory(path, { ...found, reason: `${found.reason}${tried}` });
+  // Read-only, none is needed, also where there is no history; one that is named is still opened.
+  const canRefuseChanges = given === undefined;
+  throw unwritableStateDirectory(path, { ...found, reason: `${found.reason}${tried}`, canRefuseChanges });
 }
 
 function tryStateDirectory(given: string | undefined): {
@@ -273,13 +275,24 @@ const REMEDY_BY_CODE: Partial<Readonly<Record<Code, string>>> = {
 /** Returns the error for a state directory in which nothing can be written, or that others can change. */
 function unwritableStateDirectory(
   path: string,
-  { reason, error, remedy }: Pick<Problem, "reason" | "error" | "remedy">,
+  {
+    reason,
+    error,
+    remedy,
+    canRefuseChanges,
+  }: Pick<Problem, "reason" | "error" | "remedy"> & {
+    readonly canRefuseChanges?: boolean;
+  },
 ): FilewrightError {
   const code = error === undefined ? "PERMISSION_DENIED" : codeOf(error);
   const verb = error === undefined && remedy !== undefined ? "used" : "written";
   const message = `The state directory '${escapeControls(path)}' cannot be ${verb}: ${reason}.`;
   const first = remedy ?? REMEDY_BY_CODE[code] ?? "make it writable";
-  const hint = `${first}, or name another with stateDir or XDG_STATE_HOME`;
+  const another = "name another with --state-dir (stateDir) or XDG_STATE_HOME";
+  const hint =
+    canRefuseChanges === true
+      ? `${first}, ${another}, or refuse changes with --read-only (readOnly)`
+      : `${first}, or ${another}`;
   const known = code === "NO_SPACE" || code === "PERMISSION_DENIED" ? code : "IO_ERROR";
   return makeError(known, message, { ...factsOf(path, error), hint });
 }

@@ -120,7 +120,7 @@ describe("errors without the native addon", () => {
         fs.chmodSync(join(stateDir, open), 0o777);
         await expect(backend.lock("/a.txt", { timeoutMs: 100, resolved: true })).rejects.toMatchObject({
           message: expect.stringContaining("others may write in it") as string,
-          hint: "make it yours, without write access for others (chmod go-w), or name another with stateDir or XDG_STATE_HOME",
+          hint: "make it yours, without write access for others (chmod go-w), or name another with --state-dir (stateDir) or XDG_STATE_HOME",
         });
       } finally {
         await backend.close?.();

@@ -193,7 +193,7 @@ const STATES: readonly (readonly [
     "x",
     "state",
     "The state directory '/root/.local/state/filewright' cannot be written: permission denied (also tried: @@/locked/filewright-65534: permission denied)",
-    "make it writable, or name another with stateDir or XDG_STATE_HOME",
+    "make it writable, name another with --state-dir (stateDir) or XDG_STATE_HOME, or refuse changes with --read-only (readOnly)",
   ],
   [
     "a state directory that is read-only",
@@ -201,7 +201,7 @@ const STATES: readonly (readonly [
     "x",
     "state",
     "The state directory '@@/locked/state' cannot be written: permission denied",
-    "make it writable, or name another with stateDir or XDG_STATE_HOME",
+    "make it writable, or name another with --state-dir (stateDir) or XDG_STATE_HOME",
   ],
   [
     "a root that is missing",

@@ -143,13 +143,13 @@ const CASES: readonly (readonly [title: string, how: Start, line: string | RegEx
   [
     "no state directory",
     { args: ["mcp", "@/ws"], env: { HOME: "/nonexistent", TMPDIR: "@/none" }, as: "nobody" },
-    "filewright: The state directory '/nonexistent/.local/state/filewright' cannot be written: permission denied (also tried: @/none/filewright-65534: it does not exist and cannot be created). Make it writable, or name another with stateDir or XDG_STATE_HOME.\n",
+    "filewright: The state directory '/nonexistent/.local/state/filewright' cannot be written: permission denied (also tried: @/none/filewright-65534: it does not exist and cannot be created). Make it writable, name another with --state-dir (stateDir) or XDG_STATE_HOME, or refuse changes with --read-only (readOnly).\n",
     1,
   ],
   [
     "a state directory that is a file",
     { args: ["mcp", "@/ws", "--state-dir", "@/file"] },
-    "filewright: The state directory '@/file' cannot be written: part of its path is a file. Make it writable, or name another with stateDir or XDG_STATE_HOME.\n",
+    "filewright: The state directory '@/file' cannot be written: part of its path is a file. Make it writable, or name another with --state-dir (stateDir) or XDG_STATE_HOME.\n",
     1,
   ],
   [
@@ -253,6 +253,19 @@ describe("a server that cannot serve ends before it answers", () => {
     const { status, out } = await start({ args: ["mcp", "@/ws"] });
     expect(JSON.parse(out)).toMatchObject({ id: 1, result: { serverInfo: { version: VERSION } } });
     expect(status).toBe(0);
+  });
+
+  const nowhere: Start = { args: [], env: { HOME: "/nonexistent", TMPDIR: "@/none" } };
+  test.skipIf(!canBecome).each<[string, Start]>([
+    ["no state directory", { ...nowhere, args: ["mcp", "@/ws", "--read-only"], as: "nobody" }],
+    [
+      "another state directory",
+      { ...nowhere, args: ["mcp", "@/ws", "--state-dir", "@/ws/.state"], as: "nobody" },
+    ],
+  ])("and one that follows a remedy answers: %s", async (_title, how) => {
+    const { status, out } = await start(how);
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id: 1, result: { serverInfo: { version: VERSION } } });
   });
 
   test("and does not look for its own package, which it is in", async () => {

@@ -282,7 +282,7 @@ describe.skipIf(!canBecome)("the default state directory", () => {
     expect(found.written).toEqual({
       ok: false,
       code: "PERMISSION_DENIED",
-      text: "Error: The state directory '/root/.local/state/filewright' cannot be written: permission denied. Make it writable, or name another with stateDir or XDG_STATE_HOME.",
+      text: "Error: The state directory '/root/.local/state/filewright' cannot be written: permission denied. Make it writable, or name another with --state-dir (stateDir) or XDG_STATE_HOME.",
       details: { state_directory: "/root/.local/state/filewright" },
     });
   });
@@ -294,7 +294,7 @@ describe.skipIf(!canBecome)("errors of the state directory name it and its remed
       code: "PERMISSION_DENIED",
       path: "/root/state",
       message: "The state directory '/root/state' cannot be written: permission denied.",
-      hint: "make it writable, or name another with stateDir or XDG_STATE_HOME",
+      hint: "make it writable, or name another with --state-dir (stateDir) or XDG_STATE_HOME",
     });
   });
 
@@ -304,7 +304,7 @@ describe.skipIf(!canBecome)("errors of the state directory name it and its remed
       code: "PERMISSION_DENIED",
       path: "@/state/open",
       message: "The state directory '@/state/open' cannot be used: other users can write in it (chmod go-w).",
-      hint: "make it yours and run chmod go-w on it, or name another with stateDir or XDG_STATE_HOME",
+      hint: "make it yours and run chmod go-w on it, or name another with --state-dir (stateDir) or XDG_STATE_HOME",
     });
   });
 
@@ -319,7 +319,7 @@ describe.skipIf(!canBecome)("errors of the state directory name it and its remed
       "made read-only while running",
       "chmod -R a-w @/state/here",
       "PERMISSION_DENIED",
-      "The state directory '@/state/here' cannot be written: permission denied. Make it writable, or name another with stateDir or XDG_STATE_HOME.",
+      "The state directory '@/state/here' cannot be written: permission denied. Make it writable, or name another with --state-dir (stateDir) or XDG_STATE_HOME.",
     ],
   ])("%s", (_title, command, code, text) => {
     const env = { HOME: "@/home", DO: command };
