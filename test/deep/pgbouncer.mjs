@@ -6,6 +6,11 @@ import { startPgbouncer } from "./storage/pgbouncer.mjs";
 
 const REPLICAS = 4;
 const AGENTS = 16;
+/** The sessions of the pooler behind which two workspaces of one process edit a file, a pool each. */
+const POOLER_SESSIONS = [2, 5, 10, 20];
+/** The edits of a round, and how long one may take: a call that waits for a lost lock waits for ever. */
+const ROUND_EDITS = 40;
+const ROUND_MS = 30_000;
 
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
@@ -30,13 +35,69 @@ export default {
       failures.push(...contract.failures);
       const edits = await race(open, { count, isOver });
       failures.push(...edits.failures);
-      return { cases: contract.cases + edits.cases, failures };
+      const pairs = await pairsOfPools(server, Math.max(1, Math.ceil(count / 80)), isOver);
+      failures.push(...pairs.failures);
+      return { cases: contract.cases + edits.cases + pairs.cases, failures };
     } finally {
       await pooler.stop();
       await server.stop();
     }
   },
 };
+
+/** Lets two workspaces of this process, with a pool each, edit one file behind poolers of several sizes. */
+async function pairsOfPools(server, rounds, isOver) {
+  const { postgresStorage } = await import("../../dist/storage/postgres/index.node.js");
+  const admin = server.pool({ max: 1 });
+  const failures = [];
+  let cases = 0;
+  for (const sessions of POOLER_SESSIONS) {
+    const pooler = await startPgbouncer(server.host, sessions);
+    try {
+      for (let round = 0; round < rounds && !isOver() && failures.length === 0; round++) {
+        const workspace = `pair-${sessions}-${round}`;
+        const open = () => postgresStorage({ client: pooler.pool(), workspace });
+        const failed = await pairOfPools(open, admin);
+        failures.push(...failed.map((one) => `${sessions} sessions, round ${round}: ${one}`));
+        cases += ROUND_EDITS;
+      }
+    } finally {
+      await pooler.stop();
+    }
+  }
+  console.log(`${cases} edits by pairs of pools, ${failures.length} failures`);
+  return { cases, failures };
+}
+
+/** One round: edits by two workspaces, after whose close no lock is left. Returns what failed. */
+async function pairOfPools(open, admin) {
+  const { openWorkspace } = await import("../../dist/index.node.js");
+  const storages = await Promise.all([open(), open()]);
+  const body = new TextEncoder().encode(
+    Array.from({ length: ROUND_EDITS }, (_, i) => `line ${i} old\n`).join(""),
+  );
+  await storages[0].commit([{ op: "put", path: "/repo/one.txt", body }]);
+  const workspaces = await Promise.all(
+    storages.map((storage) => openWorkspace({ storage, root: "/repo", guard: "off" })),
+  );
+  const edits = Array.from({ length: ROUND_EDITS }, async (_, i) => {
+    const args = { path: "one.txt", old_text: `line ${i} old\n`, new_text: `line ${i} new\n` };
+    return await workspaces[i % 2].call("edit_file", args, { agent: `agent ${i}` });
+  });
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(() => resolve("hangs"), ROUND_MS);
+  });
+  const results = await Promise.race([Promise.all(edits), late]);
+  clearTimeout(timer);
+  if (results === "hangs") return [`the edits take more than ${ROUND_MS} ms`];
+  for (const ws of workspaces) await ws.close();
+  for (const storage of storages) await storage.close();
+  const { rows } = await admin.query("select mode, granted from pg_locks where locktype = 'advisory'");
+  const failures = results.filter(({ ok }) => !ok).map(({ text }) => text);
+  if (rows.length > 0) failures.push(`locks are left: ${JSON.stringify(rows)}`);
+  return failures;
+}
 
 /** Lets agents edit lines of one file. Every answered edit has to be in the file at the end. */
 async function race(open, { count, isOver }) {

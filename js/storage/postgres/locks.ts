@@ -9,10 +9,14 @@ import { abortable, type Connection, type Row } from "./client.ts";
 import type { Database } from "./database.ts";
 import { above } from "./encode.ts";
 import { fromPostgres } from "./errors.ts";
+import { withinTime } from "./sessions.ts";
 
 const DEFAULT_HOLD_MS = 60_000;
 /** The longest pause between two attempts to get a lease. */
 const MAX_PAUSE_MS = 100;
+
+/** How long a cancelled call waits until a lease that it was given meanwhile is given back. */
+const GIVE_BACK_MS = 1000;
 
 /** Locks that a commit can end. */
 export interface EndableLocks extends LockedPaths {
@@ -151,13 +155,35 @@ export async function lockByLease(
   const values = [...workspace, encodePaths(paths), forMs];
   const deadline = performance.now() + timeoutMs;
   for (let attempt = 1; ; attempt++) {
-    const [row] = await database.change("take_lease", values, signal);
-    const token = row?.["take_lease"];
-    if (token !== null && token !== undefined) return lease(database, workspace, BigInt(String(token)));
+    const taken = await takeLease(database, workspace, values, signal);
+    if (taken !== undefined) return taken;
     const left = deadline - performance.now();
     if (left <= 0) throw timeoutError(timeoutMs, paths);
     const pause = Math.min(left, MAX_PAUSE_MS, 2 ** attempt) * (0.5 + Math.random() / 2);
     await abortable(signal, () => new Promise((resolve) => setTimeout(resolve, pause)));
+  }
+}
+
+/** Asks for a lease once; undefined when another holds the paths. One that is given to a cancelled call is given back. */
+async function takeLease(
+  database: Database,
+  workspace: WorkspaceValues,
+  values: unknown[],
+  signal: AbortSignal | undefined,
+): Promise<EndableLocks | undefined> {
+  checkAborted(signal);
+  const asked = database.change("take_lease", values).then(([row]) => {
+    const token = row?.["take_lease"];
+    return token === null || token === undefined
+      ? undefined
+      : lease(database, workspace, BigInt(String(token)));
+  });
+  try {
+    return await abortable(signal, () => asked);
+  } catch (error) {
+    const givenBack = asked.then((late) => late?.release()).catch(() => undefined);
+    await withinTime(GIVE_BACK_MS, givenBack);
+    throw error;
   }
 }
 

@@ -4,25 +4,15 @@ import type { Database } from "./database.ts";
 
 /** The time to wait for a second connection. A pool that has none to give has too few for locks. */
 const SECOND_CONNECTION_MS = 2000;
-/**
- * The time to wait for the session of an idle connection. Only a pooler makes it wait, whose sessions are all in
- * transactions, such as those of this check in other processes.
- */
-const IDLE_SESSION_MS = 5000;
 
-/**
- * How often the sessions are compared. Where others use the pooler as well, a connection gets the same session again by
- * chance.
- */
-const MAX_ROUNDS = 8;
-
-/** The checks under way by their clients. Together they could take every session that the others wait for. */
+/** The checks under way by their clients. Two at once could take every connection that each of them waits for. */
 const checks = new WeakMap<object, Promise<boolean>>();
 
 /**
- * Returns true when a connection stays with its session. A pooler that lends sessions for one transaction at a time
- * gives the session of an idle connection to another one. So two connections are taken: while the second is in a
- * transaction, the first asks again who serves it.
+ * Returns true when a connection stays with its session. A server tells each connection the process that serves it. A
+ * pooler tells numbers of its own, and whether it lends its sessions by the transaction cannot be seen from outside:
+ * a connection often gets the session again that it had before, above all where others use the pooler as well. So
+ * behind a pooler locks are leases.
  */
 export async function holdsSessions(database: Database): Promise<boolean> {
   const { client } = database;
@@ -37,31 +27,18 @@ export async function holdsSessions(database: Database): Promise<boolean> {
 
 async function checkSessions(database: Database): Promise<boolean> {
   if (!database.hasPool) return false;
-  const first = await database.connect();
+  let first: Connection | undefined;
   let second: Connection | undefined;
-  let isEnded = true;
   try {
-    const before = await processOf(first);
+    first = await database.connect();
+    if (String(first.processId) !== (await processOf(first))) return false;
     second = await withinTime(SECOND_CONNECTION_MS, database.connect(), (late) => late.release());
-    if (second === undefined) return false;
-    // A pooler tells its clients numbers of its own.
-    if (String(first.processId) === before) return true;
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      isEnded = false;
-      await second.run("begin", []);
-      const other = await processOf(second);
-      const after = await withinTime(IDLE_SESSION_MS, processOf(first));
-      await second.run("rollback", []);
-      isEnded = true;
-      if (before !== after || other === before) return false;
-    }
-    return true;
+    return second !== undefined;
   } catch {
     return false;
   } finally {
-    first.release();
-    // A transaction that did not end must not go back to the pool.
-    second?.release(!isEnded);
+    first?.release();
+    second?.release();
   }
 }
 
@@ -70,11 +47,11 @@ async function processOf(connection: Connection): Promise<unknown> {
   return row?.["id"];
 }
 
-/** Waits for some time. What comes later is given to `late`. */
-async function withinTime<T>(
+/** Waits for some time. What comes later is given to `whenLate`. */
+export async function withinTime<T>(
   ms: number,
   pending: Promise<T>,
-  whenLate?: (result: T) => void,
+  whenLate: (result: T) => void = () => undefined,
 ): Promise<T | undefined> {
   let late = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -86,7 +63,7 @@ async function withinTime<T>(
   });
   void pending.then(
     (result) => {
-      if (late) whenLate?.(result);
+      if (late) whenLate(result);
     },
     () => undefined,
   );

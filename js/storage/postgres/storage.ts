@@ -80,7 +80,10 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
   #fairLocks: boolean | undefined;
   /** The locks of this storage by their tokens, so that a commit can end them. */
   readonly #held = new Map<bigint, EndableLocks>();
-  #closed = false;
+  /** Ends what waits for locks when the storage is closed. */
+  readonly #closing = new AbortController();
+  /** The locks that are being taken or given back. */
+  readonly #moving = new Set<Promise<unknown>>();
 
   constructor(place: WorkspacePlace, fairLocks?: boolean, forkedAt?: Version) {
     if (forkedAt !== undefined) this.forkedAt = forkedAt;
@@ -253,7 +256,7 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
     const answer = decodeCommit(rows, options);
     // The commit of a known key ends nothing.
     if (ends && answer.repeated !== true) this.#forget(held).ended();
-    else await held?.release();
+    else if (held !== undefined) await this.#giveBack(held);
     return answer;
   }
 
@@ -271,12 +274,24 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
     await this.close();
   }
 
+  /** Gives back every lock, and waits until the server has them. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
+    await Promise.allSettled([
+      ...this.#moving,
+      ...[...this.#held.values()].map((one) => this.#giveBack(one)),
+    ]);
   }
 
-  async lockAll(paths: readonly LockPath[], options: LockAllOptions): Promise<LockedPaths> {
-    const values = this.#open(options);
+  lockAll(paths: readonly LockPath[], options: LockAllOptions): Promise<LockedPaths> {
+    return this.#noted(this.#lockAll(paths, options));
+  }
+
+  async #lockAll(paths: readonly LockPath[], given: LockAllOptions): Promise<LockedPaths> {
+    const values = this.#open(given);
+    const { signal: own } = given;
+    const closing = this.#closing.signal;
+    const options = { ...given, signal: own === undefined ? closing : AbortSignal.any([own, closing]) };
     this.#fairLocks ??= await holdsSessions(this.#database);
     const { read, maxBytes, signal } = options;
     const asked = read === undefined ? undefined : askedPaths(read);
@@ -286,10 +301,11 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
       : await lockByLease(this.#database, values, paths, options);
     const { token } = held;
     this.#held.set(token, held);
-    const release = async (): Promise<void> => {
-      this.#forget(held);
-      await held.release();
-    };
+    const release = (): Promise<void> => this.#giveBack(held);
+    if (closing.aborted) {
+      await release();
+      throw closedError();
+    }
     if (asked === undefined) return { token, release };
     try {
       const { rows } = held;
@@ -302,6 +318,18 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
       await release();
       throw error;
     }
+  }
+
+  #giveBack(held: EndableLocks): Promise<void> {
+    return this.#noted(this.#forget(held).release());
+  }
+
+  /** Notes what `close` waits for. */
+  #noted<T>(moving: Promise<T>): Promise<T> {
+    this.#moving.add(moving);
+    const done = (): unknown => this.#moving.delete(moving);
+    moving.then(done, done);
+    return moving;
   }
 
   /** Forgets locks that are released or about to be. */
@@ -350,7 +378,7 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
 
   /** The first two values of every call. @throws UNSUPPORTED_OPERATION after `close` */
   #open(options: StorageCall = {}): readonly [tenant: string, workspace: string] {
-    if (this.#closed) throw closedError();
+    if (this.#closing.signal.aborted) throw closedError();
     checkAborted(options.signal);
     return [this.place.tenant, this.place.id];
   }

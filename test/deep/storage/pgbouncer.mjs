@@ -11,11 +11,14 @@ import { BuildError } from "../../../scripts/lib/run.mjs";
 
 const PROGRAM = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].find((path) => existsSync(path));
 const PORT = 6432;
-/** The sessions of the server that all clients share: fewer than these have connections. */
+/** The sessions of the server that all clients share by default: fewer than these have connections. */
 const SERVER_SESSIONS = 4;
 
-/** Starts a pooler before the server with its socket in `host`. `pool` makes a pool of connections to it. */
-export async function startPgbouncer(host) {
+/**
+ * Starts a pooler before the server with its socket in `host`, with so many sessions of the server. `pool` makes a pool
+ * of connections to it.
+ */
+export async function startPgbouncer(host, sessions = SERVER_SESSIONS) {
   if (PROGRAM === undefined)
     throw new BuildError("there is no PgBouncer; on Debian: apt-get install pgbouncer");
   const folder = mkdtempSync(join(tmpdir(), "fw-bouncer-"));
@@ -33,7 +36,7 @@ listen_port = ${PORT}
 unix_socket_dir = ${folder}
 auth_type = any
 pool_mode = transaction
-default_pool_size = ${SERVER_SESSIONS}
+default_pool_size = ${sessions}
 max_client_conn = 200
 `,
   );

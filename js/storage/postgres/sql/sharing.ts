@@ -245,7 +245,10 @@ begin
   update ${s}.held h set until = clock_timestamp() where h.ws = w and h.token = tok;
   -- The transaction holds the paths until the commit is seen: the next holder reads what it made.
   for x in select * from ${s}.lock_keys(w, wanted) loop
-    if x.alone then perform pg_advisory_xact_lock(x.key); else perform pg_advisory_xact_lock_shared(x.key); end if;
+    -- A session that holds them gets them at once. In another one nothing is waited for: its holder may be idle for ever.
+    if not (case when x.alone then pg_try_advisory_xact_lock(x.key) else pg_try_advisory_xact_lock_shared(x.key) end) then
+      raise exception 'not the session of the locks' using errcode = '55P03';
+    end if;
   end loop;
   perform pg_advisory_unlock_all();
 end $$;
