@@ -14,13 +14,18 @@ import {
   describeCovered,
   describeScope,
   endOfScope,
+  EVERY_TOOL_WORDS,
   globBelow,
   type OfferedScope,
   type ScopedCall,
   type ScopeEnd,
+  type ScopedWork,
   type ScopeMatcher,
   wideningOf,
+  workOf,
 } from "./scope/scope.ts";
+import { commandInWords, type ExactCommand, runsCommands } from "./scope/command.ts";
+import { effectsInWords } from "./scope/effects.ts";
 import { makeTurns } from "./scope/turns.ts";
 
 /** The outcomes that cover later calls, too. */
@@ -102,11 +107,17 @@ export interface ApprovableCall extends ScopedCall {
   readonly writesAskedPlace?: boolean | undefined;
 }
 
-/** The question whose answer is stored. */
-export interface AskedQuestion {
+/** The call that a question is about, as far as it limits what an answer can cover. */
+export interface AskedCall {
   readonly tool: string;
   /** The roots that contain the paths of the call. */
   readonly roots: readonly string[];
+  /** The command that the call runs; absent for a tool that runs none. */
+  readonly command?: ExactCommand | undefined;
+}
+
+/** The question whose answer is stored. */
+export interface AskedQuestion extends AskedCall {
   /** The turn of the call. */
   readonly turn: string;
 }
@@ -124,7 +135,10 @@ export interface Approvals {
    * undefined when no other process can.
    */
   readonly refresh: (() => Promise<void>) | undefined;
-  /** Returns the lasting approval that covers a call; undefined if none does. */
+  /**
+   * Returns the lasting approval that covers a call; undefined if none does. Each effect of the call must be covered
+   * too, by this approval or by another.
+   */
   covering(call: ApprovableCall): Approval | undefined;
   /** Remembers a call that was asked about or covered, for {@link Approvals.wouldHaveCovered}. */
   note(call: ScopedCall): void;
@@ -134,7 +148,7 @@ export interface Approvals {
    */
   wouldHaveCovered(scope: ApprovalScope): CoveredCalls;
   /** Returns every outcome that a reviewer may choose, with its scope. `editable` adds a changed content. */
-  offer(tool: string, roots: readonly string[], changing: readonly ChangingOutcome[]): readonly Scope[];
+  offer(asked: AskedCall, changing: readonly ChangingOutcome[]): readonly Scope[];
   /**
    * Stores the approval of an answer that covers later calls too; returns undefined for any other answer.
    * @throws FilewrightError APPROVAL_DENIED for a scope that is wider than what was offered, or cannot be stored
@@ -199,43 +213,37 @@ export function makeApprovals(now: () => number = () => Date.now(), stored: Stor
       (approval) => known.find((one) => one.approval === approval) ?? { approval },
     );
   };
-  const matches = (one: KnownApproval, call: ScopedCall): boolean => {
+  const matches = (one: KnownApproval, work: ScopedWork): boolean => {
     one.matcher ??= compileStoredScope(one.approval.scope, bases) ?? COVERS_NOTHING;
-    return one.matcher(call);
+    return one.matcher(work);
   };
-  const offerOf = (outcome: LastingOutcome, tool: string, roots: readonly string[]): OfferedScope => {
-    const isLimited = outcome === "proceed_always" && roots.length > 0;
-    return {
-      scope: Object.freeze({
-        tool: outcome === "proceed_always_server" ? "*" : tool,
-        path: isLimited ? globBelow(roots) : "**",
-        until: "session",
-      }),
-      roots: isLimited ? roots : undefined,
-      ends,
-    };
-  };
+  const offerOf = (outcome: LastingOutcome, asked: AskedCall): OfferedScope =>
+    offeredScope(outcome, asked, ends);
+  const usableFor = (call: ApprovableCall): readonly KnownApproval[] =>
+    inForce().filter(({ approval: { scope, turn } }) => {
+      if (scope?.until === "turn" && turn !== call.turn) return false;
+      // As a rule, what is kept cannot override a place that always needs an approval.
+      return scope?.until !== "kept" || call.writesAskedPlace !== true;
+    });
 
   return Object.freeze({
     until,
     turn: turns.of,
     currentTurn: turns.current,
     refresh: stored.store === undefined && keeper === undefined ? undefined : () => load(false),
-    covering: (call: ApprovableCall) =>
-      inForce().find((one) => {
-        const { scope, turn } = one.approval;
-        if (scope?.until === "turn" && turn !== call.turn) return false;
-        // As a rule, what is kept cannot override a place that always needs an approval.
-        if (scope?.until === "kept" && call.writesAskedPlace === true) return false;
-        return matches(one, call);
-      })?.approval,
+    covering(call: ApprovableCall) {
+      const usable = usableFor(call);
+      const found = workOf(call).map((work) => usable.find((one) => matches(one, work)));
+      return found.includes(undefined) ? undefined : found[0]?.approval;
+    },
     note: recent.note,
     wouldHaveCovered: (scope: ApprovalScope) => recent.countCovered(scope, bases),
-    offer: (tool: string, roots: readonly string[], changing: readonly ChangingOutcome[]) =>
-      scopesOf(tool, roots, changing, until, (outcome) => offerOf(outcome, tool, roots)),
-    async remember({ outcome, payload }: ConfirmReply, { tool, roots, turn }: AskedQuestion) {
+    offer: (asked: AskedCall, changing: readonly ChangingOutcome[]) =>
+      scopesOf(asked, changing, until, (outcome) => offerOf(outcome, asked)),
+    async remember({ outcome, payload }: ConfirmReply, asked: AskedQuestion) {
       if (!isLasting(outcome)) return undefined;
-      const offered = offerOf(outcome, tool, roots);
+      const { tool, turn } = asked;
+      const offered = offerOf(outcome, asked);
       const scope = payload?.scope ?? offered.scope;
       if (payload?.scope !== undefined) assertOffered(scope, offered, tool, bases);
       const end = endOfScope(scope);
@@ -248,10 +256,7 @@ export function makeApprovals(now: () => number = () => Date.now(), stored: Stor
         outcome,
         scope,
         ...(end === "turn" ? { turn } : {}),
-        label:
-          payload?.scope === undefined
-            ? scopeLabel(outcome, tool, roots, until)
-            : describeScope(scope, until),
+        label: payload?.scope === undefined ? scopeLabel(outcome, asked, until) : describeScope(scope, until),
         granted_at: new Date(now()).toISOString(),
         ...(expires === Infinity ? {} : { expires: new Date(expires).toISOString() }),
         ...(payload?.by === undefined ? {} : { by: payload.by }),
@@ -297,6 +302,25 @@ interface KnownApproval {
   matcher?: ScopeMatcher;
 }
 
+/** Returns the widest scope of an outcome that lasts. */
+function offeredScope(
+  outcome: LastingOutcome,
+  { tool, roots, command }: AskedCall,
+  ends: readonly ScopeEnd[],
+): OfferedScope {
+  if (command !== undefined) {
+    const scope = Object.freeze({ tool, path: "**", command, until: "session" });
+    return { scope, roots: undefined, ends };
+  }
+  const isLimited = outcome === "proceed_always" && roots.length > 0;
+  const scope = Object.freeze({
+    tool: outcome === "proceed_always_server" ? "*" : tool,
+    path: isLimited ? globBelow(roots) : "**",
+    until: "session",
+  });
+  return { scope, roots: isLimited ? roots : undefined, ends };
+}
+
 const COVERS_NOTHING: ScopeMatcher = () => false;
 
 function isLasting(outcome: Outcome): outcome is LastingOutcome {
@@ -340,22 +364,14 @@ export type ChangingOutcome = "proceed_parts" | "modify_with_editor";
 
 /** Returns every outcome that a reviewer may choose, with a description, and with its scope where it lasts. */
 function scopesOf(
-  tool: string,
-  roots: readonly string[],
+  asked: AskedCall,
   changing: readonly ChangingOutcome[],
   until: string,
   offerOf: (outcome: LastingOutcome) => OfferedScope,
 ): readonly Scope[] {
-  const outcomes: Outcome[] = [
-    "proceed_once",
-    "proceed_always",
-    "proceed_always_tool",
-    "proceed_always_server",
-    ...changing,
-    "cancel",
-  ];
+  const outcomes: Outcome[] = ["proceed_once", ...lastingOutcomesOf(asked), ...changing, "cancel"];
   const scopes = outcomes.map((outcome): Scope => {
-    const label = scopeLabel(outcome, tool, roots, until);
+    const label = scopeLabel(outcome, asked, until);
     if (!isLasting(outcome)) return Object.freeze({ outcome, label });
     const { scope, ends } = offerOf(outcome);
     return Object.freeze({ outcome, label, scope, ends, sessionEnd: until });
@@ -363,17 +379,27 @@ function scopesOf(
   return Object.freeze(scopes);
 }
 
+/** Returns the outcomes for later calls: of a command only one, because none covers more than the same command. */
+function lastingOutcomesOf({ tool, command }: AskedCall): readonly LastingOutcome[] {
+  if (command !== undefined) return ["proceed_always"];
+  return runsCommands(tool) ? [] : ["proceed_always", "proceed_always_tool", "proceed_always_server"];
+}
+
 /** Returns the description of an outcome for a reviewer. */
-function scopeLabel(outcome: Outcome, tool: string, roots: readonly string[], until: string): string {
+function scopeLabel(outcome: Outcome, { tool, roots, command }: AskedCall, until: string): string {
+  if (isLasting(outcome) && command !== undefined) return `exactly ${commandInWords(command)}, ${until}`;
+  const besides = effectsInWords(tool);
   switch (outcome) {
     case "proceed_once":
       return "this call only";
     case "proceed_always":
-      return `${tool} below ${roots.map(escapeControls).join(" and ")}, ${until}`;
+      return `${tool} below ${roots.map(escapeControls).join(" and ")}${besides}, ${until}`;
     case "proceed_always_tool":
-      return `${tool} on every path of this workspace, ${until}`;
+      return roots.length === 0
+        ? `every call of ${escapeControls(tool)}${besides}, whatever its arguments, ${until}`
+        : `${tool} on every path of this workspace${besides}, ${until}`;
     case "proceed_always_server":
-      return `every tool on every path of this workspace, ${until}`;
+      return `${EVERY_TOOL_WORDS} on every path of this workspace, ${until}`;
     case "proceed_parts":
       return "only some parts of the change";
     case "modify_with_editor":
@@ -394,9 +420,9 @@ export function approvalsSource(approvals: Approvals, isInForce = true): Decisio
   return {
     name,
     isInForce,
-    decide({ tool, places, caller, writesAskedPlace }, before) {
+    decide({ tool, places, effects, caller, writesAskedPlace }, before) {
       if (before?.decision !== "ask" || caller === undefined) return undefined;
-      const approval = approvals.covering({ tool, places, writesAskedPlace, ...caller });
+      const approval = approvals.covering({ tool, places, effects, writesAskedPlace, ...caller });
       if (approval === undefined) return undefined;
       const { id, scope, label, by } = approval;
       // Approvals of older versions have no scope.

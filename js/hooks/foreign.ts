@@ -61,15 +61,11 @@ export interface WithHooksOptions {
 }
 
 const APPROVALS_OPTIONS: Options<Approvals> = instance<Approvals>("Approvals", "a memory of approvals", {
-  until: required(text()),
   turn: required(callback()),
   covering: required(callback()),
   note: required(callback()),
-  wouldHaveCovered: required(callback()),
   offer: required(callback()),
   remember: required(callback()),
-  list: required(callback()),
-  revoke: required(callback()),
 });
 
 /** The options of {@link withHooks}. */
@@ -140,14 +136,9 @@ export function withHooks<T extends AnyTool>(
   ): Promise<void> => {
     await approvals.refresh?.();
     const turn = approvals.turn(undefined, undefined);
-    const verdict = decide(sources, {
-      tool: name,
-      args,
-      places: [],
-      effects: [],
-      caller: { turn },
-      stopped,
-    });
+    const asked = { tool: name, roots: [], turn };
+    const facts = { tool: name, args, places: [], effects: [], caller: { turn }, stopped };
+    const verdict = decide(sources, facts);
     if (verdict.decision === "ask" || verdict.source === "approvals")
       approvals.note({ tool: name, places: [] });
     if (!mustAsk(verdict) || confirm === undefined) return;
@@ -166,14 +157,14 @@ export function withHooks<T extends AnyTool>(
         paths: [],
         risk: "high",
         args,
-        scopes: approvals.offer(name, [], []).filter(({ outcome }) => outcome !== "proceed_always"),
+        scopes: approvals.offer(asked, []).filter(({ outcome }) => outcome !== "proceed_always"),
         changes: [],
         digest: digestOfParts(["filewright tool 1", name, args]),
         complete: true,
       },
       undefined,
     );
-    const approval = await approvals.remember(reply, { tool: name, roots: [], turn });
+    const approval = await approvals.remember(reply, asked);
     notifySafely(options.notify, {
       type: "approval_answered",
       tool: name,

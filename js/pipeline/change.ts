@@ -85,7 +85,7 @@ export async function runChange<Args extends object, Data, Todo>(
   const confirm = session.confirmFor(tool.name);
   const places = await askedPlaces;
   const guarding = { guard: session.guard, sources };
-  const covering = approvalFactsIfNeeded(session, tool.name, ruled, places, uses, call);
+  const covering = approvalFactsIfNeeded(session, { tool, args, uses, call }, ruled, places);
   const personal = decidePersonally(session, sources, tool.name, ruled, covering && (await covering), places);
   const { approver, isUnreviewed } = personal;
   const asked = approver !== undefined;
@@ -190,7 +190,7 @@ function applyPlan<Args extends object, Data, Todo>(
     rollback: tool.several === true ? "always" : "try",
     signal: call.signal,
     records: held?.records,
-    unrecorded: tool.unrecorded === true ? [] : undefined,
+    unrecorded: tool.exactCommand === undefined ? undefined : [],
     // An undo or a rewind leaves nothing new to review.
     unreviewed: isUnreviewed === true && undoes === undefined,
     allowedBy,

@@ -138,11 +138,15 @@ export async function admitCall(
     tool.kind === "read" &&
     ruled.decision !== "ask" &&
     session.rules.forCall(tool.name, args).mayReach("/", ["ask"]) &&
-    !(await hasLastingApproval(session, sources, tool.name, uses, {
-      fs: storage ?? session.fs,
-      locations,
-      agent: options.agent ?? session.agent,
-      turn: options.turn,
+    !(await hasLastingApproval(session, sources, {
+      tool,
+      uses,
+      call: {
+        fs: storage ?? session.fs,
+        locations,
+        agent: options.agent ?? session.agent,
+        turn: options.turn,
+      },
     }));
   const seeing = pathVisibilityOf(session, tool, args, locations, mayAsk);
   const view = (other?: FsBackend): FsBackend =>

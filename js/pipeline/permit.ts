@@ -2,7 +2,14 @@
  * Requests approvals for reads, and for changes that fail or are only tried, because their answers
  * reveal content.
  */
-import { decide, type DecisionSource, type Location, type PathForms, type Verdict } from "../policy/index.ts";
+import {
+  type CallFacts,
+  decide,
+  type DecisionSource,
+  type Location,
+  type PathForms,
+  type Verdict,
+} from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { nameOf } from "../backends/paths.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
@@ -12,7 +19,8 @@ import { notifySafely } from "../hooks/events.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
 import type { MetaApproval } from "./result.ts";
-import { realPathOf, rootsContaining } from "./review.ts";
+import { type CommandInput, exactCommandOf, realPathOf, rootsContaining } from "./review.ts";
+import { effectsOfCall } from "./reach.ts";
 import type { Session } from "./session.ts";
 import { asksUndecided, decisionSourcesOf } from "./sources.ts";
 import type { PlaceToApprove } from "./written-places.ts";
@@ -53,10 +61,11 @@ export async function planWithApprovalToReveal<Args extends object, Data, Todo>(
   try {
     plan = await tool.plan(args, call);
   } catch (error) {
-    await requestApproval(session, tool, call.locations, { ...call, uses });
+    await requestApproval(session, tool, call.locations, { ...call, uses, args });
     throw error;
   }
-  if (plan.settled !== undefined) await requestApproval(session, tool, call.locations, { ...call, uses });
+  if (plan.settled !== undefined)
+    await requestApproval(session, tool, call.locations, { ...call, uses, args });
   return plan;
 }
 
@@ -67,11 +76,15 @@ const ASK_BY_RULE_VERDICT: Verdict = {
   question: "A rule wants this to be asked about.",
 };
 
-/** The facts of a call by which an approval covers it. */
-export interface ApprovalFacts {
-  /** Each path of the call in its real forms. */
-  readonly places: readonly PathForms[];
-  readonly caller: { readonly agent?: string | undefined; readonly turn: string };
+/** The facts of a call by which an approval covers it: each path in its real forms, and all that it does. */
+export type ApprovalFacts = Pick<CallFacts, "tool" | "places" | "effects"> & {
+  readonly caller: NonNullable<CallFacts["caller"]>;
+};
+
+/** A call that an approval may cover. */
+export interface ApprovableWork extends CommandInput {
+  readonly uses: readonly PathUse[];
+  readonly call: Pick<Call, "fs" | "locations" | "agent" | "turn"> & Partial<Pick<Call, "signal">>;
 }
 
 /** The way in which a person decides about a call that nothing denies. */
@@ -100,11 +113,12 @@ export function decidePersonally(
   covering: ApprovalFacts | undefined,
   asked: readonly PlaceToApprove[] = [],
 ): PersonalDecision {
-  const { places = [], caller } = covering ?? {};
-  const facts = { tool, args: {}, places, effects: [], caller, writesAskedPlace: asked.length > 0 };
+  const { places = [], effects = [], caller } = covering ?? {};
+  const writesAskedPlace = asked.length > 0;
+  const facts = { tool, args: {}, places, effects, caller, writesAskedPlace };
   const verdict = decide(sources, facts, { step: "approval", before: ruled });
   if (caller !== undefined && (verdict.decision === "ask" || verdict.source === "approvals"))
-    session.approvals.note({ tool, places, agent: caller.agent });
+    session.approvals.note({ tool, places, effects, ...caller });
   if (mustAsk(verdict))
     return { approver: session.confirmFor(tool), isUnreviewed: false, allowedBy: undefined };
   const isUnreviewed = verdict.decision === "allow" && verdict.review === true;
@@ -135,23 +149,19 @@ export function allowedByAnswer({ by }: Pick<MetaApproval, "by">): AllowedBy {
  */
 export function approvalFactsIfNeeded(
   session: Session,
-  tool: string,
+  work: ApprovableWork,
   ruled: Verdict,
   asked: readonly PlaceToApprove[],
-  uses: readonly PathUse[],
-  call: Pick<Call, "fs" | "locations" | "agent" | "turn">,
 ): Promise<ApprovalFacts> | undefined {
-  const asksByDefault = ruled.source === "none" && asksUndecided(session, session.confirmFor(tool));
+  const asksByDefault = ruled.source === "none" && asksUndecided(session, session.confirmFor(work.tool.name));
   if (ruled.decision !== "ask" && asked.length === 0 && !asksByDefault) return undefined;
-  return approvalFactsOf(session, uses, call);
+  return approvalFactsOf(session, work);
 }
 
-async function approvalFactsOf(
-  { approvals }: Session,
-  uses: readonly PathUse[],
-  { fs, locations, agent, turn }: Pick<Call, "fs" | "locations" | "agent" | "turn">,
-): Promise<ApprovalFacts> {
+async function approvalFactsOf({ approvals }: Session, work: ApprovableWork): Promise<ApprovalFacts> {
   await approvals.refresh?.();
+  const { tool, uses, call } = work;
+  const { fs, locations, agent, turn, signal } = call;
   const places: PathForms[] = [];
   for (const [index, { path }] of locations.entries()) {
     const { entry = false, belowReplaced, writesThrough = false } = uses[index] ?? {};
@@ -160,19 +170,18 @@ async function approvalFactsOf(
     const own = await real(entry);
     places.push(writesThrough ? [own, await real(false)] : [own]);
   }
-  return { places, caller: { agent, turn } };
+  const effects = await effectsOfCall({ fs, tool: tool.name, uses, locations, signal }, places);
+  const command = await exactCommandOf(work);
+  return { tool: tool.name, places, effects, caller: { agent, turn, command } };
 }
 
 /** Returns true when a lasting approval already covers a call that the rules would ask about. */
 export async function hasLastingApproval(
   session: Session,
   sources: readonly DecisionSource[],
-  tool: string,
-  uses: readonly PathUse[],
-  call: Pick<Call, "fs" | "locations" | "agent" | "turn">,
+  work: ApprovableWork,
 ): Promise<boolean> {
-  const { places, caller } = await approvalFactsOf(session, uses, call);
-  const facts = { tool, args: {}, places, effects: [], caller };
+  const facts = { args: {}, ...(await approvalFactsOf(session, work)) };
   return decide(sources, facts, { step: "approval", before: ASK_BY_RULE_VERDICT }).decision === "allow";
 }
 
@@ -181,6 +190,8 @@ interface Requester
   extends Partial<Pick<Call, "signal" | "agent" | "fs" | "onProgress">>,
     Pick<Call, "turn"> {
   readonly uses?: readonly PathUse[];
+  /** The arguments of a change. */
+  readonly args?: object;
 }
 
 /**
@@ -189,13 +200,15 @@ interface Requester
  */
 export async function requestApproval(
   session: Session,
-  tool: { readonly name: string; readonly title: string },
+  tool: CommandInput["tool"] & { readonly title: string },
   locations: readonly Location[],
-  { signal, agent = session.agent, turn, onProgress, fs = session.fs, uses = [] }: Requester,
+  { signal, agent = session.agent, turn, onProgress, fs = session.fs, uses = [], args }: Requester,
 ): Promise<void> {
   const { approvals, notify } = session;
   const roots = rootsContaining(locations);
-  const covering = await approvalFactsOf(session, uses, { fs, locations, agent, turn });
+  const call = { fs, locations, agent, turn, signal };
+  const covering = await approvalFactsOf(session, { tool, args, uses, call });
+  const asked = { tool: tool.name, roots, command: covering.caller.command };
   const sources = decisionSourcesOf(session, tool.name);
   const { approver: confirm } = decidePersonally(session, sources, tool.name, ASK_BY_RULE_VERDICT, covering);
   if (confirm === undefined) return;
@@ -218,7 +231,7 @@ export async function requestApproval(
       ...(agent === undefined ? {} : { agent }),
       turn,
       ...(onProgress === undefined ? {} : { hasProgress: true }),
-      scopes: approvals.offer(tool.name, roots, []),
+      scopes: approvals.offer(asked, []),
       changes: [],
       digest: digestOfParts(["filewright read 1", tool.name, locations.map((one) => one.path)]),
       complete: true,
@@ -226,7 +239,7 @@ export async function requestApproval(
     signal,
   );
   const { outcome } = reply;
-  const approval = await approvals.remember(reply, { tool: tool.name, roots, turn });
+  const approval = await approvals.remember(reply, { ...asked, turn });
   const lasting = approval === undefined ? {} : { approval };
   notifySafely(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
   if (!approvesCall(reply)) throw refusedBy(reply);

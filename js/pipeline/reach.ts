@@ -14,7 +14,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { PathUse } from "../tools/lib/tool.ts";
+import type { PathEffect, PathUse } from "../tools/lib/tool.ts";
 
 /** The parts of a path use that determine what is reached. */
 type PathUseFacts = Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">;
@@ -48,14 +48,7 @@ export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> 
   }
   const trees = places.filter((_, index) => uses[index]?.tree === true).map(realPathOfForms);
   const [top, target] = trees;
-  for (const [index, place] of places.entries()) {
-    for (const effect of uses[index]?.effects ?? []) {
-      if (!restricted.includes(effect)) continue;
-      if (effect.ifThere !== true) effects.push({ ...effect, place });
-      else if (await isDestinationReplaced(fs, realPathOfForms(place), tool))
-        effects.push({ ...effect, place });
-    }
-  }
+  await addNamedEffects(call, places, (effect) => restricted.includes(effect), effects);
   if (top === undefined) return facts;
   const replacing = restricted.find(({ ifThere }) => ifThere === true);
   const matters =
@@ -67,6 +60,40 @@ export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> 
   return facts;
 }
 
+/**
+ * Returns everything that a call does besides its own work, each as the work of another tool on one path. `places` are
+ * the paths of the call.
+ */
+export async function effectsOfCall(
+  call: Omit<ReachInput, "rules" | "args">,
+  places: readonly PathForms[],
+): Promise<readonly Effect[]> {
+  const { uses } = call;
+  const effects: Effect[] = [];
+  await addNamedEffects(call, places, () => true, effects);
+  const [top, target] = places.filter((_, index) => uses[index]?.tree === true).map(realPathOfForms);
+  const replacing = uses.flatMap((use) => use.effects ?? []).find(({ ifThere }) => ifThere === true);
+  if (top !== undefined && replacing !== undefined)
+    await addReachedTree(call, top, target, replacing, { places: [], effects });
+  return effects;
+}
+
+/** Adds the effects of a call on the paths that it names. */
+async function addNamedEffects(
+  { fs, tool, uses }: Pick<ReachInput, "fs" | "tool" | "uses">,
+  places: readonly PathForms[],
+  isWanted: (effect: PathEffect) => boolean,
+  effects: Effect[],
+): Promise<void> {
+  for (const [index, place] of places.entries()) {
+    for (const effect of uses[index]?.effects ?? []) {
+      if (!isWanted(effect)) continue;
+      if (effect.ifThere !== true || (await isDestinationReplaced(fs, realPathOfForms(place), tool)))
+        effects.push({ ...effect, place });
+    }
+  }
+}
+
 interface ReachedPaths {
   readonly places: PathForms[];
   readonly effects: Effect[];
@@ -74,7 +101,7 @@ interface ReachedPaths {
 
 /** Adds everything below a directory, and the destination of each entry. */
 async function addReachedTree(
-  { fs, signal }: ReachInput,
+  { fs, signal }: Pick<ReachInput, "fs" | "signal">,
   top: string,
   target: string | undefined,
   replacing: Pick<Effect, "tool" | "args"> | undefined,

@@ -24,6 +24,7 @@ import {
 } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { digestOfParts } from "../hooks/question.ts";
+import type { ExactCommand } from "../hooks/scope/command.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { encodeUtf8 } from "../tools/lib/text.ts";
@@ -182,6 +183,29 @@ export function rootsContaining(locations: readonly Location[]): readonly string
   return [...new Set(locations.map(({ root }) => root))];
 }
 
+/** A call that may run a command. */
+export interface CommandInput {
+  readonly tool: {
+    readonly name: string;
+    exactCommand?(args: object): readonly string[];
+  };
+  /** The arguments; absent for a call that only reads. */
+  readonly args?: object | undefined;
+  readonly call: Pick<Call, "fs" | "locations">;
+}
+
+/** Returns the command that a call runs; undefined for a call that runs none. */
+export async function exactCommandOf({
+  tool,
+  args,
+  call: { fs, locations },
+}: CommandInput): Promise<ExactCommand | undefined> {
+  const [at] = locations;
+  if (args === undefined || at === undefined || tool.exactCommand === undefined) return undefined;
+  const cwd = await realPathOf(fs, at.path, false).catch(() => at.path);
+  return { argv: tool.exactCommand(args), cwd };
+}
+
 /**
  * Asks the reviewer until a plan is approved unchanged. `replan` plans again on the present content, for a reviewer who
  * looks again; its plan is returned at once when it has nothing to change. With `isTrial` it asks nobody, and its plan is
@@ -293,7 +317,8 @@ async function askAboutChange<Args extends object, Data, Todo>(
           ...(hasParts(planned) ? (["proceed_parts"] as const) : []),
           ...(newContent !== null || hasEditableText(changes) ? (["modify_with_editor"] as const) : []),
         ];
-  const scopes = approvals.offer(tool.name, roots, changing);
+  const offered = { tool: tool.name, roots, command: await exactCommandOf(reviewable) };
+  const scopes = approvals.offer(offered, changing);
   const about = {
     tool: tool.name,
     path,
@@ -322,7 +347,7 @@ async function askAboutChange<Args extends object, Data, Todo>(
     call.signal,
   );
   const { outcome, payload } = reply;
-  const approval = await approvals.remember(reply, { tool: tool.name, roots, turn: call.turn });
+  const approval = await approvals.remember(reply, { ...offered, turn: call.turn });
   notifySafely(notify, {
     type: "approval_answered",
     ...about,

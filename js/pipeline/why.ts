@@ -3,6 +3,7 @@
  * calls: the resolver of paths, and the decision sources of the workspace, consulted by the same `decide`. Nobody is
  * asked, nothing is read but what decides, and no hook runs.
  */
+import type { ExactCommand } from "../hooks/scope/command.ts";
 import { displayPath } from "../backends/windows-paths.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -12,6 +13,7 @@ import { anything, mapOf, optionChecker, type Options, options, required, text }
 import type { PathUse } from "../tools/lib/tool.ts";
 import type { AnyTool } from "./enter.ts";
 import { factsOfReachedPaths } from "./reach.ts";
+import { exactCommandOf } from "./review.ts";
 import type { Session } from "./session.ts";
 import { decisionSourcesOf } from "./sources.ts";
 import { checkWrittenPlaces } from "./written-places.ts";
@@ -143,6 +145,7 @@ export async function explainDecision(
   const agent = question.agent ?? session.agent;
   const args = question.args ?? {};
   let facts: CallFacts = { tool: tool.name, args, places: [], effects: [] };
+  let command: ExactCommand | undefined;
   let isSecret = false;
   let isPlace = false;
   let grants: Awaited<ReturnType<typeof grantFactsOf>> = [];
@@ -158,13 +161,16 @@ export async function explainDecision(
       locations: [at],
       signal: undefined,
     });
+    // Without its arguments the command is not known, so that no approval covers it.
+    const { args: named } = question;
+    command = await exactCommandOf({ tool, args: named, call: { fs, locations: [at] } });
     isSecret = tool.kind === "read" && real !== undefined && (await readsSecret(session, real));
     grants = await grantFactsOf(session, tool, at, agent);
     isPlace = isAskedPlace === true;
     await session.approvals.refresh?.();
   }
   // The question is no activity of a turn. A call that would begin one is covered by no approval of a turn.
-  const caller = { agent, turn: session.approvals.currentTurn(agent, question.turn) ?? "" };
+  const caller = { agent, turn: session.approvals.currentTurn(agent, question.turn) ?? "", command };
   const places = real === undefined ? [] : [[real]];
   let verdict: Verdict = { decision: "allow", source: "none" };
   for (const source of sources) {
@@ -198,15 +204,8 @@ export async function explainDecision(
       );
     if (verdict === before) add(name, "passes", configured);
     else if (name === "rules") add(name, nameOf(verdict), ...ruleWords(session, facts, verdict));
-    else if (name === "approvals") {
-      const call = { tool: tool.name, places, writesAskedPlace: isPlace, ...caller };
-      add(
-        name,
-        nameOf(verdict),
-        configured,
-        `An approval covers it: ${session.approvals.covering(call)?.label}.`,
-      );
-    } else if (name === "grants") {
+    else if (name === "approvals") add(name, nameOf(verdict), configured, approvalWords(verdict));
+    else if (name === "grants") {
       add(name, nameOf(verdict), configured, wordsOf(verdict), missingGrants(session, tool, grants));
       // A directory is asked about on its own: its answer is no approval of the call.
       if (verdict.decision === "ask") verdict = before;
@@ -299,6 +298,11 @@ function wordsOf(verdict: Verdict): string | undefined {
   if (verdict.decision === "deny") return verdict.reason;
   if (verdict.decision === "ask") return verdict.question;
   return verdict.review === true ? "The change is unreviewed until it is kept." : undefined;
+}
+
+function approvalWords(verdict: Verdict): string | undefined {
+  if (verdict.decision !== "allow" || verdict.approval === undefined) return wordsOf(verdict);
+  return `An approval covers it: ${verdict.approval.covers}.`;
 }
 
 /** Returns which rule decided: where it is configured, and its decision. */

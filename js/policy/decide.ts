@@ -111,11 +111,19 @@ export interface CallFacts {
   /** A directory or secret that the call needs; the source `grants` decides about one at a time. */
   readonly grant?: GrantFact;
   /** The caller, to whom an approval can be limited. Absent where no approval is to cover the call. */
-  readonly caller?: { readonly agent?: string | undefined; readonly turn: string } | undefined;
+  readonly caller?: CallerFacts | undefined;
   /** True when the call writes to a place whose change always needs an approval. */
   readonly writesAskedPlace?: boolean;
   /** The error of the guard: the change would overwrite content that the agent has not read. */
   readonly unseen?: FilewrightError | undefined;
+}
+
+/** A caller, and the command that it runs, by which approvals are limited. */
+interface CallerFacts {
+  readonly agent?: string | undefined;
+  readonly turn: string;
+  /** The exact command of a call that runs one. */
+  readonly command?: { readonly argv: readonly string[]; readonly cwd: string } | undefined;
 }
 
 /** A directory or a secret that a call needs, and what is known of its grant. */

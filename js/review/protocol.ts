@@ -78,8 +78,11 @@ export type ReviewQuestion = {
   | { readonly kind: "directory"; readonly dir: string; readonly access: "read" | "write" }
 );
 
-/** The places that a wider answer may cover: the files of the question, a directory, or every path. */
-export type WiderPlace = "files" | "directory" | "everywhere";
+/**
+ * What a wider answer may cover: the files of the question, a directory, every path, or the command of the question with
+ * the same arguments in the same directory.
+ */
+export type WiderPlace = "files" | "directory" | "everywhere" | "command";
 
 /** The wider answers that a question offers. */
 export interface WiderOffer {
@@ -88,6 +91,8 @@ export interface WiderOffer {
   readonly files: readonly string[];
   /** The deepest directory that contains them, which `directory` covers unless the answer names one above it. */
   readonly dir?: string;
+  /** The command that `command` covers, and its directory, in words such as `npm test in /repo`. */
+  readonly command?: string;
   /** The ends that an answer may name; `time` for a time in ISO 8601. */
   readonly ends: readonly ("turn" | "time" | "session" | "kept")[];
   /** The meaning of the end `session` in words, such as `until this workspace is closed`. */

@@ -4,7 +4,9 @@ import { flag, integer, path, text, texts } from "./lib/shared.ts";
 import type { SandboxProvider, SandboxStatus } from "../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
+import type { Location } from "../policy/index.ts";
 import type { ChangingTool } from "./lib/tool.ts";
+import { argvInWords } from "./render/argv.ts";
 
 /** The arguments of `run_command`. */
 export interface RunCommandArgs {
@@ -139,7 +141,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   parse: compileArgumentCheck("run_command", inputSchema),
-  unrecorded: true,
+  exactCommand: argvOf,
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write" }],
   plan(args, { commands }) {
     const todo = argvOf(args);
@@ -147,8 +149,8 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
     if (refusal !== undefined) throw refusal();
     return { todo, base: [] };
   },
-  preview: (plan, _args) => ({
-    title: `Run ${plan.todo.join(" ")}`,
+  preview: (plan, _args, call) => ({
+    title: `Run ${argvInWords(plan.todo)} in ${call.display((call.locations[0] as Location).path)}`,
     location: 0,
     diff: "",
     originalContent: null,
@@ -164,7 +166,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
     }
     const outcome = await call.commands.run({
       argv: todo,
-      cwd: (call.locations[0] as (typeof call.locations)[number]).path,
+      cwd: (call.locations[0] as Location).path,
       timeoutMs: args.timeout_ms,
       maxOutputBytes: args.max_output_bytes,
       signal: call.signal,

@@ -180,7 +180,10 @@ describe.each(KINDS)("what a reviewer is shown on %s", (kind) => {
       { outcome: "proceed_once", label: "this call only" },
       { outcome: "proceed_always", label: `write_file below ${root}, ${until}` },
       { outcome: "proceed_always_tool", label: `write_file on every path of this workspace, ${until}` },
-      { outcome: "proceed_always_server", label: `every tool on every path of this workspace, ${until}` },
+      {
+        outcome: "proceed_always_server",
+        label: `every tool but run_command on every path of this workspace, ${until}`,
+      },
       { outcome: "proceed_parts", label: "only some parts of the change" },
       { outcome: "modify_with_editor", label: "change the content first" },
       { outcome: "cancel", label: "refuse" },

@@ -1,7 +1,7 @@
 /** The last calls that needed an approval, by which a person sees what a wider answer would have covered. */
 import type { GlobBases } from "../../policy/rule-globs.ts";
 import { optionChecker } from "../../schema/option.ts";
-import { APPROVAL_SCOPE, type ApprovalScope, compileScope, type ScopedCall } from "./scope.ts";
+import { APPROVAL_SCOPE, type ApprovalScope, compileScope, type ScopedCall, workOf } from "./scope.ts";
 
 /** The number of calls that are remembered. */
 const MAX_RECENT_CALLS = 100;
@@ -28,8 +28,8 @@ export interface RecentCalls {
 export function makeRecentCalls(): RecentCalls {
   const calls: ScopedCall[] = [];
   return {
-    note({ tool, places, agent }) {
-      calls.push({ tool, places, agent });
+    note({ tool, places, effects, command, agent }) {
+      calls.push({ tool, places, effects, command, agent });
       if (calls.length > MAX_RECENT_CALLS) calls.shift();
     },
     countCovered(scope, bases) {
@@ -38,7 +38,7 @@ export function makeRecentCalls(): RecentCalls {
         bases,
         calls.map(({ tool }) => tool),
       );
-      return { covered: calls.filter(covers).length, calls: calls.length };
+      return { covered: calls.filter((call) => workOf(call).every(covers)).length, calls: calls.length };
     },
   };
 }

@@ -6,19 +6,25 @@ import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { isWithin, literalGlob } from "../../backends/paths.ts";
 import { type GlobBases, ruleGlobs } from "../../policy/rule-globs.ts";
+import type { Effect } from "../../policy/decide.ts";
 import { compileRules, type PathForms } from "../../policy/rules.ts";
 import { type Options, options, optionReader, required, text } from "../../schema/option.ts";
 import { TOOL_NAMES } from "../../schema/tool-names.ts";
+import { effectsInWords } from "./effects.ts";
+import { commandInWords, EXACT_COMMAND, type ExactCommand, isSameCommand, runsCommands } from "./command.ts";
 
 /** Which later calls an approval covers. */
 export interface ApprovalScope {
-  /** The canonical name of a tool; `*` for every tool. */
+  /** The canonical name of a tool; `*` for every tool that runs no commands. */
   readonly tool: string;
   /**
    * A glob as in the path of a rule: relative to the working directory, or absolute. A call is covered if the glob
-   * covers each of its paths, as named and in its real form. `**` covers every path of the workspace.
+   * covers each of its paths, as named and in its real form. `**` covers every path of the workspace. What a call does
+   * besides its own work, such as a patch that deletes a file, needs a scope of that tool, too.
    */
   readonly path: string;
+  /** The command that is covered. A scope covers a call of `run_command` only if it names exactly its command. */
+  readonly command?: ExactCommand;
   /** The agent whose calls are covered. Default: every caller that shares these approvals. */
   readonly agent?: string;
   /**
@@ -38,6 +44,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\
 export const APPROVAL_SCOPE: Options<ApprovalScope> = options("ApprovalScope", {
   tool: required(text()),
   path: required(text()),
+  command: EXACT_COMMAND,
   agent: text(),
   until: required(
     text({
@@ -55,16 +62,30 @@ export function endOfScope({ until }: Pick<ApprovalScope, "until">): ScopeEnd | 
   return ISO_TIME.test(until) && Number.isFinite(Date.parse(until)) ? "time" : undefined;
 }
 
-/** The facts of a call by which a scope covers it. */
-export interface ScopedCall {
+/** The work of one tool: the part of a call by which a scope covers it. */
+export interface ScopedWork {
   readonly tool: string;
   /** Each path of the call, as named and in its real form. */
   readonly places: readonly PathForms[];
+  /** The command that the call runs; absent for a tool that runs none. */
+  readonly command?: ExactCommand | undefined;
   readonly agent?: string | undefined;
 }
 
-/** Returns true for a call that a scope covers. The end of the scope is not checked. */
-export type ScopeMatcher = (call: ScopedCall) => boolean;
+/** The facts of a call by which scopes cover it. */
+export interface ScopedCall extends ScopedWork {
+  /** What the call does besides, each as the work of another tool on one path. */
+  readonly effects?: readonly Pick<Effect, "tool" | "place">[] | undefined;
+}
+
+/** Returns the work of a call: its own, and that of each of its effects. */
+export function workOf({ effects = [], ...own }: ScopedCall): readonly ScopedWork[] {
+  const { agent } = own;
+  return [own, ...effects.map(({ tool, place }) => ({ tool, places: [place], agent }))];
+}
+
+/** Returns true for work that a scope covers. The end of the scope is not checked. */
+export type ScopeMatcher = (work: ScopedWork) => boolean;
 
 /** The path that stands for every path. */
 const EVERY_PATH = "**";
@@ -74,7 +95,7 @@ const EVERY_PATH = "**";
  * tools of other packages. @throws FilewrightError INVALID_ARGUMENT, INVALID_GLOB for an unknown tool and an invalid glob
  */
 export function compileScope(
-  { tool, path, agent }: ApprovalScope,
+  { tool, path, command, agent }: ApprovalScope,
   bases: GlobBases | undefined,
   tools: readonly string[] = [],
 ): ScopeMatcher {
@@ -86,6 +107,8 @@ export function compileScope(
   );
   return (call) => {
     if (agent !== undefined && agent !== call.agent) return false;
+    const isCommand = command !== undefined || runsCommands(call.tool);
+    if (isCommand && !isSameCommand(command, call.command)) return false;
     const own = rules.forCall(call.tool);
     return call.places.length === 0
       ? own.decide([]) === "allow"
@@ -130,25 +153,32 @@ export interface OfferedScope {
  * directories if nothing outside them can match it.
  */
 export function wideningOf(
-  { tool, path, until }: ApprovalScope,
+  { tool, path, command, until }: ApprovalScope,
   { scope: offered, roots, ends }: OfferedScope,
   bases: GlobBases | undefined,
 ): string | undefined {
   if (offered.tool !== "*" && tool !== offered.tool) return "another tool";
   const end = endOfScope({ until });
   if (end === undefined || !ends.includes(end)) return "an end that was not offered";
+  if (offered.command !== undefined && !isSameCommand(command, offered.command)) return "another command";
+  if (offered.command === undefined && (command !== undefined || runsCommands(tool)))
+    return "a command that was not shown, which is more";
   if (roots === undefined) return undefined;
   if (path === EVERY_PATH) return "more paths";
   const { prefixes } = ruleGlobs(path, bases ?? { cwd: "/", read: [], write: [] });
   return prefixes.every((prefix) => roots.some((root) => isWithin(prefix, root))) ? undefined : "more paths";
 }
 
+/** The tools that a scope of every tool covers, in words. */
+export const EVERY_TOOL_WORDS = "every tool but run_command";
+
 /** Describes which calls a scope covers, without its end. */
-export function describeCovered({ tool, path, agent }: Omit<ApprovalScope, "until">): string {
-  const what = tool === "*" ? "every tool" : escapeControls(tool);
+export function describeCovered({ tool, path, command, agent }: Omit<ApprovalScope, "until">): string {
+  const what = tool === "*" ? EVERY_TOOL_WORDS : escapeControls(tool);
   const where = path === EVERY_PATH ? "every path of this workspace" : escapeControls(path);
   const who = agent === undefined ? "" : ` by ${escapeControls(agent)}`;
-  return `${what} on ${where}${who}`;
+  if (command !== undefined) return `exactly ${commandInWords(command)}${who}`;
+  return `${what} on ${where}${effectsInWords(tool)}${who}`;
 }
 
 /** Describes a scope for a person. `session` describes the end of a session. */

@@ -69,25 +69,19 @@ export async function runBatch(
     operation.guarding = guarding;
     const own: Call = { ...(operation.call as Call), seen };
     if (tool.kind === "read") return tool.run(operation.args, own);
+    const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
     // Later operations of a dry run can read the result of this one, so its approval comes first.
     if (isKept && args.dry_run)
-      await requestApproval(session, tool, own.locations, { ...own, uses: operation.uses });
-    const planning = {
-      tool,
-      args: operation.args,
-      uses: operation.uses,
-      call: own,
-      isKept: isKept && !args.dry_run,
-    };
+      await requestApproval(session, tool, own.locations, { ...own, ...reviewable });
+    const planning = { ...reviewable, isKept: isKept && !args.dry_run };
     let plan = await planWithApprovalToReveal(session, planning);
     if (plan.settled !== undefined) {
       if (mayAsk) operation.trial = await trials.settled(operation, own);
       return plan.settled;
     }
-    const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
     const places = await checkWrittenPlaces(session, await lockKeysOf(operation.uses, own), own);
     if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
-    const covering = await approvalFactsIfNeeded(session, tool.name, ruled, places, operation.uses, own);
+    const covering = await approvalFactsIfNeeded(session, reviewable, ruled, places);
     const personal = args.dry_run
       ? undefined
       : decidePersonally(session, sources, tool.name, ruled, covering, places);

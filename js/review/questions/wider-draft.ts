@@ -2,6 +2,7 @@
  * The choices of a wider answer, what they are in words, and what they offer: pure functions, for the dialog of the page
  * and for the terminal.
  */
+import { effectsInWords } from "../../hooks/scope/effects.ts";
 import { endInWords } from "./ends.ts";
 import type {
   CoveredCount,
@@ -89,11 +90,15 @@ export function sentenceOf(question: WidenableQuestion, widening: Widening): str
   const who = isAgentOnly && question.agent !== undefined ? ` by ${question.agent}` : " by any agent";
   const place = placeInWords(question as ChangeQuestion, widening.wider);
   const end = endInWords(until, { sessionEnd });
-  return `Later calls of ${question.tool}${who} are allowed without a question on ${place}, ${end}.`;
+  if (widening.wider.place === "command")
+    return `Running exactly ${place}${who} is allowed without a question, ${end}. Other arguments and other directories are asked about.`;
+  const besides = effectsInWords(question.tool);
+  return `Later calls of ${question.tool}${besides}${who} are allowed without a question on ${place}, ${end}.`;
 }
 
 /** Returns the place of a wider answer in words, for the sentence. */
 function placeInWords({ wider }: ChangeQuestion, { place, dir }: WiderChoice): string {
+  if (place === "command") return wider?.command ?? "this command";
   if (place === "everywhere") return "every path of this workspace";
   if (place === "directory") return `everything below ${dir ?? wider?.dir ?? "/"}`;
   const [first = "", ...others] = wider?.files ?? [];
@@ -125,6 +130,7 @@ export const PLACE_WORDS: Readonly<Record<WiderPlace, string>> = {
   files: "this file",
   directory: "this directory",
   everywhere: "this tool anywhere",
+  command: "exactly this command",
 };
 
 /** The ends in words. */

@@ -5,6 +5,7 @@
 import { isWithin, literalGlob, parentOf } from "../../backends/paths.ts";
 import type { ConfirmPayload, ConfirmReply } from "../../hooks/confirm.ts";
 import type { PlainDetails } from "../../hooks/notebook.ts";
+import { commandInWords } from "../../hooks/scope/command.ts";
 import { type ApprovalScope, compileScope, endOfScope } from "../../hooks/scope/scope.ts";
 import type { GrantReply } from "../../policy/index.ts";
 import type { GrantChoice, WiderChoice, WiderOffer, WiderPlace } from "../protocol.ts";
@@ -19,6 +20,9 @@ export function widerOfferOf(details: PlainDetails): WiderOffer | undefined {
   const anywhere = scopes.find(({ outcome }) => outcome === "proceed_always_tool");
   const { ends, sessionEnd } = anywhere ?? below ?? {};
   if (ends === undefined || sessionEnd === undefined) return undefined;
+  const command = below?.scope?.command;
+  if (command !== undefined)
+    return { places: ["command"], files: [], command: commandInWords(command), ends, sessionEnd };
   const files = filesOf(details);
   const dir = directoryOf(files);
   const places: WiderPlace[] = [];
@@ -48,14 +52,30 @@ export function scopeOfChoice(details: PlainDetails, choice: WiderChoice): Appro
   if (end === "time" && Date.parse(until) <= Date.now()) return undefined;
   const { agent, tool } = details;
   if (isAgentOnly && agent === undefined) return undefined;
+  const where = coveredByChoice(details, offer, choice);
   const who = isAgentOnly && agent !== undefined ? { agent } : {};
-  if (place === "everywhere") return { tool, path: "**", ...who, until };
-  if (place === "files") return { tool, path: globOfPaths(offer.files), ...who, until };
-  const { dir = "/" } = offer;
-  const chosen = named ?? dir;
-  const below = details.scopes.find(({ outcome }) => outcome === "proceed_always")?.scope;
-  if (!isWithin(dir, chosen) || !coversBelow(below, chosen)) return undefined;
-  return { tool, path: `${literalGlob(chosen)}/**`, ...who, until };
+  return where && { tool, ...where, ...who, until };
+}
+
+/** Returns what a choice covers; undefined for a directory that its question does not offer. */
+function coveredByChoice(
+  { scopes }: PlainDetails,
+  { files, dir = "/" }: WiderOffer,
+  { place, dir: chosen = dir }: WiderChoice,
+): Pick<ApprovalScope, "path" | "command"> | undefined {
+  const below = scopes.find(({ outcome }) => outcome === "proceed_always")?.scope;
+  switch (place) {
+    case "command":
+      return below?.command && { path: below.path, command: below.command };
+    case "everywhere":
+      return { path: "**" };
+    case "files":
+      return { path: globOfPaths(files) };
+    case "directory":
+      return isWithin(dir, chosen) && coversBelow(below, chosen)
+        ? { path: `${literalGlob(chosen)}/**` }
+        : undefined;
+  }
 }
 
 /** Returns the reply with a wider answer; undefined for one that its question does not offer. */

@@ -20,7 +20,7 @@ const END: OptionalOption<string> = text({
 
 /** The members of a wider answer about a change. */
 export const WIDER_CHOICE: Options<WiderChoice> = options("WiderChoice", {
-  place: required(choice("files", "directory", "everywhere")),
+  place: required(choice("files", "directory", "everywhere", "command")),
   dir: text(),
   isAgentOnly: required(flag()),
   until: required(END),

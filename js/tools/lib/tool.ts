@@ -363,8 +363,11 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   withPaths?(args: Args, taken: ReadonlyMap<string, string>): Args;
   /** True when the tool records its change in the history itself, as an undo does. */
   readonly recordsItself?: boolean;
-  /** True when nothing records what the tool changes, as of a command: the history names the call. */
-  readonly unrecorded?: boolean;
+  /**
+   * Returns the program that the call runs, with its arguments, for a tool that runs one. An approval covers the same
+   * arguments alone. Nothing records what the program changes: the history names the call.
+   */
+  exactCommand?(args: Args): readonly string[];
   /** Returns the calls of which nothing is left after the change, for a tool that takes several back. */
   undoes?(plan: Plan<Data, Todo>): readonly string[];
   plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;

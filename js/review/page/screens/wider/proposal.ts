@@ -1,6 +1,6 @@
 /** The wider answer that the page proposes after several calls of one kind were allowed once. */
 import { isWithin } from "../../../../backends/paths.ts";
-import type { ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
+import type { ReviewQuestion, SettledQuestion, WiderOffer } from "../../../protocol.ts";
 import { type ChangeQuestion, directoryOf, pathsOf } from "../../state/question-paths.ts";
 import type { PageState } from "../../state/store.ts";
 import type { WiderDraft } from "../../../questions/wider-draft.ts";
@@ -32,17 +32,31 @@ export function proposalFor({ review, by }: PageState, question: ReviewQuestion)
   const end = turn !== undefined && before.every((one) => one.turn === turn) ? "turn" : "session";
   if (!wider.ends.includes(end)) return undefined;
   const common = { isAgentOnly: agent !== undefined, end } as const;
+  const where = placeOfProposal(question, wider, before);
+  return where && { draft: { ...common, ...where.draft }, place: where.place };
+}
+
+/** Returns the narrowest place that covers a question and those before it; undefined where none is offered. */
+function placeOfProposal(
+  question: ChangeQuestion,
+  wider: WiderOffer,
+  before: readonly ChangeQuestion[],
+): WiderProposal | undefined {
+  if (wider.command !== undefined) {
+    const isSameCommand = before.every((one) => one.wider?.command === wider.command);
+    return isSameCommand ? { draft: { place: "command" }, place: wider.command } : undefined;
+  }
   const paths = new Set(before.flatMap(pathsOf));
   const isSame = paths.size === wider.files.length && wider.files.every((file) => paths.has(file));
   if (isSame && wider.places.includes("files")) {
     const [first = "", ...others] = wider.files;
     const place = others.length === 0 ? `on ${first}` : `on these ${others.length + 1} paths`;
-    return { draft: { ...common, place: "files" }, place };
+    return { draft: { place: "files" }, place };
   }
   const dir = directoryOf([...paths]);
   const isCovered = pathsOf(question).every((path) => isWithin(path, dir));
   if (dir === "/" || !isCovered || !wider.places.includes("directory")) return undefined;
-  return { draft: { ...common, place: "directory", dir }, place: `below ${dir}` };
+  return { draft: { place: "directory", dir }, place: `below ${dir}` };
 }
 
 /** Returns true for a question about a change of the same tool and agent that a person has answered. */

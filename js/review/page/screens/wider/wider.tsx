@@ -142,8 +142,9 @@ function Places({
 }: Omit<ChoicesProps, "role"> & {
   readonly question: ReviewQuestion & { readonly kind: "change" };
 }): JSX.Element {
-  const { places = [], files = [], dir } = question.wider ?? {};
+  const { places = [], files = [], dir, command = "" } = question.wider ?? {};
   const detailOf = (place: WiderPlace): string => {
+    if (place === "command") return command;
     if (place === "everywhere") return question.tool;
     if (place === "directory") return `${draft.dir ?? dir ?? ""}/**`;
     return files.length === 1 ? (files[0] ?? "") : `${files.length} paths`;
