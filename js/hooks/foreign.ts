@@ -28,6 +28,7 @@ import { type AnyHook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
 import { digestOfParts } from "./question.ts";
 import {
   approversFor,
+  bindHooks,
   hooksFor,
   HookException,
   runAfterHooksOnResult,
@@ -105,7 +106,7 @@ export function withHooks<T extends AnyTool>(
   given: WithHooksOptions = {},
 ): Hooked<T> {
   const { name } = checkTool(tool);
-  checkHooks(hooks);
+  const bound = bindHooks(checkHooks(hooks));
   const options = checkOptions(given);
   const known = new Set([name, ...TOOL_NAMES, ...(options.foreignTools ?? [])]);
   assertToolNames("withHooks", "hooks", hooks, known);
@@ -116,9 +117,9 @@ export function withHooks<T extends AnyTool>(
     throw wrongOptionError("withHooks", `rules[${unrecorded}].decision`, problem);
   }
   const subject: HookCallFacts = { tool_name: name };
-  const before = hooksFor(hooks, "before", name);
-  const after = hooksFor(hooks, "after", name);
-  const confirm = oneOf(approversFor(hooks, name, options.confirm));
+  const before = hooksFor(bound, "before", name);
+  const after = hooksFor(bound, "after", name);
+  const confirm = oneOf(approversFor(bound, name, options.confirm));
   const rules = compileRules(options.rules ?? [], undefined, known);
   const approvals = options.approvals ?? makeApprovals();
 

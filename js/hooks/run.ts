@@ -36,32 +36,68 @@ export class HookException {
   }
 }
 
-/** Returns the hooks of a stage that concern a tool, by its canonical name or by the name that a preset gives it. */
-export function hooksFor(
+/** The meaning of a name that is no canonical one: what presets call by it. */
+export interface ToolMeaning {
+  /** The canonical tools of its calls. */
+  readonly tools: ReadonlySet<string>;
+  /** All names of the presets that have it. Whoever calls by one of them chooses among all of them. */
+  readonly siblings: ReadonlySet<string>;
+}
+
+/** A hook with the calls that it concerns. */
+export interface BoundHook {
+  readonly hook: AnyHook;
+  /** Returns true for a call of a canonical tool. `calledAs` is the name that a preset gives it, if it was called so. */
+  isFor(tool: string, calledAs: string | undefined): boolean;
+}
+
+/**
+ * Binds hooks to the calls that they concern. A hook under the name of a preset's tool also concerns the canonical tools
+ * behind it, so that it is not passed by where the call is made under another name.
+ */
+export function bindHooks(
   hooks: readonly AnyHook[],
+  meaningOf: (name: string) => ToolMeaning | undefined = () => undefined,
+): readonly BoundHook[] {
+  return hooks.map((hook): BoundHook => {
+    const { tool: named } = hook;
+    const meaning = meaningOf(named);
+    return Object.freeze({
+      hook,
+      isFor(tool: string, calledAs: string | undefined): boolean {
+        if (named === "*" || named === tool || named === calledAs) return true;
+        if (calledAs !== undefined && meaning?.siblings.has(calledAs) === true) return false;
+        return meaning?.tools.has(tool) === true;
+      },
+    });
+  });
+}
+
+/** Returns the hooks of a stage that concern a call. */
+export function hooksFor(
+  hooks: readonly BoundHook[],
   stage: Hook["stage"],
   tool: string,
-  calledAs: string = tool,
+  calledAs?: string,
 ): readonly Hook[] {
-  return hooks.filter((hook): hook is Hook => hook.stage === stage && isForTool(hook, tool, calledAs));
+  return hooks
+    .filter((bound) => bound.isFor(tool, calledAs))
+    .map(({ hook }) => hook)
+    .filter((hook): hook is Hook => hook.stage === stage);
 }
 
-/** Returns every approver of calls of a tool: `confirm` hooks in their order, then `last`. */
+/** Returns every approver of a call: `confirm` hooks in their order, then `last`. */
 export function approversFor(
-  hooks: readonly AnyHook[],
+  hooks: readonly BoundHook[],
   tool: string,
   last: Confirm | undefined,
-  calledAs: string = tool,
+  calledAs?: string,
 ): readonly Confirm[] {
-  const asked = hooks.filter(
-    (hook) => hook.stage === "confirm" && isForTool(hook, tool, calledAs),
-  ) as ConfirmHook[];
+  const asked = hooks
+    .filter((bound) => bound.isFor(tool, calledAs))
+    .map(({ hook }) => hook)
+    .filter((hook): hook is ConfirmHook => hook.stage === "confirm");
   return [...asked.map(({ run }) => run), ...(last === undefined ? [] : [last])];
-}
-
-/** Returns true when a hook concerns a tool, by one of its names. */
-function isForTool(hook: AnyHook, tool: string, calledAs: string): boolean {
-  return hook.tool === "*" || hook.tool === tool || hook.tool === calledAs;
 }
 
 /** The result of the hooks before a call. */

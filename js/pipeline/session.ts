@@ -5,7 +5,7 @@ import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Approvals, ApprovalStore } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
-import type { AnyHook } from "../hooks/hook.ts";
+import type { BoundHook } from "../hooks/run.ts";
 import type { Observer } from "../hooks/observer.ts";
 import type { Journal } from "../journal/index.ts";
 import type { GuardLevel } from "../presets/index.ts";
@@ -129,7 +129,7 @@ export interface Session {
   readonly prompting: GrantPromptSettings | undefined;
   /** The budget of the agent; undefined when it has no limit. */
   readonly budget: Budget | undefined;
-  readonly hooks: readonly AnyHook[];
+  readonly hooks: readonly BoundHook[];
   /** Called with the error that an `after` hook threw, which has no other effect. */
   readonly onHookError: ((error: unknown) => void) | undefined;
   readonly rules: Rules;

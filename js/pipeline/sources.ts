@@ -35,7 +35,7 @@ export function decisionSourcesOf(session: Session, tool: string): readonly Deci
   const asks = asksUndecided(session, confirm);
   const mayAsk = confirm !== undefined || asks || !rules.isEmpty;
   return [
-    hooksSource(session.hooks.some(({ stage }) => stage === "before")),
+    hooksSource(session.hooks.some(({ hook }) => hook.stage === "before")),
     policySource(session.resolver),
     rulesSource(rules),
     permissions?.source ?? grantsSource(false, false),

@@ -126,7 +126,7 @@ export async function explainDecision(
     isStopped ||= verdict === "stops";
   };
 
-  const runs = session.hooks.some(({ stage }) => stage === "before");
+  const runs = session.hooks.some(({ hook }) => hook.stage === "before");
   add(
     "hooks",
     runs ? "depends" : "passes",

@@ -174,14 +174,8 @@ function makePresetTool(
   };
 
   return Object.freeze({
-    name: spec.name,
-    title: spec.title ?? of.title,
-    description: spec.description,
+    ...factsOf(spec, of),
     inputSchema,
-    outputSchema: spec.outputSchema ?? of.outputSchema,
-    annotations: spec.annotations ?? of.annotations,
-    kind: spec.kind ?? of.kind,
-    tool: of,
     names,
     expand(given: unknown, host: PresetHost): CanonicalCall {
       const checked = understood(given, host);
@@ -204,6 +198,20 @@ function makePresetTool(
           },
         }),
   });
+}
+
+/** Returns what a tool of a preset says about itself, where it differs from the canonical tool. */
+function factsOf(spec: ToolSpec, of: Tool): Omit<PresetTool, "inputSchema" | "names" | "expand" | "instead"> {
+  return {
+    name: spec.name,
+    title: spec.title ?? of.title,
+    description: spec.description,
+    outputSchema: spec.outputSchema ?? of.outputSchema,
+    annotations: spec.annotations ?? of.annotations,
+    kind: spec.kind ?? of.kind,
+    tool: of,
+    routes: spec.route !== undefined || spec.instead !== undefined,
+  };
 }
 
 /**

@@ -2,6 +2,7 @@
  * Presets offer the canonical tools under the names, parameters and texts of other systems. They are data: a
  * preset only translates calls and answers, and accesses no file.
  */
+import { TOOLS } from "../tools/index.ts";
 import { choiceOf, either, optionChecker, type OptionalOption } from "../schema/option.ts";
 import { adk } from "./adk.ts";
 import { amplifier } from "./amplifier.ts";
@@ -13,7 +14,7 @@ import { gemini } from "./gemini.ts";
 import { geminiCli } from "./gemini-cli.ts";
 import { go } from "./go.ts";
 import { mcp } from "./mcp.ts";
-import { PRESET_OPTIONS, type Preset } from "./preset.ts";
+import { PRESET_OPTIONS, type Preset, type PresetTool } from "./preset.ts";
 import { tinyagent } from "./tinyagent.ts";
 
 /** Every preset by its name. */
@@ -71,9 +72,35 @@ export function presetOf(preset: PresetName | Preset | undefined): Preset | unde
   return given === "canonical" ? undefined : typeof given === "string" ? PRESETS[given] : given;
 }
 
-/** Returns the names of all tools of all presets. */
-export function presetToolNames(): readonly string[] {
-  return Object.values(PRESETS).flatMap(({ tools }) => tools.map(({ name }) => name));
+/** What a name of a preset's tool stands for. */
+interface NameMeaning {
+  /** The canonical tools of its calls. */
+  readonly tools: ReadonlySet<string>;
+  /** All names of the presets that have it. */
+  readonly siblings: ReadonlySet<string>;
+}
+
+/** Returns what the names of all tools of all presets stand for; `own` is the preset of the workspace. */
+export function presetToolMeanings(own: PresetName | Preset | undefined): ReadonlyMap<string, NameMeaning> {
+  const presets = typeof own === "object" ? [...Object.values(PRESETS), own] : Object.values(PRESETS);
+  const meanings = new Map<string, NameMeaning>();
+  for (const { tools } of presets) {
+    const names = tools.map(({ name }) => name);
+    for (const tool of tools) {
+      const known = meanings.get(tool.name) ?? { tools: [], siblings: [] };
+      meanings.set(tool.name, {
+        tools: new Set([...known.tools, ...toolsBehind(tool)]),
+        siblings: new Set([...known.siblings, ...names]),
+      });
+    }
+  }
+  return meanings;
+}
+
+/** Returns the canonical tools to which calls of a preset's tool can lead. A preset of another package need not say. */
+function toolsBehind({ tool, routes }: Partial<Pick<PresetTool, "tool" | "routes">>): readonly string[] {
+  if (tool !== undefined && routes !== true) return [tool.name];
+  return TOOLS.filter(({ kind }) => kind !== "batch").map(({ name }) => name);
 }
 
 export { strictSchema, type StrictSchema } from "./strict.ts";

@@ -181,6 +181,8 @@ export interface PresetTool {
   readonly kind: "read" | "change" | "batch";
   /** The canonical tool of its calls, except of those that are routed to another one. */
   readonly tool: Tool;
+  /** True when some calls are routed to another canonical tool. */
+  readonly routes?: boolean;
   readonly names: ReaderNames;
   /** Converts a call to a canonical call. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
   expand(given: unknown, host: PresetHost): CanonicalCall;

@@ -3,7 +3,8 @@ import { assertRules } from "../policy/rules.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { assertToolNames, optionChecker, wrongOptionError } from "../schema/option.ts";
-import { presetToolNames } from "../presets/index.ts";
+import { bindHooks, type BoundHook } from "../hooks/run.ts";
+import { presetToolMeanings } from "../presets/index.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { WORKSPACE_OPTIONS } from "./option-schema.ts";
 import type { WorkspaceOptions } from "./options.ts";
@@ -73,8 +74,8 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
   const { foreignTools: foreign = [] } = rest;
   assertRules(FUNCTION_NAME, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
   const { hooks = [] } = rest;
-  // The names make the tools of every preset, which a workspace without hooks does not need.
-  if (hooks.length > 0) assertToolNames(FUNCTION_NAME, "hooks", hooks, namesForHooks(rest.preset, foreign));
+  const names = [...TOOL_NAMES, ...meaningsForHooks(rest).keys(), ...foreign];
+  assertToolNames(FUNCTION_NAME, "hooks", hooks, new Set(names));
   const all = roots ?? (root === undefined ? undefined : [root]);
   return {
     ...rest,
@@ -147,10 +148,20 @@ function isClassInstance(given: object): boolean {
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
 
-/** Returns the tool names that a hook may use: the canonical ones and those of every preset. */
-function namesForHooks(preset: WorkspaceOptions["preset"], foreign: readonly string[]): ReadonlySet<string> {
-  const own = typeof preset === "object" ? preset.tools.map(({ name }) => name) : [];
-  return new Set([...TOOL_NAMES, ...presetToolNames(), ...own, ...foreign]);
+/** Returns what the names of presets' tools stand for, which makes the tools of every preset; none without hooks. */
+function meaningsForHooks({
+  hooks = [],
+  preset,
+}: Pick<WorkspaceOptions, "hooks" | "preset">): ReturnType<typeof presetToolMeanings> {
+  return hooks.length === 0 ? new Map() : presetToolMeanings(preset);
+}
+
+/** Returns the hooks with the calls that each concerns. */
+export function boundHooksOf(options: CheckedOptions): readonly BoundHook[] {
+  const { hooks = [], foreignTools: foreign = [] } = options;
+  const meanings = meaningsForHooks(options);
+  const isOther = (name: string): boolean => !TOOL_NAMES.has(name) && !foreign.includes(name);
+  return Object.freeze(bindHooks(hooks, (name) => (isOther(name) ? meanings.get(name) : undefined)));
 }
 
 function isUrl(value: unknown): value is URL {

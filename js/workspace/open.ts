@@ -25,7 +25,7 @@ import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
-import { assertNoSecondArgument, type CheckedOptions, checkOptions } from "./check.ts";
+import { assertNoSecondArgument, boundHooksOf, type CheckedOptions, checkOptions } from "./check.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import { commandSandboxOf, type PlacesOfCommands } from "./commands.ts";
 import { readGitExcludes } from "../pipeline/paths/git-excludes.ts";
@@ -71,7 +71,7 @@ export async function openWorkspace(
   const checked = checkOptions(options);
   const shared = checked.storage === undefined ? undefined : await openStorage(checked.storage);
   const given = shared === undefined ? checked : { ...checked, backend: shared.backend };
-  const preset = presetOf(given.preset);
+  const [preset, hooks] = [presetOf(given.preset), boundHooksOf(given)];
   const disk =
     given.backend === undefined
       ? requireLocalHost().open({
@@ -181,7 +181,7 @@ export async function openWorkspace(
     permissions,
     prompting,
     budget: undefined,
-    hooks: Object.freeze([...(given.hooks ?? [])]),
+    hooks,
     onHookError: given.onHookError,
     rules,
     views,
@@ -189,7 +189,7 @@ export async function openWorkspace(
     requireApproval: given.requireApproval === true,
     reviewsAfter: given.review === "after",
     confirmFor: (tool: string, calledAs?: string) =>
-      oneOf(approversFor(given.hooks ?? [], tool, given.confirm, calledAs)),
+      oneOf(approversFor(hooks, tool, given.confirm, calledAs)),
     notify: given.notify,
     approvals: makeApprovals(() => Date.now(), { store: stores.approvals, kept: stores.kept, bases: policy }),
     locker: lockerOfBackend(storage, local),

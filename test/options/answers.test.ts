@@ -12,6 +12,8 @@ import {
   withHooks,
   within,
 } from "../../js/index.node.ts";
+import type { PresetName } from "../../js/presets/index.ts";
+import { afterThisTest } from "../support/cleanups.ts";
 
 /** Writes a file in a workspace with these options; tells how that ended and whether the file is there. */
 async function write(options: WorkspaceOptions): Promise<{ code: string | undefined; written: boolean }> {
@@ -185,22 +187,73 @@ describe("answers that are understood", () => {
 });
 
 describe("a hook with the name that a preset gives a tool", () => {
-  test.each(["before", "confirm", "after"] as const)(
-    "%s is run when the tool is called so",
-    async (stage) => {
-      let asked = 0;
-      const backend = new MemoryBackend({ "/w/keep": "" });
-      const run = (): never => {
-        asked += 1;
-        return (stage === "confirm" ? { outcome: "cancel" } : undefined) as never;
-      };
-      const ws = await openWorkspace({ backend, root: "/w", hooks: [{ stage, tool: "Write", run }] });
-      const tool = toolsFor(ws, "claude").find(({ name }) => name === "Write");
-      const { ok } = (await tool?.execute({ file_path: "/w/a", content: "x" })) ?? { ok: undefined };
-      expect([asked, ok]).toEqual([1, stage !== "confirm"]);
-      await ws.call("write_file", { path: "b", content: "x" });
-      expect(asked).toBe(1);
-      await ws.close();
-    },
-  );
+  const open = async (stage: "before" | "confirm" | "after", tool: string, options: object = {}) => {
+    const counted = { runs: 0 };
+    const backend = new MemoryBackend({ "/w/keep": "x\n" });
+    const run = (): never => {
+      counted.runs += 1;
+      return (stage === "confirm" ? { outcome: "cancel" } : undefined) as never;
+    };
+    const ws = await openWorkspace({
+      backend,
+      root: "/w",
+      guard: "off",
+      hooks: [{ stage, tool, run }],
+      ...options,
+    });
+    afterThisTest(() => ws.close());
+    const runsFor = async (name: string, args: object, preset?: PresetName): Promise<number> => {
+      const before = counted.runs;
+      if (preset === undefined) await ws.call(name, args);
+      else
+        await toolsFor(ws, preset)
+          .find((one) => one.name === name)
+          ?.execute(args as never);
+      return counted.runs - before;
+    };
+    return runsFor;
+  };
+  const STAGES = ["before", "confirm", "after"] as const;
+
+  test.each(STAGES)("%s is run when the tool is called so", async (stage) => {
+    const runsFor = await open(stage, "Write");
+    expect(await runsFor("Write", { file_path: "/w/a", content: "x" }, "claude")).toBe(1);
+  });
+
+  /** Names of other presets than that of the workspace, with a call of the canonical tool behind each. */
+  const CALLS: readonly (readonly [named: string, tool: string, args: object])[] = [
+    ["Write", "write_file", { path: "b", content: "x" }],
+    ["Edit", "edit_file", { path: "keep", old_text: "x", new_text: "y" }],
+    ["replace", "edit_file", { path: "keep", old_text: "x", new_text: "y" }],
+    ["replace", "write_file", { path: "b", content: "x" }],
+    ["fs_write", "write_file", { path: "b", content: "x" }],
+    ["fs_delete", "delete", { path: "keep" }],
+    ["update_file", "edit_file", { path: "keep", old_text: "x", new_text: "y" }],
+    ["memory", "delete", { path: "keep" }],
+    ["str_replace_based_edit_tool", "write_file", { path: "b", content: "x" }],
+  ];
+  for (const stage of STAGES) {
+    test.each(CALLS)(`${stage} for %s is run for %s, too`, async (named, tool, args) => {
+      expect(await (await open(stage, named))(tool, args)).toBe(1);
+      const batched = { operations: [{ tool, args }] };
+      expect(await (await open(stage, named))("batch", batched)).toBe(1);
+    });
+  }
+
+  test("is run in a workspace with another preset, for its name of the same tool alone", async () => {
+    const runsFor = await open("before", "Write", { preset: "go" });
+    expect(await runsFor("fs_write", { path: "b", content: "x" })).toBe(1);
+    expect(await runsFor("fs_delete", { path: "b" })).toBe(0);
+  });
+
+  test("is not run for the other tools of its own preset", async () => {
+    const runsFor = await open("before", "memory", { preset: "anthropic" });
+    const args = { command: "create", path: "a", file_text: "x" };
+    expect(await runsFor("str_replace_based_edit_tool", args)).toBe(0);
+    expect(await runsFor("memory", { ...args, path: "/memories/a" })).toBe(1);
+  });
+
+  test("is refused under a name that no preset has, with the nearest one", async () => {
+    await expect(open("before", "Wrte")).rejects.toThrow(/hooks\[0\]\.tool.*did you mean 'Write'/u);
+  });
 });
