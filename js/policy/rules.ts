@@ -8,9 +8,11 @@
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
+import { invalidGlobError } from "../backends/glob-braces.ts";
 import { isWithin } from "../backends/paths.ts";
 import { ignoresCase } from "../backends/policy.ts";
 import { engine } from "../engine/current.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
   anything,
@@ -32,6 +34,7 @@ import {
 import { suggestArgument } from "../schema/argument-hints.ts";
 import { ARGUMENT_NAMES, TOOL_NAMES } from "../schema/tool-names.ts";
 import type { Location } from "./location.ts";
+import { globObjection } from "./reach.ts";
 import { type GlobBases, ruleGlobs } from "./rule-globs.ts";
 
 /** The decision of a rule. */
@@ -243,6 +246,8 @@ export function assertRules(
 function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule {
   if (rule.path === undefined) return { rule, index, hits: 0 };
   try {
+    const objection = globObjection(rule.path, { ...bases, roots: [] });
+    if (objection !== undefined) throw invalidGlobError(`'${escapeControls(rule.path)}' ${objection}`);
     const { globs, prefixes, coversSlash } = ruleGlobs(rule.path, bases);
     const foldCase = ignoresCase(bases);
     const matcher = engine().compileRules({

@@ -6,7 +6,6 @@
 import { assertRules } from "../policy/rules.ts";
 import {
   type AskGrant,
-  compileRules,
   type GrantStore,
   makePermissions,
   memoryGrants,
@@ -38,6 +37,7 @@ import {
 import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
 import { type BudgetOptions, makeBudget } from "../pipeline/scheduling/budget.ts";
 import type { AccessOptions } from "./options.ts";
+import { rulesWithin } from "./reach.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
 import type { ConfinedStorage, Session } from "../pipeline/session.ts";
 
@@ -131,7 +131,7 @@ export async function makeAgentSession(
   const { confirm, budget } = wanted;
   const { policy } = own.resolver ?? session.resolver;
   const key = session.key === "" ? name : `${session.key}/${name}`;
-  const rules = session.rules.with(compileRules(wanted.rules ?? [], policy));
+  const rules = session.rules.with(rulesWithin(wanted, policy, asks || session.commands !== undefined));
   return Object.freeze({
     ...session,
     ...own,

@@ -2,7 +2,7 @@
  * Opens a workspace: options become a policy, a confined backend and the shared state of calls;
  * tools become methods.
  */
-import { compileRules, createResolver, type Resolver, type SandboxPolicy } from "../policy/index.ts";
+import { createResolver, type Resolver, type SandboxPolicy } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { usedCapabilities } from "../backends/confined/used.ts";
 import { outputBoundOf } from "../backends/policy.ts";
@@ -24,7 +24,6 @@ import type { GuardLevel } from "../presets/index.ts";
 import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
-import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { assertNoSecondArgument, boundHooksOf, type CheckedOptions, checkOptions } from "./check.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import { commandSandboxOf, type PlacesOfCommands } from "./commands.ts";
@@ -35,6 +34,7 @@ import { isForking } from "./forks/files.ts";
 import { confinementOf, isLocalDisk, requireLocalHost, lockerOfBackend } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
+import { rulesWithin } from "./reach.ts";
 import { policyOfRoots } from "./roots.ts";
 import { makeReads } from "../pipeline/past/reads.ts";
 import { makeRepositories, protectNamedPlaces } from "../pipeline/paths/repositories.ts";
@@ -101,11 +101,8 @@ export async function openWorkspace(
   await assertDirectory(storage, policy.cwd, given.cwd ?? given.roots?.[0]?.path ?? policy.cwd);
   const guard = guardLevelOf(given.guard, preset);
   const { stores, reads, places } = sharedStoresOf(given, policy, { guard, local, state });
-  const rules = compileRules(
-    given.rules ?? [],
-    policy,
-    new Set([...TOOL_NAMES, ...(given.foreignTools ?? [])]),
-  );
+  const reachesBeyond = permissions !== undefined || (given.commands ?? false) !== false;
+  const rules = rulesWithin(given, policy, reachesBeyond);
   const commandsFor = commandSandboxOf(given, await placesOfCommands(given, policy, storage, stateDirs));
   const commands = commandsFor(policy, rules);
   // The backends that this workspace created and closes; the host closes its own storage.

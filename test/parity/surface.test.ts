@@ -119,6 +119,10 @@ const cases: Record<string, (engine: Engine) => unknown> = {
   "paths on a Windows disk without a drive": (e) => e.windowsPaths({ cwd: "/repo", roots: [] }),
   "a root on a Windows disk": (e) => e.windowsRoot("repo", "/C:/"),
   "a root of the network": (e) => e.windowsRoot("\\\\server\\share", "/C:/"),
+  "globs that can match nothing": (e) =>
+    ["/w/a", "/vault", "~/a", " a", "a\u200b", "file:///w/a"].flatMap((glob) =>
+      [true, false].map((isPlace) => e.compileRules({ ...rules, roots: ["/w"] }).objection(glob, isPlace)),
+    ),
   "the table of places": (e) => e.placeTable(),
   "what holds a key": (e) =>
     ["-----BEGIN PRIVATE KEY-----\nMII\n", "# a guide\n"].map((text) => e.holdsSecretContent(utf8(text))),

@@ -7,6 +7,11 @@
 export declare class AccessRules {
   /** Compiles the rules. With `fold_case`, deny globs ignore letter case. */
   constructor(cwd: string, roots: Array<string>, deny: Array<string>, protect: boolean, secrets: boolean, places: Array<string>, foldCase: boolean)
+  /**
+   * Returns why a glob of a deny list or a rule, or a place, can match nothing below the roots, as
+   * the end of a sentence; empty for one that can. Without roots it may match anywhere.
+   */
+  objection(glob: string, isPlace: boolean): string
   /** Returns which rules apply to a path: the bits of `PathRules::flags`. */
   judge(path: string): number
   /**

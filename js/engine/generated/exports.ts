@@ -61,6 +61,11 @@ export interface TextExports {
  * are always valid UTF-8.
  */
 export interface AccessRules {
+  /**
+   * Returns why a glob of a deny list or a rule, or a place, can match nothing below the roots, as
+   * the end of a sentence; empty for one that can. Without roots it may match anywhere.
+   */
+  objection(glob: string, isPlace: boolean): string;
   /** Returns which rules apply to a path: the bits of `PathRules::flags`. */
   judge(path: string): number;
   /**

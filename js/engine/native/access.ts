@@ -81,6 +81,11 @@ interface AccessRules {
    * directory itself must not be denied. All names take one native call.
    */
   deniedNames(directory: string, names: readonly string[]): Uint8Array;
+  /**
+   * Returns why a glob can match nothing below the roots of these rules, as the end of a sentence; empty for one that can.
+   * Without roots it may match anywhere. `isPlace` for a pattern in the form of the table of places.
+   */
+  objection(glob: string, isPlace: boolean): string;
 }
 
 /** The functions of the engine for path rules. */
@@ -193,6 +198,7 @@ export function makeAccessEngine(binding: FileExports): AccessEngine {
         check: withVerdictCache(checkOnce),
         checkOnce,
         deniedNames: (directory, names) => raw.deniedNames(directory, names.join("/")),
+        objection: (glob, isPlace) => raw.objection(glob, isPlace),
       };
     },
     placeTable: () => binding.placeTable(),

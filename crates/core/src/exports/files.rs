@@ -65,7 +65,16 @@ pub fn windows_root(given: &str, cwd: &str) -> Result<String> {
 /// The compiled path rules of a policy. Paths are text, because in the backends that use it names
 /// are always valid UTF-8.
 #[derive(Debug)]
-pub struct AccessRules(PathRules);
+pub struct AccessRules(HeldRules);
+
+/// Compiled rules, and what they were compiled from, by which further globs are judged.
+#[derive(Debug)]
+struct HeldRules {
+    rules: PathRules,
+    cwd: String,
+    roots: Vec<String>,
+    fold_case: bool,
+}
 
 impl AccessRules {
     /// Compiles the rules. With `fold_case`, deny globs ignore letter case.
@@ -79,21 +88,38 @@ impl AccessRules {
         places: &[String],
         fold_case: bool,
     ) -> Result<Self> {
-        let roots: Vec<&[u8]> = roots.iter().map(String::as_bytes).collect();
-        let (cwd, roots) = (cwd.as_bytes(), &roots[..]);
-        let config = RulesConfig { cwd, roots, deny, protect, secrets, fold_case, places };
-        PathRules::new(&config).map(Self)
+        let bytes: Vec<&[u8]> = roots.iter().map(String::as_bytes).collect();
+        let config = RulesConfig {
+            cwd: cwd.as_bytes(),
+            roots: &bytes,
+            deny,
+            protect,
+            secrets,
+            fold_case,
+            places,
+        };
+        let rules = PathRules::new(&config)?;
+        Ok(Self(HeldRules { rules, cwd: cwd.to_owned(), roots: roots.to_vec(), fold_case }))
+    }
+
+    /// Returns why a glob of a deny list or a rule, or a place, can match nothing below the roots, as
+    /// the end of a sentence; empty for one that can. Without roots it may match anywhere.
+    pub fn objection(&self, glob: &str, is_place: bool) -> String {
+        let HeldRules { cwd, roots, fold_case, .. } = &self.0;
+        let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
+        let reach = policy::GlobReach { cwd, roots: &roots, fold_case: *fold_case, is_place };
+        policy::glob_objection(glob, reach).unwrap_or_default()
     }
 
     /// Returns which rules apply to a path: the bits of `PathRules::flags`.
     pub fn judge(&self, path: &str) -> u32 {
-        self.0.flags(path.as_bytes())
+        self.0.rules.flags(path.as_bytes())
     }
 
     /// Returns one byte for each of the names, which are joined by `/`: 1 if the entry of that name
     /// in the directory is denied, otherwise 0.
     pub fn denied_names(&self, directory: &str, names: &str) -> Vec<u8> {
-        self.0.denied_names(directory.as_bytes(), names.as_bytes())
+        self.0.rules.denied_names(directory.as_bytes(), names.as_bytes())
     }
 }
 

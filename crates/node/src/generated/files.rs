@@ -93,6 +93,13 @@ impl AccessRules {
         })
     }
 
+    /// Returns why a glob of a deny list or a rule, or a place, can match nothing below the roots, as
+    /// the end of a sentence; empty for one that can. Without roots it may match anywhere.
+    #[napi]
+    pub fn objection(&self, glob: String, is_place: bool) -> napi::Result<Text> {
+        result_of(|| Ok(self.0.objection(&glob, is_place)))
+    }
+
     /// Returns which rules apply to a path: the bits of `PathRules::flags`.
     #[napi]
     pub fn judge(&self, path: String) -> napi::Result<u32> {

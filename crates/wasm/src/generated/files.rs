@@ -84,6 +84,13 @@ impl AccessRules {
             .map(Self))
     }
 
+    /// Returns why a glob of a deny list or a rule, or a place, can match nothing below the roots, as
+    /// the end of a sentence; empty for one that can. Without roots it may match anywhere.
+    #[wasm_bindgen(js_name = objection)]
+    pub fn objection(&self, glob: &str, is_place: bool) -> String {
+        self.0.objection(glob, is_place)
+    }
+
     /// Returns which rules apply to a path: the bits of `PathRules::flags`.
     #[wasm_bindgen(js_name = judge)]
     pub fn judge(&self, path: &str) -> u32 {

@@ -17,6 +17,7 @@
 mod content;
 mod deny;
 mod fold;
+mod objection;
 mod path_cursor;
 mod pattern;
 mod places;
@@ -25,6 +26,7 @@ mod table;
 
 pub use content::{SECRET_HEAD_BYTES, holds_secret, may_hold_secret};
 pub use deny::{MAX_DENY_GLOB_BYTES, MAX_DENY_GLOBS};
+pub use objection::{GlobReach, glob_objection};
 pub use path_cursor::PathCursor;
 pub use pattern::MAX_PLACE_PATTERN_BYTES;
 pub use places::{MAX_HOST_RULES, table_text};
