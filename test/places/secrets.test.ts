@@ -23,6 +23,12 @@ const NAMED = [
   ".config/sops/age/keys.txt", "service-account-key.json", "application_default_credentials.json",
   "prod.env", "deploy/app.env", "config/secrets.yml", "secrets.yaml", "secrets.json", "credentials.json",
   "client_secret_1.json", ".streamlit/secrets.toml", ".aider.conf.yml",
+  "auth.json", ".local/state/filewright/serve-4747.approve.token", "serve-4747.token",
+  ".local/share/uv/credentials/credentials.toml", ".cache/huggingface/stored_tokens", ".databrickscfg",
+  ".dbt/profiles.yml", ".snowflake/connections.toml", ".bundle/config", ".config/configstore/x.json",
+  "wallet.dat", ".env~", "prod.env~", "..env.swp", "#.env#", ".local/share/fish/fish_history",
+  "claude_desktop_config.json", ".cursor/mcp.json", ".copilot/mcp-config.json", "office.ovpn",
+  ".DATABRICKSCFG", "Auth.JSON",
   ".htpasswd", ".vault-token", ".ENV", ".Dev.Vars.x", "sub/TERRAFORM.TFSTATE",
 ];
 const PEM = `-----BEGIN PRIVATE KEY-----\nMII${WORD}\n-----END PRIVATE KEY-----\n`;
@@ -45,6 +51,8 @@ const OPEN: Readonly<Record<string, string>> = {
   "secrets.example.yml": `key: ${WORD}\n`,
   "guide.md": `# Keys\n\n\`\`\`\n${PEM}\`\`\`\n`,
   "key.ts": `const key = "${WORD}"; // -----BEGIN PRIVATE KEY-----\n`,
+  "src/locales/en/auth.json": `{ "login": "${WORD}" }\n`,
+  "src/auth.ts": `export const name = "${WORD}";\n`,
   "id_rsa.pub": `ssh-rsa ${WORD}\n`,
 };
 

@@ -49,10 +49,22 @@ const REFUSED = `
   .config/zed/tasks.json .config/Code/User/settings.json .vs/tasks.vs.json .gradle/init.gradle
   .config/autostart/x.desktop .config/systemd/user/x.service .config/zsh/x .local/bin/x
   .opencode/x opencode.json .crush.json .goose/x .trae/x .qwen/settings.json .factory/x
+  .hg/hgrc-not-shared .hg/sharedpath .HG/requires .sl/config .bzr/branch/branch.conf sub/.hg/store/x
+  .github/hooks/a.json .GitHub/Hooks/a.json .copilot/mcp-config.json .agents/hooks.json .agents/mcp_config.json
+  .agent/mcp_config.json .agents/hooks/x .clinerules/hooks/x .codebuddy/x .iflow/x .tabnine/x .pi/x .omp/x
+  kilo.json kilo.jsonc .kilo/x .openclaw/x .config/mcp/x .codeium/windsurf/x .antigravity/x .run/a.run.xml
+  .helix/config.toml .ocamlinit .ripgreprc lib/site-packages/x.pth node_modules/filewright/package.json
+  node_modules/@filewright/linux-x64-gnu/x.node node_modules/.bin/filewright node_modules/.bin/filewright.cmd
+  NODE_MODULES/Filewright/x sub/node_modules/.bin/FileWright.ps1 git.exe GIT.EXE sub/git.bat ssh.cmd node.com
   .augment/x .junie/x .tmux.conf .Rprofile .irbrc .direnvrc .bashrc.d/x .xsession .pam_environment
 `;
 const ASKED = `
   .cargo/config.toml .npmrc .yarnrc.yml .yarn/releases/yarn.cjs lefthook.yml .lefthook.yml
+  AGENTS.md agents.md sub/AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md .goosehints
+  .github/copilot-instructions.md .github/instructions/a.instructions.md .github/agents/a.md .github/skills/a/SKILL.md
+  .github/prompts/a.md .agents/skills/a/SKILL.md .agents/rules/a.md .agent/a.md .clinerules/a.md skills/a/SKILL.md
+  .claude-plugin/plugin.json node_modules/.bin/eslint .venv/bin/python venv/Scripts/x pyvenv.cfg
+  pnpm-workspace.yaml .corepack.env
   .overcommit.yml mise.toml .tool-versions x.code-workspace .bazelrc .mvn/maven.config .gitattributes
 `;
 
@@ -72,6 +84,32 @@ describe("a file that other programs run or obey", () => {
     await ws.close();
     expect(codes).toEqual(paths.map((path) => [path, code]));
   });
+});
+
+/** A directory whose entries become protected where it is moved or copied, and the place where they would be. */
+describe.each([
+  [".hg", "hgrc-not-shared"],
+  [".github", "hooks/a.json"],
+  [".agents", "mcp_config.json"],
+  ["node_modules", "filewright/index.js"],
+  ["node_modules", ".bin/filewright"],
+  [".clinerules", "hooks/x"],
+])("a directory with %s in a place of its own", (name, below) => {
+  test.each(["move", "copy"])("is not brought there by %s", async (tool) => {
+    const ws = await openWorkspace(memory({ [`/w/tmp/${below}`]: "x" }));
+    const result = await ws.call(tool, { source: "tmp", destination: name });
+    expect(result.error?.code).toBe("PROTECTED_PATH");
+    await ws.close();
+  });
+});
+
+test("what is installed can be deleted and moved aside", async () => {
+  for (const name of ["node_modules", ".github", ".agents"]) {
+    const files = { [`/w/${name}/filewright/x`]: "x", [`/w/${name}/hooks/x`]: "x" };
+    const ws = await openWorkspace(memory(files));
+    expect(await ws.call("delete", { path: name, recursive: true }), name).toMatchObject({ ok: true });
+    await ws.close();
+  }
 });
 
 describe("access.places", () => {

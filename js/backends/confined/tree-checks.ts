@@ -18,7 +18,10 @@ export type IsHiddenSecret = (real: string, resolver: PathResolver) => boolean;
  * Directories that contain protected places among many ordinary files. They are not protected themselves, but no
  * link may replace one.
  */
-const MOVABLE_PARENT_NAMES: ReadonlySet<string> = new Set([".config", ".local", ".gradle"]);
+const MOVABLE_PARENT_NAMES: ReadonlySet<string> = new Set([
+  ...[".config", ".local", ".gradle", ".github", ".agents", ".agent", ".clinerules", ".run"],
+  "node_modules",
+]);
 
 /** Refuses a link in the place of a directory that contains protected places. */
 export function checkLinkName(real: string, path: string, resolver: PathResolver): void {

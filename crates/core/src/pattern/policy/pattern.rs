@@ -13,6 +13,9 @@ use crate::error::{Code, Error, Result};
 /// The maximum length of a pattern in bytes; a longer one is refused.
 pub const MAX_PLACE_PATTERN_BYTES: usize = 4096;
 
+/// The directory without a dot in its name that contains refused paths: no link may replace it.
+pub(super) const UNDOTTED_PARENT_NAME: &str = "node_modules";
+
 /// The maximum number of patterns that the braces of one pattern expand to; more are refused.
 const MAX_BRACE_EXPANSIONS: usize = 256;
 
@@ -110,8 +113,10 @@ impl PlacePatterns {
     ) -> std::result::Result<(), &'static str> {
         let Some(last) = names.pop() else { return Err("is empty") };
         if decision == PlaceDecision::Refuse {
-            let dotted = names.iter().filter(|name| name.starts_with('.') && !name.contains('*'));
-            self.parents.extend(dotted.cloned());
+            let parents = names.iter().filter(|name| {
+                (name.starts_with('.') && !name.contains('*')) || &***name == UNDOTTED_PARENT_NAME
+            });
+            self.parents.extend(parents.cloned());
         }
         names.reverse();
         let ending = RowPattern { row, above: names.into(), anchored, below };

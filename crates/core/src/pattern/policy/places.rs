@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::fold::fold_name;
-use super::pattern::{PlacePatterns, expand_braces, has_other_spellings};
+use super::pattern::{PlacePatterns, UNDOTTED_PARENT_NAME, expand_braces, has_other_spellings};
 use super::table::{PLACE_ROWS, PlaceDecision};
 use crate::error::{Code, Error, Result};
 
@@ -88,7 +88,7 @@ impl PlaceRules {
 
     /// Returns true if a folded name is that of a directory that may contain a refused path.
     pub fn is_parent(&self, name: &str) -> bool {
-        name.starts_with('.')
+        (name.starts_with('.') || name == UNDOTTED_PARENT_NAME)
             && (TABLE_PATTERNS.parents.contains(name)
                 || self.host.as_ref().is_some_and(|host| host.patterns.parents.contains(name)))
     }
@@ -96,7 +96,8 @@ impl PlaceRules {
 
 /// Directories that contain refused paths among many ordinary files, so that they may be moved and
 /// deleted.
-pub(super) const MOVABLE_PARENT_NAMES: &[&str] = &[".config", ".local", ".gradle"];
+pub(super) const MOVABLE_PARENT_NAMES: &[&str] =
+    &[".config", ".local", ".gradle", ".github", ".agents", ".agent", ".clinerules", ".run"];
 
 fn concerns_reading(decision: PlaceDecision) -> bool {
     matches!(decision, PlaceDecision::Secret | PlaceDecision::Readable)

@@ -93,9 +93,9 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
     ask("{lefthook,.lefthook,lefthook-local,.lefthook-local}.{yml,yaml,toml,json}", "Lefthook runs the commands it names at the next commit."),
     ask(".overcommit.yml", "Overcommit runs the commands it names at the next commit."),
     ask("{.lintstagedrc,.lintstagedrc.*,lint-staged.config.*}", "lint-staged runs the commands it names at the next commit."),
-    refuse(".hg/hgrc", "Mercurial runs the hooks and aliases it names."),
-    refuse("{.hgrc,.jj,.jjconfig.toml,.config/jj}", "Mercurial and Jujutsu run commands that their configuration names."),
-    refuse(".svn", "Subversion runs commands that its working copy's configuration names."),
+    refuse("{.hg,.sl}", "Mercurial and Sapling run the hooks, aliases and extensions that files of the repository name, also of one that it points to."),
+    refuse("{.hgrc,.config/hg,.config/sapling,.jj,.jjconfig.toml,.config/jj}", "Mercurial, Sapling and Jujutsu run commands that their configuration names."),
+    refuse("{.svn,.bzr}", "Subversion and Breezy run commands and plugins that their working copy's configuration names."),
 
     // Coding agents
     refuse("{.claude,.claude.json}", "Claude Code runs the hooks and starts the servers that its settings name."),
@@ -107,8 +107,21 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
     refuse("{.config/goose,.config/amp,.amp}", "Goose and Amp start the servers that it names."),
     refuse("{.aider.conf.yml,.aider.conf.yaml}", "aider runs the lint and test commands it names after each change."),
     refuse(".mcp.json", "Agents start the MCP servers that it names."),
+    refuse("{.github/hooks,.github/mcp.json,.copilot}", "Copilot runs the hooks and starts the servers that it names."),
+    refuse("{.agents,.agent}/{hooks,hooks.json,mcp.json,mcp_config.json,settings.json,plugins}", "Antigravity and other agents run the hooks and start the servers that it names."),
+    refuse(".clinerules/hooks", "Cline runs the programs in it."),
+    refuse("{.antigravity,.codeium,.codebuddy,.forge,.hermes,.iflow,.qoder,.qoder.json,.tabnine,.openclaw,.openhands,.rovodev,.warp,.vibe,.grok,.kimi,.lmstudio}", "These agents start the servers and hooks that this directory names."),
+    refuse("{.pi,.omp}", "Pi and its forks load the extensions in this directory."),
+    refuse("{.kilo,kilo.json,kilo.jsonc,.config/kilo,.config/mcp}", "Kilo and other agents start the servers that it names."),
+    refuse("{claude_desktop_config.json,cline_mcp_settings.json,mcp_settings.json}", "A client starts the servers that it names."),
+    ask(".claude-plugin", "Claude Code runs the hooks and starts the servers of the plugin that it describes."),
     ask(".github/copilot-setup-steps.yml", "Copilot's agent runs these steps before it works."),
-    ask("{.cursorrules,.windsurfrules,.clinerules}", "Agents take the instructions in it as their own."),
+
+    // Instructions of agents: how an injected instruction would last
+    ask("{.cursorrules,.windsurfrules,.clinerules,.roorules,.roomodes,.goosehints,.hermes.md,.rules}", "Agents take the instructions in it as their own."),
+    ask("{AGENTS,AGENTS.*,AGENT,CLAUDE,CLAUDE.*,GEMINI,QWEN,WARP,CRUSH,CODEBUDDY,IFLOW,OPENCODE,SKILL}.md", "Agents take the instructions in it as their own."),
+    ask(".github/{copilot-instructions.md,instructions,agents,skills,prompts,chatmodes}", "Copilot and other agents take the instructions in it as their own."),
+    ask("{.agents,.agent}", "Agents take the instructions and skills in it as their own."),
 
     // Editors
     refuse(".vscode/{settings,tasks,launch,mcp}.json", "VS Code runs tasks when the folder opens, and settings name the programs it starts."),
@@ -116,11 +129,12 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
     ask("*.code-workspace", "VS Code takes settings and tasks from it, as from `.vscode`."),
     refuse(".vs", "Visual Studio runs the tasks and settings in it when the folder opens."),
     refuse(".idea/{workspace.xml,runConfigurations,tools,externalTools,watcherTasks.xml,startup.xml}", "JetBrains editors run its start-up tasks, watchers and tools."),
+    refuse(".run/*.run.xml", "JetBrains editors run the configurations it names."),
     refuse(".fleet/{run,settings}.json", "Fleet runs the configurations it names."),
     refuse(".zed/{settings,tasks,debug}.json", "Zed starts the language servers and tasks that it names."),
     refuse("{.exrc,.vimrc,.gvimrc,_vimrc,.nvimrc,.nvim.lua,.lvimrc,.vim}", "Vim and Neovim run it when they start."),
     refuse("{.emacs,.emacs.el,.emacs.d,.dir-locals.el,.dir-locals-2.el}", "Emacs evaluates it when it starts or opens a file."),
-    refuse("{.kakrc,.nanorc}", "The editor obeys it when it starts."),
+    refuse("{.kakrc,.nanorc,.helix}", "The editor obeys it when it starts."),
     ask("*.sublime-project", "Sublime Text runs the build systems it names."),
     refuse("{.devcontainer,.devcontainer.json}", "Editors run its commands, some on the host, when the folder opens."),
     refuse(".config/{nvim,vim,zed,Code,VSCodium,Cursor,helix,emacs,kak,sublime-text}", "The editor runs or obeys it when it starts."),
@@ -144,13 +158,21 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
 
     // Debuggers and interpreters that read a file of the current directory
     refuse("{.gdbinit,.gdbearlyinit,.lldbinit,.config/gdb}", "The debugger runs its commands when it starts."),
-    refuse("{.Rprofile,.Renviron,.irbrc,.pryrc,.rdebugrc,.pythonrc,.pythonrc.py,.pdbrc,.ghci,.iex.exs,.sqliterc,.psqlrc}", "The interpreter runs it when it starts in this directory."),
-    refuse("{sitecustomize.py,usercustomize.py}", "Python runs it whenever an interpreter starts."),
+    refuse("{.Rprofile,.Renviron,.irbrc,.pryrc,.rdebugrc,.pythonrc,.pythonrc.py,.pdbrc,.ghci,.iex.exs,.ocamlinit,.sqliterc,.psqlrc}", "The interpreter runs it when it starts in this directory."),
+    refuse("{sitecustomize.py,usercustomize.py,site-packages/*.pth,dist-packages/*.pth}", "Python runs it whenever an interpreter starts."),
+    refuse("{.ripgreprc,ripgreprc,.config/ripgrep}", "ripgrep takes options from it, which can name a program to run for each file."),
+
+    // Programs that are found before those of the system. A file of tests such as conftest.py is no
+    // row: what runs the tests runs each of their files.
+    refuse("node_modules/{filewright,@filewright,.bin/filewright*}", "npx starts it in place of the published Filewright."),
+    refuse("{git,ssh,sh,bash,cmd,powershell,pwsh,node,npm,npx,python,python3,py,rg,gh,uv,uvx,where}.{exe,com,bat,cmd}", "Windows finds a program in the current directory before that of the system."),
+    ask("node_modules/.bin", "npx and the scripts of a package start the programs in it before those of the system."),
+    ask("{.venv/bin,.venv/Scripts,venv/bin,venv/Scripts,pyvenv.cfg}", "Editors and tools start the interpreter of the project from it."),
 
     // Builds and tools: edited in ordinary work
     ask(".cargo/config{,.toml}", "Cargo takes wrappers, linkers and runners from it at the next build."),
     ask("{rust-toolchain,rust-toolchain.toml}", "rustup downloads and runs the toolchain it names."),
-    ask("{.npmrc,.yarnrc,.yarnrc.yml,.pnpmfile.cjs,bunfig.toml}", "The package manager obeys it: registries, scripts, the program itself."),
+    ask("{.npmrc,.yarnrc,.yarnrc.yml,.pnpmfile.cjs,.pnpmfile.mjs,pnpm-workspace.yaml,.corepack.env,bunfig.toml}", "The package manager obeys it: registries, scripts, the program itself."),
     ask(".yarn/{releases,plugins}", "Yarn runs the program and plugins in it at every command."),
     ask("{.tool-versions,mise.toml,.mise.toml,mise.local.toml,.mise.local.toml,.mise,.config/mise,.rtx.toml}", "mise and asdf install and run the tools it names."),
     ask("{.bazelrc,.bazelversion,.buckconfig,.mvn,.jvmopts}", "The build takes options, wrappers and its own version from it."),
@@ -167,6 +189,7 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
     readable(".env.{example,sample,template,dist,defaults,schema}", "An example for everybody."),
     readable(".env.*.{example,sample,template,dist,defaults,schema}", "An example for everybody."),
     readable(".env.{example,sample,template,dist,defaults,schema}.*", "An example for everybody."),
+    secret("{.env~,*.env~,..env.sw*,#.env#}", "Environment variables, as an editor keeps them beside the file."),
     secret("*.env", "Environment variables: passwords and keys of a service."),
     readable("{example,sample,template,dist,defaults,schema}.env", "An example for everybody."),
     readable("*{.,-,_}{example,sample,template,dist,defaults,schema}.env", "An example for everybody."),
@@ -182,6 +205,9 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
     secret("{secrets,.secrets}.{yml,yaml,json}", "Passwords and keys of a service, as Rails, Ansible and .NET keep them."),
     readable("templates/secrets.{yml,yaml}", "A template of Helm: it names values and holds none."),
     secret("{credentials.json,client_secret*.json}", "Keys of a service, such as an OAuth client of Google."),
+    secret("auth.json", "Tokens of a registry or a service, as Composer and many agents keep them."),
+    readable("{locales,locale,i18n,lang,langs,messages,translations}/auth.json", "Texts of an application."),
+    readable("{locales,locale,i18n,lang,langs,messages,translations}/*/auth.json", "Texts of an application."),
     secret(".streamlit/secrets.toml", "Passwords and keys of a Streamlit application."),
     secret(".htpasswd", "Hashes of passwords."),
     secret("{service-account*.json,service_account*.json,serviceaccount*.json,gcp-key*.json,firebase-adminsdk*.json,*-firebase-adminsdk-*.json}", "The key of a Google service account."),
@@ -199,7 +225,7 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
 
     // Package registries
     secret("{.npmrc,.yarnrc,.yarnrc.yml,.pnpmrc,.config/pnpm/rc}", "Tokens of npm registries."),
-    secret("{.pypirc,.config/pypoetry/auth.toml,.config/uv/credentials}", "Tokens of Python registries."),
+    secret("{.pypirc,.config/pypoetry/auth.toml,.local/share/uv/credentials,uv/credentials}", "Tokens of Python registries."),
     secret(".cargo/credentials{,.toml}", "Tokens of crates.io."),
     secret("{.gem/credentials,.local/share/gem/credentials}", "Tokens of RubyGems."),
     secret(".m2/{settings.xml,settings-security.xml}", "Passwords of Maven repositories."),
@@ -209,6 +235,7 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
     secret(".hex/hex.config", "Keys of the Hex registry."),
     secret(".config/{hatch/auth.toml,pip/pip.conf}", "Passwords of Python indexes."),
     secret(".condarc", "Tokens of conda channels."),
+    secret("{.bundle/config,.config/configstore,.ansible/galaxy_token,.config/helm/registry,.docker/contexts}", "Tokens of registries and of tools that keep them by their name."),
 
     // Clouds, hosts and databases
     secret("{.aws,.boto,.s3cfg,.passwd-s3fs}", "Keys of AWS."),
@@ -223,10 +250,19 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
     secret("{.fly,.heroku,.oci,.bluemix,.linode-cli,.wrangler/config,.cloudflared,.vercel/auth.json,.netlify/config.json,.railway/config.json,.ngrok2,.mc}", "Tokens of a cloud service."),
     secret("{.local/share/com.vercel.cli,.local/share/heroku,.local/share/supabase,.supabase/access-token}", "Tokens of a cloud service."),
     secret("{.pgpass,pgpass.conf,.my.cnf,.mylogin.cnf,.mongorc.js,.dbshell,.rediscli_auth,.pg_service.conf}", "Passwords of databases."),
-    secret("{.kaggle/kaggle.json,.huggingface/token,.cache/huggingface/token,.openai,.anthropic/api_key,.cdsapirc}", "A token of a service."),
+    secret("{.databrickscfg,.databricks,.dbt/profiles.yml,.snowflake,.snowsql,.trino_history,.config/turso,.config/neonctl,.config/planetscale,.config/snowflake}", "Passwords and tokens of databases."),
+    secret("{.config/doppler,.doppler,.config/infracost,.config/snyk,.config/digitalocean,.config/turbo,.config/circleci,.circleci/cli.yml,.modal.toml,.runpod,.config/replicate,.config/openai,.config/wandb,.wandb,.comet.config}", "Tokens of a cloud service."),
+    secret("{wallet.dat,.bitcoin,.ethereum/keystore,.config/solana,.electrum,.foundry/keystores,.brownie/accounts,.monero}", "A wallet: the keys of money."),
+    secret("{*.ovpn,.config/wireguard,.Xauthority,.ICEauthority,.ecryptfs}", "Keys of a network, a screen or an encrypted directory."),
+    secret("{.thunderbird,.weechat/sec.conf,.purple/accounts.xml,.config/Signal,.config/Slack,.config/discord}", "Logins and messages of a person."),
+    secret("{.ipython/profile_default/history.sqlite,.jupyter/jupyter_server_config.json,.local/share/jupyter/runtime}", "Tokens and history of notebooks."),
+    secret("{.kaggle/kaggle.json,.huggingface/token,.huggingface/stored_tokens,.cache/huggingface/token,.cache/huggingface/stored_tokens,.openai,.anthropic/api_key,.cdsapirc}", "A token of a service."),
     secret("{.smbcredentials,.cifs-credentials,.msmtprc,.fetchmailrc,.mutt/passwords,.offlineimaprc}", "Passwords of mail or file servers."),
     secret("{.config/filezilla,.config/remmina,filezilla.xml,sitemanager.xml}", "Passwords of file servers."),
-    secret("{.bash_history,.zsh_history,.psql_history,.mysql_history,.python_history,.node_repl_history}", "A history of commands, often with passwords."),
+    secret("{.bash_history,.zsh_history,.psql_history,.mysql_history,.python_history,.node_repl_history,.sqlite_history,.rediscli_history,.irb_history,.pry_history,.lesshst,fish_history,ConsoleHost_history.txt,.config/nushell/history.txt}", "A history of commands, often with passwords."),
+
+    // Filewright
+    secret("{.local/state/filewright,serve-*.token}", "Tokens and keys of Filewright itself: who has one answers its questions."),
 
     // Agents
     secret(".claude/.credentials.json", "Claude Code's login."),
@@ -240,6 +276,7 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
     secret("{.aider.oauth-keys.env,.continue/.env,.cursor/auth.json,.config/cursor/auth.json,.factory/auth.json,.augment/session.json,.kiro/auth.json,.aws/amazonq}", "An agent's login."),
     secret("{.aider.conf.yml,.aider.conf.yaml}", "Settings of aider, often with API keys."),
     secret(".mcp-auth", "Logins of MCP servers."),
+    secret("{claude_desktop_config.json,cline_mcp_settings.json,mcp_settings.json,.cursor/mcp.json,.copilot/mcp-config.json,.codeium/windsurf/mcp_config.json,.gemini/antigravity/mcp_config.json,.lmstudio/mcp.json,.config/mcp,.openclaw/openclaw.json,.openclaw/credentials,.iflow/settings.json,.iflow/oauth_creds.json,.codebuddy/settings.json,.codebuddy/mcp.json,.pi/agent/auth.json}", "The MCP servers of an agent, often with their API keys, or its login."),
 
     // Browsers
     secret("{.mozilla,.config/google-chrome,.config/chromium,.config/BraveSoftware,.config/microsoft-edge}", "Cookies and passwords of a browser."),
