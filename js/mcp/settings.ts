@@ -223,10 +223,16 @@ function servedRoot(root: NonNullable<WorkspaceOptions["roots"]>[number]): Serve
   return { path, access };
 }
 
-/** Returns globs by which no tool can access one of our own files, by its path as given and by its real path. */
+/**
+ * Returns globs by which no tool can access one of our own files, by its path as given and by its real path. They begin
+ * with `**`: a glob of a path outside the roots would be refused as a mistake.
+ */
 function denyGlobsOf(file: string): readonly string[] {
   const path = resolve(expandHome(file));
-  const literal = process.platform === "win32" ? literalWindowsGlob : literalGlob;
+  const literal = (own: string): string | undefined =>
+    process.platform === "win32"
+      ? literalWindowsGlob(own)?.replace(/^[A-Za-z]:/u, "*:/**")
+      : `/**${literalGlob(own)}`;
   try {
     return [...new Set([literal(path), literal(realpathSync(path))])].filter((glob) => glob !== undefined);
   } catch {

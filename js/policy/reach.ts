@@ -2,6 +2,7 @@
  * Refuses globs of deny lists, rules and places that can match nothing below any root: a mistake in one of them is
  * noticed by nobody, because it protects nothing. The engine judges; here the globs are collected.
  */
+import { ignoresCase } from "../backends/policy.ts";
 import { ruleGlobsInForm } from "../backends/windows-globs.ts";
 import { engine } from "../engine/current.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -26,9 +27,13 @@ export interface NamedGlob {
  * @throws FilewrightError INVALID_GLOB where it has no form for these paths
  */
 export function globObjection(glob: string, reach: GlobReach): string | undefined {
-  return ruleGlobsInForm(glob, reach.paths)
-    .map((one) => judge(one, reach, false))
-    .find((objection) => objection !== "");
+  const globs = ruleGlobsInForm(glob, reach.paths);
+  const judged = (within: GlobReach): readonly string[] => globs.map((one) => judge(one, within, false));
+  const text = judged({ ...reach, roots: [] }).find((objection) => objection !== "");
+  if (text !== undefined) return text;
+  // One of its alternatives below a root is enough.
+  const outside = judged(reach);
+  return outside.includes("") ? undefined : outside[0];
 }
 
 /** @throws FilewrightError INVALID_GLOB that names the option and the reason */
@@ -52,10 +57,11 @@ export function assertPlacesReach(places: readonly NamedGlob[], reach: GlobReach
   }
 }
 
-function judge(given: string, { cwd, roots, foldsCase, paths }: GlobReach, isPlace: boolean): string {
+function judge(given: string, reach: GlobReach, isPlace: boolean): string {
+  const { cwd, roots, paths } = reach;
   const glob = isPlace && paths === "windows" ? given.replace(/^[A-Za-z]:/u, "/$&") : given;
   const none = { deny: [], protect: false, secrets: false };
   return engine()
-    .compileRules({ cwd, roots, ...none, foldCase: foldsCase === true })
+    .compileRules({ cwd, roots, ...none, foldCase: ignoresCase(reach) })
     .objection(glob, isPlace);
 }

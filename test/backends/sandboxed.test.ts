@@ -320,9 +320,7 @@ describe("rules", () => {
     expect(await backend.readText("/ws/.git/config")).toBe("[core]");
     expect(await codeOf(() => backend.writeText("/ws/.git/HEAD", "x"))).toBe("PROTECTED_PATH");
     expect(await codeOf(() => backend.writeText("/ws/.git/COMMIT_EDITMSG", "x"))).toBe("OK");
-    expect(await codeOf(() => backend.writeText("/ws/.github/hooks/x", "1", { createDirs: true }))).toBe(
-      "OK",
-    );
+    expect(await codeOf(() => backend.writeText("/ws/.gitx/hooks/x", "1", { createDirs: true }))).toBe("OK");
     for (const path of ["/ws/.git", "/ws/p", "/ws/p/q"]) {
       expect(await codeOf(() => backend.removeTree?.(path)), path).toBe("PROTECTED_PATH");
       expect(await codeOf(() => backend.rename?.(path, "/ws/moved")), path).toBe("PROTECTED_PATH");

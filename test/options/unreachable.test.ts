@@ -53,7 +53,7 @@ const BY_PLACE: readonly (readonly [name: string, glob: string])[] = [
   ["a directory with the same beginning", "/base/w"],
   ["another letter case", "/BASE/ws/vault"],
   ["a wildcard above", "/*/out/**"],
-  ["one alternative outside", `{vault,/vault}`],
+  ["alternatives outside", "{/vault,/x}/y"],
 ];
 
 const refused = (options: Omit<WorkspaceOptions, "root" | "backend">) => expect(open(options)).rejects;
@@ -113,6 +113,7 @@ test.each([
   ["/base/*/vault/**"],
   ["../ws/vault"],
   ["{vault,x}/**"],
+  ["{vault,/elsewhere}"],
   ["va?lt"],
 ])("%s holds", async (glob) => {
   const ws = await open({ access: { deny: [glob] } });

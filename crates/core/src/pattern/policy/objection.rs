@@ -25,15 +25,22 @@ pub struct GlobReach<'a> {
 const MAX_JUDGED_GLOBS: usize = 256;
 
 /// Returns why a glob can match nothing, as the end of a sentence about it; `None` for one that
-/// can. A glob with braces can if each of its alternatives can.
+/// can. Of a glob with braces one alternative below a root is enough, while the text of each has to
+/// name a path.
 pub fn glob_objection(glob: &str, reach: GlobReach<'_>) -> Option<String> {
     let quotes = ['"', '\'', '`', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}'];
     if glob.chars().count() > 1 && glob.starts_with(quotes) && glob.ends_with(quotes) {
         return Some("is in quotes, which would be part of the name; leave them out".to_owned());
     }
-    alternatives(glob)
-        .iter()
-        .find_map(|one| text_objection(one, reach.is_place).or_else(|| place_objection(one, reach)))
+    let all = alternatives(glob);
+    if let Some(text) = all.iter().find_map(|one| text_objection(one, reach.is_place)) {
+        return Some(text);
+    }
+    let mut outside = None;
+    for one in &all {
+        outside = Some(place_objection(one, reach)?);
+    }
+    outside
 }
 
 /// Returns why the text of a glob names no path; `None` for one that may.
@@ -257,7 +264,7 @@ mod tests {
             "vault\\secret",
             "private\\**",
             "C:/vault",
-            "{vault,/vault}",
+            "{/vault,/x}/y",
             "{~,x}/y",
             "{vault ,x}",
             "/HOME/ann/repo/x",
@@ -299,6 +306,7 @@ mod tests {
             "\\!x",
             "a~",
             "it's",
+            "{vault,/vault}",
         ];
         for glob in globs {
             assert_eq!(objection(glob, false), None, "{glob:?}");
