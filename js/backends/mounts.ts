@@ -127,7 +127,7 @@ export class MountBackend implements FsBackend {
       .map(([at, given]) => mountPointOf(at, "backend" in given ? given : { backend: given }))
       .sort((a, b) => b.at.length - a.at.length);
     // A rule about this tree has to see the names that the disks see.
-    if (this.#mounts.some(({ backend }) => hasWindowsPaths(backend) || hasFoldedNames(backend)))
+    if (this.#mounts.some(({ backend, root }) => hasWindowsPaths(backend) || hasFoldedNames(backend, root)))
       markFoldedNames(this);
     if (this.#mounts.length === 0) throw backendError("INVALID_ARGUMENT", "/", "there is nothing to mount");
     const any = (name: keyof FsBackend): boolean =>

@@ -30,29 +30,38 @@ export function hasWindowsPaths(storage: object): boolean {
   return windowsStorages.has(storage);
 }
 
-const foldingStorages = new WeakSet<object>();
+/** Returns true for a directory of a storage that finds a name in any letter case. */
+type FoldsNames = (directory: string) => boolean;
 
-/** Marks a storage that finds a name in any letter case although its paths are those of POSIX, as macOS does. */
-export function markFoldedNames(storage: object): void {
-  foldingStorages.add(storage);
+const foldingStorages = new WeakMap<object, FoldsNames>();
+
+/** Marks a storage whose paths are those of POSIX and which may find a name in any letter case: `folds` tells where. */
+export function markFoldedNames(storage: object, folds: FoldsNames = () => true): void {
+  foldingStorages.set(storage, folds);
 }
 
-/** Returns true when a storage is marked by {@link markFoldedNames}. */
-export function hasFoldedNames(storage: object): boolean {
-  return foldingStorages.has(storage);
+/** Returns true when a directory of a storage that is marked by {@link markFoldedNames} finds a name in any letter case. */
+export function hasFoldedNames(storage: object, directory: string): boolean {
+  return foldingStorages.get(storage)?.(directory) === true;
 }
 
 /** Marks a storage over another one like that one. */
 export function markPathsLike(inner: object, outer: object): void {
   if (windowsStorages.has(inner)) windowsStorages.add(outer);
-  if (foldingStorages.has(inner)) foldingStorages.add(outer);
+  const folds = foldingStorages.get(inner);
+  if (folds !== undefined) foldingStorages.set(outer, folds);
 }
 
-/** Returns the policy for a storage: with its form of paths, by which the policy's rules compare names. */
+/**
+ * Returns the policy for a storage: with its form of paths, by which the policy's rules compare names. Where one root
+ * ignores letter case, all rules do: they cover more than their spelling then, never less.
+ */
 export function withPathsOf(storage: object, policy: SandboxPolicy): SandboxPolicy {
-  if (foldingStorages.has(storage) && policy.foldsCase !== true)
-    return Object.freeze({ ...policy, foldsCase: true });
-  return hasWindowsPaths(storage) ? withWindowsPaths(policy) : policy;
+  if (hasWindowsPaths(storage)) return withWindowsPaths(policy);
+  if (policy.foldsCase === true || !foldingStorages.has(storage)) return policy;
+  const roots = new Set([policy.cwd, ...(policy.read ?? ["/"]), ...policy.write]);
+  const folds = [...roots].some((root) => hasFoldedNames(storage, root));
+  return folds ? Object.freeze({ ...policy, foldsCase: true }) : policy;
 }
 
 /**

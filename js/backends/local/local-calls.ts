@@ -1,4 +1,5 @@
 /** Helpers around the native calls of a local backend: error paths, flags, results. */
+import { withPathsOf } from "../windows-paths.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import {
   CHANGE_FLAGS,
@@ -164,11 +165,12 @@ export function asideNameOf({ aside }: Pick<DeleteOptions, "aside">): string | u
 
 const UNRESTRICTED_POLICY = { cwd: "/", read: null, write: null };
 
-/** Opens the native roots of the options. @throws FilewrightError of an invalid policy */
-export function openRoots(native: typeof addon, options: LocalOptions): NativeRoots {
+/** Opens the native roots of the options for a disk. @throws FilewrightError of an invalid policy */
+export function openRoots(disk: object, native: typeof addon, options: LocalOptions): NativeRoots {
+  const given = options.policy === undefined ? UNRESTRICTED_POLICY : withPathsOf(disk, options.policy);
   const kernel = options.policy === undefined ? "off" : (options.kernel ?? "prefer");
   const policy = JSON.stringify({
-    ...(options.policy ?? UNRESTRICTED_POLICY),
+    ...given,
     resolver: options.resolver ?? "auto",
     kernel,
   });

@@ -115,7 +115,7 @@ export class LocalBackend implements FsBackend {
     boundOutput(this, options.policy);
     markPathsOfHost(this);
     markOwnCursors(this);
-    this.#roots = roots ?? openRoots(this.#native, options);
+    this.#roots = roots ?? openRoots(this, this.#native, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);
     }

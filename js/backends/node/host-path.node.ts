@@ -6,6 +6,7 @@ import { Buffer } from "node:buffer";
 import process from "node:process";
 import { makeError } from "../../engine/errors.ts";
 import { bytesOfName, canonicalPath, hasNameEscape, textOfNameBytes } from "../name-escapes.ts";
+import { foldsCase } from "./folding.node.ts";
 import {
   innerWindowsPath,
   markFoldedNames,
@@ -19,11 +20,18 @@ const IS_WINDOWS = process.platform === "win32";
 /** A path as the functions of `node:fs` take it. */
 export type HostPath = string | Buffer;
 
-/** Marks a storage whose paths are those of this machine, if it runs Windows or macOS. */
+/** Marks a storage whose paths are those of this machine. */
 export function markPathsOfHost(storage: object): void {
   if (IS_WINDOWS) markWindowsPaths(storage);
-  // A volume of macOS can tell letter case apart. There a rule covers more than its spelling, never less.
-  if (process.platform === "darwin") markFoldedNames(storage);
+  else markFoldedNames(storage, foldsPath);
+}
+
+/**
+ * Returns true for a directory in which letter case does not count. A volume of macOS can tell it apart: there a rule
+ * covers more than its spelling, never less.
+ */
+function foldsPath(directory: string): boolean {
+  return process.platform === "darwin" || foldsCase(directory, false);
 }
 
 /** Returns true for a path that no directory contains: `/`, and a drive of Windows. */

@@ -27,6 +27,7 @@ import { uptime } from "node:os";
 import { join } from "node:path";
 import { engine } from "../../engine/current.ts";
 import { Yielder } from "../../engine/yielder.ts";
+import { foldsCase } from "../../backends/node/folding.node.ts";
 import { makePrivateDirectory } from "../../backends/private-directory.node.ts";
 import { byteLength, parentOf } from "../../backends/paths.ts";
 import type { Entry } from "../entry.ts";
@@ -70,7 +71,7 @@ export class DiskCopy {
     this.#directory = directory;
     this.files = join(directory, "files");
     makePrivateDirectory(this.files);
-    this.#spellings = foldsCase(directory) ? new Map() : undefined;
+    this.#spellings = foldsCase(directory, true) ? new Map() : undefined;
   }
 
   /**
@@ -352,20 +353,6 @@ function unlinkIfThere(path: string): void {
     unlinkSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-}
-
-/** Returns true for a disk that finds a file under another letter case of its name. */
-function foldsCase(directory: string): boolean {
-  const name = `probe-${randomBytes(6).toString("hex")}`;
-  writeFileSync(join(directory, name), "", { mode: 0o600 });
-  try {
-    lstatSync(join(directory, name.toUpperCase()));
-    return true;
-  } catch {
-    return false;
-  } finally {
-    unlinkIfThere(join(directory, name));
   }
 }
 

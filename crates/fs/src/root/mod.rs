@@ -154,7 +154,7 @@ impl Roots {
             deny: &policy.deny,
             protect: policy.protect,
             secrets: policy.secrets,
-            fold_case: cfg!(any(target_os = "macos", target_os = "windows")),
+            fold_case: policy.folds_case || cfg!(any(target_os = "macos", target_os = "windows")),
             places: &policy.places,
         })?;
         if policy.follow == Follow::Any {

@@ -54,6 +54,8 @@ pub struct Policy {
     pub deny: Vec<String>,
     /// True if files that other programs obey, such as git's hooks, must not be changed.
     pub protect: bool,
+    /// True if the disk below a root finds a name in any letter case, so that globs ignore it.
+    pub folds_case: bool,
     /// Hides the content of secrets.
     pub secrets: bool,
     /// The rules of the host for single places, as in `RulesConfig::places`.
@@ -88,7 +90,7 @@ impl Policy {
     }
 
     /// Parses the JSON form of a `SandboxPolicy`: `{cwd, read: [paths]|null, write: [paths]|null,
-    /// deny?, protect?, secrets?: "grant"|"allow", places?: [words], gitExcludes?: text, readOnly?,
+    /// deny?, protect?, foldsCase?, secrets?: "grant"|"allow", places?: [words], gitExcludes?: text, readOnly?,
     /// followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk", kernel?:
     /// "prefer"|"require"|"off"}`. Relative entries are relative to `cwd`. Unknown keys are
     /// ignored, because a policy also contains limits that do not concern the file system.
@@ -162,6 +164,7 @@ impl Policy {
             write: parse_path_list(&json, "write", &cwd)?,
             deny,
             protect: flag("protect")?,
+            folds_case: flag("foldsCase")?,
             places: named,
             git_excludes,
             secrets: match &json["secrets"] {
