@@ -23,7 +23,7 @@ import { mountOddFiles } from "../support/odd-files.mjs";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-folding-")));
 const folding = join(base, "folding");
-const { missing, stop } = process.platform === "linux" ? mountOddFiles(folding, ["fold"]) : { missing: "Linux alone" };
+const { missing, stop } = mountOddFiles(folding, ["fold"]);
 afterAll(() => {
   stop?.();
   rmSync(base, { recursive: true, force: true });

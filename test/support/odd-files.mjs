@@ -14,7 +14,8 @@ const runs = (program, args) => spawnSync(program, args, { stdio: "ignore" }).st
  *
  * @param {string} directory
  * @param {readonly string[]} habits as odd_files.py names them
- * @returns {{ missing: string } | { missing?: undefined, stop: () => void }} why it is not there, or how it ends
+ * @returns {{ missing: string, stop?: undefined } | { missing?: undefined, stop: () => void }} why it is not there, or
+ *   how it ends
  */
 export function mountOddFiles(directory, habits) {
   if (!existsSync("/dev/fuse")) return { missing: "there is no /dev/fuse" };
