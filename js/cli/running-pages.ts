@@ -1,13 +1,9 @@
 /** Tries the addresses on this machine at which the questions of this person may wait. */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { defaultStateDir } from "../backends/state-directory.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { DEFAULT_PORT } from "../mcp/command.ts";
+import { isNothingThere } from "./approver-requests.ts";
+import { forgetPagePort, notedPagePorts } from "../review/shared/owner-key.node.ts";
 import { DEFAULT_REVIEW_PORT } from "../schema/command-line.node.ts";
-
-/** The sockets at which processes join a page are `PORT.sock` in this directory of the state directory. */
-const SOCKET_DIRECTORY = "review";
 
 /**
  * Tries the addresses at which review pages of this person may run, that of the default port of the page first, and then
@@ -27,19 +23,14 @@ export async function tryRunningPages<T>(
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
       if (error.code === "PERMISSION_DENIED") firstRefusal ??= error;
+      // A process that was killed has left its note.
+      else if (isNothingThere(error)) forgetPagePort(port);
     }
   }
   throw firstRefusal ?? new FilewrightError("NOT_FOUND", notFound, { complete: true });
 }
 
-/** Returns the default port of the page and the ports of the sockets. A socket may be left by a process that was killed. */
+/** Returns the default port of the page, and the noted ports of others. */
 function pagePorts(): ReadonlySet<number> {
-  let names: readonly string[] = [];
-  try {
-    names = readdirSync(join(defaultStateDir(), SOCKET_DIRECTORY));
-  } catch {
-    // Without sockets there may still be a page: where processes cannot share one, it has no socket.
-  }
-  const ports = names.map((name) => Number(/^(\d{1,5})\.sock$/u.exec(name)?.[1]));
-  return new Set([DEFAULT_REVIEW_PORT, ...ports.filter((port) => port > 0 && port !== DEFAULT_PORT)]);
+  return new Set([DEFAULT_REVIEW_PORT, ...notedPagePorts().filter((port) => port !== DEFAULT_PORT)]);
 }

@@ -11,7 +11,7 @@ import {
 } from "../review/shared/page.node.ts";
 import { DEFAULT_REVIEW_PORT } from "../schema/command-line.node.ts";
 import type { Workspace } from "../workspace/index.ts";
-import { newToken, tokenFilePath, tokenOfOperator, writeToken } from "./auth/token-file.ts";
+import { newToken, tokenOfOperator } from "./auth/token-file.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
 
 /** The part of a server in a review page. */
@@ -65,22 +65,9 @@ export function serverReview(subject: string, { queue, reviewWait }: ServerRevie
   };
 }
 
-/**
- * Shows a hub on the page of all servers of this person. If this process serves it, the token by which
- * `filewright review` gets links is in the file for its port.
- */
+/** Shows a hub on the page of all servers of this person. The operator may have given a token for programs. */
 export function showReview(hub: ReviewHub, options: Omit<SharedPageOptions, "token">): SharedPage {
-  const given = tokenOfOperator("approver");
-  const token = given ?? newToken();
-  return openSharedPage(hub, {
-    ...options,
-    token,
-    onPlace(place) {
-      if (place.kind === "served" && given === undefined)
-        writeToken(tokenFilePath(place.port, "approver"), token);
-      options.onPlace(place);
-    },
-  });
+  return openSharedPage(hub, { ...options, token: tokenOfOperator("approver") ?? newToken() });
 }
 
 /** Returns the lines of a server's log that say where its page is. `isFirst` is false after a takeover. */

@@ -4,6 +4,7 @@ import { tokensAreEqual } from "../http/access.ts";
 import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
 import { parking } from "../hooks/queue/parking.ts";
 import type { ReviewHandler } from "../review/http.ts";
+import type { ServerKeys } from "../review/proof/keys.ts";
 import type { SharedPage } from "../review/shared/page.node.ts";
 import type { HttpServer } from "../http/server.node.ts";
 import { DEFAULT_PORT } from "./command.ts";
@@ -55,13 +56,9 @@ export async function startMcpHttpServer(
   const verifier = options.oauth === undefined ? undefined : checkedVerifier(options.oauth);
   const needsToken = !options.open && options.oauth === undefined;
   const client = tokenOfOperator("client", options.tokenFile) ?? (needsToken ? newToken() : undefined);
-  const isReviewed = options.review !== undefined;
-  const approver = options.approve || isReviewed ? (tokenOfOperator("approver") ?? newToken()) : undefined;
-  if (client !== undefined && approver !== undefined && tokensAreEqual(client, approver))
-    throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
-  const queue = approver === undefined ? undefined : approvalQueue({ token: approver });
   const hosts = isLoopback(options.host) ? options.allowHosts : [options.host, ...options.allowHosts];
-  const review = queue === undefined || !isReviewed ? undefined : await loadReview(queue, options, hosts);
+  const approvals = await servedApprovals(options, client, hosts);
+  const { queue, review } = approvals ?? {};
   const metrics = options.metrics === undefined ? undefined : await loadMetrics();
   const traces = options.traces ? await loadTraces() : undefined;
   // The facts about the workspace are told once the server listens, so that a failure is told alone.
@@ -102,8 +99,8 @@ export async function startMcpHttpServer(
       origins: options.allowOrigins,
       token: client,
       verifier,
-      approvals: queue?.handle,
-      review: review?.handle,
+      approvals: approvals?.answerQueue,
+      review: approvals?.answerPage,
       probes: makeProbeAnswers({ isDraining: () => isDraining, ping: service.ping?.bind(service) }),
       metrics:
         metrics !== undefined && place !== undefined && "path" in place
@@ -118,6 +115,7 @@ export async function startMcpHttpServer(
     throw error;
   }
   isListening = true;
+  approvals?.listensAt(server.url);
   for (const line of facts) log(...line);
   try {
     if (client !== undefined && tokenOfOperator("client", options.tokenFile) === undefined)
@@ -125,9 +123,9 @@ export async function startMcpHttpServer(
         `The token that clients must show is in ${writeTokenFile(client, server.port, "client")}`,
         "notice",
       );
-    if (approver !== undefined && tokenOfOperator("approver") === undefined)
+    if (queue !== undefined && tokenOfOperator("approver") === undefined)
       log(
-        `The token for filewright approve is in ${writeTokenFile(approver, server.port, "approver")}`,
+        `The token for filewright approve is in ${writeTokenFile(queue.token, server.port, "approver")}`,
         "notice",
       );
   } catch (error) {
@@ -174,19 +172,63 @@ async function loadMetrics(): Promise<ServerMetrics> {
   return (await import("./monitoring/metrics.ts")).prometheusMetrics();
 }
 
+/** Answers the questions of a server to people. */
+interface ServedApprovals {
+  readonly queue: ApprovalQueue;
+  readonly review: ServedReview | undefined;
+  /** Answers requests below `/approvals`. */
+  readonly answerQueue: (request: Request) => Promise<Response>;
+  /** Answers requests for the review page and below it. */
+  readonly answerPage: ((request: Request) => Promise<Response>) | undefined;
+  /** Notes the address, by which the server proves itself. */
+  listensAt(url: string): void;
+}
+
+/** Creates the queue of a server whose changes wait for people, and its page; undefined for another server. */
+async function servedApprovals(
+  options: HttpServeOptions,
+  client: string | undefined,
+  hosts: readonly string[],
+): Promise<ServedApprovals | undefined> {
+  if (!options.approve && options.review === undefined) return undefined;
+  const token = tokenOfOperator("approver") ?? newToken();
+  if (client !== undefined && tokensAreEqual(client, token))
+    throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
+  const [{ withProofs }, { authorityOf }, { ownerKeyIfAny }] = await Promise.all([
+    import("./auth/approvals-gate.ts"),
+    import("../review/proof/keys.ts"),
+    import("../review/shared/owner-key.node.ts"),
+  ]);
+  const queue = approvalQueue({ token });
+  let authority: string | undefined;
+  const keys = { token, owner: ownerKeyIfAny(), authority: () => authority };
+  const page = options.review === undefined ? undefined : await loadReview(queue, options, hosts, keys);
+  return {
+    queue,
+    review: page?.review,
+    answerQueue: withProofs(queue.handle, keys),
+    answerPage: page?.answer,
+    listensAt(url) {
+      authority = authorityOf(new URL(url));
+    },
+  };
+}
+
 /** Creates the review of a queue, and its page on the server's own port. */
 async function loadReview(
   queue: ApprovalQueue,
   { roots, reviewWaitMs }: HttpServeOptions,
   hosts: readonly string[],
-): Promise<ServedReview & Pick<ReviewHandler, "handle">> {
-  const [{ serverReview }, { makeReviewHandler }, { pageFile }] = await Promise.all([
+  keys: ServerKeys,
+): Promise<{ readonly review: ServedReview; readonly answer: ReviewHandler["handle"] }> {
+  const [{ serverReview }, { hubResponder, makeResponderHandler }, { pageFile }] = await Promise.all([
     import("./review.ts"),
     import("../review/http.ts"),
     import("../review/page-files.node.ts"),
   ]);
   const review = serverReview(roots.map(({ path }) => path).join(", "), { queue, reviewWait: reviewWaitMs });
-  return { ...review, handle: makeReviewHandler(review.hub, { hosts, file: pageFile }).handle };
+  const responder = hubResponder(review.hub);
+  return { review, answer: makeResponderHandler(responder, { hosts, file: pageFile }, keys).handle };
 }
 
 async function loadTraces(): Promise<ServerTraces> {

@@ -10,6 +10,7 @@ import type {
   ReviewState,
   SettledQuestion,
 } from "./protocol.ts";
+import { UnprovenError } from "./proof/prover.ts";
 import { applyEvent, EMPTY_STATE } from "./state.ts";
 import { type ReviewTransport, serverTransport, statusOf } from "./transport.ts";
 
@@ -99,7 +100,8 @@ export function reviewClient(source: string | ReviewTransport): ReviewClient {
     try {
       return await transport.request(path, body);
     } catch (error) {
-      if (statusOf(error) === undefined && connection !== undefined) {
+      const isLost = statusOf(error) === undefined || error instanceof UnprovenError;
+      if (isLost && connection !== undefined) {
         show({ connection: "offline" });
         connectAgain();
       }

@@ -1,21 +1,24 @@
 /**
  * Serves the review page and its data to browsers: a function from `Request` to `Response`.
  *
- * Every request is checked first by its Host and Origin headers, as those of the MCP server are. Requests that change
- * something need three more things that no form and no other page can send: a header of our own, JSON as their type,
- * and the origin of this page.
+ * Every request is checked first by its Host and Origin headers, as those of the MCP server are. The files of the page
+ * are for everybody. Every other request needs a code by the key of a login or of a program (`proof/gate.ts`). Those of
+ * a page that change something need three more things that no form and no other page can send: a header of our own, JSON
+ * as their type, and the origin of this page.
  */
 import { bearerTokenOf, originGuard, tokensAreEqual } from "../http/access.ts";
 import type { ReviewHub } from "./hub.ts";
 import {
-  LOGIN_MS,
   type Logins,
   makeLogins,
   nameFault,
-  readLogin,
   readTicketRequest,
+  REVIEW_ROLES,
   type ReviewLogin,
 } from "./login.ts";
+import { makeProofGate, type PassedRequest } from "./proof/gate.ts";
+import { findProgramKey, type ServerKeys } from "./proof/keys.ts";
+import { NAME_HEADER, REVIEW_HEADER, ROLE_HEADER } from "./proof/mac.ts";
 import type { ReviewRole } from "./protocol.ts";
 import { ACTIVITY_ROUTES } from "./routes/activity.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
@@ -73,10 +76,6 @@ export interface ReviewResponder {
 
 /** The path of the page, below which its data is served. */
 export const REVIEW_PATH = "/review";
-/** The header that every request that changes something must have. */
-const REVIEW_HEADER = "x-filewright-review";
-/** The header by which a program names the person for whom it answers, percent-encoded. */
-const NAME_HEADER = "x-filewright-by";
 /** The name under which a login without a name answers. */
 const DEFAULT_NAME = "reviewer";
 /** The name under which a program without the header answers. */
@@ -88,7 +87,7 @@ const CONTENT_POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
-  "img-src 'self'",
+  "img-src 'self' blob:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -119,22 +118,30 @@ export function hubResponder(hub: ReviewHub): ReviewResponder {
   };
 }
 
-/** Creates the handler of a page. `logins` may be shared with another page. */
+/** The keys of a page besides the token of programs, and what else it answers to programs. */
+export interface PageIdentity {
+  readonly logins?: Logins | undefined;
+  readonly owner?: ServerKeys["owner"];
+  readonly authority?: ServerKeys["authority"];
+  /** By the path of a POST. */
+  readonly programRoutes?: Readonly<Record<string, ProgramRoute>>;
+}
+
+/** Answers a request of a program. */
+type ProgramRoute = (request: Request) => Promise<Response>;
+
+/** Creates the handler of a page. */
 export function makeResponderHandler(
   responder: ReviewResponder,
   { hosts = [], file }: ReviewHandlerOptions,
-  logins: Logins = makeLogins(),
+  { logins = makeLogins(), owner, authority = () => undefined, programRoutes: more = {} }: PageIdentity = {},
 ): ReviewHandler {
   const guard = originGuard({ hosts, origins: [] });
-
-  const logIn = async (request: Request): Promise<Response> => {
-    const body = readLogin(await bodyOf(request));
-    if (body === undefined) return refusal(400, "the body has a ticket and nothing else");
-    const cookie = logins.redeem(body.ticket);
-    if (cookie === undefined) return refusal(401, "the link was used before, or is older than two minutes");
-    const set = `${cookieName(request)}=${cookie}; HttpOnly; SameSite=Strict; Path=${REVIEW_PATH}; Max-Age=${LOGIN_MS / 1000}`;
-    return json(200, { ...logins.of(cookie) }, { "set-cookie": set });
-  };
+  const programKey = findProgramKey({ token: responder.token, owner, authority });
+  const gate = makeProofGate(async (hello, request) => {
+    if (hello.kind === "ticket") return logins.redeem(hello.id);
+    return hello.kind === "login" ? logins.of(hello.id) : programKey(hello, request);
+  });
 
   const ticket = (role: ReviewRole = "manage", by: string = DEFAULT_NAME): string =>
     `#t=${logins.ticket({ role, by })}`;
@@ -144,33 +151,44 @@ export function makeResponderHandler(
     if (asked === undefined) return refusal(400, "a link takes a role (watch, answer or manage) and a name");
     return json(200, { fragment: ticket(asked.role, asked.by) });
   };
+  const programRoutes: Readonly<Record<string, ProgramRoute>> = { ...more, tickets: ticketResponse };
+
+  /** Returns a request with a code, or with the token of programs; undefined for another one. */
+  const pass = async (request: Request, target: string): Promise<PassedRequest | undefined> => {
+    const bearer = bearerTokenOf(request);
+    if (bearer === undefined) return gate.pass(request, target);
+    const isRight = tokensAreEqual(bearer, responder.token);
+    return isRight ? { request, login: undefined, seal: async (response) => response } : undefined;
+  };
 
   const answer = async (request: Request): Promise<Response> => {
     const foreign = guard.refusal(request.headers);
     if (foreign !== undefined) return refusal(403, foreign);
-    const url = new URL(request.url);
-    const path = url.pathname.slice(REVIEW_PATH.length).replace(/^\//u, "");
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const page = isRead ? file(path === "" ? "index.html" : path) : undefined;
+    const { pathname, search } = new URL(request.url);
+    const path = pathname.slice(REVIEW_PATH.length).replace(/^\//u, "");
+    const page = isRead(request) ? file(path === "" ? "index.html" : path) : undefined;
     if (page !== undefined) return pageResponse(request, page, path);
-    if (!isRead && request.method !== "POST") return refusal(405, "this method is not served");
-    const bearer = bearerTokenOf(request);
-    const isProgram = tokensAreEqual(bearer ?? "", responder.token);
-    if (bearer !== undefined && !isProgram) return refusal(401, "the token is wrong");
-    const forged = isRead || isProgram ? undefined : forgeryOf(request);
+    if (!isRead(request) && request.method !== "POST") return refusal(405, "this method is not served");
+    if (path === "hello" && !isRead(request)) {
+      const forged = forgeryOf(request, true);
+      return forged === undefined ? gate.hello(request) : refusal(403, forged);
+    }
+    const passed = await pass(request, path + search);
+    if (passed === undefined) return refusal(401, "open the page by a link from filewright review");
+    return passed.seal(await respond(passed, path));
+  };
+
+  /** Answers a request whose sender is known: a page, or a program. */
+  const respond = async ({ request, login }: PassedRequest, path: string): Promise<Response> => {
+    const sender = login ?? programOf(request);
+    if (sender === undefined)
+      return refusal(400, `the headers ${NAME_HEADER} and ${ROLE_HEADER} are no name and role of a person`);
+    if (isRead(request)) return responder.answer(request, path, sender);
+    const forged = login === undefined ? undefined : forgeryOf(request, false);
     if (forged !== undefined) return refusal(403, forged);
-    if (path === "login" && !isRead) return logIn(request);
-    const by = isProgram ? programNameOf(request) : undefined;
-    if (isProgram && by === undefined)
-      return refusal(400, `the header ${NAME_HEADER} is no name of a person`);
-    const login =
-      by === undefined
-        ? logins.of(cookieOf(request, cookieName(request)))
-        : ({ role: "manage", by } as const);
-    if (login === undefined) return refusal(401, "open the page by a link from filewright review");
-    if (path === "tickets" && !isRead)
-      return isProgram ? ticketResponse(request) : refusal(403, "a page cannot make links");
-    return responder.answer(request, path, login);
+    const route = Object.hasOwn(programRoutes, path) ? programRoutes[path] : undefined;
+    if (route === undefined) return responder.answer(request, path, sender);
+    return login === undefined ? route(request) : refusal(403, "this is for programs, and no page");
   };
 
   return {
@@ -184,6 +202,10 @@ export function makeResponderHandler(
   };
 }
 
+function isRead({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
 /** Returns the response with a file of the page. `localhost` is another origin than `127.0.0.1`, so it leads there. */
 function pageResponse(request: Request, { type, body }: PageFile, path: string): Response {
   const host = request.headers.get("host") ?? "";
@@ -194,37 +216,28 @@ function pageResponse(request: Request, { type, body }: PageFile, path: string):
   return new Response(request.method === "HEAD" ? null : body, { headers: { "content-type": type } });
 }
 
-/** Returns why a request that changes something cannot come from this page; undefined if it can. */
-function forgeryOf({ headers }: Request): string | undefined {
+/**
+ * Returns why a request that changes something cannot come from this page; undefined if it can. A program sends no
+ * origin, which only `orProgram` permits.
+ */
+function forgeryOf({ headers }: Request, orProgram: boolean): string | undefined {
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
-  if (site === null ? origin !== `http://${headers.get("host")}` : site !== "same-origin")
+  const isOwn = site === null ? origin === `http://${headers.get("host")}` : site === "same-origin";
+  if (!isOwn && !(orProgram && site === null && origin === null))
     return "the request does not come from this page";
   if (!/^application\/json\s*(?:;|$)/iu.test(headers.get("content-type") ?? ""))
     return "the request is not JSON";
   return headers.get(REVIEW_HEADER) === "1" ? undefined : `the header ${REVIEW_HEADER} is missing`;
 }
 
-/** Returns the name for the answers of a program; undefined for a header that is no name of a person. */
-function programNameOf({ headers }: Request): string | undefined {
+/** Returns the name and the role of a program's request; undefined for headers that are none. */
+function programOf({ headers }: Request): ReviewLogin | undefined {
+  const role = REVIEW_ROLES.find((one) => one === (headers.get(ROLE_HEADER) ?? "manage"));
   try {
-    const name = decodeURIComponent(headers.get(NAME_HEADER) ?? PROGRAM_NAME);
-    return nameFault(name) === undefined ? name : undefined;
+    const by = decodeURIComponent(headers.get(NAME_HEADER) ?? PROGRAM_NAME);
+    return role === undefined || nameFault(by) !== undefined ? undefined : { role, by };
   } catch {
     return undefined;
   }
-}
-
-/** Returns the name of the cookie. Browsers send cookies to every port of a host, so the name has the port. */
-function cookieName(request: Request): string {
-  const [, port = "80"] = /:(\d+)$/u.exec(request.headers.get("host") ?? "") ?? [];
-  return `filewright-review-${port}`;
-}
-
-function cookieOf(request: Request, name: string): string | undefined {
-  for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
-    const [key, value] = pair.trim().split("=", 2);
-    if (key === name) return value;
-  }
-  return undefined;
 }

@@ -1,13 +1,15 @@
 /** Keeps a connection with a hub: reads its state, follows its events, and does both again after an interruption. */
 import type { ReviewEvent, ReviewSnapshot } from "./protocol.ts";
 import { MissingEventsError } from "./state.ts";
+import { UnprovenError } from "./proof/prover.ts";
 import { type ReviewTransport, statusOf } from "./transport.ts";
 
 /**
  * The state of a connection. `signed-out`: there is no login, or it has ended. `offline`: the hub cannot be reached, and
- * what is shown is that of the last connection.
+ * what is shown is that of the last connection. `foreign`: a program answers at the address that cannot prove that it is
+ * the server; nothing was sent to it.
  */
-export type ConnectionState = "connecting" | "live" | "offline" | "signed-out";
+export type ConnectionState = "connecting" | "live" | "offline" | "signed-out" | "foreign";
 
 /** The reactions to a connection with a hub. */
 export interface ConnectionListener {
@@ -23,6 +25,14 @@ export interface ConnectionListener {
 const RETRY_MS = 1000;
 /** The status of a request without a login. */
 const UNAUTHORIZED = 401;
+/** The lowest status with which a server, or a proxy before it, says that it has failed. */
+const SERVER_ERROR = 500;
+
+function stateOfFailure(error: unknown): ConnectionState {
+  const status = statusOf(error);
+  if (status === UNAUTHORIZED) return "signed-out";
+  return error instanceof UnprovenError && error.status < SERVER_ERROR ? "foreign" : "offline";
+}
 
 /**
  * Logs in and connects to a hub until `signal` is aborted. Without a login it says so and ends.
@@ -73,9 +83,9 @@ export function connectToHub(
       });
     } catch (error) {
       if (isOver()) return;
-      const isOut = statusOf(error) === UNAUTHORIZED;
-      listener.connection(isOut ? "signed-out" : "offline");
-      if (!isOut) later();
+      const failure = stateOfFailure(error);
+      listener.connection(failure);
+      if (failure !== "signed-out") later();
     }
   };
   const again = (): void => void connect();

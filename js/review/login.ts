@@ -1,10 +1,11 @@
 /**
- * Logins of the review page. A ticket opens the page once, within two minutes; the browser gets a cookie for it, which
- * no script can read. The token of MCP clients is never accepted, and never enters a browser.
+ * Logins of the review page. A ticket opens the page once, within two minutes; the tab gets a key for it, which stays in
+ * its memory and is never sent. The token of MCP clients is never accepted, and never enters a browser.
  */
 import { escapeControls } from "../engine/escape.ts";
-import { tokensAreEqual } from "../http/access.ts";
-import { choiceOf, type Options, optionReader, options, required, text } from "../schema/option.ts";
+import { parseJsonObject } from "../hooks/approval-queue-http.ts";
+import { choiceOf, integer, type Options, optionReader, options, required, text } from "../schema/option.ts";
+import { bytesOfHex, importKey, macOf, randomHex, TICKET_ID_LENGTH } from "./proof/mac.ts";
 import type { ReviewRole } from "./protocol.ts";
 
 /** The roles of a login. Each includes what those before it may do. */
@@ -27,36 +28,42 @@ export interface ReviewLogin {
   readonly by: string;
 }
 
-/** The tickets and logins of one page. */
-export interface Logins {
-  /** Creates a ticket. */
-  ticket(login: ReviewLogin): string;
-  /** Uses up a ticket. Returns the value of the new cookie; undefined for a wrong, used or old ticket. */
-  redeem(ticket: string): string | undefined;
-  /** Returns the login of the cookie of a request; undefined without a valid one. */
-  of(cookie: string | undefined): ReviewLogin | undefined;
-  /** Returns the logins that are valid. */
-  all(): readonly StoredLogin[];
-  /** Accepts a login of another process. */
-  adopt(login: StoredLogin): void;
+/** The key that a hello names. */
+export interface NamedKey {
+  /** The key by which the server proves itself. */
+  readonly key: CryptoKey;
+  /** The person of a ticket or of a login; undefined for a program. */
+  readonly login: ReviewLogin | undefined;
+  /** The time at which it ends, in milliseconds since 1970. */
+  readonly ends: number;
+  /** For a ticket: the login that it becomes. */
+  readonly becomes?: { readonly claim: string; readonly bytes: Uint8Array<ArrayBuffer> };
 }
 
-/** A login as other processes store it, so that it stays valid when one of them serves the page next. */
-export interface StoredLogin extends ReviewLogin {
-  readonly cookie: string;
+/** A login as its tab names it at a server. It is no secret: a server knows its key, and a tab proves that it has it. */
+interface Claim extends ReviewLogin {
+  readonly id: string;
   /** In milliseconds since 1970. */
   readonly ends: number;
 }
 
-/** The body of a login. */
-interface LoginBody {
-  readonly ticket: string;
+/** The tickets and logins of one page. */
+export interface Logins {
+  /** Creates a ticket: 16 bytes of an id and 16 of a key, in hexadecimal. */
+  ticket(login: ReviewLogin): string;
+  /** Uses up the ticket with an id. Returns its key and its login; undefined for a wrong, used or old one. */
+  redeem(id: string): Promise<NamedKey | undefined>;
+  /** Returns the key of a login by its claim; undefined for one that has ended, and for a text that is no claim. */
+  of(claim: string): Promise<NamedKey | undefined>;
 }
 
-const LOGIN_BODY: Options<LoginBody> = options("LoginBody", { ticket: required(text()) });
-
-/** Reads the body of a login; undefined when it is none. */
-export const readLogin: (given: unknown) => LoginBody | undefined = optionReader(LOGIN_BODY);
+const CLAIM: Options<Claim> = options("Claim", {
+  id: required(text()),
+  role: required(choiceOf(REVIEW_ROLES)),
+  by: required(text({ test: nameFault })),
+  ends: required(integer(0, Number.MAX_SAFE_INTEGER)),
+});
+const readClaim = optionReader(CLAIM);
 
 /** The body of `POST /review/tickets`. */
 interface TicketRequest {
@@ -78,70 +85,64 @@ export const readTicketRequest: (given: unknown) => TicketRequest | undefined = 
 /** The time in milliseconds for which a ticket is valid. */
 const TICKET_MS = 120_000;
 /** The time in milliseconds for which a login is valid. */
-export const LOGIN_MS: number = 12 * 3_600_000;
-/** The maximum numbers of tickets and of logins. With one more, the oldest ends. */
+const LOGIN_MS: number = 12 * 3_600_000;
+/** The maximum number of tickets. With one more, the oldest ends. */
 const MAX_TICKETS = 100;
-const MAX_LOGINS = 100;
 
-/** A login with the time at which it ends, in milliseconds since 1970. */
-interface Expiring {
+/** A ticket that nobody has used. */
+interface Ticket {
+  readonly key: string;
   readonly login: ReviewLogin;
+  /** In milliseconds since 1970. */
   readonly ends: number;
 }
 
-/** Creates the logins of one page. `now` returns milliseconds since 1970; `onLogin` is called with each new login. */
+/**
+ * Creates the logins of one page. The key of a login follows from its claim and the key of the page, so another process
+ * with the same key of the page knows it without being told. `now` returns milliseconds since 1970.
+ */
 export function makeLogins(
+  pageKey: () => Promise<CryptoKey> = newKey(),
   now: () => number = Date.now,
-  onLogin: (login: StoredLogin) => void = () => {},
 ): Logins {
-  const tickets = new Map<string, Expiring>();
-  const logins = new Map<string, Expiring>();
+  const tickets = new Map<string, Ticket>();
+  const keyOf = async (claim: string): Promise<Uint8Array<ArrayBuffer>> =>
+    macOf(await pageKey(), ["login", claim]);
   return {
     ticket(login) {
-      const ticket = randomToken();
-      tickets.set(ticket, { login, ends: now() + TICKET_MS });
+      const random = randomHex();
+      const [id, key] = [random.slice(0, TICKET_ID_LENGTH), random.slice(TICKET_ID_LENGTH)];
+      tickets.set(id, { key, login, ends: now() + TICKET_MS });
       dropOldest(tickets, MAX_TICKETS);
-      return ticket;
+      return random;
     },
-    redeem(given) {
-      const found = findToken(tickets, given);
-      if (found === undefined) return undefined;
-      tickets.delete(found.token);
-      if (found.entry.ends <= now()) return undefined;
-      const cookie = randomToken();
-      const { login } = found.entry;
+    async redeem(id) {
+      const found = tickets.get(id);
+      tickets.delete(id);
+      if (found === undefined || found.ends <= now()) return undefined;
+      const { login, key } = found;
       const ends = now() + LOGIN_MS;
-      logins.set(cookie, { login, ends });
-      dropOldest(logins, MAX_LOGINS);
-      onLogin({ ...login, cookie, ends });
-      return cookie;
+      const claim = JSON.stringify({ id: randomHex(), ...login, ends } satisfies Claim);
+      return {
+        key: await importKey(bytesOfHex(key)),
+        login,
+        ends,
+        becomes: { claim, bytes: await keyOf(claim) },
+      };
     },
-    of(given) {
-      const found = given === undefined ? undefined : findToken(logins, given);
-      if (found === undefined) return undefined;
-      if (found.entry.ends > now()) return found.entry.login;
-      logins.delete(found.token);
-      return undefined;
-    },
-    all: () =>
-      [...logins]
-        .filter(([, { ends }]) => ends > now())
-        .map(([cookie, { login, ends }]) => ({ ...login, cookie, ends })),
-    adopt({ role, by, cookie, ends }) {
-      logins.set(cookie, { login: { role, by }, ends: Math.min(ends, now() + LOGIN_MS) });
-      dropOldest(logins, MAX_LOGINS);
+    async of(text) {
+      const claim = readClaim(parseJsonObject(text));
+      if (claim === undefined || claim.ends <= now()) return undefined;
+      const { role, by, ends } = claim;
+      return { key: await importKey(await keyOf(text)), login: { role, by }, ends };
     },
   };
 }
 
-/** Returns the entry of a token. All are compared, so that the time does not reveal which one matches. */
-function findToken(
-  entries: ReadonlyMap<string, Expiring>,
-  given: string,
-): { readonly token: string; readonly entry: Expiring } | undefined {
-  let found: { readonly token: string; readonly entry: Expiring } | undefined;
-  for (const [token, entry] of entries) if (tokensAreEqual(given, token)) found = { token, entry };
-  return found;
+/** Returns a function that returns a new random key, which is made when it is first needed. */
+function newKey(): () => Promise<CryptoKey> {
+  let key: Promise<CryptoKey> | undefined;
+  return () => (key ??= importKey(crypto.getRandomValues(new Uint8Array(32))));
 }
 
 function dropOldest(entries: Map<string, unknown>, most: number): void {
@@ -149,11 +150,4 @@ function dropOldest(entries: Map<string, unknown>, most: number): void {
     if (entries.size <= most) return;
     entries.delete(token);
   }
-}
-
-/** Returns 32 random bytes in hexadecimal. */
-function randomToken(): string {
-  return [...crypto.getRandomValues(new Uint8Array(32))]
-    .map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }

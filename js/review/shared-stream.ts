@@ -20,8 +20,8 @@ export interface StreamListener {
 /** Opens a stream of the events after the one with the number `seq`. Returns a function that ends it. */
 export type OpenStream = (run: string, seq: number, listener: StreamListener) => () => void;
 
-/** A message between tabs. Those of another run of the server are ignored: the stream of that run is reset. */
-type TabMessage = { readonly run: string } & (
+/** A message between tabs. */
+type TabMessage =
   | { readonly type: "events"; readonly events: readonly ReviewEvent[] }
   /** A tab has begun to read the stream after the event with the number `seq`. */
   | { readonly type: "reading"; readonly seq: number }
@@ -29,11 +29,13 @@ type TabMessage = { readonly run: string } & (
   | { readonly type: "wants"; readonly seq: number }
   /** The reader has not kept the event after the one with the number `seq`. */
   | { readonly type: "forgotten"; readonly seq: number }
-  | { readonly type: "reset" | "lost" | "back" }
-);
+  | { readonly type: "reset" | "lost" | "back" };
 
 /** The number of events that each tab keeps for tabs that come later. */
 const MAX_KEPT_EVENTS = 1000;
+
+/** The number of characters of a run that the name of a lock has. */
+const SHOWN_RUN_LENGTH = 8;
 
 /** The parts of a browser by which tabs share a stream. */
 interface SharingApis {
@@ -49,7 +51,22 @@ export function shareStream(name: string, open: OpenStream): OpenStream {
   const apis = sharingApis();
   return apis === undefined
     ? open
-    : (run, seq, listener) => joinStream(apis, name, open, { run, seq, listener });
+    : (run, seq, listener) => joinStream(apis, namesOf(name, run), open, { run, seq, listener });
+}
+
+/** The names by which tabs share a stream. */
+interface StreamNames {
+  readonly channel: string;
+  readonly lock: string;
+}
+
+/**
+ * Returns the names for a run. A run is known to tabs with a login alone, so a page that another program has served at
+ * this address cannot name the channel. The browser tells every page of the address the names of locks: that of ours
+ * has only a part of the run.
+ */
+function namesOf(name: string, run: string): StreamNames {
+  return { channel: `${name} ${run}`, lock: `${name} ${run.slice(0, SHOWN_RUN_LENGTH)}` };
 }
 
 function sharingApis(): SharingApis | undefined {
@@ -60,11 +77,11 @@ function sharingApis(): SharingApis | undefined {
 
 function joinStream(
   { locks, Channel }: SharingApis,
-  name: string,
+  names: StreamNames,
   open: OpenStream,
   { run, seq, listener }: { readonly run: string; readonly seq: number; readonly listener: StreamListener },
 ): () => void {
-  const channel = new Channel(name);
+  const channel = new Channel(names.channel);
   const leaving = new AbortController();
   const kept: ReviewEvent[] = [];
   let last = seq;
@@ -85,23 +102,23 @@ function joinStream(
   const takeAll = (events: readonly ReviewEvent[]): void => {
     for (const event of events) {
       if (event.seq > last + 1) {
-        post({ run, type: "wants", seq: last });
+        post({ type: "wants", seq: last });
         return;
       }
       take(event);
     }
   };
   const supply = (after: number): void => {
-    if (isLost) post({ run, type: "lost" });
+    if (isLost) post({ type: "lost" });
     if (after >= last) return;
     const events = kept.filter((event) => event.seq > after);
-    if (events[0]?.seq === after + 1) post({ run, type: "events", events });
-    else post({ run, type: "forgotten", seq: after });
+    if (events[0]?.seq === after + 1) post({ type: "events", events });
+    else post({ type: "forgotten", seq: after });
   };
 
   channel.onmessage = ({ data }: MessageEvent) => {
     const message = data as TabMessage;
-    if (message.run !== run || leaving.signal.aborted) return;
+    if (leaving.signal.aborted) return;
     if (message.type === "wants") {
       if (isReader) supply(message.seq);
       return;
@@ -109,7 +126,7 @@ function joinStream(
     if (isReader) return;
     if (message.type === "events") takeAll(message.events);
     else if (message.type === "reading") {
-      if (message.seq > last) post({ run, type: "wants", seq: last });
+      if (message.seq > last) post({ type: "wants", seq: last });
     } else if (message.type === "forgotten") {
       if (message.seq === last) listener.reset();
     } else if (message.type === "reset") listener.reset();
@@ -119,33 +136,33 @@ function joinStream(
 
   const read = (): void => {
     isReader = true;
-    post({ run, type: "reading", seq: last });
+    post({ type: "reading", seq: last });
     closeStream = open(run, last, {
       event(event) {
-        post({ run, type: "events", events: [event] });
+        post({ type: "events", events: [event] });
         take(event);
       },
       reset() {
-        post({ run, type: "reset" });
+        post({ type: "reset" });
         listener.reset();
       },
       lost(isEnded) {
         isLost = true;
-        post({ run, type: "lost" });
+        post({ type: "lost" });
         listener.lost(isEnded);
       },
       back() {
         isLost = false;
-        post({ run, type: "back" });
+        post({ type: "back" });
         listener.back();
       },
     });
   };
 
   // Events may have come between the state that this tab has read and now.
-  post({ run, type: "wants", seq });
+  post({ type: "wants", seq });
   locks
-    .request(name, { signal: leaving.signal }, () => {
+    .request(names.lock, { signal: leaving.signal }, () => {
       if (leaving.signal.aborted) return undefined;
       read();
       return new Promise<void>((resolve) => {

@@ -7,6 +7,7 @@ import { serveMcpOverHttp } from "../../js/mcp/transport/http.ts";
 import { makeReviewHandler } from "../../js/review/http.ts";
 import { reviewHub, type ReviewPage, serveReviewPage } from "../../js/review/index.node.ts";
 import { pageFile } from "../../js/review/page-files.node.ts";
+import { sayHello, ticketOf } from "../support/proving.mjs";
 import { firstQuestion, logIn, openPlace, type Place, postTo } from "../review/place.ts";
 
 /** An answer, with its headers as Node gives them. */
@@ -75,17 +76,19 @@ describe("another page", () => {
   ];
   it.each(FOREIGN)("is refused everything, read or write: %s", async (_, headers) => {
     const place = await openPlace({ "a.txt": "one\n" });
-    const { cookie } = await logIn(place.page);
+    const tab = await logIn(place.page);
     const { path, digest, call } = await ask(place);
-    const json = { cookie, "content-type": "application/json", "x-filewright-review": "1", ...headers };
     for (const read of ["", "/review.js", "/state", "/events", `/${path}/changes/0`]) {
-      const answer = await raw(place.page, `/review${read}`, { cookie, ...headers });
+      const proof = tab.sign("GET", read.slice(1));
+      const answer = await raw(place.page, `/review${read}`, { ...proof, ...headers });
       expect([403, 400], read).toContain(answer.status);
       expect(answer.text).not.toContain("a.txt");
       expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
     }
     const body = JSON.stringify({ outcome: "allow", digest });
-    expect([403, 400]).toContain((await raw(place.page, `/review/${path}`, json, body)).status);
+    const { origin: __, ...json } = tab.headers("POST", path, body);
+    const answer = await raw(place.page, `/review/${path}`, { ...json, ...headers }, body);
+    expect([403, 400]).toContain(answer.status);
     await expectUnanswered(place, call);
   });
 
@@ -100,14 +103,16 @@ describe("another page", () => {
     ["a page of another site", { "sec-fetch-site": "cross-site" }, '{"outcome":"allow","digest":"D"}'],
     ["an address that a person typed", { "sec-fetch-site": "none" }, '{"outcome":"allow","digest":"D"}'],
   ];
-  it.each(FORMS)("cannot answer with the cookie of the person: %s", async (_, headers, body) => {
+  it.each(FORMS)("cannot answer, not even with a code of the person: %s", async (_, headers, body) => {
     const place = await openPlace({ "a.txt": "one\n" });
-    const { cookie } = await logIn(place.page);
+    const tab = await logIn(place.page);
     const { path, digest, call } = await ask(place);
-    const { origin } = new URL(place.page.url);
-    const own = { cookie, origin, "content-type": "application/json", "x-filewright-review": "1" };
     const sent = body.replace('"D"', JSON.stringify(digest));
+    const own = tab.headers("POST", path, sent);
     expect((await raw(place.page, `/review/${path}`, { ...own, ...headers }, sent)).status).toBe(403);
+    const { "x-filewright-proof": __, ...unproven } = own;
+    const status = (await raw(place.page, `/review/${path}`, { ...unproven, ...headers }, sent)).status;
+    expect(status).toBe(401);
     await expectUnanswered(place, call);
   });
 });
@@ -116,36 +121,60 @@ describe("a login", () => {
   it("comes from a link that is two minutes old at most and of this page, and ends after twelve hours", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const [one, other] = [await openPlace(), await openPlace()];
-    const ticketOf = (page: ReviewPage): string => page.link().split("#t=")[1] ?? "";
-    const late = ticketOf(one.page);
+    const nonce = "ab".repeat(32);
+    const idOf = (page: ReviewPage): string => ticketOf(page.link()).id;
+    const hello = async ({ page }: Place, id: unknown, more: object = {}): Promise<number> =>
+      (await postTo(page, "hello", { nonce, kind: "ticket", id, ...more })).status;
+    const late = idOf(one.page);
     vi.setSystemTime(Date.now() + 120_000);
-    expect((await postTo(one.page, "login", { ticket: late })).status).toBe(401);
-    expect((await postTo(one.page, "login", { ticket: ticketOf(other.page) })).status).toBe(401);
-    for (const ticket of ["0".repeat(64), late.slice(1)])
-      expect((await postTo(one.page, "login", { ticket })).status).toBe(401);
-    const fresh = ticketOf(one.page);
-    for (const ticket of ["", { toString: fresh }, [fresh], null, 0])
-      expect((await postTo(one.page, "login", { ticket })).status).toBe(400);
-    expect((await postTo(one.page, "login", { ticket: fresh, role: "manage" })).status).toBe(400);
-    const { cookie, get } = await logIn(one.page);
+    expect(await hello(one, late)).toBe(401);
+    expect(await hello(one, idOf(other.page))).toBe(401);
+    for (const id of ["0".repeat(32), late.slice(1)]) expect(await hello(one, id)).toBe(401);
+    const fresh = idOf(one.page);
+    for (const id of ["", { toString: fresh }, [fresh], null, 0]) expect(await hello(one, id)).toBe(400);
+    expect(await hello(one, fresh, { role: "manage" })).toBe(400);
+    expect(await hello(one, fresh, { nonce: "x" })).toBe(400);
+    expect(await hello(one, fresh, { kind: "person" })).toBe(400);
+    const { claim, key, get, sign } = await logIn(one.page);
     expect((await get("state")).status).toBe(200);
-    // The cookie of one page opens no other, under its own name or under that of the other's port.
-    const [, value = ""] = cookie.split("=");
-    const { port } = new URL(other.page.url);
-    for (const sent of [cookie, `filewright-review-${port}=${value}`])
-      expect((await raw(other.page, "/review/state", { cookie: sent })).status).toBe(401);
+    // The login of one page opens no other.
+    const proof = sign("GET", "state");
+    expect((await raw(other.page, "/review/state", proof)).status).toBe(401);
+    const login = { kind: "login", id: claim, key };
+    expect((await sayHello(one.page.url, login)).isProven).toBe(true);
+    expect((await sayHello(other.page.url, login)).isProven).toBe(false);
     vi.setSystemTime(Date.now() + 12 * 3_600_000);
     expect((await get("state")).status).toBe(401);
     expect((await get("events")).status).toBe(401);
+    expect((await sayHello(one.page.url, login)).status).toBe(401);
   });
 
   it("is made once by a ticket that twenty requests use at the same time", async () => {
     const { page } = await openPlace();
-    const [, ticket] = page.link().split("#t=");
+    const { kind, id } = ticketOf(page.link());
+    const nonce = "ab".repeat(32);
     const statuses = await Promise.all(
-      Array.from({ length: 20 }, async () => (await postTo(page, "login", { ticket })).status),
+      Array.from({ length: 20 }, async () => (await postTo(page, "hello", { nonce, kind, id })).status),
     );
     expect(statuses.filter((status) => status === 200).length).toBe(1);
+  });
+
+  it("has rights and a name that nobody can change", async () => {
+    const { page } = await openPlace();
+    const { claim, key, base } = await logIn(page, "watch", "ana");
+    const changed = [claim.replace("watch", "manage"), claim.replace("ana", "ben")];
+    for (const id of [...changed, claim.replace(/"ends":\d/u, '"ends":9')])
+      expect(await sayHello(base, { kind: "login", id, key }), id).toMatchObject({ isProven: false });
+  });
+
+  it("outlasts a flood of hellos that prove nothing", async () => {
+    const { page } = await openPlace();
+    const tab = await logIn(page);
+    expect((await tab.get("state")).status).toBe(200);
+    const hello = { nonce: "ab".repeat(32), kind: "login", id: tab.claim };
+    for (let round = 0; round < 6; round++)
+      await Promise.all(Array.from({ length: 100 }, () => postTo(page, "hello", hello)));
+    expect((await tab.get("state")).status).toBe(200);
   });
 });
 
@@ -171,8 +200,8 @@ describe("a path", () => {
     "http://evil.example/review",
   ])("leads to no file but those of the page: %s", async (path) => {
     const { page } = await openPlace();
-    const { cookie } = await logIn(page);
-    const answer = await raw(page, path, { cookie });
+    const tab = await logIn(page);
+    const answer = await raw(page, path, tab.sign("GET", path.replace(/^\/review\//u, "")));
     expect([400, 404]).toContain(answer.status);
     expect(answer.text).not.toMatch(/filewright"|root:|function/u);
   });
@@ -184,7 +213,7 @@ describe("a slow or large request", () => {
     const page = await serveReviewPage(hub, { limits: { headersMs: 300, requestMs: 600 } });
     try {
       const { hostname, port, host } = new URL(page.url);
-      const head = `POST /review/login HTTP/1.1\r\nHost: ${host}\r\n`;
+      const head = `POST /review/hello HTTP/1.1\r\nHost: ${host}\r\n`;
       const sockets = Array.from({ length: 60 }, (_, at) => {
         const socket = connect(Number(port), hostname);
         socket.on("error", () => undefined);
@@ -251,7 +280,7 @@ describe("the side that asks", () => {
       const { path, digest, call } = await ask(place);
       const authorization = `Bearer ${TOKEN}`;
       const body = { outcome: "allow", digest };
-      for (const target of [path, "tickets", "login"])
+      for (const target of [path, "tickets"])
         expect((await postTo(page, target, body, { authorization })).status, target).toBe(401);
       for (const target of ["state", "events", `${path}/changes/0`]) {
         const answer = await raw(page, `/review/${target}`, { authorization });
@@ -262,8 +291,8 @@ describe("the side that asks", () => {
       expect((await postTo(approvals, path, reply, { authorization })).status).toBe(401);
       expect((await raw(approvals, "/approvals", { authorization })).status).toBe(401);
       // And a login of the page calls no tool.
-      const { cookie } = await logIn(place.page);
-      expect((await raw(approvals, "/mcp", { cookie }, "{}")).status).toBe(401);
+      const tab = await logIn(place.page);
+      expect((await raw(approvals, "/mcp", tab.sign("POST", "mcp", "{}"), "{}")).status).toBe(401);
       await expectUnanswered(place, call);
     } finally {
       await server.close();
@@ -275,7 +304,7 @@ describe("answers", () => {
   it("that arrive in one packet each at the same time: one of thirty counts, and the others are told", async () => {
     const place = await openPlace({ "a.txt": "one\n" });
     const { path, digest, call } = await ask(place);
-    const { hostname, port, host, origin } = new URL(place.page.url);
+    const { hostname, port, host } = new URL(place.page.url);
     const people = await Promise.all(["ana", "ben", "cid"].map((name) => logIn(place.page, "answer", name)));
     const sockets = await Promise.all(
       Array.from({ length: 30 }, async () => {
@@ -290,8 +319,8 @@ describe("answers", () => {
       socket.write(
         [
           `POST /review/${path} HTTP/1.1`,
-          ...[`Host: ${host}`, `Origin: ${origin}`, `Cookie: ${people[at % 3]?.cookie}`],
-          ...["Content-Type: application/json", "X-Filewright-Review: 1", "Connection: close"],
+          ...[`Host: ${host}`, "Connection: close"],
+          ...Object.entries(people[at % 3]?.headers("POST", path, body) ?? {}).map((pair) => pair.join(": ")),
           ...[`Content-Length: ${body.length}`, "", body],
         ].join("\r\n"),
       );

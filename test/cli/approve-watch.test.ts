@@ -1,11 +1,11 @@
 /** `approve --watch`: questions of a server as they come, asked at a terminal and printed in a pipe. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startHttpServer } from "../../js/http/server.node.ts";
+import { withProofs } from "../../js/mcp/auth/approvals-gate.ts";
 import { hasTerminal, type CliFixture, place } from "./running.ts";
 
 const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
@@ -216,21 +216,42 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     expect(await text("c.txt")).toBe("two\n");
   });
 
+  const eventsOf = (state: object): Response => {
+    const bytes = new TextEncoder().encode(`id: 1\ndata: ${JSON.stringify(state)}\n\n`);
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(bytes) });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+  const cut = (): Response =>
+    new Response(new ReadableStream({ start: (controller) => controller.error(new Error("cut")) }), {
+      headers: { "content-type": "text/event-stream" },
+    });
+
+  /** Serves a queue that has the token, and watches it at a terminal. */
+  const watchFalse = async (
+    answer: (path: string) => Response,
+    { steps, seconds }: { readonly steps: readonly object[]; readonly seconds: number },
+  ): Promise<Awaited<ReturnType<CliFixture["draw"]>>> => {
+    let authority: string | undefined;
+    const keys = { token: env.FILEWRIGHT_APPROVE_TOKEN, owner: undefined, authority: () => authority };
+    const handle = withProofs(async ({ url }) => answer(new URL(url).pathname), keys);
+    const server = await startHttpServer(handle, { host: "127.0.0.1", port: 0 });
+    authority = new URL(server.url).host;
+    try {
+      return await at.draw(["approve", "--watch", "--url", server.url], { env, steps, seconds });
+    } finally {
+      await server.close();
+    }
+  };
+
   test("a connection that breaks while a question is read is said to be lost", async () => {
     const state = { type: "state", seq: 1, pending: [{ id: "q1", kind: "directory", question: "Read it?" }] };
-    const broken = createServer(({ url }, response) => {
-      if (url === "/approvals") response.end(JSON.stringify(state));
-      else if (url === "/approvals/events") response.write(`id: 1\ndata: ${JSON.stringify(state)}\n\n`);
-      else response.destroy();
-    });
-    await new Promise<void>((resolve) => void broken.listen(0, "127.0.0.1", resolve));
-    const { port } = broken.address() as AddressInfo;
-    const { status, output, left } = await at.draw(
-      ["approve", "--watch", "--url", `http://127.0.0.1:${port}`],
-      { env, steps: [{ wait: "is lost: nothing can be answered until it is back", send: "q" }], seconds: 20 },
+    const { status, output, left } = await watchFalse(
+      (path) => {
+        if (path === "/approvals/") return Response.json(state);
+        return path === "/approvals/events" ? eventsOf(state) : cut();
+      },
+      { steps: [{ wait: "is lost: nothing can be answered until it is back", send: "q" }], seconds: 20 },
     );
-    broken.closeAllConnections();
-    broken.close();
     expect([status, left], output).toEqual([0, 0]);
     expect(output.split("is lost")).toHaveLength(2);
   });
@@ -239,18 +260,13 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     const question = { id: "q1", kind: "directory", question: "Read it?", dir: "/d", access: "read" };
     const state = { type: "state", seq: 1, pending: [question] };
     let failures = 0;
-    const shaky = createServer(({ url }, response) => {
-      if (url === "/approvals") response.end(JSON.stringify(state));
-      else if (url === "/approvals/events") response.write(`id: 1\ndata: ${JSON.stringify(state)}\n\n`);
-      else if (++failures <= 3) response.destroy();
-      else response.end(JSON.stringify(question));
-    });
-    await new Promise<void>((resolve) => void shaky.listen(0, "127.0.0.1", resolve));
-    const { port } = shaky.address() as AddressInfo;
-    const { status, output, left } = await at.draw(
-      ["approve", "--watch", "--url", `http://127.0.0.1:${port}`],
+    const { status, output, left } = await watchFalse(
+      (path) => {
+        if (path === "/approvals/") return Response.json(state);
+        if (path === "/approvals/events") return eventsOf(state);
+        return ++failures <= 3 ? cut() : Response.json(question);
+      },
       {
-        env,
         steps: [
           { wait: "is lost: nothing can be answered until it is back" },
           { wait: "The connection is back." },
@@ -260,8 +276,6 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
         seconds: 40,
       },
     );
-    shaky.closeAllConnections();
-    shaky.close();
     expect([status, left], output).toEqual([0, 0]);
     expect(output.split("is lost")).toHaveLength(2);
   });

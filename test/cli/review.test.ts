@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ChangeRows, ReviewSnapshot } from "../../js/review/protocol.ts";
 import { openDesk, watcherOf } from "../review/reviewing.ts";
+import { openTab } from "../support/proving.mjs";
 import { type CliFixture, place } from "./running.ts";
 
 const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
@@ -58,16 +59,14 @@ const post = (path: string, body: object, headers: Record<string, string> = {}) 
 
 test("a link opens the page once, and its answer lets the change be made", async () => {
   const { out } = await at.run(["review", "--url", url.href], "", env);
-  const [, ticket] = /\/review#t=([0-9a-f]{64})\n$/u.exec(out) ?? [];
-  const login = await post("/review/login", { ticket });
-  expect(login.status).toBe(200);
-  const cookie = (login.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  expect((await post("/review/login", { ticket })).status).toBe(401);
+  expect(out).toMatch(/\/review#t=[0-9a-f]{64}\n$/u);
+  const tab = await openTab(out.trim());
+  await expect(openTab(out.trim())).rejects.toThrow("login: 401");
   expect(await (await fetch(new URL("/review", url))).text()).toContain("review.js");
   // The token of MCP clients opens nothing here, and a login of the page calls no tool.
   const state = new URL("/review/state", url);
   expect((await fetch(state, { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
-  expect((await post("/mcp", {}, { cookie })).status).toBe(401);
+  expect((await post("/mcp", {}, tab.sign("POST", "mcp", "{}"))).status).toBe(401);
 
   const params = { name: "write_file", arguments: { path: "a.txt", content: "two\n", whole_file: true } };
   const call = post(
@@ -78,16 +77,14 @@ test("a link opens the page once, and its answer lets the change be made", async
   let waiting: ReviewSnapshot["state"]["waiting"] = [];
   while (waiting.length === 0) {
     await new Promise((resolve) => setTimeout(resolve, 20));
-    const snapshot = (await (await fetch(state, { headers: { cookie } })).json()) as ReviewSnapshot;
+    const snapshot = (await (await tab.get("state")).json()) as ReviewSnapshot;
     expect(snapshot.subject).toBe(at.root);
     waiting = snapshot.state.waiting;
   }
-  const path = `/review/approvals/${waiting[0]?.id}`;
-  const rows = (await (
-    await fetch(new URL(`${path}/changes/0`, url), { headers: { cookie } })
-  ).json()) as ChangeRows;
+  const path = `approvals/${waiting[0]?.id}`;
+  const rows = (await (await tab.get(`${path}/changes/0`)).json()) as ChangeRows;
   expect(rows.hunks[0]?.lines).toBe("-one\n+two");
-  expect((await post(path, { outcome: "allow", digest: rows.digest }, { cookie })).status).toBe(200);
+  expect((await tab.post(path, { outcome: "allow", digest: rows.digest })).status).toBe(200);
   expect((await call).status).toBe(200);
   expect(await readFile(join(at.root, "a.txt"), "utf8")).toBe("two\n");
 });

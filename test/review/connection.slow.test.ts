@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { describeChromium, type Opened, withChromium } from "../browser/chromium.ts";
+import { importKey } from "../../js/review/proof/mac.ts";
 import { firstQuestion, logIn, openPlace, type Place, untilHub } from "./place.ts";
 import { type CuttingProxy, openProxy } from "./proxy.ts";
 
@@ -119,8 +120,13 @@ describeChromium("the connection of the review page", () => {
     await openTimeline();
     await page.getByText("Nothing was changed yet.").waitFor();
 
+    // A page that is loaded again needs a new link.
     isBroken = true;
+    await page.goto(proxy.through(place.page.link("manage", "ana")));
     await page.reload();
+    await page.getByText("This tab has no login here.").waitFor();
+    await page.goto("about:blank");
+    await page.goto(proxy.through(place.page.link("manage", "ana")));
     await page.locator(".connection.live").waitFor();
     // Without its timer only the button tries again.
     await page.evaluate(() => {
@@ -135,15 +141,16 @@ describeChromium("the connection of the review page", () => {
   });
 
   it("goes on with another run of the server, whose questions are its own", async () => {
-    const place = await openPlace({ "a.txt": "one\n" });
-    const next = await openPlace({ "b.txt": "one\n" });
-    const { cookie } = await logIn(next.page, "manage", "ana");
+    // Two processes of one owner, of which one serves the page after the other.
+    const key = importKey(crypto.getRandomValues(new Uint8Array(32)));
+    const place = await openPlace({ "a.txt": "one\n" }, {}, () => key);
+    const next = await openPlace({ "b.txt": "one\n" }, {}, () => key);
     await using proxy = await openProxy(place.page);
     const { page } = await open(place, proxy);
     const { call } = await ask(place, page, "a.txt", "two\n");
     const other = next.ws.call("write_file", { path: "b.txt", content: "three\n" });
     await firstQuestion(next.hub);
-    proxy.moveTo(next.page, cookie);
+    proxy.moveTo(next.page);
     await page.getByRole("gridcell", { name: "added: three" }).waitFor();
     expect(await page.getByRole("button", { name: "a.txt" }).count()).toBe(0);
     expect(proxy.answers).toBe(0);

@@ -5,6 +5,7 @@ import type { ChangeRows, ReviewSnapshot } from "../../js/review/protocol.ts";
 import { reviewHub } from "../../js/review/hub.ts";
 import { makeLogins } from "../../js/review/login.ts";
 import { makeReviewHandler } from "../../js/review/http.ts";
+import { codeOf, keyOfProgram, openTab, sayHello, ticketOf } from "../support/proving.mjs";
 import { firstQuestion, logIn, openPlace, type Place, postTo, untilHub } from "./place.ts";
 
 const TWO_HUNKS = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`).join("\r\n");
@@ -29,84 +30,148 @@ function raw(
 }
 
 describe("logging in", () => {
-  it("works once with a ticket, and the cookie is for this path and no script", async () => {
+  it("works once with a ticket, whose key is not sent, and sets no cookie", async () => {
     const { page } = await openPlace();
-    const [, ticket] = page.link().split("#t=");
-    const response = await postTo(page, "login", { ticket });
+    const { kind, id, key } = ticketOf(page.link());
+    const nonce = "ab".repeat(32);
+    const response = await postTo(page, "hello", { nonce, kind, id });
     expect(response.status).toBe(200);
-    expect(response.headers.get("set-cookie")).toMatch(
-      /^filewright-review-\d+=[0-9a-f]{64}; HttpOnly; SameSite=Strict; Path=\/review; Max-Age=43200$/u,
-    );
-    expect((await postTo(page, "login", { ticket })).status).toBe(401);
+    expect(response.headers.get("set-cookie")).toBeNull();
+    const { session, claim, key: hidden, proof } = (await response.json()) as Record<string, string>;
+    const texts = ["server", nonce, kind, id, session ?? "", claim ?? "", hidden ?? ""];
+    expect(proof).toBe(codeOf(key, texts).toString("hex"));
+    expect((await postTo(page, "hello", { nonce, kind, id })).status).toBe(401);
   });
 
-  it("ends a ticket after two minutes and a login after twelve hours", () => {
+  it("ends a ticket after two minutes and a login after twelve hours", async () => {
     let now = 0;
-    const logins = makeLogins(() => now);
+    const logins = makeLogins(undefined, () => now);
     const login = { role: "answer", by: "ana" } as const;
-    const [late, intime] = [logins.ticket(login), logins.ticket(login)];
+    const [late, intime] = [logins.ticket(login), logins.ticket(login)].map((ticket) => ticket.slice(0, 32));
     now = 119_999;
-    const cookie = logins.redeem(intime);
-    expect(logins.of(cookie)).toEqual(login);
+    const { becomes } = (await logins.redeem(intime ?? "")) ?? {};
+    const { claim = "" } = becomes ?? {};
+    expect(await logins.of(claim)).toMatchObject({ login });
     now = 120_000;
-    expect(logins.redeem(late)).toBeUndefined();
+    expect(await logins.redeem(late ?? "")).toBeUndefined();
     now += 12 * 3_600_000;
-    expect(logins.of(cookie)).toBeUndefined();
+    expect(await logins.of(claim)).toBeUndefined();
   });
 
   it("gives nothing to whoever has no login, and the MCP token of a server is none", async () => {
     const { page } = await openPlace();
-    for (const path of ["state", "events", "approvals/x/changes/0"]) {
-      expect((await fetch(`${page.url}/${path}`)).status, path).toBe(401);
-      const headers = { authorization: "Bearer 0123456789abcdef" };
-      expect((await fetch(`${page.url}/${path}`, { headers })).status, path).toBe(401);
-      expect(
-        (await fetch(`${page.url}/${path}`, { headers: { cookie: "filewright-review-1=x" } })).status,
-      ).toBe(401);
-    }
+    const { session } = await logIn(page);
+    const wrong: readonly Record<string, string>[] = [
+      {},
+      { authorization: "Bearer 0123456789abcdef" },
+      { cookie: "filewright-review-1=x" },
+      { "x-filewright-proof": `${session} 1 ${"0".repeat(64)}` },
+      { "x-filewright-proof": session },
+    ];
+    for (const path of ["state", "events", "approvals/x/changes/0"])
+      for (const headers of wrong)
+        expect((await fetch(`${page.url}/${path}`, { headers })).status, path).toBe(401);
     expect((await postTo(page, "approvals/x", { outcome: "allow" })).status).toBe(401);
   });
 
-  it("takes the name of the person from a program with the token, and from no page", async () => {
+  it("takes a request once, as it was made, in its own session", async () => {
+    const { page } = await openPlace();
+    const [ana, ben] = [await logIn(page, "manage", "ana"), await logIn(page, "watch", "ben")];
+    const statusOf = async (path: string, init: RequestInit): Promise<number> =>
+      (await fetch(`${page.url}/${path}`, init)).status;
+    const body = JSON.stringify({ name: "a" });
+    const right = ana.headers("POST", "marks", body);
+    const later = ana.headers("POST", "marks", body);
+    expect(await statusOf("marks", { method: "POST", headers: later, body })).toBe(200);
+    // Requests may arrive in another order, but not twice: this one counts, and the mark is there already.
+    expect(await statusOf("marks", { method: "POST", headers: right, body })).toBe(409);
+    for (const again of [right, later])
+      expect(await statusOf("marks", { method: "POST", headers: again, body })).toBe(401);
+
+    const signed = (): Record<string, string> => ana.headers("POST", "marks", body);
+    const changed = body.replace("a", "b");
+    expect(await statusOf("marks", { method: "POST", headers: signed(), body: changed })).toBe(401);
+    expect(await statusOf("marks?workspace=%2Fw", { method: "POST", headers: signed(), body })).toBe(401);
+    expect(await statusOf("scopes", { method: "POST", headers: signed(), body })).toBe(401);
+    expect(await statusOf("marks", { headers: signed() })).toBe(401);
+    const named = { ...signed(), "x-filewright-by": "ben" };
+    expect(await statusOf("marks", { method: "POST", headers: named, body })).toBe(401);
+    const proof = signed()["x-filewright-proof"] ?? "";
+    for (const [pattern, other] of [
+      [/^\w+/u, ben.session],
+      [/ \d+ /u, " 99 "],
+      [/ \d+ /u, " 1e2 "],
+      [/\w$/u, ""],
+    ] as const) {
+      const headers = { ...signed(), "x-filewright-proof": proof.replace(pattern, other) };
+      expect(await statusOf("marks", { method: "POST", headers, body }), headers["x-filewright-proof"]).toBe(
+        401,
+      );
+    }
+    expect((await ana.post("marks", { name: "c" })).status).toBe(200);
+  });
+
+  it("takes the name and the role of the person from a program with the token, and from no page", async () => {
     const { page, hub } = await openPlace();
-    const nameOf = async (headers: Record<string, string>): Promise<unknown> => {
+    const loginOf = async (headers: Record<string, string>): Promise<unknown> => {
       const response = await fetch(`${page.url}/state`, { headers });
-      return response.ok ? ((await response.json()) as ReviewSnapshot).by : response.status;
+      if (!response.ok) return response.status;
+      const { role, by } = (await response.json()) as ReviewSnapshot;
+      return `${role} ${by}`;
     };
     const authorization = `Bearer ${hub.queue.token}`;
-    expect(await nameOf({ authorization })).toBe("program");
-    expect(await nameOf({ authorization, "x-filewright-by": "Zo%C3%AB" })).toBe("Zoë");
+    expect(await loginOf({ authorization })).toBe("manage program");
+    expect(await loginOf({ authorization, "x-filewright-by": "Zo%C3%AB" })).toBe("manage Zoë");
+    expect(await loginOf({ authorization, "x-filewright-role": "watch" })).toBe("watch program");
+    expect(await loginOf({ authorization, "x-filewright-role": "owner" })).toBe(400);
     for (const wrong of ["%", "%20", "a%0Ab", "x".repeat(101)])
-      expect(await nameOf({ authorization, "x-filewright-by": wrong }), wrong).toBe(400);
-    const [, ticket] = page.link("watch", "ana").split("#t=");
-    const login = await postTo(page, "login", { ticket });
-    const cookie = (login.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-    expect(await nameOf({ cookie, "x-filewright-by": "ben" })).toBe("ana");
-    expect(await nameOf({ "x-filewright-by": "ben" })).toBe(401);
+      expect(await loginOf({ authorization, "x-filewright-by": wrong }), wrong).toBe(400);
+    const ana = await logIn(page, "watch", "ana");
+    expect(await loginOf(ana.sign("GET", "state"))).toBe("watch ana");
+    // A page cannot say for whom it asks: its code covers these headers, and a code over them counts for nothing.
+    expect(await loginOf({ ...ana.sign("GET", "state"), "x-filewright-by": "ben" })).toBe(401);
+    expect(await loginOf({ ...ana.sign("GET", "state"), "x-filewright-role": "manage" })).toBe(401);
+    expect(await loginOf({ "x-filewright-by": "ben" })).toBe(401);
   });
 
   it("gives links to a program with the token of the approvals, and to no page", async () => {
     const { page, hub } = await openPlace();
     const given = await postTo(page, "tickets", {}, { authorization: `Bearer ${hub.queue.token}` });
     const { fragment } = (await given.json()) as { readonly fragment: string };
-    expect((await postTo(page, "login", { ticket: fragment.replace("#t=", "") })).status).toBe(200);
+    expect((await (await openTab(page.url + fragment)).get("state")).status).toBe(200);
     expect((await (await logIn(page)).post("tickets", {})).status).toBe(403);
+  });
+
+  it("proves itself to a program by the token, for its own address alone", async () => {
+    const { page, hub } = await openPlace();
+    const { host } = new URL(page.url);
+    const proves = async (token: string, authority: string): Promise<boolean | number> => {
+      const key = await keyOfProgram(token, authority);
+      const { status, isProven } = await sayHello(page.url, { kind: "token", id: authority, key });
+      return status === 200 ? isProven : status;
+    };
+    expect(await proves(hub.queue.token, host)).toBe(true);
+    expect(await proves("another-token-of-no-use", host)).toBe(false);
+    // A server at another port would pass the messages of a program on to this one.
+    for (const other of ["127.0.0.1:1", "127.0.0.1", "localhost:1", "evil.example:80"])
+      expect(await proves(hub.queue.token, other), other).toBe(401);
+    // This page has no owner.
+    const owner = { kind: "owner", id: host, key: Buffer.alloc(32) };
+    expect((await sayHello(page.url, owner)).status).toBe(401);
   });
 });
 
 describe("requests of other pages", () => {
   it("are refused by their Host, their origin, their type and a missing header", async () => {
     const { page } = await openPlace();
-    const { cookie } = await logIn(page);
+    const tab = await logIn(page);
     const { host } = new URL(page.url);
-    const good = {
+    const signed = (more: Record<string, string> = {}): Record<string, string> => ({
       host,
-      cookie,
-      origin: `http://${host}`,
-      "content-type": "application/json",
-      "x-filewright-review": "1",
-    };
-    expect(await raw(page, "/approvals/x", good, "POST")).toBe(400);
+      ...tab.headers("POST", "approvals/x", "{}"),
+      ...more,
+    });
+    expect(await raw(page, "/approvals/x", signed(), "POST")).toBe(400);
     const bad: readonly Record<string, string>[] = [
       { host: "evil.example" },
       { origin: "https://evil.example" },
@@ -118,21 +183,24 @@ describe("requests of other pages", () => {
       { "x-filewright-review": "" },
     ];
     for (const headers of bad)
-      expect(await raw(page, "/approvals/x", { ...good, ...headers }, "POST"), JSON.stringify(headers)).toBe(
-        403,
-      );
-    const { origin: _, ...withoutOrigin } = good;
+      expect(await raw(page, "/approvals/x", signed(headers), "POST"), JSON.stringify(headers)).toBe(403);
+    const { origin: _, ...withoutOrigin } = signed();
     expect(await raw(page, "/approvals/x", withoutOrigin, "POST")).toBe(403);
-    expect(await raw(page, "/state", { host: "evil.example", cookie })).toBe(403);
-    expect(await raw(page, "/state", { host, cookie, origin: "https://evil.example" })).toBe(403);
-    expect(await raw(page, "/state", good, "DELETE")).toBe(405);
+    const read = (): Record<string, string> => tab.sign("GET", "state");
+    expect(await raw(page, "/state", { ...read(), host: "evil.example" })).toBe(403);
+    expect(await raw(page, "/state", { ...read(), host, origin: "https://evil.example" })).toBe(403);
+    expect(await raw(page, "/state", signed(), "DELETE")).toBe(405);
+    // A hello gives nothing away, and is refused in the same way; a program sends no origin.
+    for (const headers of bad)
+      expect(await raw(page, "/hello", signed(headers), "POST"), JSON.stringify(headers)).toBe(403);
+    expect(await raw(page, "/hello", withoutOrigin, "POST")).toBe(400);
   });
 
   it("cannot frame it, run a script in it, or learn its address", async () => {
     const { page } = await openPlace();
     const { headers } = await fetch(page.url);
     expect(headers.get("content-security-policy")).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
     expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
     expect(headers.get("referrer-policy")).toBe("no-referrer");

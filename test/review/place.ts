@@ -1,8 +1,13 @@
 /** A workspace in memory whose changes wait at a hub, and the requests of a logged-in page. */
 import { afterAll } from "vitest";
 import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
+import { hubResponder, makeResponderHandler } from "../../js/review/http.ts";
+import { makeLogins } from "../../js/review/login.ts";
+import { pageFile } from "../../js/review/page-files.node.ts";
+import { startPageServer } from "../../js/review/serve.node.ts";
 import { type ReviewHub, reviewHub, type ReviewPage, serveReviewPage } from "../../js/review/index.node.ts";
 import type { ReviewRole } from "../../js/review/protocol.ts";
+import { openTab, type Tab } from "../support/proving.mjs";
 
 /** A place with a workspace, a hub and a served page. */
 export interface Place {
@@ -21,10 +26,14 @@ afterAll(async () => {
   }
 });
 
-/** Opens a workspace at `/w` with these files, whose changes wait at a page. `options` are further ones of it. */
+/**
+ * Opens a workspace at `/w` with these files, whose changes wait at a page. `options` are further ones of it; `pageKey`
+ * is the key of the logins of the page, by default a new one.
+ */
 export async function openPlace(
   files: Readonly<Record<string, string>> = {},
   options: Partial<WorkspaceOptions> = {},
+  pageKey?: () => Promise<CryptoKey>,
 ): Promise<Place> {
   const hub = reviewHub({ subject: "/w" });
   const backend = new MemoryBackend(
@@ -41,10 +50,18 @@ export async function openPlace(
     ...options,
   });
   hub.attach(ws);
-  const page = await serveReviewPage(hub);
+  const page = await (pageKey === undefined ? serveReviewPage(hub) : servePage(hub, pageKey));
   const place = { backend, ws, hub, page };
   places.push(place);
   return place;
+}
+
+async function servePage(hub: ReviewHub, pageKey: () => Promise<CryptoKey>): Promise<ReviewPage> {
+  const logins = makeLogins(pageKey);
+  const { handle, ticket } = makeResponderHandler(hubResponder(hub), { file: pageFile }, { logins });
+  const { url: origin, close } = await startPageServer(handle, { host: "127.0.0.1", port: 0 });
+  const url = `${origin}/review`;
+  return { url, link: (role, by) => `${url}${ticket(role, by)}`, close };
 }
 
 /** Resolves with the first value that is not undefined; asks again after each event of the hub. */
@@ -68,23 +85,11 @@ export function firstQuestion(hub: ReviewHub): Promise<string> {
 }
 
 /** The requests of a page. */
-export interface Client {
-  readonly cookie: string;
-  get(path: string, headers?: Record<string, string>): Promise<Response>;
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
-}
+export type Client = Tab;
 
 /** Logs in with a fresh link. */
-export async function logIn(page: ReviewPage, role?: ReviewRole, by?: string): Promise<Client> {
-  const [, ticket] = page.link(role, by).split("#t=");
-  const response = await postTo(page, "login", { ticket });
-  const cookie = (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  return {
-    cookie,
-    get: (path, headers = {}) => fetch(`${page.url}/${path}`, { headers: { cookie, ...headers } }),
-    post: (path, body, headers = {}) => postTo(page, path, body, { cookie, ...headers }),
-  };
-}
+export const logIn = (page: ReviewPage, role?: ReviewRole, by?: string): Promise<Client> =>
+  openTab(page.link(role, by));
 
 /** Sends a request as the page sends it, without a login. */
 export function postTo(

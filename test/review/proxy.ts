@@ -14,15 +14,14 @@ export interface CuttingProxy extends AsyncDisposable {
   cut: Cut;
   /** The number of answers that were passed on. */
   readonly answers: number;
-  /** Passes everything on to another server from now on, with the cookie of a login there. */
-  moveTo(page: ReviewPage, cookie: string): void;
+  /** Passes everything on to another server from now on. */
+  moveTo(page: Pick<ReviewPage, "url">): void;
 }
 
 /** Starts a proxy before a page. */
-export async function openProxy(page: ReviewPage): Promise<CuttingProxy> {
+export async function openProxy(page: Pick<ReviewPage, "url">): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let upstream = new URL(page.url);
-  let login: string | undefined;
   let answers = 0;
   const state = { cut: "none" as Cut };
 
@@ -33,7 +32,6 @@ export async function openProxy(page: ReviewPage): Promise<CuttingProxy> {
     const { host, origin } = upstream;
     const headers = { ...from.headers, host };
     if (headers.origin !== undefined) headers.origin = origin;
-    if (login !== undefined) headers.cookie = login;
     const { method, url: path } = from;
     const passed = request(new URL(path ?? "/", origin), { method, headers }, (answer) => {
       if (isAnswer && state.cut !== "none") {
@@ -76,9 +74,8 @@ export async function openProxy(page: ReviewPage): Promise<CuttingProxy> {
     get answers() {
       return answers;
     },
-    moveTo(next, cookie) {
+    moveTo(next) {
       upstream = new URL(next.url);
-      login = cookie;
       for (const socket of sockets) socket.destroy();
     },
     async [Symbol.asyncDispose]() {

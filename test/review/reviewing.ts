@@ -3,16 +3,19 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { importKey } from "../../js/review/proof/mac.ts";
+import { makeProver, UnprovenError } from "../../js/review/proof/prover.ts";
 import type { ReviewSnapshot } from "../../js/review/protocol.ts";
 import { type CliFixture, place } from "../cli/running.ts";
+import { ticketOf } from "../support/proving.mjs";
 import { COMMAND, type ConnectedProcess, connectToProcess } from "../mcp/harness.ts";
 
 /** A state directory and a port of one test, so that it never meets the page of this machine's user. */
 export interface Desk extends AsyncDisposable {
   readonly port: number;
   readonly env: Record<string, string>;
-  /** The socket at which processes join. */
-  readonly socket: string;
+  /** The file with the key of the owner. */
+  readonly key: string;
   /** Runs a command of the person. */
   readonly cli: CliFixture;
   /** Starts `filewright mcp --review` on a new directory with this file, for a client of the SDK. */
@@ -46,7 +49,7 @@ export async function openDesk(): Promise<Desk> {
   return {
     port,
     env,
-    socket: join(env.XDG_STATE_HOME, "filewright", "review", `${port}.sock`),
+    key: join(env.XDG_STATE_HOME, "filewright", "review", "key"),
     cli,
     async agent(name, more = []) {
       const root = join(base, name);
@@ -83,24 +86,23 @@ export interface Watcher {
 
 /** Logs in with a link. */
 export async function watcherOf(link: string): Promise<Watcher> {
-  const { origin, hash } = new URL(link);
-  const send = (path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(`${origin}/review/${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-filewright-review": "1", origin, ...headers },
-      body: JSON.stringify(body),
-    });
-  const login = await send("login", { ticket: hash.slice("#t=".length) });
-  if (!login.ok) throw new Error(`no login: ${login.status}`);
-  const cookie = (login.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  const get = (path: string): Promise<Response> => fetch(`${origin}/review/${path}`, { headers: { cookie } });
+  const { origin } = new URL(link);
+  const { kind, id, key } = ticketOf(link);
+  const prover = makeProver(`${origin}/review`, async () => ({
+    kind: kind as "ticket",
+    id,
+    key: await importKey(new Uint8Array(key)),
+  }));
+  const get = (path: string): Promise<Response> => prover.send(path, { mayStream: true });
+  await get("state");
   return {
     get,
-    post: (path, body) => send(path, body, { cookie }),
+    post: (path, body) => prover.send(path, { body: JSON.stringify(body), headers: { origin } }),
     async until(found) {
       for (;;) {
-        const response = await get("state").catch(() => undefined);
-        if (response !== undefined && !response.ok) throw new Error(`the page answers ${response.status}`);
+        const response = await get("state").catch((error: unknown) => {
+          if (error instanceof UnprovenError) throw error;
+        });
         const value = response === undefined ? undefined : found((await response.json()) as ReviewSnapshot);
         if (value !== undefined) return value;
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

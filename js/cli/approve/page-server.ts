@@ -3,46 +3,23 @@ import type { AnswerResult } from "../../hooks/approval-queue-http.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { CoveredCount, ReviewEvent, ReviewOutcome, ReviewSnapshot } from "../../review/protocol.ts";
-import { failureOfStatus, sendRequest } from "../approver-requests.ts";
-import { sentEvents } from "./event-source.ts";
+import { NAME_HEADER } from "../../review/proof/mac.ts";
+import type { ProverRequest } from "../../review/proof/prover.ts";
+import { sentEvents } from "../../review/sent-events.ts";
+import { type ApproverConnection, failureOfStatus } from "../approver-requests.ts";
 import { type ApprovalServer, changesOf, type NamedEvent, type ServerEvent } from "./server.ts";
 
 const NOT_FOUND = 404;
-const UNAUTHORIZED = 401;
 
 /**
- * Connects to the page at an address, to answer there as `by`. Nothing is sent before a function is called. `readToken` returns the token of the
- * process that serves the page now, which is another one after a takeover.
+ * Uses a page, to answer there as `by`. Nothing is sent before a function is called. A process that takes the page over
+ * has the same key, so the connection outlasts the process that served the page.
  */
-export function pageServer(base: string, readToken: () => string, by: string): ApprovalServer {
-  let token: string | undefined;
-  let wasAccepted = false;
-  const trySend = (path: string, init: RequestInit): Promise<Response> => {
-    token ??= readToken();
-    const headers = {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      "x-filewright-by": encodeURIComponent(by),
-    };
-    return sendRequest(new URL(`/review/${path}`, base), { ...init, headers });
-  };
-  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
-    let response = await trySend(path, init);
-    if (response.status === UNAUTHORIZED) {
-      await response.body?.cancel();
-      token = undefined;
-      response = await trySend(path, init);
-    }
-    if (response.ok) wasAccepted = true;
-    // The process that takes a page over writes its token a moment after it has the port.
-    else if (response.status === UNAUTHORIZED && wasAccepted) {
-      const message = `${new URL(base).origin} does not take the token any more.`;
-      throw new FilewrightError("IO_ERROR", message, { complete: true });
-    }
-    return response;
-  };
-  const post = (path: string, body: object): Promise<Response> =>
-    send(path, { method: "POST", body: JSON.stringify(body) });
+export function pageServer(connection: ApproverConnection, by: string): ApprovalServer {
+  const headers = { [NAME_HEADER]: encodeURIComponent(by.toWellFormed()) };
+  const send = (path: string, request: ProverRequest = {}): Promise<Response> =>
+    connection.send(path, { ...request, headers });
+  const post = (path: string, body: object): Promise<Response> => send(path, { body: JSON.stringify(body) });
   const find = async (path: string): Promise<unknown> => {
     const response = await send(path);
     if (response.ok) return response.json();
@@ -52,14 +29,16 @@ export function pageServer(base: string, readToken: () => string, by: string): A
   const snapshot = async (): Promise<ReviewSnapshot> => {
     const found = (await find("state")) as ReviewSnapshot | undefined;
     if (found !== undefined) return found;
-    throw new FilewrightError("NOT_FOUND", `There is no review page at ${base}.`, { complete: true });
+    throw new FilewrightError("NOT_FOUND", `There is no review page at ${connection.origin}.`, {
+      complete: true,
+    });
   };
   const stateEvent = async (): Promise<NamedEvent & { readonly id: string }> => {
     const { run, state } = await snapshot();
     return { id: `${run}:${state.seq}`, event: { type: "state", pending: state.waiting } };
   };
   return {
-    origin: new URL(base).origin,
+    origin: connection.origin,
     waiting: async () => (await snapshot()).state.waiting,
     question: async (id) => (await find(`approvals/${id}`)) as PendingApproval | undefined,
     changes: (question) =>
@@ -81,7 +60,7 @@ export function pageServer(base: string, readToken: () => string, by: string): A
           at = state.id;
           yield state;
         }
-        const response = await send(`events?after=${encodeURIComponent(at)}`, { signal });
+        const response = await send(`events?after=${encodeURIComponent(at)}`, { signal, mayStream: true });
         if (!response.ok || response.body === null) throw failureOfStatus(response.status);
         yield { id: undefined, event: { type: "connected" } };
         at = undefined;

@@ -6,8 +6,8 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { Program } from "../../mcp/program.ts";
 import type { CoveredCount, ReviewAnswer, WiderChoice } from "../../review/protocol.ts";
 import { replyOfAnswer } from "../../review/questions/reply.ts";
-import { failureOfStatus, requestJson, sendRequest } from "../approver-requests.ts";
-import { sentEvents } from "./event-source.ts";
+import { sentEvents } from "../../review/sent-events.ts";
+import { type ApproverConnection, failureOfStatus } from "../approver-requests.ts";
 
 /** Returns the name under which the user of the program answers. */
 export const personOf = ({ env }: Program): string => env["USER"] ?? "command line";
@@ -84,42 +84,36 @@ export async function changesOf(
   return changes;
 }
 
-/** Connects to the server of a queue at an address, to answer there as `by`. Nothing is sent before a function is called. */
-export function queueServer(base: string, token: string, by: string): ApprovalServer {
-  const headers = { authorization: `Bearer ${token}` };
-  const place = (path: string): URL => new URL(path, base);
+/**
+ * Uses the queue of a server, to answer there as `by`. `page` is its review page, if it has one. Nothing is sent before
+ * a function is called.
+ */
+export function queueServer(queue: ApproverConnection, page: ApproverConnection, by: string): ApprovalServer {
+  const { origin } = queue;
   const find = async (path: string): Promise<unknown> => {
     try {
-      return await requestJson(place(path), { headers });
+      return await queue.json(path);
     } catch (error) {
       if (error instanceof FilewrightError && error.code === "NOT_FOUND") return undefined;
       throw error;
     }
   };
-  const post = (path: string, body: object): ReturnType<typeof sendRequest> =>
-    sendRequest(place(path), {
-      method: "POST",
-      headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
   return {
-    origin: new URL(base).origin,
+    origin,
     async waiting() {
-      const found = (await find("/approvals")) as
-        | { readonly pending: readonly WaitingQuestion[] }
-        | undefined;
+      const found = (await find("")) as { readonly pending: readonly WaitingQuestion[] } | undefined;
       if (found !== undefined) return found.pending;
-      const message = `No questions wait at ${base}: it is not the address of a server that was started with --approve or --review.`;
+      const message = `No questions wait at ${origin}: it is not the address of a server that was started with --approve or --review.`;
       throw new FilewrightError("NOT_FOUND", message, { complete: true });
     },
-    question: async (id) => (await find(`/approvals/${id}`)) as PendingApproval | undefined,
-    changes: (question) => changesOf(question, (index) => find(`/approvals/${question.id}/changes/${index}`)),
+    question: async (id) => (await find(id)) as PendingApproval | undefined,
+    changes: (question) => changesOf(question, (index) => find(`${question.id}/changes/${index}`)),
     async answer(question, changes, answer) {
       const whole =
         question.kind === "change" ? { ...question, details: { ...question.details, changes } } : question;
       const reply = replyOfAnswer(whole, answer, by);
       if (reply === undefined) return { result: "invalid" };
-      const response = await post(`/approvals/${question.id}`, reply as object);
+      const response = await queue.send(question.id, { body: JSON.stringify(reply) });
       if (response.ok) return { result: "answered" };
       const body = (await response.json().catch(() => ({}))) as Partial<AnswerResult>;
       if (body.result !== undefined) return body as AnswerResult;
@@ -128,15 +122,17 @@ export function queueServer(base: string, token: string, by: string): ApprovalSe
       throw failureOfStatus(response.status);
     },
     async covered(id, wider) {
-      const response = await post("/review/scopes", { id, wider });
-      return response.ok ? ((await response.json()) as CoveredCount) : undefined;
+      const response = await page
+        .send("scopes", { body: JSON.stringify({ id, wider }) })
+        .catch((error: unknown) => {
+          if (error instanceof FilewrightError && error.code !== "IO_ERROR") return undefined;
+          throw error;
+        });
+      return response?.ok === true ? ((await response.json()) as CoveredCount) : undefined;
     },
     async *events(last, signal) {
-      const more = last === undefined ? {} : { "last-event-id": last };
-      const response = await sendRequest(place("/approvals/events"), {
-        headers: { ...headers, ...more },
-        signal,
-      });
+      const headers: Record<string, string> = last === undefined ? {} : { "last-event-id": last };
+      const response = await queue.send("events", { headers, signal, mayStream: true });
       if (!response.ok || response.body === null) throw failureOfStatus(response.status);
       yield { id: undefined, event: { type: "connected" } };
       for await (const { id, data } of sentEvents(response.body, signal))

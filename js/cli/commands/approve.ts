@@ -15,7 +15,7 @@ import {
 import { formatQuestion, questionTitle } from "../approve/view.ts";
 import { printQuestions, watchAtTerminal } from "../approve/watch.ts";
 import { whyNotAnswered } from "../approve/words.ts";
-import { approverTokenFor } from "../approver-requests.ts";
+import { type ApproverConnection, connectApprover } from "../approver-requests.ts";
 import { type Command, FLAG_OPTION, VALUE_OPTION, EXIT_STATUS } from "../command.ts";
 import type { Shell } from "../person/style.ts";
 import { tryRunningPages } from "../running-pages.ts";
@@ -46,7 +46,7 @@ export const APPROVE_COMMAND: Command = {
     ],
     [
       "--token-file FILE",
-      "the token for approvals, which differs from that of the clients; default: FILEWRIGHT_APPROVE_TOKEN, or the file that the server wrote",
+      "the token for approvals, which differs from that of the clients; default: FILEWRIGHT_APPROVE_TOKEN, or the key of this user in the state directory",
     ],
   ],
   examples: [
@@ -128,10 +128,13 @@ async function findServer(values: ParsedCommandLine["values"], program: Program)
     server,
     waiting: await server.waiting(),
   });
-  const page = (base: string): Promise<FoundServer> =>
-    found(pageServer(base, () => approverTokenFor(base, values, program), personOf(program)));
-  const queue = (base: string): Promise<FoundServer> =>
-    found(queueServer(base, approverTokenFor(base, values, program), personOf(program)));
+  const person = personOf(program);
+  const connect = (base: string, area: "review" | "approvals"): ApproverConnection =>
+    connectApprover(base, area, { values, program });
+  const page = async (base: string): Promise<FoundServer> =>
+    found(pageServer(connect(base, "review"), person));
+  const queue = async (base: string): Promise<FoundServer> =>
+    found(queueServer(connect(base, "approvals"), connect(base, "review"), person));
   if (url === undefined)
     return tryRunningPages(
       async (base, isPage) => (isPage ? page(base) : queue(base)),

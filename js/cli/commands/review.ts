@@ -13,7 +13,7 @@ import {
   UsageError,
 } from "../../schema/command-line.node.ts";
 import { nearest } from "../../schema/nearest.ts";
-import { approverTokenFor, requestJson } from "../approver-requests.ts";
+import { connectApprover } from "../approver-requests.ts";
 import { assertNarrowRoot, type Command, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import type { Shell } from "../person/style.ts";
@@ -50,7 +50,7 @@ export const REVIEW_COMMAND: Command = {
     ["--port N", `with directories: the port of the page (${DEFAULT_REVIEW_PORT}); 0 takes any free one`],
     [
       "--token-file FILE",
-      "the token for approvals; default: FILEWRIGHT_APPROVE_TOKEN, or the file that the server wrote",
+      "the token for approvals; default: FILEWRIGHT_APPROVE_TOKEN, or the key of this user in the state directory",
     ],
   ],
   examples: [
@@ -122,14 +122,10 @@ async function requestLink(
   { program }: Shell,
 ): Promise<string> {
   if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
-  const headers = {
-    authorization: `Bearer ${approverTokenFor(base, values, program)}`,
-    "content-type": "application/json",
-  };
-  const request = { method: "POST", headers, body: JSON.stringify(login) };
-  const made = await requestJson(new URL("/review/tickets", base), request);
+  const connection = connectApprover(base, "review", { values, program });
+  const made = await connection.json("tickets", { body: JSON.stringify(login) });
   const { fragment } = made as { readonly fragment: string };
-  return `${new URL("/review", base).href}${fragment}`;
+  return `${connection.origin}/review${fragment}`;
 }
 
 /** Shows directories on the page until the person interrupts the command. */

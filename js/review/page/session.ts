@@ -21,6 +21,11 @@ function lastingPart(
   return { grant: grant ?? { access, until: "session" }, dir };
 }
 
+/** Returns the functions that read files of the server. */
+function filesOf(transport: ReviewTransport): Pick<PageEffects, "script" | "file"> {
+  return { script: (path) => transport.script?.(path), file: transport.file?.bind(transport) };
+}
+
 /** Starts the session of a page, which ends when `signal` is aborted. Returns what the screens can do. */
 export function startSession(
   state: Cell<PageState>,
@@ -111,7 +116,7 @@ export function startSession(
   return {
     dispatch,
     answer: (outcome, widening) => void answer(outcome, widening),
-    address: (path) => transport.address?.(path),
+    ...filesOf(transport),
     load: <T>(path: string, workspace?: string) =>
       transport.request(withWorkspace(path, workspace)) as Promise<T>,
     send: <T>(path: string, body: object) => transport.request(withWorkspace(path), body) as Promise<T>,

@@ -1,24 +1,28 @@
 /**
- * The review page of all processes of a person. The first process serves it and listens at a socket; the others join
- * it there. When the first one ends, another one serves the page at the same port, so a browser stays where it is.
+ * The review page of all processes of a person. Each process serves its own page on loopback; the one that has the
+ * shared port shows the questions of the others, too, and passes requests on to them. When it ends, another one takes
+ * the port, so a browser stays where it is.
  *
- * The port decides who serves: the operating system gives it to one process, and frees it however that one ends.
+ * The port decides who serves the shared page: the operating system gives it to one process, and frees it however that
+ * one ends. Who has the port is no proof of anything: processes, pages and programs prove themselves by keys.
  */
-import { lstatSync } from "node:fs";
-import { join } from "node:path";
-import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { makePrivateDirectory } from "../../backends/private-directory.node.ts";
-import { defaultStateDir } from "../../backends/state-directory.node.ts";
-import type { HttpServer } from "../../http/server.node.ts";
-import { makeResponderHandler, REVIEW_PATH, hubResponder } from "../http.ts";
+import {
+  hubResponder,
+  makeResponderHandler,
+  type PageIdentity,
+  type ReviewResponder,
+  REVIEW_PATH,
+} from "../http.ts";
 import type { ReviewHub } from "../hub.ts";
-import { makeLogins, type StoredLogin } from "../login.ts";
+import { makeLogins } from "../login.ts";
 import { pageFile } from "../page-files.node.ts";
-import type { ReviewRole, UnnumberedEvent } from "../protocol.ts";
+import { importKey } from "../proof/mac.ts";
+import { pageKeyFor } from "../proof/keys.ts";
+import type { ReviewRole } from "../protocol.ts";
 import { startPageServer } from "../serve.node.ts";
-import { acceptPeers, type PeerSocket } from "./host.node.ts";
-import { joinPage } from "./peer.node.ts";
+import { notePagePort, ownerKeyIfAny } from "./owner-key.node.ts";
+import { acceptPeers, joinPage, ownerProver } from "./peers.node.ts";
 import { eventsOfSnapshot, makeSharedReview } from "./shared.ts";
 
 /** The page on which the questions of this process are shown now. */
@@ -60,133 +64,136 @@ const MAX_PORT_WAIT_MS = 5000;
 const RETRY_MS = 50;
 const HOST = "127.0.0.1";
 
+/** A page that this process serves. */
+interface ServedPage {
+  readonly port: number;
+  readonly url: string;
+  link(role?: ReviewRole, by?: string): string;
+  close(): Promise<void>;
+}
+
 /** Shows the questions of a hub on the page of all processes, and serves the page when no other process does. */
-export function openSharedPage(
-  hub: ReviewHub,
-  { port, token, onPlace, onFailure }: SharedPageOptions,
-): SharedPage {
-  const responder = hubResponder(hub);
-  const socketPath = port === 0 ? undefined : privateSocketPath(port);
-  /** The logins of the page that another process serves, for when this one serves it next. */
-  const knownLogins = new Map<string, StoredLogin>();
+export function openSharedPage(hub: ReviewHub, options: SharedPageOptions): SharedPage {
   const closing = new AbortController();
-  let leave = async (): Promise<void> => {};
-
-  const followHub = (tell: (event: UnnumberedEvent) => void): (() => void) => {
-    for (const event of eventsOfSnapshot(hub.snapshot({ role: "watch", by: "" }))) tell(event);
-    return hub.watch(tell);
-  };
-
-  /** Serves the page. `reason` says why other processes cannot join it. Rejects when the port is not available. */
-  const serve = async (at: number, reason?: string): Promise<void> => {
-    const shared = makeSharedReview(token);
-    let peers: PeerSocket | undefined;
-    const logins = makeLogins(Date.now, (login) => peers?.passOn(login));
-    if (at === port) for (const login of knownLogins.values()) logins.adopt(login);
-    const { handle, ticket } = makeResponderHandler(shared, { file: pageFile }, logins);
-    const server = await startPageServer(handle, { host: HOST, port: at });
-    const url = `${server.url}${REVIEW_PATH}`;
-    const ownSource = shared.add(responder);
-    const stopEvents = followHub((event) => void ownSource.tell(event));
-    let alone = reason;
-    if (socketPath !== undefined && reason === undefined) {
-      try {
-        peers = await acceptPeers(socketPath, shared, { url, logins: () => logins.all() });
-      } catch {
-        alone = "the state directory takes no socket";
-      }
-    }
-    leave = () => stopServing({ stopEvents, shared, peers, server });
-    if (closing.signal.aborted) return leave();
-    onPlace({
-      kind: "served",
-      url,
-      port: server.port,
-      alone,
-      link: (role, by) => `${url}${ticket(role, by)}`,
-    });
-  };
-
-  const findPlace = async (): Promise<void> => {
-    if (port === 0) return serve(0);
-    if (socketPath === undefined) return serve(port, NO_SOCKET).catch(() => serve(0, NO_SOCKET));
-    for (const start = performance.now(); !closing.signal.aborted; await delay(RETRY_MS)) {
-      const attempt = await joinPage(socketPath, {
-        responder,
-        followHub,
-        onLogin: (login) => void knownLogins.set(login.cookie, login),
-      });
-      if (attempt.result === "joined") {
-        const { page } = attempt;
-        leave = async () => page.leave();
-        if (closing.signal.aborted) return page.leave();
-        onPlace({ kind: "joined", url: page.url });
-        void page.ended.then(() => {
-          if (!closing.signal.aborted) findPlace().catch(onFailure);
-        });
-        return;
-      }
-      if (attempt.result === "refused") return serve(0, attempt.why);
-      const isServing = await serve(port).then(
-        () => true,
-        (error: NodeJS.ErrnoException) => {
-          if (error.code !== "EADDRINUSE") throw error;
-          return false;
-        },
-      );
-      if (isServing) return;
-      if (performance.now() - start > MAX_PORT_WAIT_MS) return serve(0, `another program uses port ${port}`);
-    }
-  };
-
-  const placed = findPlace().catch(onFailure);
+  const opened: ServedPage[] = [];
+  const placed = findPlace(hub, options, closing.signal, opened).catch(options.onFailure);
   return {
     async close() {
       closing.abort();
-      await leave();
+      await Promise.all(opened.map((page) => page.close()));
       await placed;
     },
   };
 }
 
-/** The reason why processes do not share a page: there is no socket that only its owner can use. */
-const NO_SOCKET =
-  process.platform === "win32"
-    ? "on Windows each server has its own page"
-    : "the state directory cannot be used for a socket";
-
-/**
- * Ends the page. The socket is removed while this process still has the port: the process that gets the port next makes
- * its own at the same path.
- */
-async function stopServing({
-  stopEvents,
-  shared,
-  peers,
-  server,
-}: {
-  readonly stopEvents: () => void;
-  readonly shared: { close(): void };
-  readonly peers: PeerSocket | undefined;
-  readonly server: HttpServer;
-}): Promise<void> {
-  stopEvents();
-  shared.close();
-  await peers?.close();
-  await server.close();
+/** Finds the place of a process, again each time that the page of another one has ended. */
+async function findPlace(
+  hub: ReviewHub,
+  { port, token, onPlace }: SharedPageOptions,
+  closing: AbortSignal,
+  opened: ServedPage[],
+): Promise<void> {
+  const shared = ownerKeyIfAny();
+  const owner = shared ?? importKey(crypto.getRandomValues(new Uint8Array(32)));
+  const fault = shared === undefined ? NO_KEY : undefined;
+  const serve = async (at: number, isShared: boolean): Promise<ServedPage> => {
+    const page = await servePage(hub, { at, isShared, token, owner });
+    opened.push(page);
+    if (closing.aborted) await page.close();
+    return page;
+  };
+  const show = ({ url, port: at, link }: ServedPage, alone?: string): void => {
+    if (!closing.aborted) onPlace({ kind: "served", url, port: at, alone, link });
+  };
+  if (port === 0) return show(await serve(0, false));
+  /** The page of this process alone, which the process that serves the shared page asks. */
+  let own: ServedPage | undefined;
+  const prover = ownerProver(owner, port);
+  for (let start = performance.now(); !closing.aborted; await delay(RETRY_MS)) {
+    const served = await serve(port, true).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EADDRINUSE") throw error;
+      return undefined;
+    });
+    if (served !== undefined) return show(served, fault);
+    own ??= await serve(0, false);
+    const attempt = await joinPage(prover, own.port, closing);
+    if (attempt.result === "refused") return show(own, attempt.why);
+    if (attempt.result === "joined") {
+      if (!closing.aborted) onPlace({ kind: "joined", url: `http://${HOST}:${port}${REVIEW_PATH}` });
+      await attempt.ended;
+      start = performance.now();
+    } else if (performance.now() - start > MAX_PORT_WAIT_MS)
+      return show(own, fault ?? `another program uses port ${port}`);
+  }
 }
 
-/** Returns the path of a socket in a directory that only this user can use; undefined where there cannot be one. */
-function privateSocketPath(port: number): string | undefined {
-  const uid = process.getuid?.();
-  if (uid === undefined) return undefined;
-  const directory = join(defaultStateDir(), "review");
-  try {
-    makePrivateDirectory(directory);
-    const facts = lstatSync(directory);
-    const isPrivate = facts.isDirectory() && facts.uid === uid && (facts.mode & 0o077) === 0;
-    return isPrivate ? join(directory, `${port}.sock`) : undefined;
-  } catch {
-    return undefined;
-  }
+/** The reason why no other process can share a page. */
+const NO_KEY = "the state directory takes no key that only its owner can read";
+
+/** The settings of a page. */
+interface PageSettings {
+  /** The port; 0 for any free one. */
+  readonly at: number;
+  /** True to show other processes, too. */
+  readonly isShared: boolean;
+  readonly token: string;
+  readonly owner: Promise<CryptoKey>;
+}
+
+/** Serves a page. Rejects when the port is not available. */
+async function servePage(hub: ReviewHub, settings: PageSettings): Promise<ServedPage> {
+  const { at, isShared, token, owner } = settings;
+  let port = at;
+  const { responder, programRoutes, end } = isShared
+    ? showTogether(hub, token, owner)
+    : { responder: { ...hubResponder(hub), token }, programRoutes: {}, end: () => {} };
+  const { handle, ticket } = makeResponderHandler(
+    responder,
+    { file: pageFile },
+    {
+      logins: makeLogins(async () => pageKeyFor(await owner, port)),
+      owner,
+      authority: () => `${HOST}:${port}`,
+      programRoutes,
+    },
+  );
+  const server = await startPageServer(handle, { host: HOST, port: at }).catch((error: unknown) => {
+    end();
+    throw error;
+  });
+  ({ port } = server);
+  const forgetPort = notePagePort(port);
+  const url = `${server.url}${REVIEW_PATH}`;
+  return {
+    port,
+    url,
+    link: (role, by) => `${url}${ticket(role, by)}`,
+    async close() {
+      end();
+      forgetPort();
+      await server.close();
+    },
+  };
+}
+
+/** What answers the requests of a page, and the function that ends it. */
+interface Shown extends Required<Pick<PageIdentity, "programRoutes">> {
+  readonly responder: ReviewResponder;
+  end(): void;
+}
+
+/** Shows a hub together with those of the processes that join. */
+function showTogether(hub: ReviewHub, token: string, owner: Promise<CryptoKey>): Shown {
+  const shared = makeSharedReview(token);
+  const source = shared.add(hubResponder(hub));
+  for (const event of eventsOfSnapshot(hub.snapshot({ role: "watch", by: "" }))) source.tell(event);
+  const stopEvents = hub.watch((event) => void source.tell(event));
+  return {
+    responder: shared,
+    programRoutes: { peers: acceptPeers(shared, owner) },
+    end() {
+      stopEvents();
+      shared.close();
+    },
+  };
 }

@@ -133,7 +133,7 @@ describeChromium("the review page", () => {
     expect((await second).ok).toBe(false);
   });
 
-  it("by mouse: the keys are for the screen that was clicked, which Back leaves and a reload does not", async () => {
+  it("by mouse: the keys are for the screen that was clicked, which Back leaves; a reload needs a new link", async () => {
     const place = await openPlace({ "a.txt": BEFORE });
     const { page } = await open(place);
     const call = write(place, "a.txt", AFTER);
@@ -141,9 +141,6 @@ describeChromium("the review page", () => {
     const isShown = (name: string) => navigation.locator("[aria-current=page]", { hasText: name }).waitFor();
     await navigation.getByRole("button", { name: "Timeline" }).click();
     expect(await page.evaluate(() => location.hash)).toBe("#timeline");
-    await page.reload();
-    await page.locator(".connection.live").waitFor();
-    await isShown("Timeline");
     await page.goBack();
     await isShown("Waiting");
     await page.goForward();
@@ -160,6 +157,12 @@ describeChromium("the review page", () => {
     await page.getByText("2 of 3 hunks chosen").waitFor();
     await page.getByRole("button", { name: "Allow 2 of 3" }).click();
     expect((await call).ok).toBe(true);
+    // The key of the login was in the memory of the tab.
+    await page.reload();
+    await page.getByText("This tab has no login here").waitFor();
+    await page.getByText("filewright review", { exact: true }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+    expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0);
   });
 
   it("says who has answered elsewhere, and offers no answer any more", async () => {
@@ -204,7 +207,7 @@ describeChromium("the review page", () => {
     const { serveReviewPage } = await import("../../../js/review/index.node.ts");
     const again = await serveReviewPage(place.hub, { port: Number(port) });
     try {
-      await page.getByText("This browser has no login here").waitFor();
+      await page.getByText("cannot prove that it is that server").waitFor();
       const second = await chromium.open(again.link("answer", "ana"), context);
       await second.page.getByRole("button", { name: "b.txt" }).waitFor();
       expect(place.hub.queue.pending().length).toBe(2);
@@ -243,7 +246,7 @@ describeChromium("the review page", () => {
   it("without a login it says how to get one", async () => {
     const place = await openPlace();
     const { page } = await chromium.open(`${place.page.url}#t=${"0".repeat(64)}`);
-    await page.getByText("This browser has no login here").waitFor();
+    await page.getByText("This tab has no login here").waitFor();
     await page.getByText("filewright review", { exact: true }).waitFor();
   });
 

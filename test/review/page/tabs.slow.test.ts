@@ -67,7 +67,7 @@ describeChromium("eight tabs of one browser", () => {
       await live(first.page);
       const pages = [first.page];
       for (let tab = 1; tab < TABS; tab++) {
-        const { page } = await chromium.open(place.served.url, context);
+        const { page } = await chromium.open(place.served.link("answer", "ana"), context);
         await live(page);
         pages.push(page);
       }
@@ -86,7 +86,7 @@ describeChromium("eight tabs of one browser", () => {
       await Promise.all([call, other]);
       await Promise.all(left.map((page) => waits(page, 0)));
       // A tab that comes later has the same state, and gets the events after it.
-      const late = await chromium.open(place.served.url, context);
+      const late = await chromium.open(place.served.link("answer", "ana"), context);
       await live(late.page);
       const last = place.ws.call("write_file", { path: "a.txt", content: "four\n" });
       await Promise.all([...left, late.page].map((page) => waits(page, 1)));
@@ -108,7 +108,7 @@ describeChromium("eight tabs of one browser", () => {
         Object.defineProperty(Navigator.prototype, "locks", { value: undefined });
       });
       const { page } = await chromium.open(place.served.link("answer", "ana"), context);
-      const other = await chromium.open(place.served.url, context);
+      const other = await chromium.open(place.served.link("answer", "ana"), context);
       await Promise.all([live(page), live(other.page)]);
       const call = place.ws.call("write_file", { path: "a.txt", content: "two\n" });
       await Promise.all([waits(page, 1), waits(other.page, 1)]);

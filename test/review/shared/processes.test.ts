@@ -1,11 +1,14 @@
 /** One page for several servers: questions of real processes, who serves the page, and what happens when one ends. */
 import { readFile, stat } from "node:fs/promises";
-import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { expect, it } from "vitest";
 import type { ChangeRows, ReviewQuestion, ReviewSnapshot } from "../../../js/review/protocol.ts";
-import { encodeFrame } from "../../../js/review/shared/frames.ts";
+import { makeResponderHandler } from "../../../js/review/http.ts";
+import { importKey } from "../../../js/review/proof/mac.ts";
+import { type Prover, UnprovenError } from "../../../js/review/proof/prover.ts";
+import { startPageServer } from "../../../js/review/serve.node.ts";
+import { ownerProver } from "../../../js/review/shared/peers.node.ts";
 import { VERSION } from "../../../js/engine/generated/version.ts";
 import { openDesk, saidBy, watcherOf } from "../reviewing.ts";
 
@@ -49,7 +52,7 @@ it("has one page for two servers; kill -9 of the one that serves it leaves the q
   const page = await watcherOf(await saidBy(first.server, LINK));
   const second = await desk.agent("second");
   await saidBy(second.server, /Changes wait at (\S+), the page of another server/u);
-  expect((await stat(desk.socket)).mode & 0o777).toBe(0o600);
+  expect((await stat(desk.key)).mode & 0o777).toBe(0o600);
   await page.until(({ workspaces }) => (workspaces.length === 2 ? workspaces : undefined));
 
   // An answer at the page of the first process reaches the second one, and of two at once one wins.
@@ -64,7 +67,7 @@ it("has one page for two servers; kill -9 of the one that serves it leaves the q
   const waiting = await page.until(waitingIn(second.root));
   process.kill(first.server.pid, "SIGKILL");
   await saidBy(second.server, /(This server shows the review page now)/u);
-  // The same cookie, the same port, the same question.
+  // The same login, the same port, the same question.
   const still = await page.until(waitingIn(second.root));
   expect(still.id).toBe(waiting.id);
   const rows = (await (await page.get(`approvals/${still.id}/changes/0`)).json()) as ChangeRows;
@@ -114,38 +117,52 @@ it("withdraws the questions of a server that ends", async () => {
   await write;
 });
 
-it("ends the connection of whoever sends anything else than the messages of a server", async () => {
+it("takes a process that joins only with the key of the owner, and nothing from it but events", async () => {
   await using desk = await openDesk();
   const agent = await desk.agent("repo");
   const page = await watcherOf(await saidBy(agent.server, LINK));
   const write = agent.write("two\n");
   const { id, digest } = await page.until(waitingIn(agent.root));
 
-  /** Sends bytes and resolves when the connection has ended. */
-  const send = (...frames: readonly Uint8Array[]): Promise<void> =>
-    new Promise((resolve) => {
-      const socket = connectSocket(desk.socket, () => {
-        for (const frame of frames) socket.write(frame);
-      });
-      socket.resume();
-      socket.once("error", () => {}).once("close", () => resolve());
+  const owner = importKey(new Uint8Array(await readFile(desk.key)));
+  const join = async (prover: Prover, body: object): Promise<number> => {
+    const { status, body: stream } = await prover.send("peers", {
+      body: JSON.stringify(body),
+      mayStream: true,
     });
-  const hello = encodeFrame({ type: "hello", version: VERSION });
-  const event = (sent: object): Uint8Array => encodeFrame({ type: "event", event: sent });
-  await send(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
-  await send(new Uint8Array(8).fill(0xff));
-  await send(encodeFrame({ type: "hello", version: "0.0.0-other" }));
-  await send(encodeFrame({ type: "hello", version: VERSION, more: 1 }));
-  await send(event({ type: "asked", question: { id: "x" } }));
-  await send(hello, hello);
-  await send(hello, event({ type: "nothing" }));
-  await send(hello, event({ type: "asked", question: { id: 7 } }));
-  await send(hello, event({ type: "subject", subject: "x", workspaces: [{}] }));
-  await send(hello, encodeFrame({ type: "response", id: 99, status: 200, headers: {} }));
-  // A process says nothing about the questions of another one.
-  await send(hello, event({ type: "asked", question: { id } }));
-  await send(hello, event({ type: "withdrawn", id, at: 1 }));
-  await send(hello, event({ type: "answered", id, outcome: "allow", by: "x", at: 1 }));
+    // The page leaves a process that it does not understand.
+    if (status === 200) for await (const _ of stream ?? []);
+    else await stream?.cancel();
+    return status;
+  };
+  const right = ownerProver(owner, desk.port);
+  const other = ownerProver(importKey(crypto.getRandomValues(new Uint8Array(32))), desk.port);
+  const joining = { version: VERSION, port: 1 };
+  await expect(join(other, joining)).rejects.toThrow(UnprovenError);
+  for (const wrong of [{}, { version: VERSION }, { ...joining, port: 0 }, { ...joining, more: 1 }])
+    expect(await join(right, wrong), JSON.stringify(wrong)).toBe(400);
+  expect(await join(right, { ...joining, version: "0.0.0-other" })).toBe(409);
+  // Nothing listens at the port of this one.
+  expect(await join(right, joining)).toBe(200);
+
+  const events: readonly object[] = [
+    { type: "nothing" },
+    { type: "asked", question: { id: 7 } },
+    { type: "subject", subject: "x", workspaces: [{}] },
+    // A process says nothing about the questions of another one.
+    { type: "asked", question: { id } },
+    { type: "withdrawn", id, at: 1 },
+    { type: "answered", id, outcome: "allow", by: "x", at: 1 },
+  ];
+  for (const event of events) {
+    await using peer = await openFalsePeer(owner, event);
+    expect(await join(right, { version: VERSION, port: peer.port }), JSON.stringify(event)).toBe(200);
+    expect(peer.asked).toEqual(["state", "events"]);
+  }
+  // A process that does not have the key is asked nothing.
+  await using foreign = await openFalsePeer(importKey(new Uint8Array(32)), { type: "nothing" });
+  expect(await join(right, { version: VERSION, port: foreign.port })).toBe(200);
+  expect(foreign.asked).toEqual([]);
 
   const still = await page.until(waitingIn(agent.root));
   expect(still.id).toBe(id);
@@ -156,3 +173,28 @@ it("ends the connection of whoever sends anything else than the messages of a se
   expect((await page.post(`approvals/${id}`, { outcome: "allow", digest })).status).toBe(200);
   expect((await write).isError).toBe(false);
 });
+
+/** Serves the page of a process that sends an event. It notes what is asked of it. */
+async function openFalsePeer(owner: Promise<CryptoKey>, event: object) {
+  const asked: string[] = [];
+  let port = 0;
+  const state = { waiting: [], settled: [], calls: [], seq: 0, history: 0, unreviewed: 0 };
+  const { handle } = makeResponderHandler(
+    {
+      token: "a-token-of-this-test-alone",
+      async answer(_request, path) {
+        asked.push(path);
+        return path === "state"
+          ? Response.json({ run: "r", version: VERSION, subject: "", workspaces: [], state })
+          : new Response(`id: r:1\ndata: ${JSON.stringify({ seq: 1, ...event })}\n\n`, {
+              headers: { "content-type": "text/event-stream" },
+            });
+      },
+    },
+    { file: () => undefined },
+    { owner, authority: () => `127.0.0.1:${port}` },
+  );
+  const server = await startPageServer(handle, { host: "127.0.0.1", port: 0 });
+  ({ port } = server);
+  return { port, asked, [Symbol.asyncDispose]: server.close };
+}

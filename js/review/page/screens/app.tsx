@@ -57,7 +57,8 @@ export function App({ state, effects, isEmbedded = false }: AppProps): JSX.Eleme
   useLayoutEffect(() => {
     if (mouseClicks > 0) main.current?.focus({ preventScroll: true });
   }, [mouseClicks]);
-  if (connection === "signed-out") return <SignedOut Main={Main} />;
+  if (connection === "signed-out" || connection === "foreign")
+    return <SignedOut Main={Main} isForeign={connection === "foreign"} />;
   return (
     <div class={`page${connection === "offline" ? " is-offline" : ""}`}>
       <Head class="top" part="header">
@@ -213,7 +214,7 @@ function Bars({ state: { connection, notice }, effects }: ScreenProps): JSX.Elem
 }
 
 /** The time in milliseconds without a connection after which the server has probably ended. */
-const LONG_OFFLINE_MS = 60_000;
+const LONG_OFFLINE_MS = 10_000;
 
 function Offline(): JSX.Element {
   const [isLong, setIsLong] = useState(false);
@@ -245,14 +246,16 @@ function Bar({
   return <p class={`bar ${kind}`}>{children}</p>;
 }
 
-function SignedOut({ Main }: MainProps): JSX.Element {
+function SignedOut({ Main, isForeign }: MainProps & { readonly isForeign: boolean }): JSX.Element {
   return (
     <Main class="alone">
       <h1>
         Filewright <span class="quiet">review</span>
       </h1>
-      <p>
-        This browser has no login here. A link opens the page once, within two minutes. For a new one run:
+      <p role="status">
+        {isForeign
+          ? "The server of this page has ended. What answers at its address now cannot prove that it is that server, so nothing was sent to it, and this tab answers nothing any more. Close it. For a link to the page that runs now, run:"
+          : "This tab has no login here. A link opens the page once, within two minutes, and the login ends when the tab is closed or loaded again. For a new link run:"}
       </p>
       <pre>
         <code>filewright review</code>

@@ -16,8 +16,10 @@ export interface PageEffects {
    * @throws Error to be shown
    */
   load<T>(path: string, workspace?: string): Promise<T>;
-  /** Returns the address of a file of the server; undefined where there is no server. */
-  address(path: string): string | undefined;
+  /** Returns the address of a script of the server; undefined where there is no server. */
+  script(path: string): string | undefined;
+  /** Reads a file of the server; undefined where there is no server. */
+  readonly file: ((path: string) => Promise<File>) | undefined;
   /** Sends data to the server, about the chosen workspace. @throws Error to be shown */
   send<T>(path: string, body: object): Promise<T>;
   /** Hears the keys of the page: the shadow root of an element; the window otherwise. */

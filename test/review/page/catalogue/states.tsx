@@ -27,7 +27,9 @@ function draw(): void {
       render(<App state={state} effects={effects} />, root);
     },
     answer: () => {},
-    address: (path: string) => (path === "editor.js" ? path : "icon.svg"),
+    script: (path: string) => path,
+    file: async () =>
+      new File([await (await fetch("icon.svg")).blob()], "icon.svg", { type: "image/svg+xml" }),
     notifier: { state: () => NOTIFY_STATES[name] ?? "off", ask: () => Promise.resolve("on" as const) },
     load: <T,>(path: string): Promise<T> => {
       const [plain = path] = path.split("?");

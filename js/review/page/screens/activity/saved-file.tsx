@@ -1,5 +1,6 @@
 /** A file of the server that a browser saves. */
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import type { PageEffects } from "../props.ts";
 
 /** The properties of {@link SavedFile}. */
@@ -10,13 +11,33 @@ interface SavedFileProps {
   readonly label: string;
 }
 
-/** Draws a link that saves a file; nothing where there is no server, as in a page with a hub of its own. */
-export function SavedFile({ effects, path, label }: SavedFileProps): JSX.Element | null {
-  const address = effects.address(path);
-  if (address === undefined) return null;
+/** Draws a button that saves a file; nothing where there is no server, as in a page with a hub of its own. */
+export function SavedFile({ effects: { file }, path, label }: SavedFileProps): JSX.Element | null {
+  const [failure, setFailure] = useState<string>();
+  if (file === undefined) return null;
+  const save = async (): Promise<void> => {
+    const link = document.createElement("a");
+    const saved = await file(path);
+    link.href = URL.createObjectURL(saved);
+    link.download = saved.name;
+    link.click();
+    // The browser has taken the file when the next task runs.
+    setTimeout(() => URL.revokeObjectURL(link.href));
+  };
+  const onClick = (): void => {
+    setFailure(undefined);
+    save().catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
+  };
   return (
-    <a class="button" href={address} download>
-      {label}
-    </a>
+    <>
+      <button type="button" onClick={onClick}>
+        {label}
+      </button>
+      {failure !== undefined && (
+        <span class="bar failure" role="alert">
+          Not saved: {failure}.
+        </span>
+      )}
+    </>
   );
 }

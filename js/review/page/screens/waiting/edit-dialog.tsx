@@ -49,7 +49,7 @@ export function EditDialog({ state, effects }: ScreenProps): JSX.Element {
   useEffect(() => {
     const { data } = content;
     if (data === undefined) return undefined;
-    const address = effects.address("editor.js");
+    const address = effects.script("editor.js");
     if (address === undefined) return setFailure("no server has the editor");
     let isWanted = true;
     loadEditor(address).then(

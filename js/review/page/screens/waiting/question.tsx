@@ -249,12 +249,7 @@ function Body({
     return <p class="empty">{isWaiting ? "Loading the change…" : "Its lines are not kept any more."}</p>;
   }
   const images = chosenQuestion(state) !== undefined && (
-    <Images
-      changes={question.changes}
-      address={(change, side) =>
-        effects.address(`approvals/${encodeURIComponent(question.id)}/changes/${change}/image/${side}`)
-      }
-    />
+    <Images changes={question.changes} file={effects.file} question={question.id} />
   );
   return (
     <>

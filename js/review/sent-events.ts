@@ -19,12 +19,16 @@ export async function* sentEvents(
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   try {
-    let text = "";
+    /** The parts of an event that has not arrived whole. They are joined only then, so that a long one is copied once. */
+    let parts: string[] = [];
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      const blocks = (text + value).split("\n\n");
-      text = blocks.pop() ?? "";
+      const before = parts.at(-1) ?? "";
+      parts.push(value);
+      if (!(before.slice(-1) + value).includes("\n\n")) continue;
+      const blocks = parts.join("").split("\n\n");
+      parts = [blocks.pop() ?? ""];
       for (const block of blocks) {
         const data = /^data: (.*)$/mu.exec(block)?.[1];
         if (data !== undefined) yield { id: /^id: (.*)$/mu.exec(block)?.[1], data: JSON.parse(data) };
