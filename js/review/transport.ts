@@ -1,6 +1,6 @@
 /** The connections of a page to its hub: to a server, over HTTP. `hub-transport.ts` has the one without a server. */
 import type { ReviewEvent } from "./protocol.ts";
-import { bytesOfHex, importKey, TICKET_ID_LENGTH } from "./proof/mac.ts";
+import { bytesOfHex, TICKET_ID_LENGTH } from "./proof/mac.ts";
 import { makeProver, type Prover, type ProverRequest, UnprovenError } from "./proof/prover.ts";
 import { sentEvents } from "./sent-events.ts";
 import { shareStream, type StreamListener } from "./shared-stream.ts";
@@ -75,7 +75,7 @@ function proverOf(base: string, ticket: string): Prover {
   return makeProver(base, async () => ({
     kind: "ticket",
     id: ticket.slice(0, TICKET_ID_LENGTH),
-    key: await importKey(bytesOfHex(ticket.slice(TICKET_ID_LENGTH))),
+    key: bytesOfHex(ticket.slice(TICKET_ID_LENGTH)),
   }));
 }
 
@@ -119,7 +119,11 @@ export function serverTransport(address: string): ReviewTransport {
       return new File([blob], name, { type: blob.type });
     },
     listen: shareStream(`filewright-review ${base}`, (run, seq, listener) =>
-      readStream(sendToServer, { run, seq }, listener),
+      readStream(
+        { send: sendToServer, renew: () => proverByBase.get(base)?.renew() },
+        { run, seq },
+        listener,
+      ),
     ),
   };
 }
@@ -130,7 +134,7 @@ const UNAUTHORIZED = 401;
 
 /** Reads the events of a server until it is ended by the function that it returns. It connects again by itself. */
 function readStream(
-  send: (path: string, request: ProverRequest) => Promise<Response>,
+  { send, renew }: Prover,
   from: { readonly run: string; readonly seq: number },
   listener: StreamListener,
 ): () => void {
@@ -158,6 +162,7 @@ function readStream(
     for (let isGoingOn = true; isGoingOn && !signal.aborted; ) {
       isGoingOn = await readOnce().catch((error: unknown) => statusOf(error) === undefined);
       if (signal.aborted) return;
+      renew();
       listener.lost(!isGoingOn);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }

@@ -4,6 +4,8 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -173,3 +175,59 @@ test.each([
   expect([status, err]).toEqual([expect.any(Number), expect.stringMatching(message)]);
   expect(status).not.toBe(0);
 });
+
+test.each(["review", "approve"])(
+  "%s sends nothing of worth to a program that merely listens",
+  async (command) => {
+    const got: string[] = [];
+    let real: string | undefined;
+    /** Answers what a server would, or passes everything on to one that has the same token. */
+    const listener = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk) => {
+        body += chunk;
+      });
+      request.on("end", () => {
+        const { method = "GET", url: path = "/", rawHeaders } = request;
+        got.push(JSON.stringify([path, rawHeaders, body]));
+        if (real === undefined) {
+          response.writeHead(200, { "content-type": "application/json" });
+          return void response.end(
+            JSON.stringify({ session: "0".repeat(64), proof: "0".repeat(64), fragment: "#t=1" }),
+          );
+        }
+        const { "content-type": type = "", "x-filewright-review": own = "" } = request.headers as Record<
+          string,
+          string
+        >;
+        const headers = { "content-type": type, "x-filewright-review": own };
+        void fetch(new URL(path, real), { method, headers, ...(method === "POST" ? { body } : {}) }).then(
+          async (answer) => {
+            response.writeHead(answer.status, { "content-type": "application/json" });
+            response.end(await answer.text());
+          },
+        );
+      });
+    });
+    await new Promise<void>((resolve) => void listener.listen(0, "127.0.0.1", resolve));
+    const { port } = listener.address() as AddressInfo;
+    const keyFile = join(desk.env["XDG_STATE_HOME"] ?? "", "filewright", "review", "key");
+    const secrets = [env.FILEWRIGHT_APPROVE_TOKEN, token, (await readFile(keyFile)).toString("hex")];
+    for (const upstream of [undefined, url.origin]) {
+      real = upstream;
+      for (const more of [env, { ...desk.env, FILEWRIGHT_APPROVE_TOKEN: "" }]) {
+        const run = await at.run([command, "--url", `http://127.0.0.1:${port}`], "", more);
+        expect(run.status, run.err).toBe(2);
+        expect(run.out).toBe("");
+        expect(run.err).toContain("cannot prove");
+      }
+    }
+    listener.close();
+    expect(got.length).toBeGreaterThanOrEqual(4);
+    for (const text of got) {
+      expect(text).toMatch(/^\["\/(?:review|approvals)\/hello"/u);
+      expect(text).not.toMatch(/authorization|cookie|Bearer/iu);
+      for (const secret of secrets) expect(text).not.toContain(secret);
+    }
+  },
+);

@@ -122,10 +122,8 @@ describeChromium("the connection of the review page", () => {
 
     // A page that is loaded again needs a new link.
     isBroken = true;
-    await page.goto(proxy.through(place.page.link("manage", "ana")));
     await page.reload();
     await page.getByText("This tab has no login here.").waitFor();
-    await page.goto("about:blank");
     await page.goto(proxy.through(place.page.link("manage", "ana")));
     await page.locator(".connection.live").waitFor();
     // Without its timer only the button tries again.

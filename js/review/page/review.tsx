@@ -44,6 +44,10 @@ const state = cell<PageState>(FIRST_STATE);
 // The ticket leaves the address, so that it is in no history and no bookmark.
 const { hash } = location;
 if (hash.startsWith("#t=")) history.replaceState(null, "", location.pathname);
+// A new link in this tab changes nothing but the fragment, so the browser does not load the page again by itself.
+addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#t=")) location.reload();
+});
 const effects = {
   ...startSession(state, serverTransport(`/review${hash}`)),
   notifier: notifyOfQuestions(state),

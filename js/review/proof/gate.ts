@@ -131,7 +131,7 @@ async function seal(
 ): Promise<Response> {
   const { status, headers } = response;
   const body = isStream(headers) ? undefined : new Uint8Array(await response.arrayBuffer());
-  const digest = body === undefined ? "" : await digestOf(body);
+  const digest = body === undefined ? "" : await digestOf(key, body);
   const sealed = new Response(body === undefined ? response.body : body.length === 0 ? null : body, {
     status,
     headers,

@@ -3,6 +3,11 @@
  * of texts. The first text says what a code is for, so that none is valid for anything else.
  */
 
+import { hmacSha256, sha256 } from "./sha256.ts";
+
+/** A key: that of a tab as bytes, that of a server or a program for WebCrypto. */
+export type ProofKey = CryptoKey | Uint8Array<ArrayBuffer>;
+
 /** The header of a request with its session, its number and its code, and the one of an answer with its code. */
 export const PROOF_HEADER = "x-filewright-proof";
 /** The headers by which a program says for whom it asks, and with which rights. */
@@ -50,14 +55,17 @@ export function importKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
 
 /** Returns the code over these texts. */
 export async function macOf(
-  key: CryptoKey,
+  key: ProofKey,
   texts: readonly (string | number)[],
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytesOf(JSON.stringify(texts))));
+  const bytes = bytesOf(JSON.stringify(texts));
+  return key instanceof Uint8Array
+    ? hmacSha256(key, bytes)
+    : new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes));
 }
 
 /** Returns the code over these texts in hexadecimal. */
-async function macText(key: CryptoKey, texts: readonly (string | number)[]): Promise<string> {
+async function macText(key: ProofKey, texts: readonly (string | number)[]): Promise<string> {
   return hexOf(await macOf(key, texts));
 }
 
@@ -74,14 +82,15 @@ export async function keyOfToken(token: string, authority: string): Promise<Cryp
   return importKey(new Uint8Array(await crypto.subtle.deriveBits(how, given, 256)));
 }
 
-/** Returns the SHA-256 of bytes in hexadecimal. */
-export async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+/** Returns the SHA-256 of bytes in hexadecimal, computed as the codes of `key` are. */
+export async function digestOf(key: ProofKey, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  if (key instanceof Uint8Array) return hexOf(sha256(bytes));
   return hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
 
 /** Returns the code of a server's answer to a hello. */
 export function helloProof(
-  key: CryptoKey,
+  key: ProofKey,
   { nonce, kind, id }: Hello,
   { session, claim = "", key: hidden = "" }: Omit<HelloAnswer, "proof">,
 ): Promise<string> {
@@ -90,7 +99,7 @@ export function helloProof(
 
 /** Hides the bytes of a key by the key of a ticket, or finds them again. */
 export async function hideKey(
-  ticket: CryptoKey,
+  ticket: ProofKey,
   { nonce }: Pick<Hello, "nonce">,
   session: string,
   bytes: Uint8Array,
@@ -113,16 +122,16 @@ export interface ProvenRequest {
 
 /** Returns the code of a request. */
 export async function requestProof(
-  key: CryptoKey,
+  key: ProofKey,
   { session, number, method, target, headers, body }: ProvenRequest,
 ): Promise<string> {
   const named = [headers.get(NAME_HEADER) ?? "", headers.get(ROLE_HEADER) ?? ""];
-  return macText(key, ["request", session, number, method, target, ...named, await digestOf(body)]);
+  return macText(key, ["request", session, number, method, target, ...named, await digestOf(key, body)]);
 }
 
 /** Returns the code of an answer. `digest` is that of its body; empty for a stream. */
 export function answerProof(
-  key: CryptoKey,
+  key: ProofKey,
   { session, number }: Pick<ProvenRequest, "session" | "number">,
   status: number,
   digest: string,

@@ -11,9 +11,9 @@ import {
   type HelloAnswer,
   helloProof,
   hideKey,
-  importKey,
   isStream,
   PROOF_HEADER,
+  type ProofKey,
   randomHex,
   requestProof,
   REVIEW_HEADER,
@@ -21,7 +21,7 @@ import {
 
 /** The key that a client names, and shares with the server. */
 export interface Credential extends Pick<Hello, "kind" | "id"> {
-  readonly key: CryptoKey;
+  readonly key: ProofKey;
 }
 
 /** Thrown when a server has not proven itself. `status`: 401 where it knows no such key, otherwise what it answered. */
@@ -52,6 +52,8 @@ export interface ProverRequest {
 export interface Prover {
   /** Sends a request for a path below the address of the server. @throws UnprovenError */
   send(path: string, request?: ProverRequest): Promise<Response>;
+  /** Has the server prove itself before the next request: a connection has broken, so another one may have its port. */
+  renew(): void;
 }
 
 /** The time in milliseconds within which a server must prove itself. */
@@ -60,7 +62,7 @@ const HELLO_MS = 5000;
 /** What a client and a server have agreed on. */
 interface Session {
   readonly name: string;
-  readonly key: CryptoKey;
+  readonly key: ProofKey;
   count: number;
 }
 
@@ -91,7 +93,10 @@ export function makeProver(base: string, credential: () => Promise<Credential>):
       throw error;
     });
     const { url, init, proven } = await provenRequest(opened, base, path, request);
-    const response = await fetch(url, init);
+    const response = await fetch(url, init).catch((error: unknown) => {
+      drop(used);
+      throw error;
+    });
     if (await isProven(response, opened.key, proven, request.mayStream === true)) return response;
     drop(used);
     await response.body?.cancel();
@@ -106,6 +111,9 @@ export function makeProver(base: string, credential: () => Promise<Credential>):
       if (response !== undefined) return response;
       throw new UnprovenError(UNAUTHORIZED, "the server does not accept the key of this page");
     },
+    renew() {
+      session = undefined;
+    },
   };
 }
 
@@ -118,24 +126,37 @@ async function sayHello(
 ): Promise<{ readonly opened: Session; readonly becomes: Credential }> {
   const { kind, id, key } = given;
   const hello: Hello = { nonce: randomHex(), kind, id };
-  const response = await fetch(`${base}/hello`, {
-    method: "POST",
-    credentials: "omit",
-    redirect: "error",
-    headers: { "content-type": "application/json", [REVIEW_HEADER]: "1" },
-    body: JSON.stringify(hello),
-    signal: AbortSignal.timeout(HELLO_MS),
-  });
-  const answer = (await response.json().catch(() => undefined)) as Partial<HelloAnswer> | undefined;
-  if (!response.ok)
-    throw new UnprovenError(response.status, `the server knows no such key (${response.status})`);
+  const answer = await answerTo(`${base}/hello`, hello);
   const { session: name = "", claim = "", key: hidden = "", proof } = { ...answer };
   const right = await helloProof(key, hello, { session: name, claim, key: hidden });
   if (proof !== right)
     throw new UnprovenError(FOREIGN, "another program answers at this address, and cannot prove itself");
   if (kind !== "ticket") return { opened: { name, key, count: 0 }, becomes: given };
-  const login = await importKey(await hideKey(key, hello, name, bytesOfHex(hidden)));
+  const login = await hideKey(key, hello, name, bytesOfHex(hidden));
   return { opened: { name, key: login, count: 0 }, becomes: { kind: "login", id: claim, key: login } };
+}
+
+/** Sends a hello. @throws UnprovenError for an answer that is none */
+async function answerTo(url: string, hello: Hello): Promise<Partial<HelloAnswer> | undefined> {
+  // `AbortSignal.timeout` is not kept by a request, and may be collected before its time.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), HELLO_MS);
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      credentials: "omit",
+      redirect: "error",
+      headers: { "content-type": "application/json", [REVIEW_HEADER]: "1" },
+      body: JSON.stringify(hello),
+      signal: late.signal,
+    });
+    const { ok, status } = response;
+    const answer = (await response.json().catch(() => undefined)) as Partial<HelloAnswer> | undefined;
+    if (ok) return answer;
+    throw new UnprovenError(status, `the server knows no such key (${status})`);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Returns a request with its code. */
@@ -154,6 +175,8 @@ async function provenRequest(session: Session, base: string, path: string, reque
   headers.set(PROOF_HEADER, `${session.name} ${session.count} ${code}`);
   const init: RequestInit = {
     ...{ method, headers, signal, credentials: "omit", redirect: "error" },
+    // A browser would answer from its cache with the code of another request.
+    cache: "no-store",
     body: method === "POST" ? bytes : null,
   };
   return { url, init, proven };
@@ -170,7 +193,7 @@ function targetOf(url: string, base: string): string {
 /** Returns true when an answer has the code of the server. The body stays to be read. */
 async function isProven(
   response: Response,
-  key: CryptoKey,
+  key: ProofKey,
   asked: { readonly session: string; readonly number: number },
   mayStream: boolean,
 ): Promise<boolean> {
@@ -180,6 +203,6 @@ async function isProven(
   const digest =
     mayStream && isStream(headers)
       ? ""
-      : await digestOf(new Uint8Array(await response.clone().arrayBuffer()));
+      : await digestOf(key, new Uint8Array(await response.clone().arrayBuffer()));
   return code === (await answerProof(key, asked, status, digest));
 }

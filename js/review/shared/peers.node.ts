@@ -125,6 +125,7 @@ async function followPeer(
 ): Promise<void> {
   for (let after = last; ; await delay(RETRY_MS, undefined, { signal })) {
     const path = `events?after=${encodeURIComponent(after)}`;
+    prover.renew();
     const { ok, body } = await prover.send(path, { signal, mayStream: true });
     if (!ok || body === null) return;
     for await (const { id, data } of sentEvents(body, signal)) {
@@ -189,6 +190,7 @@ export type JoinAttempt =
 /** Joins the page at `port`; `own` is the port of the page of this process. It leaves when `signal` is aborted. */
 export async function joinPage(prover: Prover, own: number, signal: AbortSignal): Promise<JoinAttempt> {
   const request = { body: JSON.stringify({ version: VERSION, port: own } satisfies JoinBody), signal };
+  prover.renew();
   const answer = await prover.send("peers", { ...request, mayStream: true }).catch(() => undefined);
   if (answer?.ok !== true || answer.body === null) {
     const { error } = {

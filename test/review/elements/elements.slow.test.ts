@@ -12,7 +12,8 @@ import { openPlace, type Place } from "../place.ts";
 declare const elementsPage: ElementsPage;
 
 /** A strict policy of the page around: no inline script and no inline style. */
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:";
 const STYLE = `body { margin: 0; } filewright-review { block-size: 100vh; }
 .themed filewright-review { --filewright-accent: rgb(1, 2, 3); }
 .themed filewright-review::part(allow) { outline: 3px solid rgb(4, 5, 6); } .dark { color-scheme: dark; }`;
