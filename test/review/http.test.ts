@@ -1,10 +1,11 @@
 /** The review page over HTTP: who gets in, what is shown, and which answers count. */
 import { request as rawRequest } from "node:http";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ChangeRows, ReviewSnapshot } from "../../js/review/protocol.ts";
 import { reviewHub } from "../../js/review/hub.ts";
 import { makeLogins } from "../../js/review/login.ts";
 import { makeReviewHandler } from "../../js/review/http.ts";
+import { makeProver } from "../../js/review/proof/prover.ts";
 import { codeOf, keyOfProgram, openTab, sayHello, ticketOf } from "../support/proving.mjs";
 import { firstQuestion, logIn, openPlace, type Place, postTo, untilHub } from "./place.ts";
 
@@ -109,6 +110,24 @@ describe("logging in", () => {
       );
     }
     expect((await ana.post("marks", { name: "c" })).status).toBe(200);
+  });
+
+  it("answers many requests of one tab at once in one session, and has a tab say hello again after a restart", async () => {
+    const { page } = await openPlace();
+    const { id, key } = ticketOf(page.link("watch", "ana"));
+    const prover = makeProver(page.url, async () => ({ kind: "ticket", id, key: new Uint8Array(key) }));
+    const sent = vi.spyOn(globalThis, "fetch");
+    const hellos = (): number => sent.mock.calls.filter(([url]) => String(url).endsWith("/hello")).length;
+    try {
+      const answers = await Promise.all(Array.from({ length: 30 }, () => prover.send("state")));
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect([sent.mock.calls.length, hellos()]).toEqual([31, 1]);
+      prover.renew();
+      expect((await prover.send("state")).status).toBe(200);
+      expect(hellos()).toBe(2);
+    } finally {
+      sent.mockRestore();
+    }
   });
 
   it("takes the name and the role of the person from a program with the token, and from no page", async () => {

@@ -41,7 +41,9 @@ export async function openProxy(page: Pick<ReviewPage, "url">): Promise<CuttingP
         return;
       }
       to.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(to);
+      // From the moment of the cut on, streams that are open are silent: an event says as much as an answer.
+      answer.on("data", (chunk) => void (state.cut !== "cut-all" && to.write(chunk)));
+      answer.on("end", () => to.end());
       answer.on("error", () => to.destroy());
     });
     passed.on("error", () => to.destroy());

@@ -162,6 +162,7 @@ async function answerTo(url: string, hello: Hello): Promise<Partial<HelloAnswer>
 /** Returns a request with its code. */
 async function provenRequest(session: Session, base: string, path: string, request: ProverRequest) {
   session.count += 1;
+  const number = session.count;
   const { body = "", signal = null } = request;
   const method = request.body === undefined ? "GET" : "POST";
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
@@ -170,9 +171,9 @@ async function provenRequest(session: Session, base: string, path: string, reque
   headers.set(REVIEW_HEADER, "1");
   const url = `${base}/${path}`;
   const target = targetOf(url, base);
-  const proven = { session: session.name, number: session.count, method, target, headers, body: bytes };
+  const proven = { session: session.name, number, method, target, headers, body: bytes };
   const code = await requestProof(session.key, proven);
-  headers.set(PROOF_HEADER, `${session.name} ${session.count} ${code}`);
+  headers.set(PROOF_HEADER, `${session.name} ${number} ${code}`);
   const init: RequestInit = {
     ...{ method, headers, signal, credentials: "omit", redirect: "error" },
     // A browser would answer from its cache with the code of another request.

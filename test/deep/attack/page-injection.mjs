@@ -1,11 +1,12 @@
 // Content cannot run on the review page: hostile names, contents, reasons, agents and a hostile workspace directory are
 // shown on every screen of the page in Chromium, and none of their elements or handlers may exist there.
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "playwright-core";
-import { homeIn } from "./lib.mjs";
-import { personAt, startServer } from "./server.mjs";
+import { COMMAND, homeIn } from "./lib.mjs";
+import { login, startServer } from "./server.mjs";
 
 const FREE_PORT_FROM = 20_000;
 const CHROMIUMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -33,7 +34,7 @@ const INJECTED =
 
 /** Shows the calls of an agent on all screens. */
 export default async function attackPageByContent(attack) {
-  const { server, link } = await startSite(attack);
+  const { server, link, secondLink } = await startSite(attack);
   const page = await openPage(attack, link);
   const running = CALLS.map(([name, args]) => server.call(name, args));
   await page.getByText("old.txt").first().waitFor();
@@ -41,7 +42,7 @@ export default async function attackPageByContent(attack) {
   for (const key of ["j", "j", "j", "e"]) await page.keyboard.press(key);
   await look(attack, page, "waiting, with the editor");
   await page.keyboard.press("Escape");
-  const me = await personOf(page, link);
+  const me = await login(secondLink);
   for (const question of await me.waiting()) {
     const isRefused = question.tool === "mkdir";
     await me.answer(question, isRefused ? "refuse" : "allow", isRefused ? { reason: HOSTILE } : {});
@@ -50,7 +51,8 @@ export default async function attackPageByContent(attack) {
   for (const key of SCREEN_KEYS) {
     await page.keyboard.press("g");
     await page.keyboard.press(key);
-    await page.waitForLoadState("networkidle");
+    // The stream of events stays open, so the network is never idle.
+    await sleep(1000);
     await look(attack, page, `screen of the keys g ${key}`);
   }
   const policy = (await me.get("")).headers.get("content-security-policy") ?? "none";
@@ -75,7 +77,8 @@ async function startSite(attack) {
   const server = startServer(attack, args, { env });
   await server.initialize();
   const [, link] = await server.line(/wait at (http:\S+)/u);
-  return { server, link };
+  const made = spawnSync(process.execPath, [COMMAND, "review", "--url", new URL(link).origin], { env });
+  return { server, link, secondLink: String(made.stdout).trim() };
 }
 
 async function openPage(attack, link) {
@@ -87,13 +90,6 @@ async function openPage(attack, link) {
   await page.goto(link);
   await page.getByText("live", { exact: true }).first().waitFor();
   return page;
-}
-
-/** @returns the person whose cookie the page has */
-async function personOf(page, link) {
-  const cookies = await page.context().cookies();
-  const { name, value } = cookies.find((cookie) => cookie.name.startsWith("filewright-review"));
-  return personAt(new URL(link).origin, `${name}=${value}`);
 }
 
 /** Records whether hostile content has become elements, also in shadow roots. */

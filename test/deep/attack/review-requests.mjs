@@ -5,12 +5,13 @@ import { existsSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { homeIn } from "./lib.mjs";
-import { login, pageHeaders, startServer } from "./server.mjs";
+import { login, startServer } from "./server.mjs";
 
 const CLIENT_TOKEN = "0123456789abcdef0123";
 const APPROVER_TOKEN = "approver-token-0123456789";
 const FREE_PORT_FROM = 20_000;
 const MCP_TYPES = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+const PROOF = "x-filewright-proof";
 const EVIL_ORIGIN = "http://evil.example";
 
 /** Attacks one server with the review page. */
@@ -106,11 +107,10 @@ function wrongRequests({ root, base, people }, { digest }, url, headers) {
     wider: { place: "everywhere", isAgentOnly: false, until: "turn" },
     grant: { access: "write", until: "kept" },
   };
-  const answering = { ...headers, cookie: people.answer.cookie };
   const header = (name, value) => ({ headers: { ...headers, [name]: value } });
   const foreignHost = (host) => ({ headers: { ...headers, host, origin: `http://${host}` } });
   return [
-    ...["cookie", "x-filewright-review", "origin", "content-type"].map((name) => [
+    ...["x-filewright-proof", "x-filewright-review", "origin", "content-type"].map((name) => [
       `without ${name}`,
       { headers: without(headers, name) },
     ]),
@@ -130,11 +130,12 @@ function wrongRequests({ root, base, people }, { digest }, url, headers) {
     ["host with a user", header("host", "127.0.0.1@evil.example")],
     [
       "the client's token alone",
-      { headers: { ...without(headers, "cookie"), authorization: `Bearer ${CLIENT_TOKEN}` } },
+      { headers: { ...without(headers, PROOF), authorization: `Bearer ${CLIENT_TOKEN}` } },
     ],
-    ["the client's token with the cookie", header("authorization", `Bearer ${CLIENT_TOKEN}`)],
-    ["the cookie of another port", header("cookie", people.manage.cookie.replace(/review-\d+/u, "review-1"))],
-    ["the role watch", header("cookie", people.watch.cookie)],
+    ["the client's token with a code", header("authorization", `Bearer ${CLIENT_TOKEN}`)],
+    ["the code of another request", header(PROOF, people.manage.sign("POST", "marks", "{}")[PROOF])],
+    ["a code of zeros", header(PROOF, `${people.manage.session} 1000 ${"0".repeat(64)}`)],
+    ["the role watch", { who: "watch" }],
     ["PUT", { method: "PUT" }],
     ["DELETE", { method: "DELETE" }],
     [
@@ -147,8 +148,8 @@ function wrongRequests({ root, base, people }, { digest }, url, headers) {
     ["an unknown member", { body: body({ force: true }) }],
     ["outcome in capitals", { body: body({ outcome: "ALLOW" }) }],
     ["outcome of another protocol", { body: body({ outcome: "proceed_always" }) }],
-    ["kept everywhere by the role answer", { headers: answering, body: body(kept) }],
-    ["a kept grant by the role answer", { headers: answering, body: body(granted) }],
+    ["kept everywhere by the role answer", { who: "answer", body: body(kept) }],
+    ["a kept grant by the role answer", { who: "answer", body: body(granted) }],
     ["wider to another directory", { body: wider({ dir: "/" }) }],
     ["wider by ..", { body: wider({ dir: `${root}/../` }) }],
     ["wider by a glob", { body: wider({ dir: `${root}/**,/etc` }) }],
@@ -159,16 +160,16 @@ function wrongRequests({ root, base, people }, { digest }, url, headers) {
 
 async function attackAnswer(attack, site, question) {
   const url = `${site.base}/review/approvals/${question.id}`;
-  const headers = pageHeaders(site.base, site.people.manage.cookie);
-  const right = {
-    url,
-    method: "POST",
-    headers,
-    body: JSON.stringify({ outcome: "allow", digest: question.digest }),
-  };
+  const { manage } = site.people;
+  const right = { url, method: "POST", body: JSON.stringify({ outcome: "allow", digest: question.digest }) };
+  const headers = { ...manage.headers("POST", `approvals/${question.id}`, right.body), [PROOF]: "" };
   for (const [name, change] of wrongRequests(site, question, url, headers)) {
-    const request = { ...right, ...change };
-    const { status } = await send(request.url, request);
+    const request = { headers, ...right, ...change };
+    const path = request.url.replace(/^.*?\/review\//u, "");
+    const proof = site.people[change.who ?? "manage"].sign(request.method, path, request.body ?? "");
+    // Everything but what is wrong is right: each request has a code of its own.
+    const sent = request.headers[PROOF] === "" ? { ...request.headers, ...proof } : request.headers;
+    const { status } = await send(request.url, { ...request, headers: sent });
     const isMade = existsSync(join(site.root, "one.txt"));
     const isAccepted = status >= 200 && status < 300 && request.method !== "GET";
     attack.check(`an answer with ${name}: ${status}`, isMade || isAccepted);
@@ -178,24 +179,26 @@ async function attackAnswer(attack, site, question) {
 
 /** The token of a client opens nothing at the page, and the credentials of the page open nothing at the MCP server. */
 async function attackTokens(attack, { base, people }, question) {
-  const page = pageHeaders(base);
   const client = { authorization: `Bearer ${CLIENT_TOKEN}` };
-  const cookie = { cookie: people.manage.cookie };
+  /** Returns the headers of a person, with a code for a request. */
+  const person = (method, path, body = "") => people.manage.headers(method, path, body);
   const atPage = [
     ...["/approvals", `/approvals/${question.id}`, "/review/state", "/review/tickets"].map((path) => [
       path,
       client,
     ]),
-    ...["/approvals", `/approvals/${question.id}`, "/review/tickets"].map((path) => [path, cookie]),
+    ["/approvals", person("GET", "approvals")],
+    [`/approvals/${question.id}`, person("GET", `approvals/${question.id}`)],
+    ["/review/tickets", person("POST", "tickets", "{}")],
   ];
   for (const [path, credential] of atPage) {
     const isPost = path.endsWith("tickets");
-    const request = { method: isPost ? "POST" : "GET", headers: { ...page, ...credential } };
+    const request = { method: isPost ? "POST" : "GET", headers: credential };
     const { status } = await send(base + path, isPost ? { ...request, body: "{}" } : request);
     attack.check(`${Object.keys(credential)} at ${path}: ${status}`, status < 300);
   }
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
-  for (const credential of [{ authorization: `Bearer ${APPROVER_TOKEN}` }, cookie]) {
+  for (const credential of [{ authorization: `Bearer ${APPROVER_TOKEN}` }, person("POST", "mcp")]) {
     const { status } = await send(`${base}/mcp`, {
       method: "POST",
       headers: { ...MCP_TYPES, ...credential },

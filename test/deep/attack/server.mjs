@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { openTab } from "../../support/proving.mjs";
 import { COMMAND, waitFor } from "./lib.mjs";
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -76,36 +77,11 @@ function parsed(line) {
 
 /** Logs in at the review page by a link, `http://127.0.0.1:PORT/review#t=TICKET`. @throws if the ticket is refused */
 export async function login(link) {
-  const url = new URL(link);
-  const response = await fetch(`${url.origin}/review/login`, {
-    method: "POST",
-    headers: pageHeaders(url.origin),
-    body: JSON.stringify({ ticket: url.hash.slice("#t=".length) }),
-  });
-  const cookie = response.headers.get("set-cookie")?.split(";")[0];
-  if (cookie === undefined) throw new Error(`login: ${response.status} ${await response.text()}`);
-  return personAt(url.origin, cookie);
-}
-
-/** @returns the headers that the page itself sends */
-export const pageHeaders = (origin, cookie) => ({
-  origin,
-  "content-type": "application/json",
-  "x-filewright-review": "1",
-  ...(cookie === undefined ? {} : { cookie }),
-});
-
-/** @returns a person who has this cookie: requests as the page makes them */
-export function personAt(origin, cookie) {
-  const headers = pageHeaders(origin, cookie);
-  const get = (path) => fetch(`${origin}/review/${path}`, { headers });
-  const post = (path, body) =>
-    fetch(`${origin}/review/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const tab = await openTab(link);
+  const { get, post } = tab;
   const waiting = async () => (await (await get("state")).json()).state?.waiting ?? [];
   return {
-    cookie,
-    get,
-    post,
+    ...tab,
     waiting,
     /** @returns the first waiting question that `isMeant` accepts */
     question: (isMeant = () => true) => waitFor(async () => (await waiting()).find(isMeant), "question"),
