@@ -55,7 +55,7 @@ export function shownPathsOf({ path, from }: Pick<PastChange, "path" | "from">):
  * Returns a change without its contents where the policy does not let its path be read now: the history has what was
  * written under an earlier one, and the page shows no more than an agent could read.
  */
-async function withoutDenied(ws: Workspace, change: PastChange): Promise<PastChange> {
+export async function withoutDenied(ws: Workspace, change: PastChange): Promise<PastChange> {
   if (!(await isReadingDenied(ws, shownPathsOf(change)))) return change;
   const { path, display, kind, type, from, mode } = change;
   const moved = from === undefined ? {} : { from };

@@ -8,12 +8,13 @@
 import { Yielder } from "../../engine/yielder.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { flag, list, type Options, optionReader, options, required, text } from "../../schema/option.ts";
+import type { Workspace } from "../../workspace/types.ts";
 import type { Rewound } from "../../workspace/rewind/rewind.ts";
 import type { RewindAnswer, RewindChange, RewindRequest } from "../past/history-protocol.ts";
 import type { ReviewHub } from "../hub.ts";
 import { compareVersions } from "../past/file-versions.ts";
 import { keepPreview, keptPreview, type Preview } from "../past/previews.ts";
-import { forgetPastChanges, pastRows, shownPastChange } from "../past/past-changes.ts";
+import { forgetPastChanges, pastRows, shownPastChange, withoutDenied } from "../past/past-changes.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 import { attached, rowsRangeOf } from "./workspace.ts";
 
@@ -44,14 +45,14 @@ async function rewind(request: RouteRequest): Promise<Response> {
   if (dryRun) {
     const preview = await ws.rewind(to, { ...chosen, dryRun: true });
     keepPreview(ws, preview);
-    return json(200, await toAnswer(preview));
+    return json(200, await toAnswer(ws, preview));
   }
   if (digest === undefined) return refusal(400, "a rewind repeats the digest of its preview");
   const shown = keptPreview(ws, digest);
   const stop = shown === undefined ? () => {} : allowShown(hub, shown, login.by);
   try {
     const done = await ws.rewind(to, { ...chosen, digest, by: login.by });
-    return json(200, await toAnswer(done));
+    return json(200, await toAnswer(ws, done));
   } finally {
     stop();
     forgetPastChanges(ws);
@@ -90,13 +91,14 @@ function allowShown(hub: ReviewHub, { changes }: Preview, by: string): () => voi
 
 type PlainChanges = (PendingApproval & { readonly kind: "change" })["details"]["changes"];
 
-async function toAnswer(rewound: Rewound): Promise<RewindAnswer> {
+async function toAnswer(ws: Workspace, rewound: Rewound): Promise<RewindAnswer> {
   const { callId, calls, left, unrecorded, digest } = rewound;
   const changes: RewindChange[] = [];
   const yielder = new Yielder({});
   for (const change of rewound.changes) {
     await yielder.yieldIfDue();
-    changes.push({ ...shownPastChange(change).summary, display: change.display });
+    const { summary } = shownPastChange(await withoutDenied(ws, change));
+    changes.push({ ...summary, display: change.display });
   }
   return {
     ...(callId === undefined ? {} : { callId }),
@@ -108,14 +110,15 @@ async function toAnswer(rewound: Rewound): Promise<RewindAnswer> {
   };
 }
 
-function rowsOfPreview(request: RouteRequest): Response {
+async function rowsOfPreview(request: RouteRequest): Promise<Response> {
   const ws = attached(request);
   const range = rowsRangeOf(request);
   if (range === undefined) return refusal(400, "the part of the rows is no number");
   const digest = request.url.searchParams.get("digest") ?? "";
   const preview = keptPreview(ws, digest);
   if (preview === undefined) return refusal(404, "this preview is not kept any more; look again");
-  return json(200, pastRows(preview.changes, digest, range));
+  const shown = await Promise.all(preview.changes.map((change) => withoutDenied(ws, change)));
+  return json(200, pastRows(shown, digest, range));
 }
 
 async function compare(request: RouteRequest): Promise<Response> {

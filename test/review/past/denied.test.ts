@@ -56,6 +56,19 @@ it.each<readonly [string, Partial<WorkspaceOptions>]>([
     const counts = await client.get(`history/counts?ids=${first},${last}`);
     expect(await counts.json()).toEqual({ counts: { [first]: null, [last]: null } });
   }
+  // Neither the preview of a way back nor its rows.
+  for (const [path, body] of [
+    ["rewind", { to: first, dryRun: true }],
+    [`history/${last}/undo`, { dryRun: true, parts: [{ change: 0, hunks: [0] }] }],
+  ] as const) {
+    const preview = await client.post(path, body);
+    const text = await preview.text();
+    expect(preview.status, path).toBeLessThan(500);
+    expect(text, path).not.toContain(PRIVATE);
+    const { digest = "" } = JSON.parse(text) as { digest?: string };
+    const shown = await client.get(`previews/rows?digest=${encodeURIComponent(digest)}&secrets=shown`);
+    expect(await shown.text(), path).not.toContain(PRIVATE);
+  }
   const rows = await client.get(`history/${first}/rows`);
   expect(await rows.text()).toContain("The policy does not let its content be read.");
 });
