@@ -9,6 +9,43 @@ type After = Readonly<Record<string, string | undefined>>;
 const ABC = "a\nb\nc\n";
 const B = "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n";
 
+/** Patches with a file that has no name. */
+const NAMELESS: readonly (readonly [name: string, patch: string])[] = [
+  ...["rename", "copy"].flatMap((verb) =>
+    (
+      [
+        ["an empty new name", "f", ""],
+        ["an empty old name", "", "g"],
+        ["two empty names", "", ""],
+        ["an empty quoted name", "f", '""'],
+      ] as const
+    ).map(([what, from, to]): [string, string] => [
+      `${what} of a ${verb}`,
+      `diff --git a/f b/g\n${verb} from ${from}\n${verb} to ${to}\n`,
+    ]),
+  ),
+  ["a rename that names the new file alone", "diff --git f\nrename to g\n"],
+  ["a copy that names the old file alone", "diff --git f\ncopy from f\n"],
+  [
+    "a rename with hunks and an empty name",
+    `diff --git a/f b/g\nrename from f\nrename to \n--- a/f\n+++ b/g\n${B}`,
+  ],
+  ["an empty name after +++", `--- a/f\n+++ \n${B}`],
+  ["an empty name after ---", `--- \n+++ b/f\n${B}`],
+  ["empty names after both", `--- \n+++ \n${B}`],
+  ["an empty quoted name after +++", `--- a/f\n+++ ""\n${B}`],
+  ["a time without a name", `--- a/f\n+++ \t2024-01-01 00:00:00\n${B}`],
+  ["a prefix without a name", `--- a/\n+++ b/\n${B}`],
+  ["a git header of prefixes alone", "diff --git a/ b/\nnew file mode 100644\n"],
+  ["a deletion of a prefix alone", "--- a/\n+++ /dev/null\n@@ -1 +0,0 @@\n-o\n"],
+  ...["Add File:", "Delete File:", "Update File:", "Update File: f\n*** Move to:"].map(
+    (header): [string, string] => [
+      `an empty name after ${header}`,
+      `*** Begin Patch\n*** ${header} \n${header.startsWith("Add") ? "+x" : header.startsWith("Delete") ? "" : "@@\n-b\n+B"}\n*** End Patch\n`,
+    ],
+  ),
+];
+
 describe.each(KINDS)("apply_patch on %s", (kind) => {
   const made: readonly [name: string, seed: Seed, args: Record<string, unknown>, after: After][] = [
     [
@@ -258,6 +295,13 @@ describe.each(KINDS)("apply_patch on %s", (kind) => {
       "PATCH_FAILED",
       { reason: "link" },
     ],
+    ...NAMELESS.map(([name, patch]): (typeof refused)[number] => [
+      name,
+      { f: ABC },
+      { patch },
+      "PATCH_FAILED",
+      { reason: "no_path" },
+    ]),
     ["a text that is no patch", {}, { patch: "hello\n" }, "PATCH_FAILED", {}],
     [
       "a path outside",

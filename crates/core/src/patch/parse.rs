@@ -146,7 +146,7 @@ impl<'t> PatchReader<'t> {
         while let Some(line) = self.line(self.at) {
             let text = line.trim_end_matches('\r');
             let mode = |text: &str| u32::from_str_radix(text.trim(), 8).ok();
-            let name = |text: &str| unprefixed_name(text, self.strip);
+            let name = |text: &str| Some(unprefixed_name(text, self.strip));
             if let Some(old) = text.strip_prefix("old mode ") {
                 file.old_mode = mode(old);
             } else if let Some(new) = text.strip_prefix("new mode ") {

@@ -1,6 +1,7 @@
 //! Parses file names in headers: git's quoting, prefixes and time stamps.
 
-/// Returns the file name in the text after `--- ` or `+++ `, or `None` for `/dev/null`.
+/// Returns the file name in the text after `--- ` or `+++ `, which may be empty, or `None` for
+/// `/dev/null`.
 pub(super) fn header_name(text: &str) -> Option<String> {
     let text = text.trim_end_matches('\r');
     let name = match (text.strip_prefix('"'), text.split_once('\t')) {
@@ -10,16 +11,15 @@ pub(super) fn header_name(text: &str) -> Option<String> {
         (None, Some((name, _))) => name.to_owned(),
         (None, None) => text.trim_end().to_owned(),
     };
-    (name != "/dev/null" && !name.is_empty()).then_some(name)
+    (name != "/dev/null").then_some(name)
 }
 
 /// Returns the file name in the text after `rename from `, `copy to ` and the like. Nothing follows
 /// the name, and it has no prefix such as `a/`, so `strip` removes one directory less.
-pub(super) fn unprefixed_name(text: &str, strip: Option<usize>) -> Option<String> {
+pub(super) fn unprefixed_name(text: &str, strip: Option<usize>) -> String {
     let text = text.trim_end_matches('\r');
     let name = text.strip_prefix('"').map_or_else(|| text.to_owned(), unquote_name);
-    let name = without_directories(&name, strip.unwrap_or(0).saturating_sub(1));
-    (!name.is_empty()).then_some(name)
+    without_directories(&name, strip.unwrap_or(0).saturating_sub(1))
 }
 
 /// Returns a name without its first `count` directories.
@@ -186,9 +186,9 @@ mod tests {
 
     #[test]
     fn names_of_a_rename_have_no_prefix_to_take_away() {
-        assert_eq!(unprefixed_name("x/y/f", None).as_deref(), Some("x/y/f"));
-        assert_eq!(unprefixed_name("x/y/f", Some(1)).as_deref(), Some("x/y/f"));
-        assert_eq!(unprefixed_name("x/y/f", Some(2)).as_deref(), Some("y/f"));
+        assert_eq!(unprefixed_name("x/y/f", None), "x/y/f");
+        assert_eq!(unprefixed_name("x/y/f", Some(1)), "x/y/f");
+        assert_eq!(unprefixed_name("x/y/f", Some(2)), "y/f");
     }
 
     #[test]

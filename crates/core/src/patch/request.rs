@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::apply::HunkOptions;
+use super::headers::patch_error;
 use super::json::{change_json, file_json};
 use super::set::{PatchOptions, apply_to_files, paths_of_patch, set_path_of_single_file};
-use super::{Patch, parse, reverse};
+use super::{FileOperation, FilePatch, Patch, parse, reverse};
 use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
 
@@ -38,7 +39,8 @@ impl PatchRequest {
     /// the name to use.
     ///
     /// # Errors
-    /// Like [`parse()`]; `INVALID_ARGUMENT` for a malformed `call`.
+    /// Like [`parse()`]; `PATCH_FAILED` too if a name is empty or a renamed or copied file has only
+    /// one name; `INVALID_ARGUMENT` for a malformed `call`.
     pub fn parse(text: &str, call: &str) -> Result<Self> {
         let malformed = || Error::new(Code::InvalidArgument, "the patch options are malformed");
         let call: Map<String, Value> = serde_json::from_str(call).map_err(|_| malformed())?;
@@ -72,6 +74,7 @@ impl PatchRequest {
                 }
             }
         }
+        patch.files.iter().try_for_each(check_names)?;
         Ok(Self { patch, options: PatchOptions { hunks: HunkOptions { fuzz }, path } })
     }
 
@@ -99,6 +102,27 @@ impl PatchRequest {
         let facts: Vec<Value> = changes.iter().map(change_json).collect();
         Ok(PatchedFiles { facts: Value::from(facts).to_string(), contents })
     }
+}
+
+/// Refuses a file without the names that its part of the patch needs. A part without any name is
+/// that of the file in `path`.
+fn check_names(file: &FilePatch) -> Result<()> {
+    let needs_both = matches!(file.operation, FileOperation::Rename | FileOperation::Copy);
+    for (which, name) in [("old", &file.old), ("new", &file.new)] {
+        let fault = match name.as_deref() {
+            Some("") => "an empty",
+            None if needs_both => "no",
+            _ => continue,
+        };
+        let line = file.line;
+        return Err(patch_error(
+            format!("the file at line {line} of the patch has {fault} {which} name"),
+            Some(line),
+        )
+        .hint("write the path of the file there, or leave this part out of the patch")
+        .detail("reason", "no_path"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
