@@ -64,13 +64,27 @@ pub(crate) fn neighbourhood_hashes(hashes: &[u64]) -> Vec<u64> {
 /// Returns the anchor that encodes a [`neighbourhood_hash`]. Both kinds of anchor have the same
 /// form; the kind changes the digits.
 pub(crate) fn anchor_digits(neighbourhood: u64, kind: AnchorKind) -> [char; ANCHOR_LENGTH] {
+    let number = anchor_number(neighbourhood, kind);
+    std::array::from_fn(|at| {
+        char::from(BASE32_DIGITS[(number >> (5 * (ANCHOR_LENGTH - 1 - at)) & 31) as usize])
+    })
+}
+
+/// Returns the number whose digits are [`anchor_digits`]. Comparing numbers is several times faster
+/// than comparing digits.
+pub(crate) fn anchor_number(neighbourhood: u64, kind: AnchorKind) -> u32 {
     let hash = match kind {
         AnchorKind::Unique => neighbourhood,
         AnchorKind::Common => line_hash_round(neighbourhood, 0x2545_f491_4f6c_dd1d),
     };
-    let hash = hash ^ (hash >> 32);
-    std::array::from_fn(|at| {
-        char::from(BASE32_DIGITS[(hash >> (5 * (ANCHOR_LENGTH - 1 - at)) & 31) as usize])
+    (hash ^ (hash >> 32)) as u32 & ((1 << (5 * ANCHOR_LENGTH)) - 1)
+}
+
+/// Returns the number that an anchor's digits write; `None` if a character is no digit.
+pub(crate) fn number_of_digits(digits: &[char; ANCHOR_LENGTH]) -> Option<u32> {
+    digits.iter().try_fold(0, |number, &digit| {
+        let value = BASE32_DIGITS.iter().position(|&one| char::from(one) == digit)?;
+        Some(number << 5 | value as u32)
     })
 }
 

@@ -2,7 +2,8 @@
 //! with an error that says so.
 
 use super::budget::WorkBudget;
-use super::{Edit, EditOptions, Plan, Strictness, plan_within};
+use super::{Anchor, AnchoredLines, Edit, EditOptions, InsertSide, Plan, Strictness, plan_within};
+use crate::anchor::{ANCHOR_LENGTH, anchors};
 use crate::error::Error;
 
 fn edit(old: impl Into<String>, new: impl Into<String>) -> Edit {
@@ -17,6 +18,43 @@ fn plan_fuzzy(text: &str, edits: &[Edit], work: &WorkBudget) -> Result<Plan, Err
 
 fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).map(line).collect()
+}
+
+/// Returns edits of lines (1-based) of `read`, for a file that may have changed since.
+fn anchored(read: &str, lines: impl Iterator<Item = (usize, usize)>) -> Vec<Edit> {
+    let digits: Vec<char> = anchors(read).chars().collect();
+    let at = |line: usize| Anchor {
+        line: line as u64,
+        hash: digits[ANCHOR_LENGTH * (line - 1)..ANCHOR_LENGTH * line].try_into().unwrap(),
+    };
+    let edit = |(from, to)| {
+        let insert = (from == to).then_some(InsertSide::After);
+        let anchors = AnchoredLines { from: at(from), to: at(to), insert, unchanged: false };
+        Edit { anchors: Some(anchors), new: "x".into(), ..Edit::default() }
+    };
+    lines.map(edit).collect()
+}
+
+/// Test cases of edits that name lines: name, file, edits.
+fn hostile_anchors() -> Vec<(&'static str, String, Vec<Edit>)> {
+    let equal = "}\n".repeat(2_000);
+    // In the file as it was read each end was unique, by its neighbours; now it is among equals.
+    let read = |at: usize| format!("    value[{at}] = x;\n}}\n");
+    let unique = lines(1_000, read);
+    let shifted = |text: &str| format!("one\nmore\n{text}");
+    let all = |step: usize| (1..=2_000).step_by(step);
+    let long = "abcdefg ".repeat(2_000) + "\n";
+    vec![
+        ("anchors of equal lines", equal.clone(), anchored(&equal, all(40).map(|at| (at, at)))),
+        ("anchors that moved", shifted(&unique), anchored(&unique, all(40).map(|at| (at, at)))),
+        ("anchors that are gone", equal, anchored(&unique, all(40).map(|at| (at, at)))),
+        ("moved ranges", shifted(&unique), anchored(&unique, all(40).map(|at| (at, at + 39)))),
+        (
+            "anchors of long lines",
+            shifted(&long.repeat(20)),
+            anchored(&long.repeat(20), (1..=20).map(|at| (at, at))),
+        ),
+    ]
 }
 
 /// Test cases: name, file, edits.
@@ -75,7 +113,7 @@ fn hostile_edits() -> Vec<(&'static str, String, Vec<Edit>)> {
 #[test]
 fn work_is_linear_in_file_and_edits() {
     const PLENTY: u64 = u64::MAX;
-    for (name, text, edits) in hostile_edits() {
+    for (name, text, edits) in hostile_edits().into_iter().chain(hostile_anchors()) {
         let work = WorkBudget::of(PLENTY);
         let answer = plan_fuzzy(&text, &edits, &work);
         let sent: usize = edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum();
@@ -91,8 +129,20 @@ fn work_is_linear_in_file_and_edits() {
 }
 
 #[test]
+fn each_edit_that_looks_for_its_lines_is_charged_for_the_file() {
+    const PLENTY: u64 = u64::MAX;
+    for (name, text, edits) in hostile_anchors() {
+        let work = WorkBudget::of(PLENTY);
+        let _ = plan_fuzzy(&text, &edits, &work);
+        let tried = edits.len().min(20) as u64;
+        let spent = PLENTY - work.left();
+        assert!(spent >= tried * text.len() as u64, "{name}: only {spent} units are counted");
+    }
+}
+
+#[test]
 fn a_smaller_budget_gives_the_same_answer_or_a_refusal() {
-    for (name, text, edits) in hostile_edits() {
+    for (name, text, edits) in hostile_edits().into_iter().chain(hostile_anchors()) {
         let full = plan_fuzzy(&text, &edits, &WorkBudget::of(u64::MAX)).map(|plan| plan.bytes);
         for units in [0, 200_000, 5_000_000] {
             match plan_fuzzy(&text, &edits, &WorkBudget::of(units)) {

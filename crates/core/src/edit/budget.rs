@@ -7,6 +7,8 @@
 
 use std::cell::Cell;
 
+use crate::error::{Code, Error};
+
 /// The budget of one call for all its edits, in units of work.
 const MAX_UNITS_PER_CALL: u64 = 500_000_000;
 
@@ -53,6 +55,14 @@ impl WorkBudget {
     pub(super) fn left(&self) -> u64 {
         self.0.get()
     }
+}
+
+/// Returns the error for edits that exceed the budget of a call; `path` is the path as messages
+/// show it.
+pub(in crate::edit) fn too_much_error(path: &str) -> Error {
+    Error::new(Code::LimitExceeded, format!("the edits of {path} are too much work for one call"))
+        .hint("send fewer edits in one call, or write the whole file")
+        .detail("reason", "too_much")
 }
 
 #[cfg(test)]

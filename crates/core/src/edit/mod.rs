@@ -40,6 +40,7 @@ use applying::content::EditContent;
 use applying::offsets::LineOffsets;
 use explaining::outcomes::EditOutcomes;
 use explaining::refusal::Refusal;
+use matching::line_anchors::AnchoredFile;
 use matching::repair::Repair;
 use matching::sanity::Suspicion;
 use matching::{exact, fuzzy, line_anchors, sanity};
@@ -164,15 +165,11 @@ fn apply_edit(
     let paid = work.try_spend(content.work_units());
     let found = match &edit.anchors {
         _ if !paid => Err(Refusal::TooMuch.into_error(text, edit, options, index, total))?,
-        Some(anchors) => line_anchors::find_by_anchors(
-            original,
-            text,
-            anchors,
-            &edit.new,
-            shifts,
-            &options.label,
-        )
-        .map_err(|error| error.detail("edit_index", index))?,
+        Some(anchors) => {
+            let file = AnchoredFile { original, text, label: &options.label, work };
+            line_anchors::find_by_anchors(&file, anchors, &edit.new, shifts)
+                .map_err(|error| error.detail("edit_index", index))?
+        }
         None => find_old_text(text, edit, options, work)
             .map_err(|refusal| refusal.into_error(text, edit, options, index, total))?,
     };

@@ -10,6 +10,7 @@ use super::excerpt::{
 use super::nearest::nearest_line;
 use super::refusal::Refusal;
 use super::suggestions::candidates;
+use crate::edit::budget::too_much_error;
 use crate::edit::lines::{FileLines, split_edit_lines, to_lf_without_bom, trim};
 use crate::edit::matching::exact::contains_text;
 use crate::edit::matching::repair::Repair;
@@ -108,12 +109,7 @@ impl RefusalReport<'_> {
                     "",
                 )
                 .hint("send fewer lines, or name them by their anchors"),
-            Refusal::TooMuch => Error::new(
-                Code::LimitExceeded,
-                format!("the edits of {path} are too much work for one call"),
-            )
-            .hint("send fewer edits in one call, or write the whole file")
-            .detail("reason", "too_much"),
+            Refusal::TooMuch => too_much_error(path),
             Refusal::TooLoose(found) => self.too_loose_error(&found),
             Refusal::NotFound => self.nowhere_error(),
         }

@@ -6,13 +6,18 @@
 //! line is found by its anchor, with first and last line at their old distance; if several lines
 //! have the anchor, the edit is refused, because the number may belong to another line by now.
 //! Edits write whole lines with the line endings of the file.
+//!
+//! Splitting the file and comparing its lines with an anchor are charged to the budget of the call.
 
 use std::ops::Range;
 
 use serde_json::json;
 
-use crate::anchor::{ANCHOR_LENGTH, AnchorKind, anchor_digits, neighbourhood_hashes};
+use crate::anchor::{
+    ANCHOR_LENGTH, AnchorKind, anchor_number, neighbourhood_hashes, number_of_digits,
+};
 use crate::edit::applying::offsets::LineOffsets;
+use crate::edit::budget::{WorkBudget, too_much_error};
 use crate::edit::explaining::excerpt::list_line_numbers;
 use crate::edit::explaining::suggestions::candidates;
 use crate::edit::lines::{FileLines, has_countable_lines, split_edit_lines, to_lf_without_bom};
@@ -52,12 +57,15 @@ pub struct AnchoredLines {
 }
 
 impl Anchor {
-    /// Returns whether this is the anchor of a unique or of a common line with this neighbourhood;
-    /// `None` if it is neither.
-    fn kind_at(&self, neighbourhood: u64) -> Option<AnchorKind> {
-        [AnchorKind::Unique, AnchorKind::Common]
-            .into_iter()
-            .find(|&kind| anchor_digits(neighbourhood, kind) == self.hash)
+    /// Returns a function that says whether this is the anchor of a unique or of a common line with
+    /// a neighbourhood; `None` if it is neither.
+    fn kind_at(&self) -> impl Fn(u64) -> Option<AnchorKind> {
+        let number = number_of_digits(&self.hash);
+        move |neighbourhood| {
+            [AnchorKind::Unique, AnchorKind::Common]
+                .into_iter()
+                .find(|&kind| Some(anchor_number(neighbourhood, kind)) == number)
+        }
     }
 
     /// Parses `120#k3x9q1`; `argument` names the value in errors. Accepts a seventh character for
@@ -93,21 +101,41 @@ impl Anchor {
     }
 }
 
+/// The file in which an edit names lines.
+pub(in crate::edit) struct AnchoredFile<'t> {
+    /// The text before the first edit of the call.
+    pub original: &'t [u8],
+    /// The text before this edit.
+    pub text: &'t [u8],
+    /// The path of the file.
+    pub label: &'t str,
+    pub work: &'t WorkBudget,
+}
+
+impl AnchoredFile<'_> {
+    /// Charges work before it starts.
+    fn spend(&self, units: usize) -> Result<()> {
+        if self.work.try_spend(units) {
+            return Ok(());
+        }
+        Err(too_much_error(&escape_controls(self.label)))
+    }
+}
+
 /// Applies an edit to the lines that it names.
 ///
 /// # Errors
 /// `MATCH_NOT_FOUND` if no line has the anchor, `MATCH_NOT_UNIQUE` if several have it and the file
-/// may have changed, `INVALID_ARGUMENT` if the anchors are in the wrong order.
-///
-/// `original` is the text before the first edit of the call, `text` the text before this edit.
+/// may have changed, `INVALID_ARGUMENT` if the anchors are in the wrong order, `LIMIT_EXCEEDED` if
+/// the budget of the call does not suffice.
 pub(in crate::edit) fn find_by_anchors(
-    original: &[u8],
-    text: &[u8],
+    at: &AnchoredFile<'_>,
     anchors: &AnchoredLines,
     new: &str,
     shifts: &mut LineOffsets,
-    label: &str,
 ) -> Result<OldTextMatch> {
+    let AnchoredFile { original, text, .. } = *at;
+    at.spend((original.len() + text.len()) / 4)?;
     if !has_countable_lines(text) || !has_countable_lines(original) {
         return Err(Error::new(Code::LimitExceeded, "the file has too many lines to name them")
             .hint("name the text to replace")
@@ -115,12 +143,12 @@ pub(in crate::edit) fn find_by_anchors(
     }
     let file = FileLines::new(text);
     let (read, lines) = if shifts.has_no_edits() {
-        let lines = locate_lines(&file, anchors, label)?;
+        let lines = locate_lines(at, &file, anchors)?;
         (lines.clone(), lines)
     } else {
         let before = FileLines::new(original);
-        let lines = locate_lines(&before, anchors, label)?;
-        (lines.clone(), current_position_of_lines(&before, &file, &lines, shifts, label)?)
+        let lines = locate_lines(at, &before, anchors)?;
+        (lines.clone(), current_position_of_lines(&before, &file, &lines, shifts, at.label)?)
     };
     if anchors.insert.is_none() {
         shifts.record_replaced(&read);
@@ -141,9 +169,9 @@ pub(in crate::edit) fn find_by_anchors(
 
 /// Returns the lines (0-based) that the anchors name, in the file as it was before the call.
 fn locate_lines(
+    at: &AnchoredFile<'_>,
     file: &FileLines<'_>,
     AnchoredLines { from, to, unchanged, .. }: &AnchoredLines,
-    label: &str,
 ) -> Result<Range<usize>> {
     let Some(span) = to.line.checked_sub(from.line).and_then(|span| usize::try_from(span).ok())
     else {
@@ -153,12 +181,13 @@ fn locate_lines(
     let expected = usize::try_from(from.line - 1).unwrap_or(usize::MAX);
     if *unchanged
         && let Some(last) = expected.checked_add(span).filter(|&last| last < file.len())
-        && from.kind_at(file.neighbourhood_hash(expected)).is_some()
-        && to.kind_at(file.neighbourhood_hash(last)).is_some()
+        && from.kind_at()(file.neighbourhood_hash(expected)).is_some()
+        && to.kind_at()(file.neighbourhood_hash(last)).is_some()
     {
         return Ok(expected..last + 1);
     }
-    let path = escape_controls(label);
+    at.spend(units_of_search(at.original, file))?;
+    let path = escape_controls(at.label);
     let shown =
         |anchor: &Anchor| format!("{}#{}", anchor.line, anchor.hash.iter().collect::<String>());
     let named = if span == 0 { shown(from) } else { format!("{} to {}", shown(from), shown(to)) };
@@ -194,9 +223,16 @@ fn locate_lines(
     }
 }
 
+/// Returns the cost of [`lines_with_anchors`]: it hashes each byte and compares each line.
+fn units_of_search(text: &[u8], file: &FileLines<'_>) -> usize {
+    const UNITS_PER_LINE: usize = 24;
+    text.len() / 2 + file.len().saturating_mul(UNITS_PER_LINE)
+}
+
 /// Returns the lines (0-based) at which `from` matches and `to` matches `span` lines later; at most
-/// 101, which suffice to report an ambiguity. The flag is true if a single match must be the line
-/// that was read, because one of the anchors identifies a line that was unique and still is.
+/// 101, which suffice to report an ambiguity. The flag is true if there is one match and it must be
+/// the line that was read, because one of the anchors identifies a line that was unique and still
+/// is.
 fn lines_with_anchors(
     file: &FileLines<'_>,
     from: &Anchor,
@@ -206,19 +242,19 @@ fn lines_with_anchors(
     const MAX_MATCHES: usize = 101;
     let hashes = file.hashes();
     let all = neighbourhood_hashes(&hashes);
-    let mut places = Vec::new();
-    let mut is_certain = false;
-    for at in 0..all.len().saturating_sub(span) {
-        let (Some(first), Some(last)) = (from.kind_at(all[at]), to.kind_at(all[at + span])) else {
-            continue;
-        };
-        is_certain |= first == AnchorKind::Unique && has_unique_line(&hashes, at)
-            || last == AnchorKind::Unique && has_unique_line(&hashes, at + span);
-        places.push(at);
-        if places.len() == MAX_MATCHES {
-            break;
-        }
-    }
+    let (kind_of_first, kind_of_last) = (from.kind_at(), to.kind_at());
+    let kinds = |at: usize| Some((kind_of_first(all[at])?, kind_of_last(all[at + span])?));
+    let places: Vec<usize> = (0..all.len().saturating_sub(span))
+        .filter(|&at| kinds(at).is_some())
+        .take(MAX_MATCHES)
+        .collect();
+    let is_certain = match places.as_slice() {
+        &[only] => kinds(only).is_some_and(|(first, last)| {
+            first == AnchorKind::Unique && has_unique_line(&hashes, only)
+                || last == AnchorKind::Unique && has_unique_line(&hashes, only + span)
+        }),
+        _ => false,
+    };
     (places, is_certain)
 }
 
