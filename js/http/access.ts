@@ -47,6 +47,36 @@ const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 const ALLOWED_REQUEST_HEADERS =
   "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
 
+/** The form of the Origin header of a page. The name has no pattern, and neither does the port. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/u;
+/** The schemes whose pages have an origin that a URL shows. */
+const WEB_SCHEMES = /^https?:/iu;
+/** The schemes whose pages send the origin `null`, or none. */
+const SCHEMES_WITHOUT_ORIGIN = /^(?:about|blob|data|file|filesystem|ftp|javascript|wss?):/iu;
+
+/**
+ * Returns what is wrong with an origin that is to be allowed; undefined for the exact text that browsers send for the
+ * pages of one server or extension. Any other text allows no page, or like `null` each page that has no origin.
+ */
+export function originFault(origin: string): string | undefined {
+  const isOrigin =
+    ORIGIN.test(origin) &&
+    !SCHEMES_WITHOUT_ORIGIN.test(origin) &&
+    (!WEB_SCHEMES.test(origin) || originOfUrl(origin) === origin);
+  if (isOrigin) return undefined;
+  const meant = WEB_SCHEMES.test(origin) ? originOfUrl(origin) : undefined;
+  const example = meant !== undefined && ORIGIN.test(meant) ? meant : "https://app.example";
+  return `must be the origin of a page, as browsers send it: scheme, name and port without a path, such as ${example}`;
+}
+
+function originOfUrl(url: string): string | undefined {
+  try {
+    return new URL(url).origin;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Creates the check for a server. */
 export function originGuard(options: AllowedOrigins): OriginGuard {
   const hosts = new Set([...LOOPBACK_HOSTS, ...options.hosts.map((host) => host.toLowerCase())]);

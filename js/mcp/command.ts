@@ -3,6 +3,7 @@
  * them, and our options.
  */
 import { VERSION } from "../engine/generated/version.ts";
+import { originFault } from "../http/access.ts";
 import {
   type OptionTable,
   parseCommandLine,
@@ -270,4 +271,13 @@ function toolNamesOf(given: unknown): readonly string[] | undefined {
   const clean = names.map((name) => name.trim()).filter((name) => name !== "");
   if (given !== undefined && clean.length === 0) throw new UsageError("--tools must name a tool");
   return clean.length === 0 ? undefined : clean;
+}
+
+/** Returns the origins of `--allow-origin`. @throws UsageError for one that no page has, or that many pages have */
+export function checkedOrigins(origins: readonly string[]): readonly string[] {
+  for (const origin of origins) {
+    const fault = originFault(origin);
+    if (fault !== undefined) throw new UsageError(`--allow-origin ${fault}; not ${JSON.stringify(origin)}`);
+  }
+  return origins;
 }

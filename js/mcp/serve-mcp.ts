@@ -6,7 +6,7 @@ import process from "node:process";
 import type { MaybePromise } from "../backends/backend.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
 import { VERSION } from "../engine/generated/version.ts";
-import { MIN_TOKEN_CHARS } from "../http/access.ts";
+import { MIN_TOKEN_CHARS, originFault } from "../http/access.ts";
 import { HTTP_LIMIT_OPTIONS, type HttpLimits } from "../http/limits.ts";
 import {
   callback,
@@ -119,7 +119,7 @@ export const SERVE_MCP_OPTIONS: Options<ServeMcpOptions> = options(
     host: text(),
     port: integer(0, 65_535),
     hosts: list(text()),
-    origins: list(text()),
+    origins: list(text({ test: originFault })),
     maxWorkspaces: integer(1),
     maxRequests: integer(1),
     idleMs: integer(1, 2 ** 31 - 1),

@@ -9,6 +9,8 @@ import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, test } from "vitest";
 import { answerOf, ERAS, scratch } from "./harness.ts";
+import { serveMcp } from "../../js/mcp/serve-mcp.ts";
+import { runInProcess } from "../support/in-process.ts";
 import { bearer, send, serve, TOKEN } from "./serving.ts";
 
 test("only with the token, for our names and allowed origins", async () => {
@@ -54,6 +56,59 @@ test("only with the token, for our names and allowed origins", async () => {
   expect((await send(server.url, bearer, { body: "{nonsense" })).status).toBe(400);
   expect((await send(server.url, bearer, { method: "GET" })).status).toBe(405);
   expect(server.said()).not.toContain(TOKEN);
+});
+
+test.each([
+  ["null", "https://app.example"],
+  ["*", "https://app.example"],
+  ["https://app.example/", "https://app.example"],
+  ["https://app.example/path", "https://app.example"],
+  ["https://app.example?q", "https://app.example"],
+  ["https://app.example#part", "https://app.example"],
+  ["https://user@app.example", "https://app.example"],
+  ["HTTPS://App.Example", "https://app.example"],
+  ["https://app.example:443", "https://app.example"],
+  ["http://app.example:080", "http://app.example"],
+  ["https://b\u00fccher.example", "https://xn--bcher-kva.example"],
+  [" https://app.example", "https://app.example"],
+  ["app.example", "https://app.example"],
+  ["app.example:8080", "https://app.example"],
+  ["https://", "https://app.example"],
+  ["https://*.app.example", "https://app.example"],
+  ["https://app.example:*", "https://app.example"],
+  ["https://a.example,https://b.example", "https://app.example"],
+  ["https://a.example https://b.example", "https://app.example"],
+  ["file://", "https://app.example"],
+  ["file:///etc", "https://app.example"],
+  ["data:text/html,x", "https://app.example"],
+  ["about:blank", "https://app.example"],
+  ["blob:https://app.example", "https://app.example"],
+  ["wss://app.example", "https://app.example"],
+  ["chrome-extension://abc/page.html", "https://app.example"],
+])("the origin %j is refused, with the right form", async (origin, form) => {
+  await using at = await scratch();
+  const ran = await runInProcess(["serve", at.dir, `--allow-origin=${origin}`], { cwd: at.dir, env: {} });
+  expect(ran.status).not.toBe(0);
+  expect(ran.err).toContain("--allow-origin must be the origin of a page");
+  expect(ran.err).toContain(`such as ${form};`);
+  const options = { open: () => expect.unreachable(), token: TOKEN, origins: [origin] };
+  await expect(serveMcp(options)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+});
+
+test.each([
+  "https://app.example",
+  "http://localhost:3000",
+  "http://127.0.0.1",
+  "http://[::1]:5173",
+  "https://xn--bcher-kva.example:8443",
+  "chrome-extension://abcdefghijklmnop",
+  "moz-extension://3c7a9c1e-0b4e-4c1a-9f55-0f0a2a0b1c2d",
+  "vscode-webview://1a2b3c",
+  "tauri://localhost",
+])("a page of the origin %j is let in", async (origin) => {
+  await using at = await scratch();
+  await using server = await serve([at.dir, "--allow-origin", origin]);
+  expect((await send(server.url, { ...bearer, origin })).status).toBe(200);
 });
 
 test("a new token is stored in a file that only its owner can read, and is not printed", async () => {

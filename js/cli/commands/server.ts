@@ -9,6 +9,7 @@ import {
   MCP_OPTIONS,
   FILEWRIGHT_DEFAULTS,
   SERVER_OPTIONS,
+  checkedOrigins,
   serveOptionsOf,
 } from "../../mcp/command.ts";
 import { onFirstSignal, type Program } from "../../mcp/program.ts";
@@ -224,7 +225,7 @@ async function runServe({ positionals, values: given }: ParsedCommandLine, shell
       host: textOrUndefined(given["host"]) ?? "127.0.0.1",
       port: portOf(given["port"]),
       allowHosts: valuesOfRepeatedOption(given["allow-host"]) ?? [],
-      allowOrigins: valuesOfRepeatedOption(given["allow-origin"]) ?? [],
+      allowOrigins: checkedOrigins(valuesOfRepeatedOption(given["allow-origin"]) ?? []),
       tokenFile: textOrUndefined(given["token-file"]),
       open: given["no-token"] === true,
       oauth: oauthOptionsOf(given),
