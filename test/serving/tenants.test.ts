@@ -248,6 +248,33 @@ describe.each(ENGINES.filter(({ missing }) => !missing))("tenants of one server 
     expect((await callAs(tokenOf("ann"), "read_file", { path: "/a.txt" })).text).toContain("1");
   });
 
+  test.each([
+    ["requests", 10, 200],
+    ["more requests than are left", 11, 429],
+    ["requests of several minutes", 600, 429],
+  ])("each message of a batch is a call of the minute: %s", async (_, count, status) => {
+    await serve({ callsPerMinute: 10 });
+    const ann = tokenOf("ann");
+    const one = { jsonrpc: "2.0", method: "tools/call", params: { name: "list_directory", arguments: {} } };
+    const post = async (body: string): Promise<number> => {
+      const response = await fetch(served.url, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          authorization: `Bearer ${ann}`,
+        },
+        body,
+      });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const batch = Array.from({ length: count }, (__, id) => ({ ...one, id }));
+    expect(await post(` \n${JSON.stringify(batch)}`)).toBe(status);
+    // A batch that is refused takes nothing, and one that is answered takes all of its messages.
+    expect((await callAs(ann, "list_directory", { path: "/" })).status).toBe(status === 200 ? 429 : 200);
+  });
+
   test("a tenant that has made its calls of the minute is answered 429, on every replica, and others go on", async () => {
     await serve({ callsPerMinute: 10 });
     const first = served;

@@ -14,8 +14,8 @@ const PARTS_PER_MINUTE = 100;
 
 /** Counts the requests of one workspace. */
 export interface CallQuota {
-  /** Takes one request. Returns false when the number of this minute is used up. */
-  take(signal: AbortSignal): Promise<boolean>;
+  /** Takes all of these requests, or none and returns false when the number of this minute does not suffice. */
+  take(count: number, signal: AbortSignal): Promise<boolean>;
 }
 
 /** Creates the counter of a workspace. `most` is the number of requests in a minute. */
@@ -23,31 +23,35 @@ export function makeCallQuota(records: Records, most: number): CallQuota {
   const part = Math.max(1, Math.floor(most / PARTS_PER_MINUTE));
   let left = 0;
   let heldUntil = 0;
-  let refusedUntil = 0;
+  /** The smallest number that was refused, and until when its refusal is repeated. */
+  let refused = { amount: 0, until: 0 };
   let asking: Promise<void> | undefined;
-  const ask = async (): Promise<void> => {
-    for (const amount of part === 1 ? [1] : [part, 1]) {
+  const ask = async (missing: number): Promise<void> => {
+    for (const amount of missing >= part ? [missing] : [part, missing]) {
       const { ok } = await records.add("calls", "minute", amount, most, { forMs: MINUTE_MS });
       const now = performance.now();
       if (ok) {
-        left = amount;
+        left += amount;
         heldUntil = now + MAX_HELD_MS;
         return;
       }
-      refusedUntil = now + MAX_HELD_MS;
+      refused = { amount, until: now + MAX_HELD_MS };
     }
   };
   return {
-    async take(signal) {
+    async take(count, signal) {
+      if (count > most) return false;
       while (!signal.aborted) {
         const now = performance.now();
-        if (left > 0 && now < heldUntil) {
-          left -= 1;
+        if (now >= heldUntil) left = 0;
+        if (left >= count) {
+          left -= count;
           return true;
         }
-        if (now < refusedUntil) return false;
+        const missing = count - left;
+        if (now < refused.until && missing >= refused.amount) return false;
         // Requests that arrive together share one trip; those for which it was not enough ask again.
-        asking ??= ask().finally(() => {
+        asking ??= ask(missing).finally(() => {
           asking = undefined;
         });
         await asking;

@@ -90,13 +90,9 @@ export function routeToWorkspaces<N>({
       if (!isLease(taken)) return unavailable(taken);
       const { opened, release } = taken;
       try {
-        if (opened.quota !== undefined && !(await opened.quota.take(request.signal))) {
-          release();
-          return refusalResponse(429, "this workspace has made its calls of this minute", {
-            "retry-after": "10",
-          });
-        }
-        return releasedAtEnd(await opened.handler.fetch(request, facts), request.signal, release);
+        const counted = await takeFromQuota(request, opened.quota);
+        const response = counted instanceof Response ? counted : await opened.handler.fetch(counted, facts);
+        return releasedAtEnd(response, request.signal, release);
       } catch (error) {
         release();
         throw error;
@@ -114,6 +110,31 @@ export function routeToWorkspaces<N>({
       await workspaces.close();
     },
   };
+}
+
+/**
+ * Takes the messages of a request from a quota. Returns the request with its body unread, or the answer where the quota
+ * does not suffice for all of them.
+ */
+async function takeFromQuota(request: Request, quota: CallQuota | undefined): Promise<Request | Response> {
+  if (quota === undefined) return request;
+  const { url, method, headers, signal } = request;
+  const body = request.body === null ? undefined : await request.text();
+  if (!(await quota.take(countMessages(body ?? ""), signal)))
+    return refusalResponse(429, "this workspace has made its calls of this minute", { "retry-after": "10" });
+  return body === undefined ? request : new Request(url, { method, headers, body, signal });
+}
+
+/** Returns the number of messages in a body: those of a batch, otherwise one. */
+function countMessages(body: string): number {
+  // Most bodies are one message, which is no reason to parse the text twice.
+  if (!/^\s*\[/u.test(body)) return 1;
+  try {
+    const messages: unknown = JSON.parse(body);
+    return Array.isArray(messages) ? Math.max(1, messages.length) : 1;
+  } catch {
+    return 1;
+  }
 }
 
 interface TakenLease {
