@@ -26,6 +26,7 @@ import type { Workspace } from "../workspace/index.ts";
 import { OAUTH_OPTIONS, type OauthOptions, checkedVerifier } from "./auth/oauth.ts";
 import { hostOfOpenWorkspace } from "./host.ts";
 import { makeProbeAnswers } from "./monitoring/health.ts";
+import { makeEnding } from "./protocol/call.ts";
 import type { StructuredLevel } from "./protocol/content.ts";
 import type { ServedPreset } from "./served-tools.ts";
 import { drainInOrder, type RunningHttpServer } from "./shutdown.ts";
@@ -168,7 +169,7 @@ export async function serveMcp<const C extends WorkspaceClaims = Readonly<Record
   const given = checkOptions(options as unknown as ServeMcpOptions);
   const { claims = {}, oauth, token, host = "127.0.0.1", port = 0, hosts = [], origins = [] } = given;
   const onerror = given.onError ?? writeError;
-  const ending = new AbortController();
+  const ending = makeEnding();
   let isDraining = false;
   const parts = {
     preset: given.preset ?? "lean",

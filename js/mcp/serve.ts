@@ -15,6 +15,7 @@ import { directoryService, type ServiceParts } from "./service.ts";
 import { drainInOrder, type RunningHttpServer } from "./shutdown.ts";
 import { mirrorUse } from "../storage/mirror/use.node.ts";
 import type { ServedStorage } from "./tenants/service.ts";
+import { makeEnding } from "./protocol/call.ts";
 import type { WriteLogLine } from "./protocol/log.ts";
 import { assertStartable } from "./start.ts";
 import { MCP_PATH, serveMcpOverHttp } from "./transport/http.ts";
@@ -67,7 +68,7 @@ export async function startMcpHttpServer(
   let isDraining = false;
   const tell: WriteLogLine = (...line) => (isListening ? log(...line) : void facts.push(line));
   await assertStartable(options);
-  const ending = new AbortController();
+  const ending = makeEnding();
   const logError = (error: unknown): void =>
     log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error");
   const parts: ServiceParts = {

@@ -91,3 +91,31 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(await complete("/etc/pass")).toEqual([]);
   });
 });
+
+test("calls at the same time end without a warning of Node", async () => {
+  const warnings: Error[] = [];
+  const hear = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", hear);
+  try {
+    await using at = await scratch();
+    await writeFile(
+      join(at.dir, "a.txt"),
+      Array.from({ length: 40 }, (_, line) => `line-${line}\n`).join(""),
+    );
+    await using server = await connect([COMMAND, "mcp", at.dir, "--preset", "canonical"]);
+    const edits = Array.from({ length: 40 }, (_, line) =>
+      server.call("edit_file", { path: "a.txt", old_text: `line-${line}\n`, new_text: `row-${line}\n` }),
+    );
+    expect((await Promise.all(edits)).filter(({ isError }) => isError)).toEqual([]);
+    const searches = Array.from({ length: 40 }, (_, line) =>
+      server.call("grep", { pattern: `row-${line}$` }),
+    );
+    expect((await Promise.all(searches)).filter(({ isError }) => isError)).toEqual([]);
+    const paths = Array.from({ length: 40 }, () => "a.txt");
+    expect((await server.call("read_many_files", { paths })).isError).toBe(false);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
+  } finally {
+    process.off("warning", hear);
+  }
+});

@@ -1,4 +1,5 @@
 /** Answers `tools/list` and `tools/call`, and reports the progress of calls. */
+import { setMaxListeners } from "node:events";
 import { singleTypes } from "../../presets/strict.ts";
 import { UnknownToolError } from "../../rpc/handler.ts";
 import { abandonedFailure, shuttingDownFailure } from "../../pipeline/scheduling/admission.ts";
@@ -58,6 +59,14 @@ export interface CallRequest {
     readonly envelope?: { readonly [LOG_LEVEL_KEY]?: LogLevel | undefined } | undefined;
     readonly notify: SendNotification;
   };
+}
+
+/** Creates the controller that a server aborts when it stops waiting for running calls. Each of them listens to it. */
+export function makeEnding(): AbortController {
+  const ending = new AbortController();
+  // Node warns of a leak from the eleventh listener on.
+  setMaxListeners(0, ending.signal);
+  return ending;
 }
 
 /**

@@ -2,6 +2,7 @@
  * Runs a server over standard input and output for the client that started it: its start, its shutdown, and
  * the lines in the client's log. `session.ts` answers the messages.
  */
+import { makeEnding } from "../protocol/call.ts";
 import { resolve } from "node:path";
 import { escapeControls } from "../../engine/escape.ts";
 import { missingAddonNotice } from "../../engine/native/addon-notice.node.ts";
@@ -116,7 +117,7 @@ export async function serveOverStdio(options: ServeOptions, program: Program): P
   const { structured, version } = options;
   const host = localWorkspaceHost(dirs, review === undefined ? found.host : reviewedHost(found.host, review));
   if (options.opensAtOnce) await host.workspace();
-  const ending = new AbortController();
+  const ending = makeEnding();
   const serving = { host, structured, approvals, clientLog, ending: ending.signal };
 
   const session = answerMessages({ ...serving, wire, version, log });
