@@ -5,9 +5,9 @@
  */
 import { optionChecker } from "../../schema/option.ts";
 import { Database } from "./database.ts";
-import { DEFAULT_SCHEMA, DEFAULT_TENANT } from "./maintenance.ts";
+import { DEFAULT_SCHEMA } from "./maintenance.ts";
 import { openWorkspaceRow } from "./opening.ts";
-import { POSTGRES_STORAGE_OPTIONS, type PostgresStorageOptions } from "./options.ts";
+import { DEFAULT_TENANT, POSTGRES_STORAGE_OPTIONS, type PostgresStorageOptions } from "./options.ts";
 import { type PostgresStorage, PostgresStorageEngine } from "./storage.ts";
 
 export type {

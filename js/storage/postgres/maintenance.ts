@@ -5,6 +5,7 @@ import { blobKey } from "./contents.ts";
 import { Database } from "./database.ts";
 import { openWorkspaceRow } from "./opening.ts";
 import {
+  DEFAULT_TENANT,
   POSTGRES_DROP_OPTIONS,
   POSTGRES_QUOTA_OPTIONS,
   POSTGRES_SWEEP_OPTIONS,
@@ -21,10 +22,8 @@ const BLOBS_PER_SWEEP = 200;
 /** The number of storages above a fork from which its reads get slow. */
 const MAX_FORK_DEPTH = 8;
 
-/** The default name of a schema, and of a tenant. */
+/** The default name of a schema. */
 export const DEFAULT_SCHEMA = "filewright";
-/** The name of the tenant of storages that name none. */
-export const DEFAULT_TENANT = "default";
 
 const checkSweep = optionChecker("sweepPostgres", POSTGRES_SWEEP_OPTIONS);
 const checkQuota = optionChecker("setPostgresQuota", POSTGRES_QUOTA_OPTIONS);

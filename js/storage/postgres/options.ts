@@ -48,7 +48,7 @@ export interface PostgresPlace {
 export interface PostgresStorageOptions extends PostgresPlace {
   /** The name of a workspace of a tenant. It is made when it is missing. */
   readonly workspace: string;
-  /** The name of the tenant whose workspaces are seen. Default `default`. */
+  /** The name of the tenant whose workspaces are seen. Default: a tenant that no name reaches. */
   readonly tenant?: string | undefined;
   /** An object store for contents over 256 KiB. Default: they are stored in the database. */
   readonly blobs?: BlobStore | undefined;
@@ -69,7 +69,7 @@ export interface PostgresSweepOptions extends PostgresPlace {
 export interface PostgresQuotaOptions extends PostgresPlace {
   /** The name of the workspace with the quota. */
   readonly workspace: string;
-  /** The name of the tenant of the workspace with the quota. Default `default`. */
+  /** The name of the tenant of the workspace with the quota. Default: that of storages that name none. */
   readonly tenant?: string | undefined;
   /** The maximum number of bytes in the files of a workspace; null for no limit. */
   readonly bytes: number | null;
@@ -81,7 +81,7 @@ export interface PostgresQuotaOptions extends PostgresPlace {
 export interface PostgresDropOptions extends PostgresPlace {
   /** The name of the workspace that is dropped. */
   readonly workspace: string;
-  /** The name of the tenant of the workspace that is dropped. Default `default`. */
+  /** The name of the tenant of the workspace that is dropped. Default: that of storages that name none. */
   readonly tenant?: string | undefined;
 }
 
@@ -95,10 +95,16 @@ export function nameFault(value: string): string | undefined {
 }
 
 const name = text({ noun: "a text of 1 to 200 bytes", test: nameFault });
+/**
+ * The name of the tenant of storages that name none. The leading blank keeps it apart from the names in tokens, which
+ * begin with none: a token whose tenant is `default` is one of several tenants.
+ */
+export const DEFAULT_TENANT = " default";
+
 /** The tenant `*` is that of the maintenance functions. */
 const tenantName = text({
   noun: "a text of 1 to 200 bytes",
-  test: (value) => (value === "*" ? "must be another name" : nameFault(value)),
+  test: (value) => (value === "*" || value === DEFAULT_TENANT ? "must be another name" : nameFault(value)),
 });
 /** A schema's name becomes part of statements, so it has only characters that mean nothing there. */
 const schemaName = text({
