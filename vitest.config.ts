@@ -54,6 +54,7 @@ const processes = [
   "test/mcp/start.test.ts",
   "test/places/**/*.test.ts",
   "test/requirements/002-kernel.test.ts",
+  "test/mcp/orphan.test.ts",
   "test/review/shared/processes.test.ts",
   "test/sandbox/**/*.test.ts",
   "test/serving/**/*.test.ts",

@@ -14,6 +14,8 @@ export interface Program {
   /** Calls `told` at each signal. */
   on(signal: NodeJS.Signals, told: () => void): unknown;
   off(signal: NodeJS.Signals, told: () => void): unknown;
+  /** The pid of the process that has started this one; undefined where a test runs the program. */
+  readonly ppid?: number;
 }
 
 /**

@@ -2,7 +2,6 @@
  * Runs a server over standard input and output for the client that started it: its start, its shutdown, and
  * the lines in the client's log. `session.ts` answers the messages.
  */
-import { makeEnding } from "../protocol/call.ts";
 import { resolve } from "node:path";
 import { escapeControls } from "../../engine/escape.ts";
 import { missingAddonNotice } from "../../engine/native/addon-notice.node.ts";
@@ -18,6 +17,7 @@ import {
   makeStderrLog,
 } from "../protocol/log.ts";
 import type { StructuredLevel } from "../protocol/content.ts";
+import { makeEnding } from "../protocol/call.ts";
 import { expandHome, usableDirectories } from "../directories.ts";
 import { type HostedWorkspaceOptions, localWorkspaceHost, type ServedWorkspace } from "../host.ts";
 import type { ServedPreset } from "../served-tools.ts";
@@ -25,6 +25,7 @@ import type { ServedReview, WaitingChanges } from "../review.ts";
 import type { ServedRoot } from "../settings.ts";
 import { onFirstSignal, type Program } from "../program.ts";
 import { assertStartable } from "../start.ts";
+import { watchClientProcess } from "./client-process.ts";
 import { nextTurnOfEventLoop, answerMessages } from "./session.ts";
 import { makeJsonLinesWire } from "./wire.ts";
 
@@ -123,8 +124,10 @@ export async function serveOverStdio(options: ServeOptions, program: Program): P
   const session = answerMessages({ ...serving, wire, version, log });
 
   let unhear: () => void = () => {};
+  let unwatch: () => void = () => {};
   const ended = new Promise<"client" | "signal">((resolve) => {
     wire.onclose = () => resolve("client");
+    if (program.ppid !== undefined) unwatch = watchClientProcess(program, () => resolve("client"));
     unhear = onFirstSignal(program, ["SIGTERM", "SIGINT"], () => resolve("signal"));
   });
   wire.onerror = (error) => log(`Error: ${error.message}`, "error");
@@ -135,6 +138,7 @@ export async function serveOverStdio(options: ServeOptions, program: Program): P
   const page = review?.show(options.review ?? 0, waitingChanges(options), log);
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client", "notice");
   const by = await ended;
+  unwatch();
   // Open questions can no longer be answered, so the calls that wait for them are refused.
   review?.hub.close();
   const drained = host.drain();
