@@ -63,6 +63,9 @@ export class FileJournal implements JournalStore {
   readonly #writer: string = randomBytes(8).toString("hex");
   #held: { release(): void } | undefined;
   #key: Buffer | undefined;
+  /** The number of workspaces that use the journal, and of records that they have begun and not closed. */
+  #users = 0;
+  #begun = 0;
   #closed = 0;
   /** Functions that move each complete record to the history. */
   readonly #ended: (() => void)[] = [];
@@ -76,6 +79,26 @@ export class FileJournal implements JournalStore {
     this.#stateDir = stateDir;
     this.#directory = join(stateDir, "journal");
     this.#tryLock = tryLock;
+  }
+
+  /** Counts a workspace. Returns the function that ends its use. After the last one, the lock is released. */
+  use(): () => void {
+    this.#users += 1;
+    let isEnded = false;
+    return () => {
+      if (isEnded) return;
+      isEnded = true;
+      this.#users -= 1;
+      this.#releaseUnused();
+    };
+  }
+
+  /** Releases the lock when no workspace uses the journal. A record that is still open keeps it: it is not unfinished. */
+  #releaseUnused(): void {
+    if (this.#users > 0 || this.#begun > 0) return;
+    this.#settle();
+    this.#held?.release();
+    this.#held = undefined;
   }
 
   begin(id: string): OpenRecord {
@@ -95,6 +118,7 @@ export class FileJournal implements JournalStore {
     const key = this.#open();
     const path = `${this.#directory}/open/${this.#writer}.${id}`;
     const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    this.#begun += 1;
     let previous: Buffer = Buffer.alloc(RECORD_MAC_BYTES);
     let held: readonly Uint8Array[] = [];
     return {
@@ -118,8 +142,10 @@ export class FileJournal implements JournalStore {
         // The disk reports only now that the record may be incomplete. The change stands, but can no
         // longer be undone.
         const whole = closesWithoutError(fd);
+        this.#begun -= 1;
         if (group === null || !whole) fs.rmSync(path, { force: true });
         else this.#endLater(path, id, group);
+        if (this.#users === 0 && this.#begun === 0) setImmediate(() => this.#releaseUnused());
       },
     };
   }

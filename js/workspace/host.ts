@@ -61,6 +61,12 @@ export interface MirrorHost {
   ): Promise<{ release(): Promise<void> }>;
 }
 
+/** A journal that all workspaces of a process with the same state directory share. */
+export interface SharedJournal extends JournalStore {
+  /** Counts a workspace. Returns the function that ends its use: without one, nothing of the journal stays open. */
+  use(): () => void;
+}
+
 /** The local disk of the host, and the services that depend on it. */
 export interface LocalHost {
   /** Opens the disk without confinement, which is used only to resolve roots. */
@@ -72,7 +78,7 @@ export interface LocalHost {
   /** Returns true when a local disk checks paths before it uses them, because the native addon does not load. */
   isChecked(backend: FsBackend): boolean;
   /** Returns the journal store in a state directory. */
-  journal(stateDir: string): JournalStore;
+  journal(stateDir: string): SharedJournal;
   /**
    * Opens the directory for private files, by default that of the user.
    * @throws FilewrightError when `given` cannot be written

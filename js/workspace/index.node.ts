@@ -24,7 +24,7 @@ const journalByStateDir = new Map<string, FileJournal>();
 
 /**
  * Returns the journal of a state directory, one for each directory, because its lock shows that this
- * process is alive.
+ * process is alive. The lock is held from the first change until the last workspace of the directory is closed.
  */
 function journalOfStateDir(stateDir: string): FileJournal {
   let known = journalByStateDir.get(stateDir);

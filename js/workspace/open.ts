@@ -21,7 +21,13 @@ import { notifySafely } from "../hooks/events.ts";
 import { approversFor } from "../hooks/run.ts";
 import { type Preset, presetOf } from "../presets/index.ts";
 import type { GuardLevel } from "../presets/index.ts";
-import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "../journal/index.ts";
+import {
+  type JournalOptions,
+  type JournalStore,
+  makeJournal,
+  MemoryJournal,
+  type Recovery,
+} from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
 import { assertNoSecondArgument, boundHooksOf, type CheckedOptions, checkOptions } from "./check.ts";
@@ -123,7 +129,7 @@ export async function openWorkspace(
     ...(provider === undefined ? {} : { commands: provider.status }),
   });
   const running = { engine: engine().info, confinement: confinementOf(storage), state };
-  const records = journalPlaceOf(given, state);
+  const { endUse, ...records } = journalPlaceOf(given, state);
   const ownJournal = makeJournal({
     ...records,
     cwd: policy.cwd,
@@ -146,7 +152,7 @@ export async function openWorkspace(
       await views.close();
       for (const backend of made) await backend.close?.();
       made.clear();
-      await searches?.release();
+      await Promise.all([searches?.release(), endUse()]);
     },
     fs,
     resolver,
@@ -228,17 +234,21 @@ export async function openWorkspace(
 
 /**
  * Returns the place of the journal. The paths of a `LocalBackend` identify its files on the disk, and so
- * its journal. The paths of another backend identify nothing without a name for the storage.
+ * its journal. The paths of another backend identify nothing without a name for the storage. `endUse` is called when the
+ * workspace is closed.
  */
 function journalPlaceOf(
   { backend, backendId, journal }: WorkspaceOptions,
   state: StateDirectory | undefined,
-): Pick<JournalOptions, "store" | "storage"> {
-  if (journal === undefined && state === undefined) return { store: new MemoryJournal() };
-  const store = journal ?? requireLocalHost().journal((state as StateDirectory).path);
+): Pick<JournalOptions, "store" | "storage"> & { readonly endUse: () => void } {
+  const endUse = (): void => undefined;
+  if (journal === undefined && state === undefined) return { store: new MemoryJournal(), endUse };
+  const shared =
+    journal === undefined ? requireLocalHost().journal((state as StateDirectory).path) : undefined;
+  const place = { store: shared ?? (journal as JournalStore), endUse: shared?.use() ?? endUse };
   return backend === undefined || isLocalDisk(backend)
-    ? { store }
-    : { store, storage: `backend ${backendId}` };
+    ? place
+    : { ...place, storage: `backend ${backendId}` };
 }
 
 /**

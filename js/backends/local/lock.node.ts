@@ -24,9 +24,37 @@ const MAX_RETRY_PAUSE_MS = 20;
 interface Locks {
   /** Takes a lock by name without waiting. Returns null when another process holds it. */
   tryLock(name: string): LockHandle | null;
+  /** Closes the directory. Held locks stay held. */
+  close(): void;
 }
 
-const locksByStateDir = new Map<string, Locks>();
+/**
+ * The open directories of locks, by state directory. Each is open while a lock of it is held or waited for, so a
+ * process that goes through many state directories has no descriptor of those that it no longer uses. The journal of
+ * an open workspace holds a lock, so its directory is not opened for every change.
+ */
+const openByStateDir = new Map<string, { readonly locks: Locks; users: number }>();
+
+/** Opens the directory of locks unless it is open. Returns its locks, and a function that ends this use. */
+function useLocks(stateDir: string): { readonly locks: Locks; readonly end: () => void } {
+  let open = openByStateDir.get(stateDir);
+  if (open === undefined) {
+    open = { locks: openLocks(stateDir), users: 0 };
+    openByStateDir.set(stateDir, open);
+  }
+  const used = open;
+  used.users += 1;
+  let isEnded = false;
+  const end = (): void => {
+    if (isEnded) return;
+    isEnded = true;
+    used.users -= 1;
+    if (used.users > 0) return;
+    openByStateDir.delete(stateDir);
+    used.locks.close();
+  };
+  return { locks: used.locks, end };
+}
 
 /**
  * Takes the lock of a real path.
@@ -40,49 +68,73 @@ export async function lockPath(
 ): Promise<LockHandle> {
   const { timeoutMs, signal } = options;
   const directory = stateDir ?? defaultStateDir();
-  const locks = locksOfStateDir(directory);
-  const deadline = performance.now() + timeoutMs;
-  for (let pause = 1; ; pause = Math.min(pause * 2, MAX_RETRY_PAUSE_MS)) {
-    checkSignal(signal, path);
-    const lock = inStateDirectory(directory, () => locks.tryLock(real));
-    if (lock !== null) return lock;
-    const left = deadline - performance.now();
-    if (left <= 0) {
-      throw backendError("LOCK_TIMEOUT", path, "another process holds the lock", {
-        hint: "try again when it has finished",
-        details: { timeout_ms: timeoutMs },
-      });
+  const { end } = useLocks(directory);
+  try {
+    const deadline = performance.now() + timeoutMs;
+    for (let pause = 1; ; pause = Math.min(pause * 2, MAX_RETRY_PAUSE_MS)) {
+      checkSignal(signal, path);
+      const lock = tryLock(directory, real);
+      if (lock !== null) return lock;
+      const left = deadline - performance.now();
+      if (left <= 0) {
+        throw backendError("LOCK_TIMEOUT", path, "another process holds the lock", {
+          hint: "try again when it has finished",
+          details: { timeout_ms: timeoutMs },
+        });
+      }
+      await waitOrAbort(Math.min(pause, left), signal);
     }
-    await waitOrAbort(Math.min(pause, left), signal);
+  } finally {
+    end();
   }
 }
 
 /** Takes a lock by name in a state directory. Returns null when another process holds it. */
 export function tryLock(stateDir: string, name: string): LockHandle | null {
-  const locks = locksOfStateDir(stateDir);
-  return inStateDirectory(stateDir, () => locks.tryLock(name));
+  const { locks, end } = useLocks(stateDir);
+  let lock: LockHandle | null = null;
+  try {
+    lock = inStateDirectory(stateDir, () => locks.tryLock(name));
+  } finally {
+    if (lock === null) end();
+  }
+  return lock && heldUntil(lock, end);
 }
 
-function locksOfStateDir(stateDir: string): Locks {
-  const known = locksByStateDir.get(stateDir);
-  if (known !== undefined) return known;
+/** Returns the handle of a lock whose release also ends the use of its directory. */
+function heldUntil(lock: LockHandle, end: () => void): LockHandle {
+  return Object.freeze({
+    release() {
+      try {
+        lock.release();
+      } finally {
+        end();
+      }
+    },
+  });
+}
+
+function openLocks(stateDir: string): Locks {
   const loaded = loadNative();
-  const locks = inStateDirectory(stateDir, () =>
+  return inStateDirectory(stateDir, () =>
     "binding" in loaded ? openNativeLocks(loaded.binding, stateDir) : openNodeLocks(stateDir),
   );
-  locksByStateDir.set(stateDir, locks);
-  return locks;
 }
 
 function openNodeLocks(stateDir: string): Locks {
   const directory = openLockDirectory(stateDir);
-  return { tryLock: (name) => tryLockByName(directory, name) };
+  return { tryLock: (name) => tryLockByName(directory, name), close: () => undefined };
 }
 
 function openNativeLocks(native: NativeBinding, stateDir: string): Locks {
   const locks = new native.NativeLocks(stateDir);
-  // The addon checks the directory of locks, and not the one that contains it.
-  assertPrivateStateDirectory(stateDir);
+  try {
+    // The addon checks the directory of locks, and not the one that contains it.
+    assertPrivateStateDirectory(stateDir);
+  } catch (error) {
+    locks.close();
+    throw error;
+  }
   const tryNative = (name: string): LockHandle | null => {
     const lock = locks.tryLock(name);
     return lock === null ? null : toLockHandle(lock);
@@ -103,6 +155,7 @@ function openNativeLocks(native: NativeBinding, stateDir: string): Locks {
         throw error;
       }
     },
+    close: () => locks.close(),
   };
 }
 

@@ -68,7 +68,10 @@ export declare class NativeLock {
   release(): void
 }
 
-/** The locks in one directory of lock files. */
+/**
+ * The locks in one directory of lock files. Its descriptor is closed by `close`, or when it is
+ * garbage-collected.
+ */
 export declare class NativeLocks {
   constructor(stateDir: string)
   /**
@@ -76,6 +79,8 @@ export declare class NativeLocks {
    * waiting thread of the pool could be the one that the holder needs to release it.
    */
   tryLock(real: string): NativeLock | null
+  /** Closes the directory. Held locks stay held. */
+  close(): void
 }
 
 /** A set of roots, through which every access to the disk goes. */
