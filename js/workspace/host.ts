@@ -62,7 +62,7 @@ export interface MirrorHost {
 }
 
 /** A journal that all workspaces of a process with the same state directory share. */
-export interface SharedJournal extends JournalStore {
+interface SharedJournal extends JournalStore {
   /** Counts a workspace. Returns the function that ends its use: without one, nothing of the journal stays open. */
   use(): () => void;
 }
