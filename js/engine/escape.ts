@@ -2,23 +2,29 @@
 
 /** A quick test before the slower replacement: most names are printable ASCII and need no escaping. */
 const NON_PRINTABLE_ASCII = /[^ -~]/u;
-const UNSAFE_CHARACTERS = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
-const LONE_SURROGATES = /\p{Surrogate}/gu;
+/**
+ * The characters that cannot be seen or that reorder others, as a part of a class in a regular expression: controls,
+ * characters without a shape of their own (bidirectional marks, zero-width, tags, fillers), separators of lines, and
+ * surrogates without a partner. `is_deceptive_char` in `crates/core/src/text/path.rs` has the same.
+ */
+export const UNSEEN_CHARACTERS = String.raw`\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Surrogate}`;
+
+const UNSAFE_CHARACTERS = new RegExp(`[${UNSEEN_CHARACTERS}]`, "gu");
 const NAMED_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
- * Escapes what could forge a line, hide text or make it ill-formed: control characters, line separators,
- * bidirectional controls and unpaired surrogates.
+ * Escapes what could forge a line, hide text or make it ill-formed: {@link UNSEEN_CHARACTERS}.
  *
  * @example escapeControls("a\nb") // "a\\nb"
  */
 export function escapeControls(text: string): string {
   if (!NON_PRINTABLE_ASCII.test(text)) return text;
-  return text.replace(UNSAFE_CHARACTERS, escapeCharacter).replace(LONE_SURROGATES, escapeCharacter);
+  return text.replace(UNSAFE_CHARACTERS, escapeOfCharacter);
 }
 
-function escapeCharacter(character: string): string {
-  const code = character.charCodeAt(0);
+/** Returns the escape of a character, such as `\\n`, `\\x1b` or `\\u{202e}`. */
+export function escapeOfCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   return (
     NAMED_ESCAPES[character] ?? (code < 0x100 ? `\\x${hex.padStart(2, "0")}` : `\\u{${hex.padStart(4, "0")}}`)

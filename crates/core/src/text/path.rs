@@ -126,8 +126,8 @@ fn hex_value(digit: u8) -> u8 {
 }
 
 /// Escapes characters that could forge a line or hide text when a name is shown to a model or a
-/// person: control characters (C0, DEL, C1, line and paragraph separators) and the bidirectional
-/// controls U+202A–202E, U+2066–2069.
+/// person: control characters, line and paragraph separators, and characters without a shape of
+/// their own (bidirectional marks, zero-width, tags, fillers).
 pub fn escape_controls(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_deceptive_char) {
         return Cow::Borrowed(text);
@@ -148,10 +148,22 @@ pub fn escape_controls(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns true for a character that [`escape_controls`] escapes.
+/// Returns true for a character that [`escape_controls`] escapes: those of Unicode 17's categories
+/// Cc, Cf, Zl and Zp, and those with `Default_Ignorable_Code_Point`. `js/engine/escape.ts` has the
+/// same class.
 fn is_deceptive_char(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control() || c > '\u{ac}' && has_no_shape(c)
+}
+
+/// Returns true for a character that is not shown or that only changes the order of others.
+fn has_no_shape(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+        | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -195,6 +207,12 @@ mod tests {
     fn hostile_names_cannot_forge_lines() {
         assert_eq!(escape_controls("a\nb\x1b[31m\u{202e}"), "a\\nb\\x1b[31m\\u{202e}");
         assert_eq!(escape_controls("plain é"), "plain é");
+        for hidden in
+            "\u{61c}\u{200e}\u{200f}\u{200b}\u{200d}\u{feff}\u{e0041}\u{3164}\u{115f}".chars()
+        {
+            let escape = format!("a\\u{{{:04x}}}b", hidden as u32);
+            assert_eq!(escape_controls(&format!("a{hidden}b")), escape);
+        }
     }
 
     proptest! {

@@ -1,5 +1,7 @@
 /** Finds the characters of a text that cannot be seen or that reorder others, and shows them as escapes. */
 
+import { escapeOfCharacter, UNSEEN_CHARACTERS } from "../../../engine/escape.ts";
+
 /** A part of a text: as it is, or a character as its escape. */
 export interface TextPart {
   readonly text: string;
@@ -17,11 +19,8 @@ const HIDDEN_LENGTHS: Readonly<Record<string, readonly [dots: string, words: str
 
 /** A quick test: most lines are printable ASCII and tabs. */
 const NOT_PLAIN = /[^\t -~]/u;
-/**
- * Matches controls except the tab, characters without a shape of their own (zero-width, bidirectional, tags), separators
- * of lines, surrogates without a partner, and what stands for a hidden value.
- */
-const UNSAFE = /(?!\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Surrogate}\uFDD0-\uFDD2]/gu;
+/** Matches characters that cannot be seen except the tab, and what stands for a hidden value. */
+const UNSAFE = new RegExp(String.raw`(?!\t)[${UNSEEN_CHARACTERS}\uFDD0-\uFDD2]`, "gu");
 
 /** Returns the parts of a text. */
 export function textParts(text: string): readonly TextPart[] {
@@ -33,7 +32,7 @@ export function textParts(text: string): readonly TextPart[] {
     const [dots, hidden] = HIDDEN_LENGTHS[character] ?? [];
     parts.push(
       dots === undefined || hidden === undefined
-        ? { text: escapeOf(character), isEscape: true }
+        ? { text: escapeOfCharacter(character), isEscape: true }
         : { text: dots, isEscape: false, hidden },
     );
     from = index + character.length;
@@ -47,14 +46,4 @@ export function visibleText(text: string): string {
   return textParts(text)
     .map(({ text: part, hidden }) => (hidden === undefined ? part : "(hidden)"))
     .join("");
-}
-
-const NAMED_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r" };
-
-function escapeOf(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const hex = code.toString(16);
-  return (
-    NAMED_ESCAPES[character] ?? (code < 0x100 ? `\\x${hex.padStart(2, "0")}` : `\\u{${hex.padStart(4, "0")}}`)
-  );
 }
