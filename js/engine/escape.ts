@@ -7,7 +7,7 @@ const NON_PRINTABLE_ASCII = /[^ -~]/u;
  * characters without a shape of their own (bidirectional marks, zero-width, tags, fillers), separators of lines, and
  * surrogates without a partner. `is_deceptive_char` in `crates/core/src/text/path.rs` has the same.
  */
-export const UNSEEN_CHARACTERS = String.raw`\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Surrogate}`;
+export const UNSEEN_CHARACTERS: string = String.raw`\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Surrogate}`;
 
 const UNSAFE_CHARACTERS = new RegExp(`[${UNSEEN_CHARACTERS}]`, "gu");
 const NAMED_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };

@@ -69,6 +69,8 @@ interface ServedPage {
   readonly port: number;
   readonly url: string;
   link(role?: ReviewRole, by?: string): string;
+  /** Makes the page known to the command line. The own page of a process that has joined another one stays unknown. */
+  announce(): void;
   close(): Promise<void>;
 }
 
@@ -102,8 +104,10 @@ async function findPlace(
     if (closing.aborted) await page.close();
     return page;
   };
-  const show = ({ url, port: at, link }: ServedPage, alone?: string): void => {
-    if (!closing.aborted) onPlace({ kind: "served", url, port: at, alone, link });
+  const show = ({ url, port: at, link, announce }: ServedPage, alone?: string): void => {
+    if (closing.aborted) return;
+    announce();
+    onPlace({ kind: "served", url, port: at, alone, link });
   };
   if (port === 0) return show(await serve(0, false));
   /** The page of this process alone, which the process that serves the shared page asks. */
@@ -162,12 +166,15 @@ async function servePage(hub: ReviewHub, settings: PageSettings): Promise<Served
     throw error;
   });
   ({ port } = server);
-  const forgetPort = notePagePort(port);
+  let forgetPort = (): void => {};
   const url = `${server.url}${REVIEW_PATH}`;
   return {
     port,
     url,
     link: (role, by) => `${url}${ticket(role, by)}`,
+    announce() {
+      forgetPort = notePagePort(port);
+    },
     async close() {
       end();
       forgetPort();
