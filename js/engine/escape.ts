@@ -13,7 +13,8 @@ const UNSAFE_CHARACTERS = new RegExp(`[${UNSEEN_CHARACTERS}]`, "gu");
 const NAMED_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
- * Escapes what could forge a line, hide text or make it ill-formed: {@link UNSEEN_CHARACTERS}.
+ * Escapes what could forge a line, hide text or make it ill-formed: controls, characters without a shape of their own, separators of
+ * lines, and surrogates without a partner.
  *
  * @example escapeControls("a\nb") // "a\\nb"
  */

@@ -4,6 +4,7 @@
  */
 export * from "./approval-hook.ts";
 export * from "./approvals.ts";
+export type { ExactCommand } from "./scope/command.ts";
 export * from "./approvers.ts";
 export * from "./audit/audit.ts";
 export {

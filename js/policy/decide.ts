@@ -119,7 +119,7 @@ export interface CallFacts {
 }
 
 /** A caller, and the command that it runs, by which approvals are limited. */
-interface CallerFacts {
+export interface CallerFacts {
   readonly agent?: string | undefined;
   readonly turn: string;
   /** The exact command of a call that runs one. */

@@ -17,6 +17,7 @@ export {
   type Rules,
 } from "./rules.ts";
 export {
+  type CallerFacts,
   type CallFacts,
   decide,
   type DecideOptions,

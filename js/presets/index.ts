@@ -73,7 +73,7 @@ export function presetOf(preset: PresetName | Preset | undefined): Preset | unde
 }
 
 /** What a name of a preset's tool stands for. */
-interface NameMeaning {
+export interface NameMeaning {
   /** The canonical tools of its calls. */
   readonly tools: ReadonlySet<string>;
   /** All names of the presets that have it. */
