@@ -30,12 +30,24 @@ export async function* sentEvents(
       const blocks = parts.join("").split("\n\n");
       parts = [blocks.pop() ?? ""];
       for (const block of blocks) {
-        const data = /^data: (.*)$/mu.exec(block)?.[1];
-        if (data !== undefined) yield { id: /^id: (.*)$/mu.exec(block)?.[1], data: JSON.parse(data) };
+        const data = fieldOf(block, "data");
+        if (data !== undefined) yield { id: fieldOf(block, "id"), data: JSON.parse(data) };
       }
     }
   } finally {
     signal.removeEventListener("abort", cancel);
     cancel();
   }
+}
+
+/**
+ * Returns the value of a field of an event. Only a line feed ends a line of a stream: other separators of lines, such as
+ * U+2028, stand in names and contents.
+ */
+function fieldOf(block: string, name: string): string | undefined {
+  const start = `${name}: `;
+  return block
+    .split("\n")
+    .find((line) => line.startsWith(start))
+    ?.slice(start.length);
 }

@@ -67,8 +67,7 @@ export default {
 async function runWorld(part, place, random, calls) {
   const tree = makeTree(random, place.base);
   const made = makePolicy(random, tree, place.base, part.plain);
-  const roots = part.oneRoot === true ? [made.cwd] : made.roots;
-  const policy = { ...made, roots, hot: [] };
+  const policy = { ...(part.oneRoot === true ? withOneRoot(made) : made), hot: [] };
   const tools = part.plain === true ? TOOLS.filter((tool) => tool !== "find_files") : TOOLS;
   const may = reference(tree, policy);
   policy.hot.push(...tree.filter(({ path }) => may.isRestricted(path)).map(({ path }) => path));
@@ -96,6 +95,17 @@ async function runWorld(part, place, random, calls) {
     await world.close();
   }
   return failures;
+}
+
+/** Returns a policy without its further roots, and without what it says of these by absolute paths. */
+function withOneRoot({ cwd, deny, rules }) {
+  const isReached = (glob) => glob?.startsWith("/") !== true || glob.startsWith(`${cwd}/`);
+  return {
+    cwd,
+    roots: [cwd],
+    deny: deny.filter(isReached),
+    rules: rules.filter(({ path }) => isReached(path)),
+  };
 }
 
 /** Everything that may be seen below each root is listed and counted, and nothing else. */

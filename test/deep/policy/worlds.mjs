@@ -104,17 +104,21 @@ export function makePolicy(random, tree, base, plain = false) {
   if (random.chance(0.3) && inW.length > 0) roots.push(random.pick(inW).path);
   if (random.chance(0.3)) roots.push(`${base}/x`);
   const cwd = roots[0];
+  // A glob that names nothing below a root is refused.
+  const reached = tree.filter(({ path }) => roots.some((root) => path.startsWith(`${root}/`)));
   const glob = () => {
-    const { path } = random.pick(tree);
+    const { path } = random.pick(reached);
     const names = path.split("/");
     const last = names.at(-1);
-    const within = path.startsWith(`${cwd}/`) ? literal(path.slice(cwd.length + 1)) : literal(path);
+    // At its beginning ~ is taken for what a shell replaces.
+    const own = (name) => literal(name).replace(/^~/u, "\\~");
+    const within = path.startsWith(`${cwd}/`) ? own(path.slice(cwd.length + 1)) : literal(path);
     return random.pick([
       within,
       literal(path),
       `${within}/**`,
-      literal(last),
-      `${literal(last).slice(0, 3).replace(/\\+$/u, "")}*`,
+      own(last),
+      `${own(last.slice(0, 3).replace(/[\\*?[\]{}]+$/u, ""))}*`,
       `**/*${random.pick(ENDS.slice(1))}`,
       `*${random.pick(ENDS.slice(1))}`,
       `${within}/*`,

@@ -107,7 +107,7 @@ pub static PLACE_ROWS: &[PlaceRow] = &[
     refuse("{.config/goose,.config/amp,.amp}", "Goose and Amp start the servers that it names."),
     refuse("{.aider.conf.yml,.aider.conf.yaml}", "aider runs the lint and test commands it names after each change."),
     refuse(".mcp.json", "Agents start the MCP servers that it names."),
-    refuse("{.github/hooks,.github/mcp.json,.copilot}", "Copilot runs the hooks and starts the servers that it names."),
+    refuse("{.github/hooks/*.json,.github/mcp.json,.copilot}", "Copilot runs the hooks and starts the servers that it names."),
     refuse("{.agents,.agent}/{hooks,hooks.json,mcp.json,mcp_config.json,settings.json,plugins}", "Antigravity and other agents run the hooks and start the servers that it names."),
     refuse(".clinerules/hooks", "Cline runs the programs in it."),
     refuse("{.antigravity,.codeium,.codebuddy,.forge,.hermes,.iflow,.qoder,.qoder.json,.tabnine,.openclaw,.openhands,.rovodev,.warp,.vibe,.grok,.kimi,.lmstudio}", "These agents start the servers and hooks that this directory names."),
