@@ -35,9 +35,13 @@ export function createWith(filewright, resolve, storages) {
 }
 
 /** Makes the sandbox of a case; undefined where it runs no commands. The kit expects that Unix sockets are allowed. */
-function sandboxOf(linuxSandbox, { provider, fake_no_landlock: isOld }, writableRoots) {
+function sandboxOf(linuxSandbox, { provider, fake_no_landlock: isOld }, toWritableRoots) {
   if (provider === undefined) return undefined;
-  return linuxSandbox({ writableRoots, landlock: isOld === true ? "ignore" : "use", sockets: true });
+  return linuxSandbox({
+    writableRoots: toWritableRoots(),
+    landlock: isOld === true ? "ignore" : "use",
+    sockets: true,
+  });
 }
 
 async function create(filewright, resolve, storages, { config = {}, vars, ask, confirm }) {
@@ -75,8 +79,9 @@ async function create(filewright, resolve, storages, { config = {}, vars, ask, c
               }),
             )
           : memory;
-  const writableRoots = (access.write ?? ["."]).map((root) => resolve(cwd, root));
-  const commands = sandboxOf(linuxSandbox, config, writableRoots);
+  // An engine in memory has no function for paths of the disk.
+  const toWritableRoots = () => (access.write ?? ["."]).map((root) => resolve(cwd, root));
+  const commands = sandboxOf(linuxSandbox, config, toWritableRoots);
   const set = (object) =>
     Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
   const ws = await openWorkspace(
