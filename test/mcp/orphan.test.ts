@@ -83,10 +83,13 @@ describe.skipIf(process.platform === "win32")("a server whose client was killed"
 });
 
 describe.skipIf(process.platform === "win32")("a server whose launcher has ended", () => {
-  test("goes on for the client that speaks to it", { timeout: 30_000 }, async () => {
+  test.each([
+    ["much later", "exit 0", 2500],
+    ["at once", "sleep 3; exit 0", 0],
+  ])("goes on for the client that speaks to it %s", { timeout: 30_000 }, async (_, end, pause) => {
     await using at = await scratch();
     // The launcher puts the server in the background and ends.
-    const args = ["-c", '"$@" <&3 & exit 0', "sh", ...serverIn(at.dir)];
+    const args = ["-c", `"$@" <&3 & ${end}`, "sh", ...serverIn(at.dir)];
     const launcher = spawn("sh", args, { stdio: ["ignore", "pipe", "ignore", "pipe"] });
     const input = launcher.stdio[3] as NodeJS.WritableStream;
     let answers = "";
@@ -95,7 +98,7 @@ describe.skipIf(process.platform === "win32")("a server whose launcher has ended
     });
     await new Promise((resolve) => launcher.once("exit", resolve));
     await expect.poll(() => existsSync(join(at.dir, "pid")), { timeout: 5000 }).toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await new Promise((resolve) => setTimeout(resolve, pause));
     input.write(`${JSON.stringify(INITIALIZE)}\n`);
     await expect.poll(() => answers, { timeout: 10_000 }).toContain('"serverInfo"');
     await new Promise((resolve) => setTimeout(resolve, 7000));

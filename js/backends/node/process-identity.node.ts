@@ -72,25 +72,37 @@ function ownRealm(): string {
 }
 
 /** Returns the time of the start of a process; undefined where it cannot be read. */
-function startTimeOf(pid: number): number | undefined {
+const startTimeOf = (pid: number): number | undefined => statFieldOf(pid, 22);
+
+/** Returns the pid of the parent of a process; undefined where it cannot be read. */
+export const parentOfProcess = (pid: number): number | undefined => statFieldOf(pid, 4);
+
+/** Returns a field of `/proc/PID/stat` by its number in proc_pid_stat(5); undefined outside Linux, or for no process. */
+function statFieldOf(pid: number, field: number): number | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name of the program is in parentheses and may contain any character.
-    const started = Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[19]);
-    return Number.isSafeInteger(started) ? started : undefined;
+    // The name of the program, field 2, is in parentheses and may contain any character.
+    const value = Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[field - 3]);
+    return Number.isSafeInteger(value) ? value : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Returns false for a pid that no process has. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: the process is another user's.
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 
 /** Returns whether a process, or a thread of one, has ended; undefined when its pid is of another boot, machine or container. */
 export function hasEnded({ realm, pid, started }: ProcessIdentity): boolean | undefined {
   if (realm !== ownIdentity().realm) return undefined;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as { readonly code?: unknown }).code === "ESRCH") return true;
-  }
+  if (!isRunning(pid)) return true;
   const now = startTimeOf(pid);
   return started !== 0 && now !== undefined && now !== started;
 }

@@ -3,9 +3,9 @@
  * so ends the server; but where another process holds the pipe open as well, such as a sibling that has inherited it,
  * the server would run for ever.
  *
- * The process that started the server may be a launcher: `npx`, or the shell between. A process with the same pipe as
- * its standard input passes it on and does not write to it, so the chain of these is watched up to the first one with
- * another input, which is the client.
+ * The process that started the server may be a launcher: `npx`, or the shell between. A launcher passes its input on and
+ * does not write to it, so the chain of launchers is watched up to the client. On Linux a launcher is a process with the
+ * same pipe as its standard input; elsewhere it is known by its command line, and on Windows there is none.
  *
  * A launcher may also end by itself and leave the pipe to its own parent, as programs do that put a server in the
  * background. Such a launcher ends at once, and a client that lives on sends its first message. So a server whose chain
@@ -13,9 +13,10 @@
  * the first process of a container, is not watched.
  */
 import { execFile } from "node:child_process";
-import { fstatSync, readFileSync, readlinkSync } from "node:fs";
+import { fstatSync, readlinkSync } from "node:fs";
 import process from "node:process";
 import { promisify } from "node:util";
+import { isRunning, parentOfProcess } from "../../backends/node/process-identity.node.ts";
 import type { Program } from "../program.ts";
 
 /** The time in milliseconds between two looks at the processes. */
@@ -37,28 +38,28 @@ interface Link {
 export function watchClientProcess({ stdin }: Program, gone: () => void): () => void {
   // A terminal, a file or nothing is no pipe that could stay open.
   if (process.ppid <= 1 || !isPipe(STDIN)) return () => undefined;
-  let hasSpoken = false;
-  stdin.once("data", () => {
-    hasSpoken = true;
-  });
   let chain: readonly Link[] = [{ pid: process.pid, parent: process.ppid }];
   void chainToClient(chain[0] as Link).then((found) => {
     chain = found;
   });
+  const isBroken = (): boolean => !chain.every(isIntact);
   /** The time at which the chain broke before the first message. */
   let silentSince: number | undefined;
+  let hasSpoken = false;
   const timer = setInterval(() => {
-    if (silentSince === undefined) {
-      if (chain.every(isIntact)) return;
-      if (hasSpoken) return end();
-      silentSince = performance.now();
-    } else if (hasSpoken) clearInterval(timer);
-    else if (performance.now() - silentSince >= MAX_SILENCE_MS) end();
+    if (!isBroken()) return;
+    silentSince ??= performance.now();
+    if (hasSpoken || performance.now() - silentSince >= MAX_SILENCE_MS) end();
   }, POLL_MS);
   const end = (): void => {
     clearInterval(timer);
     gone();
   };
+  stdin.once("data", () => {
+    hasSpoken = true;
+    // Whoever speaks now is not behind the launcher that has ended, so the pipe alone tells when it ends.
+    if (isBroken()) clearInterval(timer);
+  });
   timer.unref();
   return () => clearInterval(timer);
 }
@@ -75,18 +76,8 @@ function isPipe(fd: number): boolean {
 /** Returns true while a process has the parent that it had. */
 function isIntact({ pid, parent }: Link): boolean {
   if (pid === process.pid && process.platform !== "win32") return process.ppid === parent;
-  const now = process.platform === "linux" ? parentOnLinux(pid) : undefined;
+  const now = process.platform === "linux" ? parentOfProcess(pid) : undefined;
   return now === undefined ? isRunning(parent) : now === parent;
-}
-
-/** Returns false for a pid that no process has. */
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: the process is another user's.
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
 }
 
 /** Returns the links from this process to its client. */
@@ -104,7 +95,7 @@ async function chainToClient(first: Link): Promise<readonly Link[]> {
 /** Returns the parent of a process that passes its input on; undefined for one that does not. */
 async function parentOfLauncher(pid: number): Promise<number | undefined> {
   if (process.platform === "linux")
-    return inputOnLinux(pid) === inputOnLinux(process.pid) ? parentOnLinux(pid) : undefined;
+    return inputOnLinux(pid) === inputOnLinux(process.pid) ? parentOfProcess(pid) : undefined;
   return process.platform === "win32" ? undefined : parentByName(pid);
 }
 
@@ -113,17 +104,6 @@ function inputOnLinux(pid: number): string | undefined {
     return readlinkSync(`/proc/${pid}/fd/0`);
   } catch {
     // The process has ended, or it is another user's, and so no launcher of ours.
-    return undefined;
-  }
-}
-
-function parentOnLinux(pid: number): number | undefined {
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name of the program is in parentheses and may contain any character.
-    const parent = Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[1]);
-    return Number.isSafeInteger(parent) ? parent : undefined;
-  } catch {
     return undefined;
   }
 }
