@@ -6,6 +6,7 @@
  * any more. There is no page and no open port of its own: {@link ApprovalQueue.handle} fits every
  * server with `Request` and `Response`.
  */
+import { randomHex } from "../engine/hex.ts";
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
@@ -306,10 +307,4 @@ function readDirectoryAnswer(given: unknown): ReadAnswer<GrantReply> {
 function withExpiryDate(given: unknown): unknown {
   const { expires } = { ...(given as { readonly expires?: unknown } | null) };
   return typeof expires === "string" ? { ...(given as object), expires: new Date(expires) } : given;
-}
-
-/** Returns this many random bytes in hexadecimal. */
-function randomHex(bytes: number): string {
-  const random = crypto.getRandomValues(new Uint8Array(bytes));
-  return [...random].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

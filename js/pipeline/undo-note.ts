@@ -1,15 +1,19 @@
-/** What is said about a change that the history cannot take back: in the question about it, and with its answer. */
+/** The texts about a change that the history cannot take back: in the question about it, and with its answer. */
 import type { FsBackend } from "../backends/backend.ts";
+import { concurrentGroups } from "../backends/concurrent.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
-import { type Kept, LARGEST_UNDO } from "../journal/index.ts";
-import type { Preview } from "../tools/lib/tool.ts";
+import type { Journal, Made } from "../journal/index.ts";
+import type { Answer, Preview } from "../tools/lib/tool.ts";
 
-/** The number of entries whose sizes are read concurrently. */
-const CONCURRENT_SIZES = 32;
-
-/** Returns a sentence for the model and its user about a change that was made and cannot be undone. */
-export function warningsOf(kept: Kept): readonly string[] {
-  return kept === "too_large" ? [`this cannot be undone: of one call the history keeps ${LARGEST_UNDO}`] : [];
+/** Returns a change that was made with a warning for the model and its user, if it cannot be undone. */
+export function withUndoWarning<Data>(
+  made: Made<Answer<Data>>,
+  { largestUndo }: Pick<Journal, "largestUndo">,
+): Made<Answer<Data>> {
+  if (made.undo !== "too_large" || largestUndo === undefined) return made;
+  const { result } = made;
+  const warning = `this cannot be undone: of one call the history keeps ${largestUndo.words}`;
+  return { ...made, result: { ...result, warnings: [...(result.warnings ?? []), warning] } };
 }
 
 /** Returns the preview with a remark in its title if the change replaces or removes more than `maxUndoneBytes`. */
@@ -28,10 +32,10 @@ export async function withUndoNote(
 /** Returns true if the files at the paths have more bytes together. Links count nothing. */
 async function isAbove(maxBytes: number, paths: readonly string[], fs: FsBackend): Promise<boolean> {
   let bytes = 0;
-  for (let at = 0; at < paths.length && bytes <= maxBytes; at += CONCURRENT_SIZES) {
-    const some = paths.slice(at, at + CONCURRENT_SIZES);
+  for (const some of concurrentGroups(paths)) {
     const found = await Promise.all(some.map((path) => lstatOrNull(fs, path)));
     for (const stat of found) if (stat?.isFile === true) bytes += stat.size;
+    if (bytes > maxBytes) return true;
   }
-  return bytes > maxBytes;
+  return false;
 }

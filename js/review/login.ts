@@ -5,7 +5,8 @@
 import { escapeControls } from "../engine/escape.ts";
 import { parseJsonObject } from "../hooks/approval-queue-http.ts";
 import { choiceOf, integer, type Options, optionReader, options, required, text } from "../schema/option.ts";
-import { bytesOfHex, importKey, macOf, randomHex, TICKET_ID_LENGTH } from "./proof/mac.ts";
+import { bytesOfHex, randomHex } from "../engine/hex.ts";
+import { importKey, macOf, TICKET_ID_LENGTH } from "./proof/mac.ts";
 import type { ReviewRole } from "./protocol.ts";
 
 /** The roles of a login. Each includes what those before it may do. */
@@ -110,7 +111,7 @@ export function makeLogins(
     macOf(await pageKey(), ["login", claim]);
   return {
     ticket(login) {
-      const random = randomHex();
+      const random = randomHex(32);
       const [id, key] = [random.slice(0, TICKET_ID_LENGTH), random.slice(TICKET_ID_LENGTH)];
       tickets.set(id, { key, login, ends: now() + TICKET_MS });
       dropOldest(tickets, MAX_TICKETS);
@@ -122,7 +123,7 @@ export function makeLogins(
       if (found === undefined || found.ends <= now()) return undefined;
       const { login, key } = found;
       const ends = now() + LOGIN_MS;
-      const claim = JSON.stringify({ id: randomHex(), ...login, ends } satisfies Claim);
+      const claim = JSON.stringify({ id: randomHex(32), ...login, ends } satisfies Claim);
       return {
         key: await importKey(bytesOfHex(key)),
         login,

@@ -1,6 +1,7 @@
 /** The connections of a page to its hub: to a server, over HTTP. `hub-transport.ts` has the one without a server. */
 import type { ReviewEvent } from "./protocol.ts";
-import { bytesOfHex, TICKET_ID_LENGTH } from "./proof/mac.ts";
+import { bytesOfHex } from "../engine/hex.ts";
+import { TICKET_ID_LENGTH } from "./proof/mac.ts";
 import { makeProver, type Prover, type ProverRequest, UnprovenError } from "./proof/prover.ts";
 import { sentEvents } from "./sent-events.ts";
 import { shareStream, type StreamListener } from "./shared-stream.ts";

@@ -2,6 +2,7 @@
  * The probe of a storage: it tries what every other guarantee rests on, and refuses an engine in which two writers
  * can win the same condition. Every engine runs it when a workspace is opened.
  */
+import { randomHex } from "../engine/hex.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { Op } from "./commit.ts";
 import type { Entry, Version } from "./entry.ts";
@@ -27,7 +28,7 @@ export interface ProbeStorageOptions extends ProbeOptions {
  */
 export async function probeStorage(storage: Storage, options: ProbeStorageOptions = {}): Promise<void> {
   const { second = storage, mode = "full", signal } = options;
-  const directory = options.directory ?? `/.filewright-probe-${randomName()}`;
+  const directory = options.directory ?? `/.filewright-probe-${randomHex(8)}`;
   const probe = new Probe(storage, second, directory, signal);
   try {
     await probe.createTwice();
@@ -180,8 +181,4 @@ function failed(what: string, why: string): FilewrightError {
     hint: "use an engine with conditional writes",
     details: { failed: what },
   });
-}
-
-function randomName(): string {
-  return [...crypto.getRandomValues(new Uint8Array(8))].map((n) => n.toString(16).padStart(2, "0")).join("");
 }

@@ -1,11 +1,10 @@
 /** One directory under two paths, as bind mounts and shared folders of containers make it: nothing is moved onto itself. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { env, execPath, platform } from "node:process";
 import { describe, expect, test } from "vitest";
-import { afterThisTest } from "../support/cleanups.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 interface Answer {
   readonly code: string;
@@ -17,8 +16,7 @@ interface Answer {
 const PROGRAM = join(import.meta.dirname, "bind-mounts.mjs");
 /** A workspace in which `two` is `one` under another path. */
 function play(cases: readonly unknown[], engine: string): readonly Answer[] {
-  const folder = mkdtempSync(join(tmpdir(), "filewright-bind-"));
-  afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryDirectory();
   const [one, two] = ["one", "two"].map((name) => join(folder, "ws", name)) as [string, string];
   for (const path of [one, two]) mkdirSync(path, { recursive: true });
   const mounts = ["--dev-bind", "/", "/", "--bind", one, two];
@@ -37,6 +35,7 @@ const CASES: readonly (readonly [tool: string, args: object, code: string])[] = 
   ["move", onto("two/d", "one/d"), "SAME_FILE"],
   ["move", onto("one/d/sub", "two/d/sub"), "SAME_FILE"],
   ["move", onto("one/f", "two/f"), "SAME_FILE"],
+  ["copy", onto("two", "one"), "SAME_FILE"],
   ["copy", onto("one/d", "two/d"), "SAME_FILE"],
   ["copy", onto("one/f", "two/f"), "SAME_FILE"],
   ["move", onto("one/d", "two/d/sub/new"), "INVALID_ARGUMENT"],

@@ -16,6 +16,7 @@ import { NodeBackend } from "../../js/backends/node/node.node.ts";
 import { SandboxPolicy } from "../../js/index.node.ts";
 import { afterThisTest } from "../support/cleanups.ts";
 import { mountOddFiles } from "../support/odd-files.mjs";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const probe = mkdtempSync(join(tmpdir(), "filewright-odd-"));
 const trial = mountOddFiles(join(probe, "trial"), []);
@@ -26,14 +27,11 @@ type Kind = "addon" | "node";
 
 /** A workspace on a file system with some habits. */
 async function open(habits: readonly string[], kind: Kind, options: Partial<WorkspaceOptions> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "filewright-odd-"));
+  const folder = temporaryDirectory();
   const root = join(folder, "ws");
   const mounted = mountOddFiles(root, habits);
   if (mounted.missing !== undefined) throw new Error(mounted.missing);
-  afterThisTest(() => {
-    mounted.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterThisTest(mounted.stop);
   mkdirSync(join(root, "d/sub"), { recursive: true });
   for (const name of ["a", "b", "d/c", "d/sub/e"]) writeFileSync(join(root, name), `${name}\n`);
   symlinkSync("a", join(root, "link"));

@@ -10,7 +10,7 @@ const PYTHON = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 const runs = (program, args) => spawnSync(program, args, { stdio: "ignore" }).status === 0;
 
 /**
- * Mounts a file system over a new directory; what it holds is beside it.
+ * Mounts a file system over a new directory; its files are in another one, with `.below` after the name.
  *
  * @param {string} directory
  * @param {readonly string[]} habits as odd_files.py names them

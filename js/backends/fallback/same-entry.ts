@@ -1,5 +1,5 @@
 /**
- * How the two ends of a move or a copy lie to each other. A directory can have two paths, as bind mounts and shared
+ * Where the two ends of a move or a copy are in relation to each other. A directory can have two paths, as bind mounts and shared
  * folders of containers give it, so where the backend knows entries by an id these are compared, too.
  */
 import type { FsBackend, FsStat } from "../backend.ts";
@@ -39,7 +39,7 @@ async function isAnyAbove(backend: FsBackend, path: string, fileId: string): Pro
       if ((await lstatOrNull(backend, at))?.fileId === fileId) return true;
     } catch (error) {
       // Above the roots of a confined backend there is nothing that it could move.
-      if (error instanceof FilewrightError) return false;
+      if (error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED") return false;
       throw error;
     }
   }

@@ -4,6 +4,7 @@
  * The version is the hash of the content. Times are no substitute: browsers have them in milliseconds, and
  * Chromium does not update them when a file is written through a synchronous handle.
  */
+import { hexOf } from "../../engine/hex.ts";
 import type { ByteRange, FsStat } from "../backend.ts";
 import { checkSignal } from "../failure.ts";
 import { exceptionName } from "./platform.ts";
@@ -29,7 +30,7 @@ export interface FileSnapshot {
 /** Returns `sha256:` and 64 hexadecimal digits. The browser computes it outside the event loop. */
 async function hashOfContent(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return `sha256:${hexOf(digest)}`;
 }
 
 /** Returns the version of a file by its size and time; undefined when its content must be hashed. */

@@ -5,6 +5,7 @@
  * Subsystem for Linux and Samba. A name that contains U+F05C itself is refused, so that the conversion is
  * reversible.
  */
+import { randomHex } from "../../engine/hex.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../failure.ts";
 
@@ -74,8 +75,7 @@ export function fromHandleName(name: string): string {
 
 /** Returns an unguessable name for a temporary file. */
 export function freshTempName(): string {
-  const nonce = [...crypto.getRandomValues(new Uint8Array(8))];
-  return `.filewright-web-${nonce.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return `.filewright-web-${randomHex(8)}`;
 }
 
 /** Returns true for a name that {@link freshTempName} returned. Listings leave these files out. */

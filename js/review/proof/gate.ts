@@ -6,19 +6,18 @@ import { tokensAreEqual } from "../../http/access.ts";
 import { choiceOf, type Options, optionReader, options, required, text } from "../../schema/option.ts";
 import type { NamedKey, ReviewLogin } from "../login.ts";
 import { bodyOf, json, refusal } from "../routes/route.ts";
+import { hexOf, randomHex } from "../../engine/hex.ts";
 import {
   answerProof,
   digestOf,
   type Hello,
   type HelloAnswer,
   helloProof,
-  hexOf,
   hideKey,
   importKey,
   isStream,
   PROOF_HEADER,
   type ProvenRequest,
-  randomHex,
   requestProof,
 } from "./mac.ts";
 
@@ -51,10 +50,10 @@ const HELLO: Options<Hello> = options("Hello", {
 });
 const readHello = optionReader(HELLO);
 
-/** The maximum number of sessions that have proven their key, and of those that have not. With one more, the oldest ends. */
+/** The maximum number of sessions that have proven their key, and of those that have not. With one more, the least recently used one ends. */
 const MAX_SESSIONS = 500;
-/** The number of past requests of a session whose numbers are remembered. An older number counts as used. */
-const REMEMBERED_NUMBERS = 2000;
+/** The width of the window below the highest number of a session. A number below the window counts as used. */
+const NUMBER_WINDOW = 2000;
 
 /** A session, and the numbers of its requests. */
 interface Session extends Pick<NamedKey, "key" | "login" | "ends"> {
@@ -68,8 +67,8 @@ export function makeProofGate(find: FindKey, now: () => number = Date.now): Proo
   const fresh = new Map<string, Session>();
   const proven = new Map<string, Session>();
 
-  /** Returns the session of a request that has proven its key. */
-  const sessionOf = async (given: ProvenRequest, code: string): Promise<Session | undefined> => {
+  /** Takes the number of a request that has proven its key, and returns its session. */
+  const admit = async (given: ProvenRequest, code: string): Promise<Session | undefined> => {
     const { session: name, number } = given;
     const session = proven.get(name) ?? fresh.get(name);
     if (session === undefined || isUsed(session, number)) return undefined;
@@ -91,7 +90,7 @@ export function makeProofGate(find: FindKey, now: () => number = Date.now): Proo
       const named = await find(hello, request);
       if (named === undefined) return refusal(401, "there is no such key here");
       const { key: proving, login, ends, becomes } = named;
-      const session = randomHex();
+      const session = randomHex(32);
       const about: Omit<HelloAnswer, "proof"> =
         becomes === undefined
           ? { session }
@@ -111,7 +110,7 @@ export function makeProofGate(find: FindKey, now: () => number = Date.now): Proo
       const { method, headers, url, signal } = request;
       const body = new Uint8Array(await request.arrayBuffer());
       const number = Number(digits);
-      const session = await sessionOf({ session: name, number, method, target, headers, body }, code);
+      const session = await admit({ session: name, number, method, target, headers, body }, code);
       if (session === undefined) return undefined;
       const hasBody = method !== "GET" && method !== "HEAD";
       return {
@@ -141,19 +140,19 @@ async function seal(
 }
 
 function isUsed({ used, highest }: Session, number: number): boolean {
-  return number <= highest - REMEMBERED_NUMBERS || used.has(number);
+  return number <= highest - NUMBER_WINDOW || used.has(number);
 }
 
 function use(session: Session, number: number): void {
   session.used.add(number);
   session.highest = Math.max(session.highest, number);
   // The list is trimmed only when it is twice too long, so most requests do not walk it.
-  if (session.used.size <= 2 * REMEMBERED_NUMBERS) return;
-  for (const old of session.used) if (old <= session.highest - REMEMBERED_NUMBERS) session.used.delete(old);
+  if (session.used.size <= 2 * NUMBER_WINDOW) return;
+  for (const old of session.used) if (old <= session.highest - NUMBER_WINDOW) session.used.delete(old);
 }
 
 function add(sessions: Map<string, Session>, name: string, session: Session): void {
   sessions.set(name, session);
-  const [oldest] = sessions.keys();
-  if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+  const [leastRecent] = sessions.keys();
+  if (sessions.size > MAX_SESSIONS && leastRecent !== undefined) sessions.delete(leastRecent);
 }

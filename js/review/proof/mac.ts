@@ -3,6 +3,7 @@
  * of texts. The first text says what a code is for, so that none is valid for anything else.
  */
 
+import { hexOf } from "../../engine/hex.ts";
 import { hmacSha256, sha256 } from "./sha256.ts";
 
 /** A key: that of a tab as bytes, that of a server or a program for WebCrypto. */
@@ -142,19 +143,4 @@ export function answerProof(
 /** Returns true for an answer whose body comes in parts: events, and files that are saved. */
 export function isStream(headers: Headers): boolean {
   return headers.get("content-type") === "text/event-stream" || headers.has("content-disposition");
-}
-
-/** Returns bytes in hexadecimal. */
-export function hexOf(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Returns the bytes of a text in hexadecimal. */
-export function bytesOfHex(text: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array((text.match(/../gu) ?? []).map((byte) => Number.parseInt(byte, 16)));
-}
-
-/** Returns 32 random bytes in hexadecimal. */
-export function randomHex(): string {
-  return hexOf(crypto.getRandomValues(new Uint8Array(32)));
 }

@@ -3,9 +3,9 @@
  * by a code, and believes an answer only with a code of the server. The key is never sent, so a program that merely
  * listens at the port of a server that has ended learns nothing and can answer nothing.
  */
+import { bytesOfHex, randomHex } from "../../engine/hex.ts";
 import {
   answerProof,
-  bytesOfHex,
   digestOf,
   type Hello,
   type HelloAnswer,
@@ -14,7 +14,6 @@ import {
   isStream,
   PROOF_HEADER,
   type ProofKey,
-  randomHex,
   requestProof,
   REVIEW_HEADER,
 } from "./mac.ts";
@@ -59,7 +58,7 @@ export interface Prover {
 /** The time in milliseconds within which a server must prove itself. */
 const HELLO_MS = 5000;
 
-/** What a client and a server have agreed on. */
+/** The state that a client and a server share. */
 interface Session {
   readonly name: string;
   readonly key: ProofKey;
@@ -100,7 +99,7 @@ export function makeProver(base: string, credential: () => Promise<Credential>):
     if (await isProven(response, opened.key, proven, request.mayStream === true)) return response;
     drop(used);
     await response.body?.cancel();
-    // A server that was started again knows no session, and proves itself anew.
+    // A server that was started again knows no session, and proves itself once more.
     if (response.status === UNAUTHORIZED) return undefined;
     throw new UnprovenError(response.status, `the server answered ${response.status} without its proof`);
   };
@@ -125,7 +124,7 @@ async function sayHello(
   given: Credential,
 ): Promise<{ readonly opened: Session; readonly becomes: Credential }> {
   const { kind, id, key } = given;
-  const hello: Hello = { nonce: randomHex(), kind, id };
+  const hello: Hello = { nonce: randomHex(32), kind, id };
   const answer = await answerTo(`${base}/hello`, hello);
   const { session: name = "", claim = "", key: hidden = "", proof } = { ...answer };
   const right = await helloProof(key, hello, { session: name, claim, key: hidden });

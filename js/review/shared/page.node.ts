@@ -183,7 +183,7 @@ async function servePage(hub: ReviewHub, settings: PageSettings): Promise<Served
   };
 }
 
-/** What answers the requests of a page, and the function that ends it. */
+/** The responder to the requests of a page, and the function that ends it. */
 interface Shown extends Required<Pick<PageIdentity, "programRoutes">> {
   readonly responder: ReviewResponder;
   end(): void;

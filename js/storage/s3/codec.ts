@@ -1,4 +1,5 @@
 /** Hashes, random names, and JSON as bytes. */
+import { hexOf, randomHex } from "../../engine/hex.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -10,14 +11,7 @@ export async function sha256(bytes: Uint8Array): Promise<string> {
 
 /** Returns a name that nobody else has: 96 random bits in hexadecimal digits. */
 export function randomId(): string {
-  return hexOf(crypto.getRandomValues(new Uint8Array(12)));
-}
-
-/** Returns bytes in hexadecimal digits. */
-function hexOf(bytes: Uint8Array): string {
-  let hex = "";
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
-  return hex;
+  return randomHex(12);
 }
 
 /** Returns a value as the bytes of its JSON. */

@@ -5,6 +5,7 @@
  * Only the first `MAX_RANKED_MATCHES` matches in path order are ranked. An answer that had to stop there says that it
  * is incomplete. It has no cursor.
  */
+import { concurrentGroups } from "../../backends/concurrent.ts";
 import { grepBackend, timeOf } from "../../backends/search/search.ts";
 import { childOf } from "../../backends/paths.ts";
 import type { FsBackend } from "../../backends/backend.ts";
@@ -14,8 +15,6 @@ import { utf8Length } from "../lib/text.ts";
 
 /** The maximum number of matches, or of files, that are ranked. */
 const MAX_RANKED_MATCHES = 5000;
-/** The number of files whose modification times are requested concurrently. */
-const CONCURRENT_TIME_REQUESTS = 32;
 
 /** The order of results. */
 export type Rank = "path" | "definitions" | "recent";
@@ -123,13 +122,13 @@ async function sortByTime(
 ): Promise<OrderedResults> {
   const paths = [...new Set(found.counts.map(({ path }) => path))];
   const times = new Map<string, number>();
-  for (let at = 0; at < paths.length; at += CONCURRENT_TIME_REQUESTS) {
+  for (const some of concurrentGroups(paths)) {
     const ask = async (path: string): Promise<void> => {
       // A file that has been deleted meanwhile counts as the oldest.
       const time = await timeOf(backend, path === "" ? root : childOf(root, path)).catch(() => 0);
       times.set(path, time);
     };
-    await Promise.all(paths.slice(at, at + CONCURRENT_TIME_REQUESTS).map(ask));
+    await Promise.all(some.map(ask));
     await yielder.yieldIfDue();
   }
   // The sorts are stable: files that changed at the same time stay in path order.

@@ -2,6 +2,7 @@
  * Creates previews of changes for reviewers: the text in the file's own encoding, the whole diff, and the
  * hash of the bytes to be written.
  */
+import { concurrentGroups } from "../../backends/concurrent.ts";
 import { engine } from "../../engine/current.ts";
 import type { DecodedText } from "../../engine/read.ts";
 import type { DiffOptions, DiffResult } from "../../engine/text/diff.ts";
@@ -147,17 +148,13 @@ export async function currentVersionsOf(
   paths: readonly string[],
 ): Promise<readonly BaseVersion[]> {
   const base: BaseVersion[] = [];
-  for (let at = 0; at < paths.length; at += CONCURRENT_VERSION_REQUESTS) {
-    const some = paths.slice(at, at + CONCURRENT_VERSION_REQUESTS);
+  for (const some of concurrentGroups(paths)) {
     const versions = await Promise.all(some.map((path) => currentVersion(fs, path, true)));
     for (const [index, path] of some.entries())
       base.push({ path, version: versions[index] as string | null, entry: true });
   }
   return base;
 }
-
-/** The number of entries whose versions are read concurrently. */
-const CONCURRENT_VERSION_REQUESTS = 32;
 
 /** Returns a clause that says why a question about a tree does not name every entry; undefined when it does. */
 export function incompleteTreeReason({ more, entries }: TreeFacts): string | undefined {

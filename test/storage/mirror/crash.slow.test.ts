@@ -9,7 +9,8 @@ import "../../../js/engine/index.node.ts";
 import { memoryStorage, type Storage } from "../../../js/storage/index.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { FILES, makeStorage } from "./child.mjs";
-import { copies, countFiles, grep, open, temporaryDirectory, untilWarm } from "./support.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { copies, countFiles, grep, open, untilWarm } from "./support.ts";
 
 const CHILD = fileURLToPath(new URL("child.mjs", import.meta.url));
 

@@ -6,7 +6,8 @@ import { memoryStorage, type Storage } from "../../../js/storage/index.ts";
 import type { ForkWorkspace } from "../../../js/workspace/index.node.ts";
 import { compareForksWithWalks, filesWith, notingForks } from "./fork-parity.ts";
 import { openScanned } from "./generated.ts";
-import { copies, countFiles, open, put, temporaryDirectory, untilWarm } from "./support.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { copies, countFiles, open, put, untilWarm } from "./support.ts";
 
 describe("a search in a fork", () => {
   it("answers as a walk of the fork, while forks of forks and their parents change", async () => {

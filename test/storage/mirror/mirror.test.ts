@@ -18,7 +18,8 @@ import { openMirror } from "../../../js/storage/mirror/open.node.ts";
 import { memoryStorage, type MemoryStorage, type Storage } from "../../../js/storage/index.ts";
 import type { Workspace } from "../../../js/workspace/index.node.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
-import { open, put, temporaryDirectory } from "./support.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { open, put } from "./support.ts";
 
 /** A storage that records its round trips, and can be made slow. */
 function counted(inner: MemoryStorage) {

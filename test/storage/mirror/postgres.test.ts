@@ -6,7 +6,8 @@ import { openWorkspace, type Workspace } from "../../../js/workspace/index.node.
 import { afterThisTest } from "../../support/cleanups.ts";
 import { startProxy } from "../postgres/proxy.ts";
 import { missingServer, startPostgres, type TestServer } from "../postgres/server.mjs";
-import { put, temporaryDirectory, untilWarm } from "./support.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { put, untilWarm } from "./support.ts";
 
 let server: TestServer;
 

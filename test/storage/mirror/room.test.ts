@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
 import { memoryStorage, type Storage } from "../../../js/storage/index.ts";
 import { openWorkspace } from "../../../js/workspace/index.node.ts";
-import { copies, countFiles, grep, open, put, temporaryDirectory, untilWarm } from "./support.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { copies, countFiles, grep, open, put, untilWarm } from "./support.ts";
 
 describe("the room for mirrors", () => {
   const sized = async (name: string, bytes: number): Promise<Storage> => {

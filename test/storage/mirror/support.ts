@@ -1,6 +1,5 @@
 /** What the tests of mirrors share: workspaces over a storage, and how far their copies are. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { Op } from "../../../js/storage/index.ts";
@@ -12,13 +11,6 @@ export const put = (path: string, text: string): Op => ({
   path,
   body: new TextEncoder().encode(text),
 });
-
-/** Makes a directory that is removed after the test. */
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), "fw-mirror-"));
-  afterThisTest(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 /** Returns the names of the copies below a state directory. */
 export const copies = (stateDir: string): readonly string[] =>

@@ -3,7 +3,7 @@ import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Confirm, openWorkspace } from "../../../js/index.node.ts";
-import { temporaryDirectory } from "../../storage/mirror/support.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** A sparse file of a size that the history does not keep. */
 function putLarge(path: string): void {
