@@ -17,20 +17,6 @@ export function unknownCallError(callId: string): FilewrightError {
   });
 }
 
-/** The largest change that can be undone, in words. */
-export const LARGEST_UNDO = "at most 64 MiB of what it replaced or removed, 2,000 steps and 5,000 paths";
-
-/** Creates the error of a call of which the history has only the name and the paths. */
-export function notKeptError(callId: string, tool: string): FilewrightError {
-  const reason =
-    tool === "run_command"
-      ? "what a command changes is not recorded"
-      : `of one call the history keeps ${LARGEST_UNDO}, and it was larger`;
-  return new FilewrightError("UNSUPPORTED_OPERATION", `The call '${callId}' cannot be undone: ${reason}.`, {
-    complete: true,
-  });
-}
-
 /** Random bytes for many ids, drawn at once: every call has an id, and few are ever used. */
 const randomBytePool = new Uint8Array(6 * 128);
 let usedPoolBytes = randomBytePool.length;

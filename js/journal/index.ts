@@ -9,12 +9,12 @@ export type {
   HistoryRecord,
   Journal,
   JournalOptions,
-  Kept,
+  Undoability,
   Made,
   StateBefore,
 } from "./types.ts";
 export { makeJournal } from "./journal.ts";
-export { LARGEST_UNDO, newCallId } from "./call-id.ts";
+export { newCallId } from "./call-id.ts";
 export { cannotBeReviewedError, PARTIAL_UNDO_TOOL } from "./reviewed.ts";
 export { unreviewedRecord } from "./storage-reviews.ts";
 export {

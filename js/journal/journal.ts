@@ -12,7 +12,7 @@ import { backendError } from "../backends/failure.ts";
 import { isWithin } from "../backends/paths.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
-import type { FilewrightError } from "../engine/errors.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import {
   beyondHistoryError,
   isCallId,
@@ -20,7 +20,6 @@ import {
   TIMESTAMP_STEP_MS,
   newCallId,
   nextTimestamp,
-  notKeptError,
   unknownCallError,
 } from "./call-id.ts";
 import { preImageOf, type PreImage } from "../backends/transaction/pre-image.ts";
@@ -45,7 +44,8 @@ import type {
   Journal,
   JournalMark,
   JournalOptions,
-  Kept,
+  LargestUndo,
+  Undoability,
   Made,
   StateBefore,
 } from "./types.ts";
@@ -62,6 +62,15 @@ const TRANSACTION_LIMITS = Object.freeze({
 });
 /** The maximum number of paths whose final state is recorded; a change of more paths cannot be undone. */
 const MAX_RECORDED_PATHS = 5000;
+
+/** What the history keeps of one call. */
+const LARGEST_UNDO: LargestUndo = Object.freeze({
+  bytes: TRANSACTION_LIMITS.try.maxBytes,
+  words: [
+    `at most ${TRANSACTION_LIMITS.try.maxBytes / BYTES_PER_MIB} MiB of what it replaced or removed, `,
+    `${TRANSACTION_LIMITS.try.maxSteps.toLocaleString("en-US")} steps and ${MAX_RECORDED_PATHS.toLocaleString("en-US")} paths`,
+  ].join(""),
+});
 
 /** Creates the journal of a workspace. */
 export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptions): Journal {
@@ -98,7 +107,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     const required = about.rollback === "always";
     if (!keep && about.unreviewed === true) throw cannotBeReviewedError();
     // A single operation without an undo needs no record: it is atomic by itself.
-    if (!keep && !required) return { result: await run(fs), kept: "nothing" };
+    if (!keep && !required) return { result: await run(fs), undo: "nothing" };
     let log: OpenRecord | undefined;
     const transaction = new Transaction(fs, {
       ...TRANSACTION_LIMITS[about.rollback],
@@ -132,7 +141,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     if (log === undefined) {
       // Not even the first step was recorded: the content that it replaced was too large.
       const paths = transaction.undoable ? undefined : pathsOfSteps(transaction.steps);
-      return { result, kept: await noteUnrecorded(about, paths) };
+      return { result, undo: await noteUnrecorded(about, paths) };
     }
     const { steps } = transaction;
     const finals = transaction.undoable && keep ? await readFinalStates(fs, transaction) : null;
@@ -149,12 +158,12 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     } catch (error) {
       if (required) throw await failed(error);
       await finish(transaction, () => (log as OpenRecord).close(null), about.signal);
-      return { result, kept: "nothing" };
+      return { result, undo: "nothing" };
     }
     const kept = finals === null || steps.length === 0 ? null : group;
     await finish(transaction, () => (log as OpenRecord).close(kept), about.signal);
-    if (finals === null) return { result, kept: await noteUnrecorded(about, pathsOfSteps(steps)) };
-    return { result, kept: kept === null ? "nothing" : "undoable" };
+    if (finals === null) return { result, undo: await noteUnrecorded(about, pathsOfSteps(steps)) };
+    return { result, undo: kept === null ? "nothing" : "undoable" };
   };
 
   /** Adds a record without steps to the history. */
@@ -165,7 +174,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     await log.close(group);
   };
   /** Names a change in the history that cannot be undone. The change is made, so a failure to note it is none of it. */
-  const noteUnrecorded = async (about: ChangeFacts, paths?: readonly string[]): Promise<Kept> => {
+  const noteUnrecorded = async (about: ChangeFacts, paths?: readonly string[]): Promise<Undoability> => {
     if (!keep || paths === undefined) return "nothing";
     await note(headerOf(about), paths.slice(0, MAX_RECORDED_PATHS), nextTimestamp()).catch(() => undefined);
     return "too_large";
@@ -220,7 +229,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   };
 
   return Object.freeze<Journal>({
-    maxUndoneBytes: keep ? TRANSACTION_LIMITS.try.maxBytes : undefined,
+    largestUndo: keep ? LARGEST_UNDO : undefined,
     change,
     undo,
     async unreviewed() {
@@ -326,6 +335,17 @@ const recordsOf = ({ entries }: StoredRecord): readonly HistoryRecord[] => histo
 function missingCallError(callId: string, records: readonly HistoryRecord[]): FilewrightError {
   const named = records.find(({ header }) => header.callId === callId);
   return named === undefined ? unknownCallError(callId) : notKeptError(callId, named.header.tool);
+}
+
+/** Creates the error of a call of which the history has only the name and the paths. */
+function notKeptError(callId: string, tool: string): FilewrightError {
+  const reason =
+    tool === "run_command"
+      ? "what a command changes is not recorded"
+      : `of one call the history keeps ${LARGEST_UNDO.words}, and it was larger`;
+  return new FilewrightError("UNSUPPORTED_OPERATION", `The call '${callId}' cannot be undone: ${reason}.`, {
+    complete: true,
+  });
 }
 
 /** Returns the moment of a place. @throws NOT_FOUND, UNSUPPORTED_OPERATION for a call that the history cannot undo */

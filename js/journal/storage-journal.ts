@@ -14,7 +14,15 @@ import type { CallStage } from "../storage/staged/stage.ts";
 import { storedContent } from "../storage/staged/stored-content.ts";
 import type { Entry, Past, PastChange, Records, Storage, Version } from "../storage/storage.ts";
 import { beyondHistoryError, isCallId, unknownCallError } from "./call-id.ts";
-import type { ChangeFacts, HistoryRecord, Journal, Kept, PastSteps, StateBefore } from "./types.ts";
+import type {
+  ChangeFacts,
+  HistoryRecord,
+  Journal,
+  LargestUndo,
+  Undoability,
+  PastSteps,
+  StateBefore,
+} from "./types.ts";
 import { addStorageMark, listStorageMarks } from "./storage-marks.ts";
 import { cannotBeReviewedError } from "./reviewed.ts";
 import { isBelowAny, movedPaths } from "./storage-moves.ts";
@@ -68,7 +76,7 @@ export function makeStorageJournal(
     if (about.unreviewed === true && records === undefined) throw cannotBeReviewedError();
     return stage.draft(async () => {
       const result = await run(fs);
-      return { result, kept: keptOf(await stage.commitDraft(withReviewRecords(commitOf(about), about))) };
+      return { result, undo: undoOf(await stage.commitDraft(withReviewRecords(commitOf(about), about))) };
     });
   };
 
@@ -79,7 +87,7 @@ export function makeStorageJournal(
   };
 
   return Object.freeze<Journal>({
-    maxUndoneBytes: undefined,
+    largestUndo: LARGEST_UNDO,
     change,
     async history() {
       const commits = await history({ limit: MAX_SHOWN_COMMITS, changes: true });
@@ -211,7 +219,13 @@ function commitOf({
   return { key: callId, actor: { agent, tool, callId, undoOf }, signal, records: records?.() };
 }
 
-const keptOf = (changedPaths: number): Kept => (changedPaths <= MAX_UNDONE_PATHS ? "undoable" : "too_large");
+const LARGEST_UNDO: LargestUndo = Object.freeze({
+  bytes: undefined,
+  words: `at most ${MAX_UNDONE_PATHS.toLocaleString("en-US")} paths`,
+});
+
+const undoOf = (changedPaths: number): Undoability =>
+  changedPaths <= MAX_UNDONE_PATHS ? "undoable" : "too_large";
 
 /** Returns a past commit as a record of the history; undefined for one that no call made. */
 function toRecord({ at, actor, changes = [], count }: Past): HistoryRecord | undefined {

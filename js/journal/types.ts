@@ -115,21 +115,29 @@ interface KeptBy {
 }
 
 /**
- * What the history keeps of a change: enough to undo it, too little because it was `too_large`, or nothing, because
+ * The record of a change in the history: enough to undo it, too little because it was `too_large`, or none, because
  * there is no history or the change is one that it does not see.
  */
-export type Kept = "undoable" | "too_large" | "nothing";
+export type Undoability = "undoable" | "too_large" | "nothing";
 
 /** A change that was made. */
 export interface Made<T> {
   readonly result: T;
-  readonly kept: Kept;
+  readonly undo: Undoability;
+}
+
+/** The largest change that the history can take back. */
+export interface LargestUndo {
+  /** The bytes of old content that one call may replace or remove; undefined where nothing limits them. */
+  readonly bytes: number | undefined;
+  /** All limits in words, to follow "the history keeps". */
+  readonly words: string;
 }
 
 /** The journal of a workspace. */
 export interface Journal {
-  /** The bytes of old content that one call may replace or remove and be undone; undefined where nothing limits it. */
-  readonly maxUndoneBytes: number | undefined;
+  /** Undefined without a history. */
+  readonly largestUndo: LargestUndo | undefined;
   /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
   change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<Made<T>>;
   /** Returns the changes that can be undone, the newest first; with `all`, also those that cannot. */

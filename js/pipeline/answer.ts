@@ -34,7 +34,7 @@ const MAX_SHRINK_ROUNDS = 8;
 export async function successResult(
   tool: AnyTool,
   render: (data: unknown, args: object, call: Call) => string,
-  { answer, kept, modifiedByUser, reviewNote, approval }: AppliedChange<unknown>,
+  { answer, undo, modifiedByUser, reviewNote, approval }: AppliedChange<unknown>,
   args: object,
   call: Call,
   modifiedByHook: readonly string[],
@@ -84,7 +84,7 @@ export async function successResult(
     duration_ms: performance.now() - started,
     truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
     ...(tool.kind === "read" ? {} : { call_id: call.callId }),
-    undoable: kept === "undoable",
+    undoable: undo === "undoable",
     ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
     ...(modifiedByUser ? { modified_by_user: true } : {}),
     ...(approval === undefined ? {} : { approval }),

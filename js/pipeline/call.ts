@@ -296,9 +296,9 @@ async function runThroughPipeline(
         } else endTurn = turn;
         if (scans === "partial") limited.untimed();
       }
-      changed = { answer: await tool.run(args, call), kept: "nothing", modifiedByUser: false };
+      changed = { answer: await tool.run(args, call), undo: "nothing", modifiedByUser: false };
     } else if (tool.kind === "batch") {
-      const { result: answer, kept } = await runBatch(
+      const { result: answer, undo } = await runBatch(
         { ...session, slots: UNLIMITED_SLOTS },
         args as Required<BatchArgs>,
         call,
@@ -306,7 +306,7 @@ async function runThroughPipeline(
         runCall,
         trace,
       );
-      changed = { answer, kept, modifiedByUser: false };
+      changed = { answer, undo, modifiedByUser: false };
     } else {
       changed = await runChange(asking, tool, args, uses, call, rules, early);
     }

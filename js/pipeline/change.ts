@@ -9,7 +9,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
 import type { CallEffect } from "../hooks/observer.ts";
-import type { About, Kept, Made } from "../journal/index.ts";
+import type { About, Undoability, Made } from "../journal/index.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
@@ -34,7 +34,7 @@ import {
 import type { NotesInCommit } from "./past/reads.ts";
 import type { Session } from "./session.ts";
 import { isWrongAssumption } from "./staged.ts";
-import { warningsOf } from "./undo-note.ts";
+import { withUndoWarning } from "./undo-note.ts";
 import { isDryRun, checkWrittenPlaces, unaskedPlaceWarnings } from "./written-places.ts";
 
 /** The maximum number of plans for one call; a new one is needed when another writer was faster. */
@@ -43,8 +43,8 @@ export const MAX_PLANS_PER_CALL: number = 8;
 /** An applied change, with the reviewer's part in it. */
 export interface AppliedChange<Data> {
   readonly answer: Answer<Data>;
-  /** What the history keeps of it. */
-  readonly kept: Kept;
+  /** Its record in the history. */
+  readonly undo: Undoability;
   readonly modifiedByUser: boolean;
   /** A sentence for the model about what the reviewer left out. */
   readonly reviewNote?: string | undefined;
@@ -58,7 +58,7 @@ export interface AppliedChange<Data> {
 
 /** Returns the change of a call that has nothing to change. */
 function settledChange<Data>(answer: Answer<Data>, modifiedByUser = false): AppliedChange<Data> {
-  return { answer, kept: "nothing", modifiedByUser };
+  return { answer, undo: "nothing", modifiedByUser };
 }
 
 /**
@@ -130,12 +130,12 @@ export async function runChange<Args extends object, Data, Todo>(
         const hashes = session.hashes ? await hashesByPath(uses, call) : undefined;
         call.untimed?.();
         const made = { tool, args, uses, call };
-        const { result: answer, kept } = await applyPlan(session, guarding, made, plan, reviewed, reasons);
+        const { result: answer, undo } = await applyPlan(session, guarding, made, plan, reviewed, reasons);
         const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, call));
         const warnings = confirm === undefined && !isDryRun(args) ? unaskedPlaceWarnings(places) : [];
         return {
-          answer: { ...answer, warnings: [...(answer.warnings ?? []), ...warnings, ...warningsOf(kept)] },
-          kept,
+          answer: { ...answer, warnings: [...(answer.warnings ?? []), ...warnings] },
+          undo,
           modifiedByUser,
           reviewNote,
           approval,
@@ -199,17 +199,19 @@ function applyPlan<Args extends object, Data, Todo>(
   if (tool.recordsItself === true) {
     const compared = shown === undefined ? Promise.resolve() : assertStateUnchanged(shown, { uses, call });
     const own: Call = { ...call, ...(isUnreviewed === true ? { isUnreviewed } : {}), allowedBy };
-    return compared.then(async () => ({ result: await tool.apply(plan, args, own), kept: "undoable" }));
+    return compared.then(async () => ({
+      result: await tool.apply(plan, args, own),
+      undo: "undoable",
+    }));
   }
   const applied = session.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };
     if (shown !== undefined) await assertStateUnchanged(shown, { uses, call: own });
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
   });
-  if (held === undefined) return applied;
   return applied.then((made) => {
-    held.committed();
-    return made;
+    held?.committed();
+    return withUndoWarning(made, session.journal);
   });
 }
 

@@ -225,7 +225,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   let plan = planned;
   let replaces: string | undefined;
   for (;;) {
-    const question = await changeQuestionOf(reviewable, plan, session.journal.maxUndoneBytes);
+    const question = await changeQuestionOf(reviewable, plan, session.journal.largestUndo?.bytes);
     const { details, base, places } = question;
     const isModifying = revisions.length > 0;
     const reply = await askAboutChange(session, reviewable, question, confirm, {
@@ -266,7 +266,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
     const approved =
       revision === undefined
         ? question
-        : await changeQuestionOf(reviewable, plan, session.journal.maxUndoneBytes);
+        : await changeQuestionOf(reviewable, plan, session.journal.largestUndo?.bytes);
     // The reviewer saw the file at the time of the question, which may differ from the current one.
     if (revision !== undefined) await assertStateUnchanged({ places, base }, reviewable);
     const { hash } = approved.details;

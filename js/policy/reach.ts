@@ -1,6 +1,6 @@
 /**
  * Refuses globs of deny lists, rules and places that can match nothing below any root: a mistake in one of them is
- * noticed by nobody, because it protects nothing. The engine judges; here the globs are collected.
+ * not noticed, because it protects nothing. The engine checks; here the globs are collected.
  */
 import { ignoresCase } from "../backends/policy.ts";
 import { ruleGlobsInForm } from "../backends/windows-globs.ts";

@@ -72,7 +72,7 @@ export function presetOf(preset: PresetName | Preset | undefined): Preset | unde
   return given === "canonical" ? undefined : typeof given === "string" ? PRESETS[given] : given;
 }
 
-/** What a name of a preset's tool stands for. */
+/** The meaning of a name of a preset's tool. */
 export interface NameMeaning {
   /** The canonical tools of its calls. */
   readonly tools: ReadonlySet<string>;

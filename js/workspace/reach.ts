@@ -14,7 +14,7 @@ interface Restrictions {
 /**
  * Compiles the rules of a workspace or an agent, and refuses those that can match nothing below the roots, as well as
  * such denied globs and places. With `reachesBeyond` calls or commands may reach other directories, too: only the text
- * is judged then.
+ * is checked then.
  * @throws FilewrightError INVALID_GLOB, INVALID_ARGUMENT
  */
 export function rulesWithin(

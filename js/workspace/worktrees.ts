@@ -2,7 +2,7 @@
  * The repositories of roots that are linked worktrees of git (`git worktree add`): their data is outside the root, so
  * commands need the directory that all worktrees of the repository share.
  *
- * What is inside a root may be written by an agent, `.git` as well. So a `.git` file is followed only to a directory
+ * An agent may write inside a root, `.git` as well. So a `.git` file is followed only to a directory
  * that git made for this very root: the directory names the root's `.git` file, it is the entry `worktrees/NAME` of the
  * shared directory, and nothing of it is in a root. That is decided once, when a workspace opens, on real paths. A
  * submodule, `git init --separate-git-dir`, and a worktree inside its own shared directory are not followed.

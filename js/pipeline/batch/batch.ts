@@ -10,7 +10,7 @@
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { About, Kept, Made } from "../../journal/index.ts";
+import type { About, Undoability, Made } from "../../journal/index.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
 import { forkForTrial } from "../../tools/lib/seen.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
@@ -113,11 +113,11 @@ export async function runBatch(
       return repeatOperation(operation, own);
     }
   });
-  const kept = await commitOperations(session, operations, asked, { args, call, options, trace });
+  const undo = await commitOperations(session, operations, asked, { args, call, options, trace });
   const results = await runAfterHooks(session, operations, options);
   const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
   const warnings = changed ? unaskedPlaceWarnings(unasked) : [];
-  return { result: { data: { results, applied: changed, rolled_back: false }, warnings }, kept };
+  return { result: { data: { results, applied: changed, rolled_back: false }, warnings }, undo };
 }
 
 /** Runs every operation as a separate call, of which each is undone by itself; a failure does not stop the others. */
@@ -150,7 +150,7 @@ async function runEachAlone(
     if (!result.ok) failed ??= { index, error: result.error };
   }
   const data = { results, applied: results.some(({ ok }) => ok), rolled_back: false };
-  if (failed === undefined) return { result: { data }, kept: "nothing" };
+  if (failed === undefined) return { result: { data }, undo: "nothing" };
   const { index, error } = failed;
   throw new BatchFailed(index, results[index]?.tool ?? "", error, data);
 }
@@ -163,7 +163,7 @@ function allowedByOperations(operations: readonly Operation[]): readonly Allowed
   return found.size === 0 ? undefined : [...found.values()];
 }
 
-/** The call of a batch: as it was made, and what an observer is told about it. */
+/** The call of a batch: as it was made, and the record of it for observers. */
 interface BatchCall {
   readonly args: Required<BatchArgs>;
   readonly call: Call;
@@ -177,9 +177,9 @@ async function commitOperations(
   operations: readonly Operation[],
   asked: boolean,
   { args, call, options, trace }: BatchCall,
-): Promise<Kept> {
+): Promise<Undoability> {
   if (args.dry_run) return "nothing";
-  let kept: Kept = "nothing";
+  let undo: Undoability = "nothing";
   const changing = operations.filter(({ tool }) => tool.kind === "change");
   const uses = changing.flatMap((operation) => operation.uses);
   const locations = changing.flatMap((operation) => operation.locations);
@@ -208,7 +208,7 @@ async function commitOperations(
           allowedBy,
         };
         try {
-          ({ kept } = await session.journal.change(session.fs, about, (fs) =>
+          ({ undo } = await session.journal.change(session.fs, about, (fs) =>
             run(async (operation) => {
               throwIfCancelled(call.signal);
               const { tool } = operation;
@@ -240,7 +240,7 @@ async function commitOperations(
       await unlock();
     }
   });
-  return kept;
+  return undo;
 }
 
 /** Plans an operation again and applies it; the new plan may include the changes of another writer. */

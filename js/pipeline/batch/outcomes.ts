@@ -34,7 +34,13 @@ export async function runInOrder(
       const answer = await step(operation);
       const modifiedByUser = operation.revisions.length > 0;
       const { tool, args, modified, call, reviewNote } = operation;
-      const changed = { answer, kept: "nothing", modifiedByUser, reviewNote, approval: undefined } as const;
+      const changed = {
+        answer,
+        undo: "nothing",
+        modifiedByUser,
+        reviewNote,
+        approval: undefined,
+      } as const;
       operation.result = await successResult(
         tool,
         tool.render,

@@ -67,7 +67,7 @@ pub fn windows_root(given: &str, cwd: &str) -> Result<String> {
 #[derive(Debug)]
 pub struct AccessRules(HeldRules);
 
-/// Compiled rules, and what they were compiled from, by which further globs are judged.
+/// Compiled rules, and what they were compiled from, by which further globs are checked.
 #[derive(Debug)]
 struct HeldRules {
     rules: PathRules,

@@ -1,4 +1,4 @@
-//! Whether an entry is the same one after it was renamed.
+//! Recognises an entry after it was renamed.
 //!
 //! On some file systems (virtiofs, gcsfuse, the shares of Docker Desktop) the inode number belongs
 //! to the name, so an entry has another one after a rename. Elsewhere another number means another
@@ -20,7 +20,8 @@ static TRIED: LazyLock<Mutex<BTreeMap<u64, bool>>> = LazyLock::new(Mutex::defaul
 
 /// Reports whether `now`, the metadata of an entry in `dir`, describes the entry that had the
 /// metadata `before` under another name, in the same state: equal size and modification time,
-/// except for a directory. `ctime` is not compared, because a rename changes it.
+/// except for a directory with the same number. `ctime` is not compared, because a rename changes
+/// it. May write a file of our own in `dir` for a moment, once for each device.
 pub(crate) fn is_renamed_entry(dir: impl AsFd, now: &Stat, before: &Stat) -> bool {
     let is_same_state = now.kind == before.kind
         && (now.kind == Kind::Dir || (now.size, now.mtime) == (before.size, before.mtime));
@@ -36,7 +37,8 @@ fn is_renumbered(dir: impl AsFd, now: &Stat, before: &Stat) -> bool {
         && renumbers(dir, now.dev)
 }
 
-/// Reports whether a rename changes the number of an entry in `dir`, which is on the device.
+/// Reports whether a rename changes the number of an entry in `dir`, which is on the device. The
+/// first call for a device writes a file in `dir`.
 fn renumbers(dir: impl AsFd, dev: u64) -> bool {
     let tried = || TRIED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(&known) = tried().get(&dev) {

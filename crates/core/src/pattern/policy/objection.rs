@@ -1,8 +1,8 @@
 //! Says why a glob of a deny list, a rule or a place can match nothing below any root.
 //!
-//! Such a glob is a mistake that nobody notices: it protects nothing. It is refused with its reason
+//! Such a glob is a mistake that shows nowhere: it protects nothing. It is refused with its reason
 //! when a policy is made. Judged are the text (what a shell or a URL would have replaced, and
-//! characters that nobody sees) and where an absolute glob begins.
+//! invisible characters) and where an absolute glob begins.
 
 use crate::pattern::glob::{Case, PatternSet};
 use crate::text::unicode_normalize::{Form, to_normal_form};
@@ -21,7 +21,7 @@ pub struct GlobReach<'a> {
 }
 
 /// The maximum number of globs that the braces of one glob stand for here; further ones are not
-/// judged.
+/// checked.
 const MAX_JUDGED_GLOBS: usize = 256;
 
 /// Returns why a glob can match nothing, as the end of a sentence about it; `None` for one that
@@ -195,7 +195,7 @@ fn mistaken_separator(glob: &str) -> Option<char> {
     None
 }
 
-/// Returns a character that nobody sees at an end of a name, unless it is escaped or in brackets.
+/// Returns an invisible character at an end of a name, unless it is escaped or in brackets.
 fn unseen_character(name: &str) -> Option<char> {
     let last = name.chars().next_back().filter(|c| is_unseen(*c));
     let is_escaped = || name.chars().rev().nth(1) == Some('\\');
