@@ -189,12 +189,12 @@ const CHECK_STAGES = [
     needs: ["TypeScript"],
     body: () => runCountingScript("checks", "scripts/check.mjs", "--built"),
   },
-  {
-    name: "checks of what is published",
-    needs: ["native addon", "TypeScript", "WebAssembly"],
-    body: () => runVitest("published", "--maxWorkers=1"),
-  },
 ];
+/** Begins with the slow tests: it uses one processor, and the fast tests keep all of them busy. */
+const PUBLISHED_STAGE = {
+  name: "checks of what is published",
+  body: () => runVitest("published", "--maxWorkers=1"),
+};
 const FAST_STAGES = [
   // Two workers more than processors, because tests of servers and of questions spend much time
   // waiting. With --coverage, vitest also fails if they run too few lines of js/.
@@ -296,6 +296,7 @@ await runScript(async () => {
     ...BUILD_STAGES,
     ...(hasFlag("--check") ? CHECK_STAGES : []),
     ...FAST_STAGES,
+    ...(hasFlag("--check") ? [PUBLISHED_STAGE] : []),
     ...(hasFlag("--all") || inCi ? SLOW_STAGES : [CARGO_TEST_STAGE]),
   ];
   const withoutRust = !inCi && !isInstalled("cargo");

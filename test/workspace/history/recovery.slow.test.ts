@@ -174,7 +174,7 @@ describe.skipIf(!strace)("kill -9 at every system call that changes a file", () 
     const cuts = !calls.startsWith("unlinkat");
     // A call is counted for each thread, and which thread makes it differs from run to run. Where no
     // round met the middle of the batch, all calls are tried again.
-    const tried = share(all, 3, 1);
+    const tried = share(all, 5, 1);
     const rounds = [tried, ...Array.from({ length: 40 }, () => all)].flat();
     for (const [round, n] of rounds.entries()) {
       if (round >= tried.length && (cut > 0 || !cuts)) break;
