@@ -34,6 +34,7 @@ const packed = [
  */
 const processes = [
   "test/approvals/shared-state.test.ts",
+  "test/attack/advisories.test.ts",
   "test/attack/special.test.ts",
   "test/backends/bind-mounts.test.ts",
   "test/backends/odd-files.test.ts",

@@ -5,8 +5,9 @@
  * This module is loaded only when a setting is given, because loading the option tables would delay the start
  * of a server.
  */
-import { readFileSync, realpathSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import process from "node:process";
 import { literalGlob } from "../policy/policy.ts";
 import { literalWindowsGlob } from "../backends/windows-globs.ts";
 import { RULE_OPTIONS, type Rule } from "../policy/rules.ts";
@@ -200,12 +201,15 @@ export function readConfigFile(file: string): ConfigFile {
 
 /**
  * Reads a JSON file.
- * @throws UsageError for a file that cannot be read or is not JSON
+ * @throws UsageError for a file that cannot be read, that every user may write, or that is not JSON
  */
 function readJson(file: string, option: string): unknown {
   const path = resolve(expandHome(file));
   let json: string;
   try {
+    // What it grants would be granted by any user of this machine.
+    if (process.platform !== "win32" && (statSync(path).mode & 0o002) !== 0)
+      throw new Error("every user of this machine may write it; run: chmod o-w on it");
     json = readFileSync(path, "utf8").replace(/^\uFEFF/u, "");
   } catch (error) {
     throw new UsageError(`${option}: cannot read '${file}': ${(error as Error).message}`);

@@ -5,7 +5,7 @@ import type { SandboxProvider, SandboxStatus } from "../backends/sandbox/sandbox
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Location } from "../policy/index.ts";
-import type { ChangingTool } from "./lib/tool.ts";
+import { type ChangingTool, locationError } from "./lib/tool.ts";
 import { argvInWords } from "./render/argv.ts";
 
 /** The arguments of `run_command`. */
@@ -143,10 +143,13 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   parse: compileArgumentCheck("run_command", inputSchema),
   exactCommand: argvOf,
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write" }],
-  plan(args, { commands }) {
+  async plan(args, { commands, fs, locations }) {
     const todo = argvOf(args);
     const refusal = commands === undefined ? undefined : refusals.get(commands);
     if (refusal !== undefined) throw refusal();
+    // A sandbox says it in its own words, and some only after they have begun.
+    const at = locations[0] as Location;
+    if (!(await fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);
     return { todo, base: [] };
   },
   preview: (plan, _args, call) => ({

@@ -98,7 +98,8 @@ async function suggestedPathFor(
   const context = { fs: failed.fs, cwd: failed.cwd, display: failed.display };
   if (error.code === "OUTSIDE_ALLOWED") {
     const inside = await pathWithSameEnd(typed, context).catch(() => undefined);
-    return inside === undefined ? undefined : { inside };
+    // A link in a root that leads outside has the end of its own path.
+    return inside === undefined || inside === typed ? undefined : { inside };
   }
   if (error.code !== "NOT_FOUND" || about.at === undefined) return undefined;
   if (/[*?]/u.test(typed)) return { glob: typed };
