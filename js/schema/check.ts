@@ -7,6 +7,7 @@
  */
 import { escapeControls } from "../engine/escape.ts";
 import type { HostSchema, HostType, ObjectSchema, Schema } from "./json-schema.ts";
+import { BrokenJsonText, parseJsonText } from "./json-text.ts";
 import { nearest } from "./nearest.ts";
 import { type CheckMode, ValueProblem, unknownKeyProblem, withOtherUnknownKeys } from "./problem.ts";
 
@@ -40,6 +41,7 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Value
   const required = names.map((name) => needed.includes(name));
   return (given) => {
     const value = mode.coerce && typeof given === "string" ? parseJsonText(given, "{") : given;
+    if (value instanceof BrokenJsonText) return new ValueProblem(`must be an object; ${value.why}`);
     if (!isObjectWithKeys(value)) {
       const wanted = mode.coerce ? "an object" : (schema.noun ?? "an object");
       return new ValueProblem(`must be ${wanted}, got ${kindOfValue(value)}`);
@@ -256,6 +258,7 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
 function freeObjectCheck({ coerce }: CheckMode): ValueCheck {
   return (given) => {
     const value = coerce && typeof given === "string" ? parseJsonText(given, "{") : given;
+    if (value instanceof BrokenJsonText) return new ValueProblem(`must be an object; ${value.why}`);
     return isObjectWithKeys(value) ? value : new ValueProblem(`must be an object, got ${kindOfValue(value)}`);
   };
 }
@@ -311,6 +314,7 @@ function arrayCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
   const max = schema.maxItems ?? Infinity;
   return (given) => {
     const parsed = mode.coerce && typeof given === "string" ? parseJsonText(given, "[") : given;
+    if (parsed instanceof BrokenJsonText) return new ValueProblem(`must be a list; ${parsed.why}`);
     // One object instead of a list of objects is treated as a list of one.
     const isOne =
       mode.coerce && isObjectWithKeys(parsed) && schema.items !== undefined && isObjectSchema(schema.items);
@@ -333,16 +337,6 @@ function arrayCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
 function isObjectSchema(schema: HostSchema): boolean {
   const types = typesOfSchema(schema);
   return types.length === 1 && types[0] === "object";
-}
-
-/** Returns the value of a JSON text that begins with `begins`. Any other text is returned unchanged. */
-export function parseJsonText(text: string, begins: "[" | "{"): unknown {
-  if (!text.trimStart().startsWith(begins)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function nounOfType(type: HostType): string {

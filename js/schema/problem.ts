@@ -9,6 +9,8 @@ export interface CheckMode {
   readonly coerce: boolean;
   /** Returns the known name that an unknown name most likely means. */
   readonly suggest?: (key: string, names: readonly string[]) => string | undefined;
+  /** Returns the known name that means what an unknown name means in other systems, without a guess. */
+  readonly meaning?: (key: string, names: readonly string[]) => string | undefined;
   /** Escapes an unknown name for a message. */
   readonly escape?: (text: string) => string;
   /** The description of each pattern, for messages. */
@@ -44,32 +46,53 @@ export class ValueProblem {
 export function unknownKeyProblem(
   given: string | symbol,
   names: readonly string[],
-  { instead }: HostSchema,
-  { suggest = nearest, escape: harmless = escapeControls, coerce }: CheckMode,
+  { instead, properties }: HostSchema,
+  { suggest = nearest, meaning, escape: harmless = escapeControls, coerce }: CheckMode,
   owner: string | undefined,
 ): ValueProblem {
   const key = String(given);
   const shown = harmless(key.length > 60 ? `${key.slice(0, 60)}…` : key);
   const other = instead !== undefined && Object.hasOwn(instead, key) ? instead[key] : undefined;
+  const inList =
+    other === undefined && meaning?.(key, names) === undefined
+      ? listWithMeaning(key, properties, meaning)
+      : undefined;
   const meant = other === undefined ? suggest(key, names) : undefined;
   const remedy =
     other !== undefined
       ? `use ${other}`
-      : meant !== undefined
-        ? `did you mean '${meant}'?`
-        : names.length === 0
-          ? coerce
-            ? "it takes no arguments"
-            : "there are none"
-          : coerce
-            ? `leave it out; known: ${shortenedNameList(names)}`
-            : `known: ${names.join(", ")}`;
+      : inList !== undefined
+        ? `send ${inList}`
+        : meant !== undefined
+          ? `did you mean '${meant}'?`
+          : names.length === 0
+            ? coerce
+              ? "it takes no arguments"
+              : "there are none"
+            : coerce
+              ? `leave it out; known: ${shortenedNameList(names)}`
+              : `known: ${names.join(", ")}`;
   const what = coerce
     ? owner === undefined
       ? "unknown property"
       : `unknown argument of ${owner}`
     : "there is no such option";
   return new ValueProblem(`${what}; ${remedy}`, shown);
+}
+
+/** Returns the list of objects in which a name has its place, such as `edits: [{oldText, newText}]`. */
+function listWithMeaning(
+  key: string,
+  properties: HostSchema["properties"],
+  meaning: CheckMode["meaning"],
+): string | undefined {
+  for (const [list, { items }] of Object.entries(properties ?? {})) {
+    const members = Object.keys(items?.properties ?? {});
+    const member = meaning?.(key, members);
+    if (member === undefined) continue;
+    return `${list}: [{${[...new Set([...(items?.required ?? []), member])].join(", ")}}]`;
+  }
+  return undefined;
 }
 
 /**
@@ -100,11 +123,13 @@ export function withOtherUnknownKeys(
     const shown = harmless(key.length > 60 ? `${key.slice(0, 60)}…` : key);
     return meant === undefined ? `'${shown}'` : `'${shown}' (did you mean '${meant}'?)`;
   });
-  return new ValueProblem(
-    `${first.what.replace(/\?$/u, "?")} Unknown too: ${list.join(", ")}`,
-    ...first.where.map(String),
-  );
+  const too = `Unknown too: ${list.join(", ")}`;
+  // A line of its own rather than a cut inside a remedy.
+  const gap = first.what.length + too.length > MAX_LINE_OF_PROBLEM ? "\n" : " ";
+  return new ValueProblem(`${first.what.replace(/\?$/u, "?")}${gap}${too}`, ...first.where.map(String));
 }
 
+/** The maximum number of UTF-16 units of a problem that is told in one line. */
+const MAX_LINE_OF_PROBLEM = 120;
 /** The maximum number of other unknown keys that a message names. */
 const MAX_OTHER_UNKNOWN_KEYS = 5;

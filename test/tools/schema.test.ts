@@ -39,7 +39,13 @@ const accepted: readonly [name: string, given: unknown, values: Record<string, u
   ["a float that is whole", { path: "a", start: 2.0 }, { start: 2 }],
   ["one string or several", { path: "a", globs: ["x", "y"] }, { globs: ["x", "y"] }],
   ["a list as JSON text", { path: "a", edits: '[{"old_text":"x"}]' }, { edits: [{ old_text: "x" }] }],
+  [
+    "line feeds and tabs that stand raw in JSON text",
+    { path: "a", edits: '[{"old_text":"x\n\ty\\n\\"z\\""}]' },
+    { edits: [{ old_text: 'x\n\ty\n"z"' }] },
+  ],
   ["arguments as JSON text", '{"path":"a"}', { path: "a" }],
+  ["arguments as JSON text with raw line feeds", '{\n"path":"a\nb"}\n', { path: "a\nb" }],
   ["an alias", { file_path: "a" }, { path: "a" }],
   ["an alias that agrees", { file_path: "a", path: "a" }, { path: "a" }],
 ];
@@ -54,6 +60,28 @@ const refused: readonly [name: string, given: unknown, message: RegExp][] = [
   ["an unknown argument, with the nearest", { path: "a", strat: 2 }, /'strat'.*did you mean 'start'\?/],
   ["an argument as others call it", { path: "a", offset: 2, limit: 3 }, /'offset'/],
   ["an unknown argument far from all", { path: "a", zzzzzz: 2 }, /known: path, start/],
+  [
+    "a list whose JSON text is broken",
+    { path: "a", edits: '[{"old_text":"x"]' },
+    /must be a list; its JSON text is broken/,
+  ],
+  [
+    "a list whose JSON text ends early",
+    { path: "a", edits: '[{"old_text":"x' },
+    /must be a list; its JSON text is broken/,
+  ],
+  [
+    "a line feed after a backslash, which may mean both",
+    { path: "a", edits: '[{"old_text":"x\\\ny"}]' },
+    /must be a list; its JSON text is broken after/,
+  ],
+  ["arguments whose JSON text is broken", '{"path":"a"', /arguments of try must be an object; its JSON/],
+  [
+    "a name of another system, in a list",
+    { path: "a", oldString: "x" },
+    /'oldString'.*send edits: \[\{old_text\}\]/,
+  ],
+  ["a name of another system in camel case", { targetFile: "a" }, /'targetFile'.*did you mean 'path'\?/],
   ["a fraction", { path: "a", start: 1.5 }, /'start': must be an integer/],
   ["words for a number", { path: "a", start: "two" }, /got "two"/],
   ["a number out of range", { path: "a", limit: 0 }, /'limit': must be .*integer/],

@@ -14,6 +14,7 @@ import { childOf, isWithin, joinPath, normalise } from "../../backends/paths.ts"
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
+import { refuseOddNewNames } from "./new-names.ts";
 
 /** The properties of the workspace that the search needs. */
 export interface LookAlikeContext {
@@ -113,9 +114,9 @@ export async function replacementForMissingPath(
 }
 
 /**
- * Refuses to create an entry that looks like an existing one.
+ * Refuses to create an entry that looks like an existing one, or whose name people cannot read as it is.
  *
- * @throws FilewrightError INVALID_ARGUMENT naming that entry
+ * @throws FilewrightError INVALID_ARGUMENT naming the path to send
  */
 export async function refuseLookAlikes(
   tool: string,
@@ -134,7 +135,10 @@ export async function refuseLookAlikes(
       continue;
     if (await entryExists(context.fs, at.path)) continue;
     const other = await findLookAlikePath(at.path, context, (name) => comparableName(name).trim());
-    if (other === undefined) continue;
+    if (other === undefined) {
+      await refuseOddNewNames({ argument, typed, path: at.path }, context);
+      continue;
+    }
     const shown = escapeControls(context.display(other));
     throw new FilewrightError(
       "INVALID_ARGUMENT",

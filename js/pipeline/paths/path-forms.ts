@@ -1,6 +1,6 @@
 /**
- * Handles paths in a form that other programs accept and this one does not: `~/x`, `file:` URLs,
- * backslashes, quotes.
+ * Handles paths in a form that other programs accept and this one does not: `~/x`, `$HOME/x`, `file:` URLs,
+ * `@x`, `x:57`, backslashes, quotes.
  *
  * An exact name always wins. Otherwise the path is refused, with the path that works. Accepting it
  * as a name would create a directory called `~`, or a file called `src\a.ts` next to `src`.
@@ -23,7 +23,7 @@ export interface PathContext {
 }
 
 /** Matches paths that need a check of their form. Most calls have none. */
-const UNUSUAL_PATH = /^~(?:\/|$)|^file:|\\|^\s*["'`@“‘]/iu;
+const UNUSUAL_PATH = /^[~$%]|^file:|\\|^\s*["'`@“‘]|:\d+(?:-\d+)?$/iu;
 
 /** Returns true when a path of the call needs a check of its form. */
 export function hasUnusualPath(uses: readonly PathUse[]): boolean {
@@ -44,7 +44,7 @@ export async function assertPlainPaths(
     if (!UNUSUAL_PATH.test(typed)) continue;
     const at = locations[index];
     if (at !== undefined && (await entryExists(context.fs, at.path))) continue;
-    const why = await misformedPathReason(typed, context);
+    const why = (await misformedPathReason(typed, context)) ?? (await prefixedPathReason(typed, context));
     if (why === undefined) continue;
     throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${why}`, {
       complete: true,
@@ -79,13 +79,42 @@ async function misformedPathReason(typed: string, context: PathContext): Promise
       ? `send it without the quotes: ${quoted(unquoted)}.`
       : undefined;
   }
-  if (typed.startsWith("@") && (await entryExists(fs, joinPath(cwd, typed.slice(1)))))
-    return `send it without the '@': ${quoted(typed.slice(1))}.`;
   if (context.paths === "windows") return undefined;
   const backslash = typed.indexOf("\\");
   if (backslash > 0 && (await isDirectory(fs, joinPath(cwd, typed.slice(0, backslash)))))
     return `directories are separated by '/': ${quoted(typed.replaceAll(/\\+/gu, "/"))}.`;
   return undefined;
+}
+
+/** Matches a path that begins with a variable of a shell, and its rest. */
+const VARIABLE = /^(\$\w+|\$\{[^}]*\}|%\w+%)(?:[/\\]+(.*))?$/su;
+
+/** Returns the reason why a path with something before it or behind it is not accepted as a name. */
+async function prefixedPathReason(typed: string, context: PathContext): Promise<string | undefined> {
+  const { fs, cwd } = context;
+  const quoted = (path: string): string => `'${escapeControls(path)}'`;
+  const [, file, line] = /^(.+?):(\d+)(?::\d+|-\d+)?$/su.exec(typed) ?? [];
+  if (file !== undefined && (await entryExists(fs, joinPath(cwd, file))))
+    return `it ends in the line ${line}; send ${quoted(file)}.`;
+  // A directory may be called `@scope` or `$lib`.
+  const [first = ""] = typed.split("/", 1);
+  if (await entryExists(fs, joinPath(cwd, first))) return undefined;
+  if (typed.startsWith("@") && (await hasPlace(typed.slice(1), context)))
+    return `send it without the '@': ${quoted(typed.slice(1))}.`;
+  const [, variable, rest = "."] = VARIABLE.exec(typed) ?? [];
+  if (variable === undefined) return undefined;
+  const isKnown = await hasPlace(rest, context);
+  if (!isKnown && /^\$[a-z]/u.test(variable)) return undefined;
+  const remedy = isKnown ? `Did you mean ${quoted(rest)}?` : "Send the path itself.";
+  return `${quoted(variable)} is not expanded: paths are relative to the workspace, or absolute. ${remedy}`;
+}
+
+/** Returns true for a path that exists, or that can be made in a directory below the working directory. */
+async function hasPlace(typed: string, { fs, cwd }: PathContext): Promise<boolean> {
+  const path = joinPath(cwd, typed);
+  if (await entryExists(fs, path)) return true;
+  const parent = normalise(`${path}/..`).path;
+  return parent !== normalise(cwd).path && isWithin(parent, cwd) && (await isDirectory(fs, parent));
 }
 
 /**

@@ -6,17 +6,12 @@
  * {@link compileArgumentCheck}). Schemas are compiled once, when the module of a tool is loaded. A check creates one new
  * object.
  */
-import {
-  type Arguments,
-  compileCheck,
-  parseJsonText,
-  isObjectWithKeys,
-  kindOfValue,
-} from "../../schema/check.ts";
+import { type Arguments, compileCheck, isObjectWithKeys, kindOfValue } from "../../schema/check.ts";
 import { ValueProblem } from "../../schema/problem.ts";
 import type { ObjectSchema } from "../../schema/json-schema.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { suggestArgument } from "../../schema/argument-hints.ts";
+import { argumentOfMeaning, suggestArgument } from "../../schema/argument-hints.ts";
+import { BrokenJsonText, parseJsonText } from "../../schema/json-text.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 export { type Arguments, isObjectWithKeys as isPlain };
@@ -43,12 +38,12 @@ export function withCanonicalKeys(tool: string, given: unknown, aliases: Aliases
       : typeof given === "string"
         ? parseJsonText(given, "{")
         : given;
-  if (!isObjectWithKeys(value)) {
-    throw new FilewrightError(
-      "INVALID_ARGUMENT",
-      `The arguments of ${tool} must be an object, got ${kindOfValue(value)}.`,
-      { complete: true, details: { tool } },
-    );
+  if (!isObjectWithKeys(value) || value instanceof BrokenJsonText) {
+    const why = value instanceof BrokenJsonText ? `; ${value.why}` : `, got ${kindOfValue(value)}`;
+    throw new FilewrightError("INVALID_ARGUMENT", `The arguments of ${tool} must be an object${why}.`, {
+      complete: true,
+      details: { tool },
+    });
   }
   let expanded: Record<string, unknown> | undefined;
   for (const alias of Object.keys(aliases)) {
@@ -95,6 +90,7 @@ export function compileArgumentCheck<T>(tool: string, schema: ObjectSchema): (ar
   const check = compileCheck(schema, {
     coerce: true,
     suggest: suggestArgument,
+    meaning: argumentOfMeaning,
     escape: escapeControls,
     forms: DESCRIPTION_BY_PATTERN,
     owner: tool,

@@ -1,0 +1,51 @@
+/**
+ * Refuses to make a name that people cannot tell from another one: with white space at an end, as models send it
+ * behind a path, or with a control character such as a line feed.
+ */
+import type { FsBackend } from "../../backends/backend.ts";
+import { lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { escapeControls } from "../../engine/escape.ts";
+
+/** An entry that a call would create. */
+export interface NewEntry {
+  readonly argument: string;
+  /** The path as it was sent. */
+  readonly typed: string;
+  readonly path: string;
+}
+
+const CONTROLS = /\p{Cc}+/gu;
+const hasEnds = (name: string): boolean => name !== name.trim();
+const isOdd = (name: string): boolean => hasEnds(name) || name.search(CONTROLS) >= 0;
+const plainName = (name: string): string => name.trim().replaceAll(CONTROLS, "_");
+
+/**
+ * Checks every name of the path that does not exist yet.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT naming the path without what cannot be seen
+ */
+export async function refuseOddNewNames(
+  { argument, typed, path }: NewEntry,
+  { fs, display }: { readonly fs: FsBackend; display(path: string): string },
+): Promise<void> {
+  const names = path.split("/");
+  for (const [index, name] of names.entries()) {
+    if (!isOdd(name) || (await entryExists(fs, names.slice(0, index + 1).join("/")))) continue;
+    const plain = names.map((one, at) => (at < index ? one : plainName(one))).join("/");
+    const what = hasEnds(name) ? "begins or ends in white space" : "holds a control character";
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      `Invalid argument '${argument}': the name '${escapeControls(name)}' ${what}; send '${escapeControls(display(plain))}'.`,
+      { complete: true, path: typed, details: { argument } },
+    );
+  }
+}
+
+async function entryExists(fs: FsBackend, path: string): Promise<boolean> {
+  try {
+    return (await lstatOrNull(fs, path)) !== null;
+  } catch {
+    return true; // The call itself reports why the place cannot be looked at.
+  }
+}
