@@ -40,8 +40,8 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Value
   const nullable = names.map((name) => !mode.coerce || typesOfSchema(properties[name]).includes("null"));
   const required = names.map((name) => needed.includes(name));
   return (given) => {
-    const value = mode.coerce && typeof given === "string" ? parseJsonText(given, "{") : given;
-    if (value instanceof BrokenJsonText) return new ValueProblem(`must be an object; ${value.why}`);
+    const value = fromJsonText(given, "{", mode);
+    if (value instanceof ValueProblem) return value;
     if (!isObjectWithKeys(value)) {
       const wanted = mode.coerce ? "an object" : (schema.noun ?? "an object");
       return new ValueProblem(`must be ${wanted}, got ${kindOfValue(value)}`);
@@ -255,10 +255,10 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
 }
 
 /** Checks that a value is an object. Its consumer checks the content. */
-function freeObjectCheck({ coerce }: CheckMode): ValueCheck {
+function freeObjectCheck(mode: CheckMode): ValueCheck {
   return (given) => {
-    const value = coerce && typeof given === "string" ? parseJsonText(given, "{") : given;
-    if (value instanceof BrokenJsonText) return new ValueProblem(`must be an object; ${value.why}`);
+    const value = fromJsonText(given, "{", mode);
+    if (value instanceof ValueProblem) return value;
     return isObjectWithKeys(value) ? value : new ValueProblem(`must be an object, got ${kindOfValue(value)}`);
   };
 }
@@ -313,8 +313,8 @@ function arrayCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
   const min = schema.minItems ?? 0;
   const max = schema.maxItems ?? Infinity;
   return (given) => {
-    const parsed = mode.coerce && typeof given === "string" ? parseJsonText(given, "[") : given;
-    if (parsed instanceof BrokenJsonText) return new ValueProblem(`must be a list; ${parsed.why}`);
+    const parsed = fromJsonText(given, "[", mode);
+    if (parsed instanceof ValueProblem) return parsed;
     // One object instead of a list of objects is treated as a list of one.
     const isOne =
       mode.coerce && isObjectWithKeys(parsed) && schema.items !== undefined && isObjectSchema(schema.items);
@@ -337,6 +337,14 @@ function arrayCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
 function isObjectSchema(schema: HostSchema): boolean {
   const types = typesOfSchema(schema);
   return types.length === 1 && types[0] === "object";
+}
+
+/** Returns the object or the list that a model sent as its JSON text; any other value unchanged. */
+function fromJsonText(given: unknown, begins: "[" | "{", { coerce }: CheckMode): unknown {
+  if (!coerce || typeof given !== "string") return given;
+  const value = parseJsonText(given, begins);
+  const noun = begins === "[" ? "a list" : "an object";
+  return value instanceof BrokenJsonText ? new ValueProblem(`must be ${noun}; ${value.why}`) : value;
 }
 
 function nounOfType(type: HostType): string {

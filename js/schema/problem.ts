@@ -47,37 +47,41 @@ export function unknownKeyProblem(
   given: string | symbol,
   names: readonly string[],
   { instead, properties }: HostSchema,
-  { suggest = nearest, meaning, escape: harmless = escapeControls, coerce }: CheckMode,
+  mode: CheckMode,
   owner: string | undefined,
 ): ValueProblem {
+  const { escape: harmless = escapeControls, coerce } = mode;
   const key = String(given);
   const shown = harmless(key.length > 60 ? `${key.slice(0, 60)}…` : key);
-  const other = instead !== undefined && Object.hasOwn(instead, key) ? instead[key] : undefined;
-  const inList =
-    other === undefined && meaning?.(key, names) === undefined
-      ? listWithMeaning(key, properties, meaning)
-      : undefined;
-  const meant = other === undefined ? suggest(key, names) : undefined;
   const remedy =
-    other !== undefined
-      ? `use ${other}`
-      : inList !== undefined
-        ? `send ${inList}`
-        : meant !== undefined
-          ? `did you mean '${meant}'?`
-          : names.length === 0
-            ? coerce
-              ? "it takes no arguments"
-              : "there are none"
-            : coerce
-              ? `leave it out; known: ${shortenedNameList(names)}`
-              : `known: ${names.join(", ")}`;
+    instead !== undefined && Object.hasOwn(instead, key)
+      ? `use ${instead[key]}`
+      : (meantName(key, names, properties, mode) ?? knownNames(names, coerce));
   const what = coerce
     ? owner === undefined
       ? "unknown property"
       : `unknown argument of ${owner}`
     : "there is no such option";
   return new ValueProblem(`${what}; ${remedy}`, shown);
+}
+
+/** Returns the remedy that names what an unknown name probably means. */
+function meantName(
+  key: string,
+  names: readonly string[],
+  properties: HostSchema["properties"],
+  { suggest = nearest, meaning }: CheckMode,
+): string | undefined {
+  const inList = meaning?.(key, names) === undefined ? listWithMeaning(key, properties, meaning) : undefined;
+  if (inList !== undefined) return `send ${inList}`;
+  const meant = suggest(key, names);
+  return meant === undefined ? undefined : `did you mean '${meant}'?`;
+}
+
+/** Returns the remedy that names what is known. */
+function knownNames(names: readonly string[], coerce: boolean): string {
+  if (names.length === 0) return coerce ? "it takes no arguments" : "there are none";
+  return coerce ? `leave it out; known: ${shortenedNameList(names)}` : `known: ${names.join(", ")}`;
 }
 
 /** Returns the list of objects in which a name has its place, such as `edits: [{oldText, newText}]`. */

@@ -15,6 +15,7 @@ import {
   type Plan,
   locationError,
 } from "./lib/tool.ts";
+import { closingTagWarning } from "./lib/call-form.ts";
 import { findOmissions, mayContainOmission, omissionError, omissionWarnings } from "./lib/omission.ts";
 import { textFormOf, writeWarnings } from "./lib/overwrite.ts";
 import {
@@ -163,7 +164,7 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
   }
   // Presets that accept omissions are also those that allow a missing new text.
   const gone = call.refusesOmissions ? [] : deletionWarnings(edits, args);
-  const warnings = [...omissionWarnings(left), ...gone];
+  const warnings = [...omissionWarnings(left), ...gone, ...closingTagWarnings(args)];
   const hashing = planned.hash ?? hashNowOrLater(bytes);
   const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
   const todo = { before, bytes, version, data, hash, warnings };
@@ -395,6 +396,13 @@ function deletionWarnings(edits: readonly AppliedEdit[], { edits: asked }: EditR
     if (asked[index]?.new_text !== "") return [];
     const lines = startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`;
     return [`old text of ${lines} was deleted: the new text is empty`];
+  });
+}
+
+function closingTagWarnings({ edits }: EditRequest): readonly string[] {
+  return edits.flatMap(({ new_text: text = "", old_text: old = "" }) => {
+    const warning = old.trimEnd().endsWith(">") ? undefined : closingTagWarning(text);
+    return warning ?? [];
   });
 }
 

@@ -21,6 +21,7 @@ import {
   omissionWarnings,
   wholeContentRemedy,
 } from "./lib/omission.ts";
+import { closingTagWarning } from "./lib/call-form.ts";
 import {
   dominantEol,
   textFormOf,
@@ -246,8 +247,7 @@ async function planOverwrite(
           { bytes: bytes.length, lines: before === null || !isText ? undefined : lines },
         )
       : undefined;
-  const pasted =
-    isText && revised === undefined ? pastedAnswerWarning(args.path, args.content, before) : undefined;
+  const pasted = isText && revised === undefined ? pastedWarning(args, before) : undefined;
   const warnings = [encoded.kept, shrinks, pasted, ...omissionWarnings(left)].filter(
     (one) => one !== undefined,
   );
@@ -269,6 +269,11 @@ async function planOverwrite(
     ...(args.mode === undefined ? {} : { mode: Number.parseInt(args.mode, 8) }),
   };
   return { todo: { found, bytes, condition, data, warnings }, base: [{ path: at.path, version }] };
+}
+
+/** Returns a warning when the content holds what belongs to an answer or to the call itself. */
+function pastedWarning({ path, content }: WriteFileToolArgs, before: Uint8Array | null): string | undefined {
+  return pastedAnswerWarning(path, content, before) ?? closingTagWarning(content);
 }
 
 /** The size in bytes above which content is encoded and counted in slices, and hashed on another thread. */

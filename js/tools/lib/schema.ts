@@ -32,19 +32,7 @@ export type Aliases = Readonly<Record<string, string>>;
  * @throws FilewrightError INVALID_ARGUMENT for any other value, and for two spellings that differ
  */
 export function withCanonicalKeys(tool: string, given: unknown, aliases: Aliases = {}): Arguments {
-  const value =
-    given === undefined || given === null
-      ? {}
-      : typeof given === "string"
-        ? parseJsonText(given, "{")
-        : given;
-  if (!isObjectWithKeys(value) || value instanceof BrokenJsonText) {
-    const why = value instanceof BrokenJsonText ? `; ${value.why}` : `, got ${kindOfValue(value)}`;
-    throw new FilewrightError("INVALID_ARGUMENT", `The arguments of ${tool} must be an object${why}.`, {
-      complete: true,
-      details: { tool },
-    });
-  }
+  const value = argumentsObjectOf(tool, given);
   let expanded: Record<string, unknown> | undefined;
   for (const alias of Object.keys(aliases)) {
     if (!Object.hasOwn(value, alias)) continue;
@@ -64,6 +52,24 @@ export function withCanonicalKeys(tool: string, given: unknown, aliases: Aliases
     expanded[name] = other;
   }
   return expanded ?? value;
+}
+
+/** Returns the arguments as an object. @throws FilewrightError INVALID_ARGUMENT */
+function argumentsObjectOf(tool: string, given: unknown): Arguments {
+  const value =
+    given === undefined || given === null
+      ? {}
+      : typeof given === "string"
+        ? parseJsonText(given, "{")
+        : given;
+  if (!isObjectWithKeys(value) || value instanceof BrokenJsonText) {
+    const why = value instanceof BrokenJsonText ? `; ${value.why}` : `, got ${kindOfValue(value)}`;
+    throw new FilewrightError("INVALID_ARGUMENT", `The arguments of ${tool} must be an object${why}.`, {
+      complete: true,
+      details: { tool },
+    });
+  }
+  return value;
 }
 
 /** The form of a content hash in arguments, as a regular expression. */
