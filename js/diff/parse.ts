@@ -22,7 +22,8 @@ export const HUNK_NUMBERS: RegExp = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@
  */
 export function parsePatch(uniDiff: string): StructuredPatch[] {
   const lines = uniDiff.split("\n");
-  if (lines.at(-1) === "") lines.pop();
+  // An empty text is one patch without hunks, as in jsdiff.
+  if (lines.length > 1 && lines.at(-1) === "") lines.pop();
   const patches: StructuredPatch[] = [];
   for (let at = 0; at < lines.length; ) {
     const { draft, next } = parsePatchAt(lines, at);
@@ -152,7 +153,7 @@ function parseHunkAt(
     const line = lines[next] as string;
     if (removed >= oldLines && added >= newLines && !line.startsWith("\\")) break;
     // An empty line may be a context line whose leading space was lost.
-    const mark = line === "" && next + 1 < lines.length ? " " : line[0];
+    const mark = line === "" ? " " : line[0];
     if (mark !== " " && mark !== "+" && mark !== "-" && mark !== "\\") {
       throw new Error(`Hunk at line ${at + 1} contained invalid line ${line}`);
     }

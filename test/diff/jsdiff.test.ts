@@ -355,3 +355,51 @@ test("whatever differs: their apply takes our patches, ours takes theirs, and ch
     { numRuns: 200 },
   );
 });
+
+/** Lines of patches as tools and models write them, in any order. */
+const PATCH_LINES = [
+  ...[
+    "--- a/x",
+    "+++ b/x",
+    "--- a/x\t2020-01-01",
+    "+++ b/x y\t",
+    '--- "a/x\\303\\244"',
+    "--- /dev/null",
+    "---- c",
+  ],
+  ...["@@ -1 +1 @@", "@@ -1,2 +1,2 @@", "@@ -0,0 +1,2 @@", "@@ -1,2 +0,0 @@ fn f()", "-a", "+b", " c", ""],
+  ...["\\ No newline at end of file", "Index: x", "=".repeat(67), "diff --git a/x b/x", "old mode 100644"],
+  ...[
+    "rename from x",
+    "rename to y",
+    "new file mode 100644",
+    "Binary files a/x and b/x differ",
+    "-- ",
+    "hello",
+  ],
+];
+
+test("what jsdiff parses is parsed alike", () => {
+  const text = fc
+    .tuple(
+      fc.array(fc.constantFrom(...PATCH_LINES), { maxLength: 8 }),
+      fc.constantFrom("\n", "\r\n"),
+      fc.constantFrom("", "\n", "\n\n"),
+    )
+    .map(([lines, eol, end]) => lines.join(eol) + end);
+  let both = 0;
+  fc.assert(
+    fc.property(text, (patch) => {
+      let expected: unknown;
+      try {
+        expected = theirs.parsePatch(patch);
+      } catch {
+        return;
+      }
+      both += 1;
+      expect(ours.parsePatch(patch)).toEqual(JSON.parse(JSON.stringify(expected)));
+    }),
+    { numRuns: 2000 },
+  );
+  expect(both).toBeGreaterThan(200);
+});
