@@ -27,6 +27,7 @@ import {
   outputSchema,
 } from "./edit/schema.ts";
 import { normalizeEdits, withEmptyOldTextHint } from "./edit/arguments.ts";
+import { NOTEBOOK_MIME, planNotebookEdits } from "./edit/notebook.ts";
 import { planEditsWithValues, type ValueEdit } from "./edit/value.ts";
 import { compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
@@ -311,7 +312,9 @@ async function replaceInContent(
   }
   const name = encoding ?? UTF_8_ENCODING;
   if (byValue) return planEditsWithValues(before, edits, { ...options, encoding: name }, mime);
-  return early !== undefined && name === UTF_8_ENCODING ? early : planIn(name);
+  const plan = await (early !== undefined && name === UTF_8_ENCODING ? early : planIn(name));
+  if (plan.ok || mime !== NOTEBOOK_MIME || plan.error.code !== "MATCH_NOT_FOUND") return plan;
+  return (await planNotebookEdits(before, edits, { ...options, encoding: name })) ?? plan;
 }
 
 async function applyEditFile(

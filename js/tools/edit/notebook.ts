@@ -1,0 +1,96 @@
+/**
+ * Edits of a notebook by the text of its cells, as `read_file` shows it. The file holds each cell as a JSON list of
+ * lines, in which that text does not stand.
+ */
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { BytesPlan, EditOptions } from "../../engine/text/edit.ts";
+import { planEditsWithValues, type ValueEdit } from "./value.ts";
+
+export const NOTEBOOK_MIME = "application/x-ipynb+json";
+/** The maximum number of cells that an error names. */
+const MAX_NAMED_CELLS = 5;
+
+/**
+ * Plans edits whose old texts stand in the sources of cells, each on the result of those before it.
+ *
+ * @returns undefined when one of them stands in no cell, or names its place in another way
+ * @throws FilewrightError MATCH_NOT_UNIQUE when an old text fits several cells
+ */
+export async function planNotebookEdits(
+  before: Uint8Array,
+  edits: readonly ValueEdit[],
+  options: EditOptions,
+): Promise<BytesPlan | undefined> {
+  const values: ValueEdit[] = [];
+  let bytes = before;
+  for (const [index, edit] of edits.entries()) {
+    if (edit.oldText === undefined) return undefined;
+    const value = await toValueEdit(bytes, edit, options, index);
+    if (value === undefined) return undefined;
+    values.push(value);
+    const plan = await planEditsWithValues(bytes, [value], options, NOTEBOOK_MIME);
+    if (!plan.ok) return plan;
+    bytes = plan.bytes;
+  }
+  return planEditsWithValues(before, values, options, NOTEBOOK_MIME);
+}
+
+/** Returns the edit of the source of the only cell that an edit fits. @throws MATCH_NOT_UNIQUE */
+async function toValueEdit(
+  bytes: Uint8Array,
+  edit: ValueEdit,
+  options: EditOptions,
+  index: number,
+): Promise<ValueEdit | undefined> {
+  const { text } = engine().decodeText(bytes, options.encoding);
+  const found: { readonly cell: number; readonly source: string }[] = [];
+  for (const [cell, source] of sourcesOf(text).entries()) {
+    const given = new TextEncoder().encode(source);
+    const plan = await engine().planEditsBytesAsync(given, [edit], { ...options, encoding: "utf-8" });
+    if (plan.ok) found.push({ cell, source: new TextDecoder().decode(plan.bytes) });
+  }
+  const [only] = found;
+  if (only === undefined) return undefined;
+  if (found.length > 1)
+    throw severalCellsError(
+      found.map(({ cell }) => cell),
+      index,
+      options.path,
+    );
+  return { jsonPointer: `/cells/${only.cell}/source`, newText: sourceAsJson(only.source, text) };
+}
+
+/** Returns the source of each cell; empty for a file that is no notebook. */
+function sourcesOf(text: string): readonly string[] {
+  try {
+    const { cells } = JSON.parse(text) as { readonly cells?: readonly { readonly source?: unknown }[] };
+    return (cells ?? []).map(({ source }) =>
+      Array.isArray(source) ? source.join("") : typeof source === "string" ? source : "",
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** Returns a source as JSON in the layout of the notebook: a list of lines, each on a line of the file. */
+function sourceAsJson(source: string, notebook: string): string {
+  const lines = source.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
+  const [, indent] = /\n([ \t]*)"source"\s*:/u.exec(notebook) ?? [];
+  const [, unit = " "] = /^\s*\{\r?\n([ \t]+)"/u.exec(notebook) ?? [];
+  const ending = notebook.includes("\r\n") ? "\r\n" : "\n";
+  if (lines.length === 0) return "[]";
+  if (indent === undefined) return JSON.stringify(lines);
+  const items = lines.map((line) => `${indent}${unit}${JSON.stringify(line)}`);
+  return `[${ending}${items.join(`,${ending}`)}${ending}${indent}]`;
+}
+
+function severalCellsError(cells: readonly number[], index: number, path = "the notebook"): FilewrightError {
+  const named = cells.slice(0, MAX_NAMED_CELLS).join(", ");
+  const pointers = cells.slice(0, MAX_NAMED_CELLS).map((cell) => `/cells/${cell}/source`);
+  return new FilewrightError(
+    "MATCH_NOT_UNIQUE",
+    `old_text stands in ${cells.length} cells of '${path}' (counted from 0: ${named}); add lines that only one of them has.`,
+    { complete: true, path, details: { edit_index: index, json_pointers: pointers } },
+  );
+}
