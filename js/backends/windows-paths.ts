@@ -86,7 +86,7 @@ export function pathConverterOf(
 ): ((typed: string) => string) | undefined {
   if (paths !== "windows") return undefined;
   // A storage without a policy starts at `/`, which is no directory of Windows. Its callers pass absolute paths.
-  const convert = engine().windowsPaths({ cwd: cwd === "/" ? "/C:" : cwd, roots: [...new Set(roots)] });
+  const convert = engine().windows.paths({ cwd: cwd === "/" ? "/C:" : cwd, roots: [...new Set(roots)] });
   return (typed) => {
     try {
       return convert(typed);

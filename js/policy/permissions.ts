@@ -393,7 +393,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
 function innerDirectory(dir: string, paths?: SandboxPolicy["paths"]): string {
   if (typeof dir !== "string") return dir;
   const isChecked = paths === "windows" && isAbsolutePath(dir, paths);
-  return isChecked ? engine().windowsRoot(dir, "/C:") : withInnerDrive(dir);
+  return isChecked ? engine().windows.root(dir, "/C:") : withInnerDrive(dir);
 }
 
 /**

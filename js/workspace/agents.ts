@@ -164,7 +164,7 @@ function agentApprovalsOf(
 function agentPolicyOf({ resolver: { policy } }: Session, { access = {} }: AgentOptions): SandboxPolicy {
   const windows = policy.paths === "windows";
   const listed = (list: readonly string[]): readonly string[] =>
-    windows ? list.map((path) => engine().windowsRoot(path, policy.cwd)) : list;
+    windows ? list.map((path) => engine().windows.root(path, policy.cwd)) : list;
   const own = SandboxPolicy.allowList({
     cwd: policy.cwd,
     read: access.read === undefined ? policy.read : access.read && listed(access.read),

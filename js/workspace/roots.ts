@@ -22,7 +22,7 @@ export function policyOfRoots(
 ): SandboxPolicy {
   const windows = hasWindowsPaths(storage);
   const absolute = (path: string, from = base): string => {
-    if (windows) return engine().windowsRoot(path, from === "/" ? "/C:" : innerWindowsPath(from));
+    if (windows) return engine().windows.root(path, from === "/" ? "/C:" : innerWindowsPath(from));
     return path.startsWith("/") ? path : `${from === "/" ? "" : from}/${path}`;
   };
   const roots = (options.roots ?? []).map(({ path, access }) => ({

@@ -88,9 +88,8 @@ const RESULTS = new Map(
     bool: { ts: "boolean" },
     u32: { ts: "number" },
     f64: { ts: "number" },
-    ...Object.fromEntries(
-      ["()", "Option<String>", "Vec<u32>", "Vec<&'static str>"].map((type) => [type, {}]),
-    ),
+    "Option<String>": { ts: "string | null | undefined" },
+    ...Object.fromEntries(["()", "Vec<u32>", "Vec<&'static str>"].map((type) => [type, {}])),
   }),
 );
 

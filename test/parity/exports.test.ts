@@ -13,7 +13,7 @@ const entries: Record<string, Readonly<Record<string, unknown>>> = {
 /** For the rooms above, reached through `engine()`. */
 const internal = [
   ...["info", "compileRules", "compileQuery", "sentQuery", "encodeQuery", "ignoreRules", "heldIndex"],
-  ...["joined", "placeTable", "holdsSecretContent", "windowsPaths", "windowsRoot"],
+  ...["joined", "placeTable", "holdsSecretContent", "gitPathIn", "windows"],
 ];
 
 describeParity("an entry exports the engine's functions", () => {

@@ -113,17 +113,26 @@ const cases: Record<string, (engine: Engine) => unknown> = {
     ["/w/A.KEY", "/w/a.key"].map((path) => e.compileRules({ ...rules, foldCase: true }).check(path)),
   "a path on a Windows disk": (e) =>
     ["src\\a.ts", "c:\\REPO\\näh", "/C:/repo/.", "..\\x"].map(
-      e.windowsPaths({ cwd: "/C:/repo", roots: ["/C:/repo", "/"] }),
+      e.windows.paths({ cwd: "/C:/repo", roots: ["/C:/repo", "/"] }),
     ),
-  "a path on a Windows disk refused": (e) => e.windowsPaths({ cwd: "/C:/repo", roots: [] })("ENV~1"),
-  "paths on a Windows disk without a drive": (e) => e.windowsPaths({ cwd: "/repo", roots: [] }),
-  "a root on a Windows disk": (e) => e.windowsRoot("repo", "/C:/"),
-  "a root of the network": (e) => e.windowsRoot("\\\\server\\share", "/C:/"),
+  "a path on a Windows disk refused": (e) => e.windows.paths({ cwd: "/C:/repo", roots: [] })("ENV~1"),
+  "paths on a Windows disk without a drive": (e) => e.windows.paths({ cwd: "/repo", roots: [] }),
+  "a root on a Windows disk": (e) => e.windows.root("repo", "/C:/"),
+  "a root of the network": (e) => e.windows.root("\\\\server\\share", "/C:/"),
   "globs that can match nothing": (e) =>
     ["/w/a", "/vault", "~/a", " a", "a\u200b", "file:///w/a"].flatMap((glob) =>
       [true, false].map((isPlace) => e.compileRules({ ...rules, roots: ["/w"] }).objection(glob, isPlace)),
     ),
   "the table of places": (e) => e.placeTable(),
+  "the path in a file of git": (e) =>
+    [
+      "gitdir: ../a\\xC3b \r\n",
+      "gitdir: \n",
+      "gitdir: a\nb",
+      "gitdir: a\0b",
+      `gitdir: ${"x".repeat(8192)}`,
+      "../..\n",
+    ].flatMap((text) => ["gitdir: ", ""].map((key) => e.gitPathIn(utf8(text), key))),
   "what holds a key": (e) =>
     ["-----BEGIN PRIVATE KEY-----\nMII\n", "# a guide\n"].map((text) => e.holdsSecretContent(utf8(text))),
 };

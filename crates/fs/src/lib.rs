@@ -11,6 +11,7 @@ pub mod change_flags;
 pub mod confine;
 pub mod dir;
 mod flag;
+mod helper;
 pub mod lock;
 mod process;
 pub mod read;

@@ -4,12 +4,12 @@
 //! it, and by a hash of the boot and the pid namespace in which the pid is valid.
 
 use std::sync::OnceLock;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::time::Duration;
 
 use filewright_core::hash::sha256;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, getpid};
+
+use crate::helper::Helper;
 
 /// The identity of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,37 +28,17 @@ pub(crate) struct ProcessName {
 #[cfg(target_os = "linux")]
 pub(crate) fn start_procfs_reader() {
     let _ = ProcessName::own();
-    START_TIME_READER.get_or_init(|| {
-        let (ask, asked) = sync_channel::<StartTimeRequest>(16);
-        let look = move || {
-            for (pid, tell) in asked {
-                let _ = tell.send(read_start_time(pid));
-            }
-        };
-        // If the thread cannot be started, no start time is known, and a reused pid is mistaken for
-        // the process that created the file.
-        std::thread::Builder::new().name("filewright-procfs".to_owned()).spawn(look).ok()?;
-        Some(ask)
-    });
+    START_TIME_READER.start();
 }
 
-/// A pid, and the channel on which its start time is sent back.
-type StartTimeRequest = (u32, SyncSender<Option<u64>>);
-/// The sender of requests to the thread that can read procfs. Empty before [`start_procfs_reader`];
-/// `None` inside if the thread could not be started.
-static START_TIME_READER: OnceLock<Option<SyncSender<StartTimeRequest>>> = OnceLock::new();
-/// The maximum time to wait for an answer from [`START_TIME_READER`]. After it, the start time
-/// counts as unknown.
-const MAX_START_TIME_WAIT: Duration = Duration::from_secs(1);
+/// The thread that can read procfs. If it could not be started or does not answer, a start time is
+/// unknown, and a reused pid is mistaken for the process that created the file.
+static START_TIME_READER: Helper = Helper::new("filewright-procfs");
 
 /// Returns the start time of a process in clock ticks since boot. A thread that cannot read procfs
 /// asks the thread that can.
 fn start_time_from_any_thread(pid: u32) -> Option<u64> {
-    read_start_time(pid).or_else(|| {
-        let (tell, told) = sync_channel(1);
-        START_TIME_READER.get()?.as_ref()?.send((pid, tell)).ok()?;
-        told.recv_timeout(MAX_START_TIME_WAIT).ok()?
-    })
+    read_start_time(pid).or_else(|| START_TIME_READER.run(move || read_start_time(pid))?)
 }
 
 impl ProcessName {

@@ -41,6 +41,7 @@ import { momentsOf } from "../search/moments.ts";
 import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import { secret, secretContent } from "./outside.ts";
 import { provideStage, provideStageEntry, stageEntryOf, stageOf } from "../transaction/stage.ts";
+import { excludeOfWorktree, type RepositorySource } from "../walk/git-directory.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
 import { checkCopy, checkLinkName, checkTree, type IsHiddenSecret, visibleOnly } from "./tree-checks.ts";
@@ -149,7 +150,7 @@ function confineWith(
       await symlinkVia(inner, target, real);
     });
 
-  const backend: { -readonly [K in keyof FsBackend]: FsBackend[K] } = {
+  const backend: { -readonly [K in keyof FsBackend]: FsBackend[K] } & RepositorySource = {
     exists: async (path) => {
       try {
         return await at(path, "read", "follow", (real) => inner.exists(real));
@@ -163,8 +164,7 @@ function confineWith(
       content(
         path,
         (real) => inner.readText(real, options),
-        // Text of another encoding differs from the bytes of the file, but a secret in it reads the
-        // same.
+        // Text of another encoding differs from the bytes of the file; a secret in it reads the same.
         (text) => new TextEncoder().encode(text.slice(0, SECRET_HEAD_BYTES)),
       ),
     readBytes: (path) =>
@@ -173,10 +173,8 @@ function confineWith(
         (real) => inner.readBytes(real),
         (bytes) => bytes,
       ),
-    grantSecrets: (paths) => {
-      granted.paths = [...paths];
-      granted.changes++;
-    },
+    grantSecrets: (paths) => void Object.assign(granted, { paths: [...paths], changes: granted.changes + 1 }),
+    gitExclude: (path) => at(path, "read", "follow", (real) => excludeOfWorktree(inner, real)),
     trusted: () => (twin ??= confineBackend(inner, { ...policy, secrets: "allow" })),
     writeText: (path, content, options) =>
       write(path, options, (real) => inner.writeText(real, content, options)),
@@ -190,8 +188,7 @@ function confineWith(
     },
     mkdir: (path, options) =>
       at(path, "write", "keep", async (real, resolver) => {
-        // An existing link is no new directory, but a link to the outside must not reveal whether its
-        // target exists.
+        // A link is no new directory, and one that leads out must not reveal whether its target exists.
         const link = (await lstatOrNull(inner, real))?.type === "symlink";
         if (!link) return inner.mkdir(real, options);
         const target = await resolver
@@ -251,15 +248,13 @@ function confineWith(
       await withErrorPath(from, () => lstatVia(inner, source));
       const target = await resolver.resolve(to, "write", "keep");
       if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
-      // The copy is checked before its first file: a partial copy could contain files that may not be removed
-      // again.
+      // Checked before the first file is copied: a partial copy could contain files that may not be removed.
       await withErrorPath(to, () => checkCopy(inner, source, target, to, resolver, kept, options?.signal));
       // Within a tree, a secret may be copied to a path that is a secret again.
       const within: FsBackend = {
         ...backend,
         copyFile: (file, there, how) => copyFile(file, there, how, true),
-        // A copied link keeps its target, also one that leads outside from its new place, as on a disk: such
-        // a link is refused when it is followed.
+        // A copied link keeps its target, as on a disk; one that then leads outside is refused when followed.
         ...(inner.symlink !== undefined && { symlink: (target, link) => makeLink(target, link, true) }),
       };
       provideStage(within, stageOf(inner));

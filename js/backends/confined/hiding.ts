@@ -16,6 +16,7 @@ import { outside } from "./outside.ts";
 import { childOf, normalise } from "../paths.ts";
 import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import type { Intent } from "../policy.ts";
+import type { RepositorySource } from "../walk/git-directory.ts";
 
 /** Decides which entries are hidden. */
 export interface HiddenPaths {
@@ -31,6 +32,8 @@ const READS_FOLLOWING = ["stat", "readText", "readBytes", "read", "hash", "readL
 const READS_OF_ENTRY = ["lstat", "readLink"] as const;
 const WRITES_FOLLOWING = ["writeText", "writeBytes", "mkdir", "chmod", "sweep"] as const;
 const WRITES_OF_ENTRY = ["delete"] as const;
+/** Methods that show nothing of an entry. */
+const UNCHECKED = ["realpath", "lock", "grantSecrets", "gitExclude"] as const;
 
 /** Returns a backend without the hidden entries of `inner`. */
 export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
@@ -118,16 +121,17 @@ export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
   offer(READS_OF_ENTRY, "read", true);
   offer(WRITES_FOLLOWING, "write", false);
   offer(WRITES_OF_ENTRY, "write", true);
-  const { realpath, symlink, lock, copyFile, trusted, grantSecrets } = inner;
-  if (realpath !== undefined) backend["realpath"] = realpath.bind(inner);
+  for (const name of UNCHECKED) {
+    const method = (inner as FsBackend & RepositorySource)[name] as (() => unknown) | undefined;
+    if (method !== undefined) backend[name] = method.bind(inner);
+  }
+  const { symlink, copyFile, trusted } = inner;
   if (symlink !== undefined) {
     backend["symlink"] = async (target: string, path: string) => {
       await check(path, "write", true);
       return symlink.call(inner, target, path);
     };
   }
-  if (lock !== undefined) backend["lock"] = lock.bind(inner);
-  if (grantSecrets !== undefined) backend["grantSecrets"] = grantSecrets.bind(inner);
   if (trusted !== undefined) backend["trusted"] = () => hidePaths(trusted.call(inner), hidden);
   if (copyFile !== undefined) {
     backend["copyFile"] = async (from: string, to: string, options?: object) => {

@@ -23,6 +23,7 @@ import { hasOwnCursors, markOwnCursors } from "../search/own-cursors.ts";
 import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import { confineBackend } from "./confine.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
+import type { RepositorySource } from "../walk/git-directory.ts";
 import { provideStageEntry, stageEntryOf } from "../transaction/stage.ts";
 import { markPathsLike } from "../windows-paths.ts";
 
@@ -60,6 +61,7 @@ export class SandboxedBackend implements FsBackend {
   declare readonly sweep?: NonNullable<FsBackend["sweep"]>;
   declare readonly grantSecrets?: NonNullable<FsBackend["grantSecrets"]>;
   declare readonly trusted?: NonNullable<FsBackend["trusted"]>;
+  declare readonly gitExclude?: NonNullable<RepositorySource["gitExclude"]>;
   declare readonly close?: NonNullable<FsBackend["close"]>;
   declare readonly lock?: NonNullable<FsBackend["lock"]>;
 
@@ -79,6 +81,11 @@ export class SandboxedBackend implements FsBackend {
         value: (confined[name] as (...args: never[]) => unknown).bind(confined),
         enumerable: true,
       });
+    }
+    const { gitExclude }: RepositorySource = confined;
+    if (gitExclude !== undefined) {
+      const value = gitExclude.bind(confined);
+      Object.defineProperty(this, "gitExclude", { value, enumerable: true });
     }
     // A confined backend makes the cursors itself, whatever the inner one has.
     if (inner.confine === undefined || hasOwnCursors(confined)) markOwnCursors(this);

@@ -98,7 +98,7 @@ async function ensureParent(backend: FsBackend, path: string, create: boolean): 
 }
 
 /** Returns the facts about the entry itself; those of its target on a backend without links. */
-export async function lstatVia(backend: FsBackend, path: string): Promise<FsStat> {
+export async function lstatVia(backend: Pick<FsBackend, "lstat" | "stat">, path: string): Promise<FsStat> {
   return backend.lstat !== undefined ? backend.lstat(path) : backend.stat(path);
 }
 

@@ -2,17 +2,16 @@
 import { engine } from "../../engine/current.ts";
 import { utf8Length } from "../../engine/wire/bytes.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import type { FsBackend } from "../backend.ts";
 import type { FsEntry, TreePage, TreeRequest } from "../entry.ts";
 import { checkSignal } from "../failure.ts";
 import { compareCodePoints } from "../paths.ts";
 import { walkRuns } from "../walk/drive.ts";
-import { IGNORE_FILES, readIgnoreFiles, rulesAbove } from "../walk/ignore-files.ts";
+import { IGNORE_FILES, type IgnoreSource, readIgnoreFiles, rulesAbove } from "../walk/ignore-files.ts";
 import { TreeWalk } from "../walk/walk.ts";
 
 /** Lists a tree directory by directory. */
 export async function walkedTree(
-  backend: Pick<FsBackend, "listDir" | "readBytes">,
+  backend: IgnoreSource,
   root: string,
   request: TreeRequest,
 ): Promise<TreePage> {

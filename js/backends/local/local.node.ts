@@ -426,6 +426,14 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     return withPathInRejection(path, this.#roots.realpath(path));
   }
+  /**
+   * Returns the content of git's `info/exclude` of the repository outside the roots of which a directory is a linked
+   * worktree. For ignore rules alone.
+   */
+  async gitExclude(directory: string): Promise<Uint8Array | undefined> {
+    checkPath(directory);
+    return (await withPathInRejection(directory, this.#roots.gitExclude(directory))) ?? undefined;
+  }
   async chmod(path: string, mode: number): Promise<void> {
     checkPath(path);
     checkMode(path, mode);

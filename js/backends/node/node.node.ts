@@ -34,6 +34,7 @@ import { backendError } from "../failure.ts";
 import { listPageVia } from "../fallback/fallback.ts";
 import { provideThreadSearch } from "../search/file-searcher.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
+import type { RepositorySource } from "../walk/git-directory.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
@@ -235,6 +236,13 @@ export class NodeBackend implements FsBackend {
   }
   realpath(path: string): Promise<string> {
     return this.#run([path], (disk, path) => disk.realpath(path));
+  }
+  /**
+   * Returns the content of git's `info/exclude` of the repository outside the roots of which a directory is a linked
+   * worktree. For ignore rules alone.
+   */
+  gitExclude(directory: string): Promise<Uint8Array | undefined> {
+    return this.#run([directory], async (disk: RepositorySource, path) => disk.gitExclude?.(path));
   }
   chmod(path: string, mode: number): Promise<void> {
     return this.#run([path], (disk, path) => disk.chmod(path, mode));

@@ -19,23 +19,24 @@ import { findBackend, FindPage } from "../search/search-find.ts";
 import { globsOf, type Signalled } from "../search/search-grep.ts";
 import { SearchWalk } from "../search/search-walk.ts";
 import { grepBackend } from "../search/search.ts";
-import { IGNORE_FILES } from "../walk/ignore-files.ts";
+import { IGNORE_FILES, ignoreSourceOf } from "../walk/ignore-files.ts";
+import type { RepositorySource } from "../walk/git-directory.ts";
 import { entryOfStat, type OverlayLayer } from "./overlay-layer.ts";
 
 /** The number of directories whose ignore files are looked up one by one. With more, one search finds those of all. */
 const MAX_DIRECTORIES_LOOKED_AT = 4;
 
 /** The parts of an overlay that a walk of it reads. */
-export type WalkedOverlay = Pick<FsBackend, "listDir" | "readBytes" | "read" | "stat" | "lstat">;
+export type WalkedOverlay = RepositorySource & Pick<FsBackend, "listDir" | "read">;
 
 /** The searches of an overlay whose lower backend searches. */
 export class OverlaySearch {
   readonly #layer: OverlayLayer;
-  readonly #overlay: FsBackend;
+  readonly #overlay: FsBackend & RepositorySource;
 
   constructor(layer: OverlayLayer, overlay: WalkedOverlay) {
     this.#layer = layer;
-    this.#overlay = overlay as FsBackend;
+    this.#overlay = overlay as FsBackend & RepositorySource;
   }
 
   /** Searches contents as the merged tree has them. */
@@ -131,7 +132,7 @@ export class OverlaySearch {
       return [...entries.values()];
     };
     const readBytes = (path: string): Promise<Uint8Array> => this.#layer.bytes(path);
-    const walk = new SearchWalk({ listDir, readBytes }, real, {
+    const walk = new SearchWalk(ignoreSourceOf(this.#overlay, { listDir, readBytes }), real, {
       ...request,
       wants: (path, entry) => isChanged(entry.path) && request.wants(path, entry),
       counted: (entry) => isChanged(entry.path),

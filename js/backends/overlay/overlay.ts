@@ -31,6 +31,7 @@ import { byteLength, checkTarget, childOf, normalise, parentOf } from "../paths.
 import { optionChecker } from "../../schema/option.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { markPathsLike } from "../windows-paths.ts";
+import type { RepositorySource } from "../walk/git-directory.ts";
 
 const checkLower = optionChecker("OverlayBackend", BACKEND_OPTIONS);
 
@@ -50,6 +51,7 @@ export class OverlayBackend implements FsBackend {
   declare readonly find?: NonNullable<FsBackend["find"]>;
   declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
   declare readonly realpath?: NonNullable<FsBackend["realpath"]>;
+  declare readonly gitExclude?: NonNullable<RepositorySource["gitExclude"]>;
   declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
   declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
 
@@ -75,6 +77,7 @@ export class OverlayBackend implements FsBackend {
     }
     if (lower.readLink !== undefined) offer("readLink", (path: string) => this.#readLink(path));
     if (lower.realpath !== undefined) offer("realpath", (path: string) => this.#layer.real(path, true, true));
+    offer("gitExclude", (path: string) => this.#gitExclude(path));
     if (lower.symlink !== undefined)
       offer("symlink", (target: string, path: string) => this.#inTurn(() => this.#symlink(target, path)));
     if (lower.chmod !== undefined)
@@ -130,6 +133,11 @@ export class OverlayBackend implements FsBackend {
     if (type !== "symlink" || target === undefined)
       throw backendError("INVALID_ARGUMENT", path, "is no symbolic link");
     return target;
+  }
+  async #gitExclude(directory: string): Promise<Uint8Array | undefined> {
+    const real = await this.#layer.real(directory, true);
+    const lower: RepositorySource = this.#layer.lower;
+    return this.#layer.touched(childOf(real, ".git")) ? undefined : lower.gitExclude?.(real);
   }
   async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
     return decodeText(await this.readBytes(path), options.encoding, path);
@@ -305,6 +313,8 @@ export class OverlayBackend implements FsBackend {
       read: (path, options) => this.read(path, options),
       stat: (path) => this.stat(path),
       lstat: (path) => this.lstat(path),
+      realpath: (path) => this.#layer.real(path, true, true),
+      gitExclude: (directory) => this.#gitExclude(directory),
     };
   }
 

@@ -12,6 +12,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { NativeBinding } from "../../engine/load.node.ts";
 import { reduceGitConfig } from "../confined/git-config.ts";
 import { isBelowAny, isWithin } from "../paths.ts";
+import { gitFileTarget } from "../walk/git-directory.ts";
 import {
   type ProtectedEntry,
   rethrowNativeError,
@@ -150,7 +151,7 @@ async function cleanRepositoryEntry(
 
 /** Returns the directory that a `.git` file names, if that is all the file contains; otherwise "". */
 async function gitDirTargetOf(path: string, places: WritableTree): Promise<string> {
-  const named = /^gitdir: ([^\n\0]+)\n?$/u.exec((await places.read(path)) ?? "")?.[1];
+  const named = gitFileTarget(new TextEncoder().encode((await places.read(path)) ?? ""));
   return named === undefined ? "" : resolve(dirname(path), named);
 }
 

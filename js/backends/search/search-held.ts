@@ -99,8 +99,8 @@ export async function searchHeld(
   given: HeldSearch,
 ): Promise<Counts & { readonly kept: boolean }> {
   const { owner, held, root, query, top } = given;
-  // `.git/info/exclude` is an ignore file too.
-  held.watch([...(query.ignoreFiles ?? IGNORE_FILES), "exclude"]);
+  // `info/exclude` of git is an ignore file too, and these two lead to it.
+  held.watch([...(query.ignoreFiles ?? IGNORE_FILES), "exclude", ".git", "commondir"]);
   const key = viewKeyOf(root, query, top, search.from.path);
   const views = viewsByOwner.get(owner) ?? new Map<string, CachedWalk>();
   viewsByOwner.set(owner, views);

@@ -3,7 +3,9 @@ import { engine } from "../../engine/current.ts";
 import { IGNORE_FILE_NAME_WORDS, IGNORE_LIMITS } from "../../engine/generated/records.ts";
 import type { IgnoreFile } from "../../engine/search.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
+import { lstatVia, realpathVia } from "../fallback/fallback.ts";
 import { childOf, isWithin, parentOf } from "../paths.ts";
+import { excludeOfNamedRepository, type RepositorySource } from "./git-directory.ts";
 import { rulesInside } from "./walk.ts";
 import type { DirectoriesAbove, IgnoreFiles } from "./walk-memo.ts";
 
@@ -11,31 +13,54 @@ import type { DirectoriesAbove, IgnoreFiles } from "./walk-memo.ts";
 export const IGNORE_FILES: readonly string[] = Object.freeze([...IGNORE_FILE_NAME_WORDS]);
 
 /** The part of a backend that ignore files are read through. */
-export type IgnoreSource = Pick<FsBackend, "listDir" | "readBytes">;
+export type IgnoreSource = RepositorySource & Pick<FsBackend, "listDir">;
 
-/** Reads the ignore files of a directory with these entries. */
+/** Returns a backend as a source of ignore files whose directories and files are read in another way. */
+export function ignoreSourceOf(
+  fs: FsBackend & RepositorySource,
+  { listDir, readBytes }: Pick<FsBackend, "listDir" | "readBytes">,
+): IgnoreSource {
+  return {
+    listDir,
+    readBytes,
+    stat: (path) => fs.stat(path),
+    lstat: (path) => lstatVia(fs, path),
+    realpath: (path) => realpathVia(fs, path),
+    gitExclude: async (directory) => fs.gitExclude?.(directory),
+  };
+}
+
+/**
+ * Reads the ignore files of a directory with these entries. `visit` is called with each directory elsewhere whose change
+ * would change the result, before it is read.
+ */
 export async function readIgnoreFiles(
   backend: IgnoreSource,
   entries: readonly Pick<FsEntry, "name" | "path" | "type">[],
   names: readonly string[],
+  visit: (directory: string) => void = () => undefined,
 ): Promise<IgnoreFiles> {
   const files: IgnoreFile[] = [];
-  const add = async (path: string, place: number): Promise<void> => {
+  const add = (content: Uint8Array | undefined, place: number): void => {
+    if (content !== undefined && content.length <= IGNORE_LIMITS.maxFileBytes) files.push({ place, content });
+  };
+  const read = async (path: string): Promise<Uint8Array | undefined> => {
     try {
-      const content = await backend.readBytes(path);
-      if (content.length <= IGNORE_LIMITS.maxFileBytes) files.push({ place, content });
+      return await backend.readBytes(path);
     } catch {
-      // An ignore file that cannot be read hides nothing.
+      return undefined; // An ignore file that cannot be read hides nothing.
     }
   };
   let border = false;
   for (const { name, path, type } of entries) {
     if (name === ".git") {
       border = true;
-      if (type === "dir") await add(`${path}/info/exclude`, IGNORE_LIMITS.gitExcludePlace);
+      if (type === "dir") add(await read(`${path}/info/exclude`), IGNORE_LIMITS.gitExcludePlace);
+      else if (type === "file")
+        add(await excludeOfNamedRepository(backend, parentOf(path), visit), IGNORE_LIMITS.gitExcludePlace);
     } else if (type === "file") {
       const place = names.indexOf(name);
-      if (place >= 0) await add(path, place);
+      if (place >= 0) add(await read(path), place);
     }
   }
   return { files, border };
@@ -80,7 +105,7 @@ export async function rulesAbove(
   for (const { path, entries } of above.reverse()) {
     // An ignored directory was named explicitly, so its entries are included.
     if (path !== base && rules.ignored(relative(path), true)) return { rules: none.rules, prefix };
-    rules = rulesInside(rules, await readIgnoreFiles(backend, entries, names), relative(path));
+    rules = rulesInside(rules, await readIgnoreFiles(backend, entries, names, visit), relative(path));
   }
   if (rules.ignored(relative(root), true)) return { rules: none.rules, prefix };
   return { rules, prefix };

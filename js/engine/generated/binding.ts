@@ -112,6 +112,11 @@ export declare class NativeRoots {
   /** Like `read_bytes`, on the calling thread. */
   readBytesSync(path: string): Uint8Array
   /**
+   * Resolves to the content of `info/exclude` of the repository outside the roots of which a
+   * directory is a linked worktree; null without one.
+   */
+  gitExclude(path: string): Promise<Uint8Array | null>
+  /**
    * Resolves to a range of a file with its metadata, and to the metadata alone if the file still has
    * the version `if_none_match`.
    */
@@ -275,6 +280,12 @@ export declare function diffParts(before: string, after: string, chars: boolean)
 
 /** Encodes a text. */
 export declare function encodeText(text: string, label: string, bom: boolean): Uint8Array
+
+/**
+ * Returns the path in a small file of git that consists of `key` and one path: `gitdir: ` in a `.git`
+ * file, nothing in `commondir` and `gitdir`.
+ */
+export declare function gitPathIn(content: Uint8Array, key: string): string | null
 
 /** Reports whether a file whose first bytes are `head` contains a private key. */
 export declare function holdsSecretContent(head: Uint8Array): boolean

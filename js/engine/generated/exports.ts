@@ -157,6 +157,11 @@ export interface FileExports {
   holdsSecretContent(head: Uint8Array): boolean;
   /** Returns a root on a Windows disk in the form `/C:/repo`. Relative ones start from `cwd`. */
   windowsRoot(given: string, cwd: string): string;
+  /**
+   * Returns the path in a small file of git that consists of `key` and one path: `gitdir: ` in a `.git`
+   * file, nothing in `commondir` and `gitdir`.
+   */
+  gitPathIn(content: Uint8Array, key: string): string | null | undefined;
   /** Compiles the rules. With `foldCase`, deny globs ignore letter case. */
   readonly AccessRules: new (cwd: string, roots: string[], deny: string[], protect: boolean, secrets: boolean, places: string[], foldCase: boolean) => AccessRules;
   /** Parses the working directory and the roots, in the form `/C:/repo`. */

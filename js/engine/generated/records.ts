@@ -341,6 +341,8 @@ export function decodeLongLine(from: Unpacker): LongLine {
 export const IGNORE_LIMITS = {
   /** The maximum size of an ignore file, in bytes. A larger one is not applied. */
   maxFileBytes: 1048576,
+  /** The maximum size of a file of git that contains one path, in bytes. */
+  maxGitFileBytes: 8192,
   /** The number that stands for `.git/info/exclude` in place of the index of an ignore file's name. */
   gitExcludePlace: 4294967295,
 } as const;

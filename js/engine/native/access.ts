@@ -88,20 +88,25 @@ interface AccessRules {
   objection(glob: string, isPlace: boolean): string;
 }
 
-/** The functions of the engine for path rules. */
-export interface AccessEngine {
+/** The functions of the engine for paths of a Windows disk. */
+interface WindowsPathEngine {
   /**
    * Returns a function that converts a path as a caller writes it for a Windows disk to the internal form:
    * absolute, without `.` and `..`, with `/` at its end if it can only name a directory. It refuses a path that
    * means something else than its text: devices, streams, short names, the network. @throws OUTSIDE_ALLOWED,
    * INVALID_ARGUMENT, NAME_TOO_LONG
    */
-  windowsPaths(base: WindowsPathBase): (typed: string) => string;
+  paths(base: WindowsPathBase): (typed: string) => string;
   /**
    * Returns a root as a host writes it for a Windows disk in the internal form. `cwd` is the base of a
    * relative one. @throws OUTSIDE_ALLOWED, INVALID_ARGUMENT, NAME_TOO_LONG
    */
-  windowsRoot(given: string, cwd: string): string;
+  root(given: string, cwd: string): string;
+}
+
+/** The functions of the engine for path rules. */
+export interface AccessEngine {
+  readonly windows: WindowsPathEngine;
   /** Compiles rules. @throws INVALID_GLOB, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   compileRules(options: RulesOptions): AccessRules;
   /**
@@ -114,6 +119,11 @@ export interface AccessEngine {
    * account. Only the first 64 KiB are examined.
    */
   holdsSecretContent(head: Uint8Array): boolean;
+  /**
+   * Returns the path in a small file of git that consists of `key` and one path: `gitdir: ` in a `.git` file, nothing in
+   * `commondir` and `gitdir`. Undefined for any other content.
+   */
+  gitPathIn(content: Uint8Array, key: string): string | undefined;
 }
 
 /** The verdicts by their flags: equal ones share an object, to save allocations. */
@@ -184,11 +194,13 @@ function asEngineCall<T>(call: () => T): T {
 /** Returns the functions of the engine for path rules, which call the given binding. */
 export function makeAccessEngine(binding: FileExports): AccessEngine {
   return {
-    windowsPaths({ cwd, roots }) {
-      const raw = asEngineCall(() => new binding.WindowsPaths(cwd, [...roots]));
-      return (typed) => asEngineCall(() => raw.resolve(typed));
+    windows: {
+      paths({ cwd, roots }) {
+        const raw = asEngineCall(() => new binding.WindowsPaths(cwd, [...roots]));
+        return (typed) => asEngineCall(() => raw.resolve(typed));
+      },
+      root: (given, cwd) => asEngineCall(() => binding.windowsRoot(given, cwd)),
     },
-    windowsRoot: (given, cwd) => asEngineCall(() => binding.windowsRoot(given, cwd)),
     compileRules({ cwd, roots, deny, protect, secrets, places = [], foldCase = false }) {
       const raw = asEngineCall(
         () => new binding.AccessRules(cwd, [...roots], [...deny], protect, secrets, [...places], foldCase),
@@ -203,5 +215,6 @@ export function makeAccessEngine(binding: FileExports): AccessEngine {
     },
     placeTable: () => binding.placeTable(),
     holdsSecretContent: (head) => binding.holdsSecretContent(head.subarray(0, MAX_SECRET_DETECTION_BYTES)),
+    gitPathIn: (content, key) => binding.gitPathIn(content, key) ?? undefined,
   };
 }

@@ -7,6 +7,7 @@
 import { parseGitConfig } from "../../policy/git-config.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import { isWithin, joinPath, normalise, parentOf } from "../../backends/paths.ts";
+import { namedRepository } from "../../backends/walk/git-directory.ts";
 
 /** The maximum size of a configuration or a list of patterns, in bytes. A larger file counts as missing. */
 const MAX_EXCLUDES_BYTES = 1 << 20;
@@ -74,9 +75,9 @@ async function excludesNamedByRepository(
 ): Promise<string | undefined> {
   let at = root;
   for (let level = 0; level < MAX_PARENT_DIRECTORIES; level++) {
-    const text = await readSmallText(fs, joinPath(at, ".git/config"));
-    if (text !== undefined) {
-      const named = await excludesFilesNamedBy(fs, joinPath(at, ".git/config"), home, at);
+    const config = joinPath((await namedRepository(fs, at, root)) ?? joinPath(at, ".git"), "config");
+    if ((await readSmallText(fs, config)) !== undefined) {
+      const named = await excludesFilesNamedBy(fs, config, home, at);
       return named !== undefined && isWithin(named, root) ? named : undefined;
     }
     if (at === "/") return undefined;

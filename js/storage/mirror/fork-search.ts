@@ -17,7 +17,7 @@ import {
 } from "../../backends/search/divided-search.ts";
 import { beginReadAhead, inBatches } from "../../backends/search/read-ahead.ts";
 import { SearchWalk } from "../../backends/search/search-walk.ts";
-import { IGNORE_FILES } from "../../backends/walk/ignore-files.ts";
+import { IGNORE_FILES, ignoreSourceOf } from "../../backends/walk/ignore-files.ts";
 import { differingPaths } from "../memory/nodes.ts";
 import type { MirrorSearch } from "../search/mirrored.ts";
 import type { StorageTree } from "../search/tree.ts";
@@ -77,7 +77,7 @@ async function walkChanged(
     return entries.filter(({ name }) => rules.has(name) || names?.has(name) === true);
   };
   const readBytes: FsBackend["readBytes"] = (path) => walked.readBytes(path);
-  const walk = new SearchWalk({ listDir, readBytes }, real, {
+  const walk = new SearchWalk(ignoreSourceOf(walked, { listDir, readBytes }), real, {
     ...request,
     wants: (path, entry) => isChanged(entry.path) && request.wants(path, entry),
     counted: (entry) => isChanged(entry.path),

@@ -8,9 +8,10 @@ use crate::options::Options;
 use crate::pack::Packed;
 use crate::page::{PageRequest, page};
 use crate::pattern::glob::Globs;
-use crate::pattern::ignore::Stack;
+use crate::pattern::ignore::{self, Stack};
 use crate::pattern::policy::{self, PathRules, RulesConfig};
 use crate::search::{MemoryIndex, Query, search_packed};
+use crate::text::path::encode_name;
 use crate::text::windows_paths::{self, WindowsBase};
 use crate::wire::Wire;
 use crate::{anchor, encoding, fuzzy, sniff};
@@ -60,6 +61,12 @@ pub fn holds_secret_content(head: &[u8]) -> bool {
 /// Returns a root on a Windows disk in the form `/C:/repo`. Relative ones start from `cwd`.
 pub fn windows_root(given: &str, cwd: &str) -> Result<String> {
     windows_paths::windows_root(given, cwd)
+}
+
+/// Returns the path in a small file of git that consists of `key` and one path: `gitdir: ` in a `.git`
+/// file, nothing in `commondir` and `gitdir`.
+pub fn git_path_in(content: &[u8], key: &str) -> Option<String> {
+    ignore::git_path_in(content, key).map(|path| encode_name(path).into_owned())
 }
 
 /// The compiled path rules of a policy. Paths are text, because in the backends that use it names

@@ -122,8 +122,9 @@ fn restrict_to_roots(roots: &Roots) -> Result<Confinement> {
     if roots.follows_anywhere() {
         return Err(Error::new(Code::SandboxSetupFailed, "links may lead anywhere by this policy"));
     }
-    // These two calls read procfs now, because the restricted threads cannot.
+    // What restricted threads cannot read is read now, or by threads that are started now.
     crate::process::start_procfs_reader();
+    crate::walk::start_outside_reader();
     refusal::cache_security_label();
     let mut whole = true;
     let mut places = Vec::new();

@@ -40,6 +40,7 @@ pub use resolver::Resolver;
 pub(crate) use absolute::{absolute_path_of, parent_of, push_path_name};
 pub(crate) use created_dirs::CreatedDirs;
 pub(crate) use open::{MAX_PATH_ATTEMPTS, contains_private_key, open_resolved_file};
+pub(crate) use policy::to_absolute_path as normalised_path;
 pub(crate) use repository::repository_marks_in;
 pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 
@@ -196,7 +197,7 @@ impl Roots {
 
     /// Returns one root at `/` with all rights and no rules. The roots of a policy are resolved
     /// with it.
-    fn whole_file_system(resolver: Resolver) -> Result<Self> {
+    pub(crate) fn whole_file_system(resolver: Resolver) -> Result<Self> {
         let anchor = rustix::fs::open("/", base_directory_flags(), rustix::fs::Mode::empty())
             .map_err(os_error)?;
         let root = Root {

@@ -210,7 +210,7 @@ fn parse_path_list(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec
 }
 
 /// Returns the absolute normalised form of a path relative to `base`.
-fn to_absolute_path(path: &[u8], base: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn to_absolute_path(path: &[u8], base: &[u8]) -> Result<Vec<u8>> {
     let joined;
     let path = if path.first() == Some(&b'/') {
         path

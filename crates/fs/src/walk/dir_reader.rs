@@ -11,7 +11,9 @@ use filewright_core::pattern::ignore::Stack;
 use filewright_core::walk::{DirRules, EntryDecision, WalkedKind};
 use rustix::io::Errno;
 
+use super::git_exclude::RepoTop;
 use super::open::Opener;
+use super::parent_rules::RuledDir;
 use super::{DirPath, Listing, StopSignal, WalkOptions, WalkRoot, parent_rules};
 use crate::dir::stat::Kind;
 
@@ -81,8 +83,10 @@ impl<'a> DirReader<'a> {
         let stack = match &self.options.ignore {
             Some(names) if !ignored => {
                 let root = self.walk_root;
-                let directory = [&root.real[root.top..], &place.raw].concat();
-                parent_rules::rules_inside(above, fd, &self.listing, names, &directory).0
+                let real = [&root.real[..], &place.raw].concat();
+                let repo = RepoTop { roots: root.roots, fd, real: &real };
+                let dir = RuledDir { place: repo, listing: &self.listing, top: root.top };
+                parent_rules::rules_inside(above, &dir, names).0
             }
             _ => above.clone(),
         };

@@ -14,6 +14,7 @@
 //! others to be closed.
 
 mod dir_reader;
+mod git_exclude;
 pub mod list;
 pub mod list_tree;
 mod listing;
@@ -39,6 +40,9 @@ use crate::root::{AskedName, Resolver, Roots};
 
 pub use dir_reader::walked;
 pub use filewright_core::walk::WalkOptions;
+#[cfg(target_os = "linux")]
+pub(crate) use git_exclude::start_outside_reader;
+pub use git_exclude::{RepoTop, read_outside_exclude};
 pub use listing::Listing;
 pub use open::{Opener, ReadOutcome, open_plain, read_open, read_regular};
 pub use queue::DirPath;

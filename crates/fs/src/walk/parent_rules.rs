@@ -7,22 +7,28 @@ use std::os::fd::BorrowedFd;
 
 use filewright_core::pattern::ignore::{IgnoreKind, IgnoreRules, MAX_IGNORE_FILE_BYTES, Stack};
 
+use super::git_exclude::RepoTop;
 use super::open::{ReadOutcome, read_regular};
 use super::{Listing, StopSignal};
 use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::{Roots, parent_of};
 
+/// A directory whose ignore files are read.
+pub struct RuledDir<'a> {
+    /// The directory, which may contain `.git`.
+    pub place: RepoTop<'a>,
+    /// The entries of the directory.
+    pub listing: &'a Listing,
+    /// The number of bytes at the start of its path that are cut off for the rules
+    /// ([`WalkRoot::top`](super::WalkRoot::top)).
+    pub top: usize,
+}
+
 /// Returns the ignore rules for the entries of a directory, which are those of `stack` and its own,
-/// and a hash of its own. `directory` is its path relative to the topmost directory with rules,
-/// with or without a final slash.
-pub fn rules_inside(
-    stack: &Stack,
-    fd: BorrowedFd<'_>,
-    listing: &Listing,
-    names: &[String],
-    directory: &[u8],
-) -> (Stack, u64) {
+/// and a hash of its own.
+pub fn rules_inside(stack: &Stack, dir: &RuledDir<'_>, names: &[String]) -> (Stack, u64) {
+    let RuledDir { place, listing, top } = dir;
     let mut lists = Vec::new();
     let mut is_repo_root = false;
     let mut content = DefaultHasher::new();
@@ -34,17 +40,18 @@ pub fn rules_inside(
         if name == b".git" {
             is_repo_root = true;
             name.hash(&mut content);
-            if listing.kind(index) == Kind::Dir {
-                let rules = read_git_exclude(fd, &mut content);
+            if matches!(listing.kind(index), Kind::Dir | Kind::File) {
+                let rules = place.read_exclude(&mut content);
                 lists.extend(rules.map(|rules| (IgnoreKind::EXCLUDE, rules)));
             }
         } else if listing.kind(index) == Kind::File
-            && let Some(place) = names.iter().position(|wanted| wanted.as_bytes() == name)
+            && let Some(rank) = names.iter().position(|wanted| wanted.as_bytes() == name)
         {
-            let rules = read_ignore_file(fd, name, &mut content);
-            lists.extend(rules.map(|rules| (IgnoreKind::file(place), rules)));
+            let rules = read_ignore_file(place.fd, name, &mut content);
+            lists.extend(rules.map(|rules| (IgnoreKind::file(rank), rules)));
         }
     }
+    let directory = place.real.get(*top..).unwrap_or_default();
     let directory = directory.strip_suffix(b"/").unwrap_or(directory);
     (stack.enter(directory, lists, is_repo_root), content.finish())
 }
@@ -95,7 +102,8 @@ pub(super) fn parent_rules(roots: &Roots, real: &[u8], names: &[String]) -> (Sta
             return (fresh, top, fresh_content);
         }
         let fd = std::os::fd::AsFd::as_fd(&opened.fd);
-        let entered = rules_inside(&stack, fd, listing, names, directory);
+        let place = RepoTop { roots, fd, real: &opened.real };
+        let entered = rules_inside(&stack, &RuledDir { place, listing, top }, names);
         stack = entered.0;
         entered.1.hash(&mut content);
     }
@@ -126,20 +134,4 @@ fn read_ignore_file(
         }
         _ => None,
     }
-}
-
-/// Returns a hash of the file `.git/info/exclude` in a directory.
-pub fn git_exclude_hash(dir: BorrowedFd<'_>) -> u64 {
-    let mut content = DefaultHasher::new();
-    let _ = read_git_exclude(dir, &mut content);
-    content.finish()
-}
-
-/// Parses the file `.git/info/exclude` in a directory, and adds it to the hash `content`.
-fn read_git_exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<IgnoreRules> {
-    use rustix::fs::{Mode, OFlags, openat};
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let git = openat(dir, c".git", flags, Mode::empty()).ok()?;
-    let info = openat(git, c"info", flags, Mode::empty()).ok()?;
-    read_ignore_file(std::os::fd::AsFd::as_fd(&info), b"exclude", content)
 }

@@ -19,7 +19,8 @@ use filewright_core::walk::{is_git, is_hidden, is_ignored};
 use crate::tree::{IndexEntry, IndexedDir, NO_NUMBER};
 use crate::watch::state::{IndexState, ScanContext};
 use filewright_fs::dir::stat::{Kind, Stat};
-use filewright_fs::walk::{Listing, MAX_DEPTH, parent_rules, walked};
+use filewright_fs::walk::parent_rules::{self, RuledDir};
+use filewright_fs::walk::{Listing, MAX_DEPTH, RepoTop, walked};
 
 /// The listing of a directory with what the rules say about each entry.
 pub(crate) struct DirContents {
@@ -59,14 +60,19 @@ impl DirContents {
         context: &ScanContext<'_>,
     ) -> Self {
         let walk_root = context.walk_root;
-        let directory = [&walk_root.real[walk_root.top..], &dir.raw].concat();
+        let mut path = [&walk_root.real[..], &dir.raw].concat();
+        let base = path.len();
+        let repo = RepoTop { roots: walk_root.roots, fd, real: &path };
+        let is_repo = |index| {
+            is_git(listing.name(index)) && matches!(listing.kind(index), Kind::Dir | Kind::File)
+        };
+        let is_repo_root = context.names.is_some() && (0..listing.len()).any(is_repo);
+        let exclude = if is_repo_root { repo.exclude_hash() } else { 0 };
+        let ruled = RuledDir { place: repo, listing, top: walk_root.top };
         let (stack, rules) = match context.names {
-            Some(names) => parent_rules::rules_inside(above, fd, listing, names, &directory),
+            Some(names) => parent_rules::rules_inside(above, &ruled, names),
             None => (above.clone(), 0),
         };
-        let is_repo_root = context.names.is_some()
-            && (0..listing.len())
-                .any(|index| is_git(listing.name(index)) && listing.kind(index) == Kind::Dir);
         let has_rules = context.names.is_some_and(|names| {
             (0..listing.len())
                 .any(|index| names.iter().any(|name| name.as_bytes() == listing.name(index)))
@@ -74,8 +80,6 @@ impl DirContents {
         let mut places: Vec<usize> = (0..listing.len()).collect();
         places.sort_unstable_by(|&a, &b| listing.name(a).cmp(listing.name(b)));
         let (mut names, mut entries) = (Vec::new(), Vec::with_capacity(places.len()));
-        let mut path = [&walk_root.real[..], &dir.raw].concat();
-        let base = path.len();
         let mut special = false;
         let policy = walk_root.roots.rules();
         let denies = policy.denies();
@@ -105,7 +109,6 @@ impl DirContents {
             names.extend_from_slice(name);
         }
         names.shrink_to_fit();
-        let exclude = if is_repo_root { parent_rules::git_exclude_hash(fd) } else { 0 };
         Self { stack, rules, has_rules, is_repo_root, exclude, special, names, entries }
     }
 }

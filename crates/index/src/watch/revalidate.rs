@@ -1,13 +1,13 @@
 //! Checks by their metadata the directories and files whose changes no watch reports.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::tree::{FileState, NO_NUMBER, stamp_of};
 use crate::watch::state::{IndexState, ScanContext};
 use filewright_fs::dir::stat::{Kind, Stat};
-use filewright_fs::walk::{Opener, parent_rules};
+use filewright_fs::walk::{Opener, RepoTop};
 
 impl IndexState {
     /// Compares the metadata of directories and their files with the index. Marks changed
@@ -76,7 +76,7 @@ impl IndexState {
         }
     }
 
-    /// Checks whether a file `.git/info/exclude` has changed, because `.git` is not watched. If so,
+    /// Checks whether a file `info/exclude` of git has changed, because repositories are not watched. If so,
     /// its directory is listed again.
     pub(crate) fn revalidate_repo_roots(&mut self, context: &ScanContext<'_>) {
         let mut opener = Opener::new(context.walk_root, context.stop);
@@ -87,14 +87,16 @@ impl IndexState {
             let fd = if dir.raw.is_empty() { Ok(top) } else { opener.open(&dir.raw) };
             // The metadata is read before the content, so that a change in between is detected the
             // next time.
-            let stat = fd.and_then(stat_of_repo_exclude);
+            let walk_root = context.walk_root;
+            let real = [&walk_root.real[..], &dir.raw].concat();
+            let repo = fd.map(|fd| RepoTop { roots: walk_root.roots, fd, real: &real });
+            let stat = repo.as_ref().ok().and_then(RepoTop::exclude_stat);
             let stamp = stat.as_ref().map_or(0, stamp_of);
             if stamp != 0 && stamp == dir.exclude_stamp {
                 continue;
             }
-            let now = fd.map(parent_rules::git_exclude_hash);
-            let same = now == Ok(dir.exclude);
-            let lasting = same && stat.is_ok_and(|stat| !self.changed_too_recently(&stat));
+            let same = repo.is_ok_and(|repo| repo.exclude_hash() == dir.exclude);
+            let lasting = same && stat.is_some_and(|stat| !self.changed_too_recently(&stat));
             self.tree.dirs[id as usize].exclude_stamp = if lasting { stamp } else { 0 };
             if !same {
                 self.mark_stale(id);
@@ -118,13 +120,4 @@ pub(crate) fn changed_too_recently(stat: &Stat, tells: bool) -> bool {
     let nanos = if tells { TICK } else { COARSE };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
     stat.ctime.max(stat.mtime) > i64::try_from(now).unwrap_or(i64::MAX) - nanos
-}
-
-/// Returns the metadata of `.git/info/exclude` in a directory; `LOOP` if `.git/info` is no
-/// directory.
-fn stat_of_repo_exclude(dir: BorrowedFd<'_>) -> rustix::io::Result<Stat> {
-    match Stat::at(dir, b".git/info")?.kind {
-        Kind::Dir => Stat::at(dir, b".git/info/exclude"),
-        _ => Err(rustix::io::Errno::LOOP),
-    }
 }

@@ -18,6 +18,7 @@ use filewright_fs::transfer::TransferOptions;
 use filewright_fs::transfer::mutate::MkdirOptions;
 use filewright_fs::walk::list::{ListOptions, Position};
 use filewright_fs::walk::list_tree::TreeOptions;
+use filewright_fs::walk::read_outside_exclude;
 use filewright_fs::write::WriteOptions;
 use filewright_fs::write::aside::Conditions;
 use filewright_index::{self as index, FuzzyOptions, OpenRoots, Session};
@@ -63,6 +64,12 @@ pub fn stat(roots: &Roots, path: &ReadPath, follow: bool) -> QuickAndSync<Packed
 pub fn read_bytes(roots: &Roots, path: &ReadPath) -> QuickAndSync<Vec<u8>> {
     let content = roots.read(path, &ReadOptions::default(), &CancelToken::new())?;
     Ok(content.bytes)
+}
+
+/// Resolves to the content of `info/exclude` of the repository outside the roots of which a
+/// directory is a linked worktree; null without one.
+pub fn git_exclude(roots: &Roots, path: &ReadPath) -> Quick<Option<Vec<u8>>> {
+    read_outside_exclude(roots, path)
 }
 
 /// Resolves to a range of a file with its metadata, and to the metadata alone if the file still has

@@ -68,6 +68,13 @@ pub fn windows_root(given: String, cwd: String) -> napi::Result<Text> {
     result_of(|| exports::windows_root(&given, &cwd))
 }
 
+/// Returns the path in a small file of git that consists of `key` and one path: `gitdir: ` in a `.git`
+/// file, nothing in `commondir` and `gitdir`.
+#[napi]
+pub fn git_path_in(content: &[u8], key: String) -> napi::Result<Option<String>> {
+    result_of(|| Ok(exports::git_path_in(content, &key)))
+}
+
 /// The compiled path rules of a policy. Paths are text, because in the backends that use it names
 /// are always valid UTF-8.
 #[napi]

@@ -96,6 +96,16 @@ impl NativeRoots {
         })
     }
 
+    /// Resolves to the content of `info/exclude` of the repository outside the roots of which a
+    /// directory is a linked worktree; null without one.
+    #[napi]
+    pub fn git_exclude(&self, path: String) -> Promise<Option<Buffer>> {
+        let asked = vec![asked(&path, Intent::Read)];
+        self.in_lane(Lane::Quick, asked, move |open, paths| {
+            Ok(exports::git_exclude(&open.session.roots, paths[0].0)?.map(Buffer::from))
+        })
+    }
+
     /// Resolves to a range of a file with its metadata, and to the metadata alone if the file still has
     /// the version `if_none_match`.
     #[napi]

@@ -62,6 +62,13 @@ pub fn windows_root(given: &str, cwd: &str) -> Result<String, JsValue> {
     js(exports::windows_root(given, cwd))
 }
 
+/// Returns the path in a small file of git that consists of `key` and one path: `gitdir: ` in a `.git`
+/// file, nothing in `commondir` and `gitdir`.
+#[wasm_bindgen(js_name = gitPathIn)]
+pub fn git_path_in(content: &[u8], key: &str) -> Option<String> {
+    exports::git_path_in(content, key)
+}
+
 /// The compiled path rules of a policy. Paths are text, because in the backends that use it names
 /// are always valid UTF-8.
 #[wasm_bindgen]

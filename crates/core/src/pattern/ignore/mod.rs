@@ -9,6 +9,7 @@
 //! overrides every verdict of a lower one (`.gitignore`), whatever the depth. Within a kind the
 //! deepest directory decides, and there the last matching line.
 
+mod git_file;
 mod rule;
 
 use std::collections::HashMap;
@@ -17,11 +18,15 @@ use std::sync::Arc;
 
 use rule::{IgnoreRule, RuleTest};
 
+pub use git_file::{GIT_FILE_KEY, MAX_GIT_FILE_BYTES, git_path_in};
+
 crate::wire! {
     /// The limits and signs of ignore files.
     pub constants IgnoreLimits {
         /// The maximum size of an ignore file, in bytes. A larger one is not applied.
         MAX_FILE_BYTES = 1048576,
+        /// The maximum size of a file of git that contains one path, in bytes.
+        MAX_GIT_FILE_BYTES = 8192,
         /// The number that stands for `.git/info/exclude` in place of the index of an ignore file's name.
         GIT_EXCLUDE_PLACE = 4294967295,
     }
