@@ -1,5 +1,8 @@
 /** `glob`: finds files and directories by name. */
-import { closedRootsNote, coveredRoots, findInCovered } from "./every-root.ts";
+import { engine } from "../engine/current.ts";
+import { closedRootsNote, type CoveredRoots, coveredRoots, findInCovered } from "./every-root.ts";
+import { searchedGlobs } from "./lib/walks.ts";
+import { unfollowedLinksNote } from "./render/unfollowed.ts";
 import { unmatchedGlobHint } from "./grep/text.ts";
 import { excludeGlobNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
 import { globsInForm } from "../backends/windows-globs.ts";
@@ -146,10 +149,12 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
   const at = call.locations[0]!;
   if (!(await call.fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);
   const covered = await coveredRoots(args.path, call);
-  const found = await findInCovered(call, covered, (root) => ({
-    pattern: patternListOf(args)
+  const patternsBelow = (root: string): readonly string[] =>
+    patternListOf(args)
       .flatMap((pattern) => globsInForm(pattern, call.access.paths))
-      .map((pattern) => patternBelow(pattern, root, call.access.paths)),
+      .map((pattern) => patternBelow(pattern, root, call.access.paths));
+  const found = await findInCovered(call, covered, (root) => ({
+    pattern: patternsBelow(root),
     exclude: args.exclude,
     type: args.type,
     caseSensitive: args.case_sensitive,
@@ -172,12 +177,31 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
     warnings: [
       ...excludeGlobNotes(args.exclude),
       ...findWarnings(found, call.names),
+      found.total > 0 ? undefined : await linksOfGlob(args, call, covered, patternsBelow),
       closedRootsNote(covered, "searched"),
       covered.roots.length > 1 || covered.closed.length > 0
         ? undefined
         : otherRootsNote(found.total, at.path, call.access),
     ].filter((note) => note !== undefined),
   };
+}
+
+/** Returns a note about links behind which a search without a match could have had one. */
+async function linksOfGlob(
+  { exclude, hidden, respect_ignore: respectIgnore, case_sensitive: caseSensitive }: CheckedGlobArgs,
+  call: Call,
+  covered: CoveredRoots,
+  patternsBelow: (root: string) => readonly string[],
+): Promise<string | undefined> {
+  const query = {
+    exclude: searchedGlobs(call, exclude),
+    hidden,
+    respectIgnore,
+    ignoreFiles: call.ignoreFiles,
+  };
+  return unfollowedLinksNote(call, covered, query, (root) =>
+    engine().glob(searchedGlobs(call, patternsBelow(root)), { caseSensitive }),
+  );
 }
 
 /** Converts an absolute pattern to one relative to `directory`. */

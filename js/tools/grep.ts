@@ -2,6 +2,7 @@
 import { childOf, isWithin, relativeTo } from "../backends/paths.ts";
 import { isAbsolutePath, pathOfDisplayed } from "../backends/windows-paths.ts";
 import { grepBackend } from "../backends/search/search.ts";
+import { engine } from "../engine/current.ts";
 import { encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { SearchCounts, SearchQuery, SearchResult } from "../engine/search-types.ts";
@@ -17,7 +18,13 @@ import {
   texts,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
-import { closedRootsNote, coveredRoots, grepInCovered, makeRootCursor } from "./every-root.ts";
+import {
+  closedRootsNote,
+  type CoveredRoots,
+  coveredRoots,
+  grepInCovered,
+  makeRootCursor,
+} from "./every-root.ts";
 import { rankedGrep } from "./grep/rank.ts";
 import { grepText, resultLines } from "./grep/text.ts";
 import { grepWithoutExcludedLines } from "./grep/search.ts";
@@ -25,6 +32,7 @@ import { plural } from "./lib/text.ts";
 import { matchesElsewhereNote } from "./grep/elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
 import { excludeGlobNotes, grepWarnings, otherReadableRoots, otherRootsNote } from "./render/left-out.ts";
+import { unfollowedLinksNote } from "./render/unfollowed.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { searchedGlobs } from "./lib/walks.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
@@ -217,10 +225,7 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
     found.totalMatches === 0 && found.complete
       ? await searchAsPlainText(args, call, signalled, shown)
       : undefined;
-  const notes = [
-    ...excludeGlobNotes(args.exclude),
-    ...grepWarnings(found, call.limits.grepFileBytes, call.names),
-  ];
+  const notes = [...excludeGlobNotes(args.exclude), ...(await leftOutNotes(found, query, call, covered))];
   const others =
     coversMore || covered.closed.length > 0
       ? closedRootsNote(covered, "searched")
@@ -230,6 +235,21 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
     data: text === undefined ? data : { ...data, as_text: text },
     warnings: [...notes, elsewhere, others].filter((note) => note !== undefined),
   };
+}
+
+/** Returns notes about what a search left out. */
+async function leftOutNotes(
+  found: SearchResult,
+  query: SearchQuery,
+  call: Call,
+  covered: CoveredRoots,
+): Promise<readonly (string | undefined)[]> {
+  const { glob } = query;
+  const globs = () => (glob === undefined ? undefined : engine().glob([glob].flat(), {}));
+  return [
+    ...grepWarnings(found, call.limits.grepFileBytes, call.names),
+    found.totalMatches > 0 ? undefined : await unfollowedLinksNote(call, covered, query, globs),
+  ];
 }
 
 /**

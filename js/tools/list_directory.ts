@@ -15,6 +15,7 @@ import { globsInForm } from "../backends/windows-globs.ts";
 import { excludeGlobNotes } from "./render/left-out.ts";
 import { shownLinkTarget } from "./render/link-target.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
+import { unfollowedNote, unlistedLinks } from "./render/unfollowed.ts";
 import { type ListDirectoryData, type ListedEntry, renderListing } from "./render/listing.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import {
@@ -137,6 +138,7 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const covered = await coveredRoots(args.path, call);
   const entries: ListedEntry[] = [];
   const closed: string[] = [];
+  const links: string[] = [];
   let total = 0;
   let isCut = false;
   for (const { path: root, index } of covered.roots) {
@@ -154,11 +156,13 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
     // Only entries that need further facts are awaited, because each await costs more than the conversion.
     for (const entry of page.entries)
       entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
+    links.push(...(await unlistedLinks(page.entries, root, args.depth, call)));
     if (args.depth > 1) closed.push(...(await unreadableIn(page.entries, root, args.depth, call)));
   }
   const truncated = from + entries.length < total;
   const warnings = [
     ...(closed.length === 0 ? [] : [closedNote(closed)]),
+    unfollowedNote(links, call),
     closedRootsNote(covered, "listed"),
     ...excludeGlobNotes(args.ignore),
   ].filter((note) => note !== undefined);
