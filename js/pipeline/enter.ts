@@ -280,9 +280,9 @@ async function decideByRules(
   session: Session,
   { sources, tool, args, uses, locations, options, storage: fs = session.fs }: RuleDecisionInput,
 ): Promise<Verdict> {
-  const { rules } = session;
+  const { rules, fs: disk } = session;
   const { signal, onRule } = options;
-  const facts = await factsOfReachedPaths({ fs, rules, tool, args, uses, locations, signal });
+  const facts = await factsOfReachedPaths({ fs, disk, rules, tool, args, uses, locations, signal });
   const verdict = decide(sources, { ...facts, onRule }, { step: "paths" });
   debug.policy?.(`${tool}: ${verdict.decision} by ${verdict.source}`);
   // The refusal comes before any read, so that it cannot reveal the content.
@@ -296,7 +296,8 @@ async function hidesContent(
   { sources, tool, args, uses, locations, options: { signal }, storage: fs = own }: RuleDecisionInput,
 ): Promise<boolean> {
   const bare = uses.map(({ effects: _, ...use }) => use);
-  const facts = await factsOfReachedPaths({ fs, rules, tool, args, uses: bare, locations, signal });
+  const reached = { fs, disk: own, rules, tool, args, uses: bare, locations, signal };
+  const facts = await factsOfReachedPaths(reached);
   return decide(sources, facts, { step: "paths" }).decision !== "allow";
 }
 

@@ -11,6 +11,7 @@ import {
   type Rules,
 } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
+import { otherNamesOf } from "../backends/fallback/other-names.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -22,6 +23,8 @@ type PathUseFacts = Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects"
 /** A call that needs a decision. */
 export interface ReachInput {
   readonly fs: FsBackend;
+  /** The storage of the workspace, whose files can have several names; `fs` may be an overlay of it. */
+  readonly disk: FsBackend;
   readonly rules: Rules;
   readonly tool: string;
   readonly args: object;
@@ -32,7 +35,7 @@ export interface ReachInput {
 
 /** Returns the facts of a call for the decision. It accesses the storage only when a rule may depend on it. */
 export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> {
-  const { fs, rules, tool, args, uses, locations } = call;
+  const { fs, disk, rules, tool, args, uses, locations } = call;
   const own = rules.forCall(tool, args);
   const places: PathForms[] = [];
   const effects: Effect[] = [];
@@ -45,6 +48,9 @@ export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> 
     const { entry = false, writesThrough = false } = uses[index] ?? {};
     const place = await placeOf(fs, at, entry);
     places.push(writesThrough ? [...(await placeOf(fs, at, false)).slice(1), ...place] : place);
+    // A rule about another name of the file can restrict the call, and none about it can allow the call.
+    if (entry || !own.restricts) continue;
+    for (const name of await otherNamesOf(disk, at.path)) effects.push({ tool, args, place: [name] });
   }
   const trees = places.filter((_, index) => uses[index]?.tree === true).map(realPathOfForms);
   const [top, target] = trees;
@@ -65,7 +71,7 @@ export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> 
  * the paths of the call.
  */
 export async function effectsOfCall(
-  call: Omit<ReachInput, "rules" | "args">,
+  call: Omit<ReachInput, "disk" | "rules" | "args">,
   places: readonly PathForms[],
 ): Promise<readonly Effect[]> {
   const { uses } = call;

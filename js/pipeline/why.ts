@@ -153,11 +153,9 @@ export async function explainDecision(
     const uses = [pathUseOf(tool, question.path)];
     const { fs, rules } = session;
     facts = await factsOfReachedPaths({
-      fs,
-      rules,
+      ...{ fs, disk: fs, rules, uses },
       tool: tool.name,
       args,
-      uses,
       locations: [at],
       signal: undefined,
     });

@@ -8,6 +8,7 @@
  * is granted, and asks; `decide.ts` decides by it.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
+import { otherNamesOf } from "../backends/fallback/other-names.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -311,8 +312,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     if (secret === undefined || fs.grantSecrets === undefined || (entry && intent === "write"))
       return undefined;
     const real = await realPathOf(fs, at.path, entry).catch(() => undefined);
-    if (real === undefined || !secret(real)) return undefined;
-    return (await lstatOrNull(fs, real))?.isFile === true ? real : undefined;
+    return real === undefined ? undefined : secretNameOf(fs, real, secret);
   };
 
   const grantedSecrets = async ({ secret }: PathRequest): Promise<readonly string[]> =>
@@ -428,6 +428,17 @@ async function waitForAnswer(one: PendingQuestion, signal: AbortSignal | undefin
     one.waiting -= 1;
     if (one.waiting === 0 && signal?.aborted === true) one.abandon();
   }
+}
+
+/** Returns the name of a file by which it is a secret and is granted: this one, or another; undefined if it is none. */
+async function secretNameOf(
+  fs: FsBackend,
+  real: string,
+  secret: (real: string) => boolean,
+): Promise<string | undefined> {
+  const name = secret(real) ? real : (await otherNamesOf(fs, real)).find(secret);
+  if (name === undefined) return undefined;
+  return (await lstatOrNull(fs, real))?.isFile === true ? name : undefined;
 }
 
 function grantDeniedError({ at }: PathRequest, cause?: unknown): FilewrightError {

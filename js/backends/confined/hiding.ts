@@ -8,6 +8,7 @@
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FsBackend, FsEntry, ListOptions } from "../backend.ts";
+import { otherNamesOf } from "../fallback/other-names.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../fallback/fallback.ts";
 import { copyTreeVia, removeTreeVia, renameVia } from "../fallback/fallback-tree.ts";
 import { globFiles, filesBelow, walkTree } from "../fallback/walk-tree.ts";
@@ -34,6 +35,17 @@ const WRITES_FOLLOWING = ["writeText", "writeBytes", "mkdir", "chmod", "sweep"] 
 const WRITES_OF_ENTRY = ["delete"] as const;
 /** Methods that show nothing of an entry. */
 const UNCHECKED = ["realpath", "lock", "grantSecrets", "gitExclude"] as const;
+
+/** Returns true for a file with another name that is hidden. */
+async function hidesOtherName(
+  inner: FsBackend,
+  forms: readonly string[],
+  hidden: HiddenPaths,
+): Promise<boolean> {
+  const real = forms.at(-1) as string;
+  // What is hidden by both names is judged by the last one, which the caller has used.
+  return (await otherNamesOf(inner, real)).some((name) => hidden.hides([name, real]));
+}
 
 /** Returns a backend without the hidden entries of `inner`. */
 export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
@@ -70,7 +82,7 @@ export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
   };
   const isHidden = async (path: string, entry: boolean): Promise<boolean> => {
     const forms = await formsOf(path, entry);
-    if (!hidden.hides(forms)) return false;
+    if (!hidden.hides(forms)) return !entry && (await hidesOtherName(inner, forms, hidden));
     const type = (await lstatOrNull(inner, forms.at(-1) as string).catch(() => null))?.type;
     return type !== "dir" || !(await holdsVisible(forms));
   };

@@ -22,6 +22,7 @@ import { contentsOf, provideContents } from "../search/held.ts";
 import { hasOwnCursors, markOwnCursors } from "../search/own-cursors.ts";
 import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import { confineBackend } from "./confine.ts";
+import type { NamesOfFiles } from "../fallback/other-names.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import type { RepositorySource } from "../walk/git-directory.ts";
 import { provideStageEntry, stageEntryOf } from "../transaction/stage.ts";
@@ -64,6 +65,7 @@ export class SandboxedBackend implements FsBackend {
   declare readonly gitExclude?: NonNullable<RepositorySource["gitExclude"]>;
   declare readonly close?: NonNullable<FsBackend["close"]>;
   declare readonly lock?: NonNullable<FsBackend["lock"]>;
+  declare readonly otherNames?: NonNullable<NamesOfFiles["otherNames"]>;
 
   constructor(inner: FsBackend, policy: SandboxPolicy);
   // The third argument is no part of the type: see `sandboxFork`.
@@ -74,11 +76,12 @@ export class SandboxedBackend implements FsBackend {
     this.#confined = confined;
     boundOutput(this, policy, inner);
     markPathsLike(inner, this);
-    for (const name of CAPABILITIES) {
+    for (const name of [...CAPABILITIES, "otherNames" as const]) {
       // A confined backend is not confined again: policies are combined by intersection.
-      if (name === "confine" || confined[name] === undefined) continue;
+      const method = (confined as FsBackend & NamesOfFiles)[name];
+      if (name === "confine" || method === undefined) continue;
       Object.defineProperty(this, name, {
-        value: (confined[name] as (...args: never[]) => unknown).bind(confined),
+        value: (method as (...args: never[]) => unknown).bind(confined),
         enumerable: true,
       });
     }

@@ -434,6 +434,12 @@ export class LocalBackend implements FsBackend {
     checkPath(directory);
     return (await withPathInRejection(directory, this.#roots.gitExclude(directory))) ?? undefined;
   }
+  /** Returns the other names (hard links) of a file below the roots of the policy, as paths without links. */
+  async otherNames(path: string): Promise<readonly string[]> {
+    checkPath(path);
+    const names = await withPathInRejection(path, this.#roots.otherNames(path));
+    return names.split("\0").slice(1);
+  }
   async chmod(path: string, mode: number): Promise<void> {
     checkPath(path);
     checkMode(path, mode);

@@ -45,6 +45,7 @@ import {
   type NodeOptions,
   NODE_OPTIONS,
 } from "./node-options.ts";
+import { OtherNames, withoutHiddenNames } from "./other-names.node.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
 import { newAsideName } from "./temp.node.ts";
@@ -91,23 +92,25 @@ export class NodeBackend implements FsBackend {
   #closed = false;
   #yielder: Yielder | undefined;
   readonly #threads = new DiskThreads();
+  readonly #names: OtherNames;
 
   /** A copy of the backend that enforces a policy. Absent if this one already enforces a policy. */
   declare readonly confine?: (policy: SandboxPolicy) => NodeBackend;
 
-  /** @param disk a disk that already enforces the policy, for {@link trusted}; created from the options if omitted */
-  constructor(given: NodeOptions = {}, disk?: FsBackend) {
+  constructor(given: NodeOptions = {}) {
     const options = checkOptions(given);
     this.#options = Object.freeze({ ...options });
     // Both are registered for this object, so that code which knows only an `FsBackend` can look them up.
     boundOutput(this, options.policy);
     markPathsOfHost(this);
-    this.#disk = (disk ??
-      confineBackend(exactDisk(this.#options), options.policy ?? UNRESTRICTED)) as ConfinedDisk;
+    const policy = options.policy ?? UNRESTRICTED;
+    const exact = exactDisk(this.#options);
+    this.#names = new OtherNames(exact, policy);
+    this.#disk = confineBackend(withoutHiddenNames(exact, this.#names), policy) as ConfinedDisk;
     provideThreadSearch(this, async (root) =>
       this.#closed || !this.#isIntact()
         ? undefined
-        : this.#threads.begin(this.#disk, canonicalHostPath(root)),
+        : this.#threads.begin(this.#disk, canonicalHostPath(root), await this.#names.hiding()),
     );
     if (options.policy === undefined)
       this.confine = (policy) => new NodeBackend({ ...this.#options, policy });
@@ -115,13 +118,15 @@ export class NodeBackend implements FsBackend {
 
   /** Allows reading the content of exactly these secrets. Replaces the previous list. */
   grantSecrets(paths: readonly string[]): void {
+    this.#names.granted = [...paths];
     this.#disk.grantSecrets(paths);
   }
 
   /** A copy of the backend that treats secrets as ordinary files, for Filewright's own work, such as a rollback. */
   trusted(): NodeBackend {
-    if (this.#options.policy?.secrets !== "grant") return this;
-    this.#trusted ??= new NodeBackend(this.#options, this.#disk.trusted());
+    const { policy } = this.#options;
+    if (policy?.secrets !== "grant") return this;
+    this.#trusted ??= new NodeBackend({ ...this.#options, policy: { ...policy, secrets: "allow" } });
     return this.#trusted;
   }
 
@@ -243,6 +248,10 @@ export class NodeBackend implements FsBackend {
    */
   gitExclude(directory: string): Promise<Uint8Array | undefined> {
     return this.#run([directory], async (disk: RepositorySource, path) => disk.gitExclude?.(path));
+  }
+  /** Returns the other names (hard links) of a file below the roots of the policy, as paths without links. */
+  otherNames(path: string): Promise<readonly string[]> {
+    return this.#run([path], async (disk, path) => this.#names.of(await disk.realpath(path)));
   }
   chmod(path: string, mode: number): Promise<void> {
     return this.#run([path], (disk, path) => disk.chmod(path, mode));

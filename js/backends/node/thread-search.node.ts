@@ -28,8 +28,16 @@ export class DiskThreads {
   #workers: SharedWorkers | undefined;
   #isClosed = false;
 
-  /** Begins a search below a directory; undefined when there are no workers. @throws as `readBytes` */
-  async begin(disk: FsBackend, root: string): Promise<ThreadSearch | undefined> {
+  /**
+   * Begins a search below a directory; undefined when there are no workers. `hidden` are the real paths of files that
+   * are hidden by another name; undefined where every file may be one. @throws as `readBytes`
+   */
+  async begin(
+    disk: FsBackend,
+    root: string,
+    hidden: ReadonlySet<string> | undefined,
+  ): Promise<ThreadSearch | undefined> {
+    if (hidden === undefined) return undefined;
     // Workers are loaded late, because their module loads the addon, which a command may not need.
     const { shareWorkers } = await import("../../engine/workers/workers.node.ts");
     if (this.#isClosed) return undefined;
@@ -44,7 +52,9 @@ export class DiskThreads {
       run(paths, query, signal) {
         const asked = new Uint8Array(paths.length);
         for (let place = 0; place < paths.length; place++) {
-          const verdict = judge(paths[place] as string);
+          const path = paths[place] as string;
+          const isHidden = hidden.size > 0 && hidden.has(childOf(real, path));
+          const verdict = isHidden ? "ask" : judge(path);
           asked[place] =
             verdict === "ask" ? SKIP_FILE : verdict === "check" ? CHECK_AND_SEARCH_FILE : SEARCH_FILE;
         }

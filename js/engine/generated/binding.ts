@@ -142,6 +142,11 @@ export declare class NativeRoots {
   /** Resolves to the path of an entry without links. */
   realpath(path: string): Promise<string>
   /**
+   * Resolves to the other names (hard links) of a file below the roots, as paths without links, each
+   * after a NUL.
+   */
+  otherNames(path: string): Promise<string>
+  /**
    * Writes a file, or adds to it. Resolves to a packed `WrittenFile`. `flags` are `ChangeFlags`, and
    * `durability` is the index of one.
    */

@@ -23,16 +23,24 @@ export type SentenceMaker = (material: SentenceParts) => string;
 const plainSentence: SentenceMaker = ({ error, path }) =>
   toSentence(`${error.message || "it failed"}: ${path}`, error.hint);
 
+/** What a secret holds, by the reason for which it counts as one. */
+const SECRET_BY: Readonly<Record<string, string>> = {
+  content: "a private key",
+  link: "secrets by another name (a hard link)",
+};
+
 const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   NOT_FOUND: ({ path, remedy }) => `${path} does not exist.${remedy}`,
-  OUTSIDE_ALLOWED: ({ path, intent, names, remedy }) =>
-    `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}${phraseIfNamed(
-      names.tool("access_info"),
-      (tool) => `; ${tool} lists them`,
-    )}.${remedy}`,
+  OUTSIDE_ALLOWED: ({ error, path, intent, names, remedy }) =>
+    error.details?.["by"] === "link"
+      ? `${path} ${error.details["within"] === true ? "holds a file with" : "has"} another name (a hard link) that may not be read; work without it.`
+      : `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}${phraseIfNamed(
+          names.tool("access_info"),
+          (tool) => `; ${tool} lists them`,
+        )}.${remedy}`,
   GRANT_DENIED: ({ error, path }) =>
     error.details?.["reason"] === "secret"
-      ? `${path} holds ${error.details["by"] === "content" ? "a private key" : "secrets by its name"}, and its content was not granted; ask the user, or work without it.`
+      ? `${path} holds ${SECRET_BY[String(error.details["by"])] ?? "secrets by its name"}, and its content was not granted; ask the user, or work without it.`
       : `Access to ${path} was not granted; ask the user to allow its directory, or work elsewhere.`,
   PERMISSION_DENIED: ({ error, path, intent, names }) =>
     toSentence(

@@ -197,6 +197,7 @@ export function skipReasonOf(error: FilewrightError): string {
   const mime = error.details?.["mime"];
   // For a glob in a syntax that is not supported, the message and the equivalent form that works.
   if (error.code === "INVALID_GLOB" && error.hint !== undefined) return `${error.message}; ${error.hint}`;
+  if (error.details?.["by"] === "link") return "another name (a hard link) of it may not be read";
   const reason = REASON_BY_CODE[error.code] ?? (error.message.split("\n")[0] || error.code);
   return typeof mime === "string" ? `${reason} (${mime})` : reason;
 }

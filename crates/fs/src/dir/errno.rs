@@ -99,6 +99,18 @@ pub(crate) fn secret_error() -> Error {
         .detail("reason", "secret")
 }
 
+/// Returns the error that refuses to read a file because it counts as a secret by another name.
+pub(crate) fn secret_name_error() -> Error {
+    let message = "it is a secret by another name (a hard link), and nobody has granted it";
+    Error::new(Code::GrantDenied, message).detail("reason", "secret").detail("by", "link")
+}
+
+/// Returns the error that refuses to read a file with another name that is denied.
+pub(crate) fn denied_name_error() -> Error {
+    let message = "another name (a hard link) of the file is outside the allowed paths";
+    Error::new(Code::OutsideAllowed, message).detail("by", "link")
+}
+
 /// Returns the error for an entry that is a FIFO, socket or device where a regular file is needed.
 pub(crate) fn not_regular_error() -> Error {
     Error::new(Code::NotRegularFile, "neither a file nor a directory")

@@ -105,9 +105,10 @@ impl Stat {
         }
     }
 
+    /// Returns the metadata that `fstat` has read.
     // The field types differ between platforms, so on some of them a cast changes nothing.
     #[allow(clippy::unnecessary_cast)]
-    fn from_raw(stat: &rustix::fs::Stat) -> Self {
+    pub(crate) fn from_raw(stat: &rustix::fs::Stat) -> Self {
         #[cfg(any(target_os = "macos", target_os = "ios"))]
         let birth = Some(timestamp_nanos(stat.st_birthtime as i64, stat.st_birthtime_nsec as i64));
         #[cfg(not(any(target_os = "macos", target_os = "ios")))]

@@ -17,6 +17,7 @@ mod absolute;
 mod components;
 mod created_dirs;
 mod open;
+mod other_names;
 mod policy;
 mod renew;
 mod repository;
@@ -24,7 +25,7 @@ mod resolve_entry;
 mod resolver;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::RwLock;
 
 use filewright_core::Result;
@@ -107,6 +108,7 @@ pub struct Roots {
     /// The absolute real paths of the secrets that a person allowed to be read, including
     /// everything below them.
     granted: RwLock<Vec<Vec<u8>>>,
+    kept_names: other_names::KeptNames,
     pub(crate) sweeps: SweepTimes,
 }
 
@@ -171,6 +173,7 @@ impl Roots {
             resolver,
             excludes: parse_git_excludes(policy.git_excludes.as_deref()),
             granted: RwLock::default(),
+            kept_names: other_names::KeptNames::default(),
             sweeps: SweepTimes::default(),
         })
     }
@@ -195,6 +198,25 @@ impl Roots {
         })
     }
 
+    /// Yields the roots with rights that lie in no other one, except for `/`: their directories and
+    /// real paths. A root that is a file or is missing is left out.
+    pub(crate) fn outermost(&self) -> impl Iterator<Item = (BorrowedFd<'_>, &[u8])> + '_ {
+        let roots = || {
+            self.roots.iter().filter(|root| {
+                (root.read || root.write) && root.path == root.anchor_path && root.path != b"/"
+            })
+        };
+        let is_inner = move |at: usize, root: &Root| {
+            roots().enumerate().any(|(other, outer)| {
+                is_within(&root.path, &outer.path) && (outer.path != root.path || other < at)
+            })
+        };
+        roots()
+            .enumerate()
+            .filter(move |(at, root)| !is_inner(*at, root))
+            .map(|(_, root)| (root.anchor.as_fd(), &root.path[..]))
+    }
+
     /// Returns one root at `/` with all rights and no rules. The roots of a policy are resolved
     /// with it.
     pub(crate) fn whole_file_system(resolver: Resolver) -> Result<Self> {
@@ -217,6 +239,7 @@ impl Roots {
             resolver,
             excludes: parse_git_excludes(None),
             granted: RwLock::default(),
+            kept_names: other_names::KeptNames::default(),
             sweeps: SweepTimes::default(),
         })
     }
@@ -304,6 +327,7 @@ impl Roots {
             resolver: self.resolver,
             excludes: self.excludes.clone(),
             granted: RwLock::default(),
+            kept_names: other_names::KeptNames::default(),
             sweeps: SweepTimes::default(),
         }
     }

@@ -88,6 +88,7 @@ impl Roots {
             }
             if let Some((fd, stat)) = open_resolved_file(&place)? {
                 self.check_content(&fd, &place.real)?;
+                self.check_other_names(&stat, &place.real)?;
                 return Ok(OpenFile { fd, stat, real: place.real });
             }
         }

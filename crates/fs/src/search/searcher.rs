@@ -16,11 +16,11 @@ use rustix::io::Errno;
 use super::grep::{GrepOptions, GrepOutput};
 use super::results::{FileMatches, HitEnd, begin_packed_file, take_packed};
 use crate::dir::errno::os_error;
-use crate::dir::stat::Kind;
+use crate::dir::stat::{Kind, Stat};
 use crate::root::{Roots, contains_private_key};
 use crate::walk::{
     AfterFile, Directory, FileEntry, ReadOutcome, StopSignal, Visitor, WalkRoot, read_open,
-    read_regular,
+    read_visible,
 };
 
 /// The maximum capacity in bytes with which a thread keeps its buffer for the next file. A larger
@@ -31,8 +31,7 @@ pub(super) const MAX_THREAD_BUFFER_BYTES: usize = 4 << 20;
 pub struct Search<'a> {
     /// The parsed options of the search.
     pub options: &'a GrepOptions,
-    /// The directory below which files are searched; `None` unless files that contain private keys
-    /// are to be hidden.
+    /// The directory below which files are searched; `None` unless the policy hides files.
     walk_root: Option<&'a WalkRoot<'a>>,
     pub(super) found: Mutex<Vec<FileMatches>>,
     /// The number of results so far that count towards `max_results`: hits or files, depending on
@@ -117,7 +116,8 @@ impl Visitor for Search<'_> {
 
     fn file(&self, local: &mut SearchThread, file: &FileEntry<'_>) -> AfterFile {
         let max_bytes = self.options.max_file_bytes;
-        let read = read_regular(file.dir, file.name, max_bytes, file.stop, &mut local.buffer);
+        let hides = |stat: &Stat| self.hides_other_name(stat, file.path);
+        let read = read_visible(file, hides, max_bytes, &mut local.buffer);
         self.whole(local, file.path, read, file.stop)
     }
 }
@@ -140,7 +140,7 @@ impl<'a> Search<'a> {
             }
             // The file was deleted or changed its type since it was listed.
             Ok(ReadOutcome::Special) | Err(Errno::NOENT) => AfterFile::Continue,
-            Err(_) => {
+            Ok(ReadOutcome::Hidden) | Err(_) => {
                 self.unreadable.fetch_add(1, Ordering::Relaxed);
                 AfterFile::Continue
             }
@@ -169,7 +169,8 @@ impl<'a> Search<'a> {
     /// Creates a search below a directory. If the policy hides secrets, matches in files that
     /// contain private keys are left out.
     pub fn below(options: &'a GrepOptions, walk_root: &'a WalkRoot<'a>) -> Self {
-        let hides = walk_root.roots.rules().hides_secrets();
+        let rules = walk_root.roots.rules();
+        let hides = rules.hides_secrets() || rules.denies();
         Self { walk_root: hides.then_some(walk_root), ..Self::new(options) }
     }
 
@@ -177,11 +178,23 @@ impl<'a> Search<'a> {
     /// is not granted. Only called for files with matches, because reading for keys takes time.
     fn hides(&self, path: &[u8], holds_secret: impl FnOnce() -> bool) -> bool {
         self.walk_root.is_some_and(|walk_root| {
-            holds_secret() && {
-                let name = String::from_utf8_lossy(path);
-                let real = [&walk_root.real[..], &decode_name(&name)].concat();
-                walk_root.roots.rules().asks_content(&real)
-            }
+            let rules = walk_root.roots.rules();
+            rules.hides_secrets()
+                && holds_secret()
+                && rules.asks_content(&real_path_of(walk_root, path))
+        })
+    }
+
+    /// Reports whether the policy hides any file, so that the names of each must be looked at.
+    pub fn hides_files(&self) -> bool {
+        self.walk_root.is_some()
+    }
+
+    /// Reports whether a file is left out because the policy hides another name of it. `path` is
+    /// its path in results.
+    pub fn hides_other_name(&self, stat: &Stat, path: &[u8]) -> bool {
+        self.walk_root.is_some_and(|walk_root| {
+            walk_root.roots.hides_other_name(stat, || real_path_of(walk_root, path))
         })
     }
 
@@ -375,4 +388,9 @@ impl<'a> Search<'a> {
     pub(super) fn found(&self) -> MutexGuard<'_, Vec<FileMatches>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the absolute real path of a file by its path in results.
+fn real_path_of(walk_root: &WalkRoot<'_>, path: &[u8]) -> Vec<u8> {
+    [&walk_root.real[..], &decode_name(&String::from_utf8_lossy(path))].concat()
 }

@@ -17,11 +17,11 @@ use rustix::io::Errno;
 use super::grep::{Freshness, GrepOptions};
 use super::searcher::{MAX_THREAD_BUFFER_BYTES, Search, SearchThread};
 use crate::cancel::{CancelToken, Deadline};
-use crate::dir::stat::Kind;
+use crate::dir::stat::{Kind, Stat};
 use crate::root::Roots;
 use crate::walk::{
     AfterFile, Directory, FileEntry, ReadOutcome, StopSignal, Visitor, WalkOptions, WalkRoot,
-    read_regular, walk,
+    read_visible, walk,
 };
 
 /// The interval at which a waiting search checks for cancellation.
@@ -266,9 +266,12 @@ impl Visitor for SharedVisitor<'_> {
     }
 
     fn file(&self, (buffer, locals): &mut Self::Local, file: &FileEntry<'_>) -> AfterFile {
-        let FileEntry { path, stop, .. } = *file;
+        let FileEntry { path, .. } = *file;
         let max_bytes = self.members.first().map_or(0, |one| one.search.options.max_file_bytes);
-        let read = read_regular(file.dir, file.name, max_bytes, stop, buffer);
+        let hides = |stat: &Stat| {
+            self.members.first().is_some_and(|one| one.search.hides_other_name(stat, path))
+        };
+        let read = read_visible(file, hides, max_bytes, buffer);
         let (mut bounded, mut cancelled) = (false, 0);
         for (member, local) in self.members.iter().zip(locals) {
             if member.waiting.cancel.is_cancelled() {
@@ -287,6 +290,9 @@ impl Visitor for SharedVisitor<'_> {
                 }
                 Ok(ReadOutcome::TooLarge) => {
                     member.search.whole(local, path, Ok(ReadOutcome::TooLarge), &member.stop)
+                }
+                Ok(ReadOutcome::Hidden) => {
+                    member.search.whole(local, path, Ok(ReadOutcome::Hidden), &member.stop)
                 }
                 Ok(ReadOutcome::Special) => AfterFile::Continue,
                 Err(errno) => member.search.whole(

@@ -170,7 +170,8 @@ impl TreeCopy<'_> {
                 return Ok(TreeStep::Skip);
             }
             if met != TreeEvent::Before {
-                self.copy_entry(dir, name, cursor.current_dir()?, &mut counts)?;
+                let real = || [from.path(), b"/", name].concat();
+                self.copy_entry((dir, name, &real), cursor.current_dir()?, &mut counts)?;
             }
             Ok(TreeStep::Go)
         })?;
@@ -210,11 +211,10 @@ impl TreeCopy<'_> {
     }
 
     /// Copies an entry that is not a directory, and counts it. Succeeds without a copy if it no
-    /// longer exists.
+    /// longer exists. `real` returns its absolute real path.
     fn copy_entry(
         &self,
-        dir: BorrowedFd<'_>,
-        name: &[u8],
+        (dir, name, real): (BorrowedFd<'_>, &[u8], &dyn Fn() -> Vec<u8>),
         to: BorrowedFd<'_>,
         counts: &mut TreeCounts,
     ) -> Result<()> {
@@ -226,6 +226,10 @@ impl TreeCopy<'_> {
             }
             Kind::File => {
                 let Some((fd, stat)) = open_regular_at(dir, name)? else { return Ok(()) };
+                if stat.nlink > 1 {
+                    let allowed = self.roots.check_other_names(&stat, &real());
+                    allowed.map_err(|error| error.detail("within", true))?;
+                }
                 let flags = OFlags::WRONLY
                     | OFlags::CREATE
                     | OFlags::EXCL

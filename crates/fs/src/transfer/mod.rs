@@ -253,6 +253,8 @@ impl Roots {
                 let Some((fd, facts)) = open_resolved_file(source)? else {
                     return Err(changing_path_error());
                 };
+                // The new file is no hard link of the old one any more.
+                self.check_other_names(&facts, &source.real)?;
                 let copy = OldFile { fd: &fd, facts: &facts, moved: true };
                 let written =
                     self.write_copy(to, copy, &options.write(Some(facts.mode)), cancel)?;

@@ -8,7 +8,8 @@ use std::time::Duration;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{StopSignal, WalkRoot};
+use super::{FileEntry, StopSignal, WalkRoot};
+use crate::dir::stat::Stat;
 use crate::root::Resolver;
 
 /// The maximum length of a path in one system call, in bytes. A longer one is opened in several
@@ -182,6 +183,8 @@ pub enum ReadOutcome {
     TooLarge,
     /// Not read, because it is no longer a regular file.
     Special,
+    /// Not read, because the rules hide another name of the file.
+    Hidden,
 }
 
 /// Replaces the content of `buffer` by that of a regular file of at most `max_bytes`. Does not
@@ -197,6 +200,27 @@ pub fn read_regular(
     let stat = rustix::fs::fstat(&fd)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(ReadOutcome::Special);
+    }
+    read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
+}
+
+/// Does the same as [`read_regular`] for a file of a walk, unless `hides` returns true for a file
+/// with several names.
+pub fn read_visible(
+    file: &FileEntry<'_>,
+    hides: impl FnOnce(&Stat) -> bool,
+    max_bytes: u64,
+    buffer: &mut Vec<u8>,
+) -> rustix::io::Result<ReadOutcome> {
+    let Some(fd) = open_plain(file.dir, file.name, file.stop)? else {
+        return Ok(ReadOutcome::Special);
+    };
+    let stat = rustix::fs::fstat(&fd)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Ok(ReadOutcome::Special);
+    }
+    if stat.st_nlink > 1 && hides(&Stat::from_raw(&stat)) {
+        return Ok(ReadOutcome::Hidden);
     }
     read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
 }

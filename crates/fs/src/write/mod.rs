@@ -299,8 +299,18 @@ impl Roots {
             ContentChange::Copy(original) if original.moved => Some(original),
             _ => None,
         };
-        FileReplacement { place, name, old: old.as_ref(), source, compare, moved, options, cancel }
-            .run()
+        FileReplacement {
+            roots: self,
+            place,
+            name,
+            old: old.as_ref(),
+            source,
+            compare,
+            moved,
+            options,
+            cancel,
+        }
+        .run()
     }
 
     /// Reports whether the file has the expected version. Its content is only hashed if the

@@ -18,7 +18,7 @@ use super::{ContentSource, Durability, OldFile, TempEntry, WriteOptions, Written
 use crate::cancel::CancelToken;
 use crate::dir::errno::{os_error, sync_error};
 use crate::dir::stat::Stat;
-use crate::root::ResolvedEntry;
+use crate::root::{ResolvedEntry, Roots};
 use crate::write::aside::no_aside_error;
 
 /// The result of [`FileReplacement::run`].
@@ -31,6 +31,7 @@ pub(super) enum ReplacementOutcome {
 
 /// Everything that is needed to create or replace one file.
 pub(super) struct FileReplacement<'j> {
+    pub roots: &'j Roots,
     pub place: &'j ResolvedEntry<'j>,
     pub name: &'j [u8],
     pub old: Option<&'j Stat>,
@@ -129,6 +130,8 @@ impl FileReplacement<'_> {
         if self.aside().is_some() {
             return Err(no_aside_error());
         }
+        // The bytes would change under the other names, too.
+        self.roots.check_other_names(old, &self.place.real)?;
         let preserve = self.options.preserve;
         preserve.check_loss("it could only be written in place, which is not atomic")?;
         let then = (self.options.mode, self.options.durability == Durability::Durable);

@@ -243,6 +243,11 @@ impl<'a> Verifier<'a> {
                 return search.whole(&mut self.local, &candidate.path, Err(errno), stop);
             }
         };
+        if search.hides_files()
+            && Stat::of(&fd).is_ok_and(|stat| search.hides_other_name(&stat, &candidate.path))
+        {
+            return search.whole(&mut self.local, &candidate.path, Ok(ReadOutcome::Hidden), stop);
+        }
         let blocks = &work.blocks[candidate.blocks.clone()];
         let uncertain_chunks = &work.uncertain_chunks[candidate.uncertain_chunks.clone()];
         if !(blocks.is_empty() && uncertain_chunks.is_empty())

@@ -147,6 +147,13 @@ pub fn realpath(roots: &Roots, path: &ReadPath) -> Quick<String> {
     roots.realpath(path).map(encoded)
 }
 
+/// Resolves to the other names (hard links) of a file below the roots, as paths without links, each
+/// after a NUL.
+pub fn other_names(roots: &Roots, path: &ReadPath) -> Scan<String> {
+    let names = roots.other_names(path)?;
+    Ok(names.into_iter().map(|name| format!("\0{}", encoded(name))).collect())
+}
+
 /// Writes a file, or adds to it. Resolves to a packed `WrittenFile`. `flags` are `ChangeFlags`, and
 /// `durability` is the index of one.
 #[allow(clippy::too_many_arguments)] // an options object costs more

@@ -228,6 +228,16 @@ impl NativeRoots {
         })
     }
 
+    /// Resolves to the other names (hard links) of a file below the roots, as paths without links, each
+    /// after a NUL.
+    #[napi]
+    pub fn other_names(&self, path: String) -> Promise<Text> {
+        let asked = vec![asked(&path, Intent::Read)];
+        self.in_lane(Lane::Scan, asked, move |open, paths| {
+            exports::other_names(&open.session.roots, paths[0].0)
+        })
+    }
+
     /// Writes a file, or adds to it. Resolves to a packed `WrittenFile`. `flags` are `ChangeFlags`, and
     /// `durability` is the index of one.
     #[napi]

@@ -1,0 +1,241 @@
+/**
+ * Other names (hard links) of files that the rules hide, on the disk without the native addon: what
+ * `crates/fs/src/root/other_names.rs` does for the disk with it, which describes the method and its limits.
+ *
+ * A file with several names is judged before it is read. A search asks once for the names that hide a file.
+ */
+import { Yielder } from "../../engine/yielder.ts";
+import type { FsBackend, FsEntry, FsStat, MoveOptions, WriteResult } from "../backend.ts";
+import { compilePathRules, type BackendPathRules } from "../confined/rules.ts";
+import { markRefusesLinks } from "../confined/path-resolver.ts";
+import { backendError } from "../failure.ts";
+import { lstatOrNull } from "../fallback/fallback.ts";
+import { isWithin, parentOf } from "../paths.ts";
+import type { SandboxPolicy } from "../policy.ts";
+import { markPathsOfHost } from "./host-path.node.ts";
+
+/** The maximum number of entries that are looked through. Beyond it, a file with several names counts as hidden. */
+const MAX_ENTRIES = 2_000_000;
+/** A walk is used for at least this many milliseconds, and at most for this many times its own duration. */
+const [MIN_AGE_MS, MAX_AGE_FACTOR] = [1000, 20];
+/** The milliseconds by which a change time can be older than the change. */
+const CLOCK_TICK_MS = 20;
+
+/** A name of a file. */
+interface FoundName {
+  readonly path: string;
+  readonly denied: boolean;
+}
+
+/** The files that one walk has found, by their ids. */
+interface FoundNames {
+  /** When the walk began, in milliseconds since 1970, and how long it took. */
+  readonly began: number;
+  readonly took: number;
+  readonly names: ReadonlyMap<string, readonly FoundName[]>;
+  /** True when one of the files has several names. */
+  readonly anyLinked: boolean;
+  /** False when there are too many entries. */
+  readonly complete: boolean;
+}
+
+/** Which files a walk collects: those with a name that the rules hide, by these names, or those with several names. */
+type Wanted = "hidden" | "linked";
+
+/** Where the names of files are looked for, and the rules for them. */
+interface WalkedPlaces {
+  /** The real paths of the outermost roots, without `/`. */
+  readonly roots: readonly string[];
+  readonly rules: BackendPathRules;
+}
+
+/** The names of the files of one disk, under one policy. */
+export class OtherNames {
+  /** The real paths of the secrets that may be read. */
+  granted: readonly string[] = [];
+  readonly #disk: FsBackend;
+  readonly #policy: SandboxPolicy;
+  #opened: Promise<WalkedPlaces> | undefined;
+  readonly #kept = new Map<Wanted, FoundNames>();
+  readonly #walking = new Map<Wanted, Promise<FoundNames>>();
+
+  constructor(disk: FsBackend, policy: SandboxPolicy) {
+    this.#disk = disk;
+    this.#policy = policy;
+  }
+
+  /** Refuses a file with another name that is denied, or a secret without a grant. @throws OUTSIDE_ALLOWED, GRANT_DENIED */
+  async check(real: string): Promise<void> {
+    if (!this.#hides) return;
+    const stat = await lstatOrNull(this.#disk, real);
+    if (stat === null || !hasOtherNames(stat)) return;
+    const { rules } = await this.#open();
+    const { names, complete } = await this.#namesFor("hidden", stat);
+    const hidden = names.get(stat.fileId as string) ?? [];
+    const isSecret = this.#policy.secrets === "grant" && !rules.check(real).opened;
+    const isDenied = hidden.some(({ denied, path }) => denied && path !== real);
+    if (isDenied || (!complete && !isSecret)) {
+      const message = "another name (a hard link) of the file is outside the allowed paths";
+      throw backendError("OUTSIDE_ALLOWED", real, message, { details: { by: "link" } });
+    }
+    const isOpen = ({ path }: FoundName): boolean =>
+      path === real || this.granted.some((one) => isWithin(path, one));
+    if (!isSecret || (complete && (hidden.length === 0 || hidden.some(isOpen)))) return;
+    const message = "it is a secret by another name (a hard link), and nobody has granted it";
+    throw backendError("GRANT_DENIED", real, message, { details: { reason: "secret", by: "link" } });
+  }
+
+  /** Returns the names of files that are hidden because of another name; undefined where every file must be asked for. */
+  async hiding(): Promise<ReadonlySet<string> | undefined> {
+    if (!this.#hides) return new Set();
+    const hidden = await this.#walk("hidden");
+    if (!hidden.complete) return undefined;
+    if (!hidden.anyLinked) return new Set();
+    const linked = await this.#walk("linked");
+    const found = [...hidden.names.keys()].flatMap((id) => linked.names.get(id) ?? []);
+    return linked.complete ? new Set(found.map(({ path }) => path)) : undefined;
+  }
+
+  /** Returns the other names of a file, given by its real path. @throws LIMIT_EXCEEDED */
+  async of(real: string): Promise<readonly string[]> {
+    const stat = await lstatOrNull(this.#disk, real);
+    if (stat === null || !hasOtherNames(stat)) return [];
+    const { names, complete } = await this.#namesFor("linked", stat);
+    if (complete)
+      return (names.get(stat.fileId as string) ?? []).map(({ path }) => path).filter((path) => path !== real);
+    const message =
+      "the file has several names, and there are too many entries below the roots to look for them";
+    throw backendError("LIMIT_EXCEEDED", real, message);
+  }
+
+  get #hides(): boolean {
+    return this.#policy.deny.length > 0 || this.#policy.secrets === "grant";
+  }
+
+  #open(): Promise<WalkedPlaces> {
+    this.#opened ??= (async () => {
+      const real = (paths: readonly string[]): Promise<readonly string[]> =>
+        Promise.all(paths.map(async (path) => (await this.#disk.realpath?.(path)) ?? path));
+      const { cwd, read, write } = this.#policy;
+      const pinned = {
+        ...this.#policy,
+        cwd: (await real([cwd]))[0] as string,
+        read: read === null ? null : await real(read),
+        write: await real(write),
+      };
+      const all = [...new Set([...(pinned.read ?? []), ...pinned.write])].filter((path) => path !== "/");
+      const isInner = (path: string): boolean => all.some((one) => one !== path && isWithin(path, one));
+      return { roots: all.filter((path) => !isInner(path)), rules: compilePathRules(pinned) };
+    })();
+    return this.#opened;
+  }
+
+  /** Returns the names of files, from the kept walk if it is valid for a file with these facts. */
+  async #namesFor(wanted: Wanted, { ctime = 0 }: FsStat): Promise<FoundNames> {
+    const kept = this.#kept.get(wanted);
+    const now = Date.now();
+    if (kept !== undefined) {
+      const isRecent = now - kept.began < Math.max(MIN_AGE_MS, kept.took * MAX_AGE_FACTOR);
+      // A time in the future says nothing: the clock was set back.
+      if (isRecent && (ctime > now || ctime < kept.began - CLOCK_TICK_MS)) return kept;
+    }
+    return this.#walk(wanted);
+  }
+
+  /** Walks the roots. A walk that has begun before this call serves only earlier calls. */
+  async #walk(wanted: Wanted): Promise<FoundNames> {
+    await this.#walking.get(wanted);
+    const walking = this.#walking.get(wanted) ?? this.#findNames(wanted);
+    this.#walking.set(wanted, walking);
+    try {
+      const found = await walking;
+      this.#kept.set(wanted, found);
+      return found;
+    } finally {
+      if (this.#walking.get(wanted) === walking) this.#walking.delete(wanted);
+    }
+  }
+
+  async #findNames(wanted: Wanted): Promise<FoundNames> {
+    const { roots, rules } = await this.#open();
+    const began = Date.now();
+    const names = new Map<string, FoundName[]>();
+    let anyLinked = false;
+    const visit = async (path: string): Promise<void> => {
+      const { denied, secret } = rules.checkOnce(path);
+      if (wanted === "hidden" && !denied && !secret) return;
+      const stat = await lstatOrNull(this.#disk, path);
+      if (stat?.fileId === undefined || (wanted === "linked" && !hasOtherNames(stat))) return;
+      anyLinked ||= hasOtherNames(stat);
+      names.set(stat.fileId, [...(names.get(stat.fileId) ?? []), { path, denied }]);
+    };
+    const complete = await this.#everyFile(roots, visit);
+    return { began, took: Date.now() - began, names, anyLinked, complete };
+  }
+
+  /** Calls `visit` for each regular file below the roots. Returns false when there are too many entries. */
+  async #everyFile(roots: readonly string[], visit: (path: string) => Promise<void>): Promise<boolean> {
+    const yielder = new Yielder({});
+    const waiting = [...roots];
+    let left = MAX_ENTRIES;
+    for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+      await yielder.yieldIfDue();
+      const entries = await this.#entries(directory);
+      left -= entries.length;
+      if (left < 0) return false;
+      for (const { path, type } of entries) {
+        if (type === "dir") waiting.push(path);
+        if (type !== "file") continue;
+        await visit(path);
+        await yielder.yieldIfDue();
+      }
+    }
+    return true;
+  }
+
+  /** Returns the entries of a directory; none for one that cannot be listed. */
+  async #entries(directory: string): Promise<readonly FsEntry[]> {
+    try {
+      return await this.#disk.listDir(directory, { facts: false });
+    } catch {
+      return [];
+    }
+  }
+}
+
+/** Returns true for a regular file with several names. */
+function hasOtherNames({ isFile, nlink = 1, fileId }: FsStat): boolean {
+  return isFile && nlink > 1 && fileId !== undefined;
+}
+
+/** Returns a disk by real paths that reads no file which the policy hides under another name. */
+export function withoutHiddenNames(disk: FsBackend, names: OtherNames): FsBackend {
+  const checked =
+    <A extends readonly unknown[], R>(read: (path: string, ...more: A) => R) =>
+    async (path: string, ...more: A): Promise<Awaited<R>> => {
+      await names.check(path);
+      return await read(path, ...more);
+    };
+  const { read, hash, copyFile, rename } = disk as Required<FsBackend>;
+  const deviceOf = async (path: string): Promise<string | undefined> =>
+    (await lstatOrNull(disk, path))?.fileId?.split(".")[0];
+  const guarded = Object.freeze<FsBackend>({
+    ...disk,
+    readText: checked(disk.readText),
+    readBytes: checked(disk.readBytes),
+    read: checked(read),
+    hash: checked(hash),
+    copyFile: async (from: string, to: string, options?: MoveOptions): Promise<WriteResult> => {
+      await names.check(from);
+      return (await copyFile(from, to, options)) ?? {};
+    },
+    rename: async (from: string, to: string, options?: MoveOptions): Promise<WriteResult> => {
+      // On another file system the file becomes a copy, with one name.
+      if ((await deviceOf(from)) !== (await deviceOf(parentOf(to)))) await names.check(from);
+      return (await rename(from, to, options)) ?? {};
+    },
+  });
+  markPathsOfHost(guarded);
+  markRefusesLinks(guarded);
+  return guarded;
+}
