@@ -100,6 +100,25 @@ describe.skipIf(process.platform !== "linux")("a command of the strict tier", { 
     ]);
   });
 
+  test("finds other names of denied files and secrets empty, and changes none", async () => {
+    world.put(".env", "TOKEN=s3cret\n");
+    world.put("denied/deep/hidden", "s3cret too\n");
+    world.put("plain", "plain\n");
+    for (const [from, to] of [
+      [".env", "notes"],
+      ["denied/deep/hidden", "src/readme"],
+      ["plain", "plain2"],
+    ] as const) {
+      fs.mkdirSync(join(world.root, "src"), { recursive: true });
+      fs.linkSync(join(world.root, from), join(world.root, to));
+    }
+    const ws = await openStrict({ access: { deny: ["denied"] } });
+    const ran = await run(ws, "cat notes src/readme plain2; grep -r s3cret .; cp notes copied; cat copied");
+    expect(ran.stdout).toBe("plain\n");
+    await run(ws, "echo x > notes; rm -f notes; echo x > src/readme");
+    expect([world.read("notes"), world.read("src/readme")]).toEqual(["TOKEN=s3cret\n", "s3cret too\n"]);
+  });
+
   test("has git fail instead of recording a covered file as empty or deleted", async () => {
     world.put(".env", "TOKEN=s3cret\n");
     world.put("certs/dev.pem", "s3cret\n");

@@ -15,6 +15,8 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use serde_json::{Value, json};
 
+mod links;
+
 use crate::place::RootedPath;
 use crate::spec::ScanSpec;
 
@@ -53,6 +55,8 @@ impl DirectoryKind {
 struct ListedEntry {
     name: Vec<u8>,
     file_type: FileType,
+    /// The inode number.
+    ino: u64,
 }
 
 struct Scanner {
@@ -108,6 +112,9 @@ pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
     for root in &spec.scan {
         let name: &[u8] = if spec.repositories.contains(root) { b".git" } else { b"" };
         scanner.scan_root(root.as_bytes(), name, spec.depth.unwrap_or(usize::MAX))?;
+    }
+    if !spec.lenient {
+        scanner.hide_other_names(&spec.scan)?;
     }
     let Scanner { hidden, protected, repositories, closed, pinned, .. } = scanner;
     let found = json!({
@@ -167,7 +174,7 @@ impl Scanner {
             self.record_repository(path, kind)?;
             context = DirectoryKind::Git;
         }
-        for ListedEntry { name, file_type } in items {
+        for ListedEntry { name, file_type, .. } in items {
             let mut below = path.to_vec();
             if below.last() != Some(&b'/') {
                 below.push(b'/');
@@ -405,7 +412,8 @@ fn list_entries(directory: &OwnedFd) -> rustix::io::Result<Vec<ListedEntry>> {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {
-            items.push(ListedEntry { name: name.to_vec(), file_type: entry.file_type() });
+            let (file_type, ino) = (entry.file_type(), entry.ino());
+            items.push(ListedEntry { name: name.to_vec(), file_type, ino });
         }
     }
     Ok(items)

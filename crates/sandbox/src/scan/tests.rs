@@ -31,6 +31,9 @@ fn a_scan_lists_hidden_protected_and_git_entries() {
         fs::write(path, "x").unwrap();
     }
     std::os::unix::fs::symlink("src/.env", tree.path().join(".env")).unwrap();
+    for (from, to) in [("src/.env", "src/notes"), ("denied/x", "y"), ("src/a.ts", "b.ts")] {
+        fs::hard_link(tree.path().join(from), tree.path().join(to)).unwrap();
+    }
     let spec = ScanSpec {
         cwd: root.clone(),
         roots: vec![root.clone()],
@@ -55,7 +58,7 @@ fn a_scan_lists_hidden_protected_and_git_entries() {
         paths.sort();
         paths
     };
-    assert_eq!(paths("hidden"), ["denied", "src/.env"]);
+    assert_eq!(paths("hidden"), ["denied", "src/.env", "src/notes", "y"]);
     assert_eq!(
         paths("protected"),
         [
