@@ -6,6 +6,7 @@
 import { decide, type DecisionSource, type Location, placeOf, type Verdict } from "../policy/index.ts";
 import { countRulesOfCall, type OnRule } from "../policy/rules.ts";
 import type { FsBackend } from "../backends/backend.ts";
+import { otherNamesOf } from "../backends/fallback/other-names.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk } from "../hooks/approvals.ts";
@@ -353,7 +354,9 @@ function makeCall(
       const ruling = { sources, tool: tool.name, args, uses: [], locations: [at], options, storage };
       if ((await decideByRules(session, ruling)).decision === "ask" && tool.kind === "read") {
         await requestApproval(session, tool, [at], options);
-        seeing.approve((await placeOf(storage ?? session.fs, at, false)).slice(-1));
+        const real = (await placeOf(storage ?? session.fs, at, false)).slice(-1);
+        // What may be read under one name may be read under each.
+        seeing.approve([...real, ...(await otherNamesOf(session.fs, at.path))]);
       }
       await assertGranted(session, sources, tool.name, { intent }, at, began, options);
       return at;

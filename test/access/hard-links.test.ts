@@ -156,7 +156,31 @@ describe.each(DISKS)("with %s", (disk) => {
     const { ws, root } = await open(disk, { "src/n": ".env" });
     const copied = await ws.call("copy", { source: "src", destination: "copied" });
     expect(copied.error?.code, copied.text).toBe("GRANT_DENIED");
+    const file = await ws.call("copy", { source: "src/n", destination: "n" });
+    expect(file.text).toContain("'src/n' holds secrets by another name (a hard link)");
     expect(fs.existsSync(join(root, "copied/n"))).toBe(false);
+  });
+
+  test("rules that globs cannot express hide every name of a file, and exceptions show those of theirs", async () => {
+    const { ws, root, link } = await open(
+      disk,
+      { n: "asked/a.txt" },
+      {
+        rules: [
+          { path: "asked/open.txt", decision: "allow" },
+          { path: "asked/**", decision: "deny" },
+        ],
+      },
+    );
+    fs.writeFileSync(join(root, "asked/open.txt"), "plain too\n");
+    link("asked/open.txt", "m");
+    expect((await ws.call("read_file", { path: "n" })).error?.code).toBe("APPROVAL_DENIED");
+    expect((await ws.call("read_file", { path: "m" })).text).toContain("plain too");
+    for (const [tool, args] of SEARCHES) {
+      const { text } = await ws.call(tool, args);
+      expect(text).not.toMatch(tool === "grep" ? /MARKER|^n\b/mu : /MARKER/u);
+      expect(text).toMatch(/^(?:m\b|--- m ---$)/mu);
+    }
   });
 
   test("it is found in a second root", async () => {
@@ -189,6 +213,8 @@ describe.each(DISKS)("with %s", (disk) => {
     );
     expect((await ws.call("read_file", { path: "n" })).text).toContain(`${MARK} asked`);
     expect(asked).toHaveLength(1);
+    expect((await ws.call("read_many_files", { paths: ["n"] })).text).toContain(`${MARK} asked`);
+    expect(asked).toHaveLength(2);
     expect((await ws.call("read_file", { path: "m" })).text).toContain(`KEY=${MARK}`);
     expect(questions.at(-1)).toContain(join(root, ".env"));
   });

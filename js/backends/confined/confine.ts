@@ -21,6 +21,7 @@ import type {
 } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { chmodVia, lstatOrNull, lstatVia, readLinkVia, symlinkVia } from "../fallback/fallback.ts";
+import { statToRead } from "../fallback/other-names.ts";
 import {
   copyFileVia,
   copyTree,
@@ -131,7 +132,7 @@ function confineWith(
   ): Promise<WriteResult> => {
     const resolver = await opened;
     const source = await resolver.resolve(from, "read", "follow");
-    const { isDir } = await withErrorPath(from, () => inner.stat(source));
+    const { isDir } = await withErrorPath(from, () => statToRead(inner, source));
     if (isDir) throw backendError("IS_DIRECTORY", from);
     return write(to, { ifAbsent: options?.overwrite !== true }, async (real) => {
       if (kept(source, resolver) && !(inTree && resolver.rules.check(real).secret)) throw secret(from);

@@ -42,9 +42,8 @@ async function hidesOtherName(
   forms: readonly string[],
   hidden: HiddenPaths,
 ): Promise<boolean> {
-  const real = forms.at(-1) as string;
-  // What is hidden by both names is judged by the last one, which the caller has used.
-  return (await otherNamesOf(inner, real)).some((name) => hidden.hides([name, real]));
+  const names = await otherNamesOf(inner, forms.at(-1) as string);
+  return names.some((name) => hidden.hides([name]));
 }
 
 /** Returns a backend without the hidden entries of `inner`. */

@@ -9,6 +9,7 @@ import type { FsBackend, FsEntry, FsStat, MoveOptions, WriteResult } from "../ba
 import { compilePathRules, type BackendPathRules } from "../confined/rules.ts";
 import { markRefusesLinks } from "../confined/path-resolver.ts";
 import { backendError } from "../failure.ts";
+import type { NamesOfFiles } from "../fallback/other-names.ts";
 import { lstatOrNull } from "../fallback/fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
@@ -219,8 +220,9 @@ export function withoutHiddenNames(disk: FsBackend, names: OtherNames): FsBacken
   const { read, hash, copyFile, rename } = disk as Required<FsBackend>;
   const deviceOf = async (path: string): Promise<string | undefined> =>
     (await lstatOrNull(disk, path))?.fileId?.split(".")[0];
-  const guarded = Object.freeze<FsBackend>({
+  const guarded = Object.freeze<FsBackend & NamesOfFiles>({
     ...disk,
+    checkNames: (path) => names.check(path),
     readText: checked(disk.readText),
     readBytes: checked(disk.readBytes),
     read: checked(read),
