@@ -137,8 +137,8 @@ export class OtherNames {
     const now = Date.now();
     if (kept !== undefined) {
       const isRecent = now - kept.began < Math.max(MIN_AGE_MS, kept.took * MAX_AGE_FACTOR);
-      // A time in the future says nothing: the clock was set back.
-      if (isRecent && (ctime > now || ctime < kept.began - CLOCK_TICK_MS)) return kept;
+      // A time in the future says nothing: the clock was set back. `now` has whole milliseconds.
+      if (isRecent && (ctime > now + CLOCK_TICK_MS || ctime < kept.began - CLOCK_TICK_MS)) return kept;
     }
     return this.#walk(wanted);
   }
