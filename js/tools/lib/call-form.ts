@@ -45,7 +45,7 @@ const CLOSING_TAGS = new RegExp(
 const LOOKED_AT_UNITS = 300;
 
 /** Returns the closing tags at the end of a content that nothing in it opens; undefined without any. */
-export function strayClosingTags(content: string): string | undefined {
+function strayClosingTags(content: string): string | undefined {
   const [tags] = CLOSING_TAGS.exec(content.slice(-LOOKED_AT_UNITS)) ?? [];
   if (tags === undefined) return undefined;
   const before = content.slice(0, content.length - tags.length);
