@@ -8,7 +8,7 @@
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { createHash } from "node:crypto";
 import type { CanonicalCall, Preset } from "../presets/preset.ts";
-import { previewDiff, textIfDecodable } from "../tools/render/preview.ts";
+import { diffContents, textIfDecodable } from "../tools/render/preview.ts";
 import { historyTool } from "../tools/history.ts";
 import { CANONICAL_NAMES, type Call, type ReadingTool, type Tool } from "../tools/lib/tool.ts";
 import type { RestoredState } from "../tools/lib/past.ts";
@@ -149,7 +149,7 @@ async function fileDetailOf(
     return { path: shown, what: `${did}; the contents are no longer known` };
   if (textIfDecodable(stood) === null || textIfDecodable(left) === null)
     return { path: shown, what: `${did}; no text` };
-  const diff = previewDiff(stood, left, shown);
+  const diff = diffContents(stood, left, { oldName: shown }).text;
   const lines = diff.split("\n").slice(2);
   return {
     path: shown,

@@ -112,11 +112,12 @@ export function fromEngine(thrown: unknown): FilewrightError {
   const text = typeof said === "string" ? said : String(thrown);
   if (text.startsWith("{")) {
     try {
-      const { code, message, hint, details } = JSON.parse(text) as Record<string, unknown>;
+      const { code, message, hint, details, complete } = JSON.parse(text) as Record<string, unknown>;
       if (isCode(code)) {
         return makeError(code, String(message), {
           hint: hint as string | undefined,
           details: details as Record<string, unknown> | undefined,
+          complete: complete === true,
         });
       }
     } catch {

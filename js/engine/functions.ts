@@ -1,6 +1,7 @@
 /** The functions of the engine under their names, which call the engine in use, and their types. */
 import { engine } from "./current.ts";
 import type { Engine } from "./engine.ts";
+import type { ReadThreads } from "./read.ts";
 
 export * from "./text/text-functions.ts";
 export type { Engine } from "./engine.ts";
@@ -58,13 +59,19 @@ export const readPage: Engine["readPage"] = (...args) => engine().readPage(...ar
  * Like {@link readPage}, but on another thread where threads exist, so that megabytes do not block the event
  * loop.
  */
-export const readPageAsync: Engine["readPageAsync"] = (...args) => engine().readPageAsync(...args);
+export const readPageAsync: ReadThreads["readPage"] = (...args) => engine().reading.readPage(...args);
 
 /** Decodes bytes to text: in the detected encoding, or in the named one, which then must fit. */
 export const decodeText: Engine["decodeText"] = (...args) => engine().decodeText(...args);
 
+/** Like {@link decodeText}, but large contents are decoded on another thread where threads exist. */
+export const decodeTextAsync: ReadThreads["decodeText"] = (...args) => engine().reading.decodeText(...args);
+
 /** Encodes text. A character that the encoding does not contain is an error, never replaced. */
 export const encodeText: Engine["encodeText"] = (...args) => engine().encodeText(...args);
+
+/** Like {@link encodeText}, but large texts are encoded on another thread where threads exist. */
+export const encodeTextAsync: ReadThreads["encodeText"] = (...args) => engine().reading.encodeText(...args);
 
 /**
  * Returns the anchors of all lines of a text as one string, six characters for each line; see `anchors` of a

@@ -9,6 +9,9 @@ import { type EngineInfo, makeEngine } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
 import { loadNative, loadWasm } from "./load.node.ts";
 import { escapeControls } from "./escape.ts";
+import { setRunBuiltFile } from "./workers/file-calls.ts";
+import type { WorkerPool } from "./workers/pool.ts";
+import { withWorkerPool } from "./workers/worker-calls.ts";
 
 export { engine } from "./current.ts";
 export * from "./errors.ts";
@@ -41,6 +44,15 @@ function enableDebug(list: string): void {
 
 enableDebug(process.env["FILEWRIGHT_DEBUG"] ?? "");
 
+/** The pool of worker threads. Its module is loaded at the first call, because most processes need no thread. */
+const backgroundPool: Pick<WorkerPool, "run"> = {
+  async run(name, args, inPlace, options) {
+    const { runInBackground } = await import("./workers/background.node.ts");
+    return runInBackground(name, args, inPlace, options);
+  },
+};
+setRunBuiltFile(backgroundPool.run);
+
 const loadedAddon = loadNative();
 if ("binding" in loadedAddon) {
   debug.engine?.("native");
@@ -61,7 +73,8 @@ if ("binding" in loadedAddon) {
   else {
     const wasm = loadWasm();
     debug.engine?.(`${"binding" in wasm ? "wasm" : `none: ${wasm.reason}`}; ${message}`);
-    if ("binding" in wasm) setEngine(makeEngine(wasm.binding, { kind: "wasm", reason: message }));
+    if ("binding" in wasm)
+      setEngine(makeEngine(withWorkerPool(wasm.binding, backgroundPool), { kind: "wasm", reason: message }));
     else
       setNoEngine(
         new FilewrightError("UNSUPPORTED_PLATFORM", `no engine could be loaded: ${message}; ${wasm.reason}`, {

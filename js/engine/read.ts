@@ -5,6 +5,7 @@
  * from a file.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
+import { onThread } from "./threads.ts";
 import { untilAborted } from "./yielder.ts";
 import {
   type DecodedText,
@@ -86,6 +87,20 @@ export interface Page extends PageRecord {
   readonly mode?: number;
 }
 
+/** Functions for reading text whose large inputs are worked on by another thread, where there are threads. */
+export interface ReadThreads {
+  /** Does the same as {@link ReadEngine.readPage}. */
+  readPage(bytes: Uint8Array, request?: PageRequest, name?: string, options?: Signalled): Promise<Page>;
+  /** Does the same as {@link ReadEngine.decodeText}. */
+  decodeText(bytes: Uint8Array, encoding?: string, options?: Signalled): Promise<DecodedText>;
+  /** Does the same as {@link ReadEngine.encodeText}. */
+  encodeText(
+    text: string,
+    encoding?: string,
+    options?: { readonly bom?: boolean } & Signalled,
+  ): Promise<Uint8Array>;
+}
+
 /** The functions of the engine for reading text. */
 export interface ReadEngine {
   /** Detects kind, MIME type, encoding, line endings and image size from the content. */
@@ -97,11 +112,8 @@ export interface ReadEngine {
    * ENCODING_ERROR, TOO_LARGE
    */
   readPage(bytes: Uint8Array, request?: PageRequest, name?: string): Page;
-  /**
-   * Like {@link ReadEngine.readPage}, but on another thread where threads exist, so that megabytes do not
-   * block the event loop.
-   */
-  readPageAsync(bytes: Uint8Array, request?: PageRequest, name?: string, options?: Signalled): Promise<Page>;
+  /** Functions whose large inputs are worked on by another thread where threads exist. */
+  readonly reading: ReadThreads;
   /**
    * Decodes bytes to text: in the detected encoding with U+FFFD for invalid bytes, or in the named one, for
    * which invalid bytes are an error.
@@ -134,7 +146,20 @@ export function makeReadEngine(binding: FileExports): ReadEngine {
       withTranslatedErrors(() =>
         decodePage(unpackerOf(binding.readPage(bytes, name, JSON.stringify(request)))),
       ),
-    async readPageAsync(bytes, request = {}, name = "", { signal } = {}) {
+    reading: makeReadThreads(binding),
+    decodeText: (bytes, encoding = "auto") =>
+      withTranslatedErrors(() => decodeDecodedText(unpackerOf(binding.decodeBytes(bytes, encoding)))),
+    encodeText: (text, encoding = "utf-8", options = {}) => {
+      assertWellFormed(text, encoding);
+      return withTranslatedErrors(() => binding.encodeText(text, encoding, options.bom ?? false));
+    },
+    lineAnchors: (text) => withTranslatedErrors(() => binding.lineAnchors(text)),
+  };
+}
+
+function makeReadThreads(binding: FileExports): ReadThreads {
+  return Object.freeze<ReadThreads>({
+    async readPage(bytes, request = {}, name = "", { signal } = {}) {
       checkAborted(signal);
       const json = JSON.stringify(request);
       try {
@@ -146,21 +171,31 @@ export function makeReadEngine(binding: FileExports): ReadEngine {
         throw fromEngine(error);
       }
     },
-    decodeText: (bytes, encoding = "auto") =>
-      withTranslatedErrors(() => decodeDecodedText(unpackerOf(binding.decodeBytes(bytes, encoding)))),
-    encodeText: (text, encoding = "utf-8", options = {}) => {
-      if (SURROGATE.test(text)) {
-        throw new FilewrightError("ENCODING_ERROR", "the text contains an unpaired surrogate", {
-          details: { encoding },
-        });
-      }
-      return withTranslatedErrors(() => binding.encodeText(text, encoding, options.bom ?? false));
+    async decodeText(bytes, encoding = "auto", { signal } = {}) {
+      const packed = await onThread(
+        { size: bytes.length, signal },
+        () => binding.decodeBytes(bytes, encoding),
+        binding.decodeBytesAsync && (() => binding.decodeBytesAsync?.(bytes, encoding, signal)),
+      );
+      return decodeDecodedText(unpackerOf(packed));
     },
-    lineAnchors: (text) => withTranslatedErrors(() => binding.lineAnchors(text)),
-  };
+    async encodeText(text, encoding = "utf-8", { bom = false, signal } = {}) {
+      assertWellFormed(text, encoding);
+      return await onThread(
+        { size: text.length, signal },
+        () => binding.encodeText(text, encoding, bom),
+        binding.encodeTextAsync && (() => binding.encodeTextAsync?.(text, encoding, bom, signal)),
+      );
+    },
+  });
 }
 
-const SURROGATE = /[\ud800-\udfff]/u;
+function assertWellFormed(text: string, encoding: string): void {
+  if (text.isWellFormed()) return;
+  throw new FilewrightError("ENCODING_ERROR", "the text contains an unpaired surrogate", {
+    details: { encoding },
+  });
+}
 
 function withTranslatedErrors<T>(call: () => T): T {
   try {

@@ -29,7 +29,7 @@ export async function ready(): Promise<EngineInfo> {
 /** See `sha256` of `filewright/engine`. */
 export const sha256: Engine["sha256"] = (...args) => engine().sha256(...args);
 /** See `sha256Async` of `filewright/engine`. */
-export const sha256Async: Engine["sha256Async"] = (...args) => engine().sha256Async(...args);
+export const sha256Async: Engine["onThreads"]["sha256"] = (...args) => engine().onThreads.sha256(...args);
 /** See `diff` of `filewright/engine`. */
 export const diff: Engine["diff"] = (...args) => engine().diff(...args);
 /** See `diffAsync` of `filewright/engine`. */
@@ -40,6 +40,9 @@ export const diffParts: Engine["diffParts"] = (...args) => engine().diffParts(..
 export const hunksBetween: Engine["hunksBetween"] = (...args) => engine().hunksBetween(...args);
 /** See `composeHunks` of `filewright/engine`. */
 export const composeHunks: Engine["composeHunks"] = (...args) => engine().composeHunks(...args);
+/** See `composeHunksAsync` of `filewright/engine`. */
+export const composeHunksAsync: Engine["onThreads"]["composeHunks"] = (...args) =>
+  engine().onThreads.composeHunks(...args);
 /** See `planEdits` of `filewright/engine`. */
 export const planEdits: Engine["planEdits"] = (...args) => engine().planEdits(...args);
 /** See `planEditsBytes` of `filewright/engine`. */
@@ -52,11 +55,17 @@ export const inspect: Engine["inspect"] = (...args) => engine().inspect(...args)
 /** See `readPage` of `filewright/engine`. */
 export const readPage: Engine["readPage"] = (...args) => engine().readPage(...args);
 /** See `readPageAsync` of `filewright/engine`. */
-export const readPageAsync: Engine["readPageAsync"] = (...args) => engine().readPageAsync(...args);
+export const readPageAsync: Engine["reading"]["readPage"] = (...args) => engine().reading.readPage(...args);
 /** See `decodeText` of `filewright/engine`. */
 export const decodeText: Engine["decodeText"] = (...args) => engine().decodeText(...args);
+/** See `decodeTextAsync` of `filewright/engine`. */
+export const decodeTextAsync: Engine["reading"]["decodeText"] = (...args) =>
+  engine().reading.decodeText(...args);
 /** See `encodeText` of `filewright/engine`. */
 export const encodeText: Engine["encodeText"] = (...args) => engine().encodeText(...args);
+/** See `encodeTextAsync` of `filewright/engine`. */
+export const encodeTextAsync: Engine["reading"]["encodeText"] = (...args) =>
+  engine().reading.encodeText(...args);
 /** See `lineAnchors` of `filewright/engine`. */
 export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnchors(...args);
 /** See `glob` of `filewright/engine`. */
@@ -97,6 +106,8 @@ export const applyPatchAsync: Engine["applyPatchAsync"] = (...args) => engine().
  * marked in the text.
  */
 export const merge3: Engine["merge3"] = (...args) => engine().merge3(...args);
+/** See `merge3Async` of `filewright/engine`. */
+export const merge3Async: Engine["onThreads"]["merge3"] = (...args) => engine().onThreads.merge3(...args);
 
 export * from "./errors.ts";
 export type * from "./functions.ts";

@@ -120,7 +120,7 @@ async function changeByHooks(
     call.seen.note(path, now.version, hash, seen.lines);
     return undefined;
   }
-  const { text, hunks } = engine().diff(bytes, now.bytes, { oldName: file });
+  const { text, hunks } = await engine().diffAsync(bytes, now.bytes, { oldName: file });
   const diff = text.length > MAX_DIFF_CHARS ? undefined : text;
   if (diff !== undefined) {
     const lines = seen.lines === undefined ? undefined : rangesAfterChange(seen.lines, hunks);

@@ -212,12 +212,11 @@ async function runThroughPipeline(
     const isInText = tool.kind === "change" && tool.withPaths !== undefined;
     if (taken !== undefined && !isInText)
       raw = { ...raw, ...Object.fromEntries(taken.map(({ argument, path }) => [argument, path])) };
-    const parse = (arguments_: Arguments): object => {
-      const parsed = tool.parse(arguments_);
+    const withTaken = (parsed: object): object => {
       if (taken === undefined || tool.kind !== "change" || tool.withPaths === undefined) return parsed;
       return tool.withPaths(parsed, new Map(taken.map(({ typed, path }) => [typed, path])));
     };
-    let args = parse(raw);
+    let args = withTaken(await tool.parse(raw, options));
     let modified: readonly string[] = [];
     const before = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name, calledAs);
     if (before.length > 0) {
@@ -250,7 +249,7 @@ async function runThroughPipeline(
           withCanonicalNames(outcome.args, outcome.modified, meant),
           tool.aliases,
         );
-        args = parse(raw);
+        args = withTaken(await tool.parse(raw, options));
       }
     }
     if (tool.kind === "change" && tool.prepare !== undefined)

@@ -228,7 +228,8 @@ export async function previewChange(
   meant: CanonicalCall | undefined,
   fs?: FsBackend,
 ): Promise<HookPreview> {
-  const parsed = tool.parse(withCanonicalKeys(tool.name, raw, tool.aliases));
+  const canonical = withCanonicalKeys(tool.name, raw, tool.aliases);
+  const parsed = await tool.parse(canonical, { signal: options.signal });
   const args = (await tool.prepare?.(parsed, historyForCaller(session, options.agent))) ?? parsed;
   const places = { uses: [], locations: [] };
   const { call } = await admitCall(session, tool, args, places, began, options, meant, fs);

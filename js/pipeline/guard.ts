@@ -16,6 +16,7 @@ import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import {
   phraseIfNamed,
@@ -94,16 +95,18 @@ async function checkBeforeChange<Args extends object, Data, Todo>(
     return { lines: await seenLinesAfterChange(change, plan) };
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
-    if (isGuardRefusal(error)) return { lines: writtenLinesByPath(plan), unseen: error };
+    if (isGuardRefusal(error)) return { lines: await writtenLinesByPath(plan), unseen: error };
     // A warning must not fail the change, so another error of its check is dropped.
-    if (level === "warn") return { lines: writtenLinesByPath(plan) };
+    if (level === "warn") return { lines: await writtenLinesByPath(plan) };
     throw error;
   }
 }
 
 /** Returns the lines that a change writes in each file that it edits, for files that the agent has not read. */
-function writtenLinesByPath({ touched = [] }: Plan<unknown, unknown>): SeenLinesByPath {
-  return new Map(touched.map((file) => [file.path, rangesAfterChange([], hunksOfTouchedFile(file))]));
+async function writtenLinesByPath({ touched = [] }: Plan<unknown, unknown>): Promise<SeenLinesByPath> {
+  const lines = new Map<string, readonly LineRange[]>();
+  for (const file of touched) lines.set(file.path, rangesAfterChange([], await hunksOfTouchedFile(file)));
+  return lines;
 }
 
 function guardWarningOf({ path, details = {} }: FilewrightError, { display }: Call): string {
@@ -233,7 +236,7 @@ async function assertLinesSeen(
   const stat = await statOrNull(call.fs, at.path);
   if (stat === null || !stat.isFile) return;
   await bringInReads(call, at.path, stat);
-  const hunks = hunksOfTouchedFile(touched);
+  const hunks = await hunksOfTouchedFile(touched);
   if (call.acceptsQuotes && touched.quoted === true && call.seen.recall(at.path) === undefined) {
     after.set(at.path, rangesAfterChange([], hunks));
     return;
@@ -245,8 +248,10 @@ async function assertLinesSeen(
   after.set(at.path, rangesAfterChange(lines, hunks));
 }
 
-function hunksOfTouchedFile({ before, after }: TouchedFile): readonly DiffHunk[] {
-  return engine().diff(before, after, { context: 0 }).hunks;
+async function hunksOfTouchedFile({ before, after }: TouchedFile): Promise<readonly DiffHunk[]> {
+  const isLarge = before.length + after.length >= MIN_THREAD_BYTES;
+  const diff = engine()[isLarge ? "diffAsync" : "diff"];
+  return (await diff(before, after, { context: 0 })).hunks;
 }
 
 /**

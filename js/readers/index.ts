@@ -5,5 +5,5 @@
 export * from "./reader.ts";
 export { type OwnReaders, readersFor, registerReader, type ReadFunction, type Readers } from "./registry.ts";
 export { type FileSource, sourceFrom, sourceOf } from "./source.ts";
-export { formatOf, locatePointer, type StructuredFormat } from "./structured/locate.ts";
+export { formatOf, isLongToParse, locatePointer, type StructuredFormat } from "./structured/locate.ts";
 export type { Located } from "./structured/pointer.ts";

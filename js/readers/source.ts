@@ -70,8 +70,10 @@ export async function readAll(source: ByteSource, limit: number, hint?: string):
   return await source.read();
 }
 
+/** The number of bytes that are read at once. */
+const BYTES_PER_READ = 256 * 1024;
 /** The number of bytes that a reader processes before other tasks may run; it takes a few milliseconds. */
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 32 * 1024;
 
 /**
  * Yields the bytes from `start` on in chunks. Only one chunk is in memory at a time, and other tasks may run
@@ -85,10 +87,12 @@ export async function* chunksOf(
   const yielder = new Yielder({ signal });
   for (let at = start; at < source.size; ) {
     checkSignal(signal);
-    const bytes = await source.read(at, Math.min(at + CHUNK_BYTES, source.size));
+    const bytes = await source.read(at, Math.min(at + BYTES_PER_READ, source.size));
     if (bytes.length === 0) return; // The file became shorter.
-    yield bytes;
+    for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
+      yield bytes.subarray(from, from + CHUNK_BYTES);
+      await yielder.yieldIfDue();
+    }
     at += bytes.length;
-    await yielder.yieldIfDue();
   }
 }

@@ -122,7 +122,7 @@ async function mergePath(state: MergeStates, sides: MergeSides): Promise<Op | Pa
   const texts = [old, own, other].map((bytes) => textOf(bytes ?? new Uint8Array(0)));
   const [baseText, ourText, theirText] = texts;
   if (baseText === undefined || ourText === undefined || theirText === undefined) return conflict("binary");
-  const merged = engine().merge3(baseText, ourText, theirText, {
+  const merged = await engine().onThreads.merge3(baseText, ourText, theirText, {
     labels: { ours: "ours", base: "base", theirs: "theirs" },
   });
   if (merged.conflicts.length > 0) return conflict("content", merged.text);

@@ -1,8 +1,9 @@
 /** `apply_patch`: applies a patch to any number of files, all or none. */
 import { Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
-import { FilewrightError } from "../engine/errors.ts";
-import type { PatchFile, PatchOperation } from "../engine/text/patch.ts";
+import { FilewrightError, type Signalled } from "../engine/errors.ts";
+import type { MaybePromise } from "../backends/backend.ts";
+import type { ParsedPatch, ParseOptions, PatchFile, PatchOperation } from "../engine/text/patch.ts";
 import { commitFileChanges } from "./lib/commit.ts";
 import {
   type ApplyPatchData,
@@ -100,7 +101,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: withPathsOfPatch(compileArgumentCheck("apply_patch", inputSchema)),
+  parse: parsePatchArguments,
   paths: (args) =>
     args.names.map(
       (typed): PathUse => ({
@@ -126,7 +127,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
       await yielder.yieldIfDue();
       const version = made.get(path)?.version;
       if (after === null || version === undefined) call.seen.note(path, undefined);
-      else call.seen.note(path, version, engine().sha256(after.bytes));
+      else call.seen.note(path, version, await engine().onThreads.sha256(after.bytes));
     }
     const warnings = [...made].flatMap(([path, result]) => writeWarnings(result, call.display(path)));
     return { data: todo.data, warnings: [...todo.warnings, ...warnings] };
@@ -161,44 +162,51 @@ function outcomeLine({ path: to, from, operation, added, removed, offset, matche
   return `${VERB_BY_OPERATION[operation]} ${name} (+${added} -${removed}${moved}${loose[matched]})`;
 }
 
+/** The arguments without what the patch itself says. */
+type PatchArguments = Omit<PatchRequest, "names" | "sources" | "created" | "effects" | "warnings">;
+
+const checkArguments: (args: Arguments) => PatchArguments = compileArgumentCheck("apply_patch", inputSchema);
+
+function checkPatchArguments(given: Arguments): PatchArguments {
+  const { strip, ...others } = given;
+  const args = checkArguments(strip === "auto" ? others : given);
+  if (args.patch.isWellFormed()) return args;
+  throw new FilewrightError("INVALID_ARGUMENT", "Invalid argument 'patch': it has an unpaired surrogate.", {
+    complete: true,
+    details: { tool: "apply_patch", argument: "patch" },
+  });
+}
+
+function parsePatchArguments(given: Arguments): PatchRequest;
+function parsePatchArguments(given: Arguments, later: Signalled): Promise<PatchRequest>;
+function parsePatchArguments(given: Arguments, later?: Signalled): MaybePromise<PatchRequest> {
+  const args = checkPatchArguments(given);
+  const options = parseOptionsOf(args);
+  if (later === undefined) return withPathsOfPatch(args, engine().parsePatch(args.patch, options));
+  const outline = engine().onThreads.outlineOfPatch(args.patch, { ...options, signal: later.signal });
+  return outline.then((patch) => withPathsOfPatch(args, patch));
+}
+
+function parseOptionsOf({ strip, path: about, reverse }: PatchArguments): ParseOptions {
+  return { strip, path: about, reverse };
+}
+
 /**
- * Extends the argument check: it also parses the patch and returns the paths that the patch names, so that
- * the pipeline checks them as it checks path arguments.
+ * Returns the arguments with the paths that the patch names, so that the pipeline checks them as it checks path
+ * arguments.
  */
-function withPathsOfPatch(
-  parse: (args: Arguments) => Omit<PatchRequest, "names" | "sources" | "created" | "effects" | "warnings">,
-): (args: Arguments) => PatchRequest {
-  return (given) => {
-    const { strip, ...others } = given;
-    const args = parse(strip === "auto" ? others : given);
-    if (!args.patch.isWellFormed()) {
-      throw new FilewrightError(
-        "INVALID_ARGUMENT",
-        "Invalid argument 'patch': it has an unpaired surrogate.",
-        {
-          complete: true,
-          details: { tool: "apply_patch", argument: "patch" },
-        },
-      );
-    }
-    const { strip: depth, path: about, reverse } = args;
-    const { files, paths, warnings } = engine().parsePatch(args.patch, {
-      strip: depth,
-      path: about,
-      reverse,
-    });
-    const written = new Set(
-      files.flatMap((file) => [file.newPath, file.operation === "copy" ? null : file.oldPath]),
-    );
-    const sources = new Set(files.map((file) => file.oldPath).filter((name) => name !== null));
-    for (const name of sources) if (written.has(name)) sources.delete(name);
-    const created = new Set(
-      files.flatMap(({ operation, newPath }) =>
-        newPath !== null && CREATING_OPERATIONS.has(operation) ? [newPath] : [],
-      ),
-    );
-    return { ...args, names: paths, sources, created, effects: effectsByPath(files), warnings };
-  };
+function withPathsOfPatch(args: PatchArguments, { files, paths, warnings }: ParsedPatch): PatchRequest {
+  const written = new Set(
+    files.flatMap((file) => [file.newPath, file.operation === "copy" ? null : file.oldPath]),
+  );
+  const sources = new Set(files.map((file) => file.oldPath).filter((name) => name !== null));
+  for (const name of sources) if (written.has(name)) sources.delete(name);
+  const created = new Set(
+    files.flatMap(({ operation, newPath }) =>
+      newPath !== null && CREATING_OPERATIONS.has(operation) ? [newPath] : [],
+    ),
+  );
+  return { ...args, names: paths, sources, created, effects: effectsByPath(files), warnings };
 }
 
 const CREATING_OPERATIONS: ReadonlySet<PatchOperation> = new Set(["create", "rename", "copy"]);

@@ -8,7 +8,7 @@ import {
   readBytesForPreview,
   incompleteTreeReason,
   formatTreeCounts,
-  textIfDecodable,
+  textIfDecodableAsync,
   readTreeFacts,
 } from "./render/preview.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
@@ -133,8 +133,8 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTo
     return {
       title: `Delete ${isLink ? "link " : ""}${args.path}`,
       location: 0,
-      diff: bytes === null ? "" : previewDiff(bytes, EMPTY_BYTES, args.path),
-      originalContent: bytes === null ? null : textIfDecodable(bytes),
+      diff: bytes === null ? "" : await previewDiff(bytes, EMPTY_BYTES, args.path),
+      originalContent: bytes === null ? null : await textIfDecodableAsync(bytes),
       newContent: null,
       risk: isLink ? "low" : "medium",
       changes: [{ path: at.path, kind: "delete", type: isLink ? "symlink" : "file" }],

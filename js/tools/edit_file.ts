@@ -16,7 +16,13 @@ import {
   locationError,
 } from "./lib/tool.ts";
 import { closingTagWarning } from "./lib/call-form.ts";
-import { findOmissions, mayContainOmission, omissionError, omissionWarnings } from "./lib/omission.ts";
+import {
+  findOmissionsOfFile,
+  mayContainOmission,
+  type Omission,
+  omissionError,
+  omissionWarnings,
+} from "./lib/omission.ts";
 import { textFormOf, writeWarnings } from "./lib/overwrite.ts";
 import {
   type EditFileArgs,
@@ -67,15 +73,15 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
       typed: args.path,
       path: call.locations[0]!.path,
     }),
-  revise({ todo, base }, args, [file]) {
+  async revise({ todo, base }, args, [file]) {
     const bytes = file?.bytes ?? todo.bytes;
     const data = {
       ...todo.data,
       revised: true as const,
-      diff: previewDiff(todo.before, bytes, args.path),
+      diff: await previewDiff(todo.before, bytes, args.path),
       bytes_written: bytes.length,
     };
-    return { todo: { ...todo, bytes, data, hash: engine().sha256(bytes) }, base };
+    return { todo: { ...todo, bytes, data, hash: hashNowOrLater(bytes) }, base };
   },
   apply: applyEditFile,
   render(data, args) {
@@ -151,7 +157,7 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
     bytes_written: bytes.length,
     ...(diff.truncated ? { truncated: true } : {}),
   };
-  const left = args.whole_file ? [] : omissionsOfEdits(before, bytes, args, at.path);
+  const left = args.whole_file ? [] : await omissionsOfEdits([before, bytes], args, at.path, call.signal);
   if (left.length > 0 && call.refusesOmissions) {
     throw omissionError(
       "edit_file",
@@ -242,7 +248,7 @@ function withStaleness(error: FilewrightError, changed: boolean | undefined): Fi
 }
 
 function hashNowOrLater(bytes: Uint8Array): string | Promise<string> {
-  return bytes.length > MIN_LARGE_FILE_BYTES ? engine().sha256Async(bytes) : engine().sha256(bytes);
+  return bytes.length > MIN_LARGE_FILE_BYTES ? engine().onThreads.sha256(bytes) : engine().sha256(bytes);
 }
 
 const UTF_8_ENCODING = "utf-8";
@@ -311,10 +317,12 @@ async function replaceInContent(
     throw locationError("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
   }
   const name = encoding ?? UTF_8_ENCODING;
-  if (byValue) return planEditsWithValues(before, edits, { ...options, encoding: name }, mime);
+  const file = { mime, signal: call.signal };
+  const inEncoding = { ...options, encoding: name };
+  if (byValue) return planEditsWithValues(before, edits, inEncoding, file);
   const plan = await (early !== undefined && name === UTF_8_ENCODING ? early : planIn(name));
   if (plan.ok || mime !== NOTEBOOK_MIME || plan.error.code !== "MATCH_NOT_FOUND") return plan;
-  return (await planNotebookEdits(before, edits, { ...options, encoding: name })) ?? plan;
+  return (await planNotebookEdits(before, edits, inEncoding, call.signal)) ?? plan;
 }
 
 async function applyEditFile(
@@ -413,18 +421,17 @@ function closingTagWarnings({ edits }: EditRequest): readonly string[] {
  * Finds lines of the new content, such as `// ... rest of the file`, that stand for lines which the edits
  * remove.
  */
-function omissionsOfEdits(
-  before: Uint8Array,
-  after: Uint8Array,
+async function omissionsOfEdits(
+  [before, after]: readonly [Uint8Array, Uint8Array],
   { edits }: EditRequest,
   name: string,
-): ReturnType<typeof findOmissions> {
+  signal: AbortSignal | undefined,
+): Promise<readonly Omission[]> {
   // Only sent text can contain an omission, so most files need no comparison.
   if (!edits.some(({ new_text }) => new_text !== undefined && mayContainOmission(new_text))) return [];
   const form = textFormOf(before, name);
   if (form === undefined) return [];
-  const text = (bytes: Uint8Array): string => engine().decodeText(bytes, form.encoding).text;
-  return findOmissions(() => text(before), text(after));
+  return findOmissionsOfFile({ bytes: before, encoding: form.encoding }, after, signal);
 }
 
 function editOutcomeOf(edit: AppliedEdit): EditOutcome {

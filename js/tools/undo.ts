@@ -205,7 +205,7 @@ async function restoringDiff(
     if (now === undefined || then === undefined) parts.push(`puts back ${name}\n`);
     else if (textIfDecodable(now) === null || textIfDecodable(then) === null)
       parts.push(`puts back ${name} (no text)\n`);
-    else parts.push(previewDiff(now, then, name));
+    else parts.push(await previewDiff(now, then, name));
   }
   if (restored.length > MAX_COMPARED_PATHS)
     parts.push(`and ${restored.length - MAX_COMPARED_PATHS} more paths\n`);

@@ -4,6 +4,7 @@ import type { WriteOptions } from "../backends/backend.ts";
 import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback/fallback.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
+import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { fromBase64 } from "../engine/wire/bytes.ts";
 import {
@@ -14,14 +15,8 @@ import {
   type Plan,
   locationError,
 } from "./lib/tool.ts";
-import {
-  findOmissions,
-  findOmissionsYielding,
-  omissionError,
-  omissionWarnings,
-  wholeContentRemedy,
-} from "./lib/omission.ts";
 import { closingTagWarning } from "./lib/call-form.ts";
+import { findOmissionsAsync, omissionError, omissionWarnings, wholeContentRemedy } from "./lib/omission.ts";
 import {
   dominantEol,
   textFormOf,
@@ -30,7 +25,6 @@ import {
   lineCountOf,
   shrunkWarning,
   type FileTextForm,
-  decodeAsForm,
   withEol,
   writeWarnings,
   pastedAnswerWarning,
@@ -229,10 +223,8 @@ async function planOverwrite(
   const lines = yielder === undefined ? countLines(text) : await countLinesYielding(text, yielder);
   const replaces = exists && !args.append;
   const left =
-    replaces && isText && !args.whole_file && revised === undefined && before !== null
-      ? yielder === undefined
-        ? findOmissions(() => decodeAsForm(before, form), args.content)
-        : await findOmissionsYielding(() => decodeAsForm(before, form), args.content, yielder)
+    replaces && !args.whole_file && revised === undefined && before !== null && form !== undefined
+      ? await findOmissionsAsync({ bytes: before, encoding: form.encoding }, args.content, call.signal)
       : [];
   if (left.length > 0 && call.refusesOmissions) {
     throw omissionError("write_file", "content", left, wholeContentRemedy(call.names));
@@ -258,7 +250,7 @@ async function planOverwrite(
     lines_written: lines,
     hash: await hashNowOrLater(bytes, call),
     ...(before !== null && isShownInDiff(before) && isShownInDiff(bytes)
-      ? { diff: previewDiff(before, bytes, args.path) }
+      ? { diff: await previewDiff(before, bytes, args.path) }
       : {}),
   };
   const condition: WriteOptions = {
@@ -282,7 +274,7 @@ const MIN_SLICED_HASH_BYTES = 1024 * 1024;
 /** Returns the hash of a content. That of large content is computed on another thread. @throws CANCELLED */
 function hashNowOrLater(bytes: Uint8Array, { signal }: Call): string | Promise<string> {
   return bytes.length > MIN_SLICED_HASH_BYTES
-    ? untilAborted(signal, engine().sha256Async(bytes))
+    ? untilAborted(signal, engine().onThreads.sha256(bytes))
     : engine().sha256(bytes);
 }
 
@@ -353,9 +345,8 @@ function encodeContent(
     if (yielder === undefined) return { bytes: encodeUtf8(content), kept };
     return encodeUtf8Yielding(content, yielder).then((bytes) => ({ bytes, kept }));
   }
-  try {
-    return { bytes: engine().encodeText(content, isUtf8(encoding) ? "utf-8" : encoding, { bom }), kept };
-  } catch (error) {
+  const name = isUtf8(encoding) ? "utf-8" : encoding;
+  const refuse = (error: unknown): never => {
     if (!(error instanceof FilewrightError) || error.code !== "ENCODING_ERROR" || form === undefined)
       throw error;
     throw locationError("ENCODING_ERROR", at, {
@@ -368,6 +359,15 @@ function encodeContent(
       details: { ...error.details, encoding },
       cause: error,
     });
+  };
+  if (content.length >= MIN_THREAD_BYTES) {
+    const encoded = engine().reading.encodeText(content, name, { bom, signal: call.signal });
+    return encoded.then((bytes) => ({ bytes, kept }), refuse);
+  }
+  try {
+    return { bytes: engine().encodeText(content, name, { bom }), kept };
+  } catch (error) {
+    return refuse(error);
   }
 }
 

@@ -30,6 +30,9 @@ const isProgram = (path) => Object.values(PROGRAMS).includes(path);
 export const WORKER_MODULES = [
   "dist/engine/workers/worker.node.js",
   "dist/backends/node/answer-search.node.js",
+  "dist/readers/structured/value.js",
+  "dist/tools/edit/value-line.js",
+  "dist/tools/lib/omission.js",
 ];
 
 /** Stands for `dist` in addresses of files until it is known in which chunk they are. */

@@ -36,7 +36,7 @@ describeParity("the engine's workers", () => {
       const patch = wasm.diff(old, now, { oldName: "f" }).text;
       const [patched] = await engine().applyPatchAsync({ f: old }, patch);
       expect(patched?.bytes).toEqual(now);
-      const page = await engine().readPageAsync(old, { startLine: 5, maxLines: 1 });
+      const page = await engine().reading.readPage(old, { startLine: 5, maxLines: 1 });
       expect(page.content).toBe(wasm.readPage(old, { startLine: 5, maxLines: 1 }).content);
       expect(await engine().planEditsBytesAsync(old, [{ oldText: "missing" }])).toMatchObject({ ok: false });
       expect(await engine().grepTextAsync(old, { pattern: "(" }).catch(code)).toBe("INVALID_REGEX");

@@ -133,7 +133,7 @@ describe("a cancelled call on a thread", () => {
     [
       "a page",
       (signal) =>
-        makeReadEngine({ readPageAsync: never } as unknown as FileExports).readPageAsync(bytes, {}, "", {
+        makeReadEngine({ readPageAsync: never } as unknown as FileExports).reading.readPage(bytes, {}, "", {
           signal,
         }),
     ],

@@ -48,7 +48,7 @@ describeParity("pages are the same on both engines", () => {
   it.each(Object.entries(pages))("%s", async (_, [content, request]) => {
     const { native, wasm } = await both((engine) => engine.readPage(content, request));
     expect(wasm).toEqual(native);
-    expect(await both((engine) => engine.readPageAsync(content, request))).toEqual({ native, wasm });
+    expect(await both((engine) => engine.reading.readPage(content, request))).toEqual({ native, wasm });
   });
 });
 

@@ -22,7 +22,7 @@ const rules = { cwd: "/w", roots: ["/w"], deny: ["*.key"], protect: true, secret
 const cases: Record<string, (engine: Engine) => unknown> = {
   "a hash": (e) => e.sha256(utf8("näh")),
   "a diff": (e) => e.diff(before, after, { oldName: "a b", newName: null, lineEnds: "raw" }),
-  "a hash, later": (e) => e.sha256Async(Uint8Array.of(0xff, 10)),
+  "a hash, later": (e) => e.onThreads.sha256(Uint8Array.of(0xff, 10)),
   "two contents as one": (e) => e.joined(Uint8Array.of(0xff), Uint8Array.of(0, 10)),
   "nothing and nothing as one": (e) => e.joined(new Uint8Array(0), new Uint8Array(0)),
   "a diff of bytes": (e) => e.diffAsync(Uint8Array.of(0xff, 10), Uint8Array.of(0xfe, 10)),
@@ -65,7 +65,7 @@ const cases: Record<string, (engine: Engine) => unknown> = {
   "a kind of file": (e) => e.inspect(utf8("%PDF-1.7\n"), { name: "a.txt" }),
   "a page": (e) => e.readPage(utf8(before), { startLine: 2, maxLines: 2, anchors: true }, "a.md"),
   "a page refused": (e) => e.readPage(Uint8Array.of(0, 1, 2, 3), {}),
-  "a page, later": (e) => e.readPageAsync(utf8(before), { maxLineChars: 2 }),
+  "a page, later": (e) => e.reading.readPage(utf8(before), { maxLineChars: 2 }),
   "bytes as text": (e) => e.decodeText(Uint8Array.of(0xff, 0xfe, 0x61, 0)),
   "bytes that are no text": (e) => e.decodeText(Uint8Array.of(0xff, 0xfe, 97, 0, 0x3d), "utf-16"),
   "text as bytes": (e) => e.encodeText("é", "latin1"),

@@ -67,7 +67,7 @@ async function judgedPage(inner: FsBackend, path: string, request: PageRequest &
 async function pageOfWhole(inner: FsBackend, path: string, request: PageRequest & Signalled): Promise<Page> {
   const { signal, ...wanted } = request;
   const { bytes, version, stat } = (await readVersioned(inner, path, { signal })) as VersionedBytes;
-  const page = await engine().readPageAsync(bytes, wanted, path, { signal });
+  const page = await engine().reading.readPage(bytes, wanted, path, { signal });
   return Object.assign(page, { version, mtime: stat.mtime });
 }
 

@@ -206,7 +206,7 @@ async function pageOfHead(
   if (end === 0 || end > stat.size || hasMark || bytes.includes(0)) return undefined;
   let page: Page;
   try {
-    page = await engine().readPageAsync(bytes.subarray(0, end), request, path, { signal });
+    page = await engine().reading.readPage(bytes.subarray(0, end), request, path, { signal });
   } catch (error) {
     checkSignal(signal, path);
     // Whether the content is text, and of which encoding, is decided by the whole file.
@@ -229,7 +229,7 @@ async function pageOfContent(
   const { bytes, version, stat } = found as VersionedBytes; // `null` only answers `ifNoneMatch`.
   const page =
     bytes.length > MIN_BACKGROUND_PAGE_BYTES
-      ? await engine().readPageAsync(bytes, request, path, { signal })
+      ? await engine().reading.readPage(bytes, request, path, { signal })
       : engine().readPage(bytes, request, path);
   return Object.freeze(Object.assign(page, { version, mtime: stat.mtime, mode: stat.mode }) as Page);
 }

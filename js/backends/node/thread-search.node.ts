@@ -5,7 +5,7 @@
  * A request holds real paths that the policy has judged, directory by directory. The worker opens each directory again
  * and compares where it is, so a path that has changed since is left to the caller.
  */
-import type { SharedWorkers } from "../../engine/workers/workers.node.ts";
+import type { SharedWorkers } from "../../engine/workers/threads.node.ts";
 import type { FsBackend } from "../backend.ts";
 import { childOf } from "../paths.ts";
 import { fileJudgeOf, type SearchedFiles, type ThreadSearch } from "../search/file-searcher.ts";
@@ -39,7 +39,7 @@ export class DiskThreads {
   ): Promise<ThreadSearch | undefined> {
     if (hidden === undefined) return undefined;
     // Workers are loaded late, because their module loads the addon, which a command may not need.
-    const { shareWorkers } = await import("../../engine/workers/workers.node.ts");
+    const { shareWorkers } = await import("../../engine/workers/threads.node.ts");
     if (this.#isClosed) return undefined;
     this.#workers ??= shareWorkers();
     const { pool } = this.#workers;

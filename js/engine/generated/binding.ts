@@ -262,6 +262,9 @@ export declare function asideName(): string
  */
 export declare function composeHunks(before: Uint8Array, after: Uint8Array, encoding: string, chosen: Array<number>): Uint8Array
 
+/** Like `compose_hunks`, on another thread. */
+export declare function composeHunksAsync(before: Uint8Array, after: Uint8Array, encoding: string, chosen: Array<number>): Promise<Uint8Array>
+
 /** Returns `a` followed by `b`, in memory that the addon has allocated. */
 export declare function concat(a: Uint8Array, b: Uint8Array): Uint8Array
 
@@ -270,6 +273,9 @@ export declare function concat(a: Uint8Array, b: Uint8Array): Uint8Array
  * that wasm-bindgen generates has a function of that name.
  */
 export declare function decodeBytes(bytes: Uint8Array, label: string): PackedResult
+
+/** Like `decode_bytes`, on another thread. */
+export declare function decodeBytesAsync(bytes: Uint8Array, label: string): Promise<PackedResult>
 
 /**
  * Returns the text of a line diff. Writes its numbers into `totals`, which the caller reuses,
@@ -285,6 +291,9 @@ export declare function diffParts(before: string, after: string, chars: boolean)
 
 /** Encodes a text. */
 export declare function encodeText(text: string, label: string, bom: boolean): Uint8Array
+
+/** Like `encode_text`, on another thread. */
+export declare function encodeTextAsync(text: string, label: string, bom: boolean): Promise<Uint8Array>
 
 /**
  * Returns the path in a small file of git that consists of `key` and one path: `gitdir: ` in a `.git`
@@ -310,6 +319,9 @@ export declare function lineAnchors(text: string): string
 /** Merges two texts that were both made from `base`. The facts are a list of `MergeConflict`. */
 export declare function merge3(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: Array<string>): PlanResult
 
+/** Like `merge3`, on another thread. */
+export declare function merge3Async(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: Array<string>): Promise<PlanResult>
+
 /**
  * Like [`PackedResult`], but a text of at least 64 KiB crosses as bytes, so that it is only
  * decoded if JavaScript reads it.
@@ -327,6 +339,9 @@ export interface PackedResult {
 
 /** Parses a patch. Returns JSON, and `call` is JSON. */
 export declare function parsePatch(text: string, call: string): string
+
+/** Like `parse_patch`, on another thread. */
+export declare function parsePatchAsync(text: string, call: string): Promise<string>
 
 /** The files that a patch has changed: the facts as JSON, and the new contents. */
 export interface PatchResult {

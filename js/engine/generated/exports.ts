@@ -40,6 +40,8 @@ export interface TextExports {
    * stand for the whole hunk.
    */
   composeHunks(before: Uint8Array, after: Uint8Array, encoding: string, chosen: number[]): Uint8Array;
+  /** Like `composeHunks`, on another thread. */
+  composeHunksAsync?(before: Uint8Array, after: Uint8Array, encoding: string, chosen: number[], signal?: AbortSignal): Promise<Uint8Array>;
   /** Compares two texts within their lines: by characters, or by words. */
   diffParts(before: string, after: string, chars: boolean): Packed;
   /** Applies the edits of a call to a text. `call` is JSON. The facts are a `PlanFacts`. */
@@ -48,12 +50,16 @@ export interface TextExports {
   planEditsAsync?(text: Uint8Array, call: string, signal?: AbortSignal): Promise<PackedPlan>;
   /** Parses a patch. Returns JSON, and `call` is JSON. */
   parsePatch(text: string, call: string): string;
+  /** Like `parsePatch`, on another thread. */
+  parsePatchAsync?(text: string, call: string, signal?: AbortSignal): Promise<string>;
   /** Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON. */
   applyPatch(names: string[], contents: (Uint8Array | null)[], text: string, call: string): PackedPatch;
   /** Like `applyPatch`, on another thread. */
   applyPatchAsync?(names: string[], contents: (Uint8Array | null)[], text: string, call: string, signal?: AbortSignal): Promise<PackedPatch>;
   /** Merges two texts that were both made from `base`. The facts are a list of `MergeConflict`. */
   merge3(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: string[]): PackedPlan;
+  /** Like `merge3`, on another thread. */
+  merge3Async?(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: string[], signal?: AbortSignal): Promise<PackedPlan>;
 }
 
 /**
@@ -145,8 +151,12 @@ export interface FileExports {
    * that wasm-bindgen generates has a function of that name.
    */
   decodeBytes(bytes: Uint8Array, label: string): Packed;
+  /** Like `decodeBytes`, on another thread. */
+  decodeBytesAsync?(bytes: Uint8Array, label: string, signal?: AbortSignal): Promise<Packed>;
   /** Encodes a text. */
   encodeText(text: string, label: string, bom: boolean): Uint8Array;
+  /** Like `encodeText`, on another thread. */
+  encodeTextAsync?(text: string, label: string, bom: boolean, signal?: AbortSignal): Promise<Uint8Array>;
   /** Returns the anchors of all lines of a text, joined. */
   lineAnchors(text: string): string;
   /** Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL. */

@@ -7,6 +7,7 @@
 import { FilewrightError, fromEngine } from "../errors.ts";
 import type { TextExports } from "../generated/exports.ts";
 import { decodeHunkRange, type HunkRange } from "../generated/records.ts";
+import { onThread } from "../threads.ts";
 import { unpackerOf } from "../wire/unpack.ts";
 
 export type { HunkRange, ReplacedLines } from "../generated/records.ts";
@@ -41,6 +42,17 @@ export interface HunkEngine {
   ): Uint8Array;
 }
 
+/** Functions for hunks whose large inputs are worked on by another thread, where there are threads. */
+export interface HunkThreads {
+  /** Does the same as {@link HunkEngine.composeHunks}. */
+  composeHunks(
+    before: Uint8Array,
+    after: Uint8Array,
+    chosen: readonly HunkChoice[],
+    encoding?: string,
+  ): Promise<Uint8Array>;
+}
+
 const MAX_UINT32 = 0xffff_ffff;
 
 /** Returns the functions of the engine for the hunks of a change, which call the given binding. */
@@ -51,15 +63,7 @@ export function makeHunkEngine(binding: TextExports): HunkEngine {
       return from.list(() => decodeHunkRange(from));
     },
     composeHunks(before, after, chosen, encoding = "utf-8") {
-      const numbers = [...chosen]
-        .sort((a, b) => a.hunk - b.hunk)
-        .flatMap(({ hunk, rows }) => {
-          // The engine takes no rows for all of them.
-          if (rows?.length === 0) throw invalidChoiceError(`no row of hunk ${hunk} is chosen`);
-          return [hunk, rows?.length ?? 0, ...[...(rows ?? [])].sort((a, b) => a - b)];
-        });
-      if (!numbers.every((number) => Number.isInteger(number) && number >= 0 && number <= MAX_UINT32))
-        throw invalidChoiceError("the numbers of hunks and rows must be whole numbers of at least 0");
+      const numbers = numbersOfChoices(chosen);
       try {
         return binding.composeHunks(before, after, encoding, numbers);
       } catch (error) {
@@ -67,6 +71,34 @@ export function makeHunkEngine(binding: TextExports): HunkEngine {
       }
     },
   };
+}
+
+/** Returns the functions for hunks that use the threads of the given binding. */
+export function makeHunkThreads(binding: TextExports): HunkThreads {
+  return {
+    async composeHunks(before, after, chosen, encoding = "utf-8") {
+      const numbers = numbersOfChoices(chosen);
+      return await onThread(
+        { size: before.length + after.length },
+        () => binding.composeHunks(before, after, encoding, numbers),
+        binding.composeHunksAsync && (() => binding.composeHunksAsync?.(before, after, encoding, numbers)),
+      );
+    },
+  };
+}
+
+/** Returns choices as the engine takes them. @throws INVALID_ARGUMENT */
+function numbersOfChoices(chosen: readonly HunkChoice[]): number[] {
+  const numbers = [...chosen]
+    .sort((a, b) => a.hunk - b.hunk)
+    .flatMap(({ hunk, rows }) => {
+      // The engine takes no rows for all of them.
+      if (rows?.length === 0) throw invalidChoiceError(`no row of hunk ${hunk} is chosen`);
+      return [hunk, rows?.length ?? 0, ...[...(rows ?? [])].sort((a, b) => a - b)];
+    });
+  if (!numbers.every((number) => Number.isInteger(number) && number >= 0 && number <= MAX_UINT32))
+    throw invalidChoiceError("the numbers of hunks and rows must be whole numbers of at least 0");
+  return numbers;
 }
 
 function invalidChoiceError(message: string): FilewrightError {

@@ -5,6 +5,7 @@
  * `*** Begin Patch`. A patch is applied to all of its files or, if one fails, to none.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
+import { onThread } from "../threads.ts";
 import { untilAborted } from "../yielder.ts";
 import type { PackedPatch, TextExports } from "../generated/exports.ts";
 import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";
@@ -162,6 +163,21 @@ export interface PatchEngine {
   ): MergeResult;
 }
 
+/** Functions for patches and merges whose large inputs are worked on by another thread, where there are threads. */
+export interface PatchThreads {
+  /**
+   * Does the same as {@link PatchEngine.parsePatch}, but the lists of hunks are empty. @throws PATCH_FAILED, CANCELLED
+   */
+  outlineOfPatch(patch: string, options?: ParseOptions & Signalled): Promise<ParsedPatch>;
+  /** Does the same as {@link PatchEngine.merge3}. */
+  merge3(
+    base: string | Uint8Array,
+    ours: string | Uint8Array,
+    theirs: string | Uint8Array,
+    options?: MergeOptions,
+  ): Promise<MergeResult>;
+}
+
 const MARKER_STYLE_NUMBERS: Readonly<Record<string, number>> = { merge: 0, diff3: 1, zdiff3: 2 };
 const ADJACENT_FLAG = 4;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -194,21 +210,52 @@ export function makePatchEngine(binding: TextExports): PatchEngine {
       }
     },
     merge3(base, ours, theirs, options = {}) {
-      const style = MARKER_STYLE_NUMBERS[options.style ?? "merge"];
-      if (style === undefined) {
-        throw new FilewrightError("INVALID_ARGUMENT", `unknown merge style "${options.style}"`, {
-          hint: "use merge, diff3 or zdiff3",
-          details: { argument: "style" },
-        });
-      }
-      const { ours: own = "", base: old = "", theirs: other = "" } = options.labels ?? {};
-      const flags = style | (options.adjacent ? ADJACENT_FLAG : 0);
-      const labels = [own, old, other];
-      return withTranslatedErrors(() =>
-        decodeMerge(binding.merge3(toUtf8(base), toUtf8(ours), toUtf8(theirs), flags, labels)),
-      );
+      const args = mergeArguments([base, ours, theirs], options);
+      return withTranslatedErrors(() => decodeMerge(binding.merge3(...args)));
     },
   };
+}
+
+/** Returns the functions for patches and merges that use the threads of the given binding. */
+export function makePatchThreads(binding: TextExports): PatchThreads {
+  return {
+    async outlineOfPatch(patch, { signal, ...options } = {}) {
+      const call = JSON.stringify({ ...options, hunks: false });
+      const parsed = await onThread(
+        { size: patch.length, signal },
+        () => binding.parsePatch(patch, call),
+        binding.parsePatchAsync && (() => binding.parsePatchAsync?.(patch, call, signal)),
+      );
+      return JSON.parse(parsed) as ParsedPatch;
+    },
+    async merge3(base, ours, theirs, options = {}) {
+      const args = mergeArguments([base, ours, theirs], options);
+      const merged = await onThread(
+        { size: args[0].length + args[1].length + args[2].length },
+        () => binding.merge3(...args),
+        binding.merge3Async && (() => binding.merge3Async?.(...args)),
+      );
+      return decodeMerge(merged);
+    },
+  };
+}
+
+/** Returns the arguments of a merge for a binding. @throws INVALID_ARGUMENT for an unknown style */
+function mergeArguments(
+  texts: readonly [string | Uint8Array, string | Uint8Array, string | Uint8Array],
+  options: MergeOptions,
+): Parameters<TextExports["merge3"]> {
+  const style = MARKER_STYLE_NUMBERS[options.style ?? "merge"];
+  if (style === undefined) {
+    throw new FilewrightError("INVALID_ARGUMENT", `unknown merge style "${options.style}"`, {
+      hint: "use merge, diff3 or zdiff3",
+      details: { argument: "style" },
+    });
+  }
+  const { ours = "", base = "", theirs = "" } = options.labels ?? {};
+  const flags = style | (options.adjacent ? ADJACENT_FLAG : 0);
+  const [first, second, third] = texts;
+  return [toUtf8(first), toUtf8(second), toUtf8(third), flags, [ours, base, theirs]];
 }
 
 function withTranslatedErrors<T>(call: () => T): T {

@@ -2,11 +2,12 @@
  * The part of the engine that compares and changes texts in memory. The small WebAssembly module contains
  * nothing else; every other engine contains it, too.
  */
+import { onThread } from "../threads.ts";
 import { concatBytes } from "../wire/bytes.ts";
 import { type DiffEngine, makeDiffEngine } from "./diff.ts";
 import { type EditBinding, type EditEngine, makeEditEngine } from "./edit.ts";
-import { type HunkEngine, makeHunkEngine } from "./hunks.ts";
-import { type PatchEngine, makePatchEngine } from "./patch.ts";
+import { type HunkEngine, type HunkThreads, makeHunkEngine, makeHunkThreads } from "./hunks.ts";
+import { makePatchEngine, makePatchThreads, type PatchEngine, type PatchThreads } from "./patch.ts";
 
 /** The exports of a binding that this part needs. */
 export interface TextBinding extends EditBinding {
@@ -22,6 +23,12 @@ export interface EngineInfo {
   readonly reason?: string;
 }
 
+/** Functions for texts whose large inputs are worked on by another thread, where there are threads. */
+export interface TextThreads extends HunkThreads, PatchThreads {
+  /** Does the same as {@link TextEngine.sha256}. */
+  sha256(bytes: Uint8Array): Promise<string>;
+}
+
 /**
  * Diffs, edits, patches and merges. They are pure: they compute values from bytes and text, and access no
  * file.
@@ -30,11 +37,8 @@ export interface TextEngine extends DiffEngine, EditEngine, HunkEngine, PatchEng
   readonly info: EngineInfo;
   /** Returns `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
-  /**
-   * Like {@link TextEngine.sha256}, but on another thread where threads exist, so that large contents do not
-   * block the caller.
-   */
-  sha256Async(bytes: Uint8Array): Promise<string>;
+  /** Functions whose large inputs are worked on by another thread where threads exist. */
+  readonly onThreads: TextThreads;
   /**
    * Concatenates `a` and `b`. The native engine allocates the result outside Node's heap: its memory goes
    * back to the system when the buffer is freed, whereas Node's heap keeps its peak size.
@@ -47,7 +51,16 @@ export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngi
   return Object.freeze({
     info: Object.freeze(info),
     sha256: (bytes: Uint8Array) => binding.sha256(bytes),
-    sha256Async: async (bytes: Uint8Array) => binding.sha256Async?.(bytes) ?? binding.sha256(bytes),
+    onThreads: Object.freeze({
+      sha256: (bytes: Uint8Array) =>
+        onThread(
+          { size: bytes.length },
+          () => binding.sha256(bytes),
+          binding.sha256Async && (() => binding.sha256Async?.(bytes)),
+        ),
+      ...makeHunkThreads(binding),
+      ...makePatchThreads(binding),
+    }),
     joined: (a: Uint8Array, b: Uint8Array) => binding.concat?.(a, b) ?? concatBytes([a, b]),
     ...makeDiffEngine(binding),
     ...makeEditEngine(binding),

@@ -1,6 +1,6 @@
 /** The functions for texts under their names, which call the engine in use, and their types. */
 import { textEngine } from "../current.ts";
-import type { TextEngine } from "./text-engine.ts";
+import type { TextEngine, TextThreads } from "./text-engine.ts";
 
 export type { DiffAlgorithm, DiffHunk, DiffOptions, DiffPart, DiffResult, TextOrBytes } from "./diff.ts";
 export type {
@@ -38,7 +38,7 @@ export const sha256: TextEngine["sha256"] = (bytes) => textEngine().sha256(bytes
  * Like {@link sha256}, but on another thread where threads exist, so that large contents do not block the
  * caller.
  */
-export const sha256Async: TextEngine["sha256Async"] = (bytes) => textEngine().sha256Async(bytes);
+export const sha256Async: TextThreads["sha256"] = (...args) => textEngine().onThreads.sha256(...args);
 
 /**
  * Compares two texts, line by line.
@@ -73,6 +73,10 @@ export const hunksBetween: TextEngine["hunksBetween"] = (...args) => textEngine(
  * composeHunks(bytes("a\nb\n"), bytes("A\nB\n"), [{ hunk: 0, rows: [0, 2] }]); // "b\nA\n" in UTF-8
  */
 export const composeHunks: TextEngine["composeHunks"] = (...args) => textEngine().composeHunks(...args);
+
+/** Like {@link composeHunks}, but large contents are composed on another thread where threads exist. */
+export const composeHunksAsync: TextThreads["composeHunks"] = (...args) =>
+  textEngine().onThreads.composeHunks(...args);
 
 /**
  * Applies edits to a text: all of them, or none and the reason.
@@ -117,3 +121,6 @@ export const applyPatchAsync: TextEngine["applyPatchAsync"] = (...args) =>
  * marked in the text.
  */
 export const merge3: TextEngine["merge3"] = (...args) => textEngine().merge3(...args);
+
+/** Like {@link merge3}, but large texts are merged on another thread where threads exist. */
+export const merge3Async: TextThreads["merge3"] = (...args) => textEngine().onThreads.merge3(...args);

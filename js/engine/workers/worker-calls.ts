@@ -41,6 +41,12 @@ function workerCallsOf(binding: Binding): CallsByName {
       return { facts, contents };
     },
     readPage: binding.readPage,
+    parsePatch: binding.parsePatch,
+    merge3: binding.merge3,
+    composeHunks: binding.composeHunks,
+    decodeBytes: binding.decodeBytes,
+    encodeText: binding.encodeText,
+    sha256: binding.sha256,
     search,
     searchAll(options: string, contents: readonly Uint8Array[], limits: string): readonly Packed[] {
       // The query is compiled even without contents: such a call only checks that it is valid.
@@ -71,7 +77,7 @@ export function makeCallAnswerer(binding: Binding): (message: unknown) => Worker
  * Returns a binding whose asynchronous calls run in workers when their input is large, and in place when it
  * is small.
  */
-export function withWorkerPool(binding: Binding, pool: WorkerPool): Binding {
+export function withWorkerPool(binding: Binding, pool: Pick<WorkerPool, "run">): Binding {
   const here = workerCallsOf(binding);
   const run = <T>(size: number, name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {
     const inPlace = () => here[name]?.(...(args as never[])) as T;
@@ -90,6 +96,19 @@ export function withWorkerPool(binding: Binding, pool: WorkerPool): Binding {
       const size = contents.reduce((sum, content) => sum + (content?.length ?? 0), text.length);
       return run(size, "applyPatch", [names, contents, text, call], signal);
     },
+    parsePatchAsync: (text, call, signal) => run(text.length, "parsePatch", [text, call], signal),
+    merge3Async: (...args) => {
+      const [base, ours, theirs, flags, labels, signal] = args;
+      const size = base.length + ours.length + theirs.length;
+      return run(size, "merge3", [base, ours, theirs, flags, labels], signal);
+    },
+    composeHunksAsync: (...args) => {
+      const [before, after, encoding, chosen, signal] = args;
+      return run(before.length + after.length, "composeHunks", [before, after, encoding, chosen], signal);
+    },
+    decodeBytesAsync: (bytes, label, signal) => run(bytes.length, "decodeBytes", [bytes, label], signal),
+    encodeTextAsync: (text, label, bom, signal) => run(text.length, "encodeText", [text, label, bom], signal),
+    sha256Async: (bytes, signal) => run(bytes.length, "sha256", [bytes], signal),
     readPageAsync: (bytes, name, request, signal) =>
       run(bytes.length, "readPage", [bytes, name, request], signal),
     searchAllAsync: (options, contents, limits, signal) =>

@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import { parentPort } from "node:worker_threads";
 import { setEngine } from "../current.ts";
 import { type Binding, makeEngine } from "../engine.ts";
+import { FilewrightError } from "../errors.ts";
 import { builtFilePath, loadWasm } from "../load.node.ts";
 import type { WorkerMessage } from "./pool.ts";
 import { makeCallAnswerer } from "./worker-calls.ts";
@@ -23,6 +24,13 @@ setEngine(makeEngine(binding, { kind: "wasm", reason: "this is a worker" }));
 const answerCall = makeCallAnswerer(binding);
 const modules = new Map<string, Promise<WorkerModule>>();
 
+/** Returns an error as the message from which `fromEngine` makes it again on the calling thread. */
+function toEngineMessage(error: unknown): string {
+  if (!(error instanceof FilewrightError)) return error instanceof Error ? error.message : String(error);
+  const { code, message, hint, details, complete } = error;
+  return JSON.stringify({ code, message, hint, details, complete });
+}
+
 async function answerByModule(id: number, file: string, args: unknown[]): Promise<WorkerMessage> {
   try {
     let loaded = modules.get(file);
@@ -30,9 +38,9 @@ async function answerByModule(id: number, file: string, args: unknown[]): Promis
       loaded = import(pathToFileURL(builtFilePath(file)).href) as Promise<WorkerModule>;
       modules.set(file, loaded);
     }
-    return { id, value: (await loaded).answerInWorker(binding, ...args) };
+    return { id, value: await (await loaded).answerInWorker(binding, ...args) };
   } catch (error) {
-    return { id, error: error instanceof Error ? error.message : String(error) };
+    return { id, error: toEngineMessage(error) };
   }
 }
 

@@ -54,7 +54,7 @@ export async function runBatch(
   trace?: ObservedCall,
 ): Promise<Made<Answer<BatchData>>> {
   if (!args.atomic && !args.dry_run) return runEachAlone(session, args, options, alone);
-  const operations = await prepareOperations(args, session);
+  const operations = await prepareOperations(args, session, options);
   const overlay = new OverlayBackend(session.fs);
   const seen = forkForTrial(call.seen);
   const trials = new TrialRecorder();

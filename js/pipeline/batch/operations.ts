@@ -5,7 +5,7 @@
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { Location } from "../../policy/index.ts";
 import type { FsBackend } from "../../backends/backend.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { FilewrightError, type Signalled } from "../../engine/errors.ts";
 import { hooksFor, runBeforeHooks } from "../../hooks/run.ts";
 import { withCanonicalKeys, type Arguments } from "../../tools/lib/schema.ts";
 import type { BatchArgs, BatchData } from "../../tools/batch.ts";
@@ -90,13 +90,14 @@ const NOTHING_DONE_DATA: BatchData = Object.freeze({ results: [], applied: false
 export async function prepareOperations(
   args: Required<BatchArgs>,
   session: Session,
+  later: Signalled,
 ): Promise<readonly Operation[]> {
   const operations: Operation[] = [];
   for (const [index, { tool: name, args: given }] of args.operations.entries()) {
     try {
       const tool = toolOfOperation(name);
       const raw = withCanonicalKeys(tool.name, given, tool.aliases);
-      const parsed = tool.parse(raw);
+      const parsed = await tool.parse(raw, later);
       nameOperationPaths(session, tool, parsed);
       const [call, result] = [undefined, undefined];
       operations.push({
@@ -194,7 +195,7 @@ export async function admitOperation(
     operation.modified = changed.modified;
     if (changed.modified.length > 0) {
       operation.raw = withCanonicalKeys(tool.name, changed.args, tool.aliases);
-      operation.args = tool.parse(operation.raw);
+      operation.args = await tool.parse(operation.raw, options);
     }
   }
   operation.uses = [];

@@ -6,7 +6,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { type ChangedBytes, type ConfirmedChange, confirmedChange } from "../../hooks/changed-files.ts";
-import { previewDiff, textIfDecodable } from "../../tools/render/preview.ts";
+import { diffContents, textIfDecodable } from "../../tools/render/preview.ts";
 
 /**
  * A path that a past call changed, or that a rewind changes. Its texts and hunks are computed when they are read for the
@@ -144,5 +144,5 @@ function diffOf(before: ChangeSide | null, after: ChangeSide | null, name: strin
   ];
   if (old === undefined || now === undefined || Math.max(old.length, now.length) > MAX_DIFF_BYTES) return "";
   if (textIfDecodable(old) === null || textIfDecodable(now) === null) return "";
-  return previewDiff(before === null ? null : old, now, name);
+  return diffContents(old, now, { oldName: name }).text;
 }

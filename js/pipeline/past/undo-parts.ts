@@ -188,9 +188,14 @@ async function composeWithout(
   const encoding = commonEncodingOf(contents);
   if (now === null || encoding === undefined) throw changedSinceError(path);
   const kept = keptHunks(change, part);
-  const result = engine().composeHunks(before ?? EMPTY_BYTES, after ?? EMPTY_BYTES, kept, encoding);
+  const result = await engine().onThreads.composeHunks(
+    before ?? EMPTY_BYTES,
+    after ?? EMPTY_BYTES,
+    kept,
+    encoding,
+  );
   const file = { path, stat, now, mode: undefined };
-  return { ...file, result: isAsLeft ? result : merged(path, after ?? EMPTY_BYTES, now, result) };
+  return { ...file, result: isAsLeft ? result : await merged(path, after ?? EMPTY_BYTES, now, result) };
 }
 
 /** Returns the hunks of a change that stay, with the lines that stay of those of which some lines are undone. */
@@ -210,9 +215,14 @@ function keptHunks(change: HistoryChange, part: ConfirmedPart): readonly HunkCho
 const MAX_MERGED_BYTES = 16 * 1024 * 1024;
 
 /** Merges the content without the hunks into what others made of the file since. @throws CONFLICT */
-function merged(path: string, left: Uint8Array, now: Uint8Array, result: Uint8Array): Uint8Array {
+async function merged(
+  path: string,
+  left: Uint8Array,
+  now: Uint8Array,
+  result: Uint8Array,
+): Promise<Uint8Array> {
   if (![left, now, result].every(isMergeable)) throw changedSinceError(path);
-  const { bytes, conflicts } = engine().merge3(left, now, result);
+  const { bytes, conflicts } = await engine().onThreads.merge3(left, now, result);
   if (conflicts.length > 0) throw changedSinceError(path);
   return bytes;
 }

@@ -33,6 +33,16 @@ export function formatOf(mime: string): StructuredFormat | undefined {
   return FORMAT_BY_MIME_TYPE[mime] ?? FORMAT_BY_MIME_SUFFIX[/\+(json|yaml|xml)$/.exec(mime)?.[1] ?? ""];
 }
 
+/** The size of a file in bytes from which its parsing takes longer than some milliseconds. */
+const MIN_LONG_BYTES = 128 * 1024;
+/** The same for YAML, which the package `yaml` parses 10 to 30 times as slowly. */
+const MIN_LONG_YAML_BYTES = 8 * 1024;
+
+/** Returns true when the parsing of a file takes so long that it is done on another thread where there is one. */
+export function isLongToParse(size: number, format: StructuredFormat): boolean {
+  return size >= (format === "yaml" ? MIN_LONG_YAML_BYTES : MIN_LONG_BYTES);
+}
+
 /**
  * Returns the location of the value that a JSON pointer (RFC 6901) names. Offsets are UTF-16 units
  * of `text`. YAML needs the optional package `yaml`.

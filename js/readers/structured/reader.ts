@@ -2,17 +2,18 @@
  * Reads one value of a structured file as it is written there, with its lines. JSON of any size is searched
  * in chunks, and only the value is kept.
  */
-import { engine } from "../../engine/current.ts";
+import { runOnThread } from "../../engine/workers/file-calls.ts";
 import type { ReaderInput, Rendered } from "../reader.ts";
 import { invalidArgumentError, tooLargeError } from "../refuse.ts";
 import { chunksOf, readAll } from "../source.ts";
 import { searchJson } from "./json.ts";
-import { formatOf, locatePointer, type StructuredFormat } from "./locate.ts";
+import { formatOf, isLongToParse, type StructuredFormat } from "./locate.ts";
 import { type Located, parsePointer } from "./pointer.ts";
+import { valueText } from "./value.ts";
 
 /** Returns the value that `options.jsonPointer` names. @throws INVALID_ARGUMENT, UNSUPPORTED_FORMAT, TOO_LARGE */
 export async function readValue(input: ReaderInput): Promise<Rendered> {
-  const { source, mime, limits, options } = input;
+  const { source, mime, limits, options, signal } = input;
   const pointer = options.jsonPointer ?? "";
   const format = formatOf(mime) ?? (await formatOfText(input));
   if (format === undefined) {
@@ -27,9 +28,11 @@ export async function readValue(input: ReaderInput): Promise<Rendered> {
   if ((format === "json" || format === "jsonl") && encoding === "utf-8" && !whole)
     return searchJsonInChunks(input, pointer, format);
   const bytes = await readAll(source, limits.wholeFileBytes, "read it in pages, or make a JSON of it");
-  const { text } = engine().decodeText(bytes, encoding);
-  const found = await locatePointer(text, pointer, format);
-  return renderValue(text.slice(found.start, found.end), found, pointer, format, {});
+  const args: Parameters<typeof valueText> = [bytes, encoding, pointer, format];
+  const { text, found } = isLongToParse(bytes.length, format)
+    ? await runOnThread({ file: "readers/structured/value.js", args, inPlace: valueText, signal })
+    : await valueText(...args);
+  return renderValue(text, found, pointer, format, {});
 }
 
 /**

@@ -384,7 +384,8 @@ class MemoryStorageEngine implements MemoryStorage {
     if (op.op !== "put") return op;
     // The caller may change its array while a large content is hashed, and after the commit.
     const own = new Uint8Array(op.body);
-    const hash = own.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(own) : await engine().sha256Async(own);
+    const hash =
+      own.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(own) : await engine().onThreads.sha256(own);
     if (op.hash !== undefined && op.hash !== hash)
       throw backendError("INVALID_ARGUMENT", op.path, "the hash is not that of the content");
     return { op: "put", path: op.path, body: contents.add(hash, own), hash, mode: op.mode };

@@ -400,7 +400,7 @@ async function writeChecked(copy: DiskCopy, { entry, body }: ReadEntry): Promise
   const { path, hash = "" } = entry;
   const bytes = body ?? new Uint8Array(0);
   const actual =
-    bytes.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(bytes) : await engine().sha256Async(bytes);
+    bytes.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(bytes) : await engine().onThreads.sha256(bytes);
   if (actual !== hash)
     throw new FilewrightError("IO_ERROR", "the storage gave a content that is not that of its hash");
   copy.write(path, hash, bytes);

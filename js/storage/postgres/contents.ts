@@ -125,7 +125,8 @@ export function blobKey(tenant: string, hash: string): string {
 }
 
 async function hashOf(body: Uint8Array): Promise<string> {
-  const hash = body.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(body) : await engine().sha256Async(body);
+  const hash =
+    body.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(body) : await engine().onThreads.sha256(body);
   return hash.slice("sha256:".length);
 }
 

@@ -318,7 +318,7 @@ export class CallStage implements Stage, StorageView {
     if (op.op === "put") {
       const { body } = op;
       const isLarge = body.length >= MIN_ASYNC_HASH_BYTES;
-      const hash = op.hash ?? (isLarge ? await engine().sha256Async(body) : engine().sha256(body));
+      const hash = op.hash ?? (isLarge ? await engine().onThreads.sha256(body) : engine().sha256(body));
       this.#written.set(hash, body);
       return { ...op, hash };
     }

@@ -21,7 +21,9 @@ export async function planNotebookEdits(
   before: Uint8Array,
   edits: readonly ValueEdit[],
   options: EditOptions,
+  signal: AbortSignal,
 ): Promise<BytesPlan | undefined> {
+  const file = { mime: NOTEBOOK_MIME, signal };
   const values: ValueEdit[] = [];
   let bytes = before;
   for (const [index, edit] of edits.entries()) {
@@ -29,11 +31,11 @@ export async function planNotebookEdits(
     const value = await toValueEdit(bytes, edit, options, index);
     if (value === undefined) return undefined;
     values.push(value);
-    const plan = await planEditsWithValues(bytes, [value], options, NOTEBOOK_MIME);
+    const plan = await planEditsWithValues(bytes, [value], options, file);
     if (!plan.ok) return plan;
     bytes = plan.bytes;
   }
-  return planEditsWithValues(before, values, options, NOTEBOOK_MIME);
+  return planEditsWithValues(before, values, options, file);
 }
 
 /** Returns the edit of the source of the only cell that an edit fits. @throws MATCH_NOT_UNIQUE */

@@ -6,12 +6,20 @@
 import { engine } from "../../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditInput, EditOptions } from "../../engine/text/edit.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { ANCHOR_LENGTH } from "../lib/seen.ts";
-import { formatOf, type Located, locatePointer, type StructuredFormat } from "../../readers/index.ts";
+import { runOnThread } from "../../engine/workers/file-calls.ts";
+import { formatOf, isLongToParse } from "../../readers/index.ts";
+import { encodeUtf8 } from "../lib/text.ts";
+import { type EncodedValueEdit, lineEditOfValue } from "./value-line.ts";
 
 /** An edit of a text or of lines, as the engine takes it, or of the value at a JSON pointer. */
 export interface ValueEdit extends EditInput {
   readonly jsonPointer?: string | undefined;
+}
+
+/** The type of the file, and the signal of the call. */
+interface EditedFile {
+  readonly mime: string;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -23,25 +31,28 @@ export async function planEditsWithValues(
   before: Uint8Array,
   edits: readonly ValueEdit[],
   options: EditOptions,
-  mime: string,
+  { mime, signal }: EditedFile,
 ): Promise<BytesPlan> {
   const applied: AppliedEdit[] = [];
   let bytes = before;
   let plan: BytesPlan | undefined;
   for (const [index, edit] of edits.entries()) {
     const { jsonPointer, ...plain } = edit;
-    const one = jsonPointer === undefined ? plain : await toLineEdit(bytes, jsonPointer, edit, options, mime);
-    plan = await engine().planEditsBytesAsync(bytes, [one], options);
+    const value = { pointer: jsonPointer ?? "", value: edit.newText ?? "", encoding: options.encoding, mime };
+    const one = jsonPointer === undefined ? plain : await lineEditOf(bytes, value, signal);
+    plan = await engine().planEditsBytesAsync(bytes, [one], { ...options, signal });
     if (!plan.ok) return { ok: false, error: withEditIndex(plan.error, index) };
     for (const done of plan.edits) applied.push({ ...done, index });
     bytes = plan.bytes;
   }
   if (plan === undefined || !plan.ok) throw new FilewrightError("INVALID_ARGUMENT", "there are no edits");
   if (edits.length === 1) return plan;
-  const decode = (content: Uint8Array): string => engine().decodeText(content, options.encoding).text;
-  const diff = engine().diff(decode(before), decode(bytes), {
+  const decode = async (content: Uint8Array): Promise<Uint8Array> =>
+    encodeUtf8((await engine().reading.decodeText(content, options.encoding, { signal })).text);
+  const diff = await engine().diffAsync(await decode(before), await decode(bytes), {
     oldName: options.path,
     limits: options.limits,
+    signal,
   });
   const replacements = applied.reduce((sum, { matches }) => sum + matches, 0);
   return { ok: true, bytes, replacements, edits: applied, diff };
@@ -61,112 +72,13 @@ function withEditIndex(error: FilewrightError, index: number): FilewrightError {
   });
 }
 
-/**
- * Converts an edit of a value to an edit of the whole lines that contain it. The lines are named by anchors,
- * so that they must be unchanged when the edit is applied.
- */
-async function toLineEdit(
+/** Returns the edit of the lines of a value, which a long file gets on another thread where there is one. */
+async function lineEditOf(
   bytes: Uint8Array,
-  pointer: string,
-  edit: ValueEdit,
-  options: EditOptions,
-  mime: string,
+  edit: EncodedValueEdit,
+  signal: AbortSignal | undefined,
 ): Promise<EditInput> {
-  const { text } = engine().decodeText(bytes, options.encoding);
-  const format = formatOf(mime) ?? (/^\s*[[{]/.test(text) ? "json" : undefined);
-  if (format === undefined) {
-    throw invalidArgumentError(
-      "json_pointer",
-      `reaches into JSON, YAML, TOML, XML and CSV; this file is ${mime}`,
-    );
-  }
-  const { start, end, alias } = await locatePointer(text, pointer, format);
-  if (alias === true) {
-    throw invalidArgumentError(
-      "json_pointer",
-      "leads through an alias to a value that others share; name the place of its anchor",
-    );
-  }
-  const value = edit.newText ?? "";
-  await assertPointerNamesNewText(text, { start, end }, value, pointer, format);
-  const begin = text.lastIndexOf("\n", start - 1) + 1;
-  const lineEnd = text.indexOf("\n", Math.max(begin, end));
-  const close =
-    lineEnd < 0 ? text.length : text[lineEnd - 1] === "\r" && lineEnd > end ? lineEnd - 1 : lineEnd;
-  const first = countLineEnds(text, 0, start) + 1;
-  const last = first + countLineEnds(text, start, end);
-  return {
-    from: lineAnchorAt(text, begin, first),
-    to: lineAnchorAt(text, text.lastIndexOf("\n", end - 1) + 1, last),
-    unchanged: true,
-    newText: text.slice(begin, start) + value + text.slice(end, close),
-  };
-}
-
-/**
- * Checks that after the edit the pointer names exactly the new text, so that the text is one value of the
- * file's format. @throws INVALID_ARGUMENT
- */
-async function assertPointerNamesNewText(
-  text: string,
-  { start, end }: Pick<Located, "start" | "end">,
-  value: string,
-  pointer: string,
-  format: StructuredFormat,
-): Promise<void> {
-  const after = text.slice(0, start) + value + text.slice(end);
-  let found: string | undefined;
-  try {
-    const there = await locatePointer(after, pointer, format);
-    found = after.slice(there.start, there.end);
-  } catch (error) {
-    if (!(error instanceof FilewrightError)) throw error;
-  }
-  if (found?.trim() === value.trim()) return;
-  throw invalidArgumentError(
-    "new_text",
-    `is not one value of ${NAME_BY_FORMAT[format]} at '${pointer.slice(0, 100)}'${HINT_BY_FORMAT[format] ?? ""}`,
-  );
-}
-
-const NAME_BY_FORMAT: Readonly<Record<StructuredFormat, string>> = {
-  json: "JSON",
-  jsonl: "JSON Lines",
-  yaml: "YAML",
-  toml: "TOML",
-  xml: "XML",
-  csv: "CSV",
-  tsv: "TSV",
-};
-
-const QUOTE_HINT = '; a string has its quotes: "text"';
-const HINT_BY_FORMAT: Partial<Record<StructuredFormat, string>> = {
-  json: QUOTE_HINT,
-  jsonl: QUOTE_HINT,
-  toml: QUOTE_HINT,
-};
-
-function invalidArgumentError(argument: string, what: string): FilewrightError {
-  return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
-    complete: true,
-    details: { tool: "edit_file", argument },
-  });
-}
-
-/**
- * Returns the anchor of the line that begins at offset `begin`, in the form `12#k3x9q1`. It is computed from
- * the line and both neighbours.
- */
-function lineAnchorAt(text: string, begin: number, line: number): string {
-  const before = begin === 0 ? 0 : text.lastIndexOf("\n", begin - 2) + 1;
-  const end = text.indexOf("\n", begin);
-  const after = end < 0 ? -1 : text.indexOf("\n", end + 1);
-  const anchors = engine().lineAnchors(text.slice(before, after < 0 ? text.length : after + 1));
-  return `${line}#${anchors.slice(begin === 0 ? 0 : ANCHOR_LENGTH).slice(0, ANCHOR_LENGTH)}`;
-}
-
-function countLineEnds(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
-  return count;
+  const args: Parameters<typeof lineEditOfValue> = [bytes, edit];
+  if (!isLongToParse(bytes.length, formatOf(edit.mime) ?? "json")) return lineEditOfValue(...args);
+  return runOnThread({ file: "tools/edit/value-line.js", args, inPlace: lineEditOfValue, signal });
 }

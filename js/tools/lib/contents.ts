@@ -54,7 +54,7 @@ export async function readPage(call: Call, at: Location, request: PageRequest): 
   const { bytes, version, stat } = (await readVersioned(fs, at.path, { signal })) as VersionedBytes;
   const page =
     bytes.length > MIN_BACKGROUND_PAGE_BYTES
-      ? await engine().readPageAsync(bytes, request, at.path, { signal })
+      ? await engine().reading.readPage(bytes, request, at.path, { signal })
       : engine().readPage(bytes, request, at.path);
   return Object.assign(page, { version, mtime: stat.mtime });
 }

@@ -8,7 +8,9 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
-import type { Yielder } from "../../engine/yielder.ts";
+import { MIN_THREAD_BYTES } from "../../engine/threads.ts";
+import { runOnThread } from "../../engine/workers/file-calls.ts";
+import { Yielder } from "../../engine/yielder.ts";
 import { type ReaderNames, phraseIfNamed } from "./tool.ts";
 
 /** A line that stands for lines of the old content. */
@@ -175,20 +177,57 @@ function isSuspectLine(line: string): boolean {
  * Finds the omissions of a change. Both contents are text as it is in the file. The old one is decoded only
  * if a line of the new one could be an omission, which is rare.
  */
-export function findOmissions(decodeBefore: () => string, after: string): readonly Omission[] {
+function findOmissions(decodeBefore: () => string, after: string): readonly Omission[] {
   return omissionsAmongSuspects(suspectLineNumbers(after), decodeBefore, after);
 }
 
-/** Does the same as {@link findOmissions}, but lets other tasks run in between. @throws CANCELLED */
-export async function findOmissionsYielding(
-  decodeBefore: () => string,
+/** The content of a file before a change, and its encoding. */
+export interface EncodedContent {
+  readonly bytes: Uint8Array;
+  readonly encoding: string | undefined;
+}
+
+/**
+ * Finds the omissions of a change from an old content to a new text. Lines of large contents are compared on another
+ * thread where there is one. @throws CANCELLED
+ */
+export async function findOmissionsAsync(
+  { bytes, encoding }: EncodedContent,
   after: string,
-  yielder: Yielder,
+  signal?: AbortSignal,
 ): Promise<readonly Omission[]> {
+  const args: Parameters<typeof omissionsOfText> = [bytes, encoding, after];
+  if (Math.max(bytes.length, after.length) < MIN_THREAD_BYTES) return omissionsOfText(...args);
+  const yielder = new Yielder({ signal });
   const suspects = new Set<number>();
   for (const _ of findSuspectsInSlices(after, suspects)) await yielder.yieldIfDue();
-  return omissionsAmongSuspects(suspects, decodeBefore, after);
+  if (suspects.size === 0) return [];
+  return runOnThread({ file: "tools/lib/omission.js", args, inPlace: omissionsOfText, signal });
 }
+
+/** Does the same as {@link findOmissionsAsync} for a new content in the same encoding. @throws CANCELLED */
+export async function findOmissionsOfFile(
+  { bytes, encoding }: EncodedContent,
+  after: Uint8Array,
+  signal?: AbortSignal,
+): Promise<readonly Omission[]> {
+  const { text } = await engine().reading.decodeText(after, encoding, { signal });
+  return findOmissionsAsync({ bytes, encoding }, text, signal);
+}
+
+async function omissionsOfText(
+  bytes: Uint8Array,
+  encoding: string | undefined,
+  after: string,
+): Promise<readonly Omission[]> {
+  return findOmissions(() => engine().decodeText(bytes, encoding).text, after);
+}
+
+/** Answers a call in a worker. */
+export const answerInWorker = (
+  _: unknown,
+  ...args: Parameters<typeof omissionsOfText>
+): Promise<readonly Omission[]> => omissionsOfText(...args);
 
 function omissionsAmongSuspects(
   suspects: ReadonlySet<number>,

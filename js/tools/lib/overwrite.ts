@@ -100,11 +100,6 @@ export function dominantEol(bytes: Uint8Array): "lf" | "crlf" {
   return crlf > lf ? "crlf" : "lf";
 }
 
-/** Returns the decoded text of a file; empty for content that is not text. */
-export function decodeAsForm(bytes: Uint8Array, form: FileTextForm | undefined): string {
-  return form === undefined ? "" : engine().decodeText(bytes, form.encoding).text;
-}
-
 /**
  * Returns the number of lines of a content in this form. With a yielder the lines are counted in slices, and
  * the result is a promise.

@@ -2,8 +2,9 @@
 import { engine } from "../../engine/current.ts";
 import type { PatchedFile } from "../../engine/text/patch.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
-import { hashOfAll, previewDiff, textIfDecodable } from "../render/preview.ts";
-import type { FileChange } from "./commit.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import { hashOfAll, previewDiff, textIfDecodableAsync } from "../render/preview.ts";
+import type { FileChange, FileState } from "./commit.ts";
 import {
   type ApplyPatchData,
   describePatch,
@@ -14,8 +15,8 @@ import {
 import type { BaseVersion, Call, Plan, Preview, PreviewChange, RevisedFile } from "./tool.ts";
 
 /** Returns what a reviewer sees of a patch. */
-export function previewPatch(todo: PatchTodo, args: PatchRequest, call: Call): Preview {
-  const changes = shownChanges(todo);
+export async function previewPatch(todo: PatchTodo, args: PatchRequest, call: Call): Promise<Preview> {
+  const changes = await shownChanges(todo, call);
   const [first] = changes;
   const { before = null, after = null } = first?.contents ?? {};
   const location = Math.max(
@@ -27,47 +28,60 @@ export function previewPatch(todo: PatchTodo, args: PatchRequest, call: Call): P
     title: `Patch ${args.names[location]}${more > 0 ? ` and ${more} more` : ""}`,
     location,
     // A reviewer sees the whole diff, however long.
-    diff:
-      todo.data.truncated === true
-        ? todo.changes
-            .map(({ path: at, before: old, after: now }) =>
-              previewDiff(old?.bytes ?? null, now?.bytes ?? EMPTY_BYTES, call.display(at)),
-            )
-            .join("")
-        : shownDiffOf(todo.data),
-    originalContent: before === null ? null : textIfDecodable(before),
-    newContent: after === null ? null : textIfDecodable(after),
+    diff: todo.data.truncated === true ? await wholeDiffOf(todo, call) : shownDiffOf(todo.data),
+    originalContent: before === null ? null : await textIfDecodableAsync(before),
+    newContent: after === null ? null : await textIfDecodableAsync(after),
     risk: todo.changes.some((one) => one.before !== null && one.after === null) ? "medium" : "low",
-    hash: hashOfAll(todo.changes.map((one) => one.after?.bytes ?? null)),
+    hash: await hashOfAll(todo.changes.map((one) => one.after?.bytes ?? null)),
     changes,
   };
 }
 
+async function wholeDiffOf({ changes }: PatchTodo, call: Call): Promise<string> {
+  const yielder = new Yielder({ signal: call.signal });
+  let diff = "";
+  for (const { path, before, after } of changes) {
+    await yielder.yieldIfDue();
+    diff += await previewDiff(before?.bytes ?? null, after?.bytes ?? EMPTY_BYTES, call.display(path));
+  }
+  return diff;
+}
+
 /** Returns the changes for a reviewer, in which a moved file is one change. */
-function shownChanges({ changes, moves }: PatchTodo): readonly PreviewChange[] {
+async function shownChanges({ changes, moves }: PatchTodo, call: Call): Promise<readonly PreviewChange[]> {
   const sources = new Set(moves.values());
   const byPath = new Map(changes.map((change) => [change.path, change]));
-  return changes.flatMap((change): PreviewChange[] => {
-    const { path, after } = change;
-    if (after === null && sources.has(path)) return [];
+  const shown: PreviewChange[] = [];
+  const yielder = new Yielder({ signal: call.signal });
+  for (const change of changes) {
+    await yielder.yieldIfDue();
+    const { path, before, after } = change;
+    if (after === null && sources.has(path)) continue;
     const from = moves.get(path);
-    const before = from === undefined ? change.before : (byPath.get(from)?.before ?? null);
-    const kind =
-      after === null ? "delete" : from !== undefined ? "move" : before === null ? "create" : "edit";
-    return [
-      {
-        path,
-        kind,
-        type: "file",
-        ...(from === undefined ? {} : { from }),
-        ...(after === null ? {} : { hash: engine().sha256(after.bytes) }),
-        ...(after?.mode === undefined || after.mode === before?.mode
-          ? {}
-          : { mode: (after.mode & 0o7777).toString(8).padStart(4, "0") }),
-        contents: { before: before?.bytes ?? null, after: after?.bytes ?? null },
-      },
-    ];
-  });
+    shown.push(
+      await shownChange(change, from, from === undefined ? before : (byPath.get(from)?.before ?? null)),
+    );
+  }
+  return shown;
+}
+
+async function shownChange(
+  { path, after }: FileChange,
+  from: string | undefined,
+  before: FileState | null,
+): Promise<PreviewChange> {
+  const isEdit = before !== null;
+  const kind = after === null ? "delete" : from !== undefined ? "move" : isEdit ? "edit" : "create";
+  const isModeNew = after?.mode !== undefined && after.mode !== before?.mode;
+  return {
+    path,
+    kind,
+    type: "file",
+    ...(from === undefined ? {} : { from }),
+    ...(after === null ? {} : { hash: await engine().onThreads.sha256(after.bytes) }),
+    ...(isModeNew ? { mode: ((after.mode ?? 0) & 0o7777).toString(8).padStart(4, "0") } : {}),
+    contents: { before: before?.bytes ?? null, after: after?.bytes ?? null },
+  };
 }
 
 /** Returns the plan of a patch with the contents that a reviewer has chosen. */
@@ -86,7 +100,7 @@ export async function revisePatch(
     if (bytes === undefined || bytes === null || change.after === null) return [change];
     return [{ ...change, after: { ...change.after, bytes } }];
   });
-  const patched = revisedEntries(todo, changes, left, chosen);
+  const patched = await revisedEntries(todo, changes, left, chosen);
   const moves = new Map([...todo.moves].filter(([to]) => !left.has(to)));
   const { members, data } = todo;
   const described = await describePatch(data, { changes, patched, members }, call);
@@ -94,26 +108,31 @@ export async function revisePatch(
 }
 
 /** Returns the entries of a patch for the files that are written, with the numbers of lines that change. */
-function revisedEntries(
+async function revisedEntries(
   { patched, members, moves }: PatchTodo,
   changes: readonly FileChange[],
   left: ReadonlySet<string>,
   chosen: ReadonlyMap<string, Uint8Array | null>,
-): readonly PatchedFile[] {
+): Promise<readonly PatchedFile[]> {
   const byPath = new Map(changes.map((change) => [change.path, change]));
   const counted = new Set<string>();
-  return patched.flatMap((file): PatchedFile[] => {
+  const revised: PatchedFile[] = [];
+  for (const file of patched) {
     const path = members.get(file.path)?.at.path ?? "";
-    if (left.has(path)) return [];
+    if (left.has(path)) continue;
     const change = byPath.get(path);
-    if (!chosen.has(path) || change === undefined) return [file];
+    if (!chosen.has(path) || change === undefined) {
+      revised.push(file);
+      continue;
+    }
     // One entry counts for a file that several sections of the patch change.
-    if (counted.has(path)) return [];
+    if (counted.has(path)) continue;
     counted.add(path);
     const source = moves.get(path);
     const before = source === undefined ? change.before : byPath.get(source)?.before;
     const after = change.after?.bytes ?? EMPTY_BYTES;
-    const { added, removed } = engine().diff(before?.bytes ?? EMPTY_BYTES, after);
-    return [{ ...file, added, removed }];
-  });
+    const { added, removed } = await engine().diffAsync(before?.bytes ?? EMPTY_BYTES, after);
+    revised.push({ ...file, added, removed });
+  }
+  return revised;
 }

@@ -8,9 +8,9 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { PatchedFile, PatchOperation } from "../../engine/text/patch.ts";
 import type { FileChange, FileState } from "./commit.ts";
 import { isTextKind, readWholeFile } from "./contents.ts";
-import { findOmissions, type Omission, omissionError, omissionWarnings } from "./omission.ts";
+import { findOmissionsOfFile, type Omission, omissionError, omissionWarnings } from "./omission.ts";
 import { textFormOf } from "./overwrite.ts";
-import { diffContents } from "../render/preview.ts";
+import { diffContentsAsync } from "../render/preview.ts";
 import { encodeUtf8 } from "./text.ts";
 import { type Call, type PathEffect, type Plan, locationError } from "./tool.ts";
 import { maxAnswerBytes } from "./limits.ts";
@@ -139,7 +139,7 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   const omissions: { readonly change: FileChange; readonly left: readonly Omission[] }[] = [];
   for (const change of changes) {
     await yielder.yieldIfDue();
-    omissions.push({ change, left: omissionsOfChange(change, call) });
+    omissions.push({ change, left: await omissionsOfChange(change, call) });
   }
   const first = omissions.find(({ left }) => left.length > 0);
   if (first !== undefined && call.refusesOmissions && isModelPatch(args.patch)) {
@@ -217,12 +217,14 @@ function isModelPatch(patch: string): boolean {
 }
 
 /** Finds added lines, such as `// ... rest of the file`, that stand for lines which the patch removes. */
-function omissionsOfChange({ path, before, after }: FileChange, { display }: Call): readonly Omission[] {
+async function omissionsOfChange(
+  { path, before, after }: FileChange,
+  { display, signal }: Call,
+): Promise<readonly Omission[]> {
   if (before === null || after === null) return [];
   const form = textFormOf(before.bytes, display(path));
   if (form === undefined) return [];
-  const text = (bytes: Uint8Array): string => engine().decodeText(bytes, form.encoding).text;
-  return findOmissions(() => text(before.bytes), text(after.bytes));
+  return findOmissionsOfFile({ bytes: before.bytes, encoding: form.encoding }, after.bytes, signal);
 }
 
 /** Matches a line of a patch that begins a file's section. */
@@ -254,7 +256,8 @@ async function applyToMembers(
 ): Promise<readonly PatchedFile[]> {
   const texts = new Map<string, Uint8Array>();
   for (const { name, at, found } of members.values()) {
-    if (found !== null) texts.set(name, found.encoding === null ? found.bytes : toUtf8Bytes(found, at));
+    if (found !== null)
+      texts.set(name, found.encoding === null ? found.bytes : await toUtf8Bytes(found, at, call));
   }
   const { strip, fuzz, path, reverse } = args;
   try {
@@ -263,7 +266,9 @@ async function applyToMembers(
       signal: call.signal,
     });
     for (const file of files) refuseChangesOfLinks(file, members);
-    return files.map((file) => encodeAsBefore(file, members));
+    const encoded: PatchedFile[] = [];
+    for (const file of files) encoded.push(await encodeAsBefore(file, members, call));
+    return encoded;
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "PATCH_FAILED") throw error;
     const name = error.details?.["path"];
@@ -280,10 +285,10 @@ async function applyToMembers(
  * Returns the text of a file in UTF-8, because the engine patches UTF-8. @throws ENCODING_ERROR when encoding
  * the text again would not give the same bytes
  */
-function toUtf8Bytes(found: CurrentFile, at: Location): Uint8Array {
+async function toUtf8Bytes(found: CurrentFile, at: Location, { signal }: Call): Promise<Uint8Array> {
   const { name, bom } = found.encoding as NonNullable<CurrentFile["encoding"]>;
-  const { text } = engine().decodeText(found.bytes, name);
-  const back = engine().encodeText(text, name, { bom });
+  const { text } = await engine().reading.decodeText(found.bytes, name, { signal });
+  const back = await engine().reading.encodeText(text, name, { bom, signal });
   if (!equalBytes(back, found.bytes))
     throw locationError("ENCODING_ERROR", at, { details: { encoding: name } });
   return encodeUtf8(text);
@@ -293,11 +298,16 @@ function toUtf8Bytes(found: CurrentFile, at: Location): Uint8Array {
  * Converts the patched text from UTF-8 to the encoding of the file that it was made from. Returns a UTF-8
  * file unchanged.
  */
-function encodeAsBefore(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): PatchedFile {
+async function encodeAsBefore(
+  file: PatchedFile,
+  members: ReadonlyMap<string, PatchMember>,
+  { signal }: Call,
+): Promise<PatchedFile> {
   const encoding = members.get(file.from ?? file.path)?.found?.encoding ?? null;
   if (encoding === null || file.bytes === null) return file;
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(file.bytes);
-  return { ...file, bytes: engine().encodeText(text, encoding.name, { bom: encoding.bom }) };
+  const { name, bom } = encoding;
+  return { ...file, bytes: await engine().reading.encodeText(text, name, { bom, signal }) };
 }
 
 /**
@@ -394,16 +404,18 @@ async function diffOfAllFiles(
     const { oldName, newName, old, now } = side;
     const header = withHeaders ? gitHeader(side) : "";
     const options = {
+      signal: call.signal,
       oldName: old === null ? null : oldName,
       newName: now === null ? null : newName,
       limits: { bytes: Math.max(maxAnswerBytes(call.limits) - text.length, 1) },
     };
     const [before, after] = [old?.bytes ?? EMPTY_BYTES, now?.bytes ?? EMPTY_BYTES];
     // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
-    const made = diffContents(before, after, { ...options, lineEnds: "raw" });
+    const made = await diffContentsAsync(before, after, { ...options, lineEnds: "raw" });
     const hunks = (diff: string): string => (withHeaders && !diff.includes("\n@@ ") ? "" : diff);
     text += header + hunks(made.text);
-    shown += header + hunks(made.text.includes("\r") ? diffContents(before, after, options).text : made.text);
+    const isSame = !made.text.includes("\r");
+    shown += header + hunks(isSame ? made.text : (await diffContentsAsync(before, after, options)).text);
     truncated ||= made.truncated;
   }
   return { text, shown, truncated };
@@ -467,7 +479,13 @@ function prefixedGitName(prefix: "a" | "b" | "", name: string): string {
 }
 
 const ONE_LINE_FEED = new Uint8Array([0x0a]);
+
 const MATCHES_BY_LOOSENESS = ["exact", "whitespace", "fuzzy", "fuzz"] as const;
+
+function loosestOf({ hunks }: PatchedFile): PatchOutcome["matched"] {
+  const found = new Set(hunks.map(({ how }) => how));
+  return MATCHES_BY_LOOSENESS.findLast((how) => found.has(how)) ?? "exact";
+}
 
 function patchOutcomeOf(
   file: PatchedFile,
@@ -475,7 +493,6 @@ function patchOutcomeOf(
   call: Call,
 ): PatchOutcome {
   const shown = (name: string): string => call.display((members.get(name) as PatchMember).at.path);
-  const loosest = Math.max(0, ...file.hunks.map(({ how }) => MATCHES_BY_LOOSENESS.indexOf(how)));
   return {
     path: shown(file.path),
     ...(file.from === null ? {} : { from: shown(file.from) }),
@@ -483,6 +500,6 @@ function patchOutcomeOf(
     added: file.added,
     removed: file.removed,
     offset: file.offset,
-    matched: MATCHES_BY_LOOSENESS[loosest] as PatchOutcome["matched"],
+    matched: loosestOf(file),
   };
 }

@@ -13,7 +13,13 @@ import type { StateDirectory } from "../../backends/state-directory.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { Durability, EntryType, FsBackend, MaybePromise } from "../../backends/backend.ts";
 import type { EngineInfo } from "../../engine/engine.ts";
-import { type Code, type ErrorInit, type FilewrightError, makeError } from "../../engine/errors.ts";
+import {
+  type Code,
+  type ErrorInit,
+  type FilewrightError,
+  makeError,
+  type Signalled,
+} from "../../engine/errors.ts";
 import type { ContentBlock, Readers } from "../../readers/index.ts";
 import type { MatchMode } from "../../engine/text/edit.ts";
 import type { Limits } from "./limits.ts";
@@ -306,6 +312,13 @@ export interface Annotations {
   readonly openWorldHint: false;
 }
 
+/** Checks the arguments of a call and fills in defaults. @throws FilewrightError INVALID_ARGUMENT */
+interface ParseArguments<Args> {
+  /** A tool may work on large arguments on another thread. @throws also CANCELLED */
+  (args: Arguments, later: Signalled): MaybePromise<Args>;
+  (args: Arguments): Args;
+}
+
 interface ToolBase<Args, Data> {
   /** The name, in `snake_case`. */
   readonly name: string;
@@ -317,8 +330,7 @@ interface ToolBase<Args, Data> {
   readonly annotations: Annotations;
   /** Other accepted spellings of arguments: alias → argument. */
   readonly aliases?: Aliases;
-  /** Checks the arguments and fills in defaults. @throws FilewrightError INVALID_ARGUMENT */
-  parse(args: Arguments): Args;
+  readonly parse: ParseArguments<Args>;
   /** Returns the arguments that are paths. Errors that concern no single path name the first one. */
   paths(args: Args): readonly PathUse[];
   /** Returns the text for the model. */

@@ -19,7 +19,7 @@ import {
   readBytesForPreview,
   incompleteTreeReason,
   formatTreeCounts,
-  textIfDecodable,
+  textIfDecodableAsync,
   readTreeFacts,
   currentVersionsOf,
 } from "../render/preview.ts";
@@ -205,9 +205,9 @@ export async function previewTransfer(
   return {
     title: `${verb} ${args.source} to ${args.destination}${counts}${target === null ? "" : ", over what is there"}`,
     location: verb === "Copy" ? 1 : 0,
-    diff: after === null ? "" : previewDiff(before, after, args.destination),
-    originalContent: before === null ? null : textIfDecodable(before),
-    newContent: after === null ? null : textIfDecodable(after),
+    diff: after === null ? "" : await previewDiff(before, after, args.destination),
+    originalContent: before === null ? null : await textIfDecodableAsync(before),
+    newContent: after === null ? null : await textIfDecodableAsync(after),
     risk: target === null ? "low" : target.isDir ? "high" : "medium",
     ...(tree === undefined
       ? {}

@@ -6,7 +6,8 @@ import { concurrentGroups } from "../../backends/concurrent.ts";
 import { engine } from "../../engine/current.ts";
 import type { DecodedText } from "../../engine/read.ts";
 import type { DiffOptions, DiffResult } from "../../engine/text/diff.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { FilewrightError, type Signalled } from "../../engine/errors.ts";
+import { MIN_THREAD_BYTES } from "../../engine/threads.ts";
 import type { EntryType, FsBackend } from "../../backends/backend.ts";
 import { lstatVia, readVersioned } from "../../backends/fallback/fallback.ts";
 import { walkTree } from "../../backends/fallback/walk-tree.ts";
@@ -14,6 +15,7 @@ import { currentVersion } from "../lib/contents.ts";
 import { encodeUtf8 } from "../lib/text.ts";
 import type { BaseVersion, Call, Preview } from "../lib/tool.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import { Yielder } from "../../engine/yielder.ts";
 
 /** The file that a preview shows. */
 export interface PreviewedFile {
@@ -26,19 +28,19 @@ export interface PreviewedFile {
 }
 
 /** Creates the preview of a change of one file's content. `before` is null for a new file. */
-export function contentPreview(
+export async function contentPreview(
   what: Pick<Preview, "title" | "location" | "risk">,
   before: Uint8Array | null,
   after: Uint8Array,
   { typed, path, mode }: PreviewedFile,
-): Preview {
-  const newContent = textIfDecodable(after);
-  const hash = engine().sha256(after);
+): Promise<Preview> {
+  const newContent = await textIfDecodableAsync(after);
+  const hash = await engine().onThreads.sha256(after);
   const kind = before === null ? "create" : "edit";
   return {
     ...what,
-    diff: previewDiff(before, after, typed),
-    originalContent: before === null ? null : textIfDecodable(before),
+    diff: await previewDiff(before, after, typed),
+    originalContent: before === null ? null : await textIfDecodableAsync(before),
     newContent,
     ...(newContent === null ? { newBytes: after } : {}),
     hash,
@@ -59,8 +61,13 @@ export function contentPreview(
  * Returns the hash of a content. For several contents, returns the hash of the list of their hashes, one on
  * each line, where `-` stands for a deleted file.
  */
-export function hashOfAll(contents: readonly (Uint8Array | null)[]): string {
-  const hashes = contents.map((bytes) => (bytes === null ? "-" : engine().sha256(bytes)));
+export async function hashOfAll(contents: readonly (Uint8Array | null)[]): Promise<string> {
+  const hashes: string[] = [];
+  const yielder = new Yielder({});
+  for (const bytes of contents) {
+    await yielder.yieldIfDue();
+    hashes.push(bytes === null ? "-" : await engine().onThreads.sha256(bytes));
+  }
   const [only] = hashes;
   return hashes.length === 1 && only !== undefined && only !== "-"
     ? only
@@ -70,17 +77,26 @@ export function hashOfAll(contents: readonly (Uint8Array | null)[]): string {
 /** Returns a file as text for a reviewer; null when the bytes are not text. */
 export function decodeIfText(bytes: Uint8Array): DecodedText | null {
   try {
-    const { kind } = engine().inspect(bytes);
-    return kind === "text" || kind === "svg" || kind === "empty" ? engine().decodeText(bytes) : null;
+    return isText(bytes) ? engine().decodeText(bytes) : null;
   } catch (error) {
     if (error instanceof FilewrightError) return null;
     throw error;
   }
 }
 
+function isText(bytes: Uint8Array): boolean {
+  const { kind } = engine().inspect(bytes);
+  return kind === "text" || kind === "svg" || kind === "empty";
+}
+
 /** Returns the text of a file for a reviewer; null when the bytes are not text. */
 export function textIfDecodable(bytes: Uint8Array): string | null {
   return decodeIfText(bytes)?.text ?? null;
+}
+
+/** Does the same as {@link textIfDecodable}, but decodes large contents on another thread. */
+export async function textIfDecodableAsync(bytes: Uint8Array): Promise<string | null> {
+  return (await decodeIfTextAsync(bytes, undefined))?.text ?? null;
 }
 
 /**
@@ -186,8 +202,12 @@ const MAX_PREVIEW_BYTES = 1024 * 1024;
  * Returns the unified diff from one content of a file to another; empty when they are equal. Null stands for
  * a file that does not exist yet.
  */
-export function previewDiff(before: Uint8Array | null, after: Uint8Array, path: string): string {
-  return diffContents(before ?? EMPTY_BYTES, after, { oldName: path }).text;
+export async function previewDiff(
+  before: Uint8Array | null,
+  after: Uint8Array,
+  path: string,
+): Promise<string> {
+  return (await diffContentsAsync(before ?? EMPTY_BYTES, after, { oldName: path })).text;
 }
 
 /** Compares two contents of a file line by line, as text where they are text in another encoding than UTF-8. */
@@ -196,6 +216,36 @@ export function diffContents(before: Uint8Array, after: Uint8Array, options: Dif
   if (!UNREADABLE.test(made.text)) return made;
   const [old, now] = [decodeIfText(before), decodeIfText(after)];
   return old === null || now === null ? made : engine().diff(old.text, now.text, options);
+}
+
+/** Does the same as {@link diffContents}, but compares and decodes large contents on another thread. @throws CANCELLED */
+export async function diffContentsAsync(
+  before: Uint8Array,
+  after: Uint8Array,
+  options: DiffOptions & Signalled,
+): Promise<DiffResult> {
+  if (before.length + after.length < MIN_THREAD_BYTES) return diffContents(before, after, options);
+  const made = await engine().diffAsync(before, after, options);
+  if (!UNREADABLE.test(made.text)) return made;
+  const [old, now] = [
+    await decodeIfTextAsync(before, options.signal),
+    await decodeIfTextAsync(after, options.signal),
+  ];
+  if (old === null || now === null) return made;
+  return await engine().diffAsync(encodeUtf8(old.text), encodeUtf8(now.text), options);
+}
+
+async function decodeIfTextAsync(
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<DecodedText | null> {
+  if (!isText(bytes)) return null;
+  try {
+    return await engine().reading.decodeText(bytes, undefined, { signal });
+  } catch (error) {
+    if (error instanceof FilewrightError && error.code !== "CANCELLED") return null;
+    throw error;
+  }
 }
 
 /** Matches what the bytes of UTF-16 and of encodings older than Unicode are in a diff that takes them for UTF-8. */

@@ -88,7 +88,7 @@ export function mergeTool(
         originalContent: null,
         newContent: null,
         risk: isRemoving ? "medium" : "low",
-        hash: hashOfAll(contents),
+        hash: await hashOfAll(contents),
         base: await currentVersionsOf(call.fs, [...new Set(pathsOf(todo))]),
         changes,
       };
@@ -174,7 +174,7 @@ async function previewOf(
     const before = ours?.type === "file" ? await bodyOf(plan, "ours", path) : null;
     changes.push({ path, kind, type: "file", hash: engine().sha256(after), ...mode });
     contents.push(after);
-    parts.push(contentPart(before, after, call.display(path)));
+    parts.push(await contentPart(before, after, call.display(path)));
   }
   return { diff: parts.join(""), changes, contents };
 }
@@ -183,10 +183,10 @@ async function bodyOf(plan: PlannedMerge, side: "ours" | "theirs", path: string)
   return (await plan.bodies(side, [path]))[0] ?? EMPTY_BYTES;
 }
 
-function contentPart(before: Uint8Array | null, after: Uint8Array, name: string): string {
+async function contentPart(before: Uint8Array | null, after: Uint8Array, name: string): Promise<string> {
   const isSmall = Math.max(before?.length ?? 0, after.length) <= MAX_PREVIEW_BYTES;
   const isText =
     isSmall && textIfDecodable(before ?? EMPTY_BYTES) !== null && textIfDecodable(after) !== null;
-  if (isText) return previewDiff(before, after, name);
+  if (isText) return await previewDiff(before, after, name);
   return `writes ${after.length} bytes to ${name}\n`;
 }

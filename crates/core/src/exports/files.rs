@@ -29,12 +29,12 @@ pub fn read_page(bytes: &[u8], name: &str, request: &str) -> AlsoAsync<Packed> {
 
 /// Decodes a content to a packed `DecodedText`. Not named `decode_text`, because the JavaScript
 /// that wasm-bindgen generates has a function of that name.
-pub fn decode_bytes(bytes: &[u8], label: &str) -> Result<Packed> {
+pub fn decode_bytes(bytes: &[u8], label: &str) -> AlsoAsync<Packed> {
     Ok(encoding::decode_text(bytes, label)?.packed())
 }
 
 /// Encodes a text.
-pub fn encode_text(text: &Utf16Text, label: &str, bom: bool) -> Result<Vec<u8>> {
+pub fn encode_text(text: &Utf16Text, label: &str, bom: bool) -> AlsoAsync<Vec<u8>> {
     encoding::encode_text(text, label, bom)
 }
 

@@ -66,7 +66,7 @@ pub fn compose_hunks(
     after: &[u8],
     encoding: &str,
     chosen: &[u32],
-) -> Result<Vec<u8>> {
+) -> AlsoAsync<Vec<u8>> {
     compose(before, after, LineForm::of(encoding), chosen)
 }
 
@@ -94,7 +94,7 @@ pub fn plan_edits(text: &[u8], call: &str) -> AlsoAsync<Planned> {
 }
 
 /// Parses a patch. Returns JSON, and `call` is JSON.
-pub fn parse_patch(text: &str, call: &str) -> Result<String> {
+pub fn parse_patch(text: &str, call: &str) -> AlsoAsync<String> {
     Ok(PatchRequest::parse(text, call)?.to_json())
 }
 
@@ -109,8 +109,14 @@ pub fn apply_patch(
 }
 
 /// Merges two texts that were both made from `base`. The facts are a list of `MergeConflict`.
-pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], flags: u32, labels: &[String]) -> Planned {
+pub fn merge3(
+    base: &[u8],
+    ours: &[u8],
+    theirs: &[u8],
+    flags: u32,
+    labels: &[String],
+) -> AlsoAsync<Planned> {
     let options = MergeOptions::from_flags(flags, labels);
     let MergedText { bytes, conflicts } = merge3::merge3(base, ours, theirs, &options);
-    Planned { bytes, head: 0, facts: conflicts.packed() }
+    Ok(Planned { bytes, head: 0, facts: conflicts.packed() })
 }

@@ -1,5 +1,7 @@
-//! Parsed patches, and the facts about applied ones, as JSON: they are small compared with the
-//! files.
+//! Parsed patches, and the facts about applied ones, as JSON.
+//!
+//! A patch of many hunks has a large JSON, which JavaScript parses on its only thread. A caller
+//! that reads no hunks has their lists left empty.
 
 use serde_json::{Value, json};
 
@@ -8,7 +10,8 @@ use super::set::FileChange;
 use super::{FilePatch, Hunk, LineMark};
 
 /// Returns the part of a parsed patch for one file as JSON.
-pub(super) fn file_json(file: &FilePatch) -> Value {
+pub(super) fn file_json(file: &FilePatch, lists_hunks: bool) -> Value {
+    let hunks = if lists_hunks { &file.hunks[..] } else { &[] };
     let count = |mark| {
         file.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.mark == mark).count()
     };
@@ -21,7 +24,7 @@ pub(super) fn file_json(file: &FilePatch) -> Value {
         "line": file.line,
         "added": count(LineMark::Added),
         "removed": count(LineMark::Removed),
-        "hunks": file.hunks.iter().map(hunk_json).collect::<Vec<_>>(),
+        "hunks": hunks.iter().map(hunk_json).collect::<Vec<_>>(),
     })
 }
 

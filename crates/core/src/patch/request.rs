@@ -31,12 +31,13 @@ pub struct PatchedFiles {
 pub struct PatchRequest {
     patch: Patch,
     options: PatchOptions,
+    lists_hunks: bool,
 }
 
 impl PatchRequest {
-    /// Parses a patch. `call` is `{strip?, fuzz?, path?, reverse?, same?}`: `path` is the file that
-    /// a patch of one file changes, whatever name it contains; `same` maps other names of a file to
-    /// the name to use.
+    /// Parses a patch. `call` is `{strip?, fuzz?, path?, reverse?, same?, hunks?}`: `path` is the
+    /// file that a patch of one file changes, whatever name it contains; `same` maps other names of
+    /// a file to the name to use; with `hunks: false` the lists of hunks in the JSON are empty.
     ///
     /// # Errors
     /// Like [`parse()`]; `PATCH_FAILED` too if a name is empty or a renamed or copied file has only
@@ -75,12 +76,14 @@ impl PatchRequest {
             }
         }
         patch.files.iter().try_for_each(check_names)?;
-        Ok(Self { patch, options: PatchOptions { hunks: HunkOptions { fuzz }, path } })
+        let lists_hunks = !matches!(call.get("hunks"), Some(Value::Bool(false)));
+        Ok(Self { patch, options: PatchOptions { hunks: HunkOptions { fuzz }, path }, lists_hunks })
     }
 
     /// Returns the patch as JSON: `{files, paths, warnings}`.
     pub fn to_json(&self) -> String {
-        let files: Vec<Value> = self.patch.files.iter().map(file_json).collect();
+        let files: Vec<Value> =
+            self.patch.files.iter().map(|file| file_json(file, self.lists_hunks)).collect();
         let paths = paths_of_patch(&self.patch, &self.options);
         json!({ "files": files, "paths": paths, "warnings": self.patch.warnings }).to_string()
     }

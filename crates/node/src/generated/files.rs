@@ -32,10 +32,22 @@ pub fn decode_bytes(bytes: &[u8], label: String) -> napi::Result<PackedResult> {
     result_of(|| exports::decode_bytes(bytes, &label))
 }
 
+/// Like `decode_bytes`, on another thread.
+#[napi]
+pub fn decode_bytes_async(bytes: Uint8Array, label: String) -> Promise<PackedResult> {
+    Promise::on_node_thread(move || exports::decode_bytes(&bytes, &label))
+}
+
 /// Encodes a text.
 #[napi]
 pub fn encode_text(text: Utf16String, label: String, bom: bool) -> napi::Result<Buffer> {
     result_of(|| exports::encode_text(&utf8(&text), &label, bom))
+}
+
+/// Like `encode_text`, on another thread.
+#[napi]
+pub fn encode_text_async(text: Utf16String, label: String, bom: bool) -> Promise<Buffer> {
+    Promise::on_node_thread(move || exports::encode_text(&utf8(&text), &label, bom))
 }
 
 /// Returns the anchors of all lines of a text, joined.

@@ -92,6 +92,17 @@ pub fn compose_hunks(
     result_of(|| exports::compose_hunks(before, after, &encoding, &chosen))
 }
 
+/// Like `compose_hunks`, on another thread.
+#[napi]
+pub fn compose_hunks_async(
+    before: Uint8Array,
+    after: Uint8Array,
+    encoding: String,
+    chosen: Vec<u32>,
+) -> Promise<Buffer> {
+    Promise::on_node_thread(move || exports::compose_hunks(&before, &after, &encoding, &chosen))
+}
+
 /// Compares two texts within their lines: by characters, or by words.
 #[napi]
 pub fn diff_parts(before: String, after: String, chars: bool) -> napi::Result<PackedResult> {
@@ -114,6 +125,12 @@ pub fn plan_edits_async(text: Uint8Array, call: String) -> Promise<PlanResult> {
 #[napi]
 pub fn parse_patch(text: String, call: String) -> napi::Result<Text> {
     result_of(|| exports::parse_patch(&text, &call))
+}
+
+/// Like `parse_patch`, on another thread.
+#[napi]
+pub fn parse_patch_async(text: String, call: String) -> Promise<Text> {
+    Promise::on_node_thread(move || exports::parse_patch(&text, &call))
 }
 
 /// Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON.
@@ -149,5 +166,17 @@ pub fn merge3(
     flags: u32,
     labels: Vec<String>,
 ) -> napi::Result<PlanResult> {
-    result_of(|| Ok(exports::merge3(base, ours, theirs, flags, &labels)))
+    result_of(|| exports::merge3(base, ours, theirs, flags, &labels))
+}
+
+/// Like `merge3`, on another thread.
+#[napi]
+pub fn merge3_async(
+    base: Uint8Array,
+    ours: Uint8Array,
+    theirs: Uint8Array,
+    flags: u32,
+    labels: Vec<String>,
+) -> Promise<PlanResult> {
+    Promise::on_node_thread(move || exports::merge3(&base, &ours, &theirs, flags, &labels))
 }

@@ -95,6 +95,6 @@ pub fn merge3(
     theirs: &[u8],
     flags: u32,
     labels: Vec<String>,
-) -> PlanResult {
-    exports::merge3(base, ours, theirs, flags, &labels).into()
+) -> Result<PlanResult, JsValue> {
+    js(exports::merge3(base, ours, theirs, flags, &labels))
 }

@@ -1,0 +1,285 @@
+/**
+ * Calls with large inputs leave the event loop to others: the functions of the engine that work on them run on other
+ * threads. Nothing is timed: each function that the calling thread runs is recorded with the size of its input.
+ */
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { engine, setEngine } from "../../js/engine/current.ts";
+import { type Binding, makeEngine } from "../../js/engine/engine.ts";
+import { loadNative, loadWasm } from "../../js/engine/load.node.ts";
+import { runInBackground } from "../../js/engine/workers/background.node.ts";
+import { withWorkerPool } from "../../js/engine/workers/worker-calls.ts";
+import { MemoryBackend, openWorkspace, type WorkspaceOptions } from "../../js/index.node.ts";
+
+/** The size in bytes up to which the calling thread may work on an input: a millisecond of work, or less. */
+const MAX_HERE_BYTES = 128 * 1024;
+/** Functions that pass over the bytes once or read only a part of them: some milliseconds for a megabyte at most. */
+const FAST_FUNCTIONS: ReadonlySet<string> = new Set(["concat", "inspect", "holdsSecretContent", "sha256"]);
+
+const before = engine();
+afterAll(() => setEngine(before));
+
+let busy: string[] = [];
+afterEach(() => {
+  busy = [];
+});
+
+function sizeOf(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + sizeOf(one), 0);
+  return typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
+}
+
+/** Returns a binding that records each function which the calling thread runs on a large input. */
+function watched(binding: Binding): Binding {
+  const functions = Object.entries(binding).map(([name, member]) => {
+    const isCalled = typeof member === "function" && /^[a-z]/u.test(name) && !name.endsWith("Async");
+    if (!isCalled || FAST_FUNCTIONS.has(name)) return [name, member];
+    const call = (...args: unknown[]): unknown => {
+      const size = sizeOf(args);
+      if (size > MAX_HERE_BYTES) busy.push(`${name} of ${size} bytes`);
+      return (member as (...given: unknown[]) => unknown)(...args);
+    };
+    return [name, call];
+  });
+  return Object.fromEntries(functions) as Binding;
+}
+
+function setWatchedEngine(kind: "native" | "wasm"): void {
+  const loaded = kind === "native" ? loadNative() : loadWasm();
+  if (!("binding" in loaded)) throw new Error(`the ${kind} engine does not load`);
+  // The classes and functions for files on a disk are not those of the engine.
+  const binding = watched(loaded.binding as unknown as Binding);
+  setEngine(
+    makeEngine(kind === "native" ? binding : withWorkerPool(binding, { run: runInBackground }), { kind }),
+  );
+}
+
+const lines = (count: number, line = (n: number): string => `line ${n}\n`): string =>
+  Array.from({ length: count }, (_, n) => line(n)).join("");
+const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "latin1"));
+const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(`\ufeff${text}`, "utf16le"));
+const hunks = (count: number): string =>
+  lines(count, (n) => `@@ -${10 * n + 1},1 +${10 * n + 1},1 @@\n-line ${10 * n}\n+LINE ${10 * n}\n`);
+const toFile = (body: string): string => `--- a/f\n+++ b/f\n${body}`;
+const oneHunk = toFile("@@ -1,2 +1,2 @@\n-line 0\n+LINE 0\n line 1\n");
+const rows = (count: number): string => lines(count, (n) => `k${n}: {a: 1, b: [x, y]}\n`);
+const tables = lines(20_000, (n) => `[k${n}]\na = 1\nb = ["x", "y"]\n`);
+const json = JSON.stringify(
+  Array.from({ length: 30_000 }, (_, n) => ({ a: n })),
+  null,
+  1,
+);
+const OMITTED = "// ... rest of the file ...\n";
+
+interface Case {
+  readonly name: string;
+  readonly content: string | Uint8Array;
+  /** The name of the file, when its ending matters. */
+  readonly file?: string;
+  readonly call: readonly [tool: string, args: object];
+  /** The code of the failure, for a call that has to fail. */
+  readonly fails?: string;
+  readonly options?: Partial<WorkspaceOptions>;
+}
+
+const approving: Partial<WorkspaceOptions> = { confirm: () => ({ outcome: "proceed_once" }) };
+
+const CASES: readonly Case[] = [
+  {
+    name: "a patch of 40,000 hunks that does not fit",
+    content: "x\n",
+    call: ["apply_patch", { patch: toFile(hunks(40_000)) }],
+    fails: "PATCH_FAILED",
+  },
+  {
+    name: "a patch of 40,000 hunks in a batch",
+    content: "x\n",
+    call: [
+      "batch",
+      { operations: [{ tool: "apply_patch", args: { patch: toFile(hunks(40_000)) } }], atomic: true },
+    ],
+    fails: "PATCH_FAILED",
+  },
+  {
+    name: "a patch that adds 60,000 lines",
+    content: "x\n",
+    call: [
+      "apply_patch",
+      { patch: `--- /dev/null\n+++ b/n\n@@ -0,0 +1,60000 @@\n${lines(60_000, (n) => `+line ${n}\n`)}` },
+    ],
+  },
+  { name: "a patch of a large file", content: lines(60_000), call: ["apply_patch", { patch: oneHunk }] },
+  {
+    name: "a patch of a large file that a person approves",
+    content: lines(60_000),
+    call: ["apply_patch", { patch: oneHunk }],
+    options: approving,
+  },
+  {
+    name: "a patch of a large Latin-1 file",
+    content: latin1(`line 0\nline 1\n${lines(60_000, (n) => `caf\xe9 ${n}\n`)}`),
+    call: ["apply_patch", { patch: oneHunk }],
+  },
+  {
+    name: "a patch of a large UTF-16 file",
+    content: utf16(lines(60_000)),
+    call: ["apply_patch", { patch: oneHunk }],
+  },
+  {
+    name: "an edit of a large file",
+    content: lines(60_000),
+    call: ["edit_file", { path: "f", old_text: "line 777\n", new_text: "x\n" }],
+  },
+  {
+    name: "an edit of a large file whose lines were not read",
+    content: lines(60_000),
+    call: ["edit_file", { path: "f", old_text: "line 777\n", new_text: "x\n" }],
+    options: { guard: "warn" },
+  },
+  {
+    name: "an edit of a large file that a person approves",
+    content: lines(60_000),
+    call: ["edit_file", { path: "f", old_text: "line 777\n", new_text: "x\n" }],
+    options: approving,
+  },
+  {
+    name: "an edit of a large file that leaves out lines",
+    content: lines(60_000),
+    call: [
+      "edit_file",
+      { path: "f", old_text: "line 777\nline 778\nline 779\n", new_text: `line 777\n${OMITTED}` },
+    ],
+    fails: "INVALID_ARGUMENT",
+  },
+  {
+    name: "a large file that is written with lines left out",
+    content: lines(60_000),
+    call: ["write_file", { path: "f", content: `${lines(30_000)}${OMITTED}` }],
+    fails: "INVALID_ARGUMENT",
+  },
+  {
+    name: "a large file that is written over another",
+    content: lines(60_000),
+    call: ["write_file", { path: "f", content: lines(60_000, (n) => `other ${n}\n`) }],
+  },
+  {
+    name: "a large file that is written over another, and that a person approves",
+    content: lines(60_000),
+    call: ["write_file", { path: "f", content: lines(60_000, (n) => `other ${n}\n`) }],
+    options: approving,
+  },
+  {
+    name: "a large Latin-1 file that is written over another",
+    content: latin1(lines(60_000, (n) => `caf\xe9 ${n}\n`)),
+    call: ["write_file", { path: "f", content: lines(60_000, (n) => `caf\xe9s ${n}\n`) }],
+  },
+  {
+    name: "a cell of a large CSV file",
+    file: "f.csv",
+    content: `a,b\n1,"${"x,".repeat(300_000)}"\n`,
+    call: ["read_file", { path: "f.csv", json_pointer: "/1/a" }],
+  },
+  {
+    name: "a value of a YAML file with 20,000 aliases",
+    file: "f.yaml",
+    content: `a: &a [x]\nb:\n${lines(20_000, () => "  - *a\n")}`,
+    call: ["read_file", { path: "f.yaml", json_pointer: "/b/100" }],
+  },
+  {
+    name: "a missing value of a large TOML file",
+    file: "f.toml",
+    content: tables,
+    call: ["read_file", { path: "f.toml", json_pointer: "/k5/missing" }],
+    fails: "INVALID_ARGUMENT",
+  },
+  {
+    name: "a value of a large UTF-16 JSON file",
+    file: "f.json",
+    content: utf16(json),
+    call: ["read_file", { path: "f.json", json_pointer: "/500/a" }],
+  },
+  ...(
+    [
+      ["YAML", "f.yaml", rows(20_000), "/k500/a"],
+      ["TOML", "f.toml", tables, "/k500/a"],
+      ["JSON", "f.json", json, "/500/a"],
+      ["XML", "f.xml", `<r>${lines(20_000, (n) => `<e>${n}</e>\n`)}</r>`, "/r/e/500"],
+      ["CSV", "f.csv", `a,b\n${lines(40_000, (n) => `${n},x\n`)}`, "/500/a"],
+    ] as const
+  ).flatMap(([format, file, content, pointer]): readonly Case[] => [
+    {
+      name: `an edited value of a large ${format} file`,
+      file,
+      content,
+      call: [
+        "edit_file",
+        { path: file, edits: [{ json_pointer: pointer, new_text: format === "XML" ? "<e>7</e>" : "7" }] },
+      ],
+    },
+  ]),
+  {
+    name: "two edited values of a large JSON file",
+    file: "f.json",
+    content: json,
+    call: [
+      "edit_file",
+      { path: "f.json", edits: [7, 8].map((n) => ({ json_pointer: `/${n}/a`, new_text: "70" })) },
+    ],
+  },
+  {
+    name: "the diff of two large texts",
+    content: lines(60_000),
+    call: ["diff", { a: "f", content_b: lines(60_000, (n) => (n % 3 === 0 ? `x ${n}\n` : `line ${n}\n`)) }],
+  },
+  {
+    name: "a page of a large file",
+    content: lines(60_000),
+    call: ["read_file", { path: "f", start_line: -5 }],
+  },
+];
+
+describe.each(["native", "wasm"] as const)("the event loop with the %s engine", (kind) => {
+  it.each(CASES)("is left to others by $name", async ({ file = "f", content, call, fails, options }) => {
+    setWatchedEngine(kind);
+    const backend = new MemoryBackend({ [`/ws/${file}`]: content });
+    const ws = await openWorkspace({ root: "/ws", backend, guard: "off", ...options });
+    busy = [];
+    const [tool, args] = call;
+    const { error } = await ws.call(tool, args);
+    await ws.close();
+    expect(error?.code).toBe(fails);
+    expect(busy).toEqual([]);
+  });
+});
+
+describe("a large file in another format", () => {
+  it("is parsed while the event loop turns", async () => {
+    setEngine(before);
+    const ws = await openWorkspace({ root: "/ws", backend: new MemoryBackend({ "/ws/f.toml": tables }) });
+    let turns = 0;
+    let isOver = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const { ok } = await ws.call("read_file", { path: "f.toml", json_pointer: "/k500/a" });
+    isOver = true;
+    await ws.close();
+    expect(ok).toBe(true);
+    // Parsing in place takes a few turns; another thread takes tens of milliseconds, in which thousands pass.
+    expect(turns).toBeGreaterThan(50);
+  });
+
+  it.each(["f.toml", "f.yaml"])("is given up at once when the call is cancelled: %s", async (file) => {
+    setEngine(before);
+    const content = file === "f.toml" ? tables : rows(20_000);
+    const ws = await openWorkspace({ root: "/ws", backend: new MemoryBackend({ [`/ws/${file}`]: content }) });
+    const cancel = new AbortController();
+    const running = ws.call("read_file", { path: file, json_pointer: "/k500/a" }, { signal: cancel.signal });
+    setTimeout(() => cancel.abort(), 5);
+    expect((await running).error?.code).toBe("CANCELLED");
+    const again = await ws.call("read_file", { path: file, json_pointer: "/k500/a" });
+    expect(again.ok).toBe(true);
+    await ws.close();
+  });
+});
