@@ -9,6 +9,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { otherNamesOf } from "../backends/fallback/other-names.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
 import { mustAsk } from "../hooks/approvals.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
@@ -111,8 +112,7 @@ export async function admitCall(
   storage?: FsBackend,
 ): Promise<AdmittedCall> {
   const sources = decisionSourcesOf(session, tool.name);
-  uses.push(...tool.paths(args));
-  for (const use of uses) locations.push(resolvePathUse(session, use));
+  await resolvePaths(session, tool.paths(args), { uses, locations }, options.signal);
   nameCallPaths(session, tool.name, args, uses, locations);
   if (hasUnusualPath(uses)) {
     // The refusal must not reveal paths that a rule hides from the call.
@@ -250,6 +250,21 @@ export async function previewChange(
   const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, call);
   const at = call.locations[location]?.path ?? path;
   return { title, path: at, diff, originalContent, newContent, risk, callId: call.callId };
+}
+
+/** Resolves the paths of a call. Between many of them, other tasks may run. @throws CANCELLED */
+async function resolvePaths(
+  session: Session,
+  asked: readonly PathUse[],
+  { uses, locations }: CallPaths,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const yielder = asked.length < STEPS_PER_YIELD_CHECK ? undefined : new Yielder({ signal });
+  for (const use of asked) {
+    uses.push(use);
+    locations.push(resolvePathUse(session, use));
+    if (uses.length % STEPS_PER_YIELD_CHECK === 0) await yielder?.yieldIfDue();
+  }
 }
 
 /** Resolves a path argument. An error names the argument. */

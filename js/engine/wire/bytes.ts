@@ -85,9 +85,14 @@ export function fromBase64(text: string): Uint8Array {
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }
 
+/** The size in bytes from which Node compares contents faster than a loop does. */
+const MIN_COMPARED_BYTES = 1024;
+
 /** Returns true when both are the same bytes. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
+  const { Buffer } = globalThis as { readonly Buffer?: typeof globalThis.Buffer };
+  if (Buffer !== undefined && a.length > MIN_COMPARED_BYTES) return Buffer.compare(a, b) === 0;
   for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
   return true;
 }

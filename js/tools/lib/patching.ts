@@ -2,7 +2,7 @@
 import { EMPTY_BYTES, equalBytes } from "../../engine/wire/bytes.ts";
 import type { Location } from "../../policy/index.ts";
 import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
-import { Yielder } from "../../engine/yielder.ts";
+import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { PatchedFile, PatchOperation } from "../../engine/text/patch.ts";
@@ -130,7 +130,7 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   if (only !== undefined && only.found === null && only.name === args.path && !FILE_HEADER.test(args.patch))
     throw locationError("NOT_FOUND", only.at);
   const patched = await applyToMembers(args, members, same, call);
-  const changes = fileChangesOf(patched, members);
+  const changes = await fileChangesOf(patched, members, yielder);
   const data = await describePatch(
     { applied: !args.dry_run, ...(args.warnings.length > 0 ? { warnings: args.warnings } : {}) },
     { changes, patched, members },
@@ -178,6 +178,7 @@ export async function describePatch(
   call: Call,
 ): Promise<ApplyPatchData> {
   const yielder = new Yielder({ signal: call.signal });
+  if (changes.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
   const { text, shown, truncated } = await diffOfAllFiles(changes, patched, members, call, yielder);
   const { applied, warnings } = facts;
   const data: ApplyPatchData = {
@@ -266,9 +267,7 @@ async function applyToMembers(
       signal: call.signal,
     });
     for (const file of files) refuseChangesOfLinks(file, members);
-    const encoded: PatchedFile[] = [];
-    for (const file of files) encoded.push(await encodeAsBefore(file, members, call));
-    return encoded;
+    return await encodeAllAsBefore(files, members, call);
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "PATCH_FAILED") throw error;
     const name = error.details?.["path"];
@@ -292,6 +291,22 @@ async function toUtf8Bytes(found: CurrentFile, at: Location, { signal }: Call): 
   if (!equalBytes(back, found.bytes))
     throw locationError("ENCODING_ERROR", at, { details: { encoding: name } });
   return encodeUtf8(text);
+}
+
+async function encodeAllAsBefore(
+  files: readonly PatchedFile[],
+  members: ReadonlyMap<string, PatchMember>,
+  call: Call,
+): Promise<readonly PatchedFile[]> {
+  const encoded: PatchedFile[] = [];
+  const yielder = new Yielder({ signal: call.signal });
+  // Decoding the result of many files has taken long.
+  if (files.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
+  for (const file of files) {
+    await yielder.yieldIfDue();
+    encoded.push(await encodeAsBefore(file, members, call));
+  }
+  return encoded;
 }
 
 /**
@@ -327,10 +342,11 @@ function refuseChangesOfLinks(file: PatchedFile, members: ReadonlyMap<string, Pa
  * Combines the entries of a patch to one change per path: several entries may concern the same file. Paths
  * that end up unchanged are left out.
  */
-function fileChangesOf(
+async function fileChangesOf(
   patched: readonly PatchedFile[],
   members: ReadonlyMap<string, PatchMember>,
-): readonly FileChange[] {
+  yielder: Yielder,
+): Promise<readonly FileChange[]> {
   const after = new Map<string, FileState | null>();
   const now = (name: string): FileState | null =>
     after.has(name) ? (after.get(name) ?? null) : (members.get(name)?.found ?? null);
@@ -344,6 +360,7 @@ function fileChangesOf(
   }
   const changes: FileChange[] = [];
   for (const [name, state] of after) {
+    await yielder.yieldIfDue();
     const { at, found } = members.get(name) as PatchMember;
     const same = state !== null && found !== null && equalBytes(state.bytes, found.bytes);
     if ((state === null && found === null) || (same && state.mode === found.mode)) continue;
