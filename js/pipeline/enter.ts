@@ -28,6 +28,7 @@ import type { SeenFiles } from "../tools/lib/seen.ts";
 import { historyForCaller } from "./past/history.ts";
 import {
   type LookAlikeContext,
+  mayCreate,
   mayHaveLookAlikes,
   replacementForMissingPath,
   refuseLookAlikes,
@@ -119,7 +120,13 @@ export async function admitCall(
     const fs =
       storage ?? session.views.of({ rules: session.rules.forCall(tool.name, args), hidden: ["deny", "ask"] });
     const { policy, display } = session.resolver;
-    await assertPlainPaths(uses, locations, { fs, cwd: policy.cwd, paths: policy.paths, display });
+    await assertPlainPaths(uses, locations, {
+      fs,
+      cwd: policy.cwd,
+      mayCreate: (use) => mayCreate(tool.name, use),
+      paths: policy.paths,
+      display,
+    });
   }
   if (mayHaveLookAlikes(tool.name, uses))
     await refuseLookAlikes(tool.name, uses, locations, lookAlikeContext(session, tool.name, args, storage));

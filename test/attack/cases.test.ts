@@ -62,6 +62,7 @@ test("no file of attacks is left out", () => {
   const named = new Set(CASES.flatMap(({ where }) => where.map(([, file]) => file)));
   const tests = readdirSync(join(ROOT, HERE)).filter((name) => name.endsWith(".test.ts"));
   const others = [
+    "advisories.test.ts",
     "cases.test.ts",
     "crowd.slow.test.ts",
     "races-node.slow.test.ts",

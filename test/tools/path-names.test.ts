@@ -81,14 +81,4 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(result.text).toMatch(/^(?:Created|Wrote|Overwrote)/u);
   });
 
-  test.each([
-    ["src/a.ts:57", "src/a.ts"],
-    ["@src/a.ts", "src/a.ts"],
-    ["$PWD/src/a.ts", "src/a.ts"],
-  ])("reading %j names %j", async (path, remedy) => {
-    const { ws } = await place(kind, SEED);
-    const result = await ws.call("read_file", { path });
-    expect(result.ok).toBe(false);
-    expect(result.text).toContain(`'${remedy}'`);
-  });
 });

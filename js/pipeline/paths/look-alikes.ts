@@ -124,15 +124,10 @@ export async function refuseLookAlikes(
   locations: readonly Location[],
   context: LookAlikeContext,
 ): Promise<void> {
-  for (const [index, { argument, typed, creates = true }] of uses.entries()) {
+  for (const [index, use] of uses.entries()) {
+    const { argument, typed } = use;
     const at = locations[index];
-    if (
-      at === undefined ||
-      !creates ||
-      !HAS_LOOK_ALIKES.test(typed) ||
-      !CREATED_PATH_ARGUMENTS[tool]?.includes(argument)
-    )
-      continue;
+    if (at === undefined || !HAS_LOOK_ALIKES.test(typed) || !mayCreate(tool, use)) continue;
     if (await entryExists(context.fs, at.path)) continue;
     const other = await findLookAlikePath(at.path, context, (name) => comparableName(name).trim());
     if (other === undefined) {
@@ -146,6 +141,11 @@ export async function refuseLookAlikes(
       { complete: true, path: typed, details: { argument, existing: other } },
     );
   }
+}
+
+/** Returns true for a path that the call may create. */
+export function mayCreate(tool: string, { argument, creates = true }: PathUse): boolean {
+  return creates && CREATED_PATH_ARGUMENTS[tool]?.includes(argument) === true;
 }
 
 /** Returns true when a call may create an entry whose name can have look-alikes. */

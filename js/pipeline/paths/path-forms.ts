@@ -17,6 +17,8 @@ import type { PathUse } from "../../tools/lib/tool.ts";
 export interface PathContext {
   readonly fs: FsBackend;
   readonly cwd: string;
+  /** Returns true for a path that the call may create. */
+  mayCreate?(use: PathUse): boolean;
   /** `windows` when a backslash separates directories, too. */
   readonly paths?: "windows" | undefined;
   display(path: string): string;
@@ -40,11 +42,14 @@ export async function assertPlainPaths(
   locations: readonly Location[],
   context: PathContext,
 ): Promise<void> {
-  for (const [index, { typed, argument }] of uses.entries()) {
+  for (const [index, use] of uses.entries()) {
+    const { typed, argument } = use;
     if (!UNUSUAL_PATH.test(typed)) continue;
     const at = locations[index];
     if (at !== undefined && (await entryExists(context.fs, at.path))) continue;
-    const why = (await misformedPathReason(typed, context)) ?? (await prefixedPathReason(typed, context));
+    const why =
+      (await misformedPathReason(typed, context)) ??
+      (context.mayCreate?.(use) === true ? await newPathReason(typed, context) : undefined);
     if (why === undefined) continue;
     throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${why}`, {
       complete: true,
@@ -79,6 +84,8 @@ async function misformedPathReason(typed: string, context: PathContext): Promise
       ? `send it without the quotes: ${quoted(unquoted)}.`
       : undefined;
   }
+  if (typed.startsWith("@") && (await entryExists(fs, joinPath(cwd, typed.slice(1)))))
+    return `send it without the '@': ${quoted(typed.slice(1))}.`;
   if (context.paths === "windows") return undefined;
   const backslash = typed.indexOf("\\");
   if (backslash > 0 && (await isDirectory(fs, joinPath(cwd, typed.slice(0, backslash)))))
@@ -89,8 +96,11 @@ async function misformedPathReason(typed: string, context: PathContext): Promise
 /** Matches a path that begins with a variable of a shell, and its rest. */
 const VARIABLE = /^(\$\w+|\$\{[^}]*\}|%\w+%)(?:[/\\]+(.*))?$/su;
 
-/** Returns the reason why a path with something before it or behind it is not accepted as a name. */
-async function prefixedPathReason(typed: string, context: PathContext): Promise<string | undefined> {
+/**
+ * Returns the reason why a path with something before it or behind it is not accepted as the name of a new entry. Where
+ * an entry must exist, the answer that it does not is enough.
+ */
+async function newPathReason(typed: string, context: PathContext): Promise<string | undefined> {
   const { fs, cwd } = context;
   const quoted = (path: string): string => `'${escapeControls(path)}'`;
   const [, file, line] = /^(.+?):(\d+)(?::\d+|-\d+)?$/su.exec(typed) ?? [];
