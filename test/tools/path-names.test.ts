@@ -31,7 +31,7 @@ const REFUSED: readonly (readonly [path: string, remedy: string])[] = [
   [" new/a.md", "'new/a.md'"],
   ["src/new\r\n", "'src/new'"],
   ["ne\nw.md", "'ne_w.md'"],
-  ["ne\u0007w.md", "'ne_w.md'"],
+  ["ne\u2028w.md", "'ne_w.md'"],
   ["@src/new.ts", "'src/new.ts'"],
   ["@src/a.ts", "'src/a.ts'"],
   ["$HOME/new.ts", "Send the path itself"],
@@ -54,6 +54,7 @@ const TAKEN = [
   "$routes/new.ts",
   "odd dir /new.ts",
   "new file.md",
+  "ne\u001bw.md",
   "a:b.md",
   "new.md:57",
   "x:7/../y:8",
@@ -80,5 +81,4 @@ describe.each(KINDS)("on %s", (kind) => {
     const result = await ws.call("write_file", { path, content: "new", create_dirs: true });
     expect(result.text).toMatch(/^(?:Created|Wrote|Overwrote)/u);
   });
-
 });

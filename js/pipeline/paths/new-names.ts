@@ -1,6 +1,6 @@
 /**
  * Refuses to make a name that people cannot tell from another one: with white space at an end, as models send it
- * behind a path, or with a control character such as a line feed.
+ * behind a path, or with a line break.
  */
 import type { FsBackend } from "../../backends/backend.ts";
 import { lstatOrNull } from "../../backends/fallback/fallback.ts";
@@ -15,10 +15,10 @@ export interface NewEntry {
   readonly path: string;
 }
 
-const CONTROLS = /\p{Cc}+/gu;
+const LINE_BREAKS = /[\n\r\v\f\u0085\u2028\u2029]+/gu;
 const hasEnds = (name: string): boolean => name !== name.trim();
-const isOdd = (name: string): boolean => hasEnds(name) || name.search(CONTROLS) >= 0;
-const plainName = (name: string): string => name.trim().replaceAll(CONTROLS, "_");
+const isOdd = (name: string): boolean => hasEnds(name) || name.search(LINE_BREAKS) >= 0;
+const plainName = (name: string): string => name.trim().replaceAll(LINE_BREAKS, "_");
 
 /**
  * Checks every name of the path that does not exist yet.
@@ -33,7 +33,7 @@ export async function refuseOddNewNames(
   for (const [index, name] of names.entries()) {
     if (!isOdd(name) || (await entryExists(fs, names.slice(0, index + 1).join("/")))) continue;
     const plain = names.map((one, at) => (at < index ? one : plainName(one))).join("/");
-    const what = hasEnds(name) ? "begins or ends in white space" : "holds a control character";
+    const what = hasEnds(name) ? "begins or ends in white space" : "holds a line break";
     throw new FilewrightError(
       "INVALID_ARGUMENT",
       `Invalid argument '${argument}': the name '${escapeControls(name)}' ${what}; send '${escapeControls(display(plain))}'.`,
