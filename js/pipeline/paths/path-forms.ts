@@ -49,6 +49,7 @@ export async function assertPlainPaths(
     if (at !== undefined && (await entryExists(context.fs, at.path))) continue;
     const why =
       (await misformedPathReason(typed, context)) ??
+      (await mentionReason(typed, context)) ??
       (context.mayCreate?.(use) === true ? await newPathReason(typed, context) : undefined);
     if (why === undefined) continue;
     throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${why}`, {
@@ -84,13 +85,18 @@ async function misformedPathReason(typed: string, context: PathContext): Promise
       ? `send it without the quotes: ${quoted(unquoted)}.`
       : undefined;
   }
-  if (typed.startsWith("@") && (await entryExists(fs, joinPath(cwd, typed.slice(1)))))
-    return `send it without the '@': ${quoted(typed.slice(1))}.`;
   if (context.paths === "windows") return undefined;
   const backslash = typed.indexOf("\\");
   if (backslash > 0 && (await isDirectory(fs, joinPath(cwd, typed.slice(0, backslash)))))
     return `directories are separated by '/': ${quoted(typed.replaceAll(/\\+/gu, "/"))}.`;
   return undefined;
+}
+
+/** Returns the reason why a path is not accepted that is written as a mention. */
+async function mentionReason(typed: string, { fs, cwd }: PathContext): Promise<string | undefined> {
+  const path = typed.slice(1);
+  if (!typed.startsWith("@") || !(await entryExists(fs, joinPath(cwd, path)))) return undefined;
+  return `send it without the '@': '${escapeControls(path)}'.`;
 }
 
 /** Matches a path that begins with a variable of a shell, and its rest. */

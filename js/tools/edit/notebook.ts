@@ -21,7 +21,7 @@ export async function planNotebookEdits(
   before: Uint8Array,
   edits: readonly ValueEdit[],
   options: EditOptions,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<BytesPlan | undefined> {
   const file = { mime: NOTEBOOK_MIME, signal };
   const values: ValueEdit[] = [];
