@@ -2,7 +2,6 @@
  * OpenTelemetry spans, one for each call and for each call of a storage, through the host's tracer. The API package
  * is an optional peer: without it `openTelemetry` throws, and `spans` with a given tracer works without it.
  */
-import { FilewrightError } from "../engine/errors.ts";
 import {
   callback,
   flag,
@@ -12,6 +11,7 @@ import {
   options,
   required,
 } from "../schema/option.ts";
+import { importRequired } from "../schema/optional-packages.ts";
 import type { StorageObserver, StorageTrip, StorageTripEnd } from "../storage/observe.ts";
 import type { CallBegin, CallEnd, Observer } from "./observer.ts";
 
@@ -135,15 +135,9 @@ const OPEN_TELEMETRY_PACKAGE = "@opentelemetry/api";
  */
 export async function openTelemetry(given: SpanOptions = {}): Promise<SpanObserver> {
   const options = checkOpenTelemetryOptions(given);
-  try {
-    const { trace } = (await import(/* @vite-ignore */ OPEN_TELEMETRY_PACKAGE)) as {
-      readonly trace: { getTracer(name: string): TracerLike };
-    };
-    return spans(trace.getTracer("filewright"), options);
-  } catch (cause) {
-    throw new FilewrightError("UNSUPPORTED_OPERATION", `${OPEN_TELEMETRY_PACKAGE} is not installed`, {
-      hint: `npm install ${OPEN_TELEMETRY_PACKAGE}`,
-      cause,
-    });
-  }
+  type TraceApi = { readonly trace: { getTracer(name: string): TracerLike } };
+  const load = (): Promise<TraceApi> =>
+    import(/* @vite-ignore */ OPEN_TELEMETRY_PACKAGE) as Promise<TraceApi>;
+  const { trace } = await importRequired("@opentelemetry/api", load);
+  return spans(trace.getTracer("filewright"), options);
 }

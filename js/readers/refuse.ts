@@ -3,6 +3,7 @@
  * the path P.
  */
 import { type FilewrightError, makeError } from "../engine/errors.ts";
+import { importOptional, type OptionalPackageName, PackageProblem } from "../schema/optional-packages.ts";
 
 /** Creates the error for a kind of file that cannot be shown, with a reason for programs in `details`. */
 export function unsupportedFormatError(
@@ -47,19 +48,23 @@ export function checkSignal(signal: AbortSignal | undefined): void {
 
 /**
  * Loads an optional package when it is first needed.
- * @throws UNSUPPORTED_FORMAT that names the package if it is not installed
+ * @throws UNSUPPORTED_FORMAT that names the package if it is not installed, or too old
  */
-export async function loadOptionalPackage<M>(name: string, mime: string, load: () => Promise<M>): Promise<M> {
-  try {
-    return await load();
-  } catch (cause) {
-    throw unsupportedFormatError(mime, `needs the optional package ${name}, which is not installed`, {
-      reason: "missing_package",
-      hint: `npm install ${name}`,
-      details: { package: name },
-      cause,
-    });
-  }
+export async function loadOptionalPackage<M extends object>(
+  name: OptionalPackageName,
+  mime: string,
+  load: () => Promise<M>,
+): Promise<M> {
+  const module = await importOptional(name, load);
+  if (!(module instanceof PackageProblem)) return module;
+  const { reason, clause, remedy: hint, cause } = module;
+  const details = { package: name };
+  throw unsupportedFormatError(mime, `needs the optional package ${name}, which ${clause}`, {
+    reason,
+    hint,
+    details,
+    cause,
+  });
 }
 
 /**

@@ -267,8 +267,8 @@ const STATES: readonly (readonly [
     { installed: { addon: WORKING_ADDON, packages: { yaml: ["1.10.2", "module.exports = {};"] } } },
     "!",
     "yaml",
-    "1.10.2 is too old, ^2.4.0 is needed: reads single values of YAML files",
-    "run: npm install yaml@2.4.0",
+    "1.10.2 is too old, 2.4.0 or later is needed: reads single values of YAML files",
+    "run: npm install yaml@2",
   ],
   [
     "an optional package that does not load",
@@ -281,7 +281,7 @@ const STATES: readonly (readonly [
     "!",
     "sharp",
     "0.34.0 is installed and does not load (Could not load the module of sharp)",
-    "run: npm install sharp",
+    "run: npm install sharp@0",
   ],
   [
     "a config file with an option that there is not",

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { compareVersions } from "../../scripts/release/version.mjs";
+import { OPTIONAL_PACKAGES } from "../../js/schema/optional-packages.ts";
 import { problemsOfContents } from "../../scripts/release/contents.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -131,7 +131,7 @@ function imported(code: string): readonly string[] {
   );
 }
 
-describe("peer dependencies", () => {
+describe("packages of others", () => {
   const versionsIn = (file: string) =>
     JSON.parse(readFileSync(`${root}/${file}`, "utf8")) as {
       readonly dependencies?: Readonly<Record<string, string>>;
@@ -140,31 +140,55 @@ describe("peer dependencies", () => {
   const lowest = {
     ...versionsIn("test/sdks/lowest.json").dependencies,
     ...versionsIn("test/package/peers/lowest.json").dependencies,
+    // Compiled and run in test/installed/beside.slow.test.ts.
+    ai: "5.0.0",
   };
   const highest = {
     ...versionsIn("package.json").devDependencies,
     ...versionsIn("test/sdks/package.json").dependencies,
   };
-  const peers = Object.entries(manifest.peerDependencies);
+  const peers = [...Object.keys(OPTIONAL_PACKAGES), "react", "vue"].sort();
+  const sdks = Object.keys(versionsIn("test/sdks/package.json").dependencies ?? {});
 
-  /** The lowest version of a range, and the lowest above it: of `^1.2.3`, `^0.2.3` or `>=1.2.3 <3.0.0`. */
-  function bounds(range: string): readonly [string, string] {
-    const [, from = "", until = ""] = /^>=(\S+) <(\S+)$/u.exec(range) ?? [];
-    if (from !== "") return [from, until];
-    const [, low = "", major = 0, minor = 0] = /^\^((\d+)\.(\d+)\.\d+)$/u.exec(range) ?? [];
-    return [low, major === "0" ? `0.${Number(minor) + 1}.0` : `${Number(major) + 1}.0.0`];
-  }
-
-  it.each(peers)("%s begins with the lowest version that is tested, and takes the highest", (name, range) => {
-    const [low, above] = bounds(range);
-    expect(low).toBe(lowest[name]);
-    const tested = highest[name] ?? "";
-    expect(compareVersions(tested, low)).toBeGreaterThanOrEqual(0);
-    expect(compareVersions(tested, above)).toBeLessThan(0);
+  it("are peers where this package imports them, in any version, and none has to be installed", () => {
+    // Another range, also `>=0`, makes npm refuse this package beside versions before a release.
+    expect(manifest.peerDependencies).toEqual(Object.fromEntries(peers.map((name) => [name, "*"])));
+    const optional = Object.fromEntries(peers.map((name) => [name, { optional: true }]));
+    expect(manifest.peerDependenciesMeta).toEqual(optional);
+    expect(manifest.dependencies ?? {}).toEqual({});
   });
 
-  it("are optional, all of them", () => {
-    const optional = Object.entries(manifest.peerDependenciesMeta).filter(([, meta]) => meta.optional);
-    expect(optional.map(([name]) => name)).toEqual(peers.map(([name]) => name));
+  it("are imported in js by the names of the peers alone, beside those that are bundled", () => {
+    const bundled = /^(?:@modelcontextprotocol\/|jose$|zod$)/u;
+    const files = readdirSync(`${root}/js`, { recursive: true, encoding: "utf8" }).filter((file) =>
+      /^(?!review\/page).*\.ts$/u.test(file),
+    );
+    const names = files.flatMap((file) => {
+      const code = readFileSync(`${root}/js/${file}`, "utf8");
+      return imported(code.replaceAll(/\/\*[\s\S]*?\*\//gu, ""));
+    });
+    const foreign = names.filter((name) => !/^(?:\.|node:)/u.test(name) && !bundled.test(name));
+    expect(new Set(foreign.filter((name) => !peers.includes(name)))).toEqual(new Set());
   });
+
+  const page = readFileSync(`${root}/docs/dependencies.md`, "utf8");
+  const rows = [...page.matchAll(/^\| (\S+) \| .* \| (\S+) \| (\S+) \|$/gmu)].map(([, name, from, to]) => ({
+    name,
+    from,
+    to,
+  }));
+
+  it.each([...peers, ...sdks.filter((name) => !name.startsWith("@types/") && name !== "zod")])(
+    "%s stands in the table of tested versions",
+    (name) => {
+      expect(rows).toContainEqual({ name, from: lowest[name as "ai"], to: highest[name] });
+    },
+  );
+
+  it.each(Object.entries(OPTIONAL_PACKAGES))(
+    "%s is told to be too old below the lowest",
+    (name, { least }) => {
+      expect(least).toBe(lowest[name as "ai"]);
+    },
+  );
 });

@@ -11,7 +11,7 @@ import { escapeControls } from "../../engine/escape.ts";
 import { VERSION } from "../../engine/generated/version.ts";
 import { directoryFault, expandHome } from "../../mcp/directories.ts";
 import { type Check, runCheck } from "./check.ts";
-import { checkPackage, FEATURE_BY_PACKAGE, isOlder } from "./packages.ts";
+import { checkPackages, isOlder } from "./packages.ts";
 import { type Probe, probeEngines } from "./probe.ts";
 
 /** The oldest Node that the package is tested with. */
@@ -63,7 +63,7 @@ export async function diagnose(flags: DoctorFlags): Promise<Diagnosis> {
   await check("kernel", () => checkKernel(probe));
   await check("proc", checkProc);
   await check("commands", checkCommands);
-  for (const name of Object.keys(FEATURE_BY_PACKAGE)) await check(name, () => checkPackage(name));
+  for (const { name, run } of checkPackages()) await check(name, run);
   // The line about the optional parts that say nothing is left out.
   return { checks: checks.filter(({ message }) => message !== ""), probe, stateDir: stateDirOf(stateDir) };
 }

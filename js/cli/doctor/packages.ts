@@ -2,48 +2,43 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import {
+  installableName,
+  OPTIONAL_PACKAGES,
+  type OptionalPackageName,
+} from "../../schema/optional-packages.ts";
 import type { Check } from "./check.ts";
 
-/** The optional packages, each with the feature that it adds. */
-export const FEATURE_BY_PACKAGE: Readonly<Record<string, string>> = {
-  sharp: "shrinks images that are too large for a model",
-  unpdf: "reads the text of PDF files",
-  yaml: "reads single values of YAML files",
-  "@opentelemetry/api": "sends spans",
-};
+/** The optional packages that every command may use. */
+const CHECKED_PACKAGES = [
+  "sharp",
+  "unpdf",
+  "yaml",
+  "@opentelemetry/api",
+] as const satisfies readonly OptionalPackageName[];
+
+/** Returns true for the name of a package that {@link checkPackages} checks. */
+export function isOptionalPackage(name: string): boolean {
+  return (CHECKED_PACKAGES as readonly string[]).includes(name);
+}
 
 const requireFrom = createRequire(import.meta.url);
 
-/** Returns the range of versions of a package that this one is tested with, such as `^2.4.0`. */
-function testedRange(name: string): string {
-  // The relative path is the same from js/cli/doctor, dist/cli/doctor and, with one folder less, dist/bin.
-  for (const path of ["../../../package.json", "../../package.json"]) {
-    try {
-      const { name: own, peerDependencies = {} } = requireFrom(path) as {
-        readonly name?: string;
-        readonly peerDependencies?: Readonly<Record<string, string>>;
-      };
-      if (own === "filewright") return peerDependencies[name] ?? "";
-    } catch {
-      // The next path is tried.
-    }
-  }
-  return "";
+/** Checks the optional packages. None of them prevents work. */
+export function checkPackages(): readonly { readonly name: string; run(): Promise<Check> }[] {
+  return CHECKED_PACKAGES.map((name) => ({ name, run: () => checkPackage(name) }));
 }
 
-/** Checks one optional package. None of them prevents work. */
-export async function checkPackage(name: string): Promise<Check> {
-  const adds = FEATURE_BY_PACKAGE[name] ?? "";
-  const range = testedRange(name);
-  const install = `run: npm install ${name}${range === "" || range.includes(" ") ? "" : `@${range.replace(/^[\^>=]+/u, "")}`}`;
+async function checkPackage(name: OptionalPackageName): Promise<Check> {
+  const { adds, least } = OPTIONAL_PACKAGES[name];
+  const install = `run: npm install ${installableName(name)}`;
   const version = installedVersion(name);
   if (version === undefined) return { name, status: "absent", message: `not installed: ${adds}` };
-  const least = /[\d.]+/u.exec(range)?.[0];
-  if (least !== undefined && isOlder(version, least))
+  if (isOlder(version, least))
     return {
       name,
       status: "warning",
-      message: `${version} is too old, ${range} is needed: ${adds}`,
+      message: `${version} is too old, ${least} or later is needed: ${adds}`,
       remedy: install,
     };
   try {

@@ -10,7 +10,7 @@ import type { Program } from "../../mcp/program.ts";
 import { formatTable, printError, printJson, printText } from "../streams.ts";
 import { type Check, MARK_BY_STATUS } from "./check.ts";
 import { diagnose } from "./checks.ts";
-import { FEATURE_BY_PACKAGE } from "./packages.ts";
+import { isOptionalPackage } from "./packages.ts";
 import { PROBE_ARGUMENT, runProbe } from "./probe.ts";
 
 /** The exit statuses: of a machine on which everything needed works, and of one on which it does not. */
@@ -43,7 +43,7 @@ export async function runDoctorProcess(argv: readonly string[], program: Program
 export async function runDoctor({ values }: ParsedCommandLine, shell: Shell): Promise<number> {
   const { checks, probe, stateDir } = await diagnose(values);
   const works = checks.every(({ status }) => status !== "broken");
-  const peers = checks.filter(({ name }) => name in FEATURE_BY_PACKAGE);
+  const peers = checks.filter(({ name }) => isOptionalPackage(name));
   const { engine, confinement, resolver, backend, recovery } = probe.workspace?.facts ?? {};
   if (values["json"] === true || values["jsonl"] === true)
     printJson(shell, {

@@ -2,7 +2,7 @@
  * Metrics for Prometheus, by the optional package `prom-client`: its registry in the shape of an OpenTelemetry meter,
  * and the place where they are read.
  */
-import { FilewrightError } from "../../engine/errors.ts";
+import { importRequired } from "../../schema/optional-packages.ts";
 import { type MeterLike, type Meters, METRICS, meters, SECONDS_BOUNDS } from "../../hooks/meters.ts";
 import { type HttpServer, startHttpServer } from "../../http/server.node.ts";
 import { UsageError } from "../../schema/command-line.node.ts";
@@ -120,15 +120,8 @@ export function promMeter(client: PromClient, registry: Registry): MeterLike {
 }
 
 async function loadPromClient(): Promise<PromClient> {
-  try {
-    const loaded = (await import(/* @vite-ignore */ PROM_CLIENT_PACKAGE)) as PromClient & {
-      readonly default?: PromClient;
-    };
-    return loaded.default ?? loaded;
-  } catch (cause) {
-    throw new FilewrightError("UNSUPPORTED_OPERATION", "the package prom-client is not installed", {
-      hint: "npm install prom-client",
-      cause,
-    });
-  }
+  type Loaded = PromClient & { readonly default?: PromClient };
+  const load = (): Promise<Loaded> => import(/* @vite-ignore */ PROM_CLIENT_PACKAGE) as Promise<Loaded>;
+  const loaded = await importRequired("prom-client", load);
+  return loaded.default ?? loaded;
 }

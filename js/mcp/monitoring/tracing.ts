@@ -2,7 +2,7 @@
  * Traces of a server, through the tracer that the process has registered with OpenTelemetry, for example by
  * `node --import`. The span of a request's `traceparent` is the parent of the spans of its calls.
  */
-import { FilewrightError } from "../../engine/errors.ts";
+import { importRequired } from "../../schema/optional-packages.ts";
 import { type SpanObserver, type TracerLike, spans } from "../../hooks/telemetry.ts";
 
 /** The traces of a server. */
@@ -64,12 +64,7 @@ export function parseTraceparent(
 }
 
 async function loadTraceApi(): Promise<TraceApi> {
-  try {
-    return (await import(/* @vite-ignore */ OPEN_TELEMETRY_PACKAGE)) as TraceApi;
-  } catch (cause) {
-    throw new FilewrightError("UNSUPPORTED_OPERATION", `${OPEN_TELEMETRY_PACKAGE} is not installed`, {
-      hint: `npm install ${OPEN_TELEMETRY_PACKAGE}`,
-      cause,
-    });
-  }
+  const load = (): Promise<TraceApi> =>
+    import(/* @vite-ignore */ OPEN_TELEMETRY_PACKAGE) as Promise<TraceApi>;
+  return importRequired("@opentelemetry/api", load);
 }

@@ -1,5 +1,6 @@
 /** The engine of `--storage postgres://…`: one pool of connections for all workspaces of the process. */
 import { FilewrightError } from "../../engine/errors.ts";
+import { importRequired } from "../../schema/optional-packages.ts";
 import { postgresStorage, type PostgresClient, setPostgresQuota } from "../../storage/postgres/index.ts";
 import type { StorageEngine, WorkspaceName, WorkspaceQuota } from "./engine.ts";
 import type { PostgresTarget } from "./url.ts";
@@ -78,15 +79,8 @@ export async function postgresEngine(
 }
 
 async function loadPg(): Promise<PgModule> {
-  try {
-    const loaded = (await import(/* @vite-ignore */ PG_PACKAGE)) as PgModule & {
-      readonly default?: PgModule;
-    };
-    return loaded.default ?? loaded;
-  } catch (cause) {
-    throw new FilewrightError("UNSUPPORTED_OPERATION", "the package pg is not installed", {
-      hint: "npm install pg",
-      cause,
-    });
-  }
+  type Loaded = PgModule & { readonly default?: PgModule };
+  const load = (): Promise<Loaded> => import(/* @vite-ignore */ PG_PACKAGE) as Promise<Loaded>;
+  const loaded = await importRequired("pg", load);
+  return loaded.default ?? loaded;
 }

@@ -1,4 +1,5 @@
 /** Scales images down for models, through the optional package `sharp`. */
+import { importOptional, PackageProblem } from "../../schema/optional-packages.ts";
 
 /** The width or height in pixels above which models scale an image down, or refuse it. */
 export const MAX_MODEL_SIDE_PIXELS = 1568;
@@ -35,13 +36,13 @@ export async function scaleImageDown(
   mime: string,
   mostPixels: number,
 ): Promise<ScaledImage | string> {
-  const sharp = await (
-    import(/* @vite-ignore */ /* webpackIgnore: true */ SHARP_PACKAGE) as Promise<typeof import("sharp")>
-  ).then(
-    (module) => module.default,
-    () => undefined,
+  const module = await importOptional(
+    "sharp",
+    () =>
+      import(/* @vite-ignore */ /* webpackIgnore: true */ SHARP_PACKAGE) as Promise<typeof import("sharp")>,
   );
-  if (sharp === undefined) return "to have it scaled down, npm install sharp";
+  if (module instanceof PackageProblem) return `to have it scaled down, ${module.remedy}`;
+  const sharp = module.default;
   try {
     for (const { side, jpeg } of SCALE_SETTINGS) {
       const image = sharp(bytes, { limitInputPixels: mostPixels, failOn: "truncated" })

@@ -5,6 +5,7 @@
 import { concatBytes } from "../../engine/wire/bytes.ts";
 import type { AwsClient } from "aws4fetch";
 import { FilewrightError } from "../../engine/errors.ts";
+import { importRequired } from "../../schema/optional-packages.ts";
 import {
   cancelledError,
   damageError,
@@ -54,14 +55,7 @@ type Client = new (options: ConstructorParameters<typeof AwsClient>[0]) => AwsCl
 
 /** Loads the package that signs requests. */
 export async function loadSigner(): Promise<Client> {
-  try {
-    return (await import("aws4fetch")).AwsClient;
-  } catch (cause) {
-    throw new FilewrightError("UNSUPPORTED_OPERATION", "the package aws4fetch is not installed", {
-      hint: "npm install aws4fetch",
-      cause,
-    });
-  }
+  return (await importRequired("aws4fetch", () => import("aws4fetch"))).AwsClient;
 }
 
 /** Sends requests to one bucket. */

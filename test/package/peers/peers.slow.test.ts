@@ -1,4 +1,4 @@
-/** The packages that Filewright loads by itself, at the lowest version that package.json accepts. */
+/** The packages that Filewright loads by itself, at the lowest version that docs/dependencies.md names. */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
