@@ -11,7 +11,13 @@
 import { callback, optionChecker } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type GeminiSchema, geminiSchema } from "./schemas.ts";
-import { type ApprovingOptions, approvalPredicate, selectTools, APPROVING_OPTIONS } from "./offer.ts";
+import {
+  adapterChecker,
+  type ApprovingOptions,
+  approvalPredicate,
+  selectTools,
+  APPROVING_OPTIONS,
+} from "./offer.ts";
 import { mediaOfResult } from "./outcome.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
@@ -39,7 +45,7 @@ export interface AdkToolInit {
 /** The kit's class `FunctionTool`. */
 export type AdkFunctionTool<Tool> = new (init: AdkToolInit) => Tool;
 
-const checkOptions = optionChecker("toAdkTools", APPROVING_OPTIONS);
+const checkOptions = adapterChecker("toAdkTools", APPROVING_OPTIONS);
 const checkFunctionToolClass = optionChecker("toAdkTools", callback());
 
 /**
@@ -57,8 +63,8 @@ export function toAdkTools<Tool>(
   functionTool: AdkFunctionTool<Tool>,
   given: ApprovingOptions = {},
 ): Tool[] {
+  const options = checkOptions(ws, given);
   checkFunctionToolClass(functionTool);
-  const options = checkOptions(given);
   return selectTools(ws, options).map((tool) => {
     const parameters: GeminiSchema = geminiSchema(tool.inputSchema);
     return new functionTool({

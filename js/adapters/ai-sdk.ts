@@ -1,6 +1,6 @@
 /**
- * Tools for the Vercel AI SDK. Nothing of the SDK is imported: a tool there is a plain object, and
- * these have its shape.
+ * Tools for the Vercel AI SDK, versions 5, 6 and 7. Nothing of the SDK is imported: a tool there is a plain object,
+ * and these have its shape in each of these versions.
  *
  * A failed call throws, so that the SDK shows the model an error result with the tool's text and
  * the host a `tool-error` part whose error has the code. Images become files in the model's
@@ -8,9 +8,10 @@
  *
  * @module filewright/ai-sdk
  */
-import { flag, optionChecker, type Options, options as described } from "../schema/option.ts";
+import { flag, type Options, options as described } from "../schema/option.ts";
 import type { Success, Workspace } from "../workspace/index.ts";
 import {
+  adapterChecker,
   type AdapterOptions,
   type Approve,
   approvalPredicate,
@@ -18,26 +19,21 @@ import {
   SHARED_OPTION_ROWS,
   PRESET_CHOICE_OPTIONS,
 } from "./offer.ts";
-import { mediaOfResult, dataOrThrow } from "./outcome.ts";
-import { type StandardSchema, standardSchema, chooseStrict } from "./schemas.ts";
+import { mediaOfResult, dataOrThrow, type OutcomeMedia } from "./outcome.ts";
+import { standardSchema, chooseStrict } from "./schemas.ts";
 
-export type { StandardIssue, StandardSchema } from "./schemas.ts";
 export type { AdapterOptions, ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 export { ToolFailure } from "./outcome.ts";
 
 /** Arguments as the model writes them. */
 export type AiSdkInput = Record<string, unknown>;
 
-/** The part of a result that the model sees. */
-export type AiSdkModelOutput =
-  | { type: "text"; value: string }
-  | {
-      type: "content";
-      value: (
-        | { type: "text"; text: string }
-        | { type: "file"; mediaType: string; data: { type: "data"; data: string } }
-      )[];
-    };
+/**
+ * A value for which each major version of the SDK declares a type of its own, partly with unique symbols. No type
+ * beside `any` fits all of them.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type AiSdkValue = any;
 
 /** The context that the SDK passes to a running tool. */
 export interface AiSdkCallOptions {
@@ -49,10 +45,12 @@ export interface AiSdkCallOptions {
 export interface AiSdkTool {
   title: string;
   description: string;
-  inputSchema: StandardSchema<AiSdkInput>;
+  /** The schema of the arguments, as a `Schema` of the SDK and as a Standard Schema. */
+  inputSchema: AiSdkValue;
   strict?: boolean;
   execute(input: AiSdkInput, options: AiSdkCallOptions): Promise<Success<unknown>>;
-  toModelOutput(options: { output: Success<unknown> }): AiSdkModelOutput;
+  /** Returns what the model sees of a result. Version 5 passes the result, later ones `{ output }`. */
+  toModelOutput(given: AiSdkValue): AiSdkValue;
 }
 
 /** Options in addition to those of every adapter. */
@@ -67,8 +65,8 @@ export const AI_SDK_OPTIONS: Options<AiSdkOptions> = described("AiSdkOptions", {
   strict: flag(),
 });
 
-const checkOptions = optionChecker("toAiSdk", AI_SDK_OPTIONS);
-const checkApprovalOptions = optionChecker("toAiSdkApproval", PRESET_CHOICE_OPTIONS);
+const checkOptions = adapterChecker("toAiSdk", AI_SDK_OPTIONS);
+const checkApprovalOptions = adapterChecker("toAiSdkApproval", PRESET_CHOICE_OPTIONS);
 
 /**
  * The tools of a workspace for `generateText`, `streamText` and agents.
@@ -81,18 +79,23 @@ const checkApprovalOptions = optionChecker("toAiSdkApproval", PRESET_CHOICE_OPTI
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toAiSdk(ws: Workspace, given: AiSdkOptions = {}): Record<string, AiSdkTool> {
-  const options = checkOptions(given);
+  const options = checkOptions(ws, given);
   const tools: Record<string, AiSdkTool> = {};
+  let filePart: FilePart = fileDataPart;
   for (const tool of selectTools(ws, options)) {
     const { schema, strict } = chooseStrict(tool.inputSchema, options.strict ?? false);
     tools[tool.name] = {
       title: tool.title,
       description: tool.description,
-      inputSchema: standardSchema(schema),
+      inputSchema: sdkSchema(schema),
       ...(strict ? { strict } : {}),
-      execute: async (input, { abortSignal, toolCallId }) =>
-        dataOrThrow(await tool.call(input, { signal: abortSignal, toolCall: { id: toolCallId } })),
-      toModelOutput,
+      execute: async (input, given) => {
+        filePart = "experimental_context" in given ? fileDataPart : taggedFilePart;
+        const { abortSignal, toolCallId } = given;
+        return dataOrThrow(await tool.call(input, { signal: abortSignal, toolCall: { id: toolCallId } }));
+      },
+      toModelOutput: (given: Success<unknown> | { readonly output: Success<unknown> }) =>
+        "output" in given ? modelOutput(given.output, filePart) : modelOutput(given, mediaPart),
     };
   }
   return tools;
@@ -115,7 +118,7 @@ export function toAiSdkApproval(
   approve: Approve,
   given: Pick<AdapterOptions, "preset"> = {},
 ): AiSdkApproval {
-  const options = checkApprovalOptions(given);
+  const options = checkApprovalOptions(ws, given);
   const asking = new Map(
     selectTools(ws, options).map((tool) => [tool.name, approvalPredicate(tool, approve)]),
   );
@@ -125,18 +128,49 @@ export function toAiSdkApproval(
   };
 }
 
-function toModelOutput({ output }: { output: Success<unknown> }): AiSdkModelOutput {
+/** The marks of a `Schema` of the SDK, in every version. Without them version 5 takes a schema for one of zod. */
+const SCHEMA_MARKS = {
+  [Symbol.for("vercel.ai.schema")]: true,
+  [Symbol.for("vercel.ai.validator")]: true,
+};
+
+function sdkSchema(schema: object): object {
+  const standard = standardSchema<AiSdkInput>(schema);
+  const { jsonSchema, validate } = standard["~standard"];
+  return {
+    ...SCHEMA_MARKS,
+    ...standard,
+    jsonSchema: jsonSchema.input({ target: "draft-07" }),
+    validate(value: unknown) {
+      const { issues, ...valid } = validate(value);
+      return issues === undefined
+        ? { success: true, ...valid }
+        : { success: false, error: new TypeError(issues.map(({ message }) => message).join("; ")) };
+    },
+  };
+}
+
+/** Returns an image or a document as the part of a model's output. */
+type FilePart = (media: OutcomeMedia) => object;
+
+/** The part of version 5. */
+const mediaPart: FilePart = ({ data, mime }) => ({ type: "media", data, mediaType: mime });
+
+/**
+ * The part of version 6, which passes an `experimental_context` to running tools. Version 7 takes it with a warning, so
+ * that it serves results of an earlier process, which the SDK converts before the first call.
+ */
+const fileDataPart: FilePart = ({ data, mime }) => ({ type: "file-data", data, mediaType: mime });
+
+/** The part of version 7. */
+const taggedFilePart: FilePart = ({ data, mime }) => ({
+  type: "file",
+  mediaType: mime,
+  data: { type: "data", data },
+});
+
+function modelOutput(output: Success<unknown>, filePart: FilePart): object {
   const media = mediaOfResult(output);
   if (media.length === 0) return { type: "text", value: output.text };
-  return {
-    type: "content",
-    value: [
-      { type: "text", text: output.text },
-      ...media.map(({ data, mime }) => ({
-        type: "file" as const,
-        mediaType: mime,
-        data: { type: "data" as const, data },
-      })),
-    ],
-  };
+  return { type: "content", value: [{ type: "text", text: output.text }, ...media.map(filePart)] };
 }

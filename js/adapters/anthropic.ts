@@ -7,11 +7,12 @@
  *
  * @module filewright/anthropic
  */
-import { flag, optionChecker, type Options, options as described } from "../schema/option.ts";
+import { flag, type Options, options as described } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { StrictSchema } from "../presets/index.ts";
 import type { Workspace } from "../workspace/index.ts";
 import {
+  adapterChecker,
   type AdapterOptions,
   type AdapterTool,
   selectTools,
@@ -85,9 +86,9 @@ export const ANTHROPIC_OPTIONS: Options<AnthropicOptions> = described("Anthropic
   strict: flag(),
 });
 
-const checkOptions = optionChecker("toAnthropicRunnable", ANTHROPIC_OPTIONS);
-const checkEditorOptions = optionChecker("toAnthropicTextEditor", CALLER_OPTIONS);
-const checkMemoryOptions = optionChecker("toAnthropicMemory", CALLER_OPTIONS);
+const checkOptions = adapterChecker("toAnthropicRunnable", ANTHROPIC_OPTIONS);
+const checkEditorOptions = adapterChecker("toAnthropicTextEditor", CALLER_OPTIONS);
+const checkMemoryOptions = adapterChecker("toAnthropicMemory", CALLER_OPTIONS);
 
 /**
  * The tools of a workspace for `client.beta.messages.toolRunner`.
@@ -100,7 +101,7 @@ const checkMemoryOptions = optionChecker("toAnthropicMemory", CALLER_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toAnthropicRunnable(ws: Workspace, given: AnthropicOptions = {}): AnthropicTool[] {
-  const options = checkOptions(given);
+  const options = checkOptions(ws, given);
   const tools = selectTools(ws, options);
   const strictForms: ReadonlyMap<ObjectSchema, StrictSchema> =
     options.strict === true ? strictWithinLimits(tools.map((tool) => tool.inputSchema)) : new Map();
@@ -124,7 +125,7 @@ export function toAnthropicRunnable(ws: Workspace, given: AnthropicOptions = {})
  * const tools = [toAnthropicTextEditor(ws)];
  */
 export function toAnthropicTextEditor(ws: Workspace, given: CallerOptions = {}): AnthropicTextEditor {
-  const options = checkEditorOptions(given);
+  const options = checkEditorOptions(ws, given);
   const name = "str_replace_based_edit_tool";
   return { type: "text_editor_20250728", name, ...toRunnable(definedTool(ws, name, options.agent)) };
 }
@@ -137,7 +138,7 @@ export function toAnthropicTextEditor(ws: Workspace, given: CallerOptions = {}):
  * const tools = [toAnthropicMemory(await openWorkspace("/var/lib/agent"))];
  */
 export function toAnthropicMemory(ws: Workspace, given: CallerOptions = {}): AnthropicMemory {
-  const options = checkMemoryOptions(given);
+  const options = checkMemoryOptions(ws, given);
   return { type: "memory_20250818", name: "memory", ...toRunnable(definedTool(ws, "memory", options.agent)) };
 }
 

@@ -7,10 +7,11 @@
  *
  * @module filewright/claude-agent
  */
-import { optionChecker, type Options, options as described, text } from "../schema/option.ts";
+import { type Options, options as described, text } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { inProcessServer } from "./in-process-mcp.ts";
 import {
+  adapterChecker,
   type AdapterOptions,
   type Approve,
   approvalPredicate,
@@ -40,8 +41,8 @@ export const CLAUDE_AGENT_OPTIONS: Options<ClaudeAgentOptions> = described("Clau
   name: text(),
 });
 
-const checkOptions = optionChecker("toClaudeAgentServer", CLAUDE_AGENT_OPTIONS);
-const checkAllowedToolsOptions = optionChecker("toAllowedTools", CLAUDE_AGENT_OPTIONS);
+const checkOptions = adapterChecker("toClaudeAgentServer", CLAUDE_AGENT_OPTIONS);
+const checkAllowedToolsOptions = adapterChecker("toAllowedTools", CLAUDE_AGENT_OPTIONS);
 
 /**
  * The tools of a workspace for `query`. Disable the SDK's own file tools, so that all file access
@@ -56,7 +57,7 @@ const checkAllowedToolsOptions = optionChecker("toAllowedTools", CLAUDE_AGENT_OP
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toClaudeAgentServer(ws: Workspace, given: ClaudeAgentOptions = {}): ClaudeAgentServer {
-  const options = checkOptions(given);
+  const options = checkOptions(ws, given);
   const { name = "filewright" } = options;
   const server = inProcessServer({ name, version: "1" }, selectTools(ws, options));
   return { type: "sdk", name, instance: server as never };
@@ -68,7 +69,7 @@ export function toAllowedTools(
   approve: Exclude<Approve, (...args: never) => unknown>,
   given: ClaudeAgentOptions = {},
 ): string[] {
-  const options = checkAllowedToolsOptions(given);
+  const options = checkAllowedToolsOptions(ws, given);
   const { name = "filewright" } = options;
   return selectTools(ws, options)
     .filter((tool) => approvalPredicate(tool, approve) === undefined)

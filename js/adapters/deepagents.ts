@@ -10,7 +10,8 @@
  */
 import { fromBase64, toBase64 } from "../engine/wire/bytes.ts";
 import type { ErrorData, ToolResult, Workspace } from "../workspace/index.ts";
-import { type HostOptions, hostFiles, toWorkspacePath, toHostPath } from "./host-files.ts";
+import { HOST_OPTIONS, type HostOptions, hostFiles, toWorkspacePath, toHostPath } from "./host-files.ts";
+import { adapterChecker } from "./offer.ts";
 import { textWithoutErrorPrefix } from "./outcome.ts";
 
 export type { HostOptions } from "./host-files.ts";
@@ -103,6 +104,9 @@ export interface DeepAgentsSandbox extends DeepAgentsBackend {
  */
 const MAX_SEARCH_RESULTS = 10_000;
 
+const checkBackendOptions = adapterChecker("toDeepAgentsBackend", HOST_OPTIONS);
+const checkSandboxOptions = adapterChecker("toDeepAgentsSandbox", HOST_OPTIONS);
+
 /**
  * A workspace as the backend of `createDeepAgent`.
  *
@@ -111,7 +115,7 @@ const MAX_SEARCH_RESULTS = 10_000;
  * const agent = createDeepAgent({ model, backend: toDeepAgentsBackend(ws) });
  */
 export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): DeepAgentsBackend {
-  const { call, bytes } = hostFiles(ws, options);
+  const { call, bytes } = hostFiles(ws, checkBackendOptions(ws, options));
   const told = (result: ToolResult): { error: string } => ({ error: textWithoutErrorPrefix(result.text) });
   const changed = (result: ToolResult, path: string): DeepAgentsChange =>
     result.ok ? { path, filesUpdate: null } : { error: result.text };
@@ -265,7 +269,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
  * const agent = createDeepAgent({ model, backend: toDeepAgentsSandbox(ws) });
  */
 export function toDeepAgentsSandbox(ws: Workspace, options: HostOptions = {}): DeepAgentsSandbox {
-  const { run } = hostFiles(ws, options);
+  const { run } = hostFiles(ws, checkSandboxOptions(ws, options));
   return {
     ...toDeepAgentsBackend(ws, options),
     id: "filewright",

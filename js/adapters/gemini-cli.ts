@@ -10,11 +10,11 @@
  * @module filewright/gemini-cli
  */
 import type { HookPreview } from "../hooks/hook.ts";
-import { optionChecker } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { ErrorData, ToolIcon, Workspace } from "../workspace/index.ts";
 import { type GeminiContent, toGeminiContent } from "./content.ts";
 import {
+  adapterChecker,
   APPROVING_OPTIONS,
   type ApprovingOptions,
   approvalPredicate,
@@ -89,7 +89,7 @@ export interface GeminiCliTool {
   build(params: object): GeminiCliInvocation;
 }
 
-const checkOptions = optionChecker("toGeminiCliTools", APPROVING_OPTIONS);
+const checkOptions = adapterChecker("toGeminiCliTools", APPROVING_OPTIONS);
 
 /**
  * The tools of a workspace for `registry.registerTool`. The presets `gemini-cli` and `gemini` have
@@ -102,7 +102,7 @@ const checkOptions = optionChecker("toGeminiCliTools", APPROVING_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toGeminiCliTools(ws: Workspace, given: ApprovingOptions = {}): GeminiCliTool[] {
-  const options = checkOptions(given);
+  const options = checkOptions(ws, given);
   return selectTools(ws, options).map((tool) => toGeminiCliTool(tool, options));
 }
 

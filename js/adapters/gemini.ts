@@ -8,9 +8,15 @@
  *
  * @module filewright/gemini
  */
-import { optionChecker, type Options, options as described, signalOption } from "../schema/option.ts";
+import { type Options, options as described, signalOption } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
-import { type AdapterOptions, type AdapterTool, selectTools, SHARED_OPTION_ROWS } from "./offer.ts";
+import {
+  adapterChecker,
+  type AdapterOptions,
+  type AdapterTool,
+  selectTools,
+  SHARED_OPTION_ROWS,
+} from "./offer.ts";
 import { mediaOfResult } from "./outcome.ts";
 
 export type { AdapterOptions } from "./offer.ts";
@@ -52,7 +58,7 @@ export const GEMINI_OPTIONS: Options<GeminiOptions> = described("GeminiOptions",
   signal: signalOption,
 });
 
-const checkOptions = optionChecker("toGeminiTool", GEMINI_OPTIONS);
+const checkOptions = adapterChecker("toGeminiTool", GEMINI_OPTIONS);
 
 /**
  * The tools of a workspace for `generateContent`. The presets `gemini-cli` and
@@ -66,7 +72,7 @@ const checkOptions = optionChecker("toGeminiTool", GEMINI_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toGeminiTool(ws: Workspace, given: GeminiOptions = {}): GeminiTool {
-  const options = checkOptions(given);
+  const options = checkOptions(ws, given);
   const tools = selectTools(ws, options);
   return {
     tool: async () => ({

@@ -5,7 +5,6 @@
 import {
   callback,
   either,
-  optionChecker,
   type Options,
   options as described,
   signalOption,
@@ -30,8 +29,6 @@ export const HOST_OPTIONS: Options<HostOptions> = described("HostOptions", {
   signal: either(signalOption, callback<() => AbortSignal | undefined>()),
 });
 
-const checkOptions = optionChecker("filesystem", HOST_OPTIONS);
-
 /** The calls of one host. */
 export interface HostFiles {
   call<Name extends ToolName>(tool: Name, args: ToolArgs[Name]): Promise<ToolResult<ToolData[Name]>>;
@@ -50,8 +47,7 @@ const READABLE_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Creates the calls of one host on a workspace. */
-export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
-  const { agent, signal } = checkOptions(options);
+export function hostFiles(ws: Workspace, { agent, signal }: HostOptions): HostFiles {
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
   const any = async (name: string, args: object): Promise<ToolResult<never>> => {
     const current = typeof signal === "function" ? signal() : signal;

@@ -12,6 +12,7 @@ import { callback, optionChecker, instance, required } from "../schema/option.ts
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import {
+  adapterChecker,
   type AdapterOptions,
   type Approve,
   approvalPredicate,
@@ -58,7 +59,7 @@ export interface LangChain<Tool, Message> {
   }) => Message;
 }
 
-const checkOptions = optionChecker("toLangChain", ADAPTER_OPTIONS);
+const checkOptions = adapterChecker("toLangChain", ADAPTER_OPTIONS);
 const checkFramework = optionChecker(
   "toLangChain",
   instance<Pick<LangChain<unknown, unknown>, "tool">>("LangChain", "an object with tool and ToolMessage", {
@@ -66,7 +67,7 @@ const checkFramework = optionChecker(
   }),
 );
 const checkMessage = optionChecker("toLangChain", callback());
-const checkInterruptOptions = optionChecker("toInterruptOn", PRESET_CHOICE_OPTIONS);
+const checkInterruptOptions = adapterChecker("toInterruptOn", PRESET_CHOICE_OPTIONS);
 
 /**
  * The tools of a workspace for `createAgent({ tools })`.
@@ -83,10 +84,10 @@ export function toLangChain<Tool, Message>(
   framework: LangChain<Tool, Message>,
   given: AdapterOptions = {},
 ): Tool[] {
+  const options = checkOptions(ws, given);
   checkFramework(framework);
   const { tool: make, ToolMessage } = framework;
   checkMessage(ToolMessage);
-  const options = checkOptions(given);
   return selectTools(ws, options).map((tool) =>
     make(
       async (input: unknown, { signal, toolCall } = {}) => {
@@ -135,7 +136,7 @@ export function toInterruptOn(
   approve: Exclude<Approve, (...args: never) => unknown>,
   given: Pick<AdapterOptions, "preset"> = {},
 ): Record<string, boolean> {
-  const options = checkInterruptOptions(given);
+  const options = checkInterruptOptions(ws, given);
   return Object.fromEntries(
     selectTools(ws, options).map((tool) => [tool.name, approvalPredicate(tool, approve) !== undefined]),
   );

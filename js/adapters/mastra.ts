@@ -17,7 +17,8 @@ import {
   required,
 } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
-import { type HostOptions, hostFiles, toWorkspacePath } from "./host-files.ts";
+import { HOST_OPTIONS, type HostOptions, hostFiles, toWorkspacePath } from "./host-files.ts";
+import { adapterChecker } from "./offer.ts";
 import { textWithoutErrorPrefix, ToolFailure } from "./outcome.ts";
 
 export type { HostOptions } from "./host-files.ts";
@@ -51,6 +52,7 @@ const MASTRA_ERROR_OPTIONS: Options<MastraErrors> = instance<MastraErrors>(
   },
 );
 
+const checkOptions = adapterChecker("toMastraFilesystem", HOST_OPTIONS);
 const checkErrors = optionChecker("toMastraFilesystem", MASTRA_ERROR_OPTIONS);
 
 /** Facts about a path. */
@@ -119,8 +121,8 @@ export function toMastraFilesystem(
   errors: MastraErrors,
   options: HostOptions = {},
 ): MastraFilesystem {
+  const { call, bytes } = hostFiles(ws, checkOptions(ws, options));
   checkErrors(errors);
-  const { call, bytes } = hostFiles(ws, options);
   const fail = (result: ToolResult & { ok: false }, path: string, directory = false): Error => {
     const byCode: Readonly<Record<string, MastraPathError>> = {
       NOT_FOUND: directory ? errors.DirectoryNotFoundError : errors.FileNotFoundError,

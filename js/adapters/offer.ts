@@ -19,6 +19,7 @@ import {
   text,
 } from "../schema/option.ts";
 import { PRESET_OPTION } from "../presets/index.ts";
+import { assertWorkspace } from "../workspace/given-workspace.ts";
 import { type ToolDefinition, toolsFor, type ToolResult, type Workspace } from "../workspace/index.ts";
 
 /** The options that select and name the tools of an agent. */
@@ -97,6 +98,18 @@ export const PRESET_CHOICE_OPTIONS: Options<Pick<AdapterOptions, "preset">> = op
 });
 
 const checkApprove = optionChecker("approve", APPROVE_OPTION);
+
+/**
+ * Returns the check of what the function `entry` of an adapter is given: an open workspace, and the options of a table.
+ * @throws FilewrightError INVALID_ARGUMENT, when the check is called
+ */
+export function adapterChecker<T>(entry: string, table: Options<T>): (ws: Workspace, given: T) => T {
+  const check = optionChecker(entry, table);
+  return (ws, given) => {
+    assertWorkspace(entry, ws);
+    return check(given);
+  };
+}
 
 /** The values that the framework passes to a call in addition to its arguments. */
 export interface CallContext {

@@ -7,9 +7,10 @@
  *
  * @module filewright/openai-agents
  */
-import { flag, optionChecker, type Options, options as described } from "../schema/option.ts";
+import { flag, type Options, options as described } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import {
+  adapterChecker,
   type ApprovingOptions,
   approvalPredicate,
   type AdapterTool,
@@ -74,8 +75,8 @@ export const OPENAI_AGENTS_OPTIONS: Options<OpenAIAgentsOptions> = described("Op
   strict: flag(),
 });
 
-const checkOptions = optionChecker("toOpenAIAgents", OPENAI_AGENTS_OPTIONS);
-const checkEditorOptions = optionChecker("toOpenAIEditor", CALLER_OPTIONS);
+const checkOptions = adapterChecker("toOpenAIAgents", OPENAI_AGENTS_OPTIONS);
+const checkEditorOptions = adapterChecker("toOpenAIEditor", CALLER_OPTIONS);
 
 /**
  * The tools of a workspace for `new Agent({ tools })`.
@@ -88,7 +89,7 @@ const checkEditorOptions = optionChecker("toOpenAIEditor", CALLER_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toOpenAIAgents(ws: Workspace, given: OpenAIAgentsOptions = {}): OpenAIAgentsTool[] {
-  const options = checkOptions(given);
+  const options = checkOptions(ws, given);
   return selectTools(ws, options).map((tool): OpenAIAgentsTool => {
     const asks = approvalPredicate(tool, options.approve);
     const { schema, strict } = chooseStrict(tool.inputSchema, options.strict ?? true);
@@ -150,7 +151,7 @@ export interface OpenAIEditor {
  * const agent = new Agent({ name: "coder", tools: [patching] });
  */
 export function toOpenAIEditor(ws: Workspace, given: CallerOptions = {}): OpenAIEditor {
-  const options = checkEditorOptions(given);
+  const options = checkEditorOptions(ws, given);
   const run = async (name: string, args: object): Promise<OpenAIEditorResult> => {
     const { ok, text } = await canonicalTool(ws, name, options.agent).call(args);
     return { status: ok ? "completed" : "failed", output: text };

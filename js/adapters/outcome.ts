@@ -14,6 +14,11 @@ export class ToolFailure extends Error {
     this.name = "ToolFailure";
     this.error = error;
   }
+
+  /** Returns the text for the model. Frameworks that show an error by this method would add the name of the class. */
+  override toString(): string {
+    return this.message;
+  }
 }
 
 /** Returns the result of a call. @throws ToolFailure for a failed one */

@@ -14,7 +14,7 @@ import { callback, optionChecker, instance, type Options, options as described }
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { argsUnderPresetNames, loopHooks } from "./loop-hooks.ts";
-import { ADAPTER_OPTIONS, type AdapterOptions, selectTools } from "./offer.ts";
+import { adapterChecker, ADAPTER_OPTIONS, type AdapterOptions, selectTools } from "./offer.ts";
 
 export type { AdapterOptions } from "./offer.ts";
 
@@ -69,7 +69,7 @@ export const TINY_AGENT_HOOK_OPTIONS: Options<TinyAgentHookOptions> = described(
   onError: callback<(error: unknown) => void>(),
 });
 
-const checkOptions = optionChecker("toTinyAgentTools", ADAPTER_OPTIONS);
+const checkOptions = adapterChecker("toTinyAgentTools", ADAPTER_OPTIONS);
 const checkHookOptions = optionChecker("toTinyAgentHooks", TINY_AGENT_HOOK_OPTIONS);
 const checkAgent = optionChecker(
   "toTinyAgentHooks",
@@ -94,7 +94,7 @@ const checkAgent = optionChecker(
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
 export function toTinyAgentTools(ws: Workspace, given: AdapterOptions = {}): TinyAgentTool[] {
-  const options = checkOptions(given);
+  const options = checkOptions(ws, given);
   return selectTools(ws, options).map((tool) => {
     // The loop recognises a failure by its text, as for its own tools.
     const run = async (args: unknown = {}): Promise<string> => (await tool.call(args)).text;

@@ -20,3 +20,11 @@ export type DebugArea = keyof typeof DEBUG_AREAS;
 
 /** The functions that print a line, by area; an area that is off has none. */
 export const debug: { [Area in DebugArea]?: (line: string) => void } = {};
+
+/**
+ * Prints a warning about a mistake in the program that uses this package. It goes to standard error, and in a browser to
+ * the console.
+ */
+export function warnDeveloper(text: string): void {
+  console.warn(`filewright: ${text}`);
+}

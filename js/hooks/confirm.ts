@@ -7,6 +7,7 @@
 import type { MaybePromise } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { AskGrant } from "../policy/index.ts";
+import { answerFault, ANSWERERS } from "../schema/answer-fault.ts";
 import {
   anyText,
   choice,
@@ -277,7 +278,10 @@ export async function askConfirm(
       }, reject);
     });
     const reply = readConfirmReply(given);
-    if (reply === undefined) throw denied("The reviewer's answer is not understood.");
+    if (reply === undefined)
+      throw denied("The reviewer's answer is not understood.", undefined, {
+        ...answerFault(ANSWERERS.confirm, given),
+      });
     const answered = reply.payload?.digest;
     if (answered !== undefined && answered !== details.digest)
       throw denied("The reviewer's answer is for another question.");

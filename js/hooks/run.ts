@@ -5,6 +5,7 @@
  * that throws is ignored.
  */
 import { FilewrightError } from "../engine/errors.ts";
+import { answerFault, ANSWERERS } from "../schema/answer-fault.ts";
 import { optionChecker, optionReader } from "../schema/option.ts";
 import { headlineOf } from "../tools/render/display.ts";
 import type { Confirm } from "./confirm.ts";
@@ -168,7 +169,10 @@ async function beforeReplyOf(
   }
   if (given === undefined || given === null) return undefined;
   const reply = readBeforeReply(given);
-  if (reply === undefined) return hookFailureError("gave an answer that is not understood");
+  if (reply === undefined) {
+    answerFault(ANSWERERS.before, given);
+    return hookFailureError("gave an answer that is not understood");
+  }
   if (reply.raise_exception !== undefined) throw new HookException(reply.raise_exception);
   return reply.proceed === false ? hookStopError(reply.alternative_response) : reply;
 }

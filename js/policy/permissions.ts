@@ -32,6 +32,7 @@ import {
   required,
   text,
 } from "../schema/option.ts";
+import { answerFault, ANSWERERS } from "../schema/answer-fault.ts";
 import { decide, type DecisionSource, type GrantFact, grantsSource } from "./decide.ts";
 import {
   covers,
@@ -83,6 +84,14 @@ export const GRANT_REPLY: Options<GrantReply> = options("GrantReply", {
 });
 
 const readGrantReply = optionReader(either(anyText(), GRANT_REPLY));
+
+/** Returns the answer of a person who allows the directory; undefined for every other answer. */
+function approvingReply(given: unknown): GrantReply | undefined {
+  const understood = readGrantReply(given);
+  if (understood === undefined) answerFault(ANSWERERS.ask, given);
+  const reply = typeof understood === "string" ? { answer: understood } : understood;
+  return reply?.answer.trim().toLowerCase() === "yes" ? reply : undefined;
+}
 
 /** Asks a person about a directory. */
 export type AskGrant = (
@@ -224,9 +233,8 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     const about = { dir, access, tool, ...who, path: wanted.at.typed, signal };
     const given = await ask(`${what} ${escapeControls(displayPath(dir, paths))}?`, ["yes", "no"], about);
     if (signal.aborted) return false; // An answer to a withdrawn question.
-    const understood = readGrantReply(given);
-    const reply = typeof understood === "string" ? { answer: understood } : understood;
-    if (reply === undefined || reply.answer.trim().toLowerCase() !== "yes") return false;
+    const reply = approvingReply(given);
+    if (reply === undefined) return false;
     const grant: Grant = {
       dir,
       access: reply.access ?? "write",

@@ -4,11 +4,12 @@
  * of a mention, such as one for `@bundle:path`.
  */
 import type { ContentBlock } from "../readers/index.ts";
-import { callback, optionChecker, list, type Options, options } from "../schema/option.ts";
+import { anyText, callback, optionChecker, list, type Options, options } from "../schema/option.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { CALL_OPTION_ROWS } from "../pipeline/call-options.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { ToolResult } from "../pipeline/result.ts";
+import { assertWorkspace } from "./given-workspace.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
 import type { Workspace } from "./types.ts";
 import { toolsFor } from "./workspace.ts";
@@ -62,6 +63,7 @@ export const MENTION_OPTIONS: Options<MentionOptions> = options("MentionOptions"
 });
 
 const checkOptions = optionChecker("resolveMentions", MENTION_OPTIONS);
+const checkPrompt = optionChecker("resolveMentions", anyText());
 
 /**
  * Matches a mention: at the start, or after white space, an opening bracket, a separator or a quote. An address
@@ -88,6 +90,8 @@ export async function resolveMentions(
   prompt: string,
   options: MentionOptions = {},
 ): Promise<Mentions> {
+  assertWorkspace("resolveMentions", ws);
+  checkPrompt(prompt);
   const { resolvers = [], ...call } = checkOptions(options);
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
   const own: RunOwnTool = async (tool, path) => (tools.get(tool) as ToolDefinition).execute({ path }, call);

@@ -61,12 +61,25 @@ import { linkedWorktrees } from "./worktrees.ts";
  * Opens a workspace: everything a model may do with files below the roots.
  *
  * @example
- * const ws = await openWorkspace("/repo");
+ * const ws = await openWorkspace({ root: "/repo", guard: "refuse" });
  * const { text } = await ws.call("grep", { pattern: "TODO" });
  * await ws.close();
  *
  * @throws FilewrightError INVALID_ARGUMENT for invalid options, NOT_FOUND for a missing root
  */
+export function openWorkspace(options: WorkspaceOptions): Promise<Workspace>;
+/**
+ * Opens a workspace on one directory: a path, or a `file:` URL. Every option has its default.
+ *
+ * @example
+ * const ws = await openWorkspace("/repo");
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a value that names no directory, NOT_FOUND for a missing one
+ */
+// `Root` keeps the members of URL out of the completion of half-typed options: for a call that fits no overload, an
+// editor offers the members of all of them, but those of the first where one is generic.
+export function openWorkspace<Root extends string | URL>(root: Root): Promise<Workspace>;
+/** Opens a workspace on a directory or with options. The compiler takes its messages from here. */
 export function openWorkspace(options: string | URL | WorkspaceOptions): Promise<Workspace>;
 // A second argument is no part of the type: it exists so that a call from JavaScript that has one is refused.
 export async function openWorkspace(

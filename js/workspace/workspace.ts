@@ -22,6 +22,7 @@ import { runCommandToolFor } from "../tools/run_command.ts";
 import type { Tool } from "../tools/lib/tool.ts";
 import { makeAgentSession } from "./agents.ts";
 import { makeForks } from "./forks/forks.ts";
+import { assertWorkspace } from "./given-workspace.ts";
 import { makeForkWorkspace, type WorkspaceMethods } from "./forks/workspace.ts";
 import { runCall } from "../pipeline/call.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
@@ -347,7 +348,8 @@ const toolsByPreset: unique symbol = Symbol("tools of a preset");
  * @throws FilewrightError INVALID_ARGUMENT for an unknown preset
  */
 export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly ToolDefinition[] {
-  const list = (ws as { readonly [toolsByPreset]?: ListOfPreset } | null | undefined)?.[toolsByPreset];
+  assertWorkspace("toolsFor", ws);
+  const list = (ws as { readonly [toolsByPreset]?: ListOfPreset })[toolsByPreset];
   if (list === undefined) throw new FilewrightError("INVALID_ARGUMENT", "this is no workspace of Filewright");
   return list(presetOf(preset));
 }

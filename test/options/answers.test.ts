@@ -1,5 +1,5 @@
 /** Answers of hooks and approvers that are not understood: the call is blocked or denied, and nothing is written. */
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   allOf,
   approvalHook,
@@ -155,6 +155,53 @@ describe("an answer of a reviewer that is not understood denies", () => {
     const when = (() => undefined) as never;
     const ended = await write({ hooks: [approvalHook({ when, ask: () => ({ approved: false }) })] });
     expect(ended).toEqual({ code: "HOOK_BLOCKED", written: false });
+  });
+});
+
+describe("an answer that is not understood is told to the developer", () => {
+  const told: string[] = [];
+  beforeEach(() => {
+    told.length = 0;
+    vi.spyOn(console, "warn").mockImplementation((text: string) => void told.push(text));
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  test.each<[answer: unknown, shown: string]>([
+    [true, "answered true,"],
+    ["yes", 'answered "yes",'],
+    [1, "answered 1,"],
+    [[], "answered a list,"],
+    [{}, "answered an object without keys,"],
+    [{ approved: true }, "answered { approved: true },"],
+    [{ outcome: "yes" }, 'answered { outcome: "yes" },'],
+    [{ outcome: "proceed_once", payload: "x".repeat(99) }, "payload: a text },"],
+    [{ "\u001b[2J": 1 }, String.raw`answered { \x1b[2J: 1 },`],
+    [() => true, "answered a function,"],
+    [Symbol("a"), "answered Symbol(a),"],
+  ])("%o of a reviewer", async (answer, shown) => {
+    const backend = new MemoryBackend();
+    const confirm = (): never => answer as never;
+    const ws = await openWorkspace({ backend, root: "/", requireApproval: true, confirm });
+    const { text, error } = await ws.call("write_file", { path: "a", content: "x" });
+    await ws.close();
+    expect(text).toBe("Error: The reviewer's answer is not understood. Nothing was written.");
+    const remedy = expect.stringMatching(
+      /it must return \{ outcome: "proceed_once" \} .*\{ outcome: "cancel" \}/u,
+    );
+    expect(error?.details).toMatchObject({ reason: "invalid_answer", remedy });
+    expect(error?.details?.["remedy"]).toContain(shown);
+    expect(told).toEqual([`filewright: ${error?.details?.["remedy"]}. The call was refused.`]);
+  });
+
+  test("of a before hook, and of the question for a directory", async () => {
+    await write(hook("developer"));
+    await write({ permissions: { mode: "prompt", ask: () => ({ developer: true }) as never } });
+    expect(told).toEqual([
+      expect.stringContaining('a before hook answered "developer", which'),
+      expect.stringContaining(
+        'permissions.ask answered { developer: true }, which is no valid answer; it must return "yes"',
+      ),
+    ]);
   });
 });
 

@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOOLS } from "../../js/tools/index.ts";
 import type { ObjectSchema, Schema } from "../../js/tools/lib/schema.ts";
 import type { Tool } from "../../js/tools/lib/tool.ts";
+import { WORKSPACE_OPTIONS } from "../../js/workspace/option-schema.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "filewright-types-")));
@@ -238,6 +239,24 @@ describe("an editor", () => {
     expect(names.filter((name) => documentation("option", name) === "")).toEqual([]);
   });
 
+  test.each([
+    ["nothing", "openWorkspace({ /*here*/ });"],
+    ["half a name", "openWorkspace({ ro/*here*/ });"],
+    ["an option and half a name", 'openWorkspace({ root: "/repo", ac/*here*/ });'],
+    ["an unknown option", "openWorkspace({ rot: 1, /*here*/ });"],
+    ["an option of another type", "openWorkspace({ root: 5, /*here*/ });"],
+    ["no end", 'openWorkspace({ root: "/repo",\n/*here*/\n'],
+  ])("completes nothing but options of openWorkspace after %s", (_what, call) => {
+    const text = `import { openWorkspace } from "filewright";\nvoid ${call}`;
+    const other = service(text);
+    const found = other.getCompletionsAtPosition(file, text.indexOf("/*here*/"), {})?.entries ?? [];
+    const names = found.filter(({ kind }) => kind !== ts.ScriptElementKind.keyword).map(({ name }) => name);
+    const options = Object.keys(WORKSPACE_OPTIONS.schema.properties ?? {});
+    expect(names.filter((name) => !options.includes(name) && name !== "undefined")).toEqual([]);
+    expect(names.length).toBeGreaterThan(options.length - 3);
+    other.dispose();
+  });
+
   test("shows what a method, an argument and an option are for", () => {
     const { description } = TOOLS.find(({ name }) => name === "read_file") as Tool;
     expect(plain(hover("method").text)).toBe(description);
@@ -253,7 +272,7 @@ describe("an editor", () => {
         "call": "Runs a tool. Rejects only with what a hook raised; every failure is a result.",
         "open": {
           "text": "Opens a workspace: everything a model may do with files below the roots.",
-          "type": "(alias) openWorkspace(options: string | URL | WorkspaceOptions): Promise<Workspace>
+          "type": "(alias) openWorkspace(options: WorkspaceOptions): Promise<Workspace> (+2 overloads)
       import openWorkspace",
         },
         "option": {
