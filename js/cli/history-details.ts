@@ -7,15 +7,16 @@
  */
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
 import { createHash } from "node:crypto";
-import type { CanonicalCall, Preset } from "../presets/preset.ts";
+import type { Preset } from "../presets/preset.ts";
 import { diffContents, textIfDecodable } from "../tools/render/preview.ts";
 import { historyTool } from "../tools/history.ts";
-import { CANONICAL_NAMES, type Call, type ReadingTool, type Tool } from "../tools/lib/tool.ts";
+import type { Call, ReadingTool, Tool } from "../tools/lib/tool.ts";
 import type { RestoredState } from "../tools/lib/past.ts";
-import { type Arguments, object } from "../tools/lib/schema.ts";
+import { object } from "../tools/lib/schema.ts";
 import { texts } from "../tools/lib/shared.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_PATHS } from "../tools/undo.ts";
 import { type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
+import { singleToolPreset } from "./names.ts";
 
 /** What a change did to one path. */
 interface FileDetail {
@@ -74,22 +75,6 @@ const DETAILS_PRESET: Preset = (() => {
   };
   return singleToolPreset(details as unknown as Tool, "history");
 })();
-
-/** Returns a preset that consists of one tool, for a command that calls the tool for a person. */
-export function singleToolPreset(tool: Tool, command: string): Preset {
-  const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
-  const expand = (args: unknown): CanonicalCall => ({
-    tool,
-    args: args as Arguments,
-    names: CANONICAL_NAMES,
-    ours: {},
-  });
-  const offered = {
-    ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
-    ...{ names: CANONICAL_NAMES, expand },
-  };
-  return { name: command, about: `the command ${command}`, tools: [offered], limits: {}, access: {} };
-}
 
 async function compareWithLaterStates(ids: readonly string[], call: Call): Promise<readonly ChangeDetail[]> {
   const all = (await call.past?.list(true)) ?? [];

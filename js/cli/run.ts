@@ -45,7 +45,7 @@ import { callsOfPaths, callInTurn } from "./several-paths.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { missingAddonNotice } from "../engine/native/addon-notice.node.ts";
-import { rewordForCommandLine } from "./hints.ts";
+import { presetOfCommandLine } from "./names.ts";
 
 /** The reports that may contain a diff, which is coloured. */
 const COMMANDS_WITH_DIFFS: ReadonlySet<string> = new Set(["history", "rewind", "undo"]);
@@ -118,7 +118,7 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
   const calls = await callsOfPaths(command, parsed, shell);
   const call = calls?.[0]?.call ?? (await command.toCall?.(parsed, shell));
   // The help must not load an engine.
-  const { openWorkspace } = await import("../workspace/index.node.ts");
+  const { openWorkspace, toolsFor } = await import("../workspace/index.node.ts");
   let progress: ShownProgress | undefined;
   const stop = new AbortController();
   let unhear: () => void = () => {};
@@ -151,11 +151,12 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
     unhear = onFirstSignal(program, ["SIGINT"], () => stop.abort());
     progress = showProgress(program, command.name, parsed.values["quiet"] === true);
     const { onProgress } = progress;
-    const run = ({ tool, args }: ToolCall) =>
-      ws.call(tool, args, {
-        signal: stop.signal,
-        ...(onProgress === undefined ? {} : { onProgress }),
-      });
+    const run = ({ tool, args }: ToolCall) => {
+      const options = { signal: stop.signal, ...(onProgress === undefined ? {} : { onProgress }) };
+      const own = command.speaksToModels === true ? undefined : presetOfCommandLine(command, tool);
+      const [definition] = own === undefined ? [] : toolsFor(ws, own);
+      return definition?.execute(args, options) ?? ws.call(tool, args, options);
+    };
     const results =
       calls === undefined
         ? [{ path: "", call, result: await run(call) }]
@@ -273,7 +274,7 @@ function failureStatus(error: unknown, shell: Shell): number {
     error instanceof UsageError
       ? `filewright: ${error.message}`
       : error instanceof FilewrightError
-        ? `filewright: ${rewordForCommandLine(error.message)}`
+        ? `filewright: ${error.message}`
         : startFailureOf(error, shell.program).line;
   printError(shell, line);
   return EXIT_STATUS.error;

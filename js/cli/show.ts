@@ -5,7 +5,6 @@
 import type { ToolResult } from "../workspace/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type Command, type PathResult, type ToolCall, EXIT_STATUS } from "./command.ts";
-import { rewordForCommandLine } from "./hints.ts";
 import { printText, printError, printJson, printJsonLines, printNote, colouredTextOf } from "./streams.ts";
 import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 import { type OutputForm, type Shell, withStyle } from "./person/style.ts";
@@ -49,7 +48,7 @@ export async function printPathResults(
       await printResult(command, call, result, parsed, { ...form, pager: form.pager && isMerged }),
     );
   }
-  for (const { call, result } of failed) printError(form.shell, rewordForCommandLine(result.text, call.tool));
+  for (const { result } of failed) printError(form.shell, result.text);
   const isAnswered = parsed.values["quiet"] === true && status === EXIT_STATUS.ok;
   return failed.length > 0 && !isAnswered ? EXIT_STATUS.error : status;
 }
@@ -64,18 +63,17 @@ export async function printResult(
 ): Promise<number> {
   const { shell } = form;
   const outcome = result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
-  const told = command.speaksToModels === true ? result.text : rewordForCommandLine(result.text, call.tool);
   if (values["quiet"] === true) {
-    if (!result.ok) printError(shell, told);
+    if (!result.ok) printError(shell, result.text);
   } else if (values["jsonl"] === true) printJsonLines(shell, result.ok ? result.data : result);
   else if (values["json"] === true) printJson(shell, result);
-  else if (!result.ok) printError(shell, told);
+  else if (!result.ok) printError(shell, result.text);
   // A notice that nothing was found is for people, so it does not appear among results that a script reads.
-  else if (outcome !== "found") printNote(shell, told);
+  else if (outcome !== "found") printNote(shell, result.text);
   else {
     const text =
       ((form.person || values["long"] === true) && command.speaksToModels !== true
-        ? personalText(call, result, form, values)
+        ? personalText(call, result, form)
         : undefined) ?? colouredTextOf(shell, call.tool, result);
     if (!(form.pager && command.pages === true && (await showInPager(shell, text)))) printText(shell, text);
   }

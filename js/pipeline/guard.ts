@@ -20,6 +20,8 @@ import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import {
   phraseIfNamed,
+  set,
+  setPhrase,
   type Answer,
   type Call,
   type ChangingTool,
@@ -297,7 +299,7 @@ function partialReadError(call: Call, at: Location, path: string, why: string): 
   const which = path === at.path ? "" : `holds '${escapeControls(call.display(path))}': `;
   const whole =
     path === at.path
-      ? phraseIfNamed(call.names.argument("whole_file"), (name) => `, or set ${name}: true`)
+      ? phraseIfNamed(setPhrase(call.names, set("whole_file", true)), (phrase) => `, or ${phrase}`)
       : "";
   return locationError("CONFLICT", at, {
     message: `${which}${why}`,

@@ -9,6 +9,8 @@ import { assertExpectedHash, isTextKind, toConflict, normalizeHash, readWholeFil
 import { previewDiff, contentPreview } from "./render/preview.ts";
 import {
   phraseIfNamed,
+  set,
+  setPhrase,
   type Answer,
   type Call,
   type ChangingTool,
@@ -164,8 +166,8 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
       "new_text",
       left,
       `Nothing was written: send the lines themselves, or replace only the lines that change${phraseIfNamed(
-        call.names.argument("whole_file"),
-        (name) => `; set ${name}: true if the line is meant as it is`,
+        setPhrase(call.names, set("whole_file", true)),
+        (phrase) => `; ${phrase} if the line is meant as it is`,
       )}.`,
     );
   }

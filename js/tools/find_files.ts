@@ -16,7 +16,15 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
-import { phraseIfNamed, type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
+import {
+  phraseIfNamed,
+  set,
+  settingPhrase,
+  type Answer,
+  type Call,
+  type ReadingTool,
+  locationError,
+} from "./lib/tool.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { plural } from "./lib/text.ts";
 
@@ -188,10 +196,10 @@ async function leftOutWarnings(
   const notes: string[] = [];
   if (total === 0 && args.respect_ignore && walked.ignored > 0) {
     const ignored = (await findBestBelowRoot({ ...args, respect_ignore: false }, 1, call, root)).total;
-    const name = call.names.argument("respect_ignore");
+    const unignored = settingPhrase(call.names, set("respect_ignore", false));
     if (ignored > 0)
       notes.push(
-        `${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${phraseIfNamed(name, (shown) => `; ${shown}: false finds them`)}`,
+        `${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${phraseIfNamed(unignored, (shown) => `; ${shown} finds them`)}`,
       );
   }
   return [...notes, unreadableNote(walked.unreadable)].filter((note) => note !== undefined);

@@ -9,6 +9,8 @@ import { FilewrightError } from "../engine/errors.ts";
 import { fromBase64 } from "../engine/wire/bytes.ts";
 import {
   phraseIfNamed,
+  set,
+  setPhrase,
   type Answer,
   type Call,
   type ChangingTool,
@@ -353,8 +355,8 @@ function encodeContent(
       message: `the content cannot be written in the encoding of the file, ${encoding}`,
       hint:
         phraseIfNamed(
-          call.names.argument("encoding"),
-          (name) => `set ${name}: "utf-8" to write the file in UTF-8`,
+          setPhrase(call.names, set("encoding", "utf-8")),
+          (phrase) => `${phrase} to write the file in UTF-8`,
         ) || "leave out the characters that it lacks",
       details: { ...error.details, encoding },
       cause: error,

@@ -75,7 +75,7 @@ const fine: readonly [name: string, args: readonly string[], input: string, out:
     "read",
     ["read", "a.txt", "--start", "2", "--lines=1"],
     "",
-    /^ {5}2\ttwo\n\[lines 2-2 of 3; continue with start_line=3\]\n$/,
+    /^ {5}2\ttwo\n\[lines 2-2 of 3; continue with --start 3\]\n$/,
   ],
   ["read from the end", ["read", "a.txt", "--start=-1", "--numbers", "none"], "", /^three\n$/],
   ["grep", ["grep", "two"], "", /^a\.txt:2:two\nsrc\/b\.ts:1:const two = 2;\n$/],

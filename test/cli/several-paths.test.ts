@@ -1,6 +1,6 @@
 /** Commands with several paths: what is found in all of them, what is left out, and what fails. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasTerminal, type CliFixture, place } from "./running.ts";
+import { type CliFixture, place } from "./running.ts";
 
 let at: CliFixture;
 beforeAll(async () => {
@@ -118,18 +118,5 @@ describe("read", () => {
   test("takes the options of a page with one file alone", async () => {
     const { err, status } = await at.run(["read", "a/x.txt", "b/y.txt", "--limit", "1"]);
     expect([err, status]).toEqual(["filewright: --lines goes with one path\n", 2]);
-  });
-
-  const onward = "go on: filewright read 'it'\\''s.txt' --start 4 --lines 3 --numbers arrow";
-  test("names the command that prints the next page, for a person", async () => {
-    const page = ["read", "it's.txt", "--limit", "3", "--numbers", "arrow"];
-    const { out } = await at.run([...page, "--color", "always"]);
-    expect(out).toContain(`[lines 1-3 of 9; ${onward}]`);
-    expect((await at.run(page)).out).toContain("[lines 1-3 of 9; continue with start_line=4]");
-  });
-
-  test.skipIf(!hasTerminal)("names that command at a terminal", async () => {
-    const { output } = await at.draw(["read", "it's.txt", "--limit", "3", "--numbers", "arrow"]);
-    expect(output).toContain(onward);
   });
 });

@@ -1,6 +1,6 @@
 /** A tool call over a storage: how many round trips it takes, and that all of it happens or nothing. */
 import { describe, expect, it } from "vitest";
-import { singleToolPreset } from "../../js/cli/history-details.ts";
+import { singleToolPreset } from "../../js/cli/names.ts";
 import {
   openWorkspace,
   type ToolDefinition,

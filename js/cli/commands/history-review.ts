@@ -1,10 +1,9 @@
 /** `history unreviewed` and `history keep`: the changes that were made without a question, and that a person keeps. */
-import { escapeControls } from "../../engine/escape.ts";
-import { makeError } from "../../engine/errors.ts";
 import type { HistoryEntry, Workspace } from "../../workspace/index.ts";
 import type { CommandReport } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { personOf } from "../approve/server.ts";
+import { byBeginning, type MissingWords } from "../past-ids.ts";
 import type { Shell } from "../person/style.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
 
@@ -35,19 +34,16 @@ export async function reportKept(
   if (isAll === typed.length > 0)
     throw new UsageError("history keep needs the ids of changes, or --all; history unreviewed lists them");
   const { calls } = await ws.unreviewed();
-  const ids = isAll ? calls.map(({ callId }) => callId) : typed.map((id) => callIdOf(calls, id));
+  const ids = isAll
+    ? calls.map(({ callId }) => callId)
+    : typed.map((id) => byBeginning(calls, id, NO_UNREVIEWED).callId);
   const by = String(values["by"] ?? personOf(program));
   const kept = ids.length === 0 ? [] : await ws.keep(ids, { by });
   const noun = kept.length === 1 ? "change" : "changes";
   return { text: `Kept ${kept.length} ${noun}.`, data: { kept, by } };
 }
 
-function callIdOf(calls: readonly HistoryEntry[], typed: string): string {
-  const found = calls.filter(({ callId }) => callId.startsWith(typed));
-  if (found.length > 1)
-    throw new UsageError(`several ids begin with '${escapeControls(typed)}'; give more of it`);
-  const [call] = found;
-  if (call !== undefined) return call.callId;
-  const message = `There is no unreviewed change '${escapeControls(typed).slice(0, 80)}'; history unreviewed lists them.`;
-  throw makeError("NOT_FOUND", message, { complete: true });
-}
+const NO_UNREVIEWED: MissingWords = {
+  no: (id) => `There is no unreviewed change '${id}'`,
+  list: "filewright history unreviewed",
+};

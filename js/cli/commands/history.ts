@@ -17,7 +17,9 @@ import { type Command, type CommandReport, FLAG_OPTION, VALUE_OPTION } from "../
 import { reportKept, reportUnreviewed } from "./history-review.ts";
 import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-text.ts";
 import { allowedByInWords } from "../../review/past/past-words.ts";
-import { type ChangeDetail, changeDetailsOf, singleToolPreset } from "../history-details.ts";
+import { type ChangeDetail, changeDetailsOf } from "../history-details.ts";
+import { singleToolPreset } from "../names.ts";
+import { byBeginning } from "../past-ids.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
 
@@ -113,13 +115,13 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     asks: true,
     async report(ws, { positionals }) {
       const [undo] = toolsFor(ws, UNDO_PRESET);
-      const result = await (undo as ToolDefinition).execute(
-        positionals[0] === undefined ? {} : { call_id: positionals[0] },
-      );
+      const [typed] = positionals;
+      const id = typed === undefined ? undefined : byBeginning(await ws.history(), typed).callId;
+      const result = await (undo as ToolDefinition).execute(id === undefined ? {} : { call_id: id });
       if (result.ok)
         return { text: result.text, data: { ...(result.data as object), callId: result.meta.call_id } };
       const { code, message, ...more } = result.error;
-      if (code === "NOT_FOUND" && positionals[0] === undefined)
+      if (code === "NOT_FOUND" && id === undefined)
         return { text: message, data: { undone: null, paths: [] }, nothing: true };
       throw makeError(code, message, { ...more, complete: true });
     },
@@ -140,16 +142,7 @@ async function showChange(
 ): Promise<CommandReport> {
   if (verb !== "show") throw new UsageError(`history can show one change, not '${verb}'`);
   if (id === undefined) throw new UsageError("show needs the id of a change; filewright history lists them");
-  const found = all.filter(({ callId }) => callId.startsWith(id));
-  const [entry] = found;
-  if (entry === undefined)
-    throw makeError(
-      "NOT_FOUND",
-      `There is no call '${escapeControls(id).slice(0, 80)}' in the history; history lists them.`,
-      { complete: true },
-    );
-  if (found.length > 1)
-    throw new UsageError(`several ids begin with '${escapeControls(id)}'; give more of it`);
+  const entry = byBeginning(all, id);
   const changes = await ws.changes(entry.callId);
   const counts = lineCounts(changes.flatMap(({ diff }) => (diff === "" ? [] : [diff])));
   return {

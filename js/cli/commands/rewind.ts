@@ -4,9 +4,10 @@ import { discardEarlyKeys, readKey } from "../../hooks/terminal/keys.node.ts";
 import type { Rewound, Workspace } from "../../workspace/index.ts";
 import { changeText, REWIND_WORDS } from "../change-text.ts";
 import { FLAG_OPTION, type Command, type CommandReport, VALUE_OPTION } from "../command.ts";
-import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
+import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import type { Shell } from "../person/style.ts";
 import { colourDiff, formatTable, printText, widthOfOutput } from "../streams.ts";
+import { findByBeginning } from "../past-ids.ts";
 import { parseSinceTime } from "./history.ts";
 
 /** The commands `mark` and `rewind`. */
@@ -112,10 +113,7 @@ interface NamedPlace {
 /** Returns the place that a person names. */
 async function placeOf(ws: Workspace, typed: string): Promise<NamedPlace> {
   if ((await ws.marks()).some(({ name }) => name === typed)) return { to: typed, label: `“${typed}”` };
-  const calls = (await ws.history()).filter(({ callId }) => callId.startsWith(typed));
-  if (calls.length > 1)
-    throw new UsageError(`several ids begin with '${escapeControls(typed)}'; give more of it`);
-  const [call] = calls;
+  const call = findByBeginning(await ws.history(), typed);
   if (call !== undefined)
     return { to: call.callId, label: `before ${call.tool} of ${call.time.slice(0, 19).replace("T", " ")}` };
   const isTime = /^(?:\d+[smhdw]|\d\d?:\d\d|\d{4}-\d\d-\d\d.*)$/u.test(typed);

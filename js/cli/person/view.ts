@@ -4,10 +4,8 @@ import type { GlobData } from "../../tools/glob.ts";
 import type { GrepData } from "../../tools/grep/types.ts";
 import { resultLines, grepRowsOf } from "../../tools/grep/text.ts";
 import type { ListDirectoryData, ListedEntry } from "../../tools/render/listing.ts";
-import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ToolCall } from "../command.ts";
-import { rewordForCommandLine } from "../hints.ts";
 import {
   type OutputForm,
   type Shell,
@@ -26,14 +24,19 @@ export function personalText(
   { tool, args }: ToolCall,
   result: ToolResult,
   form: OutputForm,
-  { root }: ParsedCommandLine["values"],
 ): string | undefined {
   if (!result.ok || result.data === undefined) return undefined;
   const given = args as Record<string, unknown>;
   const { shell } = form;
   const { text } = result;
   const withNotes = (rows: readonly string[], count: number): string =>
-    [...rows, ...notesForModels(shell, { tool, text, count })].join("\n");
+    [
+      ...rows,
+      ...text
+        .split("\n")
+        .slice(count)
+        .map((note) => withStyle(shell, "faint", note)),
+    ].join("\n");
   switch (tool) {
     case "grep": {
       const data = result.data as GrepData;
@@ -55,7 +58,7 @@ export function personalText(
       return withNotes(pathLines(shell, paths), files.length);
     }
     case "read_file":
-      return pageForPerson(shell, result, given as unknown as PageArgs, root);
+      return pageForPerson(shell, result, given as unknown as PageArgs);
     default:
       return undefined;
   }
@@ -63,15 +66,6 @@ export function personalText(
 
 /** Returns the number of lines that the results take in the text for models. */
 const rowsForModels = (data: GrepData): number => resultLines(data).flat().length;
-
-/** Returns the notes that the text for models has after its first `count` lines, in the words of the command line. */
-function notesForModels(
-  shell: Shell,
-  { tool, text, count }: { readonly tool: string; readonly text: string; readonly count: number },
-): readonly string[] {
-  const notes = text.split("\n").slice(count);
-  return notes.map((note) => withStyle(shell, "faint", rewordForCommandLine(note, tool)));
-}
 
 const TYPE_LABELS = { file: "file", dir: "dir", symlink: "link", other: "other" } as const;
 const TYPE_WIDTH = 5;
@@ -184,15 +178,11 @@ function highlightLine(
 
 /** The arguments with which the page was read. */
 interface PageArgs {
-  readonly path: string;
-  readonly max_lines?: number;
   readonly line_numbers?: string;
-  readonly encoding?: string;
-  readonly force_text?: boolean;
 }
 
-/** Returns a page with coloured line numbers. If more follows, its last line is a command line that prints it. */
-function pageForPerson(shell: Shell, result: ToolResult, args: PageArgs, root: unknown): string {
+/** Returns a page with coloured line numbers. */
+function pageForPerson(shell: Shell, result: ToolResult, args: PageArgs): string {
   const lines = result.text.split("\n");
   const { truncated, long_lines: long = 0 } = result.data as {
     readonly truncated?: boolean;
@@ -201,42 +191,11 @@ function pageForPerson(shell: Shell, result: ToolResult, args: PageArgs, root: u
   const hasNote = truncated === true || long > 0;
   return lines
     .map((line, at) => {
-      if (hasNote && at === lines.length - 1)
-        return withStyle(shell, "faint", nextPageCommand(line, args, root));
+      if (hasNote && at === lines.length - 1) return withStyle(shell, "faint", line);
       const [, number, rest] = /^( *\d+[\t→])(.*)$/su.exec(line) ?? [];
       return number === undefined || args.line_numbers === "none"
         ? escapeForTerminal(line)
         : `${withStyle(shell, "number", number)}${escapeForTerminal(rest ?? "")}`;
     })
     .join("\n");
-}
-
-/** Matches the note of the tool that names the argument for the next page. */
-const NEXT_PAGE_NOTE =
-  /(?:continue(?: inside it)? with|see the rest with(?: max_line_chars=0 or)?) (start_line|start_byte)=(\d+)/u;
-
-/**
- * Returns a note of the tool in which the argument is replaced by a command line that prints the next page
- * with the same options.
- */
-function nextPageCommand(note: string, args: PageArgs, root: unknown): string {
-  const option = (name: string, given: unknown): readonly string[] =>
-    given === undefined ? [] : [`--${name}`, quoteForShell(String(given))];
-  const next = note.replace(NEXT_PAGE_NOTE, (_, from: string, at: string) =>
-    [
-      ...["go on: filewright read", quoteForShell(args.path)],
-      ...option(from === "start_line" ? "start" : "start-byte", at),
-      ...option("lines", args.max_lines),
-      ...option("numbers", args.line_numbers),
-      ...option("encoding", args.encoding),
-      ...(args.force_text === true ? ["--force-text"] : []),
-      ...option("root", root),
-    ].join(" "),
-  );
-  return next === note ? rewordForCommandLine(note, "read_file") : next;
-}
-
-/** Returns a word quoted for a shell, if it needs quotes. */
-function quoteForShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

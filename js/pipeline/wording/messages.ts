@@ -20,12 +20,14 @@ import {
   CANONICAL_NAMES,
   phraseIfNamed,
   type PathUse,
+  set,
+  type Setting,
+  setPhrase,
 } from "../../tools/lib/tool.ts";
 import { pathInOtherRoot } from "../paths/look-alikes.ts";
 import { pathWithSameEnd } from "../paths/path-forms.ts";
+import { hintInReaderNames, sentenceInReaderNames, settingIn, takesArgument } from "./reader-words.ts";
 import { toSentence, sentenceMakerFor } from "./words.ts";
-import { TOOLS } from "../../tools/index.ts";
-import type { Schema } from "../../tools/lib/schema.ts";
 
 /**
  * The maximum length of the first line of a message, in UTF-16 units. The path in it, then the line, is shortened.
@@ -71,20 +73,51 @@ export async function wordError(thrown: unknown, failed: FailedCall): Promise<Wo
   const error = nodePermissionError(thrown) ?? fromEngine(thrown);
   const about = blamedPath(error, failed);
   const nearby = await suggestedPathFor(error, about, failed);
+  const setting = settingFor(error, failed.tool, nearby);
   const messageIn = (names: ReaderNames): string =>
-    messageWithPath(error, about, { ...failed, names }, nearby);
+    messageWithPath(error, about, { ...failed, names }, { nearby, setting });
   const message = messageIn(CANONICAL_NAMES);
   return {
     error: makeError(error.code, message, {
       path: about?.use.typed,
       hint: error.hint,
-      details: error.details,
+      details: setting === undefined ? error.details : { ...error.details, remedy: setting },
       cause: error.cause ?? error,
       complete: true,
     }),
     told: failed.names === CANONICAL_NAMES ? message : messageIn(failed.names),
     shown: messageIn(NAMES_FOR_PEOPLE),
   };
+}
+
+/** What was found out about a failure. */
+interface Findings {
+  /** Entries near the missing path. */
+  readonly nearby: NearbyFindings | undefined;
+  /** The argument that helps. */
+  readonly setting: Setting | undefined;
+}
+
+/** The arguments that help after a failure with a code, for the tools that take them. */
+const SETTINGS_BY_CODE: Partial<Record<Code, readonly Setting[]>> = Object.freeze({
+  ALREADY_EXISTS: [set("exist_ok", true), set("overwrite", true)],
+  NOT_EMPTY: [set("recursive", true)],
+});
+
+/** Returns the argument that helps after a failure; undefined when none of the tool does. */
+function settingFor(
+  error: FilewrightError,
+  tool: string,
+  nearby: NearbyFindings | undefined,
+): Setting | undefined {
+  if (error.hint !== undefined) return settingIn(error.hint);
+  if (error.code === "NOT_FOUND") {
+    const creating =
+      nearby?.missing === undefined || nearby.similar !== undefined || nearby.inside !== undefined;
+    const argument = creating ? undefined : PARENT_CREATING_ARGUMENTS[tool];
+    return argument === undefined ? undefined : set(argument, true);
+  }
+  return SETTINGS_BY_CODE[error.code]?.find(({ argument }) => takesArgument(tool, argument));
 }
 
 /** Returns the path that the caller may have meant by a missing or forbidden one. */
@@ -137,7 +170,7 @@ function messageWithPath(
   error: FilewrightError,
   about: BlamedPath | undefined,
   failed: FailedCall,
-  nearby: NearbyFindings | undefined,
+  { nearby, setting }: Findings,
 ): string {
   const { names } = failed;
   if (error.complete || WORDED_BY_ENGINE.has(error.code)) {
@@ -147,7 +180,7 @@ function messageWithPath(
       hint,
     );
   }
-  const remedy = nearby === undefined ? "" : otherPathRemedy(nearby, failed);
+  const remedy = nearby === undefined ? "" : otherPathRemedy(nearby, setting, failed);
   const build = sentenceMakerFor(error.code);
   const shown = about === undefined ? "the path" : `'${escapeControls(about.use.typed)}'`;
   const followed = withHintFor(error, names);
@@ -160,6 +193,7 @@ function messageWithPath(
         intent: about?.use.intent,
         argument: about?.use.argument,
         remedy,
+        setting,
         names,
       }),
     shown,
@@ -240,6 +274,7 @@ async function findNearby(at: Location, { fs }: FailedCall): Promise<NearbyFindi
 /** Returns the remedy that names another path. */
 function otherPathRemedy(
   { gone, dangling, similar, missing, inside, glob }: NearbyFindings,
+  setting: Setting | undefined,
   { display, tool, names }: FailedCall,
 ): string {
   if (gone)
@@ -251,9 +286,8 @@ function otherPathRemedy(
   if (similar !== undefined) return ` Did you mean ${shown(similar)}?`;
   if (missing === undefined)
     return phraseIfNamed(names.tool("list_directory"), (list) => ` ${list} shows what is there.`);
-  const option = PARENT_CREATING_ARGUMENTS[tool];
-  const make = option === undefined ? undefined : names.argument(option);
-  return ` Its directory ${shown(missing)} does not exist.${phraseIfNamed(make, (name) => ` Set ${name}: true to make it.`)}`;
+  const make = setting === undefined ? undefined : setPhrase(names, setting);
+  return ` Its directory ${shown(missing)} does not exist.${phraseIfNamed(make, (phrase) => ` ${toSentence(`${phrase} to make it`)}`)}`;
 }
 
 /** Returns the remedy for a pattern in place of a path. */
@@ -355,59 +389,4 @@ function firstLine(message: string): string {
 /** Returns a text without half of a surrogate pair at its ends, which a cut can leave. */
 function withoutHalfSurrogates(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/u, "");
-}
-
-/** Matches names in `snake_case` only, because a single word may be prose. */
-const SNAKE_CASE_NAME = /\b[a-z]+(?:_[a-z]+)+\b/gu;
-/** Matches the name of an argument that a hint writes with its value, such as `overwrite` in `overwrite: true`. */
-const ARGUMENT_WITH_VALUE = /\b[a-z_]+(?=: \S)/gu;
-
-/**
- * Returns a complete sentence (of an edit's refusal, or a schema's) with the reader's names of tools and
- * arguments: `old_text` becomes `old_string` under a preset with that name. A path in it is unchanged.
- */
-function sentenceInReaderNames(text: string, names: ReaderNames, path: string | undefined): string {
-  if (names === CANONICAL_NAMES) return text;
-  const exchange = (part: string): string =>
-    part.replace(SNAKE_CASE_NAME, (name) =>
-      isCanonicalName(name) ? (readerNameOf(names, name) ?? name) : name,
-    );
-  // The text needs to be split at the path only when the path contains such a name.
-  const named = path?.match(SNAKE_CASE_NAME)?.some(isCanonicalName) === true;
-  return named
-    ? text
-        .split(path as string)
-        .map(exchange)
-        .join(path)
-    : exchange(text);
-}
-
-/**
- * Returns a remedy in the reader's names; undefined when it needs a tool or an argument that the reader lacks.
- */
-function hintInReaderNames(hint: string, names: ReaderNames): string | undefined {
-  if (names === CANONICAL_NAMES) return hint;
-  const used = [...(hint.match(SNAKE_CASE_NAME) ?? []), ...(hint.match(ARGUMENT_WITH_VALUE) ?? [])].filter(
-    isCanonicalName,
-  );
-  return used.some((name) => readerNameOf(names, name) === undefined)
-    ? undefined
-    : sentenceInReaderNames(hint, names, undefined);
-}
-
-function readerNameOf(names: ReaderNames, name: string): string | undefined {
-  return names.argument(name) ?? names.tool(name);
-}
-
-let canonicalNames: ReadonlySet<string> | undefined;
-
-/** Returns true for the canonical name of a tool or an argument. */
-function isCanonicalName(word: string): boolean {
-  canonicalNames ??= new Set(TOOLS.flatMap((tool) => [tool.name, ...argumentNamesIn(tool.inputSchema)]));
-  return canonicalNames.has(word);
-}
-
-function argumentNamesIn({ properties = {}, items }: Schema): readonly string[] {
-  const below = Object.values(properties).flatMap(argumentNamesIn);
-  return [...Object.keys(properties), ...below, ...(items === undefined ? [] : argumentNamesIn(items))];
 }

@@ -1,7 +1,14 @@
 /** The sentences of errors, by code. `messages.ts` builds, shortens and completes the messages. */
 import type { Intent } from "../../policy/index.ts";
 import type { Code, FilewrightError } from "../../engine/errors.ts";
-import { type ReaderNames, phraseIfNamed } from "../../tools/lib/tool.ts";
+import {
+  type ReaderNames,
+  phraseIfNamed,
+  set,
+  type Setting,
+  setPhrase,
+  settingPhrase,
+} from "../../tools/lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** The parts of a sentence. */
@@ -13,6 +20,8 @@ interface SentenceParts {
   readonly intent: Intent | undefined;
   readonly argument: string | undefined;
   readonly remedy: string;
+  /** The argument of the tool that helps. */
+  readonly setting: Setting | undefined;
   /** The names of tools and arguments for the reader. */
   readonly names: ReaderNames;
 }
@@ -81,14 +90,14 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
         : `; only ${looking.join(" and ")} look${looking.length === 1 ? "s" : ""} at it`;
     return `${path} is a FIFO, socket or device, not a regular file${only}.`;
   },
-  ALREADY_EXISTS: ({ path, tool, names }) =>
+  ALREADY_EXISTS: ({ path, tool, names, setting }) =>
     tool === "mkdir"
-      ? `${path} already exists${setArgumentPhrase(names, "exist_ok", "if that is fine")}.`
-      : `${path} already exists${setArgumentPhrase(names, "overwrite", "to replace it") || "; it is not replaced"}.`,
-  NOT_EMPTY: ({ path, tool, names }) =>
+      ? `${path} already exists${settingClause(names, setting, "if that is fine")}.`
+      : `${path} already exists${settingClause(names, setting, "to replace it") || "; it is not replaced"}.`,
+  NOT_EMPTY: ({ path, tool, names, setting }) =>
     tool === "delete"
-      ? `Directory ${path} is not empty${setArgumentPhrase(names, "recursive", "to delete it with all it holds")}.`
-      : `Directory ${path} is not empty and cannot be replaced; delete it first, with recursive: true.`,
+      ? `Directory ${path} is not empty${settingClause(names, setting, "to delete it with all it holds")}.`
+      : `Directory ${path} is not empty and cannot be replaced; delete it first, with ${settingPhrase(names, set("recursive", true)) ?? "recursive: true"}.`,
   SAME_FILE: ({ path }) => `Source and destination are the same file: ${path}.`,
   BINARY_FILE: ({ error, path, names }) => {
     const mime = error.details?.["mime"];
@@ -112,7 +121,9 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
     toSentence(
       `${path}: ${error.message || "the bytes do not fit the encoding"}`,
       error.hint ??
-        phraseIfNamed(names.argument("encoding"), (name) => `pass another ${name}, or ${name}: "auto"`),
+        phraseIfNamed(names.argument("encoding"), (name) =>
+          names.option === undefined ? `pass another ${name}, or ${name}: "auto"` : `name it with ${name}`,
+        ),
     ),
   INVALID_ARGUMENT: ({ error, path, argument, names }) => {
     const wrong = error.details?.["argument"] ?? argument;
@@ -125,8 +136,8 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
       `Invalid regex: ${errorClause(error)}`,
       error.hint ??
         phraseIfNamed(
-          names.argument("regex"),
-          (name) => `set ${name}: false to search for the text as it is`,
+          setPhrase(names, set("regex", false)),
+          (phrase) => `${phrase} to search for the text as it is`,
         ),
     ),
   INVALID_GLOB: ({ error }) => toSentence(`Invalid glob: ${errorClause(error)}`, error.hint),
@@ -149,9 +160,10 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   INTERNAL: () => "Filewright failed unexpectedly; nothing is known to be changed. Please report it.",
 };
 
-/** Returns `; set name: true …`, or an empty text when the argument cannot be given. */
-function setArgumentPhrase(names: ReaderNames, argument: string, what: string): string {
-  return phraseIfNamed(names.argument(argument), (name) => `; set ${name}: true ${what}`);
+/** Returns `; set name: true …`, or an empty text when the reader cannot make the setting. */
+function settingClause(names: ReaderNames, setting: Setting | undefined, what: string): string {
+  const phrase = setting === undefined ? undefined : setPhrase(names, setting);
+  return phraseIfNamed(phrase, (worded) => `; ${worded} ${what}`);
 }
 
 /** Returns a clause as a sentence, followed by the remedy. */

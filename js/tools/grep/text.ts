@@ -4,7 +4,7 @@
  */
 import type { CheckedGrepArgs, GrepData, GrepMatch } from "./types.ts";
 import { plainParenthesesHint } from "../render/left-out.ts";
-import { assignmentPhrase, type ReaderNames, phraseIfNamed } from "../lib/tool.ts";
+import { assignmentPhrase, type ReaderNames, phraseIfNamed, set, settingPhrase } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /**
@@ -100,7 +100,7 @@ function nothingFoundHint(
   if (regex && found !== undefined && found.count > 0) {
     const place = `${escapeControls(found.path)}:${found.line}`;
     const times = found.count === 1 ? "1 time" : `${found.count} times`;
-    return `as plain text it is there ${times} (${place})${phraseIfNamed(names.argument("regex"), (name) => `; send ${name}: false, or escape ( ) [ ] { } . * + ? by a backslash`)}`;
+    return `as plain text it is there ${times} (${place})${phraseIfNamed(settingPhrase(names, set("regex", false)), (plain) => `; send ${plain}, or escape ( ) [ ] { } . * + ? by a backslash`)}`;
   }
   return undefined;
 }

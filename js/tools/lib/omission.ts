@@ -11,7 +11,7 @@ import { escapeControls } from "../../engine/escape.ts";
 import { MIN_THREAD_BYTES } from "../../engine/threads.ts";
 import { runOnThread } from "../../engine/workers/file-calls.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import { type ReaderNames, phraseIfNamed } from "./tool.ts";
+import { type ReaderNames, phraseIfNamed, set, setPhrase } from "./tool.ts";
 
 /** A line that stands for lines of the old content. */
 export interface Omission {
@@ -341,8 +341,8 @@ export function wholeContentRemedy(names: ReaderNames): string {
     (tool) => `, or change only the lines that change with ${tool}`,
   );
   const whole = phraseIfNamed(
-    names.argument("whole_file"),
-    (name) => `; set ${name}: true if the file is to hold exactly this`,
+    setPhrase(names, set("whole_file", true)),
+    (phrase) => `; ${phrase} if the file is to hold exactly this`,
   );
   return `Nothing was written: send the whole content${edit}${whole}.`;
 }

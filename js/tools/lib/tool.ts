@@ -435,6 +435,30 @@ export interface ReaderNames {
   argument(name: string): string | undefined;
   /** Converts a value of that argument to the unit or base that the reader uses. */
   value(name: string, value: number): number;
+  /**
+   * Returns how the reader gives an argument a value, for a reader who passes none by name, such as a command line;
+   * undefined when the reader cannot. Absent when the reader writes `name: value`.
+   */
+  readonly option?: (name: string, value: SettingValue) => OptionOfSetting | undefined;
+}
+
+/** The value of an argument that a remedy names. */
+export type SettingValue = boolean | number | string | null;
+
+/** How a command line gives an argument a value: by an option, or by leaving one out. */
+export type OptionOfSetting = { readonly add: string } | { readonly leaveOut: string };
+
+/** A remedy as data: the call succeeds, or does what was meant, when the argument has this value. */
+export interface Setting {
+  readonly kind: "set";
+  /** The canonical name of the argument. */
+  readonly argument: string;
+  readonly value: SettingValue;
+}
+
+/** Returns the remedy that gives an argument a value. */
+export function set(argument: string, value: SettingValue): Setting {
+  return { kind: "set", argument, value };
 }
 
 /** The names of the canonical tools and arguments themselves. */
@@ -450,14 +474,44 @@ export function phraseIfNamed(name: string | undefined, what: (name: string) => 
 }
 
 /**
- * Returns `name=value` in the names and units of the reader; undefined when the reader cannot pass the
- * argument.
+ * Returns a setting as a noun in the names of the reader: `regex: false`, or `-F` for a command line; undefined when
+ * the reader cannot make it.
+ */
+export function settingPhrase(names: ReaderNames, { argument, value }: Setting): string | undefined {
+  if (names.option !== undefined) {
+    const given = names.option(argument, value);
+    return given && ("add" in given ? given.add : `no ${given.leaveOut}`);
+  }
+  const name = names.argument(argument);
+  if (name === undefined) return undefined;
+  // A preset may negate the argument: `no_ignore: true` is `respect_ignore: false`.
+  const isNegated = /^no_/u.test(name) && typeof value === "boolean";
+  return `${name}: ${JSON.stringify(isNegated ? !value : value)}`;
+}
+
+/**
+ * Returns a setting as an imperative in the names of the reader: `set regex: false`, or `add -F` for a command line;
+ * undefined when the reader cannot make it.
+ */
+export function setPhrase(names: ReaderNames, setting: Setting): string | undefined {
+  if (names.option === undefined) {
+    const shown = settingPhrase(names, setting);
+    return shown === undefined ? undefined : `set ${shown}`;
+  }
+  const given = names.option(setting.argument, setting.value);
+  return given && ("add" in given ? `add ${given.add}` : `leave out ${given.leaveOut}`);
+}
+
+/**
+ * Returns `name=value` in the names and units of the reader, or the option of a command line; undefined when the
+ * reader cannot pass the argument.
  */
 export function assignmentPhrase(
   names: ReaderNames,
   argument: string,
   value: number | string,
 ): string | undefined {
+  if (names.option !== undefined) return settingPhrase(names, set(argument, value));
   const name = names.argument(argument);
   if (name === undefined) return undefined;
   return typeof value === "string" ? `${name}="${value}"` : `${name}=${names.value(argument, value)}`;

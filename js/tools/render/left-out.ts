@@ -4,16 +4,16 @@
  */
 import type { FindResult, SearchResult } from "../../engine/search-types.ts";
 import { isWithin } from "../../backends/paths.ts";
-import type { ReaderNames, AccessSummary } from "../lib/tool.ts";
+import { type ReaderNames, type AccessSummary, phraseIfNamed, set, settingPhrase } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { plural } from "../lib/text.ts";
 
 /** Returns the advice how to search ignored files, too; empty when the reader cannot pass the argument for it. */
 function searchIgnoredAdvice(names: ReaderNames): string {
-  const name = names.argument("respect_ignore");
-  if (name === undefined) return "";
-  // A preset may negate the argument (`no_ignore: true`).
-  return /^no_/u.test(name) ? `; ${name}: true searches them too` : `; ${name}: false searches them too`;
+  return phraseIfNamed(
+    settingPhrase(names, set("respect_ignore", false)),
+    (unignored) => `; ${unignored} searches them too`,
+  );
 }
 
 /**
