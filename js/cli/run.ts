@@ -8,7 +8,6 @@ import {
   assertNarrowRoot,
   assertMayAsk,
   type Command,
-  type PathResult,
   type ToolCall,
   GLOBAL_ALIASES,
   GLOBAL_OPTIONS,
@@ -25,7 +24,7 @@ import {
   colourDiff,
   printText,
   printJson,
-  printJsonLines,
+  jsonLinesOf,
   printNote,
   formatTable,
   printError,
@@ -40,8 +39,10 @@ import {
 } from "../schema/command-line.node.ts";
 import { onFirstSignal, type Program } from "../mcp/program.ts";
 import { outputFormOf, type Shell, shellWithColour } from "./person/style.ts";
-import { showInPager, printResult, printPathResults } from "./show.ts";
-import { callsOfPaths, callInTurn } from "./several-paths.ts";
+import { Output } from "./output.ts";
+import { PAGE_LIMITS } from "./pages.ts";
+import { printCalls } from "./show.ts";
+import { callsOfPaths } from "./several-paths.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { missingAddonNotice } from "../engine/native/addon-notice.node.ts";
@@ -132,6 +133,9 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
     findFiles: workspace.findFiles ?? true,
     // No index is built, because the process ends before another search could use it.
     index: workspace.index ?? "off",
+    // A page is only what is in memory at a time. `call` has the limits that a model has.
+    limits:
+      command.speaksToModels === true ? (workspace.limits ?? {}) : { ...PAGE_LIMITS, ...workspace.limits },
     // The guard is off: this process has read no files, and the person may know them from elsewhere.
     guard: workspace.guard ?? "off",
     ...askingOptions(command, parsed, workspace, {
@@ -150,23 +154,15 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
     if (call === undefined) return await printTools(ws, parsed, shell);
     unhear = onFirstSignal(program, ["SIGINT"], () => stop.abort());
     progress = showProgress(program, command.name, parsed.values["quiet"] === true);
-    const { onProgress } = progress;
+    const { onProgress, end } = progress;
     const run = ({ tool, args }: ToolCall) => {
       const options = { signal: stop.signal, ...(onProgress === undefined ? {} : { onProgress }) };
       const own = command.speaksToModels === true ? undefined : presetOfCommandLine(command, tool);
       const [definition] = own === undefined ? [] : toolsFor(ws, own);
-      return definition?.execute(args, options) ?? ws.call(tool, args, options);
+      return (definition?.execute(args, options) ?? ws.call(tool, args, options)).finally(end);
     };
-    const results =
-      calls === undefined
-        ? [{ path: "", call, result: await run(call) }]
-        : await (command.several?.merge ?? callInTurn)(calls, run);
-    progress.end();
-    const status =
-      calls === undefined || results[0] === undefined
-        ? await printResult(command, call, (results[0] as PathResult).result, parsed, form)
-        : await printPathResults(command, results, parsed, form);
-    return stop.signal.aborted && results.some(({ result }) => !result.ok) ? EXIT_STATUS.interrupted : status;
+    const status = await printCalls({ command, parsed, form, run }, calls ?? [{ path: "", call }]);
+    return stop.signal.aborted && status === EXIT_STATUS.error ? EXIT_STATUS.interrupted : status;
   } catch (error) {
     if (!stop.signal.aborted) throw error;
     printNote(shell, "Interrupted. Nothing was written.");
@@ -184,7 +180,7 @@ async function printDataOr(
   shell: Shell,
   draw: () => unknown,
 ): Promise<void> {
-  if (values["jsonl"] === true) printJsonLines(shell, data);
+  if (values["jsonl"] === true) shell.program.stdout.write(jsonLinesOf(data));
   else if (values["json"] === true) printJson(shell, data);
   else await draw();
 }
@@ -203,7 +199,9 @@ async function printReport(
   await printDataOr(data, parsed, shell, async () => {
     if (nothing === true) return printNote(shell, text);
     const drawn = COMMANDS_WITH_DIFFS.has(command.name) ? colourDiff(shell, text) : text;
-    if (!(pager && command.pages === true && (await showInPager(shell, drawn)))) printText(shell, drawn);
+    const output = new Output(shell, pager && command.pages === true);
+    await output.write(drawn.endsWith("\n") ? drawn : `${drawn}\n`);
+    await output.end();
   });
   return nothing === true ? EXIT_STATUS.nothing : EXIT_STATUS.ok;
 }

@@ -1,11 +1,13 @@
 /** Makes several calls of a tool that takes one path, for a command line with several paths. */
 import { grep } from "../tools/grep.ts";
 import { grepText } from "../tools/grep/text.ts";
-import { CANONICAL_NAMES } from "../tools/lib/tool.ts";
+import type { Arguments } from "../tools/lib/schema.ts";
+import { NAMES_FOR_PEOPLE } from "../tools/render/display.ts";
 import type { CheckedGrepArgs, GrepData } from "../tools/grep/types.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { Shell } from "./person/style.ts";
 import type { Command, PathResult, SeveralPaths, ToolCall } from "./command.ts";
+import { budgetOf } from "./pages.ts";
 import { type ParsedCommandLine, UsageError } from "../schema/command-line.node.ts";
 
 /**
@@ -46,7 +48,8 @@ export async function callInTurn(
   return results;
 }
 
-const isCancelled = (result: ToolResult): boolean => !result.ok && result.error.code === "CANCELLED";
+/** Returns true for a call that was cancelled. */
+export const isCancelled = (result: ToolResult): boolean => !result.ok && result.error.code === "CANCELLED";
 
 /**
  * Searches the paths one after the other, and returns the result as that of one search: the limit and the
@@ -55,16 +58,15 @@ const isCancelled = (result: ToolResult): boolean => !result.ok && result.error.
 export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, run) => {
   const [first] = calls as [(typeof calls)[number]];
   const given = first.call.args as Record<string, unknown>;
-  const args = grep.parse(given) as CheckedGrepArgs;
+  const { left: most } = budgetOf(first.call);
   const failed: PathResult[] = [];
   const searched: GrepData[] = [];
-  let left = args.max_results;
+  let left = most;
   let duration = 0;
   for (const [index, one] of calls.entries()) {
     // When the limit is reached, one more match is searched for, to know whether there are more.
     const limit = Math.max(1, left);
-    const { path } = one.call.args as { readonly path: string };
-    const result = await run({ ...one.call, args: { ...given, path, max_results: limit } });
+    const result = await run(limitedCall(one.call, limit));
     duration += result.meta.duration_ms;
     if (!result.ok) {
       failed.push({ ...one, result });
@@ -81,16 +83,25 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
   }
   if (searched.length === 0) return failed;
   const data = mergeGrepData(searched);
-  // No cursor is shown, because only a search of one path can be continued.
-  const names = {
-    ...CANONICAL_NAMES,
-    argument: (name: string) => (name === "cursor" ? undefined : CANONICAL_NAMES.argument(name)),
-  };
-  const notes = (data.warnings ?? []).map((warning) => `\n[${warning}]`).join("");
-  const text = `${grepText(data, args, names)}${notes}`;
+  const text = grepText(data, grep.parse(given) as CheckedGrepArgs, NAMES_FOR_PEOPLE);
   const meta = { duration_ms: duration, truncated: data.truncated, undoable: false };
   return [{ ...first, result: { ok: true, text, display: text, data, meta } }, ...failed];
 };
+
+/** Returns a call that gives at most this many results. */
+function limitedCall({ tool, args }: ToolCall, limit: number): ToolCall {
+  const given = args as Record<string, unknown>;
+  return { tool, args: Number.isFinite(limit) ? { ...given, max_results: limit } : given };
+}
+
+/** Returns the sentence about searches that found nothing, in any of their paths. */
+export function nothingFoundIn(command: Command, results: readonly PathResult[]): string {
+  const [first] = results as [PathResult];
+  if (results.length === 1 || command.several?.merge === undefined) return first.result.text;
+  const data = mergeGrepData(results.map(({ result }) => result.data as GrepData));
+  const notes = (data.warnings ?? []).map((warning) => `\n[${warning}]`).join("");
+  return `${grepText(data, grep.parse(first.call.args as Arguments) as CheckedGrepArgs, NAMES_FOR_PEOPLE)}${notes}`;
+}
 
 const resultCountOf = ({ matches, files, counts }: GrepData): number =>
   (matches ?? files ?? counts ?? []).length;

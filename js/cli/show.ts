@@ -1,135 +1,221 @@
 /**
- * Prints the result of a call in the requested form, and returns the exit status. Output that is longer than
- * the screen is shown in a pager, as git does.
+ * Makes the calls of a command line, prints their results as they come, and returns the exit status. Results alone go
+ * to standard output; notes and errors go to standard error.
  */
 import type { ToolResult } from "../workspace/index.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type Command, type PathResult, type ToolCall, EXIT_STATUS } from "./command.ts";
-import { printText, printError, printJson, printJsonLines, printNote, colouredTextOf } from "./streams.ts";
+import { type Command, type PathResult, EXIT_STATUS, type SearchOutcome } from "./command.ts";
+import { Output } from "./output.ts";
+import { budgetOf, pagesOf, type ResultBudget, type RunCall, wholeResult } from "./pages.ts";
+import { callInTurn, isCancelled, nothingFoundIn } from "./several-paths.ts";
+import { printError, printJson, jsonLinesOf, printNote, colouredTextOf } from "./streams.ts";
 import type { ParsedCommandLine } from "../schema/command-line.node.ts";
-import { type OutputForm, type Shell, withStyle } from "./person/style.ts";
-import { personalText } from "./person/view.ts";
-import { spawn } from "node:child_process";
-import { stripVTControlCharacters } from "node:util";
+import { type OutputForm, withStyle } from "./person/style.ts";
+import { rowPrinterOf } from "./person/view.ts";
 
-/**
- * Prints the results for several paths: one merged result, or each below its path. Failures are printed to
- * standard error and make the exit status that of an error. With `--json` separate results are printed as a
- * list.
- */
-export async function printPathResults(
-  command: Command,
-  results: readonly PathResult[],
-  parsed: ParsedCommandLine,
-  form: OutputForm,
+/** A call of a command line that is not made yet; its path is empty where the command takes only one. */
+export type PathCall = Omit<PathResult, "result">;
+
+/** A command line whose calls are made and printed. */
+export interface ShownCalls {
+  readonly command: Command;
+  readonly parsed: ParsedCommandLine;
+  readonly form: OutputForm;
+  readonly run: RunCall;
+}
+
+/** Makes calls and prints their results. Returns the exit status. */
+export async function printCalls(shown: ShownCalls, calls: readonly PathCall[]): Promise<number> {
+  const { values } = shown.parsed;
+  if (values["json"] === true && values["jsonl"] !== true && values["quiet"] !== true)
+    return printAsJson(shown, calls);
+  return new CallPrinter(shown, calls).print();
+}
+
+/** Prints whole results as JSON: one, or a list of those of several paths. */
+async function printAsJson(
+  { command, form: { shell }, run }: ShownCalls,
+  calls: readonly PathCall[],
 ): Promise<number> {
-  const isMerged = command.several?.merge !== undefined;
-  if (!isMerged && parsed.values["json"] === true && parsed.values["jsonl"] !== true) {
+  const whole: RunCall = (call) => wholeResult(call, run);
+  const merge = calls.length > 1 ? (command.several?.merge ?? callInTurn) : callInTurn;
+  const results = await merge(calls, whole);
+  if (calls.length > 1 && command.several?.merge === undefined) {
     printJson(
-      form.shell,
+      shell,
       results.map(({ result }) => result),
     );
     return results.every(({ result }) => result.ok) ? EXIT_STATUS.ok : EXIT_STATUS.error;
   }
-  const succeeded = results.filter(({ result }) => result.ok);
-  // If all calls failed, the first failure is printed as the result, so that a script that reads JSON gets
-  // it.
-  const shown = succeeded.length === 0 ? results.slice(0, 1) : succeeded;
-  const failed = results.filter((one) => !shown.includes(one));
-  let status: number = EXIT_STATUS.ok;
-  for (const [index, { path, call, result }] of shown.entries()) {
-    if (result.ok && !isMerged && parsed.values["jsonl"] !== true)
-      printText(
-        form.shell,
-        `${index === 0 ? "" : "\n"}${withStyle(form.shell, "path", escapeControls(path))}:`,
+  // If all calls failed, the first failure is printed as the result, so that a script gets JSON.
+  const [shown = results[0] as PathResult] = results.filter(({ result }) => result.ok);
+  printJson(shell, shown.result);
+  const failed = results.filter((one) => one !== shown);
+  for (const { result } of failed) printError(shell, result.text);
+  return failed.length > 0 ? EXIT_STATUS.error : statusOf(outcomeOf(command, shown.result));
+}
+
+const outcomeOf = (command: Command, result: ToolResult): SearchOutcome =>
+  result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
+
+const statusOf = (outcome: SearchOutcome): number =>
+  outcome === "found" ? EXIT_STATUS.ok : outcome === "nothing" ? EXIT_STATUS.nothing : EXIT_STATUS.error;
+
+/** Prints the results of calls as text or as JSON Lines, a page at a time. */
+class CallPrinter {
+  readonly #shown: ShownCalls;
+  readonly #calls: readonly PathCall[];
+  readonly #output: Output;
+  readonly #isQuiet: boolean;
+  readonly #isLines: boolean;
+  readonly #notes = new Set<string>();
+  /** The results without a match, from which a sentence about them is made. */
+  readonly #empty: PathResult[] = [];
+  readonly #failures: ToolResult[] = [];
+  #outcome: SearchOutcome = "nothing";
+  #succeeded = 0;
+
+  constructor(shown: ShownCalls, calls: readonly PathCall[]) {
+    const { command, form, parsed } = shown;
+    this.#shown = shown;
+    this.#calls = calls;
+    this.#isQuiet = parsed.values["quiet"] === true;
+    this.#isLines = parsed.values["jsonl"] === true;
+    this.#output = new Output(form.shell, form.pager && command.pages === true && !this.#isLines);
+  }
+
+  async print(): Promise<number> {
+    const { merge } = this.#shown.command.several ?? {};
+    const [first] = this.#calls as [PathCall];
+    const shared = merge === undefined ? undefined : budgetOf(first.call);
+    for (const one of this.#calls) {
+      if (shared !== undefined && shared.left <= 0) break;
+      const isOver = await this.#printPath(one, shared);
+      if (isOver || this.#output.isClosed) break;
+    }
+    await this.#output.end();
+    this.#tellRest();
+    const isAnswered = this.#isQuiet && this.#outcome === "found";
+    return this.#failures.length > 0 && !isAnswered ? EXIT_STATUS.error : statusOf(this.#outcome);
+  }
+
+  /** Prints all pages of one path. Returns true when no further path is wanted. */
+  async #printPath({ path, call }: PathCall, budget: ResultBudget | undefined): Promise<boolean> {
+    const { command, form, parsed, run } = this.#shown;
+    const isHeaded = this.#calls.length > 1 && command.several?.merge === undefined && !this.#isLines;
+    const models = command.speaksToModels === true;
+    const rows = models ? undefined : rowPrinterOf(call, form, parsed.values["long"] === true);
+    let isBegun = false;
+    for await (const result of pagesOf(call, run, budget ?? budgetOf(call))) {
+      if (!result.ok) {
+        this.#failures.push(result);
+        return isCancelled(result);
+      }
+      const outcome = outcomeOf(command, result);
+      if (this.#outcome !== "found" && outcome !== "nothing") this.#outcome = outcome;
+      if (outcome !== "found") this.#empty.push({ path, call, result });
+      if (!models && outcome === "found") this.#note(result);
+      if (isHeaded && !isBegun) await this.#output.write(this.#heading(path));
+      isBegun = true;
+      if (!this.#isQuiet) await this.#output.write(this.#textOf(call.tool, result, rows));
+      if ((this.#isQuiet && outcome === "found") || this.#output.isClosed) return true;
+    }
+    this.#succeeded += 1;
+    return false;
+  }
+
+  #heading(path: string): string {
+    const before = this.#succeeded === 0 ? "" : "\n";
+    return `${before}${withStyle(this.#shown.form.shell, "path", escapeControls(path))}:\n`;
+  }
+
+  #textOf(tool: string, result: ToolResult, rows: ((data: unknown) => string) | undefined): string {
+    const { command, form } = this.#shown;
+    const { shell } = form;
+    if (this.#isLines) return jsonLinesOf(result.data);
+    if (command.speaksToModels === true) return `${result.text}\n`;
+    if (outcomeOf(command, result) !== "found") return "";
+    if (rows !== undefined && !hasPicture(result.data)) return rows(result.data);
+    const text = colouredTextOf(shell, tool, withoutNotes(result));
+    return text.endsWith("\n") ? text : `${text}\n`;
+  }
+
+  /** Remembers the notes of a result, for standard error. */
+  #note({ data }: ToolResult): void {
+    for (const note of notesOf(data)) this.#notes.add(note);
+    const { limit } = this.#shown.parsed.values;
+    const { truncated, next_cursor: next, total, files } = (data ?? {}) as Record<string, unknown>;
+    if (truncated === true && next === undefined && limit === undefined && typeof total === "number")
+      this.#notes.add(
+        `${(files as unknown[] | undefined)?.length ?? "some"} of ${total}; --limit shows more`,
       );
-    status = Math.max(
-      status,
-      await printResult(command, call, result, parsed, { ...form, pager: form.pager && isMerged }),
-    );
   }
-  for (const { result } of failed) printError(form.shell, result.text);
-  const isAnswered = parsed.values["quiet"] === true && status === EXIT_STATUS.ok;
-  return failed.length > 0 && !isAnswered ? EXIT_STATUS.error : status;
-}
 
-/** Prints a result, and returns the exit status. */
-export async function printResult(
-  command: Command,
-  call: ToolCall,
-  result: ToolResult,
-  { values }: ParsedCommandLine,
-  form: OutputForm,
-): Promise<number> {
-  const { shell } = form;
-  const outcome = result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
-  if (values["quiet"] === true) {
-    if (!result.ok) printError(shell, result.text);
-  } else if (values["jsonl"] === true) printJsonLines(shell, result.ok ? result.data : result);
-  else if (values["json"] === true) printJson(shell, result);
-  else if (!result.ok) printError(shell, result.text);
-  // A notice that nothing was found is for people, so it does not appear among results that a script reads.
-  else if (outcome !== "found") printNote(shell, result.text);
-  else {
-    const text =
-      ((form.person || values["long"] === true) && command.speaksToModels !== true
-        ? personalText(call, result, form)
-        : undefined) ?? colouredTextOf(shell, call.tool, result);
-    if (!(form.pager && command.pages === true && (await showInPager(shell, text)))) printText(shell, text);
+  #tellRest(): void {
+    const { command, form } = this.#shown;
+    const { shell } = form;
+    const [first] = this.#failures;
+    const isAllFailed = this.#succeeded === 0 && first !== undefined;
+    for (const failure of this.#failures)
+      if (this.#isLines && isAllFailed && failure === first && !this.#isQuiet)
+        shell.program.stdout.write(jsonLinesOf(failure));
+      else printError(shell, failure.text);
+    if (this.#isQuiet) return;
+    if (this.#outcome !== "found" && this.#empty.length > 0 && command.outcome !== undefined)
+      printNote(shell, nothingFoundIn(command, this.#empty));
+    for (const note of this.#notes) printNote(shell, `[${note}]`);
   }
-  return outcome === "found"
-    ? EXIT_STATUS.ok
-    : outcome === "nothing"
-      ? EXIT_STATUS.nothing
-      : EXIT_STATUS.error;
 }
 
-/**
- * The pager without `PAGER`. -F ends it at once when the text fits on the screen, -R shows colours, -X leaves
- * the text on the screen.
- */
-const DEFAULT_PAGER = "less -FRX";
-/** The exit status with which a shell reports an unknown command. */
-const UNKNOWN_COMMAND_STATUS = 127;
-
-/**
- * Shows a text in the pager. Returns false, and shows nothing, when the text fits on the screen or there is
- * no pager.
- */
-export async function showInPager({ program }: Shell, text: string): Promise<boolean> {
-  const { rows = 24, columns = 80 } = program.stdout;
-  if (screenRowsOf(text, columns) < rows) return false;
-  const wanted = program.env["PAGER"] ?? DEFAULT_PAGER;
-  if (wanted.trim() === "" || wanted.trim() === "cat") return false;
-  return new Promise<boolean>((resolve) => {
-    // PAGER is the user's own setting and may contain arguments, so it is run by a shell, as other programs
-    // do.
-    const child = spawn(wanted, {
-      shell: true,
-      stdio: ["pipe", "inherit", "ignore"],
-      env: { ...program.env, LESS: program.env["LESS"] ?? "FRX" },
-    });
-    // Ctrl-C is meant for the pager while it runs.
-    const ignore = (): void => {};
-    program.on("SIGINT", ignore);
-    const end = (shown: boolean): void => {
-      program.off("SIGINT", ignore);
-      resolve(shown);
-    };
-    child.once("error", () => end(false));
-    child.once("close", (status) => end(status !== UNKNOWN_COMMAND_STATUS));
-    // The person may close the pager before the whole text is written.
-    child.stdin.on("error", ignore);
-    child.stdin.end(text.endsWith("\n") ? text : `${text}\n`);
-  });
+/** Returns true for a picture, of which its text tells. */
+function hasPicture(data: unknown): boolean {
+  return (data as { readonly image?: unknown } | undefined)?.image !== undefined;
 }
 
-/** Returns the number of rows that a text takes on a screen with this many columns. */
-function screenRowsOf(text: string, columns: number): number {
-  return text
-    .split("\n")
-    .reduce(
-      (rows, line) => rows + Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns)),
-      0,
-    );
+/** Returns the notes of the data of a result: its warnings, and the paths that were left out. */
+function notesOf(data: unknown): readonly string[] {
+  const {
+    warnings = [],
+    warning,
+    skipped = [],
+  } = (data ?? {}) as {
+    readonly warnings?: readonly string[];
+    readonly warning?: string;
+    readonly skipped?: readonly { readonly path: string; readonly reason: string }[];
+  };
+  return [
+    ...warnings,
+    ...[warning].filter((note) => note !== undefined),
+    ...skipped.map(({ path, reason }) => `${escapeControls(path)}: ${reason}`),
+    ...emptinessOf((data ?? {}) as Parameters<typeof emptinessOf>[0]),
+  ];
+}
+
+/** Returns why there is nothing to print of a directory or a file. */
+function emptinessOf({
+  path = "",
+  entries,
+  total,
+  lines_read: read,
+  total_lines: lines,
+}: {
+  readonly path?: string;
+  readonly entries?: readonly unknown[];
+  readonly total?: number;
+  readonly lines_read?: number;
+  readonly total_lines?: number | null;
+}): readonly string[] {
+  const shown = escapeControls(path);
+  if (entries?.length === 0 && total === 0) return [`${shown} is empty`];
+  if (read !== 0 || typeof lines !== "number") return [];
+  if (lines === 0) return [`${shown} is empty`];
+  return [`nothing to print: ${shown} has ${lines === 1 ? "1 line" : `${lines} lines`}`];
+}
+
+/** Returns a result without the notes at the end of its text, which are printed apart. */
+function withoutNotes(result: ToolResult): ToolResult {
+  let { text } = result;
+  for (const note of notesOf(result.data).toReversed())
+    if (text.endsWith(`\n[${note}]`)) text = text.slice(0, -`\n[${note}]`.length);
+  return { ...result, text };
 }

@@ -26,28 +26,14 @@ export function printJson(shell: Shell, value: unknown): void {
 }
 
 /** The names of lists in the data of results. With JSON Lines each of their items is printed on its own line. */
-const LIST_FIELDS = ["matches", "entries", "counts", "results", "grants", "rows"] as const;
+const LIST_FIELDS = ["matches", "entries", "counts", "files", "results", "grants", "rows"] as const;
 
-/**
- * Writes a value to standard output as JSON Lines: each item of its list on its own line, then the other
- * fields on one.
- */
-export function printJsonLines(shell: Shell, value: unknown): void {
-  if (Array.isArray(value)) {
-    for (const item of value) printText(shell, JSON.stringify(item));
-    return;
-  }
-  const record = value as Record<string, unknown>;
-  const name = LIST_FIELDS.find(
-    (list) => Array.isArray(record[list]) && (record[list] as unknown[]).length > 0,
-  );
-  if (name === undefined) {
-    printText(shell, JSON.stringify(value));
-    return;
-  }
-  const { [name]: items, ...rest } = record;
-  for (const item of items as unknown[]) printText(shell, JSON.stringify(item));
-  printText(shell, JSON.stringify({ end: true, ...rest }));
+/** Returns a value as JSON Lines: the items of its list, or else itself. What is said about the list is no line. */
+export function jsonLinesOf(value: unknown): string {
+  const record = (value ?? {}) as Record<string, unknown>;
+  const name = LIST_FIELDS.find((list) => Array.isArray(record[list]));
+  const items = Array.isArray(value) ? value : name === undefined ? [value] : (record[name] as unknown[]);
+  return items.map((item) => `${JSON.stringify(item)}\n`).join("");
 }
 
 /** Writes a notice to standard error. */

@@ -53,8 +53,8 @@ describe("grep", () => {
   ])("has one limit, reached %s", async (_, limit, paths, shown, truncated) => {
     const data = await found("grep", "one", ...paths, "-m", limit);
     expect([data.matches?.length, data.truncated, data.complete]).toEqual([shown, truncated, !truncated]);
-    const { out } = await at.run(["grep", "one", ...paths, "-m", limit]);
-    expect(out.includes(`[limit of ${limit} matches reached, there is more]`)).toBe(truncated);
+    const { out, err } = await at.run(["grep", "one", ...paths, "-m", limit]);
+    expect([out.trim().split("\n").length, err]).toEqual([shown, ""]);
   });
 
   test("finds nothing in any of them with 1, and tells how many files that were", async () => {
@@ -99,12 +99,7 @@ describe("ls", () => {
     ]);
     const { out: lines } = await at.run(["ls", "a", "b", "--jsonl"]);
     const rows = lines.trim().split("\n");
-    expect(rows.map((line) => (JSON.parse(line) as { path?: string }).path)).toEqual([
-      "a/x.txt",
-      "a",
-      "b/y.txt",
-      "b",
-    ]);
+    expect(rows.map((line) => (JSON.parse(line) as { path?: string }).path)).toEqual(["a/x.txt", "b/y.txt"]);
   });
 });
 

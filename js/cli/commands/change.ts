@@ -190,8 +190,8 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     aliases: { "max-total-bytes": "max-bytes" },
     help: [
       ["--exclude GLOB", "skip matching files (repeatable)"],
-      ["--max-files N", "the maximum number (200)"],
-      ["--max-bytes N", "the maximum size of the content in bytes (1048576)"],
+      ["--max-files N", "the maximum number (no limit)"],
+      ["--max-bytes N", "the maximum size of the content in bytes (no limit)"],
       ["--no-ignore", "also print ignored files"],
     ],
     examples: [["filewright cat 'src/**/*.ts' --exclude '*.test.ts'", "by a glob"]],

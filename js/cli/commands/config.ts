@@ -6,7 +6,7 @@ import type { Program } from "../../mcp/program.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
 import { type Command, VALUE_OPTION, GRANTS_FILE_HELP } from "../command.ts";
 import { grantsFilePath } from "./grants.ts";
-import { printText, printJson, printJsonLines, formatTable, widthOfOutput } from "../streams.ts";
+import { printText, printJson, jsonLinesOf, formatTable, widthOfOutput } from "../streams.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { hasColours, type Shell } from "../person/style.ts";
 
@@ -34,7 +34,7 @@ export const CONFIG_COMMAND: Command = {
   takes: [0, 0],
   async run(parsed: ParsedCommandLine, shell) {
     const rows = effectiveOptions(parsed, shell);
-    if (parsed.values["jsonl"] === true) printJsonLines(shell, { rows });
+    if (parsed.values["jsonl"] === true) shell.program.stdout.write(jsonLinesOf({ rows }));
     else if (parsed.values["json"] === true) printJson(shell, rows);
     else {
       const cells = rows.map(({ option, value, from }) => [option, JSON.stringify(value), from]);

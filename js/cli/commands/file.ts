@@ -7,7 +7,6 @@ import {
   withoutUndefined,
   VALUE_OPTION,
 } from "../command.ts";
-import { DEFAULT_PAGE_LINES } from "../../engine/read.ts";
 import { readInput, readStdin } from "../streams.ts";
 import { UsageError, parseIntegerOption } from "../../schema/command-line.node.ts";
 
@@ -25,10 +24,10 @@ const PAGE_OPTIONS = {
 export const FILE_COMMANDS: readonly Command[] = [
   {
     name: "read",
-    summary: "print a page of a file, with line numbers",
+    summary: "print a file, or some of its lines, with line numbers",
     usage: "filewright read PATH... [--start N] [--lines N] [--numbers STYLE]",
     about:
-      "Prints a page of a file of any size. Encodings are detected; binary files are refused. Several PATHs are printed as by filewright cat.",
+      "Prints a file of any size. Encodings are detected; binary files are refused. Several PATHs are printed as by filewright cat.",
     options: PAGE_OPTIONS,
     aliases: {
       "start-line": "start",
@@ -39,10 +38,10 @@ export const FILE_COMMANDS: readonly Command[] = [
     },
     help: [
       ["--start N", "the first line; --start=-20 begins 20 lines before the end"],
-      ["--lines N", `the number of lines (${DEFAULT_PAGE_LINES})`],
+      ["--lines N", "the number of lines (all)"],
       ["--numbers cat|arrow|plain|none", "the form of line numbers (cat)"],
       ["--encoding NAME", "the encoding, instead of detecting it"],
-      ["--start-byte N", "begin inside a line, at the byte that the end of a page names"],
+      ["--start-byte N", "begin at this byte, also inside a line"],
       ["--force-text", "show a binary file as text"],
     ],
     examples: [

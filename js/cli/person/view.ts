@@ -1,10 +1,15 @@
-/** Formats the result of a tool for a person: directories, paths, matches grouped by file, pages of a file. */
+/**
+ * Prints the results of tools, page by page and without notes: directories, paths, matches, files. For a person with
+ * colours and columns, in a pipe as plain lines.
+ */
 import type { FindFilesData } from "../../tools/find_files.ts";
 import type { GlobData } from "../../tools/glob.ts";
 import type { GrepData } from "../../tools/grep/types.ts";
-import { resultLines, grepRowsOf } from "../../tools/grep/text.ts";
-import type { ListDirectoryData, ListedEntry } from "../../tools/render/listing.ts";
-import type { ToolResult } from "../../workspace/index.ts";
+import { type GrepRow, grepRowsOf } from "../../tools/grep/text.ts";
+import type { ReadFileData } from "../../tools/read_file.ts";
+import type { ReadManyFilesData } from "../../tools/read_many_files.ts";
+import { CANONICAL_NAMES } from "../../tools/lib/tool.ts";
+import { type ListDirectoryData, type ListedEntry, renderListing } from "../../tools/render/listing.ts";
 import type { ToolCall } from "../command.ts";
 import {
   type OutputForm,
@@ -19,53 +24,75 @@ import { escapeControls } from "../../engine/escape.ts";
 import { relativeTo } from "../../backends/paths.ts";
 import { HIDDEN_TARGET_TEXT } from "../../tools/render/link-target.ts";
 
-/** Returns the result formatted for a person; undefined when the text for models is used. */
-export function personalText(
+/** Returns the lines of a page of results, without notes; the last may go on with the next page. */
+export type RowPrinter = (data: unknown) => string;
+
+/**
+ * Returns what prints the results of a call, page by page: for a person, or as plain lines. Undefined when the text of
+ * the result is printed.
+ */
+export function rowPrinterOf(
   { tool, args }: ToolCall,
-  result: ToolResult,
   form: OutputForm,
-): string | undefined {
-  if (!result.ok || result.data === undefined) return undefined;
+  long: boolean,
+): RowPrinter | undefined {
   const given = args as Record<string, unknown>;
   const { shell } = form;
-  const { text } = result;
-  const withNotes = (rows: readonly string[], count: number): string =>
-    [
-      ...rows,
-      ...text
-        .split("\n")
-        .slice(count)
-        .map((note) => withStyle(shell, "faint", note)),
-    ].join("\n");
   switch (tool) {
-    case "grep": {
-      const data = result.data as GrepData;
-      const rows = grepResultLines(data, given as unknown as SearchPattern, form);
-      return withNotes(rows, rowsForModels(data));
-    }
-    case "list_directory": {
-      if (given["format"] !== undefined) return undefined;
-      const data = result.data as ListDirectoryData;
-      return withNotes(directoryListingLines(shell, data), data.entries.length);
-    }
-    case "glob": {
-      const { matches } = result.data as GlobData;
-      return withNotes(pathLines(shell, matches), matches.length);
-    }
-    case "find_files": {
-      const { files } = result.data as FindFilesData;
-      const paths = files.map(({ path }) => path);
-      return withNotes(pathLines(shell, paths), files.length);
-    }
+    case "grep":
+      return grepPrinter(given as unknown as SearchPattern, form);
+    case "list_directory":
+      return (form.person || long) && given["format"] === undefined
+        ? (data) => ended(directoryListingLines(shell, data as ListDirectoryData))
+        : plainListingPrinter(given);
+    case "glob":
+      return (data) => ended(pathLines(shell, (data as GlobData).matches));
+    case "find_files":
+      return (data) =>
+        ended(
+          pathLines(
+            shell,
+            (data as FindFilesData).files.map(({ path }) => path),
+          ),
+        );
     case "read_file":
-      return pageForPerson(shell, result, given as unknown as PageArgs);
+      return pagePrinter(given as unknown as PageArgs, form);
+    case "read_many_files":
+      return filesPrinter();
     default:
       return undefined;
   }
 }
 
-/** Returns the number of lines that the results take in the text for models. */
-const rowsForModels = (data: GrepData): number => resultLines(data).flat().length;
+const ended = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
+
+/** Prints a listing as lines for programs, in the form that was asked for. */
+function plainListingPrinter({
+  path = ".",
+  depth = 1,
+  format = "text",
+}: Record<string, unknown>): RowPrinter {
+  const form = { path, depth, format } as Parameters<typeof renderListing>[1];
+  return (data) => {
+    const listed = data as ListDirectoryData;
+    if (listed.total === 0 && format !== "json") return "";
+    return `${renderListing({ ...listed, truncated: false }, form, CANONICAL_NAMES)}\n`;
+  };
+}
+
+/** Prints files one after the other, each behind a line with its path. A file may come in several pieces. */
+function filesPrinter(): RowPrinter {
+  let last: string | undefined;
+  return (data) =>
+    (data as ReadManyFilesData).files
+      .map(({ path, content, truncated }) => {
+        const head =
+          path === last ? "" : `${last === undefined ? "" : "\n"}--- ${escapeControls(path)} ---\n\n`;
+        last = path;
+        return `${head}${content}${truncated || content === "" || content.endsWith("\n") ? "" : "\n"}`;
+      })
+      .join("");
+}
 
 const TYPE_LABELS = { file: "file", dir: "dir", symlink: "link", other: "other" } as const;
 const TYPE_WIDTH = 5;
@@ -113,43 +140,67 @@ function pathLines(shell: Shell, paths: readonly string[]): readonly string[] {
   });
 }
 
-/** Returns the lines of the results. With `heading` the name of a file is printed once, above its lines. */
-function grepResultLines(
-  data: GrepData,
-  wanted: SearchPattern,
-  { shell, heading }: OutputForm,
-): readonly string[] {
-  if (data.files !== undefined)
-    return data.files.map((path) => withStyle(shell, "path", escapeControls(path)));
-  if (data.counts !== undefined)
-    return data.counts.map(({ path, count }) => `${withStyle(shell, "path", escapeControls(path))}:${count}`);
-  const matches = data.matches ?? [];
-  const ranges = highlightRangesOf(matches, wanted);
-  const lines: string[] = [];
-  let file: string | undefined;
-  let last = 0;
-  for (const [index, rows] of grepRowsOf(matches).entries()) {
-    let offset = 0;
-    for (const { path, line, text, hit } of rows) {
-      const name = withStyle(shell, "path", escapeControls(path));
-      if (path !== file) {
-        if (heading) lines.push(...(file === undefined ? [name] : ["", name]));
-        file = path;
-      } else if (hasContext(data) && line !== last + 1) lines.push(withStyle(shell, "faint", "--"));
-      last = line;
-      const mark = hit ? ":" : "-";
-      const shown = hit ? highlightLine(shell, text, offset, ranges[index] ?? []) : escapeForTerminal(text);
-      if (hit) offset += text.length + 1;
-      lines.push(
-        `${heading ? "" : `${name}${mark}`}${withStyle(shell, "number", String(line))}${mark}${shown}`,
-      );
-    }
-  }
-  return lines;
+/** Prints matches. With `heading` the name of a file is printed once, above its lines. */
+function grepPrinter(wanted: SearchPattern, form: OutputForm): RowPrinter {
+  const { shell, person } = form;
+  const lines = new MatchLines(form);
+  const named = (path: string): string => withStyle(shell, "path", escapeControls(path));
+  return (page) => {
+    const { files, counts, matches = [] } = page as GrepData;
+    if (files !== undefined) return ended(files.map(named));
+    if (counts !== undefined) return ended(counts.map(({ path, count }) => `${named(path)}:${count}`));
+    return ended(lines.of(matches, person ? highlightRangesOf(matches, wanted) : []));
+  };
 }
 
+/** The lines of matches, over several pages. */
+class MatchLines {
+  readonly #form: OutputForm;
+  readonly #plain: (text: string) => string;
+  #file: string | undefined;
+  #last = 0;
+
+  constructor(form: OutputForm) {
+    this.#form = form;
+    this.#plain = form.person ? escapeForTerminal : (text) => text;
+  }
+
+  of(matches: GrepMatches, ranges: readonly (readonly HighlightRange[])[]): readonly string[] {
+    const isApart = this.#form.person && hasContext(matches);
+    return grepRowsOf(matches).flatMap((rows, index) => {
+      let offset = 0;
+      return rows.flatMap((row) => {
+        const lines = [...this.#before(row, isApart), this.#line(row, offset, ranges[index] ?? [])];
+        if (row.hit) offset += row.text.length + 1;
+        return lines;
+      });
+    });
+  }
+
+  /** Returns what stands above a line: the name of its file, or a mark where lines are left out. */
+  #before({ path, line }: GrepRow, isApart: boolean): readonly string[] {
+    const { shell, heading } = this.#form;
+    const [file, last] = [this.#file, this.#last];
+    [this.#file, this.#last] = [path, line];
+    if (path === file) return isApart && line !== last + 1 ? [withStyle(shell, "faint", "--")] : [];
+    if (!heading) return [];
+    const name = withStyle(shell, "path", escapeControls(path));
+    return file === undefined ? [name] : ["", name];
+  }
+
+  #line({ path, line, text, hit }: GrepRow, offset: number, ranges: readonly HighlightRange[]): string {
+    const { shell, heading } = this.#form;
+    const mark = hit ? ":" : "-";
+    const shown = hit ? highlightLine(this.#plain, shell, { text, offset }, ranges) : this.#plain(text);
+    const name = heading ? "" : `${withStyle(shell, "path", escapeControls(path))}${mark}`;
+    return `${name}${withStyle(shell, "number", String(line))}${mark}${shown}`;
+  }
+}
+
+type GrepMatches = NonNullable<GrepData["matches"]>;
+
 /** Returns true when the matches have context lines, so that gaps between them are marked. */
-function hasContext({ matches = [] }: GrepData): boolean {
+function hasContext(matches: GrepMatches): boolean {
   return matches.some(({ before, after }) => before !== undefined || after !== undefined);
 }
 
@@ -158,9 +209,9 @@ function hasContext({ matches = [] }: GrepData): boolean {
  * result.
  */
 function highlightLine(
+  plain: (text: string) => string,
   shell: Shell,
-  text: string,
-  offset: number,
+  { text, offset }: { readonly text: string; readonly offset: number },
   ranges: readonly HighlightRange[],
 ): string {
   let shown = "";
@@ -168,34 +219,44 @@ function highlightLine(
   for (const [from, to] of ranges) {
     const [begin, end] = [Math.max(from - offset, at), Math.min(to - offset, text.length)];
     if (end <= begin) continue;
-    shown +=
-      escapeForTerminal(text.slice(at, begin)) +
-      withStyle(shell, "match", escapeForTerminal(text.slice(begin, end)));
+    shown += plain(text.slice(at, begin)) + withStyle(shell, "match", plain(text.slice(begin, end)));
     at = end;
   }
-  return shown + escapeForTerminal(text.slice(at));
+  return shown + plain(text.slice(at));
 }
 
-/** The arguments with which the page was read. */
+/** The arguments with which a page was read. */
 interface PageArgs {
   readonly line_numbers?: string;
 }
 
-/** Returns a page with coloured line numbers. */
-function pageForPerson(shell: Shell, result: ToolResult, args: PageArgs): string {
-  const lines = result.text.split("\n");
-  const { truncated, long_lines: long = 0 } = result.data as {
-    readonly truncated?: boolean;
-    readonly long_lines?: number;
+/** The forms of line numbers: what stands before a line. */
+const NUMBER_FORMS: Readonly<Record<string, (line: number) => string>> = {
+  cat: (line) => `${String(line).padStart(6)}\t`,
+  arrow: (line) => `${String(line).padStart(6)}→`,
+  plain: (line) => `${line} `,
+  none: () => "",
+};
+
+/** Prints a file page by page. A page that begins inside a line goes on with it. */
+function pagePrinter({ line_numbers: style = "cat" }: PageArgs, { shell, person }: OutputForm): RowPrinter {
+  let number = 0;
+  let isWithinLine = false;
+  return (data) => {
+    const page = data as ReadFileData;
+    const numbered = page.rendered === true ? NUMBER_FORMS["none"] : NUMBER_FORMS[style];
+    if (!isWithinLine) number = page.start_line;
+    const lines = page.content.split(/\r?\n/u);
+    const isOpen = page.next_start_byte !== undefined;
+    if (page.content.endsWith("\n")) lines.pop();
+    const told = lines.map((line, at) => {
+      const isGoingOn = at === 0 && isWithinLine;
+      const before = isGoingOn ? "" : (numbered?.(number + at) ?? "");
+      return `${withStyle(shell, "number", before)}${person ? escapeForTerminal(line) : line}`;
+    });
+    if (lines.length > 0) number += lines.length - (isOpen ? 1 : 0);
+    isWithinLine = isOpen;
+    if (page.lines_read === 0) return "";
+    return `${told.join("\n")}${isOpen ? "" : "\n"}`;
   };
-  const hasNote = truncated === true || long > 0;
-  return lines
-    .map((line, at) => {
-      if (hasNote && at === lines.length - 1) return withStyle(shell, "faint", line);
-      const [, number, rest] = /^( *\d+[\t→])(.*)$/su.exec(line) ?? [];
-      return number === undefined || args.line_numbers === "none"
-        ? escapeForTerminal(line)
-        : `${withStyle(shell, "number", number)}${escapeForTerminal(rest ?? "")}`;
-    })
-    .join("\n");
 }
