@@ -24,13 +24,19 @@ export function changeText(change: HistoryChange, words: KindWords): string {
     ...(mode === undefined ? [] : [`mode ${mode}`]),
     ...contentFacts(change),
   ];
-  const source = from === undefined ? "" : ` from ${escapeControls(from)}`;
+  const source = from === undefined ? "" : ` from ${escapeControls(displayedLike(change, from))}`;
   const said = `${words[kind]}${source}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
   const lost = unknown.map((side) => `; the content ${side} the change is not known any more`);
   const line = `${escapeControls(display)}: ${said}${lost.join("")}`;
   if (diff === "") return line;
   const hunks = escapeDiff(diff);
   return mode === undefined ? hunks : `${line}\n${hunks}`;
+}
+
+/** Returns a path in the form in which the path of the change is shown: relative to the same directory. */
+function displayedLike({ path, display }: HistoryChange, other: string): string {
+  const base = path.endsWith(`/${display}`) ? path.slice(0, path.length - display.length) : "";
+  return base !== "" && other.startsWith(base) ? other.slice(base.length) : other;
 }
 
 /** Returns what is to be known of contents that have no diff. */

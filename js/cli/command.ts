@@ -51,8 +51,11 @@ export interface SeveralPaths {
   ) => Promise<readonly PathResult[]>;
 }
 
-/** The outcome of a search. `unknown`: it ended early, without a match up to there. */
-export type SearchOutcome = "found" | "nothing" | "unknown";
+/**
+ * The outcome of a search or a comparison. `unknown`: a search ended early, without a match up to there. `differs`: a
+ * comparison has something to print, and its status is 1, as that of diff.
+ */
+export type SearchOutcome = "found" | "nothing" | "unknown" | "differs" | "same";
 
 /** One line about an option in the help. */
 export type OptionHelp = readonly [flags: string, what: string];
@@ -133,10 +136,14 @@ function canAskPerson({ toCall, asks }: Command): boolean {
   return toCall !== undefined || asks === true;
 }
 
+/** Commands that read contents, which take `--secrets`. */
+const takesSecrets = ({ toCall, own, options }: Command): boolean =>
+  toCall !== undefined && own !== true && options["secrets"] === undefined;
+
 /** Returns the names of the global options that a command takes. */
 export function globalOptionsOf(command: Command): readonly string[] {
   if (command.own === true) return ["help"];
-  const names = Object.keys(GLOBAL_OPTIONS);
+  const names = Object.keys(GLOBAL_OPTIONS).filter((name) => name !== "secrets" || takesSecrets(command));
   return canAskPerson(command) ? names : names.filter((name) => !ASKING_OPTIONS.includes(name));
 }
 
@@ -146,6 +153,8 @@ export function globalOptionsOf(command: Command): readonly string[] {
  */
 export function assertMayAsk(command: Command, { values }: ParsedCommandLine): void {
   const shared = globalOptionsOf(command);
+  if (values["secrets"] === true && command.options["secrets"] === undefined && !takesSecrets(command))
+    throw new UsageError(`--secrets does nothing here: ${command.name} reads no contents`);
   for (const name of ASKING_OPTIONS)
     if (values[name] !== undefined && command.options[name] === undefined && !shared.includes(name))
       throw new UsageError(`--${name} does nothing here: ${command.name} asks nobody`);
@@ -160,6 +169,7 @@ export const GLOBAL_OPTIONS: OptionTable = {
   ask: { type: "boolean" },
   "ask-dirs": { type: "boolean" },
   "grants-file": { type: "string" },
+  secrets: { type: "boolean" },
   json: { type: "boolean" },
   jsonl: { type: "boolean" },
   yes: { type: "boolean" },
@@ -196,7 +206,7 @@ export const EXIT_STATUS = { ok: 0, nothing: 1, error: 2, interrupted: 130 } as 
 
 /** The text of the help about exit statuses. */
 export const EXIT_HELP =
-  "0 success, 1 nothing was found (grep, glob, find) or there was nothing to undo, 2 an error, a refusal or a wrong command line, 130 interrupted.";
+  "0 success, 1 nothing was found (grep, glob, find), files differ (diff) or there was nothing to undo, 2 an error, a refusal or a wrong command line, 130 interrupted.";
 
 /** The help for the option that names the file of grants, for commands that only read the file. */
 export const GRANTS_FILE_HELP: OptionHelp = ["--grants-file FILE", "the file of granted directories"];
@@ -207,6 +217,11 @@ const ASKING_HELP: readonly OptionHelp[] = [
   GRANTS_FILE_HELP,
 ];
 
+const SECRETS_HELP: OptionHelp = [
+  "--secrets",
+  "also read files that hold secrets, such as .env and private keys",
+];
+
 /** The help for the global options. */
 export const GLOBAL_HELP: readonly OptionHelp[] = [
   ["--root DIR", "the workspace; nothing outside it is read or changed (default: .)"],
@@ -214,6 +229,7 @@ export const GLOBAL_HELP: readonly OptionHelp[] = [
   ["--rules FILE", "a JSON list of rules, as the option rules of openWorkspace"],
   ["--agent NAME", "the name of the caller in the history"],
   ...ASKING_HELP,
+  SECRETS_HELP,
   ["--yes", "permit / or the home directory as the workspace"],
   ["--json", "print the whole result as JSON"],
   ["--jsonl", "print each item of the result as a line of JSON"],
@@ -228,5 +244,17 @@ export function optionHelpOf(command: Command): readonly OptionHelp[] {
   const shared = canAskPerson(command)
     ? GLOBAL_HELP
     : GLOBAL_HELP.filter((row) => !ASKING_HELP.includes(row));
-  return [...command.help, ...shared];
+  // An option that a command explains itself is not explained twice.
+  const own = new Set(command.help.map(([flags]) => firstFlagOf(flags)));
+  return [
+    ...command.help,
+    ...shared.filter(
+      (row) => !own.has(firstFlagOf(row[0])) && (row !== SECRETS_HELP || takesSecrets(command)),
+    ),
+  ];
+}
+
+/** Returns the long name of the first option that a line of the help explains. */
+function firstFlagOf(flags: string): string {
+  return /--[\w-]+/u.exec(flags)?.[0] ?? flags;
 }

@@ -2,6 +2,9 @@
 import { type Command, EXIT_HELP, GLOBAL_HELP, optionHelpOf } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
+/** The command of this text itself. */
+const HELP_ROW = ["help", "print this text, or that of one command: filewright help grep"] as const;
+
 /** Returns the text that `filewright --help` prints. */
 export function helpOverview(): string {
   return [
@@ -10,7 +13,7 @@ export function helpOverview(): string {
     "Usage: filewright COMMAND [arguments] [--root DIR] [--json]",
     "",
     "Commands:",
-    twoColumnTable(COMMANDS.map(({ name, summary }) => [name, summary])),
+    twoColumnTable([...COMMANDS.map(({ name, summary }) => [name, summary] as const), HELP_ROW]),
     "",
     "Everywhere:",
     twoColumnTable(GLOBAL_HELP),

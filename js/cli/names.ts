@@ -74,7 +74,8 @@ const ARGUMENT_WORDS: Readonly<Record<string, ArgumentWords>> = {
 
 /** Returns the names of tools and arguments for the person who typed a command. */
 function commandLineNames({ name: commandName, options, aliases = {} }: Command): ReaderNames {
-  const { settings = {}, called = {} } = ARGUMENT_WORDS[commandName] ?? {};
+  const { settings: own = {}, called = {} } = ARGUMENT_WORDS[commandName] ?? {};
+  const settings: NonNullable<ArgumentWords["settings"]> = { ...own, "secrets: true": { add: "--secrets" } };
   const optionOf = (argument: string): string | undefined => {
     const typed = argument.replaceAll("_", "-");
     const meant = aliases[typed] ?? typed;

@@ -15,7 +15,7 @@ import {
   EXIT_STATUS,
 } from "./command.ts";
 import type { PresetName } from "../presets/index.ts";
-import type { Workspace } from "../workspace/index.node.ts";
+import type { AccessOptions, Workspace } from "../workspace/index.node.ts";
 import { describeRecovery } from "../pipeline/past/history.ts";
 import { askingOptions } from "./asking.ts";
 import { findCommand } from "./commands.ts";
@@ -45,6 +45,7 @@ import { printCalls } from "./show.ts";
 import { callsOfPaths } from "./several-paths.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { missingAddonNotice } from "../engine/native/addon-notice.node.ts";
 import { presetOfCommandLine } from "./names.ts";
 
@@ -83,7 +84,7 @@ async function runCommand(command: Command, argv: readonly string[], plain: Shel
   const help: OptionTable = { help: { type: "boolean", short: "h" } };
   // The option --preset is parsed for every command, so that the error can say which commands take it.
   const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: VALUE_OPTION };
-  const options = { ...command.options, ...(command.own === true ? help : everywhere) };
+  const options = { ...(command.own === true ? help : everywhere), ...command.options };
   const aliases = command.own === true ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
   const [least, most, operand = "an argument"] = command.takes;
   const typed = parseCommandLine(argv, options, aliases, most === 0 ? undefined : operand);
@@ -133,6 +134,7 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
     findFiles: workspace.findFiles ?? true,
     // No index is built, because the process ends before another search could use it.
     index: workspace.index ?? "off",
+    access: accessOf(parsed, workspace.access),
     // A page is only what is in memory at a time. `call` has the limits that a model has.
     limits:
       command.speaksToModels === true ? (workspace.limits ?? {}) : { ...PAGE_LIMITS, ...workspace.limits },
@@ -171,6 +173,11 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
     unhear();
     await ws.close();
   }
+}
+
+/** Returns the access of the workspace. The person at the command line may grant secrets to himself. */
+function accessOf({ values }: ParsedCommandLine, configured: AccessOptions = {}): AccessOptions {
+  return values["secrets"] === true ? { ...configured, secrets: "allow" } : configured;
 }
 
 /** Prints data as JSON, in lines where the command line asks for it, or else by `draw`. */
@@ -270,7 +277,8 @@ export async function runProgram(argv: readonly string[], program: Program): Pro
 function failureStatus(error: unknown, shell: Shell): number {
   const line =
     error instanceof UsageError
-      ? `filewright: ${error.message}`
+      ? // A message may show arguments as they were typed.
+        `filewright: ${escapeControls(error.message)}`
       : error instanceof FilewrightError
         ? `filewright: ${error.message}`
         : startFailureOf(error, shell.program).line;

@@ -52,14 +52,22 @@ async function printAsJson(
   printJson(shell, shown.result);
   const failed = results.filter((one) => one !== shown);
   for (const { result } of failed) printError(shell, result.text);
-  return failed.length > 0 ? EXIT_STATUS.error : statusOf(outcomeOf(command, shown.result));
+  return failed.length > 0 ? EXIT_STATUS.error : STATUS_BY_OUTCOME[outcomeOf(command, shown.result)];
 }
 
 const outcomeOf = (command: Command, result: ToolResult): SearchOutcome =>
   result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
 
-const statusOf = (outcome: SearchOutcome): number =>
-  outcome === "found" ? EXIT_STATUS.ok : outcome === "nothing" ? EXIT_STATUS.nothing : EXIT_STATUS.error;
+const STATUS_BY_OUTCOME: Readonly<Record<SearchOutcome, number>> = {
+  found: EXIT_STATUS.ok,
+  same: EXIT_STATUS.ok,
+  nothing: EXIT_STATUS.nothing,
+  differs: EXIT_STATUS.nothing,
+  unknown: EXIT_STATUS.error,
+};
+
+/** Returns true when there is something to print. */
+const hasResults = (outcome: SearchOutcome): boolean => outcome === "found" || outcome === "differs";
 
 /** Prints the results of calls as text or as JSON Lines, a page at a time. */
 class CallPrinter {
@@ -96,7 +104,7 @@ class CallPrinter {
     await this.#output.end();
     this.#tellRest();
     const isAnswered = this.#isQuiet && this.#outcome === "found";
-    return this.#failures.length > 0 && !isAnswered ? EXIT_STATUS.error : statusOf(this.#outcome);
+    return this.#failures.length > 0 && !isAnswered ? EXIT_STATUS.error : STATUS_BY_OUTCOME[this.#outcome];
   }
 
   /** Prints all pages of one path. Returns true when no further path is wanted. */
@@ -113,8 +121,8 @@ class CallPrinter {
       }
       const outcome = outcomeOf(command, result);
       if (this.#outcome !== "found" && outcome !== "nothing") this.#outcome = outcome;
-      if (outcome !== "found") this.#empty.push({ path, call, result });
-      if (!models && outcome === "found") this.#note(result);
+      if (!hasResults(outcome)) this.#empty.push({ path, call, result });
+      if (!models && hasResults(outcome)) this.#note(result);
       if (isHeaded && !isBegun) await this.#output.write(this.#heading(path));
       isBegun = true;
       if (!this.#isQuiet) await this.#output.write(this.#textOf(call.tool, result, rows));
@@ -134,7 +142,7 @@ class CallPrinter {
     const { shell } = form;
     if (this.#isLines) return jsonLinesOf(result.data);
     if (command.speaksToModels === true) return `${result.text}\n`;
-    if (outcomeOf(command, result) !== "found") return "";
+    if (!hasResults(outcomeOf(command, result))) return "";
     if (rows !== undefined && !hasPicture(result.data)) return rows(result.data);
     const text = colouredTextOf(shell, tool, withoutNotes(result));
     return text.endsWith("\n") ? text : `${text}\n`;
@@ -161,7 +169,7 @@ class CallPrinter {
         shell.program.stdout.write(jsonLinesOf(failure));
       else printError(shell, failure.text);
     if (this.#isQuiet) return;
-    if (this.#outcome !== "found" && this.#empty.length > 0 && command.outcome !== undefined)
+    if (!hasResults(this.#outcome) && this.#empty.length > 0 && command.outcome !== undefined)
       printNote(shell, nothingFoundIn(command, this.#empty));
     for (const note of this.#notes) printNote(shell, `[${note}]`);
   }
@@ -181,12 +189,16 @@ function notesOf(data: unknown): readonly string[] {
   } = (data ?? {}) as {
     readonly warnings?: readonly string[];
     readonly warning?: string;
-    readonly skipped?: readonly { readonly path: string; readonly reason: string }[];
+    readonly skipped?: readonly { readonly path: string; readonly reason: string; readonly code?: string }[];
   };
   return [
     ...warnings,
     ...[warning].filter((note) => note !== undefined),
-    ...skipped.map(({ path, reason }) => `${escapeControls(path)}: ${reason}`),
+    ...skipped.map(({ path, reason, code }) =>
+      code === "GRANT_DENIED"
+        ? `${escapeControls(path)} holds secrets; add --secrets to print it`
+        : `${escapeControls(path)}: ${reason}`,
+    ),
     ...emptinessOf((data ?? {}) as Parameters<typeof emptinessOf>[0]),
   ];
 }

@@ -120,7 +120,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
         details.type === "edit" ? "Write this?" : "Allow this?",
         [
           ...keyChoicesOf(scopes),
-          { key: "r", label: "as n, and tell the model why" },
+          { key: "r", label: "refuse with a reason" },
           ...(isCut ? [{ key: "v", label: "show all of it, which must be seen to allow it" }] : []),
         ],
         details.signal,

@@ -62,7 +62,10 @@ const VALUES_IF_ALONE: Readonly<Record<string, string>> = {
 };
 
 /** Options that take the next argument as their value even when it begins with a dash, as in `-e -77`. */
-const VALUES_WITH_DASH: readonly string[] = ["regexp"];
+const VALUES_WITH_DASH: readonly string[] = [
+  ...["regexp", "old", "new", "old-text", "new-text", "content", "glob", "exclude", "reason", "start"],
+  ...["start-line", "offset"],
+];
 
 /** Aliases of options, and the option that each means. */
 export type Aliases = Readonly<Record<string, string>>;
@@ -82,10 +85,11 @@ export function parseCommandLine(
     const { short: _, ...option } = options[name] ?? { type: "string" as const };
     return [alias, option] as const;
   });
+  const known: OptionTable = { ...options, ...Object.fromEntries(spelt) };
   try {
     const { values: given, positionals } = parseArgs({
-      args: withDashedValues(withValuesIfAlone(argv, options), options),
-      options: { ...options, ...Object.fromEntries(spelt) },
+      args: withDashedValues(withValuesIfAlone(argv, options), known),
+      options: known,
       allowPositionals: true,
       strict: true,
     });
@@ -122,7 +126,7 @@ function withValuesIfAlone(argv: readonly string[], options: OptionTable): strin
 
 /** Joins the options of `VALUES_WITH_DASH` with their values: `node:util` refuses a value that begins with a dash. */
 function withDashedValues(argv: readonly string[], options: OptionTable): readonly string[] {
-  const names = VALUES_WITH_DASH.filter((name) => name in options);
+  const names = VALUES_WITH_DASH.filter((name) => options[name]?.type === "string");
   if (names.length === 0) return argv;
   const joined: string[] = [];
   for (let at = 0; at < argv.length; at++) {
@@ -130,7 +134,7 @@ function withDashedValues(argv: readonly string[], options: OptionTable): readon
     if (arg === "--") return [...joined, ...argv.slice(at)];
     const value = argv[at + 1];
     const name = names.find((one) => awaitsValue(arg, one, options));
-    if (name === undefined || value === undefined) {
+    if (name === undefined || value === undefined || (name !== "regexp" && isOption(value, options))) {
       joined.push(arg);
       continue;
     }
@@ -140,6 +144,11 @@ function withDashedValues(argv: readonly string[], options: OptionTable): readon
     at++;
   }
   return joined;
+}
+
+/** Returns true for an argument that is a long option of the command, rather than a value that begins with a dash. */
+function isOption(arg: string, options: OptionTable): boolean {
+  return arg === "--" || (arg.startsWith("--") && arg.slice(2).replace(/=.*$/su, "") in options);
 }
 
 /** Returns true for an argument whose value is the next one: `--regexp`, `-e`, or switches that end in `e`. */

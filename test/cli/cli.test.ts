@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { formatLocalTime } from "../../js/cli/person/style.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Ran, runInProcess } from "../support/in-process.ts";
 
@@ -42,10 +43,11 @@ describe("grants", () => {
     };
     await writeFile(file, JSON.stringify({ version: 1, grants: [grant, ended, later] }), { mode: 0o600 });
     const listed = await run(["grants", "list", "--grants-file", file], "", env);
+    const since = formatLocalTime(grant.granted_at, "seconds");
     expect(listed.out).toBe(
-      "/a/b  read, since 2026-01-01T00:00:00.000Z by Ann\n" +
-        "/c  read and write, since 2026-01-01T00:00:00.000Z, ended\n" +
-        "/d  read and write, since 2026-01-01T00:00:00.000Z, until 2999-02-01T00:00:00.000Z\n",
+      `/a/b  read, since ${since} by Ann\n` +
+        `/c  read and write, since ${since}, ended\n` +
+        `/d  read and write, since ${since}, until ${formatLocalTime(later.expires, "seconds")}\n`,
     );
     const json = JSON.parse((await run(["grants", "--json", "--grants-file", file], "", env)).out) as unknown;
     expect(json).toMatchObject({ file, grants: [grant, ended, later] });
@@ -70,6 +72,12 @@ describe("grants", () => {
   });
 });
 
+test("diff with standard input", async () => {
+  const { status, out, err } = await run(["diff", "a.txt", "-"], "one\n2\nthree\n");
+  expect([status, err]).toEqual([1, ""]);
+  expect(out).toMatch(/^--- a\/a\.txt\n[\s\S]*-two\n\+2\n/u);
+});
+
 const fine: readonly [name: string, args: readonly string[], input: string, out: RegExp][] = [
   ["read", ["read", "a.txt", "--start", "2", "--lines=1"], "", /^ {5}2\ttwo\n$/],
   ["read from the end", ["read", "a.txt", "--start=-1", "--numbers", "none"], "", /^three\n$/],
@@ -79,12 +87,6 @@ const fine: readonly [name: string, args: readonly string[], input: string, out:
   ["glob", ["glob", "*.ts", "*.txt"], "", /^a\.txt\nsrc\/b\.ts\n$/],
   ["ls", ["ls", "--format", "tree", "--depth", "2"], "", /^src\/\n {2}b\.ts\na\.txt\n$/],
   ["stat", ["stat", "a.txt", "--hash"], "", /^name: a\.txt\n[\s\S]*^hash: sha256:[0-9a-f]{64}$/m],
-  [
-    "diff with standard input",
-    ["diff", "a.txt", "-"],
-    "one\n2\nthree\n",
-    /^--- a\/a\.txt\n[\s\S]*-two\n\+2\n/,
-  ],
   [
     "a dry run",
     ["edit", "a.txt", "--old", "two", "--new", "2", "-n"],

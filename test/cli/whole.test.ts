@@ -156,7 +156,7 @@ describe("notices are on standard error", () => {
     [
       ["cat", "secret/a.txt", "secret/.env"],
       "--- secret/a.txt ---\n\nneedle\n",
-      /^\[secret\/\.env: .+\]\n$/u,
+      /^\[secret\/\.env holds secrets; add --secrets to print it\]\n$/u,
     ],
   ])("of %j", async (args, out, err) => {
     const ran = await at.run(args);

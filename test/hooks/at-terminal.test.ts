@@ -234,7 +234,7 @@ describe("the approver at a terminal", () => {
     const edited = (...lines: readonly number[]): string =>
       lines.reduce((text, line) => text.replace(`line ${line}\n`, `LINE ${line}\n`), before);
     const parts = (...keys: readonly string[]) => [
-      { wait: "tell the model why", send: "p" },
+      { wait: "refuse with a reason", send: "p" },
       ...keys.map((key, index) => ({ wait: `Take this part (${index + 1} of 3)?`, send: key })),
     ];
     const seed = { f: before };

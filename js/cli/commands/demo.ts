@@ -32,7 +32,11 @@ export async function runDemo(directory: string, shell: Shell): Promise<number> 
   try {
     // The help must not load an engine.
     const { openWorkspace } = await import("../../workspace/index.node.ts");
-    const ws = await openWorkspace({ roots: [{ path: root, access: "read" }, scratch] });
+    const ws = await openWorkspace({
+      roots: [{ path: root, access: "read" }, scratch],
+      // The scratch directory is removed: its changes are no part of the history of the directory.
+      history: false,
+    });
     printText(
       shell,
       withStyle(shell, "strong", `A workspace on ${root} (read-only), with a scratch directory to write in.`),

@@ -166,7 +166,7 @@ export const FILE_COMMANDS: readonly Command[] = [
     summary: "compare two files",
     usage: "filewright diff A B|- [-w] [--context N] [--format unified|json|html]",
     about:
-      'A unified diff in the form of git. `-` compares with standard input. Equal files print "Files are identical"; the exit status is 0 either way.',
+      "A unified diff in the form of git. `-` compares with standard input. The exit status is 0 for equal files, of which nothing is printed, 1 for different ones, and 2 for an error, as that of diff.",
     options: {
       context: { ...VALUE_OPTION, short: "U" },
       "ignore-whitespace": { ...FLAG_OPTION, short: "w" },
@@ -182,6 +182,7 @@ export const FILE_COMMANDS: readonly Command[] = [
       ["git show HEAD:a.ts | filewright diff a.ts -", "a file and standard input"],
     ],
     pages: true,
+    outcome: (data) => ((data as { readonly identical: boolean }).identical ? "same" : "differs"),
     takes: [2, 2],
     async toCall({ positionals: [a, b], values: given }, shell) {
       const second = b === "-" ? { content_b: await readStdin(shell) } : { b };

@@ -1,4 +1,5 @@
 /** `filewright grants`: lists the granted directories, and revokes grants. */
+import { formatLocalTime } from "../person/style.ts";
 import { resolve } from "node:path";
 import { displayPath, withInnerDrive } from "../../backends/windows-paths.ts";
 import { defaultGrantsFile, openGrantsFile } from "../../policy/grants-file.node.ts";
@@ -63,9 +64,13 @@ function formatGrantList(grants: readonly Grant[], file: string): string {
     .map((grant) => {
       const { dir, access, granted_at: since, expires, by } = grant;
       const end =
-        expires === undefined ? "" : isInForce(grant, Date.now()) ? `, until ${expires}` : ", ended";
+        expires === undefined
+          ? ""
+          : isInForce(grant, Date.now())
+            ? `, until ${formatLocalTime(expires, "seconds")}`
+            : ", ended";
       const who = by === undefined ? "" : ` by ${escapeControls(by)}`;
-      return `${shownDirectory(dir)}  ${access === "write" ? "read and write" : "read"}, since ${since}${who}${end}`;
+      return `${shownDirectory(dir)}  ${access === "write" ? "read and write" : "read"}, since ${formatLocalTime(since, "seconds")}${who}${end}`;
     })
     .join("\n");
 }

@@ -4,7 +4,7 @@ import type { CommandReport } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { personOf } from "../approve/server.ts";
 import { byBeginning, type MissingWords } from "../past-ids.ts";
-import type { Shell } from "../person/style.ts";
+import { formatLocalTime, type Shell } from "../person/style.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
 
 /** Returns the table of the changes that nobody has kept. */
@@ -19,7 +19,9 @@ export async function reportUnreviewed(
       ? ["Nothing is unreviewed."]
       : [formatTable(found.calls.map(cellsOf), widthOfOutput(shell))];
   if (found.forgottenBefore !== undefined)
-    lines.push(`! the history has forgotten changes before ${found.forgottenBefore}`);
+    lines.push(
+      `! the history has forgotten changes before ${formatLocalTime(found.forgottenBefore, "seconds")}`,
+    );
   return { text: lines.join("\n"), data: found };
 }
 

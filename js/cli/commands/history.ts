@@ -22,6 +22,7 @@ import { singleToolPreset } from "../names.ts";
 import { byBeginning } from "../past-ids.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
+import { formatLocalTime } from "../person/style.ts";
 
 /** The number of changes that are listed without `--limit`. */
 const DEFAULT_SHOWN_CHANGES = 20;
@@ -36,7 +37,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     usage:
       "filewright history [show ID | unreviewed | keep ID... | keep --all] [--by NAME] [--agent NAME] [--path PATH] [--since WHEN] [--limit N]",
     about:
-      "Newest first: the id for undo, the time in UTC, the tool and the agent, the lines added and removed, the paths. Lists the changes of all programs with this working directory. Lines are counted if the contents are still known. show prints the diff of one change; the beginning of an ID suffices. unreviewed lists the changes that were made without a question and that nobody has kept; keep says that a person has looked at them.",
+      "Newest first: the id for undo, the local time, the tool and the agent, the lines added and removed, the paths. Lists the changes of all programs with this working directory. Lines are counted if the contents are still known. show prints the diff of one change; the beginning of an ID suffices. unreviewed lists the changes that were made without a question and that nobody has kept; keep says that a person has looked at them.",
     options: {
       limit: VALUE_OPTION,
       path: VALUE_OPTION,
@@ -122,11 +123,23 @@ export const HISTORY_COMMANDS: readonly Command[] = [
         return { text: result.text, data: { ...(result.data as object), callId: result.meta.call_id } };
       const { code, message, ...more } = result.error;
       if (code === "NOT_FOUND" && id === undefined)
-        return { text: message, data: { undone: null, paths: [] }, nothing: true };
+        return {
+          text: `${message}${await redoAdvice(ws)}`,
+          data: { undone: null, paths: [] },
+          nothing: true,
+        };
       throw makeError(code, message, { ...more, complete: true });
     },
   },
 ];
+
+/** Returns how to redo what was undone last; empty when nothing was undone. */
+async function redoAdvice(ws: Workspace): Promise<string> {
+  const last = (await ws.history()).find(
+    ({ undoOf, undoes }) => undoOf !== undefined || undoes !== undefined,
+  );
+  return last === undefined ? "" : ` What was undone last is made again by: filewright undo ${last.callId}`;
+}
 
 /** The tool by which a person undoes a change of any caller. Rules and approvals apply to it. */
 const UNDO_PRESET: Preset = singleToolPreset(undoTool(true) as unknown as Tool, "undo");
@@ -221,7 +234,7 @@ function tableCellsOf(
   const done = undoOf === undefined ? tool : `${tool} of ${undoOf}`;
   const what = agent === undefined ? done : `${done} by ${escapeControls(agent)}`;
   const counts = added === undefined ? "" : `+${added} -${removed}`;
-  return [callId, time.slice(0, 19).replace("T", " "), what, counts, shortenedPathList(paths)];
+  return [callId, formatLocalTime(time, "seconds"), what, counts, shortenedPathList(paths)];
 }
 
 function shortenedPathList(paths: readonly string[]): string {

@@ -5,7 +5,7 @@ import type { Rewound, Workspace } from "../../workspace/index.ts";
 import { changeText, REWIND_WORDS } from "../change-text.ts";
 import { FLAG_OPTION, type Command, type CommandReport, VALUE_OPTION } from "../command.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
-import type { Shell } from "../person/style.ts";
+import { formatLocalTime, type Shell } from "../person/style.ts";
 import { colourDiff, formatTable, printText, widthOfOutput } from "../streams.ts";
 import { findByBeginning } from "../past-ids.ts";
 import { parseSinceTime } from "./history.ts";
@@ -32,7 +32,7 @@ export const REWIND_COMMANDS: readonly Command[] = [
       }
       const marks = await ws.marks();
       const rows = marks.map(({ name: each, time, agent }) => [
-        time.slice(0, 19).replace("T", " "),
+        formatLocalTime(time, "seconds"),
         agent === undefined ? each : `${each} by ${escapeControls(agent)}`,
       ]);
       return { text: rows.length === 0 ? "No marks." : formatTable(rows, widthOfOutput(shell)), data: marks };
@@ -48,7 +48,7 @@ export const REWIND_COMMANDS: readonly Command[] = [
     help: [
       ["--of AGENT", "only the changes of this agent"],
       ["--dry-run", "show the diff and change nothing"],
-      ["--yes", "do not ask at a terminal; also permits / or the home directory as the workspace"],
+      ["--yes", "do not ask at a terminal; also permit / or the home directory as the workspace"],
     ],
     examples: [
       ['filewright rewind "before tests" --dry-run', "what would be undone"],
@@ -115,11 +115,11 @@ async function placeOf(ws: Workspace, typed: string): Promise<NamedPlace> {
   if ((await ws.marks()).some(({ name }) => name === typed)) return { to: typed, label: `“${typed}”` };
   const call = findByBeginning(await ws.history(), typed);
   if (call !== undefined)
-    return { to: call.callId, label: `before ${call.tool} of ${call.time.slice(0, 19).replace("T", " ")}` };
+    return { to: call.callId, label: `before ${call.tool} of ${formatLocalTime(call.time, "seconds")}` };
   const isTime = /^(?:\d+[smhdw]|\d\d?:\d\d|\d{4}-\d\d-\d\d.*)$/u.test(typed);
   if (!isTime) return { to: typed, label: typed };
   const to = new Date(parseSinceTime(typed, Date.now()));
-  return { to, label: to.toISOString().slice(0, 19).replace("T", " ") };
+  return { to, label: formatLocalTime(to.getTime(), "seconds") };
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

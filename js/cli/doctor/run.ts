@@ -69,10 +69,12 @@ function limitRows(): readonly (readonly [string, string, string])[] {
   return Object.entries(DEFAULT_LIMITS).map(([name, most]) => [
     "",
     name,
-    name.endsWith("Ms")
-      ? `${most / 1000} s`
-      : name.endsWith("Bytes")
-        ? `${most / 1024 / 1024} MiB`
-        : String(most),
+    name.endsWith("Ms") ? `${most / 1000} s` : name.endsWith("Bytes") ? inBinaryUnit(most) : String(most),
   ]);
+}
+
+/** Returns a number of bytes in the largest unit in which it is whole. */
+function inBinaryUnit(bytes: number): string {
+  if (bytes % (1024 * 1024) === 0) return `${bytes / 1024 / 1024} MiB`;
+  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
 }

@@ -136,12 +136,13 @@ export function formatBytes(bytes: number): string {
   return `${tenth < MAX_NUMBER_WITH_DECIMAL ? tenth.toFixed(1) : Math.ceil(value)}${SIZE_UNITS[unit]}`;
 }
 
-/** Returns a time as `YYYY-MM-DD HH:MM` in the time zone of this machine. */
-export function formatLocalTime(iso: string): string {
+/** Returns a time as `YYYY-MM-DD HH:MM` in the time zone of this machine, with seconds if they are wanted. */
+export function formatLocalTime(iso: string | number, precision: "minutes" | "seconds" = "minutes"): string {
   const time = new Date(iso);
   const two = (figure: number): string => String(figure).padStart(2, "0");
   const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+  const seconds = precision === "minutes" ? "" : `:${two(time.getSeconds())}`;
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}${seconds}`;
 }
 
 /**

@@ -21,9 +21,17 @@ import { type RewoundNode, RewoundTree } from "./tree.ts";
  * The reason why a path is left. `changed`: a person or another program changed it since. `other_call`: a call that is
  * not undone changed it. `unrecorded`: a call changed it whose steps were too large to be recorded. `in_use`: the
  * directory holds entries that no undone call made. `directory`: its directory is gone, or is a link now. `moved`: a
- * move that is not undone moved it, its directory or its content.
+ * move that is not undone moved it, its directory or its content. `outside`: the workspace may not write it, as where
+ * a server of several directories made the change.
  */
-export type LeftReason = "changed" | "other_call" | "unrecorded" | "in_use" | "directory" | "moved";
+export type LeftReason =
+  | "outside"
+  | "changed"
+  | "other_call"
+  | "unrecorded"
+  | "in_use"
+  | "directory"
+  | "moved";
 
 /** A path that a rewind leaves as it is. */
 export interface LeftPath {
@@ -67,6 +75,8 @@ export interface RewindRequest {
   steps(callId: string): Promise<PastSteps>;
   /** Returns true for a change that is undone. */
   isUndone(record: HistoryRecord): boolean;
+  /** Returns true for a path within the directories that may be changed. Default: every path is. */
+  readonly isReachable?: ((path: string) => boolean) | undefined;
   /** The paths to which the rewind is limited, with what is below them; undefined for every path. */
   readonly within?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -139,6 +149,7 @@ class Planning {
       return;
     }
     const { steps, given, finals } = await this.#request.steps(callId);
+    this.#blockUnreachable(record);
     const moves = steps.filter((step): step is MoveStep => step.kind === "move");
     const movedEnds = new Set(moves.flatMap(({ from, to }) => [from, to]));
     for (const [path, image] of finals) {
@@ -173,6 +184,13 @@ class Planning {
     }
     if (isTouched) this.#calls.push(record);
     if (isTouched && isWhole) this.#whole.push(callId);
+  }
+
+  /** Leaves the paths that are not within the directories that may be changed. */
+  #blockUnreachable({ paths, header }: HistoryRecord): void {
+    const { isReachable } = this.#request;
+    if (isReachable === undefined) return;
+    for (const path of paths) if (!isReachable(path)) this.#block(path, "outside", header.callId);
   }
 
   async #undoStep(
@@ -366,5 +384,5 @@ function withoutIdentity(step: MoveStep): MoveStep {
 
 /** Returns the reason of a path whose move stays because of another path. */
 function reasonOfMove({ reason }: LeftPath): LeftReason {
-  return reason === "changed" ? "changed" : "moved";
+  return reason === "changed" || reason === "outside" ? reason : "moved";
 }

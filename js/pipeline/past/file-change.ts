@@ -62,6 +62,7 @@ export function historyChange(
   const unknown = (["before", "after"] as const).filter(
     (side) => sides[side]?.bytes === undefined && sides[side] !== null,
   );
+  const lost = lostOf(kind, unknown);
   const isFile = sides.before !== null || sides.after !== null;
   const bytes: ChangedBytes | undefined =
     isFile && unknown.length === 0
@@ -85,7 +86,7 @@ export function historyChange(
     ...confirmed,
     ...(hashes.beforeHash === undefined ? {} : { beforeHash: hashes.beforeHash }),
     diff: diffOf(sides.before, sides.after, display),
-    ...(unknown.length === 0 ? {} : { unknown: Object.freeze(unknown) }),
+    ...(lost.length === 0 ? {} : { unknown: Object.freeze(lost) }),
   };
   const lazy = (get: () => unknown): PropertyDescriptor => ({ enumerable: false, get });
   const change = Object.defineProperties(known, {
@@ -97,6 +98,14 @@ export function historyChange(
   }) as HistoryChange;
   if (bytes !== undefined) contentsByChange.set(change, bytes);
   return Object.freeze(change);
+}
+
+/** Returns the contents that are lost. A move changes no content, so it records none of either side. */
+function lostOf(
+  kind: HistoryChange["kind"],
+  unknown: readonly ("before" | "after")[],
+): readonly ("before" | "after")[] {
+  return kind === "move" && unknown.length === 2 ? [] : unknown;
 }
 
 /** Returns the state of an entry as one side of a change. What stands for a stored content is no content. */

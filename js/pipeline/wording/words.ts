@@ -47,9 +47,9 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
           names.tool("access_info"),
           (tool) => `; ${tool} lists them`,
         )}.${remedy}`,
-  GRANT_DENIED: ({ error, path }) =>
+  GRANT_DENIED: ({ error, path, names }) =>
     error.details?.["reason"] === "secret"
-      ? `${path} holds ${SECRET_BY[String(error.details["by"])] ?? "secrets by its name"}, and its content was not granted; ask the user, or work without it.`
+      ? `${path} holds ${SECRET_BY[String(error.details["by"])] ?? "secrets by its name"}, and its content was not granted; ${secretRemedy(names)}.`
       : `Access to ${path} was not granted; ask the user to allow its directory, or work elsewhere.`,
   PERMISSION_DENIED: ({ error, path, intent, names }) =>
     toSentence(
@@ -164,6 +164,12 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
 function settingClause(names: ReaderNames, setting: Setting | undefined, what: string): string {
   const phrase = setting === undefined ? undefined : setPhrase(names, setting);
   return phraseIfNamed(phrase, (worded) => `; ${worded} ${what}`);
+}
+
+/** Returns what a caller can do about a secret: a person at a command line grants it with an option. */
+function secretRemedy(names: ReaderNames): string {
+  const grant = names.option === undefined ? undefined : setPhrase(names, set("secrets", true));
+  return grant === undefined ? "ask the user, or work without it" : `${grant} to allow it`;
 }
 
 /** Returns a clause as a sentence, followed by the remedy. */

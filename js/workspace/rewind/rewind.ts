@@ -17,6 +17,7 @@ import {
 import { runCall } from "../../pipeline/call.ts";
 import { type HistoryChange, historyChange, readSide, sideOf } from "../../pipeline/past/file-change.ts";
 import type { Session } from "../../pipeline/session.ts";
+import { rootOf } from "../../policy/index.ts";
 import { withStage } from "../../pipeline/staged.ts";
 import { nearest } from "../../schema/nearest.ts";
 import type { Tool } from "../../tools/lib/tool.ts";
@@ -108,6 +109,8 @@ export async function rewindTo(
 /** The part of the history that a rewind undoes. */
 interface RewindSource {
   readonly journal: Journal;
+  /** Returns true for a path within the directories that may be changed. */
+  readonly isReachable: (path: string) => boolean;
   readonly records: readonly HistoryRecord[];
   readonly agent: string | undefined;
   /** Absolute. */
@@ -120,15 +123,17 @@ async function readRewind(
   { paths, agent }: Pick<RewindOptions, "paths" | "agent">,
 ): Promise<RewindSource> {
   const { journal, resolver, fs } = session;
+  const { write } = resolver.policy;
+  const isReachable = (path: string): boolean => resolver.mayWrite(path) || rootOf(path, write) !== null;
   const records = await journal.since(await placeOf(journal, to));
-  if (paths === undefined) return { journal, records, agent, within: undefined };
+  if (paths === undefined) return { journal, isReachable, records, agent, within: undefined };
   const within: string[] = [];
   for (const typed of paths) {
     const { path } = resolver.resolve(typed, "write");
     // The history has real paths. That of an entry whose directory is gone is as it was written.
     within.push(await entryPathVia(fs, path).catch(() => path));
   }
-  return { journal, records, agent, within };
+  return { journal, isReachable, records, agent, within };
 }
 
 /** Returns the place that a mark, the id of a call or a time names. @throws NOT_FOUND */
@@ -152,7 +157,7 @@ const CALL_ID = /^[0-9a-z]{9}-[0-9a-f]{12}$/u;
 
 /** Plans a rewind of the files of a backend, with the contents that it changes. */
 async function planOf(
-  { journal, records, agent, within }: RewindSource,
+  { journal, isReachable, records, agent, within }: RewindSource,
   fs: FsBackend,
   signal: AbortSignal | undefined,
   display: (path: string) => string,
@@ -162,6 +167,7 @@ async function planOf(
     records,
     steps: (callId) => journal.steps(callId),
     isUndone: ({ header }) => agent === undefined || header.agent === agent,
+    isReachable,
     within,
     signal,
   });
@@ -246,6 +252,7 @@ function toLeft({ path, reason, callId }: LeftPath, display: (path: string) => s
 }
 
 const WHY_LEFT: Readonly<Record<LeftReason, string>> = {
+  outside: "it is outside the directories that may be changed here",
   changed: "a person or another program has changed it since",
   other_call: "a call that is not undone has changed it since",
   unrecorded: "a call that cannot be undone has changed it since",
