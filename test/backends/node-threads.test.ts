@@ -57,6 +57,7 @@ describeParity("searches of NodeBackend in worker threads", () => {
     put("4/last-line.txt", `${filler}the needle at last`);
     put("4/last-cr.txt", `${filler}the needle\r\nlast 7\r`);
     put("4/late-nul.txt", `${filler}\0needle\n`);
+    put("4/binary.bin", `needle\0${filler}`);
     put("4/needle-before-nul.txt", `${filler}needle\n\0needle\n`);
     put("4/one-line.txt", `${"x ".repeat(200_000)}needle`);
     put("4/long-line.txt", `${filler}${"y ".repeat(200_000)}needle\nlast 8\n`);

@@ -11,7 +11,8 @@ import { lstatOrNull } from "../fallback/fallback.ts";
 import { globsOf, GrepSearch, type Signalled } from "../search/search-grep.ts";
 import { FindPage } from "../search/search-find.ts";
 import { fileFilterOf } from "../search/search.ts";
-import { type SearchedFile, searchFiles } from "../search/search-files.ts";
+import { searchFiles } from "../search/search-files.ts";
+import type { SearchedFile } from "../search/search-walk.ts";
 import { denyExcludes, type JudgedPlace, listOf, pathsOfPages, PathJudge, recordOf } from "./judged.ts";
 
 /** The number of files that the storage is asked for at once: enough for the wanted results, between these two. */

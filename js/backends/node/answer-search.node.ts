@@ -21,6 +21,7 @@ import {
   WITH_HITS,
   WITHOUT_HITS,
 } from "../search/file-searcher.ts";
+import { beginsBinary, beginsWithMark, HEAD_BYTES } from "../search/binary-head.ts";
 import type { HostPath } from "./host-path.node.ts";
 import { openFile, type PinnedDirectory, pinDirectory, READ_FLAGS, setPinMode } from "./pinned.node.ts";
 import { CHECK_AND_SEARCH_FILE, type SearchRequest, SKIP_FILE } from "./search-request.node.ts";
@@ -202,7 +203,7 @@ class RequestedSearch {
     let partStart = 0;
     let end = LAST_BYTE;
     if (isOrdinary && !beginsWithMark(block[0] as number)) {
-      if (this.#isSecret(place, block, 0, end)) return;
+      if (this.#settlesByHead(place, end)) return;
       for (;;) {
         const isLast = end < LAST_BYTE;
         // A line that is longer than the block has no end in it.
@@ -219,6 +220,14 @@ class RequestedSearch {
       }
     }
     this.#readAlone(fd, place);
+  }
+
+  /** Returns true when the first part of a file is enough: it is a secret, which the caller judges, or binary. */
+  #settlesByHead(place: number, end: number): boolean {
+    if (this.#isSecret(place, block, 0, end)) return true;
+    if (!beginsBinary(blockView.subarray(0, HEAD_BYTES))) return false;
+    this.#states[place] = BINARY_FILE;
+    return true;
   }
 
   /** Returns true when the first bytes of the block have a match or a NUL, which ends a search. */
@@ -238,7 +247,9 @@ class RequestedSearch {
     const buffer = bufferOf(size);
     // A file that reports no size may have a content that the system makes as it is read.
     if (size === 0 && fs.readSync(fd, buffer, 0, 1, 0) > 0) return;
-    const end = readUpTo(fd, buffer, 0, size, 0);
+    let end = readUpTo(fd, buffer, 0, Math.min(size, HEAD_BYTES), 0);
+    // The engine finds the head binary, as it would find the whole.
+    if (!beginsBinary(buffer.subarray(0, end))) end = readUpTo(fd, buffer, end, size, 0);
     if (!this.#isSecret(place, buffer, 0, end)) this.#searchAlone(buffer.subarray(0, end), place);
   }
 
@@ -319,9 +330,4 @@ function bufferOf(size: number): Uint8Array {
   if (largeBuffer.length < size || largeBuffer.length === 0)
     largeBuffer = new Uint8Array(Math.max(size, BLOCK_BYTES));
   return largeBuffer;
-}
-
-/** Returns true for the first byte of a byte order mark, which says how a content is decoded. */
-function beginsWithMark(first: number): boolean {
-  return first === 0xef || first === 0xfe || first === 0xff;
 }

@@ -9,9 +9,8 @@ import type { FsEntry, MaybePromise } from "../backend.ts";
 import { compareCodePoints, isWithin, literalGlob, nameOf, parentOf, relativeTo } from "../paths.ts";
 import { IGNORE_FILES } from "../walk/ignore-files.ts";
 import type { WalkCounts } from "../walk/walk.ts";
-import type { SearchedFile } from "./search-files.ts";
 import { GrepSearch, type Signalled } from "./search-grep.ts";
-import type { SearchWalkRequest } from "./search-walk.ts";
+import type { SearchedFile, SearchWalkRequest } from "./search-walk.ts";
 import { fileFilterOf } from "./search.ts";
 
 /** The largest number of places that are left out of a search; with more, the whole tree is walked. */

@@ -3,7 +3,7 @@
  * wait for each of them.
  */
 import type { FsBackend } from "../backend.ts";
-import type { SearchedFile } from "./search-files.ts";
+import type { SearchedFile } from "./search-walk.ts";
 
 /** Reads files ahead, given by their paths relative to a directory. */
 type ReadAhead = (paths: readonly string[], signal: AbortSignal | undefined) => Promise<void>;

@@ -13,10 +13,10 @@ import {
   type ThreadSearch,
   WITH_HITS,
 } from "./file-searcher.ts";
-import { type SearchedFile, searchOne, searchFiles } from "./search-files.ts";
+import { searchOne, searchFiles } from "./search-files.ts";
 import type { GrepSearch } from "./search-grep.ts";
 import { WALK_AHEAD_FILES } from "./search-held.ts";
-import type { SearchWalk } from "./search-walk.ts";
+import type { SearchedFile, SearchWalk } from "./search-walk.ts";
 
 /** The number of files up to which a tree is searched without threads. */
 const MAX_FILES_WITHOUT_THREADS = 128;

@@ -1,12 +1,11 @@
 /** Reads and searches files one after the other, through `read` or `readBytes` of a backend. */
 import { FilewrightError } from "../../engine/errors.ts";
-import type { FsBackend, FsEntry } from "../backend.ts";
+import type { FsBackend } from "../backend.ts";
+import { beginsBinary, HEAD_BYTES } from "./binary-head.ts";
+import { readsAhead } from "./read-ahead.ts";
 import type { GrepSearch } from "./search-grep.ts";
 import { WALK_AHEAD_FILES } from "./search-held.ts";
-import type { WalkEntry } from "./search-walk.ts";
-
-/** A file to search. Its size may be missing. */
-export type SearchedFile = Pick<WalkEntry, "path"> & { readonly entry: Pick<FsEntry, "path" | "size"> };
+import type { SearchedFile } from "./search-walk.ts";
 
 interface PendingRead {
   readonly file: SearchedFile;
@@ -32,8 +31,10 @@ export async function searchFiles(
 function startRead(search: GrepSearch, backend: FsBackend, file: SearchedFile): PendingRead {
   const { path, size } = file.entry;
   const large = (size ?? 0) > search.maxFileBytes;
-  const most = size === undefined ? search.maxFileBytes : undefined;
-  return { file, content: large ? undefined : readOrError(backend, path, most) };
+  return {
+    file,
+    content: large ? undefined : readOrError(backend, path, { size, most: search.maxFileBytes }),
+  };
 }
 
 /** Reads and searches one file. Returns false when the search has ended. */
@@ -51,20 +52,47 @@ async function searchFile(search: GrepSearch, { file, content }: PendingRead): P
   return !search.isFull;
 }
 
-/**
- * Returns the content of a file, or the error of the read, which the search handles when it reaches the file;
- * undefined for a file of more than `most` bytes.
- */
+/** The size of a file, where it is known, and the size up to which it is searched. */
+interface SizeBounds {
+  readonly size: number | undefined;
+  readonly most: number;
+}
+
+/** The size in bytes from which the head of a file is read first: one more read is then less work than the rest. */
+const MIN_HEAD_FIRST_BYTES = 4 * HEAD_BYTES;
+
+/** Returns what {@link readSearched} does, or its error, which the search handles when it reaches the file. */
 async function readOrError(
   backend: FsBackend,
   path: string,
-  most: number | undefined,
+  bounds: SizeBounds,
 ): Promise<Uint8Array | Error | undefined> {
   try {
-    if (most === undefined || backend.read === undefined) return await backend.readBytes(path);
-    return (await backend.read(path, { maxBytes: most }))?.bytes;
+    return await readSearched(backend, path, bounds);
   } catch (error) {
     if (error instanceof FilewrightError && error.code === "TOO_LARGE") return undefined;
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/**
+ * Returns the content of a file to search; undefined for a file of more than `most` bytes. Of a large file that begins
+ * binary it is the head, which the search finds binary as it would find the whole.
+ * @throws as `readBytes`, or TOO_LARGE
+ */
+export async function readSearched(
+  backend: FsBackend,
+  path: string,
+  { size, most }: SizeBounds,
+): Promise<Uint8Array | undefined> {
+  if (backend.read === undefined || readsAhead(backend) || (size ?? most) < MIN_HEAD_FIRST_BYTES)
+    return backend.readBytes(path);
+  const head = await backend.read(path, { range: { start: 0, end: HEAD_BYTES } });
+  if (head !== null) {
+    const { bytes, stat } = head;
+    if (stat.size > most) return undefined;
+    // A file that reports no size may have a content that the system makes as it is read.
+    if (beginsBinary(bytes) || (bytes.length === stat.size && stat.size > 0)) return bytes;
+  }
+  return (await backend.read(path, { maxBytes: most }))?.bytes;
 }

@@ -35,7 +35,10 @@ export interface SearchWalkRequest {
 }
 
 /** An entry that the walk selects. */
-export type WalkEntry = Pick<WalkItem, "path" | "entry" | "slot">;
+type WalkEntry = Pick<WalkItem, "path" | "entry" | "slot">;
+
+/** A file to search. Its size may be missing. */
+export type SearchedFile = Pick<WalkEntry, "path"> & { readonly entry: Pick<FsEntry, "path" | "size"> };
 
 /** A walk of the selected entries below a directory. */
 export class SearchWalk {

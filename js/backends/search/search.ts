@@ -12,7 +12,7 @@ import { globsOf, GrepSearch, type Signalled } from "./search-grep.ts";
 import { beginThreadSearch } from "./file-searcher.ts";
 import { beginReadAhead, inBatches } from "./read-ahead.ts";
 import { searchByThreads } from "./search-by-threads.ts";
-import { searchFiles } from "./search-files.ts";
+import { readSearched, searchFiles } from "./search-files.ts";
 import { searchHeld } from "./search-held.ts";
 import type { WalkCache } from "../walk/walk-memo.ts";
 import { type SearchPlace, SearchWalk } from "./search-walk.ts";
@@ -37,12 +37,7 @@ export async function grepBackend(
   const stat = await backend.stat(root);
   if (stat.type === "other") throw backendError("NOT_REGULAR_FILE", root);
   if (!stat.isDir) {
-    const limit = search.maxFileBytes;
-    if (stat.size > limit) {
-      const message = `the file has ${stat.size} bytes, more than ${limit} are not searched`;
-      throw backendError("TOO_LARGE", root, message, { details: { size: stat.size, limit } });
-    }
-    await search.file("", await backend.readBytes(root));
+    await searchNamedFile(search, backend, root, stat.size);
     return search.result();
   }
   const { globs, matches } = fileFilterOf(query);
@@ -71,6 +66,24 @@ export async function grepBackend(
   return search.result(
     await searchByThreads(search, { backend, root, walk: walked, top: place.top, threads }),
   );
+}
+
+/** Searches the file that a search names as its start. @throws TOO_LARGE */
+async function searchNamedFile(
+  search: GrepSearch,
+  backend: FsBackend,
+  path: string,
+  size: number,
+): Promise<void> {
+  const { maxFileBytes: most } = search;
+  if (size > most) {
+    const message = `the file has ${size} bytes, more than ${most} are not searched`;
+    throw backendError("TOO_LARGE", path, message, { details: { size, limit: most } });
+  }
+  const bytes = await readSearched(backend, path, { size, most });
+  // The file may have grown since.
+  if (bytes === undefined) search.large++;
+  else await search.file("", bytes);
 }
 
 /** The files that a query searches, by their paths. */

@@ -1,6 +1,6 @@
 //! Splits the content of a file into the blocks that are indexed, each of whole lines.
 
-use super::{BINARY_CHECK_BYTES, Block, Chunk};
+use super::{Block, Chunk, begins_binary};
 use crate::encoding::{Encoding, encoding_from_bom};
 
 /// The minimum size of a block in bytes: it ends at the first line ending after them. Smaller
@@ -32,18 +32,17 @@ pub enum ContentClass {
 /// Returns how the content of a file can be indexed, and the part of it that queries search: up to
 /// the first NUL, and nothing of content that is binary or not in UTF-8 (`Binary`, `Always`).
 pub fn classify_content(content: &[u8]) -> (ContentClass, &[u8]) {
-    let marked = match encoding_from_bom(content) {
-        None => false,
-        Some(encoding) if encoding == Encoding::UTF_8 => true,
+    let body = match encoding_from_bom(content) {
+        None => content,
+        Some(encoding) if encoding == Encoding::UTF_8 => &content[encoding.mark().len()..],
         Some(_) => return (ContentClass::Always, &[]),
     };
+    if begins_binary(body) {
+        return (ContentClass::Binary, &[]);
+    }
     match memchr::memchr(0, content) {
-        None if marked => (ContentClass::Whole, content),
+        None if body.len() < content.len() => (ContentClass::Whole, content),
         None => (ContentClass::Text, content),
-        // The bytes that decide whether content is binary begin after the byte order mark.
-        Some(nul) if nul < BINARY_CHECK_BYTES + 3 * usize::from(marked) => {
-            (ContentClass::Binary, &[])
-        }
         // A search stops at the first NUL too.
         Some(nul) => (ContentClass::Whole, &content[..nul]),
     }
@@ -102,10 +101,13 @@ fn split_into_blocks(text: &[u8]) -> impl Iterator<Item = (Block, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::{BINARY_CHECK_BYTES, is_binary_head};
 
     #[test]
     fn indexed_content_is_the_searched_content() {
         let late = [vec![b'a'; BINARY_CHECK_BYTES], b"\0rest".to_vec()].concat();
+        let last = [vec![b'a'; BINARY_CHECK_BYTES - 1], b"\0rest".to_vec()].concat();
+        let marked = [b"\xef\xbb\xbf".to_vec(), last.clone()].concat();
         // The columns: content, class, number of searched bytes.
         let cases: &[(&[u8], ContentClass, usize)] = &[
             (b"text\n", ContentClass::Text, 5),
@@ -114,6 +116,8 @@ mod tests {
             (b"\xff\xfet\0", ContentClass::Always, 0),
             (b"te\0xt", ContentClass::Binary, 0),
             (&late, ContentClass::Whole, BINARY_CHECK_BYTES),
+            (&last, ContentClass::Binary, 0),
+            (&marked, ContentClass::Binary, 0),
         ];
         for (content, how, bytes) in cases {
             let (signed, text) = classify_content(content);
@@ -123,6 +127,9 @@ mod tests {
                 "{:?}",
                 &content[..content.len().min(8)]
             );
+            // A head that is binary decides as the whole content does.
+            let head = &content[..content.len().min(BINARY_CHECK_BYTES)];
+            assert!(!is_binary_head(head) || *how == ContentClass::Binary);
         }
     }
 

@@ -178,6 +178,19 @@ pub struct SearchOutcome {
     pub stopped: bool,
 }
 
+/// Returns true if the content of a file is binary by its first [`BINARY_CHECK_BYTES`] alone: they
+/// contain a NUL, and no byte order mark says that NULs are part of characters. The rest of such a
+/// file cannot change that, so it need not be read.
+pub fn is_binary_head(head: &[u8]) -> bool {
+    encoding_from_bom(head).is_none_or(|encoding| encoding == Encoding::UTF_8)
+        && begins_binary(head)
+}
+
+/// Returns true if a NUL stands in the first bytes of a text, without its byte order mark.
+fn begins_binary(text: &[u8]) -> bool {
+    memchr::memchr(0, &text[..text.len().min(BINARY_CHECK_BYTES)]).is_some()
+}
+
 impl Query {
     /// Searches the content of a file. Handles byte order marks (UTF-8, UTF-16), detects binary
     /// content, and stops at a NUL further on.
@@ -204,8 +217,7 @@ impl Query {
                 }
             }
         };
-        let window = &text[..text.len().min(BINARY_CHECK_BYTES)];
-        if memchr::memchr(0, window).is_some() {
+        if begins_binary(text) {
             return SearchOutcome { binary: true, ..SearchOutcome::default() };
         }
         scan::TextScan::new(self, text, limits, interrupted, receive).run_search()

@@ -19,7 +19,7 @@ use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 use crate::root::{Roots, contains_private_key};
 use crate::walk::{
-    AfterFile, Directory, FileEntry, ReadOutcome, StopSignal, Visitor, WalkRoot, read_open,
+    AfterFile, Directory, FileEntry, ReadOutcome, StopSignal, Visitor, WalkRoot, read_searched,
     read_visible,
 };
 
@@ -134,6 +134,7 @@ impl<'a> Search<'a> {
     ) -> AfterFile {
         let next = match read {
             Ok(ReadOutcome::Read) => self.content(local, path, stop),
+            Ok(ReadOutcome::Binary) => self.count_binary(local),
             Ok(ReadOutcome::TooLarge) => {
                 self.large.fetch_add(1, Ordering::Relaxed);
                 AfterFile::Continue
@@ -209,8 +210,12 @@ impl<'a> Search<'a> {
         let opened = roots.open_file(path, Intent::Read)?;
         let mut local = self.local();
         let (size, max) = (opened.stat.size, self.options.max_file_bytes);
-        match read_open(opened.fd.as_fd(), size, max, &mut local.buffer).map_err(os_error)? {
+        match read_searched(opened.fd.as_fd(), size, max, &mut local.buffer).map_err(os_error)? {
             ReadOutcome::Read => {}
+            ReadOutcome::Binary => {
+                self.count_binary(&mut local);
+                return Ok(None);
+            }
             _ => {
                 let message =
                     format!("the file has {size} bytes, more than {max} are not searched");
@@ -223,6 +228,14 @@ impl<'a> Search<'a> {
             AfterFile::Interrupted => Some(Box::default()),
             _ => None,
         })
+    }
+
+    /// Counts a file that is binary by its first bytes.
+    fn count_binary(&self, local: &mut SearchThread) -> AfterFile {
+        local.found_nothing = true;
+        self.binary.fetch_add(1, Ordering::Relaxed);
+        self.options.progress.add(1, 0);
+        AfterFile::Continue
     }
 
     /// Searches the file whose content is in the buffer.

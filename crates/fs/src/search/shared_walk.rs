@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use filewright_core::Result;
 use filewright_core::pack::Packed;
-use rustix::io::Errno;
 
 use super::grep::{Freshness, GrepOptions};
 use super::searcher::{MAX_THREAD_BUFFER_BYTES, Search, SearchThread};
@@ -281,26 +280,14 @@ impl Visitor for SharedVisitor<'_> {
             if !member.wants(path) {
                 continue;
             }
-            let next = match &read {
+            let next = match read {
                 Ok(ReadOutcome::Read) => {
                     std::mem::swap(buffer, &mut local.buffer);
                     let next = member.search.content(local, path, &member.stop);
                     std::mem::swap(buffer, &mut local.buffer);
                     next
                 }
-                Ok(ReadOutcome::TooLarge) => {
-                    member.search.whole(local, path, Ok(ReadOutcome::TooLarge), &member.stop)
-                }
-                Ok(ReadOutcome::Hidden) => {
-                    member.search.whole(local, path, Ok(ReadOutcome::Hidden), &member.stop)
-                }
-                Ok(ReadOutcome::Special) => AfterFile::Continue,
-                Err(errno) => member.search.whole(
-                    local,
-                    path,
-                    Err::<ReadOutcome, Errno>(*errno),
-                    &member.stop,
-                ),
+                _ => member.search.whole(local, path, read, &member.stop),
             };
             match next {
                 AfterFile::Continue => {}

@@ -45,7 +45,9 @@ pub use filewright_core::walk::WalkOptions;
 pub(crate) use git_exclude::start_outside_reader;
 pub use git_exclude::{RepoTop, read_outside_exclude};
 pub use listing::Listing;
-pub use open::{Opener, ReadOutcome, open_plain, read_open, read_regular, read_visible};
+pub use open::{
+    Opener, ReadOutcome, open_plain, read_open, read_regular, read_searched, read_visible,
+};
 pub use queue::DirPath;
 use queue::WalkQueue;
 use worker::Worker;

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use filewright_core::search::{BINARY_CHECK_BYTES, is_binary_head};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -174,11 +175,13 @@ fn open_path(_: BorrowedFd<'_>, _: &[u8], _: OFlags) -> rustix::io::Result<Owned
     Err(Errno::NOSYS)
 }
 
-/// The result of [`read_regular`].
-#[derive(Debug, PartialEq, Eq)]
+/// The result of [`read_regular`] and of [`read_searched`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOutcome {
     /// The content is in the buffer.
     Read,
+    /// The file is binary by its first bytes, and the rest was not read.
+    Binary,
     /// The file is larger than the limit and was not read completely.
     TooLarge,
     /// Not read, because it is no longer a regular file.
@@ -204,8 +207,8 @@ pub fn read_regular(
     read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
 }
 
-/// Does the same as [`read_regular`] for a file of a walk, unless `hides` returns true for a file
-/// with several names.
+/// Reads a file of a walk like [`read_searched`], unless `hides` returns true for a file with
+/// several names.
 pub fn read_visible(
     file: &FileEntry<'_>,
     hides: impl FnOnce(&Stat) -> bool,
@@ -222,7 +225,7 @@ pub fn read_visible(
     if stat.st_nlink > 1 && hides(&Stat::from_raw(&stat)) {
         return Ok(ReadOutcome::Hidden);
     }
-    read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
+    read_searched(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
 }
 
 /// Opens an entry that was a regular file when it was listed. The caller must check its type.
@@ -266,9 +269,49 @@ pub fn read_open(
         return Ok(ReadOutcome::TooLarge);
     }
     buffer.clear();
+    read_rest(fd, size, max_bytes, buffer)
+}
+
+/// Replaces the content of `buffer` like [`read_open`], for a search: a large file that is binary
+/// by its first bytes is not read further, and the buffer is not valid. A search reads binary files
+/// of many megabytes (addons, archives, fonts), and finds nothing in them.
+pub fn read_searched(
+    fd: BorrowedFd<'_>,
+    size: u64,
+    max_bytes: u64,
+    buffer: &mut Vec<u8>,
+) -> rustix::io::Result<ReadOutcome> {
+    if size <= BINARY_CHECK_BYTES as u64 || size > max_bytes {
+        return read_open(fd, size, max_bytes, buffer);
+    }
+    buffer.resize(BINARY_CHECK_BYTES, 0);
+    let mut filled = 0;
+    while filled < BINARY_CHECK_BYTES {
+        match rustix::io::read(fd, &mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    buffer.truncate(filled);
+    if is_binary_head(buffer) {
+        return Ok(ReadOutcome::Binary);
+    }
+    read_rest(fd, size, max_bytes, buffer)
+}
+
+/// Appends the rest of a file, whose last known size is `size`, to what `buffer` holds of it.
+fn read_rest(
+    fd: BorrowedFd<'_>,
+    size: u64,
+    max_bytes: u64,
+    buffer: &mut Vec<u8>,
+) -> rustix::io::Result<ReadOutcome> {
     // One byte more than expected, so that a read that does not fill the buffer has reached the
     // end, and one that does shows that the file has grown.
-    buffer.reserve(usize::try_from(size).unwrap_or(0).saturating_add(1).max(4096));
+    let rest = usize::try_from(size).unwrap_or(0).saturating_sub(buffer.len());
+    buffer.reserve(rest.saturating_add(1).max(4096));
     loop {
         let room = buffer.capacity() - buffer.len();
         match rustix::io::read(fd, rustix::buffer::spare_capacity(buffer)) {

@@ -18,7 +18,7 @@ use crate::tree::{NO_NUMBER, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::searcher::{FilePart, Search, SearchThread};
 use filewright_fs::walk::{
-    AfterFile, Opener, ReadOutcome, StopSignal, Visitor as _, WalkRoot, read_open, threads,
+    AfterFile, Opener, ReadOutcome, StopSignal, Visitor as _, WalkRoot, read_searched, threads,
 };
 
 /// The maximum number of files that a thread takes at a time. Their paths are looked up together.
@@ -258,7 +258,7 @@ impl<'a> Verifier<'a> {
             return search.parts(&mut self.local, &candidate.path, &self.parts, &fd, stop);
         }
         let read = Stat::of(&fd).and_then(|stat| match stat.kind {
-            Kind::File => read_open(
+            Kind::File => read_searched(
                 fd.as_fd(),
                 stat.size,
                 search.options.max_file_bytes,
