@@ -2,6 +2,7 @@
 import { escapeControls } from "../engine/escape.ts";
 import type { HistoryChange } from "../workspace/index.ts";
 import { escapeForTerminal } from "./person/style.ts";
+import { plural } from "../tools/lib/text.ts";
 
 /** The words for a path without a diff, by the kind of its change. */
 export type KindWords = Readonly<Record<HistoryChange["kind"], string>>;
@@ -43,7 +44,7 @@ function displayedLike({ path, display }: HistoryChange, other: string): string 
 function contentFacts({ type, diff, unknown, binary, kind }: HistoryChange): readonly string[] {
   if (type !== "file" || diff !== "" || unknown !== undefined || kind === "move") return [];
   if (binary === undefined) return [];
-  const sizes = [binary.before, binary.after].flatMap((one) => (one ? [`${one.size} bytes`] : []));
+  const sizes = [binary.before, binary.after].flatMap((one) => (one ? [plural(one.size, "byte")] : []));
   return ["no text", sizes.join(" -> ")];
 }
 

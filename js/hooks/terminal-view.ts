@@ -6,6 +6,7 @@ import { type DiffStyle, paintDiff } from "../diff/paint.ts";
 import type { ChangeHunk, ConfirmedChange, HunkRow } from "./changed-files.ts";
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
 import { escapeForPrinting, questionLines, type ShownQuestion } from "./question.ts";
+import { plural } from "../tools/lib/text.ts";
 
 /** Options for rendering a question. */
 export interface QuestionViewOptions {
@@ -112,7 +113,7 @@ function headLines({ kind, type, display, from, mode, binary }: ConfirmedChange)
   const place = from === undefined ? display : `${from} -> ${display}`;
   const contents = (["before", "after"] as const).flatMap((side) => {
     const content = binary?.[side];
-    return content ? [`  ${side}: ${content.size} bytes, ${content.hash}`] : [];
+    return content ? [`  ${side}: ${plural(content.size, "byte")}, ${content.hash}`] : [];
   });
   return [`${what} ${place}${mode === undefined ? "" : ` (mode ${mode})`}`, ...contents];
 }

@@ -7,7 +7,7 @@ import type { CanonicalCall } from "../presets/preset.ts";
 import { displayForPeople } from "../tools/render/display.ts";
 import { maxAnswerBytes } from "../tools/lib/limits.ts";
 import { CANONICAL_NAMES, type Call, type PathUse } from "../tools/lib/tool.ts";
-import { countLines, cutToBytes, fitsInBytes, linesThatFit } from "../tools/lib/text.ts";
+import { countLines, cutToBytes, fitsInBytes, linesThatFit, plural } from "../tools/lib/text.ts";
 import { BatchFailed, toErrorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { AppliedChange } from "./change.ts";
 import type { AnyReadingTool, AnyTool } from "./enter.ts";
@@ -108,7 +108,7 @@ function withWarnings(data: unknown, warnings: readonly string[]): unknown {
 function truncateText(text: string, budget: number): string {
   const { end } = linesThatFit(text, budget);
   const kept = end > 0 ? text.slice(0, end) : cutToBytes(text, budget);
-  return `${kept}\n[output cut at ${budget} bytes; truncated]`;
+  return `${kept}\n[output cut at ${plural(budget, "byte")}; truncated]`;
 }
 
 /**

@@ -52,6 +52,7 @@ export const amplifier: Preset = buildPreset({
         limit: param("max_lines", integer("How many lines at most.", { default: 2000, minimum: 1 })),
       },
       required: ["file_path"],
+      fixed: { line_numbers: "cat" },
       home: ["file_path"],
       text: ({ data, plain }) =>
         data.total_lines === 0 && data.image === undefined

@@ -83,7 +83,7 @@ function routeOfCommand(tool: string, given: Arguments, path: string, at: string
     default:
       return route({
         of: "read_file",
-        args: { path: at, ...viewedLineRange(tool, given) },
+        args: { path: at, line_numbers: "cat", ...viewedLineRange(tool, given) },
         text: ({ plain }) =>
           tool === MEMORY_TOOL_NAME
             ? `Here's the content of ${shown} with line numbers:\n${plain()}`

@@ -1,5 +1,5 @@
 /** Preset `claude`: the file tools that Claude models know from Claude Code. */
-import type { GrepArgs, GrepData } from "../tools/index.ts";
+import type { GrepArgs, GrepData, GrepMatch } from "../tools/index.ts";
 import { object } from "../tools/lib/schema.ts";
 import { choice, flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -13,7 +13,8 @@ import {
   withHeadline,
   diffWithoutLastEnding,
 } from "./preset.ts";
-import { grepRowsOf } from "../tools/grep/text.ts";
+import { grepRowsOf, linesByFile } from "../tools/grep/text.ts";
+import { plural } from "../tools/lib/text.ts";
 
 const OLD_STRING_PARAM: Param = param(
   "old_text",
@@ -46,20 +47,29 @@ function shownResultWindow(given: RenderInput["given"]): { readonly skip: number
 
 const MAX_GREP_RESULTS = 100_000;
 
+/** Returns the lines of the matches; without numbers, each with its path. */
+function matchLines(matches: readonly GrepMatch[], numbered: boolean): readonly string[] {
+  const results = grepRowsOf(matches);
+  if (numbered) return linesByFile(results).flat();
+  return results
+    .flat()
+    .map(({ path: file, text: content, hit }) => `${escapeControls(file)}${hit ? ":" : "-"}${content}`);
+}
+
 function grepText({ data, given, args, plain }: RenderInput<GrepArgs, GrepData>): string {
   const { skip, most } = shownResultWindow(given);
   const found = (data.files ?? data.counts ?? data.matches ?? []).length;
   if (found === 0 && !data.complete) return plain();
   if (found > 0 && skip >= found) {
-    const all = data.truncated || !data.complete ? `at least ${found}` : `${found}`;
-    return `Nothing from offset ${skip} on: there are ${all} results`;
+    const least = data.truncated || !data.complete ? "at least " : "";
+    return `Nothing from offset ${skip} on; found: ${least}${plural(found, "result")}`;
   }
   const page = <T>(list: readonly T[]): readonly T[] => list.slice(skip, skip + most);
   const more = data.truncated || !data.complete ? `\n[there are more; raise head_limit or offset]` : "";
   if (args.output === "files") {
     const files = page(data.files ?? []);
     if (files.length === 0) return "No files found";
-    const found = `Found ${files.length} file${files.length === 1 ? "" : "s"}`;
+    const found = `Found ${plural(files.length, "file")}`;
     return [found, ...files.map(escapeControls)].join("\n") + more;
   }
   if (args.output === "count") {
@@ -67,18 +77,15 @@ function grepText({ data, given, args, plain }: RenderInput<GrepArgs, GrepData>)
     if (counts.length === 0) return "No matches found";
     const total = counts.reduce((sum, { count }) => sum + count, 0);
     const rows = counts.map(({ path: file, count }) => `${escapeControls(file)}:${count}`);
-    return [...rows, "", `Found ${total} matching lines in ${counts.length} files`].join("\n") + more;
+    return (
+      [...rows, "", `Found ${plural(total, "matching line")} in ${plural(counts.length, "file")}`].join(
+        "\n",
+      ) + more
+    );
   }
   const matches = page(data.matches ?? []);
   if (matches.length === 0) return "No matches found";
-  const numbered = given["-n"] !== false;
-  const rows = grepRowsOf(matches)
-    .flat()
-    .map(({ path: file, line, text: content, hit }) => {
-      const mark = hit ? ":" : "-";
-      return `${escapeControls(file)}${mark}${numbered ? `${line}${mark}` : ""}${content}`;
-    });
-  return rows.join("\n") + more;
+  return matchLines(matches, given["-n"] !== false).join("\n") + more;
 }
 
 /** The tools with the parameter names of Claude Code. */
@@ -91,7 +98,7 @@ export const claude: Preset = buildPreset({
       name: "Read",
       of: "read_file",
       description:
-        "Reads a file with line numbers (number, arrow, line), at most 2000 lines from line `offset` on, counted from 1; longer lines than 2000 characters are cut. Images are returned as images; of PDF files, notebooks and office documents the text, of PDF files some `pages` only. The line numbers are not part of the file.",
+        "Reads a file with line numbers (number, tab, line), at most 2000 lines from line `offset` on, counted from 1; longer lines than 2000 characters are cut. Images are returned as images; of PDF files, notebooks and office documents the text, of PDF files some `pages` only. The line numbers are not part of the file.",
       params: {
         file_path: param("path", path("The file to read")),
         offset: param("start_line", integer("The line to begin with, counted from 1.", { minimum: 1 })),
@@ -99,7 +106,6 @@ export const claude: Preset = buildPreset({
         pages: param("pages", text('Of a PDF: which pages, such as "3" or "1-5".')),
       },
       required: ["file_path"],
-      fixed: { line_numbers: "arrow" },
       refuse: refusalMessage,
     }),
     tool({
@@ -163,7 +169,7 @@ export const claude: Preset = buildPreset({
       required: ["file_path", "edits"],
       fixed: { match: "exact" },
       text: ({ data, args, given }) =>
-        `Applied ${(given["edits"] as readonly unknown[]).length} edits to ${escapeControls(args.path)}\n${diffWithoutLastEnding(data)}`,
+        `Applied ${plural((given["edits"] as readonly unknown[]).length, "edit")} to ${escapeControls(args.path)}\n${diffWithoutLastEnding(data)}`,
       refuse: refusalMessage,
     }),
     tool({

@@ -3,6 +3,7 @@ import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
 import { type Preset, type Refused, absolutePathIn, withHeadline } from "./preset.ts";
+import { plural } from "../tools/lib/text.ts";
 
 /**
  * Moves chunks that only add lines to the end of their file's section.
@@ -82,18 +83,14 @@ export const codex: Preset = buildPreset({
       name: "read_file",
       of: "read_file",
       description:
-        "Reads a text file, each line behind `L` and its number, at most `limit` lines from line `offset` on, counted from 1.",
+        "Reads a text file with line numbers (number, tab, line), at most `limit` lines from line `offset` on, counted from 1.",
       params: {
         file_path: param("path", path("The file to read")),
         offset: param("start_line", offsetSchema("The line to begin with, counted from 1.")),
         limit: param("max_lines", integer("How many lines at most.", { default: 2000, minimum: 1 })),
       },
       required: ["file_path"],
-      fixed: { line_numbers: "plain", max_line_chars: 500 },
-      text({ data, plain }) {
-        if (data.rendered === true || data.image !== undefined || data.lines_read === 0) return plain();
-        return plain().replace(/(^|\n)(\d+)\t/gu, "$1L$2: ");
-      },
+      fixed: { max_line_chars: 500 },
     }),
     tool({
       name: "list_dir",
@@ -123,7 +120,7 @@ export const codex: Preset = buildPreset({
           const mark = type === "dir" ? "/" : type === "symlink" ? "@" : type === "other" ? "?" : "";
           return `${"  ".repeat(level)}${escapeControls(name)}${mark}`;
         });
-        const more = data.truncated ? [`More than ${rows.length} entries found`] : [];
+        const more = data.truncated ? [`More than ${plural(rows.length, "entry", "entries")} found`] : [];
         return [`Absolute path: ${escapeControls(absolutePathIn(call, data.path))}`, ...rows, ...more].join(
           "\n",
         );

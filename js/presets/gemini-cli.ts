@@ -14,6 +14,7 @@ import {
   withHeadline,
   diffWithoutLastEnding,
 } from "./preset.ts";
+import { plural } from "../tools/lib/text.ts";
 
 const FILE_FILTERING_SCHEMA: Schema = {
   ...object(
@@ -152,7 +153,7 @@ export const geminiCli: Preset = buildPreset({
                   : undefined,
             }),
       text: ({ data, args }) =>
-        `Successfully modified file: ${escapeControls(args.path)} (${data.replacements} replacements).\n${diffWithoutLastEnding(data)}`,
+        `Successfully modified file: ${escapeControls(args.path)} (${plural(data.replacements, "replacement")}).\n${diffWithoutLastEnding(data)}`,
       refuse: replaceRefusalMessage,
     }),
     tool({

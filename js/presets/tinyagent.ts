@@ -1,6 +1,7 @@
 /** Preset `tinyagent`: TinyAgent's native file tools. */
 import { LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
+import { flatGrepText } from "../tools/grep/text.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
 import { type Preset, type Refused, withHeadline } from "./preset.ts";
@@ -107,6 +108,7 @@ export const tinyagent: Preset = buildPreset({
         regex: param("regex", flag("Whether the pattern is a regular expression (Rust syntax).", false)),
       },
       required: ["pattern"],
+      text: ({ data, plain }) => flatGrepText(data, plain()),
       refuse: makeRefusal("readable", "Directory", "search"),
     }),
   ],

@@ -13,6 +13,7 @@ import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text, TRANSFER_ALIASES, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool } from "./lib/tool.ts";
+import { plural } from "./lib/text.ts";
 
 /** The data of `copy`. */
 export interface CopyData {
@@ -86,5 +87,5 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
     };
   },
   render: (data, args) =>
-    `Copied ${escapeControls(args.source)} -> ${escapeControls(args.destination)} (${data.files} files, ${data.bytes} bytes)`,
+    `Copied ${escapeControls(args.source)} -> ${escapeControls(args.destination)} (${plural(data.files, "file")}, ${plural(data.bytes, "byte")})`,
 };

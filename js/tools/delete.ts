@@ -25,6 +25,7 @@ import {
 import { escapeControls } from "../engine/escape.ts";
 import { type ChangingTool, type Preview, locationError } from "./lib/tool.ts";
 import { assertNotRoot } from "./lib/transfer.ts";
+import { plural } from "./lib/text.ts";
 
 /** The arguments of `delete`. */
 export interface DeleteArgs {
@@ -153,5 +154,5 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTo
   render: (data, args) =>
     data.files + data.directories === 0
       ? `Nothing to delete: ${escapeControls(args.path)} does not exist`
-      : `Deleted ${escapeControls(args.path)} (${data.files} files)`,
+      : `Deleted ${escapeControls(args.path)} (${plural(data.files, "file")})`,
 };

@@ -41,6 +41,7 @@ import { compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
+import { plural } from "./lib/text.ts";
 
 interface EditTodo {
   readonly before: Uint8Array;
@@ -88,10 +89,11 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   apply: applyEditFile,
   render(data, args) {
     const done = `Edited ${escapeControls(args.path)}`;
+    const replacements = plural(data.replacements, "replacement");
     const edited =
       data.revised === true
-        ? `${done} as the reviewer decided; ${data.replacements} replacement(s) were asked for`
-        : `${done}: ${data.replacements} replacement(s)`;
+        ? `${done} as the reviewer decided; ${replacements} ${data.replacements === 1 ? "was" : "were"} asked for`
+        : `${done}: ${replacements}`;
     const head = data.applied ? edited : "Dry run, nothing written";
     return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(approximateMatchLine).join("")}${chosenMatchLine(data, args)}`;
   },

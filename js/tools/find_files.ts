@@ -4,7 +4,8 @@ import { childOf } from "../backends/paths.ts";
 import { findBackend } from "../backends/search/search.ts";
 import type { FuzzyResult } from "../engine/search-types.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
-import { otherRootsNote, unreadableNote } from "./render/left-out.ts";
+import { leftOutNote, otherRootsNote } from "./render/left-out.ts";
+import { findLeftOut } from "./lib/left-out-entry.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import {
   choice,
@@ -202,5 +203,7 @@ async function leftOutWarnings(
         `${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${phraseIfNamed(unignored, (shown) => `; ${shown} finds them`)}`,
       );
   }
-  return [...notes, unreadableNote(walked.unreadable)].filter((note) => note !== undefined);
+  const query = { respectIgnore: args.respect_ignore, ignoreFiles };
+  const unread = walked.unreadable > 0 ? await findLeftOut(call, [root], query, { files: false }) : undefined;
+  return [...notes, leftOutNote(walked.unreadable, "listed", unread)].filter((note) => note !== undefined);
 }

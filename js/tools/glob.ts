@@ -6,6 +6,7 @@ import { unfollowedLinksNote } from "./render/unfollowed.ts";
 import { unmatchedGlobHint } from "./grep/text.ts";
 import { excludeGlobNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
 import { globsInForm } from "../backends/windows-globs.ts";
+import { findLeftOut, type LeftOutEntry } from "./lib/left-out-entry.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 import {
   assignmentPhrase,
@@ -176,7 +177,7 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
     },
     warnings: [
       ...excludeGlobNotes(args.exclude),
-      ...findWarnings(found, call.names),
+      ...findWarnings(found, await firstUnlisted(found.unreadable, covered, args, call), call.names),
       found.total > 0 ? undefined : await linksOfGlob(args, call, covered, patternsBelow),
       closedRootsNote(covered, "searched"),
       covered.roots.length > 1 || covered.closed.length > 0
@@ -202,6 +203,19 @@ async function linksOfGlob(
   return unfollowedLinksNote(call, covered, query, (root) =>
     engine().glob(searchedGlobs(call, patternsBelow(root)), { caseSensitive }),
   );
+}
+
+/** Returns the first directory that a search for names could not list. */
+function firstUnlisted(
+  unreadable: number,
+  { roots }: CoveredRoots,
+  { hidden, respect_ignore: respectIgnore }: Pick<CheckedGlobArgs, "hidden" | "respect_ignore">,
+  call: Call,
+): Promise<LeftOutEntry | undefined> | undefined {
+  if (unreadable === 0) return undefined;
+  const query = { hidden, respectIgnore, ignoreFiles: call.ignoreFiles };
+  const paths = roots.map(({ path }) => path);
+  return findLeftOut(call, paths, query, { files: false });
 }
 
 /** Converts an absolute pattern to one relative to `directory`. */

@@ -31,7 +31,14 @@ import { grepWithoutExcludedLines } from "./grep/search.ts";
 import { plural } from "./lib/text.ts";
 import { matchesElsewhereNote } from "./grep/elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
-import { excludeGlobNotes, grepWarnings, otherReadableRoots, otherRootsNote } from "./render/left-out.ts";
+import {
+  excludeGlobNotes,
+  grepWarnings,
+  type LeftOutFiles,
+  otherReadableRoots,
+  otherRootsNote,
+} from "./render/left-out.ts";
+import { findLeftOut } from "./lib/left-out-entry.ts";
 import { unfollowedLinksNote } from "./render/unfollowed.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { searchedGlobs } from "./lib/walks.ts";
@@ -143,7 +150,7 @@ export const grep: ReadingTool<GrepToolArgs, GrepData> = {
   searches: true,
   name: "grep",
   title: "Search contents",
-  description: `Searches the contents of files for a regular expression or plain text, below a directory or in one file; gives path:line:text, by path and line. Use it to find where something is defined or used; to find files by name use glob. Narrow it with glob or file_types; output files or count gives an overview first.
+  description: `Searches the contents of files for a regular expression or plain text, below a directory or in one file; gives path:line:text by path and line, or a path with line:text below it where a file has six lines or more. Use it to find where something is defined or used; to find files by name use glob. Narrow it with glob or file_types; output files or count gives an overview first.
 Ignored files, binary files and .git are left out. Nothing found is a success. At most max_results lines are given; the last line then says that there is more, and next_cursor goes on.`,
   inputSchema,
   outputSchema,
@@ -247,9 +254,24 @@ async function leftOutNotes(
   const { glob } = query;
   const globs = () => (glob === undefined ? undefined : engine().glob([glob].flat(), {}));
   return [
-    ...grepWarnings(found, call.limits.grepFileBytes, call.names),
+    ...grepWarnings(found, await leftOutFiles(found, covered, query, call), call.names),
     found.totalMatches > 0 ? undefined : await unfollowedLinksNote(call, covered, query, globs),
   ];
+}
+
+/** Returns the first files that a search left out, by reason. */
+async function leftOutFiles(
+  { unreadable, skippedLarge }: SearchResult,
+  { roots }: CoveredRoots,
+  query: SearchQuery,
+  call: Call,
+): Promise<LeftOutFiles> {
+  const paths = roots.map(({ path: root }) => root);
+  const look = (above?: number) => findLeftOut(call, paths, query, { files: true, above });
+  return {
+    unread: unreadable > 0 ? await look() : undefined,
+    large: skippedLarge > 0 ? await look(call.limits.grepFileBytes) : undefined,
+  };
 }
 
 /**

@@ -12,8 +12,9 @@ import { decodeCursor, encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
 import { globsInForm } from "../backends/windows-globs.ts";
-import { excludeGlobNotes } from "./render/left-out.ts";
+import { excludeGlobNotes, leftOutNote } from "./render/left-out.ts";
 import { shownLinkTarget } from "./render/link-target.ts";
+import type { LeftOutEntry } from "./lib/left-out-entry.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 import { unfollowedNote, unlistedLinks } from "./render/unfollowed.ts";
 import { type ListDirectoryData, type ListedEntry, renderListing } from "./render/listing.ts";
@@ -29,8 +30,8 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
-import { formatIsoTime, plural, utf8Length } from "./lib/text.ts";
+import { formatIsoTime, utf8Length } from "./lib/text.ts";
+import { skipReasonOf } from "./lib/skip-reason.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { unignoredPaths } from "./lib/walks.ts";
 
@@ -137,8 +138,8 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const from = offsetOf(args, shownPath);
   const covered = await coveredRoots(args.path, call);
   const entries: ListedEntry[] = [];
-  const closed: string[] = [];
   const links: string[] = [];
+  const closed: LeftOutEntry[] = [];
   let total = 0;
   let isCut = false;
   for (const { path: root, index } of covered.roots) {
@@ -161,7 +162,7 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   }
   const truncated = from + entries.length < total;
   const warnings = [
-    ...(closed.length === 0 ? [] : [closedNote(closed)]),
+    leftOutNote(closed.length, "listed", closed[0]),
     unfollowedNote(links, call),
     closedRootsNote(covered, "listed"),
     ...excludeGlobNotes(args.ignore),
@@ -189,8 +190,6 @@ function headingOf(root: string, call: Call): ListedEntry {
  * out whether they are unreadable.
  */
 const MAX_REREAD_DIRECTORIES = 1000;
-/** The maximum number of unreadable directories that the note names. Further ones are counted. */
-const MAX_NAMED_UNREADABLE = 5;
 
 /**
  * Returns the unreadable directories of a page, at most `MAX_REREAD_DIRECTORIES` examined. A listing
@@ -201,8 +200,8 @@ async function unreadableIn(
   root: string,
   depth: number,
   call: Call,
-): Promise<readonly string[]> {
-  const closed: string[] = [];
+): Promise<readonly LeftOutEntry[]> {
+  const closed: LeftOutEntry[] = [];
   let looks = 0;
   for (const [index, entry] of page.entries()) {
     if (entry.type !== "dir" || looks >= MAX_REREAD_DIRECTORIES) continue;
@@ -216,17 +215,11 @@ async function unreadableIn(
     } catch (error) {
       if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
       // A directory that has vanished is not unreadable.
-      if (error.code !== "NOT_FOUND" && error.code !== "NOT_DIRECTORY") closed.push(call.display(entry.path));
+      if (error.code !== "NOT_FOUND" && error.code !== "NOT_DIRECTORY")
+        closed.push({ path: call.display(entry.path), reason: skipReasonOf(error) });
     }
   }
   return closed;
-}
-
-function closedNote(closed: readonly string[]): string {
-  const named = closed.slice(0, MAX_NAMED_UNREADABLE).map(escapeControls).join(", ");
-  const more =
-    closed.length > MAX_NAMED_UNREADABLE ? ` and ${closed.length - MAX_NAMED_UNREADABLE} more` : "";
-  return `${plural(closed.length, "directory", "directories")} could not be read, so what they hold is not listed: ${named}${more}`;
 }
 
 function cursorAfter(shownPath: string, entries: number): string {

@@ -6,7 +6,8 @@ import { readPage } from "./lib/contents.ts";
 import type { NonText } from "../readers/index.ts";
 import { imageText, readImage } from "./render/image.ts";
 import { maxAnswerBytes, type Limits } from "./lib/limits.ts";
-import { expandPaths, type SkippedOne, skipReasonOf, type RequestedFile } from "./lib/read_many_paths.ts";
+import { expandPaths, type SkippedOne, type RequestedFile } from "./lib/read_many_paths.ts";
+import { skipReasonOf } from "./lib/skip-reason.ts";
 import { phraseIfNamed, type Answer, type Call, type ContentBlock, type ReadingTool } from "./lib/tool.ts";
 import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/renderings.ts";
@@ -14,7 +15,7 @@ import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, flag, integer, text, texts, timeoutSchema, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { Yielder } from "../engine/yielder.ts";
-import { utf8Length } from "./lib/text.ts";
+import { utf8Length, plural } from "./lib/text.ts";
 
 /** The arguments of `read_many_files`. */
 export interface ReadManyFilesArgs {
@@ -251,7 +252,7 @@ function exhaustedLimit(
   args: CheckedReadManyFilesArgs,
   call: Call,
 ): string | undefined {
-  if (read >= args.max_files) return `the limit of ${args.max_files} files is reached`;
+  if (read >= args.max_files) return `the limit of ${plural(args.max_files, "file")} is reached`;
   return left <= 0 ? beyondTotalBytesReason(args, call) : undefined;
 }
 

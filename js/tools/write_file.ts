@@ -37,7 +37,7 @@ import { object } from "./lib/schema.ts";
 import { choice, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { checkWriteFileArgs, writeFileInputSchema, type WriteFileToolArgs } from "./write/arguments.ts";
-import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding } from "./lib/text.ts";
+import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding, plural } from "./lib/text.ts";
 
 /** The data of `write_file`. */
 export interface WriteFileData {
@@ -122,7 +122,7 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   apply: applyWriteFile,
   render(data, args) {
     const verb = data.operation === "create" ? "Created" : "Updated";
-    return `${verb} ${escapeControls(args.path)} (${data.lines_written} lines, ${data.bytes_written} bytes)`;
+    return `${verb} ${escapeControls(args.path)} (${plural(data.lines_written, "line")}, ${plural(data.bytes_written, "byte")})`;
   },
 };
 

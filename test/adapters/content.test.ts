@@ -69,7 +69,7 @@ describe("an image in the form of each provider", () => {
 });
 
 test("text alone, and a failure, are one part of text", async () => {
-  expect(toMcpContent(await read("a.txt"))).toEqual([{ type: "text", text: "     1\thello" }]);
+  expect(toMcpContent(await read("a.txt"))).toEqual([{ type: "text", text: "1\thello" }]);
   const failed = await read("none");
   for (const [part, ...more] of [toAnthropicContent(failed), toOpenAIChatContent(failed)])
     expect([part, more]).toEqual([{ type: "text", text: failed.text }, []]);

@@ -82,7 +82,7 @@ describe("Vercel's SDK", () => {
     const read = tools["read_file"];
     if (read === undefined) throw new Error("no read_file");
     const output = await read.execute({ path: "a.txt" }, { toolCallId: "1" });
-    expect(read.toModelOutput({ output })).toEqual({ type: "text", value: "     1\thello" });
+    expect(read.toModelOutput({ output })).toEqual({ type: "text", value: "1\thello" });
     const image = await read.execute({ path: "dot.png" }, {});
     const file = { type: "file", mediaType: "image/png", data: { type: "data", data: PNG } };
     expect(read.toModelOutput({ output: image })).toMatchObject({ type: "content", value: [{}, file] });
@@ -120,7 +120,7 @@ describe("OpenAI's agents", () => {
   test("arguments come as JSON, and what is none is told to the model", async () => {
     const tools = toOpenAIAgents(await open());
     const read = toolNamed(tools, "read_file");
-    expect(await read.invoke({}, '{"path":"a.txt"}')).toBe("     1\thello");
+    expect(await read.invoke({}, '{"path":"a.txt"}')).toBe("1\thello");
     expect(await read.invoke({}, "")).toMatch(/Error: .*path/);
     expect(await read.invoke({}, "{path")).toMatch(/^Error: /);
     expect(await read.invoke({}, '{"path":"dot.png"}')).toMatchObject([
@@ -180,7 +180,7 @@ describe("Anthropic's runner", () => {
   test("a failure is thrown with the bare text, an image is a block", async () => {
     const tools = toAnthropicRunnable(await open(), { strict: true, include: ["read_file", "batch"] });
     const read = toolNamed(tools, "read_file");
-    expect(await read.run(read.parse({ path: "a.txt" }))).toBe("     1\thello");
+    expect(await read.run(read.parse({ path: "a.txt" }))).toBe("1\thello");
     expect(await read.run({ path: "dot.png" })).toMatchObject([
       { type: "text" },
       { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
@@ -258,7 +258,7 @@ describe("Google's SDKs", () => {
     const tools = toAdkTools(await open(), FunctionTool, { approve: "destructive" }).map(({ init }) => init);
     const read = toolNamed(tools, "read_file");
     expect([read.requireConfirmation, toolNamed(tools, "delete").requireConfirmation]).toEqual([false, true]);
-    expect(await read.execute({ path: "a.txt" })).toEqual({ output: "     1\thello" });
+    expect(await read.execute({ path: "a.txt" })).toEqual({ output: "1\thello" });
     expect(await read.execute({ path: "none" })).toEqual({ error: expect.stringContaining("none") });
     const kept: unknown[] = [];
     const saveArtifact = async (name: string, artifact: unknown): Promise<number> =>
@@ -289,7 +289,7 @@ describe("LangChain", () => {
     const tools = toLangChain(await open(), { tool: make as never, ToolMessage: ToolMessage as never });
     const read = toolNamed(tools as unknown as readonly (LangChainFields & { run: Run })[], "read_file");
     expect(read.schema).toMatchObject({ type: "object" });
-    expect(await read.run({ path: "a.txt" })).toBe("     1\thello");
+    expect(await read.run({ path: "a.txt" })).toBe("1\thello");
     const toolCall = { id: "1" };
     const message = async (path: string): Promise<unknown> =>
       ((await read.run({ path }, { toolCall })) as ToolMessage).fields;
@@ -352,7 +352,7 @@ describe("the Claude Agent SDK", () => {
     expect(listed.tools.map(({ name }) => name)).toContain("edit_file");
     const call = async (path: string): Promise<unknown> =>
       (await ask("tools/call", { name: "read_file", arguments: { path } }))["result"];
-    expect(await call("a.txt")).toEqual({ content: [{ type: "text", text: "     1\thello" }] });
+    expect(await call("a.txt")).toEqual({ content: [{ type: "text", text: "1\thello" }] });
     expect(await call("none")).toMatchObject({ isError: true });
     expect(await call("dot.png")).toMatchObject({ content: [{}, { type: "image", mimeType: "image/png" }] });
     expect((await ask("tools/call", { name: "other" }))["error"]).toMatchObject({ code: -32_602 });

@@ -89,7 +89,7 @@ const reads: readonly Case[] = [
     "a byte order mark",
     "\ufeffhi\n",
     {},
-    { ok: true, text: "     1\thi", data: { bom: true, content: "hi\n" } },
+    { ok: true, text: "1\thi", data: { bom: true, content: "hi\n" } },
   ],
   [
     "UTF-16 with a mark",

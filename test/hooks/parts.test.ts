@@ -193,7 +193,7 @@ describe.each(KINDS)("on %s", (kind) => {
       expect(await text("f")).toBe(edited(...hunks));
       expect(result.text).toContain(`the reviewer accepted ${hunks.length} of 3 hunks of f; left out:`);
       // What was asked for is not told as done.
-      expect(result.text).toContain("as the reviewer decided; 3 replacement(s) were asked for");
+      expect(result.text).toContain("as the reviewer decided; 3 replacements were asked for");
       expect(result.data?.revised).toBe(true);
     },
   );

@@ -269,11 +269,11 @@ const CLAUDE: readonly ToolCase[] = [
     title: "numbers and arrows, from an offset counted from 1",
     seed: { a: "x\ny\n" },
     steps: [
-      { call: "Read", args: { file_path: "a" }, text: "     1→x\n     2→y" },
+      { call: "Read", args: { file_path: "a" }, text: "1\tx\n2\ty" },
       {
         call: "Read",
         args: { file_path: "a", offset: 1, limit: 1 },
-        text: "     1→x\n[lines 1-1 of 2; continue with offset=2]",
+        text: "1\tx\n[lines 1-1 of 2; continue with offset=2]",
       },
       { call: "Read", args: { file_path: "gone" }, code: "NOT_FOUND", has: ["File does not exist."] },
     ],
@@ -526,13 +526,13 @@ const CODEX: readonly ToolCase[] = [
     title: "lines and entries counted from 1",
     seed: { a: "x\ny\n", "d/b": "x" },
     steps: [
-      { call: "read_file", args: { file_path: "a", offset: 2 }, text: "L2: y" },
+      { call: "read_file", args: { file_path: "a", offset: 2 }, text: "2\ty" },
       { call: "list_dir", args: { dir_path: "." }, text: "Absolute path: /w\na\nd/\n  b" },
       { call: "list_dir", args: { dir_path: "/w/d", limit: 1 }, text: "Absolute path: /w/d\nb" },
       {
         call: "list_dir",
         args: { dir_path: ".", offset: 2, limit: 1 },
-        text: "Absolute path: /w\nd/\nMore than 1 entries found",
+        text: "Absolute path: /w\nd/\nMore than 1 entry found",
       },
       { call: "grep_files", args: { pattern: "x" }, text: "a\nd/b" },
       { call: "grep_files", args: { pattern: "zzz" }, text: "No matches found." },

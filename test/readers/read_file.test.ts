@@ -49,7 +49,7 @@ describe("read_file through readers", () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>\n';
     expect(await readIn({ "s.svg": svg }, { path: "s.svg" })).toMatchObject({
       ok: true,
-      text: `     1\t${svg.trim()}`,
+      text: `1\t${svg.trim()}`,
     });
     const refused = await readIn({ "s.svg": svg }, { path: "s.svg" }, { limits: { svgBytes: 10 } });
     expect(refused.error).toMatchObject({ code: "TOO_LARGE", details: { size: 42, limit: 10 } });
@@ -58,7 +58,7 @@ describe("read_file through readers", () => {
   it("one value of a JSON file comes with the lines it is on", async () => {
     const json = `{\n  "a": {\n    "b": [\n      1e400,\n      2\n    ]\n  }\n}\n`;
     const { text, data } = await readIn({ "x.json": json }, { path: "x.json", json_pointer: "/a/b" });
-    expect(text).toBe("     3\t[\n     4\t      1e400,\n     5\t      2\n     6\t    ]");
+    expect(text).toBe("3\t[\n4\t      1e400,\n5\t      2\n6\t    ]");
     expect(data).toMatchObject({
       content: "[\n      1e400,\n      2\n    ]",
       start_line: 3,
@@ -70,12 +70,12 @@ describe("read_file through readers", () => {
   it("a long value is paged by the lines of the file", async () => {
     const json = `{\n"x": 0,\n"a": [\n${Array.from({ length: 50 }, (_, n) => n).join(",\n")}\n]}`;
     const first = await readIn({ "x.json": json }, { path: "x.json", json_pointer: "/a", max_lines: 2 });
-    expect(first.text).toBe("     3\t[\n     4\t0,\n[lines 3-4 of 54; continue with start_line=5]");
+    expect(first.text).toBe("3\t[\n4\t0,\n[lines 3-4 of 54; continue with start_line=5]");
     const next = await readIn(
       { "x.json": json },
       { path: "x.json", json_pointer: "/a", start_line: 5, max_lines: 1 },
     );
-    expect(next.text).toContain("     5\t1,\n");
+    expect(next.text).toContain("5\t1,\n");
   });
 
   it("values are found in other encodings and formats, and what is not there is explained", async () => {
@@ -83,12 +83,12 @@ describe("read_file through readers", () => {
       Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('{"ä": {"k": "v"}}', "utf16le")]),
     );
     expect(await readIn({ "x.json": utf16 }, { path: "x.json", json_pointer: "/ä/k" })).toMatchObject({
-      text: '     1\t"v"',
+      text: '1\t"v"',
     });
     const lock = await readIn({ "x.lock": '{"a": [true]}' }, { path: "x.lock", json_pointer: "/a/0" });
-    expect(lock.text).toBe("     1\ttrue");
+    expect(lock.text).toBe("1\ttrue");
     const toml = await readIn({ "x.toml": "[t]\nk = 1\n" }, { path: "x.toml", json_pointer: "/t/k" });
-    expect(toml.text).toBe("     2\t1");
+    expect(toml.text).toBe("2\t1");
     const none = await readIn({ "x.toml": "[t]\nk = 1\n" }, { path: "x.toml", json_pointer: "/t/z" });
     expect(none.text).toBe(`Error: Nothing at json_pointer '/t/z'.\n'/t' is an object with the keys "k".`);
     const prose = await readIn({ "x.md": "# x\n" }, { path: "x.md", json_pointer: "/a" });
@@ -130,10 +130,10 @@ describe("read_file through readers", () => {
     try {
       const csv = { "t.csv": "a,b\n" };
       expect((await readIn(csv, { path: "t.csv" })).text).toBe("4 bytes of CSV");
-      expect((await readIn(csv, { path: "t.csv", force_text: true })).text).toBe("     1\ta,b");
+      expect((await readIn(csv, { path: "t.csv", force_text: true })).text).toBe("1\ta,b");
     } finally {
       remove();
     }
-    expect((await readIn({ "t.csv": "a,b\n" }, { path: "t.csv" })).text).toBe("     1\ta,b");
+    expect((await readIn({ "t.csv": "a,b\n" }, { path: "t.csv" })).text).toBe("1\ta,b");
   });
 });

@@ -164,7 +164,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     expect(diff.match(/^@@ /gmu)).toHaveLength(3);
     expect(diff.match(/^\+LINE/gmu)).toHaveLength(3);
     const [first = "", ...rest] = text.split("\n");
-    expect(first).toBe("Edited a: 3 replacement(s)");
+    expect(first).toBe("Edited a: 3 replacements");
     expect(`${rest.join("\n")}\n`).toBe(diff);
   });
 

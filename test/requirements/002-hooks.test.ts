@@ -133,7 +133,7 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     const good = await ws.call("read_file", { path: "a" }, { toolCall: 7 });
     const bad = await ws.call("read_file", { path: "gone" });
     expect([good.text, bad.text.endsWith("\n[seen]"), bad.error?.code]).toEqual([
-      "     1\t1\n[seen]",
+      "1\t1\n[seen]",
       true,
       "NOT_FOUND",
     ]);

@@ -5,7 +5,7 @@ describe.each(KINDS)("write_file on %s", (kind) => {
   test("creates, with parents, and says how much", async () => {
     const { ws, text } = await place(kind);
     const result = await ws.call("write_file", { path: "n/m/a.txt", content: "héé\n" });
-    expect(result.text).toBe("Created n/m/a.txt (1 lines, 6 bytes)");
+    expect(result.text).toBe("Created n/m/a.txt (1 line, 6 bytes)");
     expect(result.data).toMatchObject({
       path: "n/m/a.txt",
       operation: "create",
@@ -273,7 +273,7 @@ describe.each(KINDS)("copy, move, delete and mkdir on %s", (kind) => {
     const { ws, text } = await place(kind, seed);
     expect(await ws.call("delete", { path: "s/out" })).toMatchObject({
       ok: true,
-      text: "Deleted s/out (1 files)",
+      text: "Deleted s/out (1 file)",
     });
     expect(await text("../out/k")).toBe("KEY");
     expect(await ws.call("delete", { path: "s", recursive: true })).toMatchObject({

@@ -114,7 +114,7 @@ describe("the presets say it too", () => {
   test("claude: an offset behind the results is not taken for none", async () => {
     await using ws = await opened("claude");
     const result = await ws.call("Grep", { pattern: "hay", offset: 5 });
-    expect(result.text).toBe("Nothing from offset 5 on: there are 1 results");
+    expect(result.text).toBe("Nothing from offset 5 on; found: 1 result");
   });
 
   test("gemini: recursive false stays in the directories that are named", async () => {
@@ -201,7 +201,7 @@ describe("a directory that cannot be read", () => {
     await using ws = await openWorkspace({ backend: withClosed("/w/closed"), root: "/w", index: "off" });
     const result = await ws.call(tool, args);
     expect(result.ok).toBe(true);
-    expect(result.text).toContain("could not be read");
+    expect(result.text).toMatch(/\bclosed not (?:listed|searched): permission denied\b/u);
     const { warnings } = result.data as { readonly warnings?: readonly string[] };
     expect(warnings).toHaveLength(1);
     if ("format" in args) expect(JSON.parse(result.text)).toHaveLength(4);
@@ -258,5 +258,81 @@ describe("the notice of a line that is cut", () => {
     );
     const claude = await place("memory", { "t.md": long }, { preset: "claude" });
     expect((await claude.ws.call("Read", { file_path: "t.md" })).text).toMatch(/\.\.\. \[truncated\]$/u);
+  });
+});
+
+describe("a note names what was left out, and why", () => {
+  const big = "x".repeat(3000);
+  const rows: readonly (readonly [string, Seed, WorkspaceOptions, string])[] = [
+    ["a secret", { ".env": "needle", a: "hay" }, {}, "[.env not searched: it holds secrets]"],
+    [
+      "a secret below",
+      { "a/b/id_rsa": "needle", a1: "hay" },
+      {},
+      "[a/b/id_rsa not searched: it holds secrets]",
+    ],
+    [
+      "a place of the host's",
+      { "deploy.token": "needle", a: "hay" },
+      { access: { places: { secret: ["*.token"] } } },
+      "[deploy.token not searched: it holds secrets]",
+    ],
+    [
+      "several",
+      { ".env": "x", "b/.env.local": "x", "c/id_rsa": "x" },
+      {},
+      "[3 entries not searched (.env: it holds secrets)]",
+    ],
+    [
+      "a large file",
+      { "big.log": big, a: "hay" },
+      { limits: { grepFileBytes: 2048 } },
+      "[big.log not searched: over 2048 bytes]",
+    ],
+    [
+      "several large files",
+      { "a.log": big, "b.log": big },
+      { limits: { grepFileBytes: 1 << 10 } },
+      "[2 entries not searched (a.log: over 1024 bytes)]",
+    ],
+    [
+      "a name that could forge a line",
+      { "x\n[fake]/.env": "needle" },
+      {},
+      "[x\\n[fake]/.env not searched: it holds secrets]",
+    ],
+  ];
+  describe.each(KINDS)("on %s", (kind) => {
+    test.each(rows)("%s", async (_, seed, options, note) => {
+      const { ws } = await place(kind, seed, options);
+      const { text } = await ws.call("grep", { pattern: "needle" });
+      expect(text.split("\n").at(-1)).toBe(note);
+    });
+
+    test("a secret in a large tree", async () => {
+      const seed: Record<string, string> = { "z/.env": "needle" };
+      for (let n = 0; n < 700; n++) seed[`d${n}/f.txt`] = "hay";
+      const { ws } = await place(kind, seed);
+      expect((await ws.call("grep", { pattern: "needle" })).text).toContain(
+        "[z/.env not searched: it holds secrets]",
+      );
+    });
+
+    test("a secret that is ignored, or that the query does not cover, is not named", async () => {
+      const seed = { ".gitignore": "b/\n", "b/.env": "needle", "c/.env": "needle", "c/a.ts": "hay" };
+      const { ws } = await place(kind, seed);
+      expect((await ws.call("grep", { pattern: "needle" })).text).toContain("[c/.env not searched");
+      const narrow = await ws.call("grep", { pattern: "needle", glob: "*.ts" });
+      expect(narrow.text).not.toContain(".env");
+    });
+
+    test("read_many_files gives the reason of each", async () => {
+      const { ws } = await place(kind, { ".env": "x", "a.txt": "hay" });
+      const result = await ws.call("read_many_files", { paths: [".env", "a.txt"] });
+      expect(result.data?.skipped).toEqual([
+        { path: ".env", reason: "it holds secrets", code: "GRANT_DENIED" },
+      ]);
+      expect(result.text).not.toContain("directory was not granted");
+    });
   });
 });

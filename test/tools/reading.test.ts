@@ -5,7 +5,8 @@ describe.each(KINDS)("read_file on %s", (kind) => {
   const five = "l1\nl2\nl3\nl4\nl5\n";
 
   const shown: readonly [name: string, content: string, args: Record<string, unknown>, text: string][] = [
-    ["numbers, as cat does", "a\nb\n", {}, "     1\ta\n     2\tb"],
+    ["numbers without padding", "a\nb\n", {}, "1\ta\n2\tb"],
+    ["numbers, as cat does", "a\nb\n", { line_numbers: "cat" }, "     1\ta\n     2\tb"],
     ["numbers with an arrow", "a\nb", { line_numbers: "arrow" }, "     1→a\n     2→b"],
     ["plain numbers", "a\nb\n", { line_numbers: "plain" }, "1\ta\n2\tb"],
     ["raw text, CRLF as LF", "a\r\nb\r\n", { line_numbers: "none" }, "a\nb\n"],
@@ -13,19 +14,19 @@ describe.each(KINDS)("read_file on %s", (kind) => {
       "a page in the middle",
       five,
       { start_line: 2, max_lines: 2 },
-      "     2\tl2\n     3\tl3\n[lines 2-3 of 5; continue with start_line=4]",
+      "2\tl2\n3\tl3\n[lines 2-3 of 5; continue with start_line=4]",
     ],
-    ["the end", five, { start_line: -2 }, "     4\tl4\n     5\tl5"],
+    ["the end", five, { start_line: -2 }, "4\tl4\n5\tl5"],
     ["an empty file", "", {}, "[empty file: f]"],
     ["beyond the end", five, { start_line: 9 }, "[start_line 9 is past the end: 5 lines]"],
     [
       "a long line, cut",
       `${"漢".repeat(20)}\n`,
       { max_line_chars: 5 },
-      "     1\t漢漢漢漢漢... [truncated]\n[line 1 is cut at 5 characters; see the rest with max_line_chars=0 or start_byte=15]",
+      "1\t漢漢漢漢漢... [truncated]\n[line 1 is cut at 5 characters; see the rest with max_line_chars=0 or start_byte=15]",
     ],
-    ["separators that end no line", "a\u2028b\u000bc\u0085d\n", {}, "     1\ta\u2028b\u000bc\u0085d"],
-    ["numbers and flags as strings", five, { start_line: "5", max_lines: "1" }, "     5\tl5"],
+    ["separators that end no line", "a\u2028b\u000bc\u0085d\n", {}, "1\ta\u2028b\u000bc\u0085d"],
+    ["numbers and flags as strings", five, { start_line: "5", max_lines: "1" }, "5\tl5"],
   ];
   test.each(shown)("shows %s", async (_, content, args, text) => {
     const { ws } = await place(kind, { f: content });

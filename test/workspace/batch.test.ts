@@ -183,7 +183,7 @@ describe.each(KINDS)("batch on %s", (kind) => {
     const { ws } = await place(kind, { a: "1\n2\n3\n", b: "x\n" });
     const result = await ws.call("batch", { operations: [edit("b", "x", "y"), write("a", "1\n")] });
     expect(result.text).toBe(
-      "1. edit_file: Edited b: 1 replacement(s)\n2. write_file: Updated a (1 lines, 2 bytes)\n   [the file shrank from 3 lines, 6 bytes to 1 line, 2 bytes]",
+      "1. edit_file: Edited b: 1 replacement\n2. write_file: Updated a (1 line, 2 bytes)\n   [the file shrank from 3 lines, 6 bytes to 1 line, 2 bytes]",
     );
   });
 

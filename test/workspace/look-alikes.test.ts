@@ -33,7 +33,7 @@ describe.each(KINDS)("a name that looks the same, on %s", (kind) => {
       "a\u2003b": "2\n",
     });
     const exact = await ws.call("read_file", { path: PLAIN });
-    expect(exact.text).toBe("     1\tplain");
+    expect(exact.text).toBe("1\tplain");
     expect((await ws.call("read_file", { path: "a b" })).error?.code).toBe("NOT_FOUND");
   });
 

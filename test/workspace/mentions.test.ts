@@ -22,7 +22,7 @@ describe("mentions", () => {
     expect(mentions.map(({ path, ok }) => [path, ok])).toEqual(paths.map((path) => [path, true]));
     expect(text.startsWith(prompt)).toBe(true);
     for (const path of paths)
-      expect(text).toContain(`${path}${path === "my file" ? '"' : ""} ---\n\n     1\t`);
+      expect(text).toContain(`${path}${path === "my file" ? '"' : ""} ---\n\n1\t`);
   });
 
   test("a directory is listed, an image comes as a block", async () => {
@@ -59,7 +59,7 @@ describe("mentions", () => {
 
   test("whatever preset the workspace speaks", async () => {
     const { ws } = await place("memory", SEED, { preset: "codex" });
-    expect((await resolveMentions(ws, "@a.ts")).mentions[0]?.text).toBe("     1\tone");
+    expect((await resolveMentions(ws, "@a.ts")).mentions[0]?.text).toBe("1\tone");
   });
 
   test("hooks see the reads", async () => {

@@ -1,6 +1,6 @@
 /** Reads and searches files one after the other, through `read` or `readBytes` of a backend. */
 import { FilewrightError } from "../../engine/errors.ts";
-import type { FsBackend } from "../backend.ts";
+import type { FsBackend, VersionedBytes } from "../backend.ts";
 import { beginsBinary, HEAD_BYTES } from "./binary-head.ts";
 import { readsAhead } from "./read-ahead.ts";
 import type { GrepSearch } from "./search-grep.ts";
@@ -75,6 +75,15 @@ async function readOrError(
   }
 }
 
+/** Returns the first bytes of a file; undefined when they cannot be read, and the read of the whole says why. */
+async function readHead(backend: FsBackend, path: string): Promise<VersionedBytes | undefined> {
+  try {
+    return (await backend.read?.(path, { range: { start: 0, end: HEAD_BYTES } })) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Returns the content of a file to search; undefined for a file of more than `most` bytes. Of a large file that begins
  * binary it is the head, which the search finds binary as it would find the whole.
@@ -85,10 +94,10 @@ export async function readSearched(
   path: string,
   { size, most }: SizeBounds,
 ): Promise<Uint8Array | undefined> {
-  if (backend.read === undefined || readsAhead(backend) || (size ?? most) < MIN_HEAD_FIRST_BYTES)
-    return backend.readBytes(path);
-  const head = await backend.read(path, { range: { start: 0, end: HEAD_BYTES } });
-  if (head !== null) {
+  const isSmall = size !== undefined && size < MIN_HEAD_FIRST_BYTES;
+  if (backend.read === undefined || readsAhead(backend) || isSmall) return backend.readBytes(path);
+  const head = await readHead(backend, path);
+  if (head !== undefined) {
     const { bytes, stat } = head;
     if (stat.size > most) return undefined;
     // A file that reports no size may have a content that the system makes as it is read.

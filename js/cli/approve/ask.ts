@@ -13,6 +13,7 @@ import type { ApprovalServer, ChangeQuestion, TerminalAnswer } from "./server.ts
 import { contentOfPart, partLines, partsOf, questionTitle, renderChange } from "./view.ts";
 import { askWider } from "./wider.ts";
 import { STALE_WORDS, whyNotAnswered } from "./words.ts";
+import { plural } from "../../tools/lib/text.ts";
 
 /** The terminal at which questions are asked. */
 export interface AskingTerminal {
@@ -157,13 +158,13 @@ class QuestionAtTerminal {
       this.#say(
         this.#news === undefined
           ? "This replaces the question before, on the present content."
-          : `This replaces the question before, on the present content: ${this.#news.size} of ${this.#parts.length} hunks are new.`,
+          : `This replaces the question before, on the present content: ${this.#news.size} of ${plural(this.#parts.length, "hunk")} new.`,
       );
   }
 
   #prompt(): string {
     const { length } = this.#parts;
-    const choice = length === 0 ? "" : ` ${this.#chosen.size} of ${length} hunks chosen`;
+    const choice = length === 0 ? "" : ` ${this.#chosen.size} of ${plural(length, "hunk")} chosen`;
     return `Allow this?${choice} [${this.#keys().join("/")}] `;
   }
 
@@ -301,7 +302,7 @@ class QuestionAtTerminal {
     const taken = this.#parts.filter((_, index) => this.#chosen.has(index));
     if (question.kind === "directory" || taken.length === this.#parts.length)
       return this.#send({ outcome: "allow" }, "Allowed");
-    const verb = `Allowed ${taken.length} of ${this.#parts.length} hunks of`;
+    const verb = `Allowed ${taken.length} of ${plural(this.#parts.length, "hunk")} of`;
     return this.#send({ outcome: "allow_parts", parts: this.#hunksOf(taken) }, verb);
   }
 

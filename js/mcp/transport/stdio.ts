@@ -28,6 +28,7 @@ import { assertStartable } from "../start.ts";
 import { watchClientProcess } from "./client-process.ts";
 import { nextTurnOfEventLoop, answerMessages } from "./session.ts";
 import { makeJsonLinesWire } from "./wire.ts";
+import { plural } from "../../tools/lib/text.ts";
 
 /** The options of a server over any transport. */
 export interface ServeOptions {
@@ -194,7 +195,7 @@ export function waitingChanges({ workspace }: ServeOptions): WaitingChanges {
 /** Returns the line with facts that are known only after the workspace is opened. */
 function workspaceFactsLine({ ws, listed }: ServedWorkspace): string {
   const { engine, confinement, sandbox } = ws.capabilities();
-  return `filewright: engine ${engine.kind}, confinement ${confinement}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
+  return `filewright: engine ${engine.kind}, confinement ${confinement}, ${plural(listed.length, "tool")}, kernel confinement of files: ${sandbox.fs}`;
 }
 
 /**

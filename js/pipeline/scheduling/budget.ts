@@ -2,7 +2,7 @@
 import type { MaybePromise } from "../../backends/backend.ts";
 import type { RecordOp } from "../../storage/storage.ts";
 import { callback, instance, type Options, required } from "../../schema/option.ts";
-import { utf8Length } from "../../tools/lib/text.ts";
+import { utf8Length, plural } from "../../tools/lib/text.ts";
 import type { Limits } from "../../tools/lib/limits.ts";
 import { type ErrorData, type Failure, refusedFailure, type ToolResult } from "../result.ts";
 
@@ -203,8 +203,8 @@ function after<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>
 function spentFailure({ calls, outputBytes }: Spent, count: number, limits: BudgetLimits): Failure {
   const isCalls = calls + count > (limits.calls ?? Number.POSITIVE_INFINITY);
   const what = isCalls
-    ? `${calls} of ${limits.calls} calls`
-    : `${outputBytes} of ${limits.outputBytes} bytes of answers`;
+    ? `${calls} of ${plural(limits.calls ?? 0, "call")}`
+    : `${outputBytes} of ${plural(limits.outputBytes ?? 0, "byte")} of answers`;
   return refusedFailure(
     "LIMIT_EXCEEDED",
     `The budget of this agent is spent: ${what}. Finish with what is known, or ask the user for more.`,

@@ -10,6 +10,7 @@ import {
   settingPhrase,
 } from "../../tools/lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import { plural } from "../../tools/lib/text.ts";
 
 /** The parts of a sentence. */
 interface SentenceParts {
@@ -114,7 +115,9 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   TOO_LARGE: ({ error, path }) => {
     const { size, limit } = (error.details ?? {}) as { readonly size?: number; readonly limit?: number };
     const figures =
-      size === undefined || limit === undefined ? "" : `: ${size} bytes, and the limit is ${limit} bytes`;
+      size === undefined || limit === undefined
+        ? ""
+        : `: ${plural(size, "byte")}, and the limit is ${plural(limit, "byte")}`;
     return toSentence(`${path} is too large${figures}`, error.hint);
   },
   ENCODING_ERROR: ({ error, path, names }) =>

@@ -65,7 +65,7 @@ export const xlsxReader: Reader = Object.freeze({
       budget -= grid.text.length;
       const hidden = sheet.hidden ? ", hidden" : "";
       blocks.push(
-        `--- sheet ${number}: ${escapeControls(sheet.name)} (${grid.rows} rows${hidden}) ---\n${grid.text}`.trimEnd(),
+        `--- sheet ${number}: ${escapeControls(sheet.name)} (${rowCount(grid.rows)}${hidden}) ---\n${grid.text}`.trimEnd(),
       );
       if (grid.cut) blocks.push("[rows left out: the output is full]");
       facts.push({
@@ -267,3 +267,5 @@ function columnLettersOf(column: number): string {
   }
   return letters;
 }
+
+const rowCount = (rows: number): string => (rows === 1 ? "1 row" : `${rows} rows`);

@@ -1,27 +1,65 @@
 /**
- * The text of the answer of `grep`: lines such as `path:line:text`, and a last line about results that are
- * not shown.
+ * The text of the answer of `grep`: lines such as `path:line:text`, many lines of one file below its path, and a last
+ * line about results that are not shown.
  */
 import type { CheckedGrepArgs, GrepData, GrepMatch } from "./types.ts";
 import { plainParenthesesHint } from "../render/left-out.ts";
 import { assignmentPhrase, type ReaderNames, phraseIfNamed, set, settingPhrase } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import { plural } from "../lib/text.ts";
+
+/** The number of lines of one file from which its path stands once, above them: the repetitions are a quarter of a text. */
+const MIN_LINES_BELOW_PATH = 6;
 
 /**
  * Returns the lines of text of each result. A line of a file that two results share is shown once; a matching
  * line is never shown as context.
  */
 export function resultLines(data: GrepData): string[][] {
-  if (data.files !== undefined) return data.files.map((file) => [escapeControls(file)]);
-  if (data.counts !== undefined)
-    return data.counts.map(({ path: where, count }) => [`${escapeControls(where)}:${count}`]);
-  return grepRowsOf(data.matches ?? []).map((rows) =>
-    rows.map(({ path, line, text, hit }) => {
-      const separator = hit ? ":" : "-";
-      return `${escapeControls(path)}${separator}${line}${separator}${text}`;
-    }),
+  return pathLines(data) ?? linesByFile(grepRowsOf(data.matches ?? []));
+}
+
+/** Returns the same with the path on each line, as other programs print it. */
+function flatResultLines(data: GrepData): string[] {
+  return (
+    pathLines(data)?.flat() ??
+    grepRowsOf(data.matches ?? [])
+      .flat()
+      .map(flatLine)
   );
 }
+
+/** Returns the lines of an answer that has paths or counts; undefined for one that has matches. */
+function pathLines({ files, counts }: GrepData): string[][] | undefined {
+  return (
+    files?.map((file) => [escapeControls(file)]) ??
+    counts?.map(({ path: where, count }) => [`${escapeControls(where)}:${count}`])
+  );
+}
+
+/**
+ * Returns the lines of text of each result in `results`. From {@link MIN_LINES_BELOW_PATH} successive lines of one
+ * file on, the first result of the file begins with its path.
+ */
+export function linesByFile(results: readonly (readonly GrepRow[])[]): string[][] {
+  const lines: string[][] = [];
+  for (let from = 0, to = 0; from < results.length; from = to) {
+    const path = results[from]?.[0]?.path;
+    let count = 0;
+    for (; to < results.length && results[to]?.[0]?.path === path; to++) count += results[to]?.length ?? 0;
+    const below = count >= MIN_LINES_BELOW_PATH;
+    for (const rows of results.slice(from, to)) lines.push(rows.map(below ? lineBelowPath : flatLine));
+    if (below) lines[from]?.unshift(escapeControls(path ?? ""));
+  }
+  return lines;
+}
+
+const separatorOf = ({ hit }: GrepRow): string => (hit ? ":" : "-");
+
+const lineBelowPath = (row: GrepRow): string => `${row.line}${separatorOf(row)}${row.text}`;
+
+const flatLine = (row: GrepRow): string =>
+  `${escapeControls(row.path)}${separatorOf(row)}${lineBelowPath(row)}`;
 
 /** One line of a search's answer: part of a match, or context. */
 export interface GrepRow {
@@ -66,12 +104,18 @@ export function grepText(data: GrepData, args: CheckedGrepArgs, names: ReaderNam
   return lines.join("\n");
 }
 
+/** Returns the text of {@link grepText} with the path on each line. */
+export function flatGrepText(data: GrepData, text: string): string {
+  const notes = text.split("\n").slice(resultLines(data).flat().length);
+  return [...flatResultLines(data), ...notes].join("\n");
+}
+
 /** Returns the text for a search that found nothing, with a hint where there is one. */
 function nothingFoundText(data: GrepData, args: CheckedGrepArgs, names: ReaderNames): string {
   const shown = args.pattern.length > 100 ? `${args.pattern.slice(0, 100)}…` : args.pattern;
   const searched = data.complete
-    ? `No matches for '${escapeControls(shown)}' in ${data.files_searched} files`
-    : `Not finished: no match for '${escapeControls(shown)}' in the first ${data.files_searched} files`;
+    ? `No matches for '${escapeControls(shown)}' in ${plural(data.files_searched, "file")}`
+    : `Not finished: no match for '${escapeControls(shown)}' in the first ${plural(data.files_searched, "file")}`;
   // Files that were too large or unreadable are reported by the warnings of the answer.
   const passed = data.skipped_binary > 0 ? ` (passed over: ${data.skipped_binary} binary)` : "";
   const hint = nothingFoundHint(data, args, names);
@@ -99,7 +143,7 @@ function nothingFoundHint(
   const { as_text: found } = data;
   if (regex && found !== undefined && found.count > 0) {
     const place = `${escapeControls(found.path)}:${found.line}`;
-    const times = found.count === 1 ? "1 time" : `${found.count} times`;
+    const times = plural(found.count, "time");
     return `as plain text it is there ${times} (${place})${phraseIfNamed(settingPhrase(names, set("regex", false)), (plain) => `; send ${plain}, or escape ( ) [ ] { } . * + ? by a backslash`)}`;
   }
   return undefined;
@@ -136,16 +180,17 @@ function severalGlobsHint(glob: string): string | undefined {
  */
 export function closingLine(data: GrepData, args: CheckedGrepArgs, names: ReaderNames): string {
   const shown = data.matches?.length ?? data.files?.length ?? data.counts?.length ?? 0;
-  const what = args.output === "content" ? "matches" : "files";
+  const results = (count: number): string =>
+    args.output === "content" ? plural(count, "match", "matches") : plural(count, "file");
   const next =
     data.next_cursor === undefined ? undefined : assignmentPhrase(names, "cursor", data.next_cursor);
   const onward = phraseIfNamed(next, (assigned) => `; continue with ${assigned}`);
   if (data.incomplete_reason === "timeout")
-    return `[truncated: stopped after ${args.timeout_ms} ms with ${shown} ${what}${onward}]`;
+    return `[truncated: stopped after ${args.timeout_ms} ms with ${results(shown)}${onward}]`;
   if (data.incomplete_reason === "max_per_file" && !data.truncated)
-    return `[there is more: at most ${args.max_per_file} matches a file are shown]`;
+    return `[there is more: at most ${plural(args.max_per_file ?? 0, "match", "matches")} a file ${args.max_per_file === 1 ? "is" : "are"} shown]`;
   if (data.incomplete_reason === "max_results")
-    return `[limit of ${args.max_results} ${what} reached, there is more${onward}]`;
+    return `[limit of ${results(args.max_results)} reached, there is more${onward}]`;
   const total = args.output === "content" ? data.total_matches : data.files_with_matches;
-  return `[truncated: the first ${shown} of ${data.complete ? "" : "at least "}${total} ${what}${onward}]`;
+  return `[truncated: the first ${shown} of ${data.complete ? "" : "at least "}${results(total)}${onward}]`;
 }

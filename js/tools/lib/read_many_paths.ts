@@ -2,9 +2,10 @@
 import type { Location } from "../../policy/index.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
 import { globsInForm } from "../../backends/windows-globs.ts";
-import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
+import { fromEngine } from "../../engine/errors.ts";
 import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { unmatchedGlobHint } from "../grep/text.ts";
+import { skipReasonOf } from "./skip-reason.ts";
 import { phraseIfNamed, type Call, locationError } from "./tool.ts";
 import { findPaths, hasGlobSyntax, splitGlob } from "./walks.ts";
 
@@ -178,26 +179,4 @@ async function addFoundFile(
     add(call.found(path, "read"), byName);
   }
   return paths.length === 0 ? ignored : 0;
-}
-
-const REASON_BY_CODE: Readonly<Record<string, string>> = {
-  NOT_FOUND: "does not exist",
-  OUTSIDE_ALLOWED: "outside the allowed roots",
-  GRANT_DENIED: "its directory was not granted",
-  APPROVAL_DENIED: "a rule forbids it",
-  BINARY_FILE: "binary file",
-  IS_DIRECTORY: "is a directory",
-  NOT_DIRECTORY: "is not a directory",
-  NOT_REGULAR_FILE: "a FIFO, socket or device",
-  PERMISSION_DENIED: "permission denied",
-};
-
-/** Returns a short text about why a file was not read, such as `does not exist`. */
-export function skipReasonOf(error: FilewrightError): string {
-  const mime = error.details?.["mime"];
-  // For a glob in a syntax that is not supported, the message and the equivalent form that works.
-  if (error.code === "INVALID_GLOB" && error.hint !== undefined) return `${error.message}; ${error.hint}`;
-  if (error.details?.["by"] === "link") return "another name (a hard link) of it may not be read";
-  const reason = REASON_BY_CODE[error.code] ?? (error.message.split("\n")[0] || error.code);
-  return typeof mime === "string" ? `${reason} (${mime})` : reason;
 }

@@ -98,9 +98,9 @@ export const inputSchema: ObjectSchema = object(
       minimum: 0,
     }),
     line_numbers: choice(
-      "How lines are numbered: `     1\\t` (cat), `     1→` (arrow), `1\\t` (plain), or not at all.",
-      ["cat", "arrow", "plain", "none"],
-      "cat",
+      "How lines are numbered: `1\\t` (plain), `     1\\t` (cat), `     1→` (arrow), or not at all.",
+      ["plain", "cat", "arrow", "none"],
+      "plain",
     ),
     encoding: text("Name of the encoding, such as utf-8, utf-16le or latin1; auto recognises it.", {
       default: "auto",

@@ -4,6 +4,7 @@
  */
 import type { FindResult, SearchResult } from "../../engine/search-types.ts";
 import { isWithin } from "../../backends/paths.ts";
+import type { LeftOutEntry } from "../lib/left-out-entry.ts";
 import { type ReaderNames, type AccessSummary, phraseIfNamed, set, settingPhrase } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { plural } from "../lib/text.ts";
@@ -51,15 +52,28 @@ export function excludeGlobNotes(globs: readonly string[]): readonly string[] {
   return globs.map(plainParenthesesHint).filter((note) => note !== undefined);
 }
 
-/** Returns the note about entries that could not be read; undefined when there were none. */
-export function unreadableNote(unreadable: number): string | undefined {
-  if (unreadable === 0) return undefined;
-  return `${plural(unreadable, "entry", "entries")} could not be read (no permission, kept by a policy, or more than 2,048 levels deep): what they hold is not in this answer`;
+/**
+ * Returns the note about entries that an answer lacks, with the name of the first and the reason; undefined when there
+ * are none. `verb` is a participle such as `searched`.
+ */
+export function leftOutNote(
+  count: number,
+  verb: "searched" | "listed",
+  first: LeftOutEntry | undefined,
+): string | undefined {
+  if (count === 0) return undefined;
+  const entries = plural(count, "entry", "entries");
+  if (first === undefined) return `${entries} not ${verb}: unreadable or too deep`;
+  const path = escapeControls(first.path);
+  return count === 1
+    ? `${path} not ${verb}: ${first.reason}`
+    : `${entries} not ${verb} (${path}: ${first.reason})`;
 }
 
 /** Returns notes about entries that a search for names left out: ignored and unreadable ones. */
 export function findWarnings(
   { total, ignored, unreadable }: Pick<FindResult, "total" | "ignored" | "unreadable">,
+  unread: LeftOutEntry | undefined,
   names: ReaderNames,
 ): readonly string[] {
   // The number is only a lower bound, because the walk does not count inside very large ignored directories.
@@ -67,23 +81,29 @@ export function findWarnings(
     total === 0 && ignored > 0
       ? `at least ${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${searchIgnoredAdvice(names)}`
       : undefined;
-  return [hidden, unreadableNote(unreadable)].filter((note) => note !== undefined);
+  return [hidden, leftOutNote(unreadable, "listed", unread)].filter((note) => note !== undefined);
+}
+
+/** The first files that a search of contents left out, by reason. */
+export interface LeftOutFiles {
+  readonly unread: LeftOutEntry | undefined;
+  readonly large: LeftOutEntry | undefined;
 }
 
 /** Returns notes about files that a search of contents left out: ignored, unreadable and too large ones. */
 export function grepWarnings(
-  found: SearchResult,
-  maxFileBytes: number,
+  { totalMatches, ignored, unreadable, skippedLarge }: SearchResult,
+  { unread, large }: LeftOutFiles,
   names: ReaderNames,
 ): readonly string[] {
-  const { totalMatches, ignored, unreadable, skippedLarge } = found;
   const hidden =
     totalMatches === 0 && ignored > 0
       ? `${plural(ignored, "file or directory", "files or directories")} not searched: ignored by .gitignore or the like${searchIgnoredAdvice(names)}`
       : undefined;
-  const large =
-    skippedLarge > 0
-      ? `${plural(skippedLarge, "file")} not searched: larger than ${maxFileBytes} bytes`
-      : undefined;
-  return [hidden, large, unreadableNote(unreadable)].filter((note) => note !== undefined);
+  const notes = [
+    hidden,
+    leftOutNote(skippedLarge, "searched", large),
+    leftOutNote(unreadable, "searched", unread),
+  ];
+  return notes.filter((note) => note !== undefined);
 }

@@ -1,11 +1,12 @@
 /**
  * Renders a page of a file as the text for a model.
  *
- * The forms are fixed: six columns and a tab, an arrow, the plain number, or the raw text; `... [truncated]`
+ * The forms are fixed: the plain number and a tab, six columns and a tab or an arrow, or the raw text; `... [truncated]`
  * after a truncated line; and, when more follows, a last line with the argument that continues.
  */
 import { DEFAULT_LINE_CHARS, type LineNumbers, type Page } from "../../engine/read.ts";
 import { assignmentPhrase, type ReaderNames, CANONICAL_NAMES } from "../lib/tool.ts";
+import { plural } from "../lib/text.ts";
 
 /** The properties of a page that its text needs. */
 export type ShownPage = Pick<
@@ -129,7 +130,7 @@ function renderTruncatedLine(
   if (ways.length === 0) return null;
   const cut =
     count === 1 ? `line ${first} is cut` : `${count} lines are cut, the first of them line ${first},`;
-  return `[${cut} at ${limit} characters; see the rest with ${ways.join(" or ")}]`;
+  return `[${cut} at ${plural(limit, "character")}; see the rest with ${ways.join(" or ")}]`;
 }
 
 /**
@@ -153,7 +154,7 @@ function renderEmptyPage(page: ShownPage, options: RenderPageOptions): string {
   const names = options.names ?? CANONICAL_NAMES;
   const name = names.argument("start_line");
   const first = name === undefined ? page.startLine : names.value("start_line", page.startLine);
-  return `[${name ?? "line"} ${first} is past the end: ${total} lines]`;
+  return `[${name ?? "line"} ${first} is past the end: ${plural(total, "line")}]`;
 }
 
 function linePrefix(number: number, anchor: string, style: LineNumbers): string {

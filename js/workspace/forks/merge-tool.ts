@@ -12,6 +12,7 @@ import { object } from "../../tools/lib/schema.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
 import type { Call, ChangingTool, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
 import { changedError, type ForkFiles, type PlanOptions } from "./files.ts";
+import { plural } from "../../tools/lib/text.ts";
 
 /** The arguments of the call, which hooks see. */
 interface MergeArgs {
@@ -188,5 +189,5 @@ async function contentPart(before: Uint8Array | null, after: Uint8Array, name: s
   const isText =
     isSmall && textIfDecodable(before ?? EMPTY_BYTES) !== null && textIfDecodable(after) !== null;
   if (isText) return await previewDiff(before, after, name);
-  return `writes ${after.length} bytes to ${name}\n`;
+  return `writes ${plural(after.length, "byte")} to ${name}\n`;
 }

@@ -62,7 +62,8 @@ impl RefusalReport<'_> {
                 Code::MatchCountMismatch,
                 join_message(
                     format!(
-                        "Expected {expected} occurrences of {what} in {path}, found {}",
+                        "Expected {expected} occurrence{} of {what} in {path}, found {}",
+                        if expected == 1 { "" } else { "s" },
                         lines.len()
                     ),
                     &format!("lines {}", list_line_numbers(&lines)),
