@@ -382,6 +382,58 @@ export const MISTAKES = {
     made.old[i] = made.new[j] = line.slice(0, cut);
     return true;
   }),
+  inside_lines: mistakeOfStage(1, (made, random) => {
+    // Sends the first line from somewhere inside on, and the last one only up to somewhere inside.
+    const pairs = commonLinePairs(made);
+    const last = [made.old.length - 1, made.new.length - 1];
+    if (made.old.length < 3 || pairs[0]?.join() !== "0,0" || pairs.at(-1)?.join() !== last.join())
+      return false;
+    const cut = random.pick([/\b\w/g, /\w/g]);
+    const wordsOf = (line) => [...line.trimEnd().matchAll(cut)].map(({ index }) => index);
+    const [first, end] = [made.old[0], made.old[last[0]]];
+    const from = random.pick(
+      wordsOf(first).filter((at) => at > indentOf(first).length && first.length - at >= 6),
+    );
+    const upto = random.pick(wordsOf(end).filter((at) => at >= indentOf(end).length + 6));
+    if (from === undefined || upto === undefined) return false;
+    made.old[0] = made.new[0] = first.slice(from);
+    made.old[last[0]] = made.new[last[1]] = end.slice(0, upto).trimEnd();
+    return true;
+  }),
+  doubled_blank: mistakeOfStage(1, (made, random) => {
+    // Sends a blank line twice that the file has once and the edit keeps.
+    const pairs = commonLinePairs(made).filter(
+      ([i, j]) =>
+        isBlank(made.old[i]) && i > 0 && j > 0 && i < made.old.length - 1 && j < made.new.length - 1,
+    );
+    if (pairs.length === 0) return false;
+    const [i, j] = random.pick(pairs);
+    made.old.splice(i, 0, "");
+    made.new.splice(j, 0, "");
+    return true;
+  }),
+  extra_blank_old: mistakeOfStage(1, (made, random) => {
+    // Adds a blank line to the old text only, where the new text has none beside the same lines.
+    const at = 1 + random.below(Math.max(made.old.length - 1, 1));
+    if (at >= made.old.length || isBlank(made.old[at - 1]) || isBlank(made.old[at])) return false;
+    const beside = [made.old[at - 1], made.old[at]];
+    const isThere = made.new.some(
+      (line, index) =>
+        isBlank(line) && (made.new[index - 1] === beside[0] || made.new[index + 1] === beside[1]),
+    );
+    if (isThere) return false;
+    made.old.splice(at, 0, "");
+    return true;
+  }),
+  doubled_blank_old: mistakeOfStage(1, (made, random) => {
+    // Sends a blank line twice in the old text only.
+    const blanks = made.old.flatMap((line, at) =>
+      isBlank(line) && at > 0 && at < made.old.length - 1 ? [at] : [],
+    );
+    if (blanks.length === 0) return false;
+    made.old.splice(random.pick(blanks), 0, "");
+    return true;
+  }),
   escaped_newline: mistakeOfStage(6, (made) => {
     if ([...made.old, ...made.new].some((line) => line.includes("\\"))) return false;
     made.join = (lines) => lines.join("\\n");

@@ -35,7 +35,7 @@ impl WorkBudget {
     /// Does the same as [`Self::try_spend`] for `times` repetitions of work that costs `units`
     /// each.
     #[must_use]
-    pub(super) fn try_spend_times(&self, times: usize, units: usize) -> bool {
+    pub(crate) fn try_spend_times(&self, times: usize, units: usize) -> bool {
         self.try_spend(times.saturating_mul(units))
     }
 

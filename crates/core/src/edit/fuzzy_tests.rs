@@ -1,6 +1,8 @@
 //! Tests edits that models wrote from memory: what is repaired, how new lines are styled, and what
 //! is refused.
 
+use proptest::prelude::*;
+
 use super::{Edit, EditOptions, Plan, Strictness, Tier, plan};
 use crate::error::Error;
 
@@ -82,12 +84,34 @@ fn transport_damage_is_repaired_and_reported() {
             "if (a &lt; b &amp;&amp; c &gt; d) {\n  stop();\n}",
             "if (a < b && c > d) {\n  stop();\n}\n",
         ),
+        (
+            "Unicode escapes",
+            "unicode_escapes",
+            "say('a – b');\nx\n",
+            "say('a \\u2013 b');",
+            "say('a \\u2014 b');",
+            "say('a — b');\nx\n",
+        ),
+        (
+            "characters that the file escapes",
+            "unescaped_characters",
+            "say('a \\u2013\\xa0b');\nx\n",
+            "say('a –\u{a0}b');",
+            "say('a —\u{a0}b');",
+            "say('a \\u2014\\xa0b');\nx\n",
+        ),
     ] {
         let (made, plan) = run_fuzzy_edit(repair, text, old, new);
-        assert_eq!((made.as_str(), plan.edits[0].tier), (result, Tier::Fuzzy), "{repair}");
+        // Repairs that no other reading contradicts are made in the default mode.
+        let literal = reason_told.contains("unicode") || reason_told.contains("html");
+        let (tier, stricter) = match literal || reason_told == "unescaped_characters" {
+            true => (Tier::Whitespace, Strictness::Exact),
+            false => (Tier::Fuzzy, Strictness::Whitespace),
+        };
+        assert_eq!((made.as_str(), plan.edits[0].tier), (result, tier), "{repair}");
         assert_eq!(plan.edits[0].repairs, [repair]);
         // A stricter edit is refused with the reason.
-        let error = run_edit(text, old, new, Strictness::Whitespace).unwrap_err();
+        let error = run_edit(text, old, new, stricter).unwrap_err();
         assert_eq!(error_reason(&error), reason_told, "{error}");
     }
 }
@@ -490,4 +514,75 @@ fn an_ambiguous_edit_lists_all_positions_that_are_nearly_as_similar() {
         ("    result = run(fnuction())\n    assert result", "    result = go()\n    assert result");
     let error = run_edit(&text, old, new, Strictness::Fuzzy).unwrap_err();
     assert!(error.message.contains("lines 2, 6, 10, 14"), "{error}");
+}
+
+/// The lines of a text that begins and ends inside lines of the file.
+const INSIDE: [&str; 5] = [
+    "export function alphabet(first, second) {",
+    "  const total = first + second;",
+    "",
+    "  report(total, overall);",
+    "  return total * overall + offset;",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A text that begins and ends at any character of its lines is found where the lines between
+    /// differ in white space, and only the changed line changes.
+    #[test]
+    fn a_text_that_begins_and_ends_inside_lines_is_found(
+        head in 1..28usize,
+        tail in 1..20usize,
+        blanks in " {2,3}",
+        indent in " {0,4}",
+    ) {
+        let file = format!("before();\n{}\n}}\nafter();\n", INSIDE.join("\n"));
+        let last = INSIDE[4];
+        let lines = |sign: &str| {
+            [
+                INSIDE[0][head..].to_owned(),
+                format!("{indent}const total = first{blanks}{sign} second;"),
+                String::new(),
+                format!("{indent}report(total, overall);"),
+                last[..last.len() - tail].to_owned(),
+            ]
+            .join("\n")
+        };
+        let made = made_text(&file, &lines("+"), &lines("-"));
+        let meant = file.replace("first +", "first -");
+        prop_assert_eq!(made.as_deref().map(without_blanks), Some(without_blanks(&meant)));
+    }
+
+    /// A blank line that only the old text has takes none away from the file.
+    #[test]
+    fn a_superfluous_blank_line_takes_none_away(
+        at in 1..5usize,
+        count in 1..3usize,
+        changed in 0..5usize,
+    ) {
+        let file = format!("before();\n{}\n}}\nafter();\n", INSIDE.join("\n"));
+        let mut old: Vec<&str> = INSIDE.to_vec();
+        for _ in 0..count {
+            old.insert(at, "");
+        }
+        let mut new: Vec<String> = INSIDE.iter().map(|line| (*line).to_owned()).collect();
+        if new[changed].is_empty() {
+            new.insert(changed, "  added();".to_owned());
+        } else {
+            new[changed].push_str(" // changed");
+        }
+        let made = made_text(&file, &old.join("\n"), &new.join("\n"));
+        let meant = format!("before();\n{}\n}}\nafter();\n", new.join("\n"));
+        prop_assert_eq!(made, Some(meant));
+    }
+}
+
+fn without_blanks(text: &str) -> String {
+    text.chars().filter(|c| *c != ' ').collect()
+}
+
+fn made_text(text: &str, old: &str, new: &str) -> Option<String> {
+    let plan = run_edit(text, old, new, Strictness::Whitespace).ok()?;
+    String::from_utf8(plan.bytes).ok()
 }

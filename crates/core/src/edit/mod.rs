@@ -24,6 +24,7 @@
 
 mod applying;
 mod budget;
+mod correcting;
 mod explaining;
 mod lines;
 mod matching;
@@ -38,6 +39,7 @@ use crate::error::{Code, Error, Result};
 use crate::text::{count_lf, line_number_at};
 use applying::content::EditContent;
 use applying::offsets::LineOffsets;
+use correcting::retry::add_retry;
 use explaining::outcomes::EditOutcomes;
 use explaining::refusal::Refusal;
 use matching::line_anchors::AnchoredFile;
@@ -50,8 +52,11 @@ pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, PlanFacts, Strictn
 
 pub(crate) use applying::content::apply_splices;
 pub(crate) use budget::WorkBudget;
+pub(crate) use correcting::MAX_RETRIES;
+pub(crate) use correcting::hunk::hunk_corrections;
 pub(crate) use explaining::truncate::truncate_error;
 pub(crate) use matching::fuzzy::find_hunk_positions;
+pub(crate) use matching::repair::without_line_number;
 pub use request::EditRequest;
 
 /// A replacement of a range of bytes of the current text.
@@ -74,7 +79,9 @@ struct OldTextMatch {
     score: f64,
 }
 
-/// Applies edits to the bytes of a file. Bytes that do not decode stay unchanged.
+/// Applies edits to the bytes of a file. Bytes that do not decode stay unchanged. A refusal whose
+/// place is known has the edits to send instead in the detail `retry`, or in `retries` for each of
+/// several places.
 ///
 /// # Errors
 /// `MATCH_NOT_FOUND`, `MATCH_NOT_UNIQUE`, `MATCH_COUNT_MISMATCH`, `NO_CHANGE`, `ENCODING_ERROR` or
@@ -82,6 +89,7 @@ struct OldTextMatch {
 pub fn plan(bytes: &[u8], edits: &[Edit], options: &EditOptions) -> Result<Plan> {
     plan_within(bytes, edits, options, &WorkBudget::default())
         .map_err(|error| truncate_error(error, &options.label))
+        .map_err(|error| add_retry(error, bytes, edits, options))
 }
 
 /// Does the same as [`plan`] with a given budget, and does not shorten the error.

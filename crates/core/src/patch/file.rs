@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use super::mismatch::HunkMismatch;
 use super::{Hunk, LineMark};
 use crate::diff::split_lines;
 use crate::edit::Splice;
@@ -32,7 +31,7 @@ pub(super) fn eq_ignore_indent(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii() == b.trim_ascii()
 }
 
-fn without_cr(line: &[u8]) -> &[u8] {
+pub(super) fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
@@ -69,6 +68,11 @@ impl<'a> TargetFile<'a> {
     /// Returns the byte offset of a line (0-based), or the length of the file beyond the last one.
     pub(super) fn start(&self, line: usize) -> usize {
         self.starts.get(line).copied().unwrap_or(self.text.len())
+    }
+
+    /// Returns the line (0-based) that contains the byte at an offset.
+    pub(super) fn line_at(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset).saturating_sub(1)
     }
 
     /// Returns the lines (0-based), from `from` on, at which the lines `wanted` occur; with
@@ -165,52 +169,6 @@ impl<'a> TargetFile<'a> {
             Some(line) if line.open => true,
             _ if was_open => false,
             _ => self.open && !lines.iter().all(|line| line.mark == LineMark::Added),
-        }
-    }
-
-    /// Returns the first line that differs at the position where most lines of the hunk agree.
-    pub(super) fn first_difference(
-        &self,
-        old: &[&[u8]],
-        expected: Option<usize>,
-        from: usize,
-    ) -> HunkMismatch {
-        let agreeing = |first: usize| {
-            old.iter()
-                .zip(&self.lines[first..])
-                .filter(|(a, b)| eq_ignore_trailing_space(a, b))
-                .count()
-        };
-        let named = expected.filter(|&at| at < self.lines.len() && agreeing(at) > 0);
-        let likest = || {
-            // Only positions where a line of more than three characters occurs are compared,
-            // because there are too many others.
-            let telling: Vec<(usize, &[u8])> = old
-                .iter()
-                .enumerate()
-                .map(|(at, line)| (at, *line))
-                .filter(|(_, line)| line.trim_ascii().len() > 3)
-                .collect();
-            (from..self.lines.len())
-                .filter_map(|at| {
-                    let (index, _) = telling
-                        .iter()
-                        .find(|(_, line)| eq_ignore_trailing_space(line, self.lines[at]))?;
-                    at.checked_sub(*index)
-                })
-                .take(1_000)
-                .max_by_key(|&first| (agreeing(first), std::cmp::Reverse(first)))
-        };
-        let first = named.or_else(likest).or(expected).unwrap_or(from).min(self.lines.len());
-        let differs = old.iter().enumerate().find(|(index, line)| {
-            self.lines.get(first + index).is_none_or(|there| !eq_ignore_trailing_space(line, there))
-        });
-        let (index, line) = differs.map_or((0, &b""[..]), |(index, line)| (index, *line));
-        let show = |line: &[u8]| String::from_utf8_lossy(without_cr(line)).into_owned();
-        HunkMismatch::Differs {
-            line: (first + index) as u64 + 1,
-            expected: show(line),
-            found: self.lines.get(first + index).map(|line| show(line)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::anchors::AnchorPlaces;
 use super::apply::{AppliedHunk, HunkAttempt, HunkMatchMethod, HunkOptions};
 use super::file::{
     LineComparison, TargetFile, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
@@ -39,14 +40,16 @@ pub(super) fn place_hunk(
     if !work.try_spend(file.text.len() / 4 + 20 * file.lines.len()) {
         return Err(HunkMismatch::TooMuch);
     }
-    let from = line_after_anchors(file, hunk, from)?;
+    let anchors = AnchorPlaces::of(file, hunk, work);
+    let choice = Choice { expected: None, anchors: anchors.as_ref(), from };
     let old: Vec<&[u8]> = hunk.before().map(|line| line.text.as_bytes()).collect();
     let expected = hunk.old_start.map(|start| {
         let first = if old.is_empty() { start } else { start.saturating_sub(1) };
         (first as i64 + shift).max(0) as usize
     });
+    let choice = Choice { expected, ..choice };
     if old.is_empty() {
-        return place_insertion(file, hunk, expected, from);
+        return place_insertion(file, hunk, &choice);
     }
     let whole = 0..hunk.lines.len();
     let ways: [(LineComparison, HunkMatchMethod, bool); 3] = [
@@ -57,7 +60,7 @@ pub(super) fn place_hunk(
     for (same, how, literal) in ways {
         let places = file.find(&old, from, hunk.at_end, same);
         if !places.is_empty() {
-            let first = choose_position(&places, hunk, expected)?;
+            let first = choice.among(&places, old.len())?;
             let made = added_lines_already_at(file, hunk, first + old.len())
                 .or_else(|| added_lines_already_before(file, hunk, first, expected));
             if let Some(line) = made {
@@ -72,63 +75,79 @@ pub(super) fn place_hunk(
             return Ok((splice, hunk_location(first..first + old.len(), expected, how)));
         }
     }
-    if let Some(line) = result_already_at(file, hunk, expected) {
+    // Lines that stand in the file but for their indentation are not replaced yet.
+    let is_there = !file.find(&old, from, hunk.at_end, eq_ignore_indent).is_empty();
+    if let Some(line) = result_already_at(file, hunk, expected).filter(|_| !is_there) {
         return Err(HunkMismatch::Already(line));
     }
     if options.fuzz > 0
-        && let Some(attempt) = place_with_edit_matcher(file, hunk, expected, from, work)
+        && let Some(attempt) = place_with_edit_matcher(file, hunk, &choice, work)
     {
         return attempt;
     }
-    place_with_fuzz(file, hunk, expected, from, options.fuzz)
-        .unwrap_or_else(|| Err(file.first_difference(&old, expected, from)))
+    place_with_fuzz(file, hunk, &choice, options.fuzz)
+        .unwrap_or_else(|| Err(mismatch_of(file, hunk, &choice, &old)))
 }
 
-/// Returns the line (0-based) after the last of the hunk's anchors, which must follow each other.
-fn line_after_anchors(
+/// Returns the reason why the old lines of a hunk have no position.
+fn mismatch_of(
     file: &TargetFile<'_>,
     hunk: &Hunk,
-    mut from: usize,
-) -> std::result::Result<usize, HunkMismatch> {
-    for anchor in &hunk.anchors {
-        let wanted = [anchor.as_bytes()];
-        let found = [eq_exact as LineComparison, eq_ignore_trailing_space, eq_ignore_indent]
-            .into_iter()
-            .find_map(|same| file.find(&wanted, from, false, same).first().copied());
-        from = found.ok_or_else(|| HunkMismatch::NoAnchor(anchor.clone()))? + 1;
+    choice: &Choice<'_>,
+    old: &[&[u8]],
+) -> HunkMismatch {
+    let earlier = file.find(old, 0, hunk.at_end, eq_ignore_trailing_space);
+    if let [only] = earlier.as_slice()
+        && choice.from > 0
+    {
+        return HunkMismatch::OutOfOrder { line: *only as u64 + 1, from: choice.from as u64 + 1 };
     }
-    Ok(from)
+    match choice.anchors {
+        Some(anchors) if anchors.missing.is_some() => {
+            HunkMismatch::NoAnchor(last_anchor(hunk, anchors))
+        }
+        _ => HunkMismatch::first_difference(file, old, choice.expected, choice.from),
+    }
 }
 
-/// Returns one of several positions: the one at the header's line, the only one, or the first one
-/// after an anchor.
-fn choose_position(
-    places: &[usize],
-    hunk: &Hunk,
+/// What decides between several positions of a hunk.
+struct Choice<'c> {
+    /// The line (0-based) that the header names.
     expected: Option<usize>,
-) -> std::result::Result<usize, HunkMismatch> {
-    if let Some(at) = expected.filter(|at| places.contains(at)) {
-        return Ok(at);
-    }
-    match places {
-        [only] => Ok(*only),
-        [first, ..] if !hunk.anchors.is_empty() => Ok(*first),
-        _ => Err(HunkMismatch::Several(places.iter().map(|at| *at as u64 + 1).collect())),
+    anchors: Option<&'c AnchorPlaces>,
+    /// The line (0-based) before which the hunk cannot be.
+    from: usize,
+}
+
+impl Choice<'_> {
+    /// Returns one of several positions of `count` lines: the one at the header's line, the only
+    /// one, or the one that the anchor proves.
+    fn among(&self, places: &[usize], count: usize) -> std::result::Result<usize, HunkMismatch> {
+        if let Some(at) = self.expected.filter(|at| places.contains(at)) {
+            return Ok(at);
+        }
+        if let [only] = places {
+            return Ok(*only);
+        }
+        self.anchors
+            .map_or_else(|| Err(places.to_vec()), |anchors| anchors.choose(places, count))
+            .map_err(|places| HunkMismatch::several(&places))
     }
 }
 
 /// Places a hunk that has new lines only, at the line that its number or anchor names.
-fn place_insertion(
-    file: &TargetFile<'_>,
-    hunk: &Hunk,
-    expected: Option<usize>,
-    from: usize,
-) -> HunkAttempt {
-    let at = match expected {
+fn place_insertion(file: &TargetFile<'_>, hunk: &Hunk, choice: &Choice<'_>) -> HunkAttempt {
+    let at = match (choice.expected, choice.anchors) {
         _ if hunk.at_end || file.lines.is_empty() => file.lines.len(),
-        _ if !hunk.anchors.is_empty() => from,
-        Some(at) if at <= file.lines.len() => at,
-        Some(at) => {
+        (_, Some(anchors)) => match anchors.line_after(choice.from) {
+            Ok(line) => line,
+            Err(lines) if anchors.whole && lines.len() > 1 => {
+                return Err(HunkMismatch::several(&lines));
+            }
+            Err(_) => return Err(HunkMismatch::NoAnchor(last_anchor(hunk, anchors))),
+        },
+        (Some(at), None) if at <= file.lines.len() => at,
+        (Some(at), None) => {
             let expected = format!("line {at}");
             return Err(HunkMismatch::Differs {
                 line: file.lines.len() as u64,
@@ -136,7 +155,7 @@ fn place_insertion(
                 found: None,
             });
         }
-        None => return Err(HunkMismatch::NoContext),
+        (None, None) => return Err(HunkMismatch::NoContext),
     };
     let made_at = if hunk.at_end { at.saturating_sub(hunk.lines.len()) } else { at };
     if let Some(line) = added_lines_already_at(file, hunk, made_at) {
@@ -145,6 +164,11 @@ fn place_insertion(
     let literal = hunk_has_cr(hunk) || file.lines.is_empty();
     let splice = file.splice(hunk, 0..hunk.lines.len(), at..at, literal);
     Ok((splice, hunk_location(at..at, Some(at), HunkMatchMethod::Exact)))
+}
+
+/// Returns the anchor to name in a refusal: the missing one, otherwise the last.
+fn last_anchor(hunk: &Hunk, anchors: &AnchorPlaces) -> String {
+    anchors.missing.as_ref().or(hunk.anchors.last()).cloned().unwrap_or_default()
 }
 
 /// Returns true if a line of the hunk ends in CR, so that its line endings are meant literally.
@@ -215,8 +239,7 @@ fn result_already_at(file: &TargetFile<'_>, hunk: &Hunk, expected: Option<usize>
 fn place_with_edit_matcher(
     file: &TargetFile<'_>,
     hunk: &Hunk,
-    expected: Option<usize>,
-    from: usize,
+    choice: &Choice<'_>,
     work: &WorkBudget,
 ) -> Option<HunkAttempt> {
     let plain = |line: &'_ str| line.strip_suffix('\r').unwrap_or(line).as_bytes().to_vec();
@@ -225,12 +248,12 @@ fn place_with_edit_matcher(
     let old: Vec<&[u8]> = old.iter().map(Vec::as_slice).collect();
     let new: Vec<&[u8]> = new.iter().map(Vec::as_slice).collect();
     let mut places = edit::find_hunk_positions(file.text, &old, &new, work)?;
-    places.retain(|place| place.lines.start >= from);
+    places.retain(|place| place.lines.start >= choice.from);
     let starts: Vec<usize> = places.iter().map(|place| place.lines.start).collect();
     if starts.is_empty() {
         return None;
     }
-    let first = match choose_position(&starts, hunk, expected) {
+    let first = match choice.among(&starts, old.len()) {
         Ok(first) => first,
         Err(unfit) => return Some(Err(unfit)),
     };
@@ -240,7 +263,7 @@ fn place_with_edit_matcher(
         let open = splice.with.strip_suffix(b"\n").map_or(splice.with.len(), <[u8]>::len);
         splice.with.truncate(open);
     }
-    Some(Ok((splice, hunk_location(place.lines, expected, HunkMatchMethod::Loose))))
+    Some(Ok((splice, hunk_location(place.lines, choice.expected, HunkMatchMethod::Loose))))
 }
 
 /// Places a hunk without some of its outermost context lines, at most `fuzz` on each side; returns
@@ -248,8 +271,7 @@ fn place_with_edit_matcher(
 fn place_with_fuzz(
     file: &TargetFile<'_>,
     hunk: &Hunk,
-    expected: Option<usize>,
-    from: usize,
+    choice: &Choice<'_>,
     fuzz: usize,
 ) -> Option<HunkAttempt> {
     let context = |line: &&super::PatchLine| line.mark == LineMark::Context;
@@ -270,16 +292,16 @@ fn place_with_fuzz(
             if head + tail == 0 || old.iter().all(|line| line.iter().all(u8::is_ascii_whitespace)) {
                 continue;
             }
-            let expected = expected.map(|at| at + head);
-            let places = file.find(&old, from, false, eq_ignore_trailing_space);
+            let choice = Choice { expected: choice.expected.map(|at| at + head), ..*choice };
+            let places = file.find(&old, choice.from, false, eq_ignore_trailing_space);
             if places.is_empty() {
                 continue;
             }
-            return Some(choose_position(&places, hunk, expected).map(|first| {
+            return Some(choice.among(&places, old.len()).map(|first| {
                 let at = first..first + old.len();
                 (
                     file.splice(hunk, lines, at.clone(), false),
-                    hunk_location(at, expected, HunkMatchMethod::Fuzz),
+                    hunk_location(at, choice.expected, HunkMatchMethod::Fuzz),
                 )
             }));
         }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::FilePatch;
 use super::apply::HunkAttempt;
+use super::file::{TargetFile, eq_ignore_trailing_space, without_cr};
 use crate::error::{Code, Error};
 use crate::text::path::escape_controls;
 use crate::text::prefix_of_chars;
@@ -15,6 +16,9 @@ pub(super) enum HunkMismatch {
     Already(u64),
     /// The hunk matches at each of these lines (1-based).
     Several(Vec<u64>),
+    /// The hunk's lines stand only at this line (1-based), before the line (1-based) from which on
+    /// it is looked for, because the previous hunk ends there.
+    OutOfOrder { line: u64, from: u64 },
     /// The file does not have this anchor line of the hunk.
     NoAnchor(String),
     /// The hunk has no context to find it by.
@@ -61,11 +65,63 @@ pub(super) fn hunks_error(file: &FilePatch, attempts: &[HunkAttempt]) -> Error {
 }
 
 impl HunkMismatch {
+    /// Returns the reason for a hunk that matches at several lines (0-based).
+    pub(super) fn several(lines: &[usize]) -> Self {
+        Self::Several(lines.iter().map(|line| *line as u64 + 1).collect())
+    }
+
+    /// Returns the first line that differs at the position where most lines of the hunk agree.
+    pub(super) fn first_difference(
+        file: &TargetFile<'_>,
+        old: &[&[u8]],
+        expected: Option<usize>,
+        from: usize,
+    ) -> Self {
+        let agreeing = |first: usize| {
+            old.iter()
+                .zip(&file.lines[first..])
+                .filter(|(a, b)| eq_ignore_trailing_space(a, b))
+                .count()
+        };
+        let named = expected.filter(|&at| at < file.lines.len() && agreeing(at) > 0);
+        let likest = || {
+            // Only positions where a line of more than three characters occurs are compared,
+            // because there are too many others.
+            let telling: Vec<(usize, &[u8])> = old
+                .iter()
+                .enumerate()
+                .map(|(at, line)| (at, *line))
+                .filter(|(_, line)| line.trim_ascii().len() > 3)
+                .collect();
+            (from..file.lines.len())
+                .filter_map(|at| {
+                    let (index, _) = telling
+                        .iter()
+                        .find(|(_, line)| eq_ignore_trailing_space(line, file.lines[at]))?;
+                    at.checked_sub(*index)
+                })
+                .take(1_000)
+                .max_by_key(|&first| (agreeing(first), std::cmp::Reverse(first)))
+        };
+        let first = named.or_else(likest).or(expected).unwrap_or(from).min(file.lines.len());
+        let differs = old.iter().enumerate().find(|(index, line)| {
+            file.lines.get(first + index).is_none_or(|there| !eq_ignore_trailing_space(line, there))
+        });
+        let (index, line) = differs.map_or((0, &b""[..]), |(index, line)| (index, *line));
+        let show = |line: &[u8]| String::from_utf8_lossy(without_cr(line)).into_owned();
+        Self::Differs {
+            line: (first + index) as u64 + 1,
+            expected: show(line),
+            found: file.lines.get(first + index).map(|line| show(line)),
+        }
+    }
+
     /// Returns the code of the reason for programs.
     const fn reason(&self) -> &'static str {
         match self {
             Self::Already(_) => "already_applied",
             Self::Several(_) => "ambiguous",
+            Self::OutOfOrder { .. } => "out_of_order",
             Self::NoAnchor(_) => "anchor_missing",
             Self::NoContext => "no_context",
             Self::TooMuch => "too_much",
@@ -81,6 +137,11 @@ impl HunkMismatch {
             Self::Several(lines) => {
                 let listed: Vec<String> = lines.iter().take(20).map(u64::to_string).collect();
                 format!("it fits at lines {} equally well", listed.join(", "))
+            }
+            Self::OutOfOrder { line, from } => {
+                format!(
+                    "its lines are at line {line}, before those of the previous hunk, which end before line {from}"
+                )
             }
             Self::NoAnchor(anchor) => format!("there is no line \"{}\"", show(anchor)),
             Self::TooMuch => "the patch is too much work for a file of this size".to_owned(),
@@ -99,6 +160,7 @@ impl HunkMismatch {
         match self {
             Self::Already(_) => "leave this hunk out",
             Self::Several(_) => "give more context lines, or the right line numbers",
+            Self::OutOfOrder { .. } => "put the hunks in the order of the file",
             Self::NoAnchor(_) => "give a line of the file after @@, or none",
             Self::TooMuch => "apply it in parts, or write the file",
             Self::NoContext => "give the lines before and after the change",
@@ -111,6 +173,7 @@ impl HunkMismatch {
         match self {
             Self::Already(line) => error.detail("line", *line),
             Self::Several(lines) => error.detail("lines", lines[..lines.len().min(100)].to_vec()),
+            Self::OutOfOrder { line, .. } => error.detail("line", *line),
             Self::NoAnchor(anchor) => error.detail("anchor", anchor.as_str()),
             Self::NoContext | Self::TooMuch => error,
             Self::Differs { line, expected, found } => error

@@ -13,6 +13,7 @@
 //! This module does no I/O: file contents are passed in and out as bytes. The caller decides which
 //! paths may be changed; a path is only the text in the patch.
 
+mod anchors;
 pub mod apply;
 pub mod compose;
 mod file;
@@ -23,6 +24,7 @@ mod mismatch;
 mod parse;
 mod quoted;
 mod request;
+mod retry;
 mod reverse;
 pub mod set;
 mod v4a;

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::apply::HunkOptions;
 use super::headers::patch_error;
 use super::json::{change_json, file_json};
-use super::set::{PatchOptions, apply_to_files, paths_of_patch, set_path_of_single_file};
+use super::retry::{SentPatch, add_retry};
+use super::set::{self, PatchOptions, apply_to_files, paths_of_patch, set_path_of_single_file};
 use super::{FileOperation, FilePatch, Patch, parse, reverse};
 use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
@@ -32,6 +33,11 @@ pub struct PatchRequest {
     patch: Patch,
     options: PatchOptions,
     lists_hunks: bool,
+    /// The patch as it was sent.
+    text: String,
+    /// True if the patch is undone.
+    is_reversed: bool,
+    call: Map<String, Value>,
 }
 
 impl PatchRequest {
@@ -44,7 +50,17 @@ impl PatchRequest {
     /// one name; `INVALID_ARGUMENT` for a malformed `call`.
     pub fn parse(text: &str, call: &str) -> Result<Self> {
         let malformed = || Error::new(Code::InvalidArgument, "the patch options are malformed");
-        let call: Map<String, Value> = serde_json::from_str(call).map_err(|_| malformed())?;
+        Self::parse_with(text, serde_json::from_str(call).map_err(|_| malformed())?)
+    }
+
+    /// Parses another text with the options of the call, but as a patch that is not reversed.
+    fn with_text(&self, text: &str) -> Result<Self> {
+        let mut call = self.call.clone();
+        call.remove("reverse");
+        Self::parse_with(text, call)
+    }
+
+    fn parse_with(text: &str, call: Map<String, Value>) -> Result<Self> {
         let number = |key: &str| match call.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => {
@@ -77,7 +93,9 @@ impl PatchRequest {
         }
         patch.files.iter().try_for_each(check_names)?;
         let lists_hunks = !matches!(call.get("hunks"), Some(Value::Bool(false)));
-        Ok(Self { patch, options: PatchOptions { hunks: HunkOptions { fuzz }, path }, lists_hunks })
+        let options = PatchOptions { hunks: HunkOptions { fuzz }, path };
+        let text = text.to_owned();
+        Ok(Self { patch, options, lists_hunks, text, is_reversed: backwards, call })
     }
 
     /// Returns the patch as JSON: `{files, paths, warnings}`.
@@ -99,11 +117,24 @@ impl PatchRequest {
             .filter_map(|(name, content)| Some((name.clone(), content?.into_owned())))
             .collect();
         let mut changes = apply_to_files(&self.patch, &files, &self.options)
-            .map_err(|error| truncate_error(error, ""))?;
+            .map_err(|error| truncate_error(error, ""))
+            .map_err(|error| self.with_retry(error, &files))?;
         let contents =
             changes.iter_mut().map(|change| change.bytes.take().unwrap_or_default()).collect();
         let facts: Vec<Value> = changes.iter().map(change_json).collect();
         Ok(PatchedFiles { facts: Value::from(facts).to_string(), contents })
+    }
+
+    /// Returns the error with the patch to send instead, if the places of its hunks are known.
+    fn with_retry(&self, error: Error, files: &BTreeMap<String, Vec<u8>>) -> Error {
+        let sent = SentPatch {
+            text: &self.text,
+            patch: &self.patch,
+            hunks: self.options.hunks,
+            is_reversed: self.is_reversed,
+            parse: &|text| Some(self.with_text(text).ok()?.patch),
+        };
+        add_retry(error, &sent, &set::PatchedFiles::new(files, &self.options))
     }
 }
 

@@ -96,7 +96,7 @@ pub fn apply_to_files(
     files: &BTreeMap<String, Vec<u8>>,
     options: &PatchOptions,
 ) -> Result<Vec<FileChange>> {
-    let mut set = PatchedFiles { files, changed: BTreeMap::new(), options };
+    let mut set = PatchedFiles::new(files, options);
     let changes =
         patch.files.iter().map(|file| set.apply_file(file)).collect::<Result<Vec<_>>>()?;
     let same = |(path, bytes): (&String, &Option<Vec<u8>>)| files.get(path) == bytes.as_ref();
@@ -113,13 +113,39 @@ pub fn apply_to_files(
 }
 
 /// The files with the changes of the parts of the patch that were applied so far.
-struct PatchedFiles<'s> {
+#[derive(Clone)]
+pub(super) struct PatchedFiles<'s> {
     files: &'s BTreeMap<String, Vec<u8>>,
     changed: BTreeMap<String, Option<Vec<u8>>>,
     options: &'s PatchOptions,
 }
 
-impl PatchedFiles<'_> {
+impl<'s> PatchedFiles<'s> {
+    /// Returns the files before the patch.
+    pub(super) fn new(files: &'s BTreeMap<String, Vec<u8>>, options: &'s PatchOptions) -> Self {
+        Self { files, changed: BTreeMap::new(), options }
+    }
+
+    /// Returns path and present content of the file that a part of the patch updates; `None` if it
+    /// does not exist or the part does something else.
+    pub(super) fn content_to_update(&self, file: &FilePatch) -> Option<(String, &[u8])> {
+        let file = self.with_existing_names(file).ok()?;
+        let path = file.new.filter(|_| file.operation == FileOperation::Update && !file.binary)?;
+        let content = self.get(&path)?;
+        Some((path, content))
+    }
+
+    /// Replaces the content of a file.
+    pub(super) fn set_content(&mut self, path: String, content: Vec<u8>) {
+        self.changed.insert(path, Some(content));
+    }
+
+    /// Returns true if all files have the same content and existence in both.
+    pub(super) fn has_same_contents(&self, other: &Self) -> bool {
+        let paths = self.files.keys().chain(self.changed.keys()).chain(other.changed.keys());
+        paths.into_iter().all(|path| self.get(path) == other.get(path))
+    }
+
     /// Returns the present content of a file; `None` if it does not exist.
     fn get(&self, path: &str) -> Option<&[u8]> {
         match self.changed.get(path) {
@@ -129,7 +155,7 @@ impl PatchedFiles<'_> {
     }
 
     /// Applies the part of the patch for one file.
-    fn apply_file(&mut self, file: &FilePatch) -> Result<FileChange> {
+    pub(super) fn apply_file(&mut self, file: &FilePatch) -> Result<FileChange> {
         let file = &self.with_existing_names(file)?;
         if file.binary {
             return Err(patch_refusal(

@@ -243,7 +243,7 @@ fn refusals() {
         ("additions nowhere", f("@@\n+x\n"), "no_context"),
         (
             "anchor missing",
-            "*** Begin Patch\n*** Update File: f\n@@ class A\n-5\n+6\n*** End Patch\n".to_owned(),
+            "*** Begin Patch\n*** Update File: f\n@@ class A\n-x\n+y\n*** End Patch\n".to_owned(),
             "anchor_missing",
         ),
     ] {

@@ -55,6 +55,26 @@ pub(in crate::edit) fn merge_words(base: &[u8], ours: &[u8], theirs: &[u8]) -> V
     merged
 }
 
+/// Does the same as [`merge_words`], and returns `None` where the file's line differs in words that
+/// the edit changes, or directly beside them. A change that the file has already is no difference.
+pub(in crate::edit) fn merge_words_strictly(
+    base: &[u8],
+    ours: &[u8],
+    theirs: &[u8],
+) -> Option<Vec<u8>> {
+    let (old, file, new) = (split_tokens(base), split_tokens(ours), split_tokens(theirs));
+    let of_file = changes_between_lines(&old, &file);
+    let of_edit = changes_between_lines(&old, &new);
+    let clashes = |mine: &Change, other: &Change| {
+        let is_made = mine.before == other.before
+            && join_tokens(&file, &mine.after) == join_tokens(&new, &other.after);
+        let meets = mine.before.start <= other.before.end && other.before.start <= mine.before.end;
+        meets && !is_made
+    };
+    let clash = of_file.iter().any(|mine| of_edit.iter().any(|other| clashes(mine, other)));
+    (!clash).then(|| merge_words(base, ours, theirs))
+}
+
 fn split_into_token_changes(changes: Vec<Change>) -> Vec<Change> {
     let singles = |change: Change| {
         let (before, after) = (change.before.clone(), change.after.clone());

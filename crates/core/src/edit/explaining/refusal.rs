@@ -1,8 +1,9 @@
 //! The reasons why an edit was refused.
 //!
 //! A refusal should make the next attempt succeed: this module has the reasons, [`super::report`]
-//! their messages, and [`super::suggestions`] the text to send instead. A refusal is at most 2,048
-//! bytes of JSON ([`super::truncate`]).
+//! their messages, and [`super::suggestions`] the lines of the file. A refusal is at most 2,048
+//! bytes of JSON ([`super::truncate`]), without the edit to send instead
+//! ([`retry`](crate::edit::correcting::retry)).
 
 use std::ops::Range;
 

@@ -10,6 +10,7 @@ use super::alignment::{Alignment, AlignmentStep, Cut, cut_after, cut_before};
 use super::haystack::Haystack;
 use super::levenshtein::BitPattern;
 use super::needle::{LINE_COST, LineKind, Needle};
+use super::normalize::match_key;
 use super::pairs::{AlignStep, LinePairs};
 use super::window::AlignmentWindow;
 
@@ -153,7 +154,8 @@ fn align_within_band(
     if cost >= INFINITE_COST {
         return None;
     }
-    let steps = trace_back(&mut pairs, &band, (n, end), low);
+    let mut steps = trace_back(&mut pairs, &band, (n, end), low);
+    cut_both_ends(hay, needle, &mut steps);
     let mut lines = steps.iter().filter_map(|step| match step {
         AlignmentStep::Pair { file, .. } => Some(file.clone()),
         _ => None,
@@ -161,6 +163,40 @@ fn align_within_band(
     let first = lines.next()?;
     let file = first.start..lines.next_back().unwrap_or(first).end;
     Some(Alignment { steps, file, cost })
+}
+
+/// Turns the first and the last pair into parts of their file lines if both are, or can be: a text
+/// that begins and ends inside lines has no typing errors there, however much of them it has.
+fn cut_both_ends(hay: &Haystack<'_>, needle: &Needle<'_>, steps: &mut [AlignmentStep]) {
+    let last = steps.len().saturating_sub(1);
+    if last == 0 {
+        return;
+    }
+    let part = |step: &AlignmentStep, is_first: bool| match step {
+        AlignmentStep::Pair { old, file, likeness, cut }
+            if old.len() == 1 && file.len() == 1 && needle.lines[old.start].key.len() >= 4 =>
+        {
+            let (line, key) = (&needle.lines[old.start].key, match_key(hay.line(file.start)));
+            if *likeness >= 1.0 {
+                return Some(*cut).filter(|cut| if is_first { cut.head > 0 } else { cut.tail > 0 });
+            }
+            if is_first {
+                let head = cut_before(hay, needle, old.start, file.start);
+                return key.ends_with(line).then_some(Cut { head, tail: 0 });
+            }
+            let tail = cut_after(hay, needle, old.start, file.start);
+            key.starts_with(line).then_some(Cut { head: 0, tail })
+        }
+        _ => None,
+    };
+    let ends = (part(&steps[0], true), part(&steps[last], false));
+    if let (Some(first), Some(end)) = ends {
+        for (at, made) in [(0, first), (last, end)] {
+            if let AlignmentStep::Pair { likeness, cut, .. } = &mut steps[at] {
+                (*likeness, *cut) = (1.0, made);
+            }
+        }
+    }
 }
 
 /// Returns the cost of an old line that the file does not have.

@@ -93,7 +93,9 @@ fn find_hypothesis(
                 Some(Suspicion::DuplicatesLines(found)) => return Ok((0, found)),
                 // The exact match would split a line, so the search continues line by line.
                 Some(Suspicion::SplitsLine(_)) => {}
-                None => return Ok((0, OldTextMatch { tier: Tier::Fuzzy, ..found })),
+                None => {
+                    return Ok((0, OldTextMatch { tier: tier_of_repairs(hypothesis), ..found }));
+                }
             }
         }
     }
@@ -101,19 +103,27 @@ fn find_hypothesis(
     let new = to_lf_without_bom(hypothesis.new.as_bytes());
     let (old, new) = (split_edit_lines(&old), split_edit_lines(&new));
     let (old, new, edges) = without_blank_edges(&old, &new).ok_or(Refusal::NotFound)?;
+    let old = without_superfluous_edges(hay, old, edges);
     let indented = with_old_indentation(old, new);
     let indented = indented.as_ref().map(|line| [line.as_slice()]);
     let new = indented.as_ref().map_or(new, |line| line.as_slice());
     if elision::is_elided(hay, old) {
         return elision::find_elided(hay, old, new);
     }
-    let found = find_and_merge(hay, (old, new, edges), repaired, edit, on_multiple);
+    let least = tier_of_repairs(hypothesis);
+    let found = find_and_merge(hay, (old, new, edges), least, edit, on_multiple);
     // The file has lines that look like elisions; those of the old text may be elisions
     // nevertheless.
     found.or_else(|refusal| match refusal {
         Refusal::TooLarge => Err(refusal),
         refusal => elision::find_elided(hay, old, new).map_err(|_| refusal),
     })
+}
+
+/// Returns the strictest tier that a hypothesis with its repairs can have.
+fn tier_of_repairs(hypothesis: &Hypothesis) -> Tier {
+    let literal = hypothesis.repairs.iter().all(|repair| repair.is_literal());
+    if literal { Tier::Whitespace } else { Tier::Fuzzy }
 }
 
 /// Returns the single new line with the indentation of the single old line if it has none. A model
@@ -130,7 +140,7 @@ fn with_old_indentation(old: EditLines<'_>, new: EditLines<'_>) -> Option<Vec<u8
 fn find_and_merge(
     hay: &Haystack<'_>,
     (old, new, edges): (EditLines<'_>, EditLines<'_>, BlankEdges),
-    repaired: bool,
+    least: Tier,
     edit: &Edit,
     on_multiple: OnMultiple,
 ) -> Result<(i32, OldTextMatch), Refusal> {
@@ -141,7 +151,7 @@ fn find_and_merge(
     let chosen = choose_positions(&places.first_lines(), edit, on_multiple)?;
     let mut splices: Vec<Splice> = Vec::new();
     let (mut cost, mut score) = (0, 1.0f64);
-    let mut tier = if repaired { Tier::Fuzzy } else { Tier::Whitespace };
+    let mut tier = least;
     if !hay.work.try_spend_times(chosen.len(), 1_000 + 400 * (old.len() + new.len())) {
         return Err(Refusal::TooLarge);
     }
@@ -316,6 +326,39 @@ fn without_blank_edges<'e>(
     let trail =
         old.iter().rev().take_while(blank).count().min(new.iter().rev().take_while(blank).count());
     // A single blank line at the end may be only the line ending of the last line.
-    let edges = BlankEdges { before: lead > 0, after: trail > 1 };
+    let edges = BlankEdges { before: lead, after: trail.saturating_sub(1) };
     Some((&old[..old.len() - trail], &new[..new.len() - trail], edges))
+}
+
+/// Returns the old text without the blank lines that it has at an edge where the new text has fewer,
+/// if the file nowhere has so many beside the text: the edit does not remove blank lines of the
+/// file, it drops superfluous ones. `edges` says how many both texts have.
+fn without_superfluous_edges<'e>(
+    hay: &Haystack<'_>,
+    old: EditLines<'e>,
+    edges: BlankEdges,
+) -> EditLines<'e> {
+    let blank = |line: &&&[u8]| trim(line).is_empty();
+    let lead = old.iter().take_while(blank).count();
+    let trail = old.iter().rev().take_while(blank).count();
+    let bare = &old[lead..old.len() - trail];
+    let (Some(first), Some(last)) = (bare.first(), bare.last()) else { return old };
+    let is_run = |mut lines: std::ops::Range<usize>, count: usize| {
+        lines.len() == count && lines.all(|line| hay.lens[line] == 0)
+    };
+    let stands = |line: &[u8], run: &dyn Fn(usize) -> bool| {
+        let hash = crate::diff::hash_line(&match_key(line));
+        !hay.work.try_spend(hay.len()) || (0..hay.len()).any(|at| hay.hashes[at] == hash && run(at))
+    };
+    let before = edges.before + lead;
+    let keeps_lead = lead == 0
+        || edges.before == 0
+        || stands(first, &|at| is_run(at.saturating_sub(before)..at, before));
+    let after = edges.after + trail;
+    let keeps_trail = trail == 0
+        || edges.after == 0
+        || stands(last, &|at| is_run(at + 1..(at + 1 + after).min(hay.len()), after));
+    let start = if keeps_lead { 0 } else { lead };
+    let end = if keeps_trail { old.len() } else { old.len() - trail };
+    &old[start..end]
 }

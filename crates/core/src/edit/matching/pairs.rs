@@ -3,7 +3,6 @@
 use super::haystack::Haystack;
 use super::levenshtein::{BitPattern, MAX_SIMILAR_BYTES};
 use super::needle::{LINE_COST, Needle};
-use super::normalize::is_word_byte;
 use super::window::AlignmentWindow;
 use crate::edit::lines::{trim, trim_end};
 
@@ -100,13 +99,8 @@ impl<'p, 'n> LinePairs<'p, 'n> {
         }
         let key = self.window.key(file);
         if n > 1 && own >= 4 && own < other {
-            let (sent, there) = (trim(line.text), trim(hay.line(file)));
-            let first = old == 0
-                && key.ends_with(&line.key)
-                && !splits_word(there.strip_suffix(sent), sent);
-            let last = old == n - 1
-                && key.starts_with(&line.key)
-                && !splits_word(Some(sent), there.strip_prefix(sent).unwrap_or_default());
+            let first = old == 0 && key.ends_with(&line.key);
+            let last = old == n - 1 && key.starts_with(&line.key);
             if first || last {
                 way(1, 1, LINE_COST * 12 / 100, AlignStep::Edge);
             }
@@ -137,12 +131,6 @@ impl<'p, 'n> LinePairs<'p, 'n> {
             }
         }
     }
-}
-
-/// Returns true if the boundary between two parts of a line is within a word.
-fn splits_word(before: Option<&[u8]>, after: &[u8]) -> bool {
-    let is_in_word = |byte: Option<&u8>| byte.is_some_and(|&byte| is_word_byte(byte));
-    is_in_word(before.and_then(|before| before.last())) && is_in_word(after.first())
 }
 
 /// Returns how many parts, from the first on, have this total length together: two or more, or

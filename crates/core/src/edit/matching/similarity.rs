@@ -11,6 +11,7 @@ use super::diagonals::{MAX_ALIGNMENTS, diagonals};
 use super::haystack::Haystack;
 use super::levenshtein::BitPattern;
 use super::needle::{LINE_COST, LineKind, Needle};
+use super::normalize::is_word_byte;
 use super::typo::{has_whole_word, is_typo};
 use crate::edit::lines::trim;
 
@@ -160,6 +161,9 @@ fn first_difference(
 ) -> Option<usize> {
     let known =
         |word: &[u8]| !hay.work.try_spend(hay.text.len() / 8) || has_whole_word(hay.text, word);
+    if let Some(line) = whole_word_difference(hay, needle, alignment) {
+        return Some(line);
+    }
     let mut differing_lines = 0;
     alignment.steps.iter().find_map(|step| match step {
         AlignmentStep::Pair { old, file, likeness, .. } if *likeness < 1.0 => {
@@ -174,4 +178,38 @@ fn first_difference(
         }
         AlignmentStep::Pair { .. } | AlignmentStep::FileOnly(_) => None,
     })
+}
+
+/// Returns the first or last line (0-based) of the old text if it begins or ends within a word of
+/// the file while the other end of the text is the end of a line. `names = {` as a whole line is
+/// another line than `new_names = {`; a text that begins and ends inside lines was cut out of the
+/// file at any character.
+fn whole_word_difference(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+    alignment: &Alignment,
+) -> Option<usize> {
+    let is_in_word = |text: &[u8], at: usize| {
+        let is_word = |at: Option<usize>| {
+            at.and_then(|at| text.get(at)).is_some_and(|&byte| is_word_byte(byte))
+        };
+        is_word(at.checked_sub(1)) && is_word(Some(at))
+    };
+    let cut_of = |step: Option<&AlignmentStep>| match step {
+        Some(AlignmentStep::Pair { file, cut, .. }) => Some((hay.line(file.start), *cut)),
+        _ => None,
+    };
+    let (first, last) = (cut_of(alignment.steps.first()), cut_of(alignment.steps.last()));
+    let is_cut_before = first.is_some_and(|(line, cut)| !trim(&line[..cut.head]).is_empty());
+    let is_cut_after =
+        last.is_some_and(|(line, cut)| !trim(&line[line.len() - cut.tail..]).is_empty());
+    if is_cut_before == is_cut_after {
+        return None;
+    }
+    if first.is_some_and(|(line, cut)| cut.head > 0 && is_in_word(line, cut.head)) {
+        return Some(0);
+    }
+    let splits_last =
+        last.is_some_and(|(line, cut)| cut.tail > 0 && is_in_word(line, line.len() - cut.tail));
+    splits_last.then(|| needle.len() - 1)
 }

@@ -59,7 +59,35 @@ impl EditMerge<'_, '_> {
             strict
         };
         self.kept = self.without_torn_groups(kept);
+        self.keep_present_blank_lines();
         self.slide_blank_lines();
+    }
+
+    /// Changes which blank lines are paired where the old text has more of them than the file: those
+    /// that the file has are kept first, so that an edit which drops a superfluous one leaves the
+    /// file's alone.
+    fn keep_present_blank_lines(&mut self) {
+        let is_blank = |base: &BaseLine| match base {
+            BaseLine::Old(line) => trim(self.old[*line]).is_empty(),
+            BaseLine::FileOnly(_) => false,
+        };
+        let mut at = 0;
+        while at < self.base.len() {
+            let run = self.base[at..].iter().take_while(|base| is_blank(base)).count();
+            let (lost, present): (Vec<usize>, Vec<usize>) =
+                (at..at + run).partition(|line| self.lost.contains(line));
+            at += run + 1;
+            if lost.is_empty() || present.is_empty() {
+                continue;
+            }
+            let kept: Vec<usize> =
+                (at - run - 1..at - 1).filter_map(|line| self.kept[line].take()).collect();
+            let mut chosen: Vec<usize> = present.into_iter().chain(lost).take(kept.len()).collect();
+            chosen.sort_unstable();
+            for (line, new) in chosen.into_iter().zip(kept) {
+                self.kept[line] = Some(new);
+            }
+        }
     }
 
     /// Changes which blank lines are paired: a kept blank line before a forgotten line is paired

@@ -23,6 +23,7 @@ use crate::edit::matching::alignment::{Alignment, AlignmentStep, Cut};
 use crate::edit::matching::haystack::Haystack;
 use crate::edit::matching::normalize::match_key;
 use reindent::reindent_new_text;
+use replace::run_around;
 use write::{drop_existing_insertions, splice_lines};
 
 /// The reason why the edit cannot be applied at its position.
@@ -69,12 +70,12 @@ pub(in crate::edit) fn merge_edit(
     merge_with_style(hay, alignment, old, new, edges, &LearnedStyle::default())
 }
 
-/// At which ends old and new text, as sent, both had blank lines. These lines are removed before
-/// the search.
+/// How many blank lines old and new text, as sent, both had at each end. These lines are removed
+/// before the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::edit) struct BlankEdges {
-    pub before: bool,
-    pub after: bool,
+    pub before: usize,
+    pub after: usize,
 }
 
 /// How the indentation and the quotes of an edit translate to those of the file, learned from lines
@@ -327,6 +328,30 @@ impl<'m, 'e> EditMerge<'m, 'e> {
             && sent != self.new[new]
     }
 
+    /// Returns true if a blank line of the new text is not the superfluous one at `at` of the base:
+    /// it stands in a shorter run of blank lines, or alone between other lines.
+    fn is_other_blank_line(&self, at: usize, new: usize) -> bool {
+        let sent = |at: usize| match self.base[at] {
+            BaseLine::Old(line) => match_key(self.old[line]),
+            BaseLine::FileOnly(line) => match_key(self.hay.line(line)),
+        };
+        let made = |at: usize| match_key(self.new[at]);
+        let is_blank_base = |at: usize| sent(at).is_empty();
+        let is_blank_new = |at: usize| made(at).is_empty();
+        let old_run = run_around(at, self.base.len(), is_blank_base);
+        let new_run = run_around(new, self.new.len(), is_blank_new);
+        let before =
+            |at: usize, is_blank: &dyn Fn(usize) -> bool| (0..at).rev().find(|&at| !is_blank(at));
+        let after = |at: usize, len: usize, is_blank: &dyn Fn(usize) -> bool| {
+            (at..len).find(|&at| !is_blank(at))
+        };
+        let same_before =
+            before(at, &is_blank_base).map(sent) == before(new, &is_blank_new).map(made);
+        let same_after = after(at, self.base.len(), &is_blank_base).map(sent)
+            == after(new, self.new.len(), &is_blank_new).map(made);
+        new_run < old_run || (old_run == 1 && !same_before && !same_after)
+    }
+
     /// Appends a kept line of the base to the result.
     fn keep_line(&self, at: usize, out: &mut Vec<OutputLine>) {
         match self.base[at] {
@@ -348,6 +373,11 @@ impl<'m, 'e> EditMerge<'m, 'e> {
                     && unit.old.start == old
                 {
                     out.extend(unit.file.clone().map(OutputLine::Keep));
+                } else if self.unit_of[old].is_none()
+                    && let Some(new) = self.kept[at]
+                    && self.is_other_blank_line(at, new)
+                {
+                    out.push(OutputLine::New(self.in_file_style(new), None));
                 }
             }
         }

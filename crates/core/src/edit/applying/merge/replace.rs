@@ -137,22 +137,40 @@ impl EditMerge<'_, '_> {
         similarity(&last, &after, 0.0) > similarity(&first, &before, 0.0)
     }
 
-    /// Removes from the range of new lines one blank line at an edge for each blank line of the old
-    /// text there that the file lacks.
+    /// Removes from an edge of the range of new lines one blank line for each blank line of the old
+    /// text at the same edge that the file lacks, if the new text has as many blank lines there as
+    /// the old one. If it has fewer, the edit drops the superfluous ones itself.
     pub(super) fn without_lost_blank_lines(
         &self,
         base: &Range<usize>,
         mut new: Range<usize>,
     ) -> Range<usize> {
-        let blank = |line: usize| trim(self.new[line]).is_empty();
-        for _ in self.lost.iter().filter(|at| base.contains(at)) {
-            if new.is_empty() {
-                break;
+        let is_old_blank = |at: usize| match self.base[at] {
+            BaseLine::Old(line) => trim(self.old[line]).is_empty(),
+            BaseLine::FileOnly(_) => false,
+        };
+        let is_new_blank = |at: usize| trim(self.new[at]).is_empty();
+        let lead = base.clone().take_while(|&at| is_old_blank(at)).count();
+        let trail = base.clone().rev().take_while(|&at| is_old_blank(at)).count();
+        let trail = if lead == base.len() { 0 } else { trail };
+        for (edge, at_start) in
+            [(base.start..base.start + lead, true), (base.end - trail..base.end, false)]
+        {
+            let lost = edge.clone().filter(|at| self.lost.contains(at)).count();
+            let place = if at_start { new.start } else { new.end.saturating_sub(1) };
+            let old_run = run_around(edge.start, self.base.len(), is_old_blank);
+            if lost == 0
+                || new.is_empty()
+                || run_around(place, self.new.len(), is_new_blank) < old_run
+            {
+                continue;
             }
-            if blank(new.start) {
-                new.start += 1;
-            } else if blank(new.end - 1) {
-                new.end -= 1;
+            for _ in 0..lost {
+                if at_start && !new.is_empty() && is_new_blank(new.start) {
+                    new.start += 1;
+                } else if !at_start && !new.is_empty() && is_new_blank(new.end - 1) {
+                    new.end -= 1;
+                }
             }
         }
         new
@@ -178,4 +196,11 @@ impl EditMerge<'_, '_> {
             BaseLine::FileOnly(_) => None,
         }
     }
+}
+
+/// Returns the length of the run of items that satisfy `is_in` around the item `at` of `len`.
+pub(super) fn run_around(at: usize, len: usize, is_in: impl Fn(usize) -> bool) -> usize {
+    let before = (0..at).rev().take_while(|&at| is_in(at)).count();
+    let after = (at..len).take_while(|&at| is_in(at)).count();
+    if after == 0 { 0 } else { before + after }
 }

@@ -38,7 +38,7 @@ pub(super) fn drop_existing_insertions(
     let whole =
         (1..=most).rev().find(|&count| equals_file_lines(hay, &out[..count], file.start - count));
     out.drain(..whole.unwrap_or(0));
-    if whole.is_none() && edges.before {
+    if whole.is_none() && edges.before > 0 {
         let count = count_lines_to_blank((0..file.start).rev().map(|line| hay.line(line)));
         if let Some(at) = unique_index_of(hay, &out[..head], file.start - count..file.start) {
             lines.start -= count;
@@ -53,7 +53,7 @@ pub(super) fn drop_existing_insertions(
     let whole =
         (1..=most).rev().find(|&count| equals_file_lines(hay, &out[out.len() - count..], file.end));
     out.truncate(out.len() - whole.unwrap_or(0));
-    if whole.is_none() && edges.after {
+    if whole.is_none() && edges.after > 0 {
         let (start, count) = (
             out.len() - tail,
             count_lines_to_blank((file.end..hay.len()).map(|line| hay.line(line))),
