@@ -126,7 +126,13 @@ export function presetOfCommandLine(command: Command, tool: string): Preset | un
 /** Returns a preset that consists of one tool, for a command that calls the tool for a person. */
 export function singleToolPreset(tool: Tool, command: string, names: ReaderNames = CANONICAL_NAMES): Preset {
   const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
-  const expand = (args: unknown): CanonicalCall => ({ tool, args: args as Arguments, names, ours: {} });
+  const expand = (args: unknown): CanonicalCall => ({
+    tool,
+    args: args as Arguments,
+    names,
+    ours: {},
+    resend: (call) => call,
+  });
   const offered = {
     ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
     ...{ names, expand },

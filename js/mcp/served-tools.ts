@@ -278,6 +278,7 @@ function toolInShortForm(tool: Tool, known: ReadonlySet<string>): PresetTool {
       args: fromReferenceSpelling(tool.name, given),
       names,
       ours: {},
+      resend: (call) => call,
     }),
   });
 }

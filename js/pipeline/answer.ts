@@ -1,14 +1,16 @@
 /** Builds the results of calls: a success within its size budget, or a failure with its message. */
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
+import type { FilewrightError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { displayForPeople } from "../tools/render/display.ts";
 import { maxAnswerBytes } from "../tools/lib/limits.ts";
+import { translatedRetries } from "../tools/lib/retry.ts";
 import { CANONICAL_NAMES, type Call, type PathUse } from "../tools/lib/tool.ts";
 import { countLines, cutToBytes, fitsInBytes, linesThatFit, plural } from "../tools/lib/text.ts";
-import { BatchFailed, toErrorData, type Failure, type Meta, type Success } from "./result.ts";
+import { BatchFailed, toErrorData, type ErrorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { AppliedChange } from "./change.ts";
 import type { AnyReadingTool, AnyTool } from "./enter.ts";
 import { readableRoots } from "./paths/look-alikes.ts";
@@ -169,7 +171,15 @@ export async function failureResult(
     ok: false,
     text: verbatim ? error.message : `Error: ${message}`,
     display: verbatim ? error.message : `${tool.title} failed: ${shown}`,
-    error: toErrorData(error),
+    error: errorDataFor(error, meant),
     meta,
   };
+}
+
+/** Returns an error as data, with the calls to send instead as calls of the caller's preset. */
+function errorDataFor(error: FilewrightError, meant: CanonicalCall | undefined): ErrorData {
+  const data = toErrorData(error);
+  const resend = meant?.resend;
+  if (resend === undefined || data.details === undefined) return data;
+  return { ...data, details: translatedRetries(data.details, resend) };
 }

@@ -70,6 +70,7 @@ function routeOfCommand(tool: string, given: Arguments, path: string, at: string
           new_text: requiredText(tool, given, "new_str"),
           match: "exact",
         },
+        resent: { old_text: "old_str", new_text: "new_str" },
         text: ({ data }) => `The file ${shown} has been edited.\n${diffWithoutLastEnding(data)}`,
         refuse,
       });

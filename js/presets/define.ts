@@ -121,22 +121,10 @@ function makePresetTool(
     ),
   );
 
-  const keyed = params.flatMap(([name, { keys }]) =>
-    keys === undefined ? [] : [[name, invertKeys(keys)] as const],
-  );
-  /** Renames the keys of lists of objects from the canonical ones to those of the preset; a list may mix both. */
-  const theirKeys = (args: Arguments): Arguments => {
-    let result = args;
-    for (const [name, theirs] of keyed) {
-      const list = args[name];
-      if (!Array.isArray(list) || !list.every(isPlain)) continue;
-      result = { ...result, [name]: list.map((item) => withCanonicalKeys(spec.name, item, theirs)) };
-    }
-    return result;
-  };
+  const spelled = spelledBy(spec.name, params, aliases);
   const understood = (given: unknown, host: PresetHost): Arguments => {
     const checked: Record<string, unknown> = {
-      ...parse(theirKeys(withCanonicalKeys(spec.name, given, aliases))),
+      ...parse(spelled(given)),
     };
     for (const name of spec.home ?? []) checked[name] = expandHomePath(checked[name], host);
     for (const name of spec.absolute ?? []) assertAbsolute(spec.name, name, checked[name], host);
@@ -156,6 +144,7 @@ function makePresetTool(
     ...(spec.excludeLines === undefined ? {} : { excludeLines: spec.excludeLines(given) }),
     ...(way.text === undefined ? {} : { text: renderTextBy(way.text, tool, given) }),
     refuse: (error, told) => refusalMessageBy(way, error, told, given, names),
+    resend: NONE,
   });
   const arranged = spec.arrange ?? ((args: Arguments): Arguments => args);
   /**
@@ -184,7 +173,8 @@ function makePresetTool(
         other === undefined
           ? meant(spec, of, arranged(toCanonicalArguments(params, checked, spec.fixed), checked), checked)
           : meant(other, canonicalToolOf(other.of), other.args, checked);
-      return discreet(found, given, host);
+      const resend = resendFor(spec.name, params, () => spelled(given), other);
+      return discreet(resendingBy(resend, found), given, host);
     },
     ...(spec.instead === undefined
       ? {}
@@ -271,6 +261,90 @@ function toCanonicalArguments(
     if (converted !== undefined) args[to] = converted;
   }
   return args;
+}
+
+/**
+ * Returns the function that spells arguments as the preset does: aliases become parameters, and in lists of
+ * objects canonical keys become those of the preset; a list may mix both.
+ */
+function spelledBy(
+  tool: string,
+  params: readonly (readonly [string, Param])[],
+  aliases: Aliases,
+): (given: unknown) => Arguments {
+  const keyed = params.flatMap(([name, { keys }]) =>
+    keys === undefined ? [] : [[name, invertKeys(keys)] as const],
+  );
+  const spelled = (args: Arguments): Arguments => {
+    let result = args;
+    for (const [name, theirs] of keyed) {
+      const list = result[name];
+      if (!Array.isArray(list) || !list.every(isPlain)) continue;
+      result = { ...result, [name]: list.map((item) => withCanonicalKeys(tool, item, theirs)) };
+    }
+    return result;
+  };
+  return (given) => spelled(withCanonicalKeys(tool, given, aliases));
+}
+
+/** Returns the function that expresses a canonical call as one of the preset, with the arguments that were given. */
+function resendFor(
+  tool: string,
+  params: readonly (readonly [string, Param])[],
+  given: () => Arguments,
+  other: Route | undefined,
+): CanonicalCall["resend"] {
+  const resent = other?.resent;
+  if (other !== undefined && resent === undefined) return NONE;
+  return ({ arguments: canonical }) => {
+    const changed =
+      resent === undefined ? toPresetArguments(params, canonical) : toRoutedArguments(resent, canonical);
+    if (changed === undefined) return undefined;
+    return { tool, arguments: { ...given(), ...changed } };
+  };
+}
+
+function resendingBy(resend: CanonicalCall["resend"], call: CanonicalCall): CanonicalCall {
+  return { ...call, resend };
+}
+
+/** A canonical call that no call of the preset expresses. */
+const NONE = (): undefined => undefined;
+
+/** The canonical arguments that a retry changes. */
+const RESENT_ARGUMENTS: ReadonlySet<string> = new Set(["old_text", "new_text", "edits", "patch"]);
+
+/**
+ * Returns the arguments of a preset that a retry changes; undefined when the preset takes one edit and the
+ * retry has another number.
+ */
+function toPresetArguments(
+  params: readonly (readonly [string, Param])[],
+  canonical: Arguments,
+): Arguments | undefined {
+  const { old_text, new_text, replace_all } = canonical;
+  const edits = (canonical["edits"] ?? [{ old_text, new_text, replace_all }]) as readonly Arguments[];
+  const single = edits.length === 1 ? edits[0] : undefined;
+  const args: Record<string, unknown> = {};
+  for (const [theirs, { to, convert, keys }] of params) {
+    if (to === null || !RESENT_ARGUMENTS.has(to) || convert !== undefined) continue;
+    if (to === "edits") args[theirs] = edits.map((edit) => presetEdit(edit, keys ?? {}));
+    else args[theirs] = to === "patch" ? canonical[to] : single?.[to];
+    if (args[theirs] === undefined) return undefined;
+  }
+  return args;
+}
+
+/** Returns an edit with the keys of a preset, without what the preset has no key for. */
+function presetEdit(edit: Arguments, keys: Readonly<Record<string, string>>): Arguments {
+  const known = Object.entries(keys).filter(([, ours]) => edit[ours] !== undefined);
+  return Object.fromEntries(known.map(([theirs, ours]) => [theirs, edit[ours]]));
+}
+
+/** Returns the arguments of a routed call that a retry changes; undefined when one is missing. */
+function toRoutedArguments(resent: Aliases, canonical: Arguments): Arguments | undefined {
+  const args = Object.entries(resent).map(([ours, theirs]) => [theirs, canonical[ours]] as const);
+  return args.every(([, value]) => value !== undefined) ? Object.fromEntries(args) : undefined;
 }
 
 /** Returns the object with its keys renamed; other keys stay. */

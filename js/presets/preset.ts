@@ -18,6 +18,7 @@ import {
   text,
 } from "../schema/option.ts";
 import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
+import type { RetryCall } from "../tools/lib/retry.ts";
 import type { ReaderNames, Annotations, Call, Tool } from "../tools/lib/tool.ts";
 import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
@@ -94,6 +95,8 @@ export interface ToolMapping<Name extends ToolName = ToolName> {
 /** A canonical call, made instead of the usual one for some arguments. */
 export interface Route<Name extends ToolName = ToolName> extends ToolMapping<Name> {
   readonly args: Arguments;
+  /** The names of the canonical arguments that a retry may change: canonical name → name of the preset. */
+  readonly resent?: Aliases;
 }
 
 /** One tool of a preset, as data. */
@@ -160,6 +163,8 @@ export interface CanonicalCall {
   /** See `Call.excludeLines`. */
   readonly excludeLines?: string | undefined;
   text?(data: unknown, args: object, call: Call): string;
+  /** Returns a canonical call as one of the preset; undefined when the preset cannot express it. */
+  resend(call: RetryCall): RetryCall | undefined;
   refuse?(error: FilewrightError, told: string): string;
 }
 

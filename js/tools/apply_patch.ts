@@ -7,6 +7,7 @@ import type { ParsedPatch, ParseOptions, PatchFile, PatchOperation } from "../en
 import { commitFileChanges } from "./lib/commit.ts";
 import {
   type ApplyPatchData,
+  DEFAULT_FUZZ,
   type PatchOutcome,
   type PatchRequest,
   type PatchTodo,
@@ -43,7 +44,7 @@ const inputSchema = object(
     }),
     fuzz: integer(
       "Outermost context lines of a hunk that may differ. With 0 the hunk's lines must all be there; otherwise indentation and slips are forgiven where only one place fits.",
-      { minimum: 0, maximum: 3, default: 2 },
+      { minimum: 0, maximum: 3, default: DEFAULT_FUZZ },
     ),
     reverse: flag("Undo the patch instead.", false),
     dry_run: flag("Only show the diff; nothing is written.", false),

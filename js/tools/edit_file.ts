@@ -36,6 +36,7 @@ import {
 } from "./edit/schema.ts";
 import { normalizeEdits, withEmptyOldTextHint } from "./edit/arguments.ts";
 import { NOTEBOOK_MIME, planNotebookEdits } from "./edit/notebook.ts";
+import { withEditRetries } from "./edit/retry.ts";
 import { planEditsWithValues, type ValueEdit } from "./edit/value.ts";
 import { compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
@@ -100,12 +101,12 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
 };
 
 /**
- * Returns the last line of the answer for an edit that matched only approximately, so that the caller can
- * check the place. Empty for any other edit.
+ * Returns the last line of the answer for an edit that matched only approximately or after a repair, so that
+ * the caller can check the place. Empty for any other edit.
  */
 function approximateMatchLine({ tier, score, repairs, start_line }: EditOutcome): string {
-  if (tier !== "fuzzy") return "";
   const undone = repairs.length === 0 ? "" : `, without ${repairs.join(", ")}`;
+  if (tier !== "fuzzy") return undone === "" ? "" : `\n[matched at line ${start_line}${undone}]`;
   return `\n[matched nearly, at line ${start_line}: ${Math.round(score * 100)} % of old_text${undone}]`;
 }
 
@@ -137,7 +138,7 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
     refuseRepeatedInsertion(before, [], args, call);
   }
   if (!planned.ok) {
-    const error = withSendableAnchors(withOldText(planned.error), at.path, before, call);
+    const error = withSendableAnchors(withEditRetries(planned.error, args), at.path, before, call);
     const now = { version, bytes: before };
     if (call.seen.changed(at.path, now) !== false) await call.seen.refresh?.(at.path);
     throw withStaleness(error, call.seen.changed(at.path, now));
@@ -192,20 +193,6 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
 const firstPlannedVersion = new WeakMap<Call, string>();
 
 /**
- * Appends the text of the first candidate to the message of an error that asks the caller to send it, because
- * not every model reads `details`.
- */
-function withOldText(error: FilewrightError): FilewrightError {
-  const { code, hint, complete, path, details } = error;
-  const candidates = details?.["candidates"] as readonly { readonly old_text?: unknown }[] | undefined;
-  const old = candidates?.[0]?.old_text;
-  if (hint?.startsWith("send the old_text of the first candidate") !== true) return error;
-  if (typeof old !== "string" || old.length > MAX_SHOWN_OLD_TEXT) return error;
-  const message = `${error.message}\nSend this as old_text:\n${old.replace(/\n$/u, "")}`;
-  return new FilewrightError(code, message, { complete, path, details });
-}
-
-/**
  * Adds anchors to the candidates in an error. While the file is unchanged, the caller can send them as `from`
  * and `to`, which works even if several lines are equal.
  */
@@ -235,12 +222,6 @@ function withSendableAnchors(
     details: { ...details, candidates },
   });
 }
-
-/**
- * The maximum length of a text that is quoted in an error, in UTF-16 units. A longer one is not quoted; the
- * caller reads it at the lines that the error names.
- */
-const MAX_SHOWN_OLD_TEXT = 1500;
 
 /** Adds to the details of an error whether the file has changed since the caller read it. */
 function withStaleness(error: FilewrightError, changed: boolean | undefined): FilewrightError {

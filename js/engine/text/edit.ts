@@ -97,8 +97,29 @@ export interface PlanFacts {
  */
 export interface PlanRefusal {
   readonly ok: false;
-  /** `details.edit_index` is the index of the edit, from 0. */
+  /**
+   * `details.edit_index` is the index of the edit, from 0. `details.retry` has the edits to send instead,
+   * `details.retries` one such list for each of several places.
+   */
   readonly error: FilewrightError;
+}
+
+/** One edit of {@link CorrectedEdits}; without `old` and `new` the edit as it was sent. */
+export interface CorrectedEdit {
+  /** The index of the sent edit, from 0. */
+  readonly index: number;
+  /** The old text to send, which stands in the file once. */
+  readonly old?: string;
+  /** The new text to send. */
+  readonly new?: string;
+}
+
+/**
+ * The edits to send instead of a refused list: `details.retry` of a {@link PlanRefusal}, or an item of its
+ * `details.retries` where several places can be meant. An edit that changes nothing is left out.
+ */
+export interface CorrectedEdits {
+  readonly edits: readonly CorrectedEdit[];
 }
 
 /** The result of {@link EditEngine.planEdits}: the new text with facts about the edits, or the refusal. */

@@ -108,6 +108,14 @@ export interface PatchedFile {
   readonly hunks: readonly PlacedHunk[];
 }
 
+/**
+ * The patch to send instead of a refused one: `details.retry` of the error, or an item of its
+ * `details.retries` where several places can be meant.
+ */
+export interface CorrectedPatch {
+  readonly patch: string;
+}
+
 /** Contents of files by their paths. */
 export type FileContents =
   | Readonly<Record<string, string | Uint8Array>>

@@ -2,10 +2,11 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import { hooksFor, HookException, runAfterHooksOnResult } from "../../hooks/run.ts";
 import type { BatchOutcome } from "../../tools/batch.ts";
+import { translatedRetries } from "../../tools/lib/retry.ts";
 import type { Answer, Call } from "../../tools/lib/tool.ts";
 import { withHookChanges } from "../after-hooks.ts";
 import { failureResult, successResult } from "../answer.ts";
-import { BatchFailed, type ToolResult } from "../result.ts";
+import { BatchFailed, type ErrorData, type ToolResult } from "../result.ts";
 import type { Operation } from "./operations.ts";
 import type { CallOptions } from "../enter.ts";
 import type { Session } from "../session.ts";
@@ -66,8 +67,20 @@ export async function runInOrder(
     operation.result = failed;
     const restored = failed.error.details?.["rolled_back"] !== false;
     const results = await runAfterHooks(session, operations.slice(0, at + 1), options);
-    throw new BatchFailed(at, tool.name, failed.error, { results, applied: false, rolled_back: restored });
+    const error = withBatchRetries(failed.error, operations, at);
+    throw new BatchFailed(at, tool.name, error, { results, applied: false, rolled_back: restored });
   }
+}
+
+/** Returns the error of an operation with its calls to send instead as calls of the whole batch, of which nothing was made. */
+function withBatchRetries(error: ErrorData, operations: readonly Operation[], at: number): ErrorData {
+  if (error.details === undefined) return error;
+  const sent = operations.map(({ tool, raw }) => ({ tool: tool.name, args: raw }));
+  const details = translatedRetries(error.details, (call) => ({
+    tool: "batch",
+    arguments: { operations: sent.with(at, { tool: call.tool, args: call.arguments }) },
+  }));
+  return { ...error, details };
 }
 
 /** Runs the `after` hooks of the finished operations and returns the outcomes. */

@@ -63,7 +63,9 @@ export async function planEditsWithValues(
  * reports index 0.
  */
 function withEditIndex(error: FilewrightError, index: number): FilewrightError {
-  const { code, message, hint, complete, path, details } = error;
+  const { code, message, hint, complete, path } = error;
+  // The engine knows this edit alone, so its retry is not that of the call.
+  const { retry: _one, retries: _several, ...details } = error.details ?? {};
   return new FilewrightError(code, message, {
     hint,
     complete,

@@ -5,12 +5,13 @@ import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { PatchedFile, PatchOperation } from "../../engine/text/patch.ts";
+import type { CorrectedPatch, PatchedFile, PatchOperation } from "../../engine/text/patch.ts";
 import type { FileChange, FileState } from "./commit.ts";
 import { isTextKind, readWholeFile } from "./contents.ts";
 import { findOmissionsOfFile, type Omission, omissionError, omissionWarnings } from "./omission.ts";
 import { textFormOf } from "./overwrite.ts";
 import { diffContentsAsync } from "../render/preview.ts";
+import { MAX_SHOWN_RETRY, withRetries, withoutUndefined } from "./retry.ts";
 import { encodeUtf8 } from "./text.ts";
 import { type Call, type PathEffect, type Plan, locationError } from "./tool.ts";
 import { maxAnswerBytes } from "./limits.ts";
@@ -272,13 +273,42 @@ async function applyToMembers(
     if (!(error instanceof FilewrightError) || error.code !== "PATCH_FAILED") throw error;
     const name = error.details?.["path"];
     const about = typeof name === "string" ? args.names.indexOf(same[name] ?? name) : -1;
-    throw new FilewrightError(error.code, error.message, {
-      hint: error.hint,
-      details: error.details,
+    const refused = withPatchRetries(error, args);
+    throw new FilewrightError(refused.code, refused.message, {
+      hint: refused.hint,
+      details: refused.details,
       path: call.locations[Math.max(about, 0)]?.path,
     });
   }
 }
+
+/** Returns the error with complete calls in place of the engine's patches, and with the patch in its message. */
+function withPatchRetries(error: FilewrightError, args: PatchRequest): FilewrightError {
+  const { retry, retries } = (error.details ?? {}) as {
+    readonly retry?: CorrectedPatch;
+    readonly retries?: readonly CorrectedPatch[];
+  };
+  const all = retry === undefined ? (retries ?? []) : [retry];
+  if (all.length === 0) return error;
+  const { path, strip, fuzz, dry_run } = args;
+  const others = {
+    path,
+    strip,
+    fuzz: fuzz === DEFAULT_FUZZ ? undefined : fuzz,
+    dry_run: dry_run ? true : undefined,
+  };
+  const calls = all.map(({ patch }) => ({
+    tool: "apply_patch",
+    arguments: withoutUndefined({ patch, ...others }),
+  }));
+  const text = all
+    .map(({ patch }) => `Send this patch instead:\n${patch.trimEnd()}`)
+    .join("\nor, for another place:\n");
+  return withRetries(error, calls, text.length > MAX_SHOWN_RETRY ? undefined : text);
+}
+
+/** The default of the argument `fuzz`. */
+export const DEFAULT_FUZZ = 2;
 
 /**
  * Returns the text of a file in UTF-8, because the engine patches UTF-8. @throws ENCODING_ERROR when encoding
