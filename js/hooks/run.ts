@@ -22,7 +22,14 @@ import {
   type HookResult,
 } from "./hook.ts";
 
-const readBeforeReply = optionReader(BEFORE_REPLY);
+const readKnownReply = optionReader(BEFORE_REPLY);
+
+/** Returns an answer that is understood; otherwise tells the developer. */
+function readBeforeReply(given: unknown): BeforeReply | undefined {
+  const reply = readKnownReply(given);
+  if (reply === undefined) answerFault(ANSWERERS.before, given);
+  return reply;
+}
 const checkAfterReply = optionChecker("after hook", AFTER_REPLY);
 
 /**
@@ -169,10 +176,7 @@ async function beforeReplyOf(
   }
   if (given === undefined || given === null) return undefined;
   const reply = readBeforeReply(given);
-  if (reply === undefined) {
-    answerFault(ANSWERERS.before, given);
-    return hookFailureError("gave an answer that is not understood");
-  }
+  if (reply === undefined) return hookFailureError("gave an answer that is not understood");
   if (reply.raise_exception !== undefined) throw new HookException(reply.raise_exception);
   return reply.proceed === false ? hookStopError(reply.alternative_response) : reply;
 }

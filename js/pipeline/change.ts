@@ -13,7 +13,7 @@ import type { About, Undoability, Made } from "../journal/index.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
-import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "./guard.ts";
+import { applyGuarded, assertSeen, type GuardSettings, guardSettingsOf, isGuardRefusal } from "./guard.ts";
 import { effectsByHashes, hashesByPath } from "./observe.ts";
 import { acquireLocks, type EarlyLocks, lockKeysOf, RELEASED } from "./path-locks.ts";
 import type { MetaApproval } from "./result.ts";
@@ -84,7 +84,7 @@ export async function runChange<Args extends object, Data, Todo>(
 
   const confirm = session.confirmFor(tool.name);
   const places = await askedPlaces;
-  const guarding = { guard: session.guard, sources };
+  const guarding = guardSettingsOf(session, sources);
   const covering = approvalFactsIfNeeded(session, { tool, args, uses, call }, ruled, places);
   const personal = decidePersonally(session, sources, tool.name, ruled, covering && (await covering), places);
   const { approver, isUnreviewed } = personal;

@@ -4,34 +4,29 @@
  * a file that another program rewrote is one. At level `warn` the change is made, and the answer
  * names the unseen content.
  *
- * An edit requires the lines that it changes. A change that replaces or removes a whole file, alone
- * or with its directory, requires all of its lines.
+ * An edit requires the lines that it changes. A change that replaces a whole file requires all of its
+ * lines. A deletion requires nothing where the history keeps what it removes; otherwise a listing.
  *
  * This file finds out what was not seen; the source `guard` of the decision refuses by it.
  */
 import type { DecisionSource, Location } from "../policy/index.ts";
-import type { FsStat } from "../backends/backend.ts";
-import { lstatOrNull, readVersioned, realpathVia } from "../backends/fallback/fallback.ts";
+import { lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
-import { statOrNull } from "../tools/lib/contents.ts";
-import {
-  phraseIfNamed,
-  set,
-  setPhrase,
-  type Answer,
-  type Call,
-  type ChangingTool,
-  type PathUse,
-  type Plan,
-  locationError,
-  type TouchedFile,
-} from "../tools/lib/tool.ts";
+import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
+import type { Answer, Call, ChangingTool, PathUse, Plan, TouchedFile } from "../tools/lib/tool.ts";
 import { rangesAfterChange, type LineRange, coverReplacedLines } from "../tools/lib/line-ranges.ts";
 import { escapeControls } from "../engine/escape.ts";
+import {
+  assertFileSeen,
+  assertKnownForDeletion,
+  bringInReads,
+  partialReadError,
+  seenLinesOfCurrentContent,
+} from "./past/unseen.ts";
 import type { Session } from "./session.ts";
 import { decideStep } from "./sources.ts";
 
@@ -46,10 +41,21 @@ export interface GuardedChange<Args extends object, Data, Todo> {
 /** The lines of each partly edited file that were seen before, at their numbers after the edit. */
 type SeenLinesByPath = ReadonlyMap<string, readonly LineRange[]>;
 
-/** The level of the guard, and the sources that decide by what it finds. */
+/** How the guard holds for one call. */
 export interface GuardSettings {
   readonly guard: Session["guard"];
+  /** The sources that decide by what the guard finds. */
   readonly sources: readonly DecisionSource[];
+  /** True when the history keeps what a deletion removes, so that a deletion needs no look before it. */
+  readonly keepsDeleted: boolean;
+}
+
+/** Returns how the guard holds for a call with these sources. */
+export function guardSettingsOf(
+  { guard, journal }: Pick<Session, "guard" | "journal">,
+  sources: readonly DecisionSource[],
+): GuardSettings {
+  return { guard, sources, keepsDeleted: journal.largestUndo !== undefined };
 }
 
 /**
@@ -58,13 +64,14 @@ export interface GuardSettings {
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
 export async function applyGuarded<Args extends object, Data, Todo>(
-  { guard: level, sources }: GuardSettings,
+  settings: GuardSettings,
   change: GuardedChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
 ): Promise<Answer<Data>> {
   const { tool, args, call } = change;
+  const { guard: level, sources } = settings;
   if (level === "off") return tool.apply(plan, args, call);
-  const { lines, unseen } = await checkBeforeChange(level, change, plan);
+  const { lines, unseen } = await checkBeforeChange(settings, change, plan);
   decideStep(sources, { tool: tool.name, args, unseen }, { step: "content" });
   const answer = await tool.apply(plan, args, call);
   await noteWrittenAsSeen(change, lines, level === "refuse");
@@ -78,28 +85,28 @@ export async function applyGuarded<Args extends object, Data, Todo>(
  * @throws FilewrightError CONFLICT
  */
 export async function assertSeen<Args extends object, Data, Todo>(
-  { guard: level, sources }: GuardSettings,
+  settings: GuardSettings,
   change: GuardedChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
 ): Promise<void> {
-  if (level !== "refuse") return;
-  const { unseen } = await checkBeforeChange(level, change, plan);
-  decideStep(sources, { tool: change.tool.name, args: change.args, unseen }, { step: "content" });
+  if (settings.guard !== "refuse") return;
+  const { unseen } = await checkBeforeChange(settings, change, plan);
+  decideStep(settings.sources, { tool: change.tool.name, args: change.args, unseen }, { step: "content" });
 }
 
 /** Returns the lines that are known after a change, and the refusal of a change of unseen content. */
 async function checkBeforeChange<Args extends object, Data, Todo>(
-  level: Session["guard"],
+  settings: GuardSettings,
   change: GuardedChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
 ): Promise<{ readonly lines: SeenLinesByPath; readonly unseen?: FilewrightError }> {
   try {
-    return { lines: await seenLinesAfterChange(change, plan) };
+    return { lines: await seenLinesAfterChange(settings, change, plan) };
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
     if (isGuardRefusal(error)) return { lines: await writtenLinesByPath(plan), unseen: error };
     // A warning must not fail the change, so another error of its check is dropped.
-    if (level === "warn") return { lines: await writtenLinesByPath(plan) };
+    if (settings.guard === "warn") return { lines: await writtenLinesByPath(plan) };
     throw error;
   }
 }
@@ -129,23 +136,22 @@ function guardWarningOf({ path, details = {} }: FilewrightError, { display }: Ca
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
 async function seenLinesAfterChange<Args extends object, Data, Todo>(
+  settings: GuardSettings,
   { tool, args, uses, call }: GuardedChange<Args, Data, Todo>,
-  { touched }: Plan<Data, Todo>,
+  { touched, deleted = [] }: Plan<Data, Todo>,
 ): Promise<SeenLinesByPath> {
   const after = new Map<string, readonly LineRange[]>();
   const inPart = new Map(touched?.map((one) => [one.path, one]));
   for (const at of filesWrittenBy(tool.name, args, uses, call)) {
     const part = inPart.get(at.path);
     if (part !== undefined) await assertLinesSeen(call, at, part, after);
+    else if (deleted.includes(at.path)) await assertKnownForDeletion(call, at, at.path);
     else if (touched !== undefined || !PARTIAL_EDIT_TOOLS.has(tool.name))
       await assertFileSeen(call, at, at.path, { isWhole: declaresWholeFile(args) });
   }
   const [first, second] = call.locations;
-  if (tool.name === "delete" && first !== undefined) {
-    if ((await lstatOrNull(call.fs, first.path))?.isDir === true)
-      await assertTreeSeen(call, first, first.path, first.path);
-    else await assertFileSeen(call, first, first.path, { entry: true });
-  }
+  if (tool.name === "delete" && first !== undefined && !settings.keepsDeleted)
+    await assertEntryKnown(call, first);
   if ((tool.name === "copy" || tool.name === "move") && first !== undefined && second !== undefined) {
     const target = await lstatOrNull(call.fs, second.path);
     if (tool.name === "copy" && target?.type === "symlink") await assertReplacedFileSeen(call, first, second);
@@ -185,47 +191,21 @@ function filesWrittenBy(
   return call.locations.filter((_, index) => uses[index]?.intent === "write");
 }
 
-/** Checks the files below `to` that correspond to files below `from`; with equal paths, all files of the tree. */
+/** Checks an entry that is deleted: the file, or all files of the directory. */
+async function assertEntryKnown(call: Call, at: Location): Promise<void> {
+  if ((await lstatOrNull(call.fs, at.path))?.isDir !== true) return assertKnownForDeletion(call, at, at.path);
+  await call.seen.refresh?.(at.path, true);
+  for await (const entry of walkTree(call.fs, at.path, call.signal))
+    if (!entry.isDir) await assertKnownForDeletion(call, at, entry.path);
+}
+
+/** Checks the files below `to` that correspond to files below `from`. */
 async function assertTreeSeen(call: Call, at: Location, from: string, to: string): Promise<void> {
   await call.seen.refresh?.(to, true);
   for await (const entry of walkTree(call.fs, from, call.signal)) {
     if (entry.isDir) continue;
     await assertFileSeen(call, at, `${to}${entry.path.slice(from.length)}`, { entry: true });
   }
-}
-
-/** How a file is checked. */
-interface FileCheck {
-  /** True when a link is not followed, because its target does not change. */
-  readonly entry?: boolean;
-  /** True when the call declares that it replaces the whole file, so that unread lines may be lost. */
-  readonly isWhole?: boolean;
-}
-
-/** Refuses the change of a file whose current content the agent has not read. @throws FilewrightError CONFLICT */
-async function assertFileSeen(
-  call: Call,
-  at: Location,
-  path: string,
-  { entry = false, isWhole = false }: FileCheck,
-): Promise<void> {
-  const stat = await (entry ? lstatOrNull(call.fs, path) : statOrNull(call.fs, path));
-  if (stat === null || !stat.isFile || stat.size === 0) return;
-  await bringInReads(call, path, stat);
-  if (isWhole && call.seen.recall(path) === undefined) return;
-  const lines = await seenLinesOfCurrentContent(call, at, path, stat);
-  if (lines !== undefined && !isWhole) throw partialReadError(call, at, path, "only a part of it was read");
-}
-
-/**
- * Brings in what the agent has read through other processes, unless it is known to have read the whole current
- * content.
- */
-async function bringInReads({ seen }: Call, path: string, { version }: FsStat): Promise<void> {
-  if (seen.refresh === undefined) return;
-  const known = seen.recall(path);
-  const isCurrent = known?.version !== undefined && known.version === version && known.lines === undefined;
-  if (!isCurrent) await seen.refresh(path);
 }
 
 /** Refuses the change of lines that the agent has not read. @throws FilewrightError CONFLICT */
@@ -246,7 +226,7 @@ async function assertLinesSeen(
   const lines = await seenLinesOfCurrentContent(call, at, at.path, stat);
   if (lines === undefined) return;
   if (!coverReplacedLines(lines, hunks))
-    throw partialReadError(call, at, at.path, "lines that the edit changes were not read");
+    throw partialReadError(call, at, at.path, { why: "lines that the edit changes were not read" });
   after.set(at.path, rangesAfterChange(lines, hunks));
 }
 
@@ -254,58 +234,6 @@ async function hunksOfTouchedFile({ before, after }: TouchedFile): Promise<reado
   const isLarge = before.length + after.length >= MIN_THREAD_BYTES;
   const diff = engine()[isLarge ? "diffAsync" : "diff"];
   return (await diff(before, after, { context: 0 })).hunks;
-}
-
-/**
- * Returns the lines that were seen of the current content; undefined when all were.
- * @throws FilewrightError CONFLICT when the content was not read, or has changed since
- */
-async function seenLinesOfCurrentContent(
-  call: Call,
-  at: Location,
-  path: string,
-  stat: FsStat,
-): Promise<readonly LineRange[] | undefined> {
-  const seen = call.seen.recall(path);
-  if (seen === undefined) {
-    throw locationError("CONFLICT", at, {
-      message: `${fileExistsPhrase(call, at, path)} and was not read yet`,
-      hint: "read it first, then repeat the change",
-      details: { reason: "not_read", ...detailsOfInnerFile(call, at, path) },
-    });
-  }
-  const isSame =
-    (seen.version !== undefined && seen.version === stat.version) ||
-    (seen.hash !== undefined && seen.hash === (await currentContentHash(call, path)));
-  if (isSame) return seen.lines;
-  throw locationError("CONFLICT", at, {
-    message:
-      path === at.path
-        ? "changed since it was read"
-        : `${fileExistsPhrase(call, at, path)} and changed since it was read`,
-    details: { reason: "changed_since_read", ...detailsOfInnerFile(call, at, path) },
-  });
-}
-
-function fileExistsPhrase(call: Call, at: Location, path: string): string {
-  return path === at.path ? "exists" : `holds '${escapeControls(call.display(path))}', which exists`;
-}
-
-function detailsOfInnerFile(call: Call, at: Location, path: string): { readonly file?: string } {
-  return path === at.path ? {} : { file: call.display(path) };
-}
-
-function partialReadError(call: Call, at: Location, path: string, why: string): FilewrightError {
-  const which = path === at.path ? "" : `holds '${escapeControls(call.display(path))}': `;
-  const whole =
-    path === at.path
-      ? phraseIfNamed(setPhrase(call.names, set("whole_file", true)), (phrase) => `, or ${phrase}`)
-      : "";
-  return locationError("CONFLICT", at, {
-    message: `${which}${why}`,
-    hint: `read the rest first, then repeat the change${whole}`,
-    details: { reason: "partial_read", ...detailsOfInnerFile(call, at, path) },
-  });
 }
 
 /** Returns true for a refusal by the guard, which a new plan would not avoid. */
@@ -366,7 +294,7 @@ async function noteFileAsSeen(
 ): Promise<void> {
   const stat = await statOrNull(call.fs, path);
   call.seen.note(path, undefined);
-  if (stat?.isFile === true) call.seen.note(path, stat.version, await currentContentHash(call, path), lines);
+  if (stat?.isFile === true) call.seen.note(path, stat.version, await hashOfFile(call, path), lines);
 }
 
 /** The maximum number of copied files that are recorded as read. Further copies count as unread. */
@@ -382,14 +310,4 @@ async function noteCopiesAsSeen(call: Call, from: string, to: string): Promise<v
     const made = await lstatOrNull(call.fs, path);
     if (made?.version !== undefined) call.seen.note(path, made.version);
   }
-}
-
-/** Returns the hash of a file's current content. */
-export async function currentContentHash(
-  { fs, signal }: Pick<Call, "fs" | "signal">,
-  path: string,
-): Promise<string> {
-  if (fs.hash !== undefined) return (await fs.hash(path, { signal })).hash;
-  const { bytes } = (await readVersioned(fs, path, { signal }))!;
-  return engine().sha256(bytes);
 }

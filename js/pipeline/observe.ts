@@ -1,9 +1,8 @@
 /** Notifies observers of a call: its beginning, its effects and its end. */
 import type { Location } from "../policy/index.ts";
 import type { CallBegin, CallEffect, CallEnd, Observer } from "../hooks/observer.ts";
-import { statOrNull } from "../tools/lib/contents.ts";
+import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
 import type { Call, PathUse } from "../tools/lib/tool.ts";
-import { currentContentHash } from "./guard.ts";
 import type { ToolResult } from "./result.ts";
 
 /** The facts about a call for its observers. */
@@ -142,8 +141,7 @@ export async function hashesByPath(
   for (const [index, { path }] of call.locations.entries()) {
     if (uses[index]?.intent !== "write" || found.size >= MAX_REPORTED_EFFECTS) continue;
     const stat = await statOrNull(call.fs, path);
-    if (stat === null || stat.isFile)
-      found.set(path, stat === null ? null : await currentContentHash(call, path));
+    if (stat === null || stat.isFile) found.set(path, stat === null ? null : await hashOfFile(call, path));
   }
   return found;
 }

@@ -130,6 +130,7 @@ async function runFindFiles(args: CheckedFindFilesArgs, call: Call): Promise<Ans
   for (const root of roots) {
     const { files, total } = await findBestBelowRoot(args, args.limit, call, root);
     found.files.push(...files.map((file) => ({ ...file, path: call.display(childOf(root, file.path)) })));
+    call.seen.noteListed(files.map((file) => childOf(root, file.path)));
     found.total += total;
   }
   // The sort is stable: among equal scores those of the working directory come first.

@@ -167,6 +167,7 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
     maxTextBytes: maxAnswerBytes(call.limits),
     cursor: args.cursor,
   }));
+  call.seen.noteListed(found.paths);
   return {
     data: {
       matches: found.paths.map(call.display),

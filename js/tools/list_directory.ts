@@ -150,6 +150,7 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
     const room = isCut ? 0 : args.limit - entries.length;
     const first = Math.max(0, skipped - heading);
     const page = await pageOf({ ...args, limit: Math.max(1, room) }, root, first, call);
+    call.seen.noteListed(page.entries.map((entry) => entry.path));
     total += heading + page.total;
     if (room <= 0) continue;
     // If the page ends within a root, the next page continues there, and the later roots follow.

@@ -4,7 +4,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { DEFAULT_PAGE_LINES, type LongLine, type Page, type PageRequest } from "../engine/read.ts";
 import { withContentsDigit } from "./lib/seen.ts";
-import { readPage, assertFile } from "./lib/contents.ts";
+import { assertFile, hashOfFile, readPage, statOrNull } from "./lib/contents.ts";
 import { imageFacts, imageText } from "./render/image.ts";
 import { linesShownByPage } from "./lib/line-ranges.ts";
 import { pageWarning, renderPage } from "./render/page.ts";
@@ -108,6 +108,7 @@ async function runReadFile(args: CheckedReadFileArgs, call: Call): Promise<Answe
     page = await readPage(call, at, asked ? { ...request, startLine: 1, maxLines: 1 } : request);
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "BINARY_FILE") throw error;
+    await noteUnreadable(error, at, call);
     return readNotText(error, args, at, call);
   }
   const { mime, size, encoding } = page;
@@ -185,6 +186,17 @@ function longLineDataOf({ line, restByte, restBytes }: LongLine): NonNullable<Re
   return { line, rest_byte: restByte, ...(restBytes === null ? {} : { rest_bytes: restBytes }) };
 }
 
+/**
+ * Records a file that is not text as seen: nothing more can be read of it as lines, so a change of it must not demand a
+ * read. The size shows that the file is still the one whose kind the caller is told.
+ */
+async function noteUnreadable({ details }: FilewrightError, { path }: Location, call: Call): Promise<void> {
+  const now = await statOrNull(call.fs, path);
+  if (now === null || now.size !== details?.["size"]) return;
+  const hash = now.version === undefined ? await hashOfFile(call, path) : undefined;
+  call.seen.note(path, now.version, hash);
+}
+
 /** Kinds of files that errors name by their media type, because it tells more than the kind. */
 const KINDS_WITH_MEDIA_TYPE: ReadonlySet<string> = new Set(["image", "pdf", "document", "audio", "video"]);
 
@@ -228,6 +240,8 @@ async function readRendered(
   const image = made.content !== undefined && file.mime.startsWith("image/");
   const page = pageOfRenderedText(image ? "" : made.text, made.firstLine ?? 1, args, call);
   const { content, warning, data: facts, hash, version, firstLine } = made;
+  // A rendering shows the whole content in another form, but for single pages and values.
+  if (args.pages === undefined && args.json_pointer === undefined) call.seen.note(at.path, version, hash);
   const data: ReadFileData = {
     ...readFileDataOf(page, call.display(at.path)),
     size: file.size,

@@ -118,6 +118,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
     const at = call.locations[0]!;
     const facts = args.follow ? await call.fs.stat(at.path) : await lstatVia(call.fs, at.path);
     if (at.directory && !facts.isDir) throw locationError("NOT_DIRECTORY", at);
+    call.seen.noteListed([at.path]);
     // The content is read only if the hash or the media type is needed.
     const looked = facts.isFile && (args.hash || !call.brief);
     const target = facts.type === "symlink" ? await shownLinkTarget(call, at.path, facts.target) : undefined;

@@ -47,13 +47,8 @@ const REFUSED: readonly (readonly [what: string, reason: string, ...steps: Step[
   ],
   ["a copy over what was not read", "not_read", copy("g.txt", "f.txt", true)],
   ["a move over what was not read", "not_read", move("g.txt", "f.txt", true)],
-  ["a deletion", "not_read", remove("f.txt")],
-  ["a deletion before a write in one batch", "not_read", batch(remove("f.txt"), write("f.txt"))],
   ["a write in a batch", "not_read", batch(write("f.txt"))],
   ["a move over it in a batch", "not_read", batch(move("g.txt", "f.txt", true))],
-  ["a deletion of a directory", "not_read", remove("d", true)],
-  ["a deletion of a directory of which one file was read", "not_read", read("d/v.txt"), remove("d", true)],
-  ["a deletion of a directory in a batch", "not_read", batch(remove("d", true))],
   ["a write over what was moved there unread", "not_read", move("f.txt", "m.txt"), write("m.txt")],
   [
     "a move over what was moved there unread",
@@ -61,10 +56,8 @@ const REFUSED: readonly (readonly [what: string, reason: string, ...steps: Step[
     move("f.txt", "m.txt"),
     move("g.txt", "m.txt", true),
   ],
-  ["a deletion of what was moved there unread", "not_read", move("f.txt", "m.txt"), remove("m.txt")],
   ["a write over what was moved in its batch", "not_read", batch(move("f.txt", "m.txt"), write("m.txt"))],
   ["a write into a directory that was moved unread", "not_read", move("d", "e"), write("e/v.txt")],
-  ["a deletion of a directory that was moved unread", "not_read", move("d", "e"), remove("e", true)],
   ["a copy of a directory over one with unread files", "not_read", copy("src", "d", true)],
   ["a copy of a directory over one in a batch", "not_read", batch(copy("src", "d", true))],
   ["a write after one line of a page", "partial_read", read("f.txt", { max_lines: 1 }), write("f.txt")],
@@ -81,13 +74,46 @@ const REFUSED: readonly (readonly [what: string, reason: string, ...steps: Step[
     edit("f.txt", "one", "1"),
     write("f.txt"),
   ],
-  ["a deletion after one line of a page", "partial_read", read("f.txt", { max_lines: 1 }), remove("f.txt")],
   [
     "a move over it after a page",
     "partial_read",
     read("f.txt", { start_line: 2 }),
     move("g.txt", "f.txt", true),
   ],
+];
+
+/** Deletions that are made where the history keeps what they remove, and refused without a history. */
+const DELETIONS: readonly (readonly [what: string, ...steps: Step[]])[] = [
+  ["a deletion", remove("f.txt")],
+  ["a deletion before a write in one batch", batch(remove("f.txt"), write("f.txt"))],
+  ["a deletion of a directory", remove("d", true)],
+  ["a deletion of a directory of which one file was read", read("d/v.txt"), remove("d", true)],
+  ["a deletion of a directory in a batch", batch(remove("d", true))],
+  ["a deletion of what was moved there unread", move("f.txt", "m.txt"), remove("m.txt")],
+  ["a deletion of a directory that was moved unread", move("d", "e"), remove("e", true)],
+];
+
+const look = (path: string): Step => ["stat", { path }];
+const list = (path: string, depth = 1): Step => ["list_directory", { path, depth }];
+
+/** Deletions that are made without a history, too: the agent was shown that the files exist. */
+const KNOWN_DELETIONS: readonly (readonly [what: string, ...steps: Step[]])[] = [
+  ["a deletion after one line of a page", read("f.txt", { max_lines: 1 }), remove("f.txt")],
+  ["a deletion after its facts", look("f.txt"), remove("f.txt")],
+  ["a deletion after a listing", list("."), remove("f.txt")],
+  ["a deletion after a search for names", ["glob", { pattern: "*.txt" }], remove("f.txt")],
+  ["a deletion after a fuzzy search", ["find_files", { query: "f.txt" }], remove("f.txt")],
+  ["a deletion of a directory after a listing of all levels", list("d", 5), remove("d", true)],
+  ["a deletion of a directory after one listing each", list("d"), list("d/deep"), remove("d", true)],
+  ["a deletion in the batch of its listing", batch(list("d", 5), remove("d", true))],
+  ["a patch that deletes what was listed", list("."), patch("*** Delete File: f.txt\n")],
+];
+
+/** Deletions that are refused without a history: what was shown is not all that is deleted, or not as it is now. */
+const HALF_KNOWN: readonly (readonly [what: string, ...steps: Step[]])[] = [
+  ["a deletion of a directory after a listing of one level", list("d"), remove("d", true)],
+  ["a deletion of a directory after its facts", look("d"), remove("d", true)],
+  ["a deletion of what was listed under another name", list("."), move("f.txt", "m.txt"), remove("m.txt")],
 ];
 
 /** Every step is made. */
@@ -140,23 +166,60 @@ const MADE: readonly (readonly [what: string, ...steps: Step[]])[] = [
 ];
 
 describe.each<Storage>(["disk", "memory"])("the guard on %s", (storage) => {
-  test.each(REFUSED)("refuses %s (%s)", async (_, reason, ...steps) => {
-    const { ws, actor } = await shared(storage, FILES, () => ({ guard: true }));
-    for (const [tool, args] of steps.slice(0, -1) as readonly Step[])
+  const refuses = async (options: object, reason: string, steps: readonly Step[]): Promise<void> => {
+    const { ws, actor } = await shared(storage, FILES, () => ({ guard: true, ...options }));
+    for (const [tool, args] of steps.slice(0, -1))
       expect(await ws.call(tool, args)).toMatchObject({ ok: true });
     const before = await actor.tree();
     const [tool, args] = steps.at(-1) as Step;
     const { error, text } = await ws.call(tool, args);
     expect(error, text).toMatchObject({ code: "CONFLICT", details: { reason } });
     expect(await actor.tree()).toEqual(before);
-  });
-
-  test.each(MADE)("allows %s", async (_, ...steps) => {
-    const { ws } = await shared(storage, FILES, () => ({ guard: true }));
-    for (const [tool, args] of steps as readonly Step[]) {
+  };
+  const allows = async (options: object, steps: readonly Step[]): Promise<void> => {
+    const { ws } = await shared(storage, FILES, () => ({ guard: true, ...options }));
+    for (const [tool, args] of steps) {
       const { ok, text } = await ws.call(tool, args);
       expect(ok, `${tool}: ${text}`).toBe(true);
     }
+  };
+
+  test.each(REFUSED)("refuses %s (%s)", (_, reason, ...steps) =>
+    refuses({}, reason as string, steps as Step[]),
+  );
+  test.each(MADE)("allows %s", (_, ...steps) => allows({}, steps as Step[]));
+
+  test.each(DELETIONS)("refuses %s (not_read) without a history", (_, ...steps) =>
+    refuses({ history: false }, "not_read", steps as Step[]),
+  );
+  test.each(DELETIONS)("allows %s with a history, and undo brings all back", async (_, ...steps) => {
+    const { ws, actor } = await shared(storage, FILES, () => ({ guard: true }));
+    for (const [tool, args] of (steps as Step[]).slice(0, -1)) await ws.call(tool, args);
+    const before = await actor.tree();
+    const [tool, args] = steps.at(-1) as Step;
+    const { ok, text, meta } = await ws.call(tool, args);
+    expect(ok, text).toBe(true);
+    await ws.undo(meta.call_id as string);
+    expect(await actor.tree()).toEqual(before);
+  });
+
+  test.each(KNOWN_DELETIONS)("allows %s without a history", (_, ...steps) =>
+    allows({ history: false }, steps as Step[]),
+  );
+  test.each(HALF_KNOWN)("refuses %s without a history", (_, ...steps) =>
+    refuses({ history: false }, "not_read", steps as Step[]),
+  );
+
+  test("refuses a deletion without a history of what changed after a read", async () => {
+    const { ws, actor } = await shared(storage, FILES, () => ({ guard: true, history: false }));
+    await ws.call("list_directory", { path: "." });
+    await ws.call("read_file", { path: "f.txt" });
+    await actor.write("f.txt", "foreign\n");
+    const refused = await ws.call("delete", { path: "f.txt" });
+    expect(refused.error?.details).toMatchObject({ reason: "changed_since_read" });
+    expect(refused.text).toContain("look at it with stat first, then repeat the deletion");
+    await ws.call("stat", { path: "f.txt" });
+    expect((await ws.call("delete", { path: "f.txt" })).ok).toBe(true);
   });
 });
 

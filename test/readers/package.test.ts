@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MemoryBackend, openWorkspace, registerReader, type ToolResult } from "../../js/index.node.ts";
 import { loadOptionalPackage } from "../../js/readers/refuse.ts";
 import {
@@ -8,18 +8,16 @@ import {
 } from "../../js/schema/optional-packages.ts";
 
 const names = Object.keys(OPTIONAL_PACKAGES) as OptionalPackageName[];
-let remove = (): void => undefined;
-afterEach(() => remove());
 
 /** Reads a file of a kind whose reader needs a package, which `load` imports. */
 async function readWith(name: OptionalPackageName, load: () => Promise<object>): Promise<ToolResult> {
-  remove = registerReader("application/pdf", async ({ mime }) => {
+  const remove = registerReader("application/pdf", async ({ mime }) => {
     await loadOptionalPackage(name, mime, load);
     return { text: "read" };
   });
   const backend = new MemoryBackend({ "/w/a.pdf": "%PDF-1.7\n" });
   const ws = await openWorkspace({ root: "/w", backend });
-  const result = await ws.call("read_file", { path: "a.pdf" });
+  const result = await ws.call("read_file", { path: "a.pdf" }).finally(remove);
   await ws.close();
   return result;
 }

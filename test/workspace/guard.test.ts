@@ -37,7 +37,6 @@ const CHANGES: readonly (readonly [string, string, Record<string, unknown>])[] =
   ["apply_patch", "patches", { path: "f", patch: "@@ -1 +1 @@\n-one\n+1\n" }],
   ["copy", "overwrites by a copy", { source: "g", destination: "f", overwrite: true }],
   ["move", "overwrites by a move", { source: "g", destination: "f", overwrite: true }],
-  ["delete", "deletes", { path: "f" }],
 ];
 
 describe("the guard of unread content", () => {
@@ -61,6 +60,47 @@ describe("the guard of unread content", () => {
     const { ws } = await memory({ f: "one\n" });
     const result = await ws.call(tool, args);
     expect(result.ok, result.text).toBe(true);
+  });
+
+  test.each(["refuse", "warn"])(
+    "%s: a deletion needs no read where the history keeps the file",
+    async (guard) => {
+      const { ws } = await memory({ f: "one\n" }, { guard });
+      const { ok, text, meta } = await ws.call("delete", { path: "f" });
+      expect({ ok, text }).toEqual({ ok: true, text: "Deleted f (1 files)" });
+      await ws.undo(meta.call_id as string);
+      expect((await ws.call("read_file", { path: "f" })).ok).toBe(true);
+    },
+  );
+
+  test("a deletion needs a look where there is no history", async () => {
+    const { ws } = await memory({ f: "one\n", g: "one\n" }, { guard: "refuse", history: false });
+    const refused = await ws.call("delete", { path: "f" });
+    expect(refused.error).toMatchObject({ code: "CONFLICT", details: { reason: "not_read" } });
+    expect(refused.text).toContain("look at it with stat first, then repeat the deletion");
+    await ws.call("stat", { path: "f" });
+    expect((await ws.call("delete", { path: "f" })).ok).toBe(true);
+    const warned = await memory({ f: "one\n" }, { guard: "warn", history: false });
+    const { text } = await warned.ws.call("delete", { path: "f" });
+    expect(text).toContain("[f was changed without having been read before]");
+  });
+
+  test.each([
+    ["a binary file", new Uint8Array([0, 159, 146, 150, 0])],
+    ["a damaged picture", new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 1])],
+    ["a damaged archive", new Uint8Array([0x50, 0x4b, 3, 4, 20, 0, 0, 0])],
+  ])("%s that a read refused may be replaced, until it changes", async (_what, content) => {
+    const backend = new MemoryBackend({ "/w/f": content });
+    const ws = await openWorkspace({ backend, root: "/w", guard: "refuse" });
+    const write = { path: "f", content: "x\n" };
+    expect((await ws.call("write_file", write)).error?.details).toMatchObject({ reason: "not_read" });
+    expect((await ws.call("read_file", { path: "f" })).ok).toBe(false);
+    backend.writeBytesSync("/w/f", new Uint8Array([...content, 0]));
+    expect((await ws.call("write_file", write)).error?.details).toMatchObject({
+      reason: "changed_since_read",
+    });
+    await ws.call("read_file", { path: "f" });
+    expect((await ws.call("write_file", write)).ok).toBe(true);
   });
 
   test("what the agent wrote itself it has seen, by any tool", async () => {

@@ -22,7 +22,7 @@ import { repeatAsApproved, versionsBeforeBatch, TrialRecorder } from "./trial.ts
 import { holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../change.ts";
 import { lockKeysOf, lockPathsOfCall } from "../path-locks.ts";
 import type { AnyChangingTool, CallOptions } from "../enter.ts";
-import { applyGuarded, assertSeen, type GuardSettings, isGuardRefusal } from "../guard.ts";
+import { applyGuarded, assertSeen, type GuardSettings, guardSettingsOf, isGuardRefusal } from "../guard.ts";
 import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts";
 import {
   allowedByAnswer,
@@ -65,7 +65,7 @@ export async function runBatch(
   await runInOrder(session, operations, options, async (operation) => {
     const { tool } = operation;
     const { sources, ruled, isKept } = await admitOperation(session, operation, begun, overlay);
-    const guarding = { guard: session.guard, sources };
+    const guarding = guardSettingsOf(session, sources);
     operation.guarding = guarding;
     const own: Call = { ...(operation.call as Call), seen };
     if (tool.kind === "read") return tool.run(operation.args, own);

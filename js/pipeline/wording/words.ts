@@ -94,7 +94,7 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   ALREADY_EXISTS: ({ path, tool, names, setting }) =>
     tool === "mkdir"
       ? `${path} already exists${settingClause(names, setting, "if that is fine")}.`
-      : `${path} already exists${settingClause(names, setting, "to replace it") || "; it is not replaced"}.`,
+      : `${path} already exists${settingClause(names, setting, "to replace it") || wayAroundExisting(names)}.`,
   NOT_EMPTY: ({ path, tool, names, setting }) =>
     tool === "delete"
       ? `Directory ${path} is not empty${settingClause(names, setting, "to delete it with all it holds")}.`
@@ -173,6 +173,14 @@ function settingClause(names: ReaderNames, setting: Setting | undefined, what: s
 function secretRemedy(names: ReaderNames): string {
   const grant = names.option === undefined ? undefined : setPhrase(names, set("secrets", true));
   return grant === undefined ? "ask the user, or work without it" : `${grant} to allow it`;
+}
+
+/** Returns what to do about an existing target for a reader who has no argument that replaces it. */
+function wayAroundExisting(names: ReaderNames): string {
+  const tool = names.tool("delete");
+  return tool === undefined
+    ? "; it is not replaced: choose another name"
+    : `; it is not replaced: delete it first with ${tool}, or choose another name`;
 }
 
 /** Returns a clause as a sentence, followed by the remedy. */

@@ -159,7 +159,8 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   const warnings = omissions.flatMap(({ change, left }) =>
     omissionWarnings(left).map((warning) => `${call.display(change.path)}: ${warning}`),
   );
-  const todo = { changes, moves: movesOf(changes, patched, members), patched, members, data, warnings };
+  const moves = movesOf(changes, patched, members);
+  const todo = { changes, moves, patched, members, data, warnings };
   const base = [...members.values()].map(({ at, found }) => ({
     path: at.path,
     version: found?.version ?? null,
@@ -169,7 +170,9 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   const touched = changes.flatMap(({ path, before, after }) =>
     before === null || after === null ? [] : [{ path, before: before.bytes, after: after.bytes, quoted }],
   );
-  return { todo, base, touched };
+  const moved = new Set(moves.values());
+  const deleted = changes.flatMap(({ path, after }) => (after === null && !moved.has(path) ? [path] : []));
+  return { todo, base, touched, deleted };
 }
 
 /** Returns the data of the answer about these changes. */

@@ -56,6 +56,10 @@ export interface SeenFiles {
   hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): boolean;
   /** Returns the recorded state of a file; undefined when there is none. */
   recall(path: string): SeenFile | undefined;
+  /** Records that a listing or the facts of a file showed the caller that these paths exist. */
+  noteListed(paths: Iterable<string>): void;
+  /** Returns true when the caller was shown that a path exists, after it last read or wrote the file. */
+  wasListed(path: string): boolean;
   /** Returns the paths of the recorded files at and below a path. */
   below(path: string): readonly string[];
   /**
@@ -78,6 +82,8 @@ export interface SharedSeenFiles {
  * that the file counts as not seen.
  */
 const MAX_SEEN_FILES = 10_000;
+/** The maximum number of paths that count as listed. Beyond it the one that was listed first is dropped. */
+const MAX_LISTED_PATHS = 20_000;
 
 /**
  * Creates a record that begins with the entries of `before`, oldest first. `noted` is called after every
@@ -110,7 +116,11 @@ export function makeSeenFiles(
    * the shared record.
    */
   const anchored = new Map<string, Map<string, string | null>>();
+  /** Kept in memory only: another process lists once more. */
+  const listed = new Set<string>();
   return Object.freeze({
+    noteListed: (paths: Iterable<string>) => addListed(listed, paths),
+    wasListed: (path: string) => listed.has(path),
     giveAnchors(path: string, contents: string): void {
       const digits = anchored.get(path) ?? new Map<string, string | null>();
       const digit = contentsDigit(contents);
@@ -140,6 +150,7 @@ export function makeSeenFiles(
     ): void {
       const before = files.get(path);
       files.delete(path);
+      listed.delete(path);
       const known = version !== undefined || typeof hash === "string";
       const lines =
         page === undefined ? undefined : withEarlierLines(page, before, version, hash ?? undefined);
@@ -155,6 +166,15 @@ export function makeSeenFiles(
     below: (path: string) => [...files.keys()].filter((one) => isWithin(one, path)),
     refresh,
   });
+}
+
+/** Adds paths to those that were listed, and drops the oldest ones beyond the limit. */
+function addListed(listed: Set<string>, paths: Iterable<string>): void {
+  for (const path of paths) {
+    listed.delete(path);
+    listed.add(path);
+    if (listed.size > MAX_LISTED_PATHS) listed.delete(listed.keys().next().value as string);
+  }
 }
 
 /**
@@ -213,6 +233,8 @@ export function forkForTrial(base: SeenFiles): SeenFiles {
     // Anchors are recorded in `base`, because the caller may send them after the dry run.
     giveAnchors: base.giveAnchors,
     hasAnchorOf: base.hasAnchorOf,
+    noteListed: base.noteListed,
+    wasListed: (path: string) => !touched.has(path) && base.wasListed(path),
     changed: (path: string, now: CurrentFileFacts) => of(path).changed(path, now),
     recall: (path: string) => of(path).recall(path),
     below: (path: string) => [...base.below(path).filter((one) => !touched.has(one)), ...own.below(path)],

@@ -281,6 +281,8 @@ export interface Plan<Data, Todo> {
   readonly base: readonly BaseVersion[];
   /** The files that are changed in part. Of these only the changed lines must have been read. */
   readonly touched?: readonly TouchedFile[];
+  /** The files that a patch deletes. */
+  readonly deleted?: readonly string[];
 }
 
 /** A file that a plan changes in part, before and after. */
