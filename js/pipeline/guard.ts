@@ -5,7 +5,7 @@
  * names the unseen content.
  *
  * An edit requires the lines that it changes. A change that replaces a whole file requires all of its
- * lines. A deletion requires nothing where the history keeps what it removes; otherwise a listing.
+ * lines. A deletion requires a listing, and where the history keeps what it removes, nothing; what was read must be current.
  *
  * This file finds out what was not seen; the source `guard` of the decision refuses by it.
  */
@@ -46,7 +46,7 @@ export interface GuardSettings {
   readonly guard: Session["guard"];
   /** The sources that decide by what the guard finds. */
   readonly sources: readonly DecisionSource[];
-  /** True when the history keeps what a deletion removes, so that a deletion needs no look before it. */
+  /** True when the history keeps what a deletion removes, so that it needs no look before it. */
   readonly keepsDeleted: boolean;
 }
 
@@ -150,8 +150,7 @@ async function seenLinesAfterChange<Args extends object, Data, Todo>(
       await assertFileSeen(call, at, at.path, { isWhole: declaresWholeFile(args) });
   }
   const [first, second] = call.locations;
-  if (tool.name === "delete" && first !== undefined && !settings.keepsDeleted)
-    await assertEntryKnown(call, first);
+  if (tool.name === "delete" && first !== undefined) await assertDeletable(settings, call, first);
   if ((tool.name === "copy" || tool.name === "move") && first !== undefined && second !== undefined) {
     const target = await lstatOrNull(call.fs, second.path);
     if (tool.name === "copy" && target?.type === "symlink") await assertReplacedFileSeen(call, first, second);
@@ -191,8 +190,15 @@ function filesWrittenBy(
   return call.locations.filter((_, index) => uses[index]?.intent === "write");
 }
 
-/** Checks an entry that is deleted: the file, or all files of the directory. */
-async function assertEntryKnown(call: Call, at: Location): Promise<void> {
+/**
+ * Checks an entry that is deleted: the file, or all files of the directory. Where the history keeps them, only what the
+ * agent has read must not have changed since, because the agent decided by the old content.
+ */
+async function assertDeletable({ keepsDeleted }: GuardSettings, call: Call, at: Location): Promise<void> {
+  if (keepsDeleted) {
+    for (const path of call.seen.below(at.path)) await assertKnownForDeletion(call, at, path);
+    return;
+  }
   if ((await lstatOrNull(call.fs, at.path))?.isDir !== true) return assertKnownForDeletion(call, at, at.path);
   await call.seen.refresh?.(at.path, true);
   for await (const entry of walkTree(call.fs, at.path, call.signal))

@@ -53,7 +53,7 @@ export function wasmToolchain() {
       CARGO_UNSTABLE_BUILD_STD_FEATURES: "compiler-builtins-mem",
       CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: linker,
     },
-    how: "standard library from source",
+    how: "standard library from source; the first build takes 6 minutes of processor time",
   };
 }
 

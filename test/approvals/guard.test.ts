@@ -210,16 +210,24 @@ describe.each<Storage>(["disk", "memory"])("the guard on %s", (storage) => {
     refuses({ history: false }, "not_read", steps as Step[]),
   );
 
-  test("refuses a deletion without a history of what changed after a read", async () => {
-    const { ws, actor } = await shared(storage, FILES, () => ({ guard: true, history: false }));
-    await ws.call("list_directory", { path: "." });
-    await ws.call("read_file", { path: "f.txt" });
-    await actor.write("f.txt", "foreign\n");
-    const refused = await ws.call("delete", { path: "f.txt" });
+  test.each([
+    ["f.txt", true],
+    ["f.txt", false],
+    ["d/v.txt", true],
+    ["d/v.txt", false],
+  ])("refuses a deletion of what changed after a read: %s, history %s", async (path, history) => {
+    const { ws, actor } = await shared(storage, FILES, () => ({ guard: true, history }));
+    await ws.call("list_directory", { path: ".", depth: 5 });
+    await ws.call("read_file", { path });
+    await actor.write(path, "foreign\n");
+    const [top = path] = path.split("/");
+    const remove = { path: top, recursive: true };
+    const refused = await ws.call("delete", remove);
     expect(refused.error?.details).toMatchObject({ reason: "changed_since_read" });
-    expect(refused.text).toContain("look at it with stat first, then repeat the deletion");
-    await ws.call("stat", { path: "f.txt" });
-    expect((await ws.call("delete", { path: "f.txt" })).ok).toBe(true);
+    const remedy = top === path ? "look at it with stat first" : "list 'd' with list_directory first";
+    expect(refused.text).toContain(`${remedy}, then repeat the deletion`);
+    await (top === path ? ws.call("stat", { path }) : ws.call("list_directory", { path: top }));
+    expect((await ws.call("delete", remove)).ok).toBe(true);
   });
 });
 

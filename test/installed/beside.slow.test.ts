@@ -3,7 +3,16 @@
  * imports, and the tools for the AI SDK fit every supported major version of it.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -104,6 +113,21 @@ test.for(["0.0.1", "0.99.0", "99.0.0", "99.0.0-beta.1"])(
     expect(status, said).toBe(0);
   },
 );
+
+test("the guide names its sizes", () => {
+  const guide = readFileSync(resolve(import.meta.dirname, "../../docs/guides/deployment.md"), "utf8");
+  const [, packed, unpacked] = /at most ([\d.]+) MB packed and ([\d.]+) MB unpacked/u.exec(guide) ?? [];
+  const { stdout } = spawnSync("tar", ["-tzvf", tarball], { encoding: "utf8" });
+  const sizes = stdout
+    .trim()
+    .split("\n")
+    .map((line) => Number(line.split(/\s+/u)[2]));
+  const total = sizes.reduce((sum, size) => sum + size, 0) / 1e6;
+  expect(total).toBeLessThanOrEqual(Number(unpacked));
+  expect(total).toBeGreaterThan(Number(unpacked) * 0.9);
+  // npm compresses less than the program that a release uses.
+  expect(statSync(tarball).size / 1e6).toBeLessThanOrEqual(Number(packed) * 1.07);
+});
 
 const COMPILER_OPTIONS = {
   target: "es2023",
