@@ -113,7 +113,7 @@ function optionWithValue(
 }
 
 /** Returns a word quoted for a shell, if it needs quotes. */
-function quoteForShell(word: string): string {
+export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -48,6 +48,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { missingAddonNotice } from "../engine/native/addon-notice.node.ts";
 import { presetOfCommandLine } from "./names.ts";
+import { rootsOfPast } from "./past-roots.ts";
 
 /** The reports that may contain a diff, which is coloured. */
 const COMMANDS_WITH_DIFFS: ReadonlySet<string> = new Set(["history", "rewind", "undo"]);
@@ -115,8 +116,8 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
   const { program } = shell;
   const form = outputFormOf(parsed, shell);
   const { workspace, roots, server } = effectiveSettingsOf(settingFlags(parsed));
-  const where = rootsOfCommandLine(parsed, roots);
-  if (command.aboutMachine !== true) for (const { path } of where) assertNarrowRoot(path, parsed);
+  const typed = rootsOfCommandLine(parsed, roots);
+  if (command.aboutMachine !== true) for (const { path } of typed) assertNarrowRoot(path, parsed);
   const calls = await callsOfPaths(command, parsed, shell);
   const call = calls?.[0]?.call ?? (await command.toCall?.(parsed, shell));
   // The help must not load an engine.
@@ -124,29 +125,36 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
   let progress: ShownProgress | undefined;
   const stop = new AbortController();
   let unhear: () => void = () => {};
-  const ws = await openWorkspace({
-    ...workspace,
-    ...(where.length === 1 && where[0]?.access === "write"
-      ? { root: resolve(where[0].path) }
-      : { roots: where.map(({ path, access }) => ({ path: resolve(path), access })) }),
-    // Only `call` and `tools` use the tools of the preset; other commands call canonical tools.
-    preset: presetOfCommand(command, parsed, workspace.preset as PresetName | undefined),
-    findFiles: workspace.findFiles ?? true,
-    // No index is built, because the process ends before another search could use it.
-    index: workspace.index ?? "off",
-    access: accessOf(parsed, workspace.access),
-    // A page is only what is in memory at a time. `call` has the limits that a model has.
-    limits:
-      command.speaksToModels === true ? (workspace.limits ?? {}) : { ...PAGE_LIMITS, ...workspace.limits },
-    // The guard is off: this process has read no files, and the person may know them from elsewhere.
-    guard: workspace.guard ?? "off",
-    ...askingOptions(command, parsed, workspace, {
-      program,
-      quietly: (ask) => progress?.quietly(ask) ?? ask(),
-      interrupt: () => stop.abort(),
-    }),
-    ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
-  });
+  const open = async (where: readonly ServedRoot[]): Promise<Workspace> =>
+    openWorkspace({
+      ...workspace,
+      ...(where.length === 1 && where[0]?.access === "write"
+        ? { root: resolve(where[0].path) }
+        : { roots: where.map(({ path, access }) => ({ path: resolve(path), access })) }),
+      // Only `call` and `tools` use the tools of the preset; other commands call canonical tools.
+      preset: presetOfCommand(command, parsed, workspace.preset as PresetName | undefined),
+      findFiles: workspace.findFiles ?? true,
+      // No index is built, because the process ends before another search could use it.
+      index: workspace.index ?? "off",
+      access: accessOf(parsed, workspace.access),
+      // A page is only what is in memory at a time. `call` has the limits that a model has.
+      limits:
+        command.speaksToModels === true ? (workspace.limits ?? {}) : { ...PAGE_LIMITS, ...workspace.limits },
+      // The guard is off: this process has read no files, and the person may know them from elsewhere.
+      guard: workspace.guard ?? "off",
+      ...askingOptions(command, parsed, workspace, {
+        program,
+        quietly: (ask) => progress?.quietly(ask) ?? ask(),
+        interrupt: () => stop.abort(),
+      }),
+      ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
+    });
+  const { where, others } = await rootsOfPast(command, parsed, typed, { open, workspace });
+  const ws = await open(where);
+  for (const cwd of others)
+    program.stderr.write(
+      `[changed here in the history of ${escapeControls(cwd)}, too: --root ${escapeControls(cwd)}]\n`,
+    );
   const slower = missingAddonNotice();
   if (slower !== undefined) program.stderr.write(`filewright: ${slower}\n`);
   const recovered = describeRecovery(ws.recovery);

@@ -20,6 +20,7 @@ import {
   type RecordFile,
 } from "./record-file.node.ts";
 import { staysInHistory } from "../backends/transaction/step.ts";
+import { noteSharedHistory } from "../backends/shared-history.node.ts";
 import { closesWithoutError, journalWriteError, appendBuffers } from "./store-write.node.ts";
 import {
   type JournalStore,
@@ -79,6 +80,11 @@ export class FileJournal implements JournalStore {
     this.#stateDir = stateDir;
     this.#directory = join(stateDir, "journal");
     this.#tryLock = tryLock;
+  }
+
+  /** Notes for each of several directories that they have one history: that of the first. */
+  share(roots: readonly string[]): void {
+    noteSharedHistory(this.#stateDir, { roots });
   }
 
   /** Counts a workspace. Returns the function that ends its use. After the last one, the lock is released. */

@@ -63,6 +63,8 @@ export interface MirrorHost {
 
 /** A journal that all workspaces of a process with the same state directory share. */
 interface SharedJournal extends JournalStore {
+  /** Notes for each of several directories that they have one history: that of the first. */
+  share(roots: readonly string[]): void;
   /** Counts a workspace. Returns the function that ends its use: without one, nothing of the journal stays open. */
   use(): () => void;
 }

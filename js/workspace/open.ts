@@ -142,7 +142,7 @@ export async function openWorkspace(
     ...(provider === undefined ? {} : { commands: provider.status }),
   });
   const running = { engine: engine().info, confinement: confinementOf(storage), state };
-  const { endUse, ...records } = journalPlaceOf(given, state);
+  const { endUse, ...records } = journalPlaceOf(given, state, policy);
   const ownJournal = makeJournal({
     ...records,
     cwd: policy.cwd,
@@ -251,17 +251,20 @@ export async function openWorkspace(
  * workspace is closed.
  */
 function journalPlaceOf(
-  { backend, backendId, journal }: WorkspaceOptions,
+  { backend, backendId, journal, history }: WorkspaceOptions,
   state: StateDirectory | undefined,
+  { cwd, write, readOnly }: SandboxPolicy,
 ): Pick<JournalOptions, "store" | "storage"> & { readonly endUse: () => void } {
   const endUse = (): void => undefined;
   if (journal === undefined && state === undefined) return { store: new MemoryJournal(), endUse };
   const shared =
     journal === undefined ? requireLocalHost().journal((state as StateDirectory).path) : undefined;
   const place = { store: shared ?? (journal as JournalStore), endUse: shared?.use() ?? endUse };
-  return backend === undefined || isLocalDisk(backend)
-    ? place
-    : { ...place, storage: `backend ${backendId}` };
+  const isDisk = backend === undefined || isLocalDisk(backend);
+  const others = write.filter((root) => root !== cwd);
+  if (isDisk && history !== false && !readOnly && write.includes(cwd) && others.length > 0)
+    shared?.share([cwd, ...others]);
+  return isDisk ? place : { ...place, storage: `backend ${backendId}` };
 }
 
 /**

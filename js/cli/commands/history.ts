@@ -1,5 +1,5 @@
 /** The commands about the history of changes: list them, show one, undo one. */
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { makeError } from "../../engine/errors.ts";
@@ -20,6 +20,7 @@ import { allowedByInWords } from "../../review/past/past-words.ts";
 import { type ChangeDetail, changeDetailsOf } from "../history-details.ts";
 import { singleToolPreset } from "../names.ts";
 import { byBeginning } from "../past-ids.ts";
+import { directoryOf, sharedCwdOf, touches } from "../past-roots.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
 import { formatLocalTime } from "../person/style.ts";
@@ -76,7 +77,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
         return reportUnreviewed(ws, (entry) => tableCellsOf(entry, {}), shell);
       const all = await ws.history();
       if (positionals[0] !== undefined) return showChange(ws, all, positionals);
-      const wanted = all.filter(changeFilterOf(values));
+      const wanted = all.filter(changeFilterOf(parsed, sharedCwdOf(ws)));
       const shown = wanted.slice(0, limit);
       const details = await changeDetailsOf(
         ws,
@@ -114,15 +115,17 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     ],
     takes: [0, 1],
     asks: true,
-    async report(ws, { positionals }) {
+    async report(ws, parsed) {
+      const { positionals } = parsed;
       const [undo] = toolsFor(ws, UNDO_PRESET);
       const [typed] = positionals;
-      const id = typed === undefined ? undefined : byBeginning(await ws.history(), typed).callId;
+      const id = await undoneBy(ws, typed, parsed);
+      if (id === null) return nothingToUndo(ws, "There is no change to undo in this directory.");
       const result = await (undo as ToolDefinition).execute(id === undefined ? {} : { call_id: id });
       if (result.ok)
         return { text: result.text, data: { ...(result.data as object), callId: result.meta.call_id } };
       const { code, message, ...more } = result.error;
-      if (code === "NOT_FOUND" && id === undefined)
+      if (code === "NOT_FOUND" && typed === undefined)
         return {
           text: `${message}${await redoAdvice(ws)}`,
           data: { undone: null, paths: [] },
@@ -132,6 +135,34 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     },
   },
 ];
+
+/**
+ * Returns the id of the change that an undo means. In a history of several directories, the last one in this directory
+ * that is not undone, or null for none; undefined for the last of all.
+ */
+async function undoneBy(
+  ws: Workspace,
+  typed: string | undefined,
+  parsed: ParsedCommandLine,
+): Promise<string | null | undefined> {
+  if (typed !== undefined) return byBeginning(await ws.history(), typed).callId;
+  const cwd = sharedCwdOf(ws);
+  if (cwd === undefined) return undefined;
+  const entries = await ws.history();
+  const done = new Set(
+    entries.flatMap(({ undoOf, undoes = [] }) => [...undoes, ...[undoOf].filter(Boolean)]),
+  );
+  const here = entries.find(
+    (entry) =>
+      entry.undoOf === undefined && !done.has(entry.callId) && touches(entry, cwd, directoryOf(parsed)),
+  );
+  return here?.callId ?? null;
+}
+
+/** Returns the report of an undo that finds nothing to undo. */
+async function nothingToUndo(ws: Workspace, message: string): Promise<CommandReport> {
+  return { text: `${message}${await redoAdvice(ws)}`, data: { undone: null, paths: [] }, nothing: true };
+}
 
 /** Returns how to redo what was undone last; empty when nothing was undone. */
 async function redoAdvice(ws: Workspace): Promise<string> {
@@ -185,18 +216,23 @@ function plainChange(change: HistoryChange): object {
   };
 }
 
-/** Returns a function that selects changes by the options of a command line. @throws UsageError */
-function changeFilterOf(values: ParsedCommandLine["values"]): (entry: HistoryEntry) => boolean {
-  const { agent, path, since } = values;
+/**
+ * Returns a function that selects changes by the options of a command line; of a history of several directories, whose
+ * working directory is `shared`, those in the directory of the command line. @throws UsageError
+ */
+function changeFilterOf(
+  parsed: ParsedCommandLine,
+  shared: string | undefined,
+): (entry: HistoryEntry) => boolean {
+  const { agent, path, since } = parsed.values;
   const begin = since === undefined ? undefined : parseSinceTime(String(since), Date.now());
-  const root = resolve(String(values["root"] ?? "."));
-  const below = path === undefined ? undefined : relative(root, resolve(root, String(path)));
-  return ({ agent: by, paths, time }) =>
-    (agent === undefined || by === agent) &&
-    (begin === undefined || Date.parse(time) >= begin) &&
-    (below === undefined ||
-      below === "" ||
-      paths.some((one) => one === below || one.startsWith(`${below}/`)));
+  const directory = directoryOf(parsed);
+  const within =
+    path === undefined && shared === undefined ? undefined : resolve(directory, String(path ?? "."));
+  return (entry) =>
+    (agent === undefined || entry.agent === agent) &&
+    (begin === undefined || Date.parse(entry.time) >= begin) &&
+    (within === undefined || touches(entry, shared ?? directory, within));
 }
 
 const MS_BY_UNIT = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;

@@ -1,13 +1,17 @@
 /** The commands `mark` and `rewind`: name a place in the history, and go back to it. */
 import { escapeControls } from "../../engine/escape.ts";
 import { discardEarlyKeys, readKey } from "../../hooks/terminal/keys.node.ts";
-import type { Rewound, Workspace } from "../../workspace/index.ts";
+import { resolve } from "node:path";
+import type { RewindOptions, Rewound, Workspace } from "../../workspace/index.ts";
 import { changeText, REWIND_WORDS } from "../change-text.ts";
 import { FLAG_OPTION, type Command, type CommandReport, VALUE_OPTION } from "../command.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { formatLocalTime, type Shell } from "../person/style.ts";
 import { colourDiff, formatTable, printText, widthOfOutput } from "../streams.ts";
+import { isWithin } from "../../backends/paths.ts";
+import { quoteForShell } from "../names.ts";
 import { findByBeginning } from "../past-ids.ts";
+import { directoryOf, sharedCwdOf } from "../past-roots.ts";
 import { parseSinceTime } from "./history.ts";
 
 /** The commands `mark` and `rewind`. */
@@ -66,23 +70,20 @@ async function reportRewind(ws: Workspace, parsed: ParsedCommandLine, shell: She
     positionals: [typed = "", ...paths],
     values,
   } = parsed;
-  const { of: agent } = values;
   const { to, label } = await placeOf(ws, typed);
-  const limits = {
-    ...(paths.length === 0 ? {} : { paths }),
-    ...(agent === undefined ? {} : { agent: String(agent) }),
-  };
+  const limits = limitsOf(ws, parsed, paths);
+  const elsewhere = paths.length > 0 ? [] : await leftElsewhere(ws, parsed, { to, typed });
   const isTrial = values["dry-run"] === true;
   const report = (data: Rewound, text: string): CommandReport =>
     data.changes.length === 0 ? { text, data, nothing: true } : { text, data };
   if (isTrial || !isAsked(parsed, shell)) {
     const rewound = await ws.rewind(to, { ...limits, dryRun: isTrial });
-    return report(rewound, textOf(rewound, label));
+    return report(rewound, textOf(rewound, label, elsewhere));
   }
   const preview = await ws.rewind(to, { ...limits, dryRun: true });
-  if (preview.changes.length === 0) return report(preview, textOf(preview, label));
+  if (preview.changes.length === 0) return report(preview, textOf(preview, label, elsewhere));
   const number = count(preview.changes.length, "path");
-  printText(shell, colourDiff(shell, textOf(preview, label)));
+  printText(shell, colourDiff(shell, textOf(preview, label, elsewhere)));
   const { stdin, stdout } = shell.program;
   await discardEarlyKeys(stdin, GUARD_MS);
   stdout.write(`Rewind ${number}? [y/n] `);
@@ -92,6 +93,53 @@ async function reportRewind(ws: Workspace, parsed: ParsedCommandLine, shell: She
   // Exactly what was shown, or CONFLICT.
   const rewound = await ws.rewind(to, { ...limits, digest: preview.digest });
   return report(rewound, doneText(rewound, label));
+}
+
+/**
+ * Returns the paths and the agent to which a rewind is limited. In a history of several directories it stays in the
+ * directory of the command line.
+ */
+function limitsOf(
+  ws: Workspace,
+  parsed: ParsedCommandLine,
+  typed: readonly string[],
+): Pick<RewindOptions, "paths" | "agent"> {
+  const { of: agent } = parsed.values;
+  const directory = sharedCwdOf(ws) === undefined ? undefined : directoryOf(parsed);
+  const paths =
+    directory === undefined
+      ? typed
+      : typed.length === 0
+        ? [directory]
+        : typed.map((path) => resolve(directory, path));
+  return {
+    paths: paths.length === 0 ? undefined : paths,
+    agent: agent === undefined ? undefined : String(agent),
+  };
+}
+
+/**
+ * Returns a line for each path that a rewind without limits would change in other directories of the history, with the
+ * command that does; none where the history is that of one directory.
+ */
+async function leftElsewhere(
+  ws: Workspace,
+  parsed: ParsedCommandLine,
+  { to, typed }: { readonly to: string | Date; readonly typed: string },
+): Promise<readonly string[]> {
+  if (sharedCwdOf(ws) === undefined) return [];
+  const directory = directoryOf(parsed);
+  const { write } = ws.policy();
+  const { agent } = limitsOf(ws, parsed, []);
+  const { changes } = await ws.rewind(to, { agent, dryRun: true });
+  return changes.flatMap(({ path }) => {
+    const root = write.find((one) => one !== directory && isWithin(path, one));
+    if (isWithin(path, directory) || root === undefined) return [];
+    const command = `filewright rewind ${quoteForShell(typed)} --root ${quoteForShell(root)}`;
+    return [
+      `! ${escapeControls(path)} stays: it is in another directory; ${escapeControls(command)} takes it back`,
+    ];
+  });
 }
 
 /** The time in milliseconds within which no key answers. */
@@ -125,7 +173,7 @@ async function placeOf(ws: Workspace, typed: string): Promise<NamedPlace> {
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 /** Returns what a rewind changes, or has changed, in the words of the review page. */
-function textOf(rewound: Rewound, label: string): string {
+function textOf(rewound: Rewound, label: string, elsewhere: readonly string[]): string {
   const { callId, calls, changes, left, unrecorded } = rewound;
   const counts = `${count(calls.length, "call")}, ${count(changes.length, "path")}`;
   const head =
@@ -138,6 +186,7 @@ function textOf(rewound: Rewound, label: string): string {
     head,
     ...changes.map((change) => changeText(change, REWIND_WORDS)),
     ...left.map(({ path, why }) => `! ${escapeControls(path)} stays: ${why}`),
+    ...elsewhere,
     ...unrecorded.map(({ tool, callId: id, paths }) => {
       const named = paths.slice(0, 4).map(escapeControls).join(", ");
       return `! ${tool} ${id}${named === "" ? "" : ` ${named}`}: what it changed stays; it cannot be taken back here`;

@@ -1,0 +1,121 @@
+/** The past of a server of several directories: history, undo and rewind work in each of them. */
+import { mkdir, readFile, realpath, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openWorkspace } from "../../js/index.node.ts";
+import { type Ran, runInProcess } from "../support/in-process.ts";
+
+let base: string;
+const at = (...names: readonly string[]): string => join(base, ...names);
+const text = (...names: readonly string[]): Promise<string> => readFile(at(...names), "utf8");
+
+const run = (directory: string, ...args: readonly string[]): Promise<Ran> =>
+  runInProcess(args, { cwd: at(directory), env: { PATH: process.env["PATH"], XDG_STATE_HOME: at("state") } });
+
+/** Changes both directories as a server of both does. */
+async function serve(...steps: readonly (readonly [tool: string, args: object])[]): Promise<void> {
+  const ws = await openWorkspace({
+    roots: [at("one"), at("two")],
+    stateDir: at("state/filewright"),
+    guard: "off",
+  });
+  for (const [tool, args] of steps) expect(await ws.call(tool, args)).toMatchObject({ ok: true });
+  await ws.close();
+}
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), "filewright-roots-")));
+  for (const name of ["one", "two"]) {
+    await mkdir(at(name));
+    await writeFile(at(name, "a.txt"), `${name}\n`);
+  }
+  await serve(
+    ["write_file", { path: "a.txt", content: "one changed\n" }],
+    ["write_file", { path: at("two/a.txt"), content: "two changed\n" }],
+    ["write_file", { path: "new.txt", content: "n\n" }],
+    ["write_file", { path: at("two/new.txt"), content: "n\n" }],
+  );
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+describe.each(["one", "two"] as const)("in directory %s", (name) => {
+  const other = name === "one" ? "two" : "one";
+
+  test("history lists what was changed there", async () => {
+    const rows = JSON.parse((await run(name, "history", "--json")).out) as readonly {
+      paths: readonly string[];
+    }[];
+    expect(rows).toHaveLength(2);
+    const { out, status } = await run(name, "history");
+    expect([status, out.trim().split("\n").length]).toEqual([0, 2]);
+    const one = JSON.parse(
+      (await run(name, "history", "--path", "new.txt", "--json")).out,
+    ) as readonly object[];
+    expect(one).toHaveLength(1);
+  });
+
+  test("undo takes the last changes there back, one after the other, and then says that none is left", async () => {
+    expect(await run(name, "undo")).toMatchObject({ status: 0, err: "" });
+    await expect(text(name, "new.txt")).rejects.toThrow("ENOENT");
+    expect(await run(name, "undo")).toMatchObject({ status: 0, err: "" });
+    expect(await text(name, "a.txt")).toBe(`${name}\n`);
+    expect(await run(name, "undo")).toMatchObject({
+      status: 1,
+      err: expect.stringContaining("There is no change to undo"),
+    });
+    expect([await text(other, "a.txt"), await text(other, "new.txt")]).toEqual([`${other} changed\n`, "n\n"]);
+  });
+
+  test("undo and history show find each id of the server", async () => {
+    const rows = JSON.parse((await run(other, "history", "--json")).out) as readonly { callId: string }[];
+    const id = rows[0]?.callId as string;
+    expect((await run(name, "history", "show", id)).out).toContain(
+      `${other === "one" ? "" : "/two/"}new.txt`,
+    );
+    expect(await run(name, "undo", id)).toMatchObject({ status: 0 });
+    await expect(text(other, "new.txt")).rejects.toThrow("ENOENT");
+  });
+
+  test("rewind takes back what was changed there, and nothing elsewhere", async () => {
+    const rewound = await run(name, "rewind", "10m", "--yes");
+    expect(rewound).toMatchObject({ status: 0, err: "" });
+    for (const file of ["a.txt", "new.txt"])
+      expect(rewound.out).toContain(
+        `! ${at(other, file)} stays: it is in another directory; filewright rewind 10m --root ${at(other)} takes it back`,
+      );
+    expect(await text(name, "a.txt")).toBe(`${name}\n`);
+    await expect(text(name, "new.txt")).rejects.toThrow("ENOENT");
+    expect([await text(other, "a.txt"), await text(other, "new.txt")]).toEqual([`${other} changed\n`, "n\n"]);
+    // It is a change, and the next undo takes it back.
+    const [last] = JSON.parse((await run(name, "history", "--json")).out) as readonly { callId: string }[];
+    expect(await run(name, "undo", last?.callId as string)).toMatchObject({ status: 0 });
+    expect(await text(name, "new.txt")).toBe("n\n");
+  });
+
+  test("rewind takes paths of that directory", async () => {
+    expect(await run(name, "rewind", "10m", "a.txt", "--yes")).toMatchObject({ status: 0, err: "" });
+    expect([await text(name, "a.txt"), await text(name, "new.txt")]).toEqual([`${name}\n`, "n\n"]);
+  });
+
+  test("--root means the same from elsewhere", async () => {
+    expect(await run(other, "undo", "--root", at(name))).toMatchObject({ status: 0, err: "" });
+    await expect(text(name, "new.txt")).rejects.toThrow("ENOENT");
+    expect(await text(other, "new.txt")).toBe("n\n");
+  });
+});
+
+test("changes of the directory's own are found beside those of the server", async () => {
+  expect((await run("two", "write", "own.txt", "--content", "o\n")).status).toBe(0);
+  const listed = await run("two", "history");
+  expect(listed.out).toContain("own.txt");
+  expect(listed.err).toContain(`--root ${at("one")}`);
+  expect((await run("two", "undo")).status).toBe(0);
+  await expect(text("two", "own.txt")).rejects.toThrow("ENOENT");
+});
+
+test("a note that is damaged, or names directories that are gone, changes nothing", async () => {
+  await rm(at("one"), { recursive: true });
+  expect(await run("two", "undo")).toMatchObject({ status: 1 });
+  expect(await run("two", "history")).toMatchObject({ status: 0, out: "Nothing to undo.\n" });
+});
