@@ -19,8 +19,8 @@ import {
 const SNAKE_CASE_NAME = /\b[a-z]+(?:_[a-z]+)+\b/gu;
 /** Matches a setting of a remedy: `set overwrite: true`, `regex:false`, or `set replace_all` for a flag. */
 const SETTING = /\b(?:(set )([a-z_]+)\b(?:: ?("[^"]*"|\w+))?|([a-z_]+): ?("[^"]*"|true|false|null|\d+))/gu;
-/** Separates the alternatives of a remedy. */
-const ALTERNATIVES = /(,? or )/u;
+/** Separates alternatives of a remedy that are settings: what stands before one can be done without it. */
+const ALTERNATIVES = /(,? or )(?=set [a-z_]+\b|[a-z]+(?:_[a-z]+)+\b|[a-z_]+: ?(?:"|true\b|false\b|\d))/u;
 
 /**
  * Returns a complete sentence (of an edit's refusal, or a schema's) with the reader's names of tools and
@@ -42,16 +42,20 @@ export function sentenceInReaderNames(text: string, names: ReaderNames, path: st
     : exchange(text);
 }
 
-/** Returns a remedy in the reader's names, without the alternatives that the reader cannot follow; undefined for none. */
+/**
+ * Returns a remedy in the reader's names, without the settings at its end that the reader cannot make; undefined when
+ * the reader cannot follow its beginning.
+ */
 export function hintInReaderNames(hint: string, names: ReaderNames): string | undefined {
   if (names === CANONICAL_NAMES) return hint;
   const parts = hint.split(ALTERNATIVES);
-  let told = "";
-  for (let at = 0; at < parts.length; at += 2) {
+  let told = alternativeInReaderNames(parts[0] as string, names);
+  if (told === undefined) return undefined;
+  for (let at = 2; at < parts.length; at += 2) {
     const worded = alternativeInReaderNames(parts[at] as string, names);
-    if (worded !== undefined) told += `${told === "" ? "" : parts[at - 1]}${worded}`;
+    if (worded !== undefined) told += `${parts[at - 1]}${worded}`;
   }
-  return told === "" ? undefined : told;
+  return told;
 }
 
 /** Returns one alternative of a remedy in the reader's names; undefined when it needs what the reader lacks. */
