@@ -17,6 +17,7 @@ const ROW_GROUPS = [
   "diff",
   "edit",
   "grep",
+  "binaries",
   "index",
   "start",
   "glob",
@@ -32,6 +33,7 @@ const ROW_GROUPS = [
   "growth",
   "sandbox",
   "mcp",
+  "tokens",
   "wasm",
   "browser",
   "review",
@@ -42,8 +44,8 @@ const HELP_TEXT = `Measures Filewright beside other tools and prints ratios.
 
   npm run bench -- [options]
 
-  --only A,B    some groups of rows: ${ROW_GROUPS.slice(0, 9).join(", ")},
-                ${ROW_GROUPS.slice(9).join(", ")}
+  --only A,B    some groups of rows: ${ROW_GROUPS.slice(0, 10).join(", ")},
+                ${ROW_GROUPS.slice(10).join(", ")}
   --row KEY     one row of the group readme, whose rows are those of the README
   --full        large trees: the Linux source, many npm packages
   --dev         the addon as it is built for daily work, not as it is published

@@ -45,6 +45,7 @@ export async function startAndConnect(argv) {
   return {
     pid: child.pid,
     start_ms,
+    tools: async () => (await request("tools/list", {})).tools,
     call: (name, args) => request("tools/call", { name, arguments: args }),
     cancel: (id) => send({ method: "notifications/cancelled", params: { requestId: id } }),
     close: () => child.kill(),

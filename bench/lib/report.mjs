@@ -13,10 +13,21 @@ export function printRow(row) {
   const { name, peer, ours_ms, peer_ms, faster, note, skipped, failed } = row;
   if (skipped || failed)
     return console.log(`  ${name.padEnd(44)} ${failed ? "FAILED" : "skipped"}: ${failed ?? skipped}`);
+  if (row.ours_tokens !== undefined) return printTokens(row);
   const times = `${formatMs(ours_ms).padStart(11)}  ${formatMs(peer_ms).padStart(11)}  ${formatFactor(faster).padStart(9)}`;
   console.log(
     `  ${name.padEnd(44)} ${times}  ${formatGoal(row).padEnd(9)} ${peer ?? ""}${note ? `  (${note})` : ""}`.trimEnd(),
   );
+}
+
+/** Prints a row of tokens: those of both sides, our share of the peer's, and the share or number allowed. */
+function printTokens({ name, peer, ours_tokens, peer_tokens, most, most_tokens }) {
+  const share = ours_tokens / peer_tokens;
+  const count = (tokens) => `${tokens.toLocaleString("en")} tok`;
+  const [figure, limit] = most_tokens === undefined ? [share, most] : [ours_tokens, most_tokens];
+  const goal = limit === undefined ? "" : `${figure <= limit ? "≤" : ">"} ${limit.toLocaleString("en")}`;
+  const counts = `${count(ours_tokens).padStart(11)}  ${count(peer_tokens).padStart(11)}  ${share.toFixed(2).padStart(9)}`;
+  console.log(`  ${name.padEnd(44)} ${counts}  ${goal.padEnd(9)} ${peer}`.trimEnd());
 }
 
 /**

@@ -14,7 +14,7 @@ import { nearest } from "../schema/nearest.ts";
 import { MAX_GRACE_S, misplacedOptionError, tooWideDirectoryError } from "./arguments.ts";
 import type { StructuredLevel } from "./protocol/content.ts";
 import type { PrintedConfig } from "./print-config.ts";
-import type { ServedPreset } from "./served-tools.ts";
+import type { ServedPreset } from "./offered.ts";
 import { LOG_LEVELS, type LogLevel } from "./protocol/log.ts";
 import type { EffectiveSettings } from "./settings.ts";
 import type { ServeOptions } from "./transport/stdio.ts";

@@ -8,7 +8,7 @@ import type { Observer } from "../hooks/observer.ts";
 import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/index.ts";
 import { missingAddonInstruction } from "../engine/native/addon-notice.node.ts";
 import { restoreHeapGrowth } from "./lean.ts";
-import type { ServedPreset } from "./served-tools.ts";
+import { LEAN_TOOLS, type OfferOptions, offersOf, recordsChanges, type ServedPreset } from "./offered.ts";
 
 /** An open workspace, and facts about it that a server needs. */
 export interface ServedWorkspace {
@@ -56,6 +56,10 @@ export interface WorkspaceHost {
   readonly strictSchemas: boolean;
   /** True when a client's roots replace the directories. */
   readonly followsRoots: boolean;
+  /** Returns true when the server lists the tool with a name. */
+  offers(name: string): boolean;
+  /** Returns true when the server would list the tool with a name if `--tools` added it. */
+  canAdd(name: string): boolean;
   /** A further sentence about the disk for the model; undefined for none. */
   notice?(): string | undefined;
   dirs(): readonly string[];
@@ -86,6 +90,8 @@ export function localWorkspaceHost(first: readonly string[], options: HostedWork
     preset: options.preset,
     strictSchemas: options.strictSchemas === true,
     followsRoots: options.keepsRoots !== true,
+    offers: offersOf(offerOptionsOf(options)),
+    canAdd: (name) => offersOf({ ...offerOptionsOf(options), tools: [`+${name}`] })(name),
     notice: missingAddonInstruction,
     dirs: () => dirs,
     workspace() {
@@ -133,6 +139,8 @@ export async function hostOfOpenWorkspace(ws: Workspace, preset: ServedPreset): 
     preset,
     strictSchemas: false,
     followsRoots: false,
+    offers: (name) => listed.some((one) => one.name === name),
+    canAdd: () => false,
     dirs: () => [],
     workspace: () => served,
     tools: async () => listed,
@@ -204,14 +212,14 @@ function whileServing(observer: Observer, isServing: () => boolean): Observer {
  */
 async function answeredAndListedTools(
   ws: Workspace,
-  { preset, tools }: HostedWorkspaceOptions,
+  options: HostedWorkspaceOptions,
   own: readonly ToolDefinition[] = ws.tools,
 ): Promise<Record<"answered" | "listed", readonly ToolDefinition[]>> {
+  const { preset, tools } = options;
   if (preset !== "lean" && tools === undefined) return { answered: own, listed: own };
   const {
     UNLISTED_CALLABLE_NAMES: ANSWERED_NAMES,
     chosenTools,
-    LEAN_TOOLS,
     leanPreset,
   } = await import("./served-tools.ts");
   if (preset !== "lean") {
@@ -222,7 +230,10 @@ async function answeredAndListedTools(
   const { toolsFor } = await import("../workspace/workspace.ts");
   const commands = ws.tools.filter(({ name }) => name === "run_command");
   const ours = (offered?: readonly string[]): readonly ToolDefinition[] =>
-    [...toolsFor(ws, leanPreset(offered)), ...commands].filter(({ name }) => !ANSWERED_NAMES.includes(name));
+    [...toolsFor(ws, leanPreset(offered)), ...commands].filter(
+      ({ name }) => !ANSWERED_NAMES.includes(name) && (recorded || (name !== "undo" && name !== "history")),
+    );
+  const recorded = recordsChanges(offerOptionsOf(options));
   const usual = [...LEAN_TOOLS, ...commands.map(({ name }) => name)];
   const listed = chosenTools(ours(), tools, usual);
   const offered = listed.map(({ name }) => name);
@@ -231,6 +242,12 @@ async function answeredAndListedTools(
   if (tools !== undefined) return { answered: again, listed: again };
   const theirs = toolsFor(ws, leanPreset(offered)).filter(({ name }) => ANSWERED_NAMES.includes(name));
   return { answered: [...again, ...theirs], listed: again };
+}
+
+/** Returns the options on which the offered tools depend. */
+function offerOptionsOf(options: HostedWorkspaceOptions): OfferOptions {
+  const { preset, tools, workspace = {} } = options;
+  return { preset, tools, readOnly: isReadOnlyHost(options), history: workspace.history !== false };
 }
 
 function isReadOnlyHost({ readOnly, workspace = {} }: HostedWorkspaceOptions): boolean {

@@ -3,9 +3,11 @@
  * with which the client writes that file itself.
  */
 import process from "node:process";
-import { resolve } from "node:path";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { type OptionTable, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { expandHome } from "./directories.ts";
 
 /** A client, and the form of its configuration. */
@@ -92,17 +94,33 @@ export const CONFIG_BY_CLIENT: Readonly<Record<string, ClientConfig>> = {
  */
 const PATH_FLAGS: ReadonlySet<string> = new Set(["config", "rules", "audit", "state-dir", "read-only-root"]);
 
+/** Returns the checkout of the sources that a program belongs to; undefined for one from a package. */
+function checkoutOf(program: string): string | undefined {
+  if (!existsSync(program)) return undefined;
+  let folder = dirname(realpathSync(program));
+  while (!existsSync(join(folder, "package.json")) && folder !== dirname(folder)) folder = dirname(folder);
+  // A package has no crates.
+  return existsSync(join(folder, "crates/core/Cargo.toml")) ? folder : undefined;
+}
+
 /** The folder of packages in which pip and uv put the program. */
 const PYTHON_PACKAGES = /[\\/](?:site|dist)-packages[\\/]filewright[\\/]/u;
 
 /**
  * Returns the beginning of the command line with which a client starts this program: `uvx` if it came by
- * Python's packages, where there may be no npm, otherwise `npx`.
+ * Python's packages, where there may be no npm; `node` with the path of the program in a checkout, which no
+ * registry has; otherwise `npx`.
  */
 export function launchCommand(program: string, system: NodeJS.Platform): readonly [string, ...string[]] {
   if (PYTHON_PACKAGES.test(program)) return ["uvx", "filewright"];
+  const checkout = checkoutOf(program);
+  if (checkout !== undefined) return [process.execPath, join(checkout, "dist/bin/filewright.js")];
   // Windows can start a script such as npx only through its shell.
   return system === "win32" ? ["cmd", "/c", "npx", "-y", "filewright"] : ["npx", "-y", "filewright"];
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** The configuration of a client, as it is printed. */
@@ -116,7 +134,7 @@ export interface PrintedConfig {
 
 /**
  * Returns the text for a client and the file that it belongs in.
- * @throws UsageError for an unknown client
+ * @throws UsageError for an unknown client, and for a directory that is not there
  */
 export function printedClientConfig(
   client: string,
@@ -133,6 +151,11 @@ export function printedClientConfig(
     );
   }
   const absolute = (path: string): string => resolve(expandHome(path));
+  const missing = dirs.find((dir) => !isDirectory(absolute(dir)));
+  if (missing !== undefined)
+    throw new UsageError(
+      `there is no directory '${escapeControls(missing)}', so a client could not start the server; make it, or name another`,
+    );
   const more = Object.keys(options).flatMap((name) => {
     const given = flags[name];
     if (given === undefined || name === "print-config") return [];

@@ -28,7 +28,7 @@ import { hostOfOpenWorkspace } from "./host.ts";
 import { makeProbeAnswers } from "./monitoring/health.ts";
 import { makeEnding } from "./protocol/call.ts";
 import type { StructuredLevel } from "./protocol/content.ts";
-import type { ServedPreset } from "./served-tools.ts";
+import type { ServedPreset } from "./offered.ts";
 import { drainInOrder, type RunningHttpServer } from "./shutdown.ts";
 import { factsOfToken } from "./tenants/claims.ts";
 import {

@@ -22,37 +22,22 @@ import { TOOLS } from "../tools/index.ts";
 import { choice, flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import type { Tool } from "../tools/lib/tool.ts";
 import { undoTool } from "../tools/undo.ts";
-import { type PresetName, PRESETS } from "../presets/index.ts";
+import { PRESETS } from "../presets/index.ts";
 import { nearest } from "../schema/nearest.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
-
-/** The tools that are listed by default. */
-export const LEAN_TOOLS: readonly string[] = [
-  "read_file",
-  "write_file",
-  "edit_file",
-  "apply_patch",
-  "grep",
-  "glob",
-  "list_directory",
-  "move",
-  "delete",
-  "batch",
-  "undo",
-  "history",
-  "access_info",
-];
+import { LEAN_TOOLS, type ServedPreset } from "./offered.ts";
 
 /** The short form of a tool: its description, and the arguments that its schema contains. */
 interface ShortForm {
   readonly description?: string;
+  /** A sentence that names another tool, and stands only where that tool is listed. */
+  readonly advice?: readonly [tool: string, sentence: string];
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
 const FILE_SCHEMA = path("The file");
 const OLD_TEXT_SCHEMA = text(
   "The text to replace, copied from the file without line numbers, with enough lines around it to be there once.",
-  { minLength: 1 },
 );
 const NEW_TEXT_SCHEMA = text('The text to put there, complete, nothing left out as "..."; "" deletes.');
 const REPLACE_ALL_SCHEMA: Schema = { type: "boolean", description: "Replace every occurrence." };
@@ -74,7 +59,8 @@ const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
   },
   write_file: {
     description:
-      "Creates a file or replaces it whole; missing directories are made. Send all of the content and never leave code out by a comment such as `... rest of the file`; for a change in a file use edit_file.",
+      "Creates a file or replaces it whole; missing directories are made. Send all of the content and never leave code out by a comment such as `... rest of the file`.",
+    advice: ["edit_file", "For a change in a file use edit_file."],
     properties: {
       path: FILE_SCHEMA,
       content: text("The whole new content, written as it is."),
@@ -95,7 +81,7 @@ const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
         minItems: 1,
         items: object(
           {
-            old_text: text("As above.", { minLength: 1 }),
+            old_text: text("As above."),
             new_text: text("As above."),
             replace_all: REPLACE_ALL_SCHEMA,
           },
@@ -131,7 +117,7 @@ const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
       pattern: text("Regular expression (Rust syntax, no look-around), or plain text with regex: false.", {
         minLength: 1,
       }),
-      path: text("The directory to search, or one file.", { default: ".", minLength: 1 }),
+      path: text("The directory to search, or one file.", { default: "." }),
       glob: text("Only files whose path matches: *.ts at any depth, src/** below a directory.", {
         minLength: 1,
       }),
@@ -148,10 +134,11 @@ const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
     },
   },
   glob: {
-    description: "Finds files by their names. Ignored files are left out. For contents use grep.",
+    description: "Finds files by their names. Ignored files are left out.",
+    advice: ["grep", "For contents use grep."],
     properties: {
-      pattern: text("*.ts at any depth, src/**/*.ts, {a,b}, [a-z].", { minLength: 1 }),
-      path: text("The directory to look in.", { default: ".", minLength: 1 }),
+      pattern: text("*.ts at any depth, src/**/*.ts, {a,b}, [a-z]."),
+      path: text("The directory to look in.", { default: "." }),
       type: choice("What to find.", ["file", "dir", "any"], "file"),
       respect_ignore: flag("Leave out what .gitignore and the like name.", true),
       limit: integer("The most paths.", { default: 1000, minimum: 1 }),
@@ -161,7 +148,7 @@ const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
   list_directory: {
     description: "Lists a directory, one entry a line, marked [DIR], [FILE] or [LINK].",
     properties: {
-      path: text("The directory.", { default: ".", minLength: 1 }),
+      path: text("The directory.", { default: "." }),
       depth: integer("How many levels.", { default: 1, minimum: 1, maximum: 32 }),
       ignore: texts("Globs of what to leave out, such as node_modules."),
       limit: integer("The most entries.", { default: 1000, minimum: 1 }),
@@ -171,15 +158,16 @@ const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
   move: {
     description: "Moves or renames a file or directory; missing directories are made.",
     properties: {
-      source: text("What to move.", { minLength: 1 }),
-      destination: text("The exact new path, not the directory to move into.", { minLength: 1 }),
+      source: text("What to move."),
+      destination: text("The exact new path, not the directory to move into."),
       overwrite: flag("Replace what is at the destination.", false),
     },
   },
   delete: {
-    description: "Deletes a file, a link (its target stays) or a directory. undo brings it back.",
+    description: "Deletes a file, a link (its target stays) or a directory.",
+    advice: ["undo", "undo brings it back."],
     properties: {
-      path: text("What to delete.", { minLength: 1 }),
+      path: text("What to delete."),
       recursive: flag("A directory with everything in it.", false),
     },
   },
@@ -191,7 +179,7 @@ const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
         minItems: 1,
         items: object(
           {
-            tool: text("Its name; any but batch.", { minLength: 1 }),
+            tool: text("Its name; any but batch."),
             args: { type: "object", description: "Its arguments." },
           },
           ["tool", "args"],
@@ -203,7 +191,8 @@ const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
   },
   stat: {
     description:
-      "Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file. For many entries at once use list_directory.",
+      "Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file.",
+    advice: ["list_directory", "For many entries at once use list_directory."],
     properties: {
       path: path("The file, directory or link"),
       follow: flag("Tell about what a symbolic link leads to; false: about the link itself.", true),
@@ -212,12 +201,12 @@ const SHORT_FORM_BY_TOOL: Readonly<Record<string, ShortForm>> = {
   },
   undo: {
     properties: {
-      call_id: text("The call, as history lists it. Default: your last change.", { minLength: 1 }),
+      call_id: text("The call, as history lists it. Default: your last change."),
     },
   },
   history: {
     properties: {
-      path: text("Only changes of this file, or below this directory.", { minLength: 1 }),
+      path: text("Only changes of this file, or below this directory."),
       limit: integer("The most changes.", { default: 20, minimum: 1 }),
       cursor: CURSOR_SCHEMA,
     },
@@ -266,7 +255,7 @@ function toolInShortForm(tool: Tool, known: ReadonlySet<string>): PresetTool {
   return Object.freeze({
     name: tool.name,
     title: tool.title,
-    description: lean?.description ?? tool.description,
+    description: shortDescriptionOf(tool, lean, known),
     inputSchema: lean === undefined ? tool.inputSchema : shortSchemaOf(tool, lean),
     outputSchema: tool.outputSchema,
     annotations: tool.annotations,
@@ -281,6 +270,11 @@ function toolInShortForm(tool: Tool, known: ReadonlySet<string>): PresetTool {
       resend: (call) => call,
     }),
   });
+}
+
+function shortDescriptionOf(tool: Tool, lean: ShortForm | undefined, known: ReadonlySet<string>): string {
+  const { description = tool.description, advice } = lean ?? {};
+  return advice !== undefined && known.has(advice[0]) ? `${description} ${advice[1]}` : description;
 }
 
 function shortSchemaOf({ name, inputSchema }: Tool, { properties }: ShortForm): ObjectSchema {
@@ -307,6 +301,11 @@ const LISTABLE_LEAN_NAMES: readonly string[] = [
   ...SHORT_FORM_TOOLS.map(({ name }) => name),
 ].filter((name, index, all) => all.indexOf(name) === index);
 
+/** Returns the names of the tools that `--tools` can add to a list. */
+export function addableTools(preset: ServedPreset, listed: readonly string[]): readonly string[] {
+  return toolNamesOfPreset(preset).filter((name) => name !== "run_command" && !listed.includes(name));
+}
+
 /** The names of tools of the reference server that can be called but are not listed. */
 export const UNLISTED_CALLABLE_NAMES: readonly string[] = REFERENCE_ONLY_TOOLS.map(({ name }) => name);
 
@@ -323,9 +322,6 @@ export function leanPreset(offered: readonly string[] = LEAN_TOOLS): Preset {
     access: {},
   });
 }
-
-/** The preset of a server. `lean` means our own tools in a short form; see `leanPreset`. */
-export type ServedPreset = PresetName | "lean";
 
 /** The name in `--tools` that stands for all tools of the preset. */
 const ALL_TOOLS_NAME = "all";

@@ -65,10 +65,11 @@ export class UnknownToolError extends Error {
   override name = "UnknownTool";
   readonly code: number = INVALID_PARAMS;
 
-  constructor(name: string, known: readonly string[]) {
+  /** @param hint what to do, where that is known better than by the nearest of the `known` names */
+  constructor(name: string, known: readonly string[], hint?: string) {
     const close = nearest(name, known);
-    const hint = close === undefined ? "call tools/list for the names" : `did you mean ${close}?`;
-    super(`Unknown tool: ${name.slice(0, 80)}; ${hint}`);
+    const names = close === undefined ? "call tools/list for the names" : `did you mean ${close}?`;
+    super(`Unknown tool: ${name.slice(0, 80)}; ${hint ?? names}`);
   }
 }
 

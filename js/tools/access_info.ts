@@ -145,16 +145,16 @@ const outputSchema = object(
 );
 
 const DESCRIPTION_BY_SOURCE: Readonly<Record<DecidingSource, string>> = {
-  framework: "the framework's own question",
-  hooks: "hooks before the call",
-  policy: "the path policy",
-  rules: "call rules",
-  grants: "granted directories",
-  default: "otherwise the reviewer is asked",
-  places: "places that always need an approval",
-  approvals: "approvals that last",
-  approver: "the reviewer",
-  guard: "the guard, for content that was not read",
+  framework: "your application may ask its user",
+  hooks: "a hook may stop the call or change it",
+  policy: "paths outside the directories above, denied and protected ones are refused",
+  rules: "rules for tools and paths allow, ask or refuse",
+  grants: "a directory or a secret may need a person's grant",
+  default: "a person is asked about every other change",
+  places: "some project files always need a person's approval",
+  approvals: "an earlier approval may cover the call",
+  approver: "a person answers",
+  guard: "a change must not lose content that you have not read",
 };
 
 function engineDataOf({ kind, reason }: AccessSummary["engine"]): AccessInfoData["engine"] {
@@ -230,7 +230,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
     }
     if (data.decided_by.length > 1)
       lines.push(
-        `Decided in this order: ${data.decided_by.map((source) => DESCRIPTION_BY_SOURCE[source]).join(", ")}`,
+        `A call is checked in this order: ${data.decided_by.map((source) => DESCRIPTION_BY_SOURCE[source]).join("; ")}`,
       );
     lines.push(
       `Engine: ${data.engine.kind}${data.engine.reason === undefined ? "" : ` (${data.engine.reason})`}; confinement of paths: ${data.confinement}`,

@@ -44,6 +44,8 @@ function host(): WorkspaceHost {
     preset: "canonical",
     strictSchemas: false,
     followsRoots: false,
+    offers: () => true,
+    canAdd: () => false,
     dirs: () => ["/w"],
     workspace: async () => served as never,
     tools: async () => tools as never,

@@ -85,12 +85,7 @@ const reads: readonly Case[] = [
     {},
     { ok: true, data: { content: "grüße\nbad \ufffd byte\n", warning: expect.stringContaining("U+FFFD") } },
   ],
-  [
-    "a byte order mark",
-    "\ufeffhi\n",
-    {},
-    { ok: true, text: "1\thi", data: { bom: true, content: "hi\n" } },
-  ],
+  ["a byte order mark", "\ufeffhi\n", {}, { ok: true, text: "1\thi", data: { bom: true, content: "hi\n" } }],
   [
     "UTF-16 with a mark",
     utf16("hé\nx\n"),

@@ -1,5 +1,7 @@
 /** The printed configuration of each client, and the error where a client left a variable unexpanded. */
+import { execFile } from "node:child_process";
 import { homedir } from "node:os";
+import { promisify } from "node:util";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { CONFIG_BY_CLIENT } from "../../js/mcp/print-config.ts";
@@ -68,3 +70,26 @@ test.each([variable("workspaceFolder"), `/x/${variable("HOME")}/y`, "%USERPROFIL
     expect(stderr).toMatch(/a variable that the client did not replace/u);
   },
 );
+
+describe("from a checkout", () => {
+  test("--print-config prints what starts there", async () => {
+    await using at = await scratch();
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      COMMAND,
+      "mcp",
+      "--print-config",
+      "cursor",
+      at.dir,
+    ]);
+    const { command, args } = JSON.parse(stdout).mcpServers.filewright;
+    expect([command, args[0]]).toEqual([process.execPath, COMMAND]);
+    await using server = await connect(args as string[]);
+    expect((await server.client.listTools()).tools.map(({ name }) => name)).toContain("read_file");
+  });
+
+  test.each(["/nonexistent", "package.json"])("%s, which is no directory, is refused", async (dir) => {
+    const { status, stdout, stderr } = await mcp(["--print-config", "cursor", dir]);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(`there is no directory '${dir}'`);
+  });
+});

@@ -21,8 +21,7 @@ describe("mentions", () => {
     const { mentions, text } = await resolveMentions(ws, prompt);
     expect(mentions.map(({ path, ok }) => [path, ok])).toEqual(paths.map((path) => [path, true]));
     expect(text.startsWith(prompt)).toBe(true);
-    for (const path of paths)
-      expect(text).toContain(`${path}${path === "my file" ? '"' : ""} ---\n\n1\t`);
+    for (const path of paths) expect(text).toContain(`${path}${path === "my file" ? '"' : ""} ---\n\n1\t`);
   });
 
   test("a directory is listed, an image comes as a block", async () => {

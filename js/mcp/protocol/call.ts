@@ -14,7 +14,7 @@ import {
   listedTool,
   mediaBlockOf,
 } from "./content.ts";
-import type { WorkspaceHost } from "../host.ts";
+import type { ServedWorkspace, WorkspaceHost } from "../host.ts";
 import { resolveRelative } from "./paths.ts";
 import type { inputRequired } from "./sdk.ts";
 
@@ -126,7 +126,7 @@ export async function callTool(
   if (tool === undefined) {
     // The name is not logged, because it is text of the client.
     log?.log("warning", { message: "a call was refused: UNKNOWN_TOOL", code: "UNKNOWN_TOOL" });
-    throw new UnknownToolError(name, [...served.tools.keys()]);
+    throw await unknownToolError(name, served, host);
   }
   const report = makeProgressReporter(meta?.progressToken, notify);
   const turn = turnOfRequest(meta?.[TURN_KEY]);
@@ -148,6 +148,21 @@ export async function callTool(
   } finally {
     report?.end();
   }
+}
+
+/** Returns the error of a call of a tool that the server does not have: it names a listed one, or how to add this one. */
+async function unknownToolError(
+  name: string,
+  { listed }: ServedWorkspace,
+  { preset, canAdd }: WorkspaceHost,
+): Promise<UnknownToolError> {
+  const names = listed.map((tool) => tool.name);
+  const { addableTools } = await import("../served-tools.ts");
+  const hint =
+    addableTools(preset, names).includes(name) && canAdd(name)
+      ? `the server lists it when it is started with --tools +${name}`
+      : undefined;
+  return new UnknownToolError(name, names, hint);
 }
 
 /** The time in milliseconds for which a cancelled call may roll back before it is answered without its result. */

@@ -7,7 +7,7 @@
  */
 import { toMcpContent } from "../../adapters/content.ts";
 import type { ToolDefinition, ToolResult } from "../../workspace/index.ts";
-import type { ServedPreset } from "../served-tools.ts";
+import type { ServedPreset } from "../offered.ts";
 import { fileUriOf } from "./paths.ts";
 import { joinPath } from "../../backends/paths.ts";
 import type { ServedWorkspace } from "../host.ts";

@@ -1,5 +1,6 @@
 /** Answers requests without the protocol's SDK, over stdio and HTTP, and describes the server to clients. */
 import type { AnsweredMethods } from "../../rpc/handler.ts";
+import { instructionsFor } from "../offered.ts";
 import type { SendNotification } from "./log.ts";
 import { callSignal, callTool, listTools, type SharedRequestParts } from "./call.ts";
 
@@ -72,19 +73,7 @@ export function describeServer(
   version: string,
   { subscribe, logging }: OfferedCapabilities,
 ): ServerDescription {
-  const about = [
-    "Files below the allowed directories: read, searched, changed. Nothing outside can be reached.",
-    "Edits are exact or refused, and a refusal says what to send instead; a file that changed meanwhile is never overwritten.",
-    "Long answers are cut at a line and say how to go on.",
-  ];
-  if (host.preset === "mcp")
-    about.push("search_files finds names, not contents. list_allowed_directories tells the directories.");
-  if (host.preset === "lean")
-    about.push(
-      "glob finds names, grep finds contents, access_info tells the directories. undo takes your last change back.",
-    );
-  if (host.preset === "canonical")
-    about.push("glob finds names, grep finds contents. access_info tells the directories.");
+  const about = [instructionsFor(host.preset, host.offers)];
   const notice = host.notice?.();
   if (notice !== undefined) about.push(notice);
   return {

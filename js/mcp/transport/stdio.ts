@@ -20,7 +20,7 @@ import type { StructuredLevel } from "../protocol/content.ts";
 import { makeEnding } from "../protocol/call.ts";
 import { expandHome, usableDirectories } from "../directories.ts";
 import { type HostedWorkspaceOptions, localWorkspaceHost, type ServedWorkspace } from "../host.ts";
-import type { ServedPreset } from "../served-tools.ts";
+import type { ServedPreset } from "../offered.ts";
 import type { ServedReview, WaitingChanges } from "../review.ts";
 import type { ServedRoot } from "../settings.ts";
 import { onFirstSignal, type Program } from "../program.ts";

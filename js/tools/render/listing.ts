@@ -4,6 +4,7 @@ import { isAbsolutePath } from "../../backends/windows-paths.ts";
 import { HIDDEN_TARGET_TEXT } from "./link-target.ts";
 import { assignmentPhrase, type ReaderNames } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import { plural } from "../lib/text.ts";
 
 /** One entry of a listing. */
 export interface ListedEntry {
@@ -36,6 +37,7 @@ interface ListingForm {
   readonly path: string;
   readonly depth: number;
   readonly format: "text" | "json" | "names" | "tree";
+  readonly sort?: string;
 }
 
 /** Returns the text of a page of a listing. If more entries follow, its last line says how to continue. */
@@ -60,7 +62,12 @@ function listingLine(entry: ListedEntry, data: ListDirectoryData, args: ListingF
     return `${"  ".repeat(level)}${escapeControls(entry.name)}${entry.type === "dir" ? "/" : pointed}`;
   }
   if (args.format === "tree") return `${shown}${entry.type === "dir" ? "/" : pointed}`;
-  return `${TYPE_TAGS[entry.type]} ${shown}${pointed}`;
+  return `${TYPE_TAGS[entry.type]} ${shown}${pointed}${sizeText(entry, args)}`;
+}
+
+/** Returns the size of a file in a listing by size; an empty text otherwise. */
+function sizeText({ type, size }: ListedEntry, { sort }: ListingForm): string {
+  return sort === "size" && type === "file" && size !== undefined ? ` (${plural(size, "byte")})` : "";
 }
 
 /**
