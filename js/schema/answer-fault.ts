@@ -28,7 +28,6 @@ export const ANSWERERS: Readonly<Record<"confirm" | "ask" | "before", Answerer>>
 
 /** The facts about an invalid answer, for `details` of the error. */
 export interface AnswerFault {
-  readonly reason: "invalid_answer";
   /** The answer, shortened. */
   readonly answer: string;
   /** What has to be changed in the program, in words. */
@@ -40,7 +39,7 @@ export function answerFault({ name, valid }: Answerer, given: unknown): AnswerFa
   const answer = shownAnswer(given);
   const remedy = `${name} answered ${answer}, which is no valid answer; it must return ${valid}`;
   warnDeveloper(`${remedy}. The call was refused.`);
-  return { reason: "invalid_answer", answer, remedy };
+  return { answer, remedy };
 }
 
 /** The maximum length of a text that is shown. Longer ones may be the content of a file. */

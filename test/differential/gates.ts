@@ -252,6 +252,8 @@ async function options(one: GateCase, log: string[]): Promise<object> {
     root: "/w",
     rules,
     guard,
+    // With a history, the guard asks for no look before a deletion since these answers were recorded.
+    history: false,
     requireApproval: approver === "required",
     hooks: hook === null ? [] : [hookOf(hook, log)],
     ...(grants === null

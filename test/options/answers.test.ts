@@ -188,7 +188,7 @@ describe("an answer that is not understood is told to the developer", () => {
     const remedy = expect.stringMatching(
       /it must return \{ outcome: "proceed_once" \} .*\{ outcome: "cancel" \}/u,
     );
-    expect(error?.details).toMatchObject({ reason: "invalid_answer", remedy });
+    expect(error?.details).toMatchObject({ remedy });
     expect(error?.details?.["remedy"]).toContain(shown);
     expect(told).toEqual([`filewright: ${error?.details?.["remedy"]}. The call was refused.`]);
   });
