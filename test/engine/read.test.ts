@@ -168,7 +168,7 @@ describe("renderPage", () => {
     ["cut, silent", "a\nb\n", { maxLines: 1 }, { closing: false }, "     1\ta"],
     ["empty", "", {}, {}, "[empty file: a.txt]"],
     ["only a BOM", "\ufeff", {}, {}, "[empty file: a.txt]"],
-    ["past the end", "a\n", { startLine: 6 }, {}, "[start_line 6 is past the end: 1 lines]"],
+    ["past the end", "a\n", { startLine: 6 }, {}, "[start_line 6 is past the end: 1 line]"],
     [
       "long",
       "aé漢😀b\nc\n",

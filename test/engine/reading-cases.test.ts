@@ -249,7 +249,7 @@ describe.each(kinds)("%s", (kind) => {
     await foreign("f", "short\n");
     expect(await ws.call("read_file", { path: "f", start_line: 2001 })).toMatchObject({
       ok: true,
-      text: "[start_line 2001 is past the end: 1 lines]",
+      text: "[start_line 2001 is past the end: 1 line]",
       data: { total_lines: 1 },
     });
   });
