@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import type { EditInput, EditOptions } from "../../js/engine/text/edit.ts";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
+import type { FilewrightError } from "../../js/engine/errors.ts";
 import { all, describeParity } from "./engines.ts";
 
 const file = "fn main() {\r\n    let näme = 1;\r\n    let b = 1;\r\n}\r\n";
@@ -24,6 +26,27 @@ const cases: Record<string, readonly [string, readonly EditInput[], EditOptions?
   "nothing to look for": [file, [{ oldText: "", newText: "b" }]],
   "half a character": [file, [{ oldText: "\ud800", newText: "y" }]],
   "a near miss": ["let value = 1;\n", [{ oldText: "let valeu = 1;", newText: "y" }], { path: "a.ts" }],
+  "an edit to send instead": [
+    file,
+    [
+      { oldText: "\tlet b = 1;", newText: "\tlet b = 2;" },
+      { oldText: "}", newText: "}" },
+    ],
+    { match: "exact" },
+  ],
+  "an edit for each of several places": [file, [{ oldText: "let", newText: "const" }]],
+  "HTML entities": ["if (a < b) {}\n", [{ oldText: "a &lt; b", newText: "a &gt; b" }]],
+  "Unicode escapes": ["say('–');\n", [{ oldText: "'\\u2013'", newText: "'\\u2014'" }]],
+  "characters that the file escapes": ["say('\\u2013');\n", [{ oldText: "'–'", newText: "'—'" }]],
+  "a text cut inside words": [
+    "function first(a) {\n  second( a );\n  return third;\n}\n",
+    [
+      {
+        oldText: "tion first(a) {\n  second(a);\n  return thi",
+        newText: "tion first(b) {\n  second(a);\n  return thi",
+      },
+    ],
+  ],
   "no edits": [file, []],
   "an unknown mode": [file, [{ oldText: "b" }], { match: "loose" as "exact" }],
 };
@@ -40,5 +63,49 @@ describeParity("edits are the same on both engines", () => {
     const { native, wasm, small } = await all((engine) => engine.planEditsBytesAsync(bytes, edits, options));
     expect(wasm).toEqual(native);
     expect(small).toEqual(native);
+  });
+});
+
+/** Edits of random lines with random mistakes, the same in each run. */
+function randomCases(): readonly (readonly [string, readonly EditInput[], EditOptions])[] {
+  const random = seededRandom(17);
+  const words = ["area", "width", "height", "total", "count", "(", ")", "=", "+", ";", "“x”", "<b>", "&lt;"];
+  const line = (): string =>
+    Array.from({ length: 1 + random.below(6) }, () => random.pick(words)).join(random.pick([" ", "", "  "]));
+  return Array.from({ length: 120 }, () => {
+    const lines = Array.from({ length: 3 + random.below(12) }, line);
+    const from = random.below(lines.length - 1);
+    const old = lines.slice(from, from + 1 + random.below(4));
+    const made = [...old, line()];
+    const at = random.below(old.length);
+    if (random.chance(0.7)) old[at] = random.chance(0.5) ? `${old[at]}${line()}` : old[at]!.slice(1);
+    if (random.chance(0.3)) old.splice(at, 0, "");
+    const match = random.pick(["exact", "whitespace", "fuzzy"] as const);
+    return [lines.join("\n"), [{ oldText: old.join("\n"), newText: made.join("\n") }], { match }] as const;
+  });
+}
+
+describeParity("refusals and their retries are the same on both engines", () => {
+  it("over random edits", async () => {
+    for (const [text, edits, options] of randomCases()) {
+      const { native, wasm } = await all((engine) => engine.planEdits(text, edits, options));
+      expect(wasm).toEqual(native);
+    }
+  });
+
+  it("over random patches", async () => {
+    for (const [text, [edit]] of randomCases()) {
+      const [old, made] = [edit!.oldText!.split("\n"), edit!.newText!.split("\n")];
+      const hunk = [...old.map((line) => `-${line}`), ...made.map((line) => `+${line}`)].join("\n");
+      const patch = `*** Begin Patch\n*** Update File: f\n@@\n${hunk}\n*** End Patch\n`;
+      const { native, wasm } = await all((engine) => {
+        try {
+          return engine.applyPatch({ f: text }, patch);
+        } catch (error) {
+          return (error as FilewrightError).details;
+        }
+      });
+      expect(wasm).toEqual(native);
+    }
   });
 });

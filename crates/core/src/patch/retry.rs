@@ -16,7 +16,7 @@ use super::file::TargetFile;
 use super::locate::place_hunk;
 use super::mismatch::HunkMismatch;
 use super::set::PatchedFiles;
-use super::{FilePatch, Hunk, Patch, v4a};
+use super::{FilePatch, Hunk, LineMark, Patch, v4a};
 use crate::diff::unified::{self, DiffHeader, DisplayLimits, Format, LineEndings};
 use crate::edit::{self, MAX_RETRIES, Splice, WorkBudget};
 use crate::error::{Code, Error};
@@ -156,7 +156,9 @@ fn corrected_contents(
         .iter()
         .map(|hunk| Some(places_of(&target, hunk, options, work)).filter(|all| !all.is_empty()))
         .collect();
-    let Some(places) = places else { return Vec::new() };
+    let Some(places) = places.filter(|places| !moves_dropped_lines(&file.hunks, places)) else {
+        return Vec::new();
+    };
     let mut all = Combinations { places: &places, left: MAX_COMBINATIONS, found: Vec::new() };
     all.extend(&mut Vec::new());
     // The order of the hunks is that of the file if that is possible at all.
@@ -177,6 +179,25 @@ fn corrected_contents(
         }
     }
     contents
+}
+
+/// Returns true if a hunk that would be left out, because the file has its new lines, adds a line
+/// that another hunk removes: then the patch moves lines, and without the hunk they would be gone.
+fn moves_dropped_lines(hunks: &[Hunk], places: &[Vec<HunkPlace>]) -> bool {
+    let lines_with = |hunk: &Hunk, mark: LineMark| -> BTreeSet<String> {
+        let lines = hunk.lines.iter().filter(|line| line.mark == mark);
+        let texts = lines.map(|line| line.text.trim().to_owned());
+        texts.filter(|text| text.chars().any(char::is_alphanumeric)).collect()
+    };
+    let is_dropped = |index: usize| places[index].iter().any(Option::is_none);
+    (0..hunks.len()).filter(|&index| is_dropped(index)).any(|index| {
+        let added = lines_with(&hunks[index], LineMark::Added);
+        let own = lines_with(&hunks[index], LineMark::Removed);
+        hunks.iter().enumerate().filter(|(other, _)| *other != index).any(|(_, other)| {
+            let removed = lines_with(other, LineMark::Removed);
+            added.difference(&own).any(|line| removed.contains(line))
+        })
+    })
 }
 
 /// The choices of one place for each hunk that do not overlap.
@@ -459,6 +480,8 @@ mod tests {
             "@@\n-    four(c);\n+    four(d);\n",
             "@@\n one_line\n another_line\n-    two();\n+    2;\n yet_another\n",
             "@@ fn third() {\n+    two();\n",
+            // The lines move: without the first hunk they would be gone.
+            "@@\n fn first() {\n+    one();\n     one();\n     two();\n@@\n     four(a);\n-    one();\n     two();\n",
         ] {
             assert_eq!(send(FILE, &envelope(body)), Err(Vec::new()), "{body}");
         }

@@ -41,6 +41,29 @@ pub(in crate::edit) fn corrections(
     old: EditLines<'_>,
     new: EditLines<'_>,
 ) -> Vec<Splice> {
+    let mut found = corrections_of_any_kind(hay, old, new);
+    // An edit that changes more than white space does not mean to indent lines anew.
+    if !is_same_but_for_blanks(&old.concat(), &new.concat()) {
+        found.retain(|Splice { range, with }| {
+            let there = &hay.text[range.clone()];
+            there == with || !is_same_but_for_blanks(there, with)
+        });
+    }
+    found
+}
+
+fn is_same_but_for_blanks(a: &[u8], b: &[u8]) -> bool {
+    let bytes = |text: &'_ [u8]| -> Vec<u8> {
+        text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()
+    };
+    bytes(a) == bytes(b)
+}
+
+fn corrections_of_any_kind(
+    hay: &Haystack<'_>,
+    old: EditLines<'_>,
+    new: EditLines<'_>,
+) -> Vec<Splice> {
     let needle = Needle::new(old, new);
     if let Ok(places) = locate(hay, &needle) {
         let all = (0..places.len().min(MAX_RETRIES)).map(|at| places.get(at));
