@@ -54,6 +54,14 @@ function changeSentLines(made, change) {
   made.new = made.new.map(change);
 }
 
+/** Returns the kept blank lines of the old and new text whose neighbours are kept, too. */
+function blankPairsAmongKept(made) {
+  const pairs = commonLinePairs(made);
+  // Beside a changed line it is open whether a second blank line is meant.
+  const isKept = (i, j) => pairs.some((pair) => pair[0] === i && pair[1] === j);
+  return pairs.filter(([i, j]) => isBlank(made.old[i]) && isKept(i - 1, j - 1) && isKept(i + 1, j + 1));
+}
+
 /** Makes a mistake that is applied in this order of stages. */
 export const mistakeOfStage = (stage, make) => ({ stage, make });
 
@@ -402,10 +410,7 @@ export const MISTAKES = {
   }),
   doubled_blank: mistakeOfStage(1, (made, random) => {
     // Sends a blank line twice that the file has once and the edit keeps.
-    const pairs = commonLinePairs(made).filter(
-      ([i, j]) =>
-        isBlank(made.old[i]) && i > 0 && j > 0 && i < made.old.length - 1 && j < made.new.length - 1,
-    );
+    const pairs = blankPairsAmongKept(made);
     if (pairs.length === 0) return false;
     const [i, j] = random.pick(pairs);
     made.old.splice(i, 0, "");
@@ -427,11 +432,9 @@ export const MISTAKES = {
   }),
   doubled_blank_old: mistakeOfStage(1, (made, random) => {
     // Sends a blank line twice in the old text only.
-    const blanks = made.old.flatMap((line, at) =>
-      isBlank(line) && at > 0 && at < made.old.length - 1 ? [at] : [],
-    );
-    if (blanks.length === 0) return false;
-    made.old.splice(random.pick(blanks), 0, "");
+    const pairs = blankPairsAmongKept(made);
+    if (pairs.length === 0) return false;
+    made.old.splice(random.pick(pairs)[0], 0, "");
     return true;
   }),
   escaped_newline: mistakeOfStage(6, (made) => {

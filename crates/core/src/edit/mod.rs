@@ -53,6 +53,7 @@ pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, PlanFacts, Strictn
 pub(crate) use applying::content::apply_splices;
 pub(crate) use budget::WorkBudget;
 pub(crate) use correcting::MAX_RETRIES;
+pub(crate) use correcting::corrections::is_same_but_for_blanks;
 pub(crate) use correcting::hunk::hunk_corrections;
 pub(crate) use explaining::truncate::truncate_error;
 pub(crate) use matching::fuzzy::find_hunk_positions;

@@ -16,7 +16,7 @@ use super::file::TargetFile;
 use super::locate::place_hunk;
 use super::mismatch::HunkMismatch;
 use super::set::PatchedFiles;
-use super::{FilePatch, Hunk, LineMark, Patch, v4a};
+use super::{FilePatch, Hunk, LineMark, Patch, PatchLine, v4a};
 use crate::diff::unified::{self, DiffHeader, DisplayLimits, Format, LineEndings};
 use crate::edit::{self, MAX_RETRIES, Splice, WorkBudget};
 use crate::error::{Code, Error};
@@ -246,8 +246,15 @@ fn places_of(
     if hunk.before().map(text).eq(hunk.after().map(text)) {
         return vec![None];
     }
+    // A hunk that changes more than white space does not mean to indent lines anew.
+    let means_blanks = words(hunk.before()) == words(hunk.after());
+    let is_meant = |splice: &Splice| {
+        let there = &target.text[splice.range.clone()];
+        means_blanks || there == splice.with || !edit::is_same_but_for_blanks(there, &splice.with)
+    };
     let narrowed = |splices: Vec<Splice>| -> Vec<HunkPlace> {
-        splices.into_iter().map(|splice| narrowed_splice(target.text, splice)).collect()
+        let meant = splices.into_iter().filter(is_meant);
+        meant.map(|splice| narrowed_splice(target.text, splice)).collect()
     };
     match place_hunk(target, hunk, 0, 0, options, work) {
         Ok((splice, _)) => narrowed(vec![splice]),
@@ -264,6 +271,11 @@ fn places_of(
         }
         Err(_) => narrowed(corrected_places(target, hunk, work)),
     }
+}
+
+/// Returns the text of lines without white space.
+fn words<'l>(lines: impl Iterator<Item = &'l PatchLine>) -> String {
+    lines.flat_map(|line| line.text.split_whitespace()).collect()
 }
 
 /// Returns the places at which the lines of a hunk are most similar to those of the file; one if

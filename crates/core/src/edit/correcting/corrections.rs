@@ -52,7 +52,8 @@ pub(in crate::edit) fn corrections(
     found
 }
 
-fn is_same_but_for_blanks(a: &[u8], b: &[u8]) -> bool {
+/// Returns true if two texts differ in white space only.
+pub(crate) fn is_same_but_for_blanks(a: &[u8], b: &[u8]) -> bool {
     let bytes = |text: &'_ [u8]| -> Vec<u8> {
         text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()
     };
