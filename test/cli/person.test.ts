@@ -121,7 +121,7 @@ test("ls for a person has types, sizes, times and colours", async () => {
 
 test("read for a person has coloured numbers and no steering", async () => {
   const { out } = await at.run(["read", "steer.txt", ...colour]);
-  expect(out).toBe("\u001b[32m1\t\u001b[39mone \\x1b[2Jclears the screen\n");
+  expect(out).toBe("\u001b[32m     1\t\u001b[39mone \\x1b[2Jclears the screen\n");
 });
 
 test("sizes are short", () => {

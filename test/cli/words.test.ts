@@ -62,7 +62,7 @@ const CASES: readonly (readonly [tool: string, args: Record<string, unknown>, sa
   [
     "edit_file",
     { path: "a.txt", old_text: "two", new_text: "x" },
-    /^Error: the old text occurs 2 times .* Add surrounding lines to the old text, or add --all\.$/u,
+    /^Error: the old text occurs 2 times .*Send this as the old text:.*\nAdd surrounding lines to the old text, or add --all\.$/su,
   ],
   [
     "edit_file",

@@ -27,7 +27,7 @@ async function bundled(entry: string): Promise<number> {
 describe.skipIf(skip)("compressed, at most", () => {
   it.each([
     ["filewright_bg.wasm", 900_000],
-    ["filewright_edit_bg.wasm", 270_000],
+    ["filewright_edit_bg.wasm", 320_000],
     ["filewright.js", 15_000],
     ["filewright_edit.js", 15_000],
   ])("dist/wasm/%s: %i bytes", (file, limit) => {
@@ -37,7 +37,7 @@ describe.skipIf(skip)("compressed, at most", () => {
   it.each([
     ["diff/index.js", 15_750],
     ["engine/edit-entry.js", 15_000],
-    ["engine/index.js", 15_750],
+    ["engine/index.js", 15_900],
   ])("everything that dist/%s imports: %i bytes", async (entry, limit) => {
     expect(await bundled(entry)).toBeLessThanOrEqual(limit);
   });

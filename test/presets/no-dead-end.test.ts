@@ -23,6 +23,12 @@ interface AgentCall {
   readonly args: Args;
 }
 
+/** A call as the details of a refusal have it. */
+interface SentCall {
+  readonly tool: string;
+  readonly arguments: Args;
+}
+
 const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 const LINES = Array.from({ length: 40 }, (_, n) => `line ${n + 1}\n`).join("");
 /** What an agent may find: texts and files that are none, whole, damaged, and of kinds that readers know. */
@@ -246,6 +252,14 @@ const pathOf = ({ error }: ToolResult & { ok: false }): string =>
   absolute(String(error.details?.["file"] ?? error.path));
 
 const REMEDIES: readonly Remedy[] = [
+  (_agent, _wants, failed) => {
+    const { retry, retries } = (failed.error.details ?? {}) as {
+      readonly retry?: SentCall;
+      readonly retries?: SentCall[];
+    };
+    const sent = retry ?? retries?.[0];
+    return Promise.resolve(sent === undefined ? undefined : { tool: sent.tool, args: sent.arguments });
+  },
   async (_agent, { tool, args }, { text }) => {
     const [, name, value] = /(?:set|pass) (\w+)(?:: |=)(true|"[^"]*")/u.exec(text) ?? [];
     if (name === undefined || value === undefined) return undefined;

@@ -169,7 +169,7 @@ describe("workbooks", () => {
       "1\trich text\t\tin line",
       "4\t2023-03-15\t12:00:00\t2023-03-15 06:00:00\t1E400",
       "5\tTRUE\t#REF!\t7\t=NOW()",
-      "--- sheet 2: second (1 rows, hidden) ---",
+      "--- sheet 2: second (1 row, hidden) ---",
       `\t${"ABCDEFGHIJKLMNOPQRSTUVWXYZ".split("").join("\t")}\tAA\tAB`,
       `2${"\t".repeat(28)}28`,
       "--- sheet 3: empty (0 rows) ---",

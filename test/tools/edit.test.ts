@@ -44,7 +44,7 @@ describe.each(KINDS)("edit_file on %s", (kind) => {
   test.each(made)("makes %s", async (_, before, args, after) => {
     const { ws, text } = await place(kind, { f: before });
     const result = await ws.call("edit_file", { path: "f", ...args } as never);
-    expect(result.text).toMatch(/^Edited f: \d+ replacement\(s\)\n--- a\/f\n\+\+\+ b\/f\n@@ /);
+    expect(result.text).toMatch(/^Edited f: \d+ replacements?\n--- a\/f\n\+\+\+ b\/f\n@@ /);
     expect(await text("f")).toBe(after);
     expect(result.data).toMatchObject({
       applied: true,

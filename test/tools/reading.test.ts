@@ -200,7 +200,7 @@ describe.each(KINDS)("stat and list_directory on %s", (kind) => {
     [
       "the largest first",
       { sort: "size", order: "desc", ignore: ["*dir", ".hid", "l"] },
-      "[FILE] b.txt\n[FILE] a.txt",
+      "[FILE] b.txt (5 bytes)\n[FILE] a.txt (1 byte)",
     ],
     ["without dot files", { hidden: false, format: "names" }, "adir\nzdir\na.txt\nb.txt\nl"],
     ["two levels, as paths", { depth: 2, format: "names", ignore: ["*.txt", "l"] }, "adir\nzdir\n.hid"],

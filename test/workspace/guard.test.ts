@@ -67,7 +67,7 @@ describe("the guard of unread content", () => {
     async (guard) => {
       const { ws } = await memory({ f: "one\n" }, { guard });
       const { ok, text, meta } = await ws.call("delete", { path: "f" });
-      expect({ ok, text }).toEqual({ ok: true, text: "Deleted f (1 files)" });
+      expect({ ok, text }).toEqual({ ok: true, text: "Deleted f (1 file)" });
       await ws.undo(meta.call_id as string);
       expect((await ws.call("read_file", { path: "f" })).ok).toBe(true);
     },

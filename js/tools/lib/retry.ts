@@ -39,6 +39,8 @@ export function withRetries(
     : new FilewrightError(code, `${error.message}\n${text}`, {
         path,
         complete,
+        // Of several places the caller may mean another one, or all of them.
+        hint: one ? undefined : error.hint,
         details: { ...details, ...added },
       });
 }

@@ -81,12 +81,14 @@ fn retries(sent: &SentPatch<'_>, files: &PatchedFiles<'_>) -> Vec<String> {
         }
         drafts = next;
     }
-    drafts
+    let found: Vec<String> = drafts
         .iter()
         .filter(|(_, sections)| !sections.iter().all(|one| matches!(one, Section::LeftOut)))
         .filter(|(_, sections)| !sections.iter().all(|one| matches!(one, Section::AsSent)))
         .filter_map(|(state, sections)| written(sent, files, state, sections))
-        .collect()
+        .collect();
+    // The only one left of several places would be a guess.
+    if found.len() == 1 && drafts.len() > 1 { Vec::new() } else { found }
 }
 
 /// Returns the drafts that continue one with the part of the patch for the next file.
@@ -264,7 +266,9 @@ fn places_of(
                 let hunk = Hunk { old_start: Some(*line), anchors: Vec::new(), ..hunk.clone() };
                 place_hunk(target, &hunk, 0, 0, options, work).ok().map(|(splice, _)| splice)
             };
-            narrowed(lines.iter().filter_map(at).collect())
+            let all = lines.iter().map(at).collect::<Option<Vec<_>>>().unwrap_or_default();
+            let meant = narrowed(all);
+            if meant.len() == lines.len() { meant } else { Vec::new() }
         }
         Err(HunkMismatch::Several(_) | HunkMismatch::NoContext | HunkMismatch::TooMuch) => {
             Vec::new()

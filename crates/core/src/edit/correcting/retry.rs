@@ -86,7 +86,12 @@ fn retries(bytes: &[u8], edits: &[Edit], options: &EditOptions) -> Vec<Vec<Retry
             .take(MAX_RETRIES)
             .collect();
     }
+    let places = drafts.len();
     drafts.retain(|draft| works(bytes, edits, draft, options, &work));
+    // The only one left of several places would be a guess.
+    if drafts.len() == 1 && places > 1 {
+        drafts.clear();
+    }
     drafts.into_iter().map(|draft| draft.edits).collect()
 }
 
@@ -150,6 +155,7 @@ fn drafts_with(
         | Refusal::TooMuch
         | Refusal::WrongCount { .. } => Vec::new(),
     };
+    let count = places.len();
     let continued = places.into_iter().filter_map(|splices| {
         let made = apply_splices(text, &splices);
         if made == *text {
@@ -160,7 +166,8 @@ fn drafts_with(
         edits.push(RetryEdit::Corrected { index, old, new });
         Some(Draft { text: made, edits })
     });
-    continued.take(MAX_RETRIES).collect()
+    let all: Vec<Draft> = continued.take(MAX_RETRIES).collect();
+    if all.len() == 1 && count > 1 { Vec::new() } else { all }
 }
 
 /// Returns the splices of an edit at each of several lines (1-based) at which its old text stands.
@@ -177,7 +184,8 @@ fn places_at(text: &[u8], edit: &Edit, lines: &[u64], work: &WorkBudget) -> Vec<
         let OldTextMatch { splices, tier, .. } = find_old_text(text, &one, &options, work).ok()?;
         (splices.len() == 1 && tier < Tier::Fuzzy).then_some(splices)
     };
-    lines.into_iter().filter_map(at).collect()
+    // A place that cannot be named alone leaves the others without a sense.
+    lines.into_iter().map(at).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// Returns the splices of an edit at the places whose lines it can mean, in the first reading of its
