@@ -252,7 +252,7 @@ fn exact_edit(text: &[u8], splices: &[Splice], work: &WorkBudget) -> Option<(Str
         }
         let (before, after) = (start, end);
         start = line_start(text, start.saturating_sub(1)).max(mark);
-        end = line_end(text, (end + 1).min(text.len()), false).max(end);
+        end = next_line_end(text, end);
         if (start, end) == (before, after) {
             return None;
         }
@@ -271,6 +271,13 @@ fn line_end(text: &[u8], at: usize, inside: bool) -> usize {
     let from = if inside { at } else { at.saturating_sub(1) };
     let end = memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |lf| from + lf);
     if text[..end].ends_with(b"\r") && end < text.len() && end > from { end - 1 } else { end }
+}
+
+/// Returns the offset of the ending of the line after the one that ends at `end`.
+fn next_line_end(text: &[u8], end: usize) -> usize {
+    let rest = &text[end..];
+    let ending = if rest.starts_with(b"\r\n") { 2 } else { usize::from(rest.starts_with(b"\n")) };
+    if ending == rest.len() { text.len() } else { line_end(text, end + ending, true) }
 }
 
 /// Returns true if a part of a text occurs in it once, also where occurrences overlap.
@@ -417,6 +424,16 @@ mod tests {
             for made in retried(&text, &old.join("\n"), &new, strictness) {
                 prop_assert_eq!(made.replacen("\nzzzz", "", 1), text.as_str());
             }
+        }
+    }
+
+    #[test]
+    fn places_at_both_ends_of_a_file_are_named_by_what_is_beside_them() {
+        for ending in ["\n", "\r\n"] {
+            let text = ["same", "other", "same", ""].join(ending);
+            let made = retried(&text, "same", "changed", Strictness::default());
+            let expected = [["changed", "other", "same", ""], ["same", "other", "changed", ""]];
+            assert_eq!(made, expected.map(|lines| lines.join(ending)));
         }
     }
 }
