@@ -28,6 +28,7 @@ const IN_REPOSITORY = {
   "media/SECURITY.md": "SECURITY.md",
   "media/browser": "examples/browser",
   "media/decisions": "docs/decisions",
+  "media/dependencies.md": "docs/dependencies.md",
   "media/examples": "examples",
   "media/requirements.md": "docs/requirements.md",
 };

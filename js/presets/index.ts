@@ -119,3 +119,4 @@ export type {
   ToolSpec,
   ToolMapping,
 } from "./preset.ts";
+export type { RetryCall } from "../tools/lib/retry.ts";

@@ -27,6 +27,8 @@ test("every reason of the page is one that the code gives", () => {
   );
   expect(reasons.length).toBeGreaterThan(4);
   const given = (reason: string): boolean =>
-    sources.some((text) => text.includes(`reason: "${reason}"`) || text.includes(`"reason", "${reason}"`));
+    sources.some((text) =>
+      [`reason: "${reason}"`, `"reason", "${reason}"`, `=> "${reason}"`].some((form) => text.includes(form)),
+    );
   expect(reasons.filter((reason) => !given(reason))).toEqual([]);
 });

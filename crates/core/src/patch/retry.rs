@@ -153,6 +153,7 @@ fn corrected_contents(
         return Vec::new();
     }
     let target = TargetFile::new(text, &file.hunks);
+    let means_blanks = file.hunks.iter().all(|hunk| words(hunk.before()) == words(hunk.after()));
     let places: Option<Vec<Vec<HunkPlace>>> = file
         .hunks
         .iter()
@@ -173,7 +174,10 @@ fn corrected_contents(
     for mut chosen in all.found.into_iter().filter(|chosen| !ordered || in_order(chosen)) {
         chosen.sort_by_key(|splice| (splice.range.start, splice.range.end));
         let made = edit::apply_splices(text, &chosen);
-        if known.insert(made.clone()) {
+        // A patch that changes words does not mean to change blanks alone.
+        let is_meant =
+            || means_blanks || made == text || !edit::is_same_but_for_blanks(text, &made);
+        if known.insert(made.clone()) && is_meant() {
             contents.push(made);
         }
         if contents.len() == MAX_RETRIES {
