@@ -207,10 +207,10 @@ function readJson(file: string, option: string): unknown {
   const path = resolve(expandHome(file));
   let json: string;
   try {
+    json = readFileSync(path, "utf8").replace(/^\uFEFF/u, "");
     // What it grants would be granted by any user of this machine.
     if (process.platform !== "win32" && (statSync(path).mode & 0o002) !== 0)
       throw new Error("every user of this machine may write it; run: chmod o-w on it");
-    json = readFileSync(path, "utf8").replace(/^\uFEFF/u, "");
   } catch (error) {
     throw new UsageError(`${option}: cannot read '${file}': ${(error as Error).message}`);
   }

@@ -12,6 +12,10 @@ import { share } from "../support/share.ts";
 import { logIn, openPlace, type Place, untilHub } from "../review/place.ts";
 import { PAYLOADS } from "./payloads.ts";
 
+/** A path with a payload in its names; new names have no NUL, no line break and no white space at an end. */
+const nameOf = (payload: string, at: number): string =>
+  `n${at}/x${payload.toWellFormed().replaceAll(/[\0\n\r]|\s+(?=\/)|(?<=\/)\s+/gu, "?")}.txt`;
+
 /** Characters that no text of the page may have, because they are not seen or reorder others. */
 const UNSEEN = /(?!\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Surrogate}]/u;
 /** Elements and attributes that the page never has. */
@@ -145,7 +149,7 @@ describeChromium("the review page", () => {
       const content = payload.toWellFormed();
       return place.ws.call(
         "write_file",
-        { path: `n${at}/${content.replaceAll("\0", "?")}.txt`, content: `${content}\n\t${content}\r\n` },
+        { path: nameOf(payload, at), content: `${content}\n\t${content}\r\n` },
         { agent: payload },
       );
     });
@@ -188,7 +192,7 @@ describeChromium("the review page", () => {
 
   it("shows the past, the policy, searches and the activity as text, and writes no formula into a table", async () => {
     const other = await openPlace({}, { confirm: undefined, review: "after" });
-    const names = PAYLOADS.map((payload, at) => `n${at}/${payload.toWellFormed().replaceAll("\0", "?")}.txt`);
+    const names = PAYLOADS.map(nameOf);
     const write = async (path: string, agent: string) => {
       const content = `${path.replaceAll("?", "x")}\n`;
       expect((await other.ws.call("write_file", { path, content }, { agent })).ok).toBe(true);

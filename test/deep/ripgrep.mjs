@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openWorkspace } from "../../dist/index.node.js";
+import { flatGrepText } from "../../dist/tools/grep/text.js";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { root as checkout } from "../../scripts/lib/run.mjs";
 
@@ -187,7 +188,7 @@ async function askWorkspace(ws, query) {
   const { matches, counts, files } = result.data;
   if (files !== undefined) return files;
   if (counts !== undefined) return counts.map(({ path, count }) => `${path}:${count}`);
-  return matches.length === 0 ? [] : result.text.split("\n");
+  return matches.length === 0 ? [] : flatGrepText(result.data, result.text).split("\n");
 }
 
 /** @returns {string | undefined} the first difference of two answers */

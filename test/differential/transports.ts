@@ -1,4 +1,6 @@
 /** The transports of our servers in this process, over tools that answer at once. */
+// Loaded by the server with the first unknown tool, which these tests do not wait for.
+import "../../js/mcp/served-tools.ts";
 import { PassThrough } from "node:stream";
 import { inProcessServer, type InProcessTransport } from "../../js/adapters/in-process-mcp.ts";
 import type { AdapterTool } from "../../js/adapters/offer.ts";

@@ -231,7 +231,9 @@ function listing(ws: Workspace, one: WalkQuestion): Promise<string> {
   return attempt(async () => {
     const data = await ws.listDirectory({ ...args, respect_ignore: respectIgnore });
     const entries = data.entries.map(({ path, type }) => `${path}:${type}`);
-    return [entries, data.total, ...(data.warnings ?? [])];
+    // That links were not followed is told since; it is no matter of the walks.
+    const notes = (data.warnings ?? []).filter((note) => !/ not followed: /u.test(note));
+    return [entries, data.total, ...notes];
   });
 }
 

@@ -153,10 +153,10 @@ describe.skipIf(!python)("the approver at a pseudo-terminal (needs python3)", ()
     const { results } = await atPseudoTerminal(
       [write("1"), write("2")],
       [
-        { wait: "refuse", send: "yyyy" },
+        { wait: "with a reason", send: "yyyy" },
         { wait: "", send: "\r" },
         { wait: "", send: "n" },
-        { wait: "refuse", send: "n" },
+        { wait: "with a reason", send: "n" },
       ],
     );
     expect(results.map(({ ok }) => ok)).toEqual([false, false]);
@@ -296,8 +296,8 @@ describe("the approver at a terminal", () => {
     const { output, results } = await atTerminal(
       [write("1", "p"), write("2", "q")],
       [
-        { wait: "refuse", send: "y" },
-        { wait: "refuse", send: "n" },
+        { wait: "with a reason", send: "y" },
+        { wait: "with a reason", send: "n" },
       ],
       { parallel: true },
     );

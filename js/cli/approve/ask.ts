@@ -158,7 +158,7 @@ class QuestionAtTerminal {
       this.#say(
         this.#news === undefined
           ? "This replaces the question before, on the present content."
-          : `This replaces the question before, on the present content: ${this.#news.size} of ${plural(this.#parts.length, "hunk")} new.`,
+          : `This replaces the question before, on the present content: ${this.#news.size} of ${plural(this.#parts.length, "hunk")} ${this.#parts.length === 1 ? "is" : "are"} new.`,
       );
   }
 

@@ -15,7 +15,7 @@ export interface NewEntry {
   readonly path: string;
 }
 
-const LINE_BREAKS = /[\n\r\v\f\u0085\u2028\u2029]+/gu;
+const LINE_BREAKS = /[\n\r]+/gu;
 const hasEnds = (name: string): boolean => name !== name.trim();
 const isOdd = (name: string): boolean => hasEnds(name) || name.search(LINE_BREAKS) >= 0;
 const plainName = (name: string): string => name.trim().replaceAll(LINE_BREAKS, "_");
