@@ -117,7 +117,7 @@ export const SERVED: { readonly kind: string; readonly answers: readonly unknown
     "Created src/a.ts (2 lines, 31 bytes)",
     "1\tconst näh = 1;\n2\tconst b = 2;",
     "src/a.ts:1:const näh = 1;",
-    expect.stringMatching(/^Edited src\/a\.ts: 1 replacement\(s\)\n.*-const b = 2;\n\+const b = 3;$/su),
+    expect.stringMatching(/^Edited src\/a\.ts: 1 replacements?\n.*-const b = 2;\n\+const b = 3;$/su),
     "const näh = 1;\r\nconst b = 3;\r\n",
     "const näh = 1;\r\nconst b = 2;\r\n",
     "OUTSIDE_ALLOWED",
