@@ -9,11 +9,11 @@
  */
 import type { Location, SandboxPolicy } from "../../policy/index.ts";
 import type { FsBackend } from "../../backends/backend.ts";
-import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { childOf, isWithin, joinPath, normalise } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
+import { entryExists } from "./entry-exists.ts";
 import { refuseOddNewNames } from "./new-names.ts";
 
 /** The properties of the workspace that the search needs. */
@@ -87,7 +87,7 @@ export async function replaceByLookAlikes(
   for (const [index, { argument, typed, creates = false }] of uses.entries()) {
     const at = locations[index];
     if (at === undefined || creates || !EXISTING_PATH_ARGUMENTS[tool.name]?.includes(argument)) continue;
-    if (await entryExists(context.fs, at.path)) continue;
+    if (await entryExists(context.fs, at.path, true)) continue;
     const other = await replacementForMissingPath(typed, at, context, tool.kind === "read");
     if (other === undefined) return undefined;
     taken.push({ argument, typed, ...other });
@@ -128,7 +128,7 @@ export async function refuseLookAlikes(
     const { argument, typed } = use;
     const at = locations[index];
     if (at === undefined || !HAS_LOOK_ALIKES.test(typed) || !mayCreate(tool, use)) continue;
-    if (await entryExists(context.fs, at.path)) continue;
+    if (await entryExists(context.fs, at.path, true)) continue;
     const other = await findLookAlikePath(at.path, context, (name) => comparableName(name).trim());
     if (other === undefined) {
       await refuseOddNewNames({ argument, typed, path: at.path }, context);
@@ -164,7 +164,7 @@ async function findLookAlikePath(
   let at = root;
   for (const name of path.slice(root === "/" ? 1 : root.length + 1).split("/")) {
     const exact = childOf(at, name);
-    if (await entryExists(fs, exact)) {
+    if (await entryExists(fs, exact, true)) {
       at = exact;
       continue;
     }
@@ -246,14 +246,5 @@ export async function* existingPathsInRoots(
   for (const root of roots) {
     const { path } = normalise(joinPath(root, typed));
     if (isWithin(path, root) && !(await keeps(path)) && (await entryExists(fs, path, false))) yield path;
-  }
-}
-
-/** Returns true when an entry exists; returns `refused` when the storage does not allow the look-up. */
-async function entryExists(fs: FsBackend, path: string, refused = true): Promise<boolean> {
-  try {
-    return (await lstatOrNull(fs, path)) !== null;
-  } catch {
-    return refused;
   }
 }

@@ -3,9 +3,9 @@
  * behind a path, or with a line break.
  */
 import type { FsBackend } from "../../backends/backend.ts";
-import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import { entryExists } from "./entry-exists.ts";
 
 /** An entry that a call would create. */
 export interface NewEntry {
@@ -31,7 +31,7 @@ export async function refuseOddNewNames(
 ): Promise<void> {
   const names = path.split("/");
   for (const [index, name] of names.entries()) {
-    if (!isOdd(name) || (await entryExists(fs, names.slice(0, index + 1).join("/")))) continue;
+    if (!isOdd(name) || (await entryExists(fs, names.slice(0, index + 1).join("/"), true))) continue;
     const plain = names.map((one, at) => (at < index ? one : plainName(one))).join("/");
     const what = hasEnds(name) ? "begins or ends in white space" : "holds a line break";
     throw new FilewrightError(
@@ -39,13 +39,5 @@ export async function refuseOddNewNames(
       `Invalid argument '${argument}': the name '${escapeControls(name)}' ${what}; send '${escapeControls(display(plain))}'.`,
       { complete: true, path: typed, details: { argument } },
     );
-  }
-}
-
-async function entryExists(fs: FsBackend, path: string): Promise<boolean> {
-  try {
-    return (await lstatOrNull(fs, path)) !== null;
-  } catch {
-    return true; // The call itself reports why the place cannot be looked at.
   }
 }

@@ -7,11 +7,11 @@
  */
 import type { Location } from "../../policy/index.ts";
 import type { FsBackend } from "../../backends/backend.ts";
-import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { childOf, isWithin, joinPath, normalise } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
+import { entryExists } from "./entry-exists.ts";
 
 /** The properties of the workspace that the checks need. */
 export interface PathContext {
@@ -46,7 +46,7 @@ export async function assertPlainPaths(
     const { typed, argument } = use;
     if (!UNUSUAL_PATH.test(typed)) continue;
     const at = locations[index];
-    if (at !== undefined && (await entryExists(context.fs, at.path))) continue;
+    if (at !== undefined && (await isThere(context.fs, at.path))) continue;
     const why =
       (await misformedPathReason(typed, context)) ??
       (await mentionReason(typed, context)) ??
@@ -65,9 +65,9 @@ async function misformedPathReason(typed: string, context: PathContext): Promise
   const { fs, cwd } = context;
   const quoted = (path: string): string => `'${escapeControls(path)}'`;
   if (/^~(?:\/|$)/u.test(typed)) {
-    if (await entryExists(fs, childOf(cwd, "~"))) return undefined;
+    if (await isThere(fs, childOf(cwd, "~"))) return undefined;
     const inside = typed.replace(/^~\/*/u, "") || ".";
-    const found = await entryExists(fs, joinPath(cwd, inside));
+    const found = await isThere(fs, joinPath(cwd, inside));
     return `'~' is not expanded: paths are relative to the workspace, or absolute. ${found ? "Did you mean" : "Send"} ${quoted(inside)}${found ? "?" : ", or the absolute path."}`;
   }
   if (/^file:/iu.test(typed)) {
@@ -79,8 +79,7 @@ async function misformedPathReason(typed: string, context: PathContext): Promise
   if (unquoted !== undefined) {
     const path = joinPath(cwd, unquoted);
     const parent = normalise(`${path}/..`).path;
-    const known =
-      (await entryExists(fs, path)) || (unquoted.includes("/") && (await isDirectory(fs, parent)));
+    const known = (await isThere(fs, path)) || (unquoted.includes("/") && (await isDirectory(fs, parent)));
     return known || !/["'`“”‘’]/u.test(unquoted)
       ? `send it without the quotes: ${quoted(unquoted)}.`
       : undefined;
@@ -95,7 +94,7 @@ async function misformedPathReason(typed: string, context: PathContext): Promise
 /** Returns the reason why a path is not accepted that is written as a mention. */
 async function mentionReason(typed: string, { fs, cwd }: PathContext): Promise<string | undefined> {
   const path = typed.slice(1);
-  if (!typed.startsWith("@") || !(await entryExists(fs, joinPath(cwd, path)))) return undefined;
+  if (!typed.startsWith("@") || !(await isThere(fs, joinPath(cwd, path)))) return undefined;
   return `send it without the '@': '${escapeControls(path)}'.`;
 }
 
@@ -110,11 +109,11 @@ async function newPathReason(typed: string, context: PathContext): Promise<strin
   const { fs, cwd } = context;
   const quoted = (path: string): string => `'${escapeControls(path)}'`;
   const [, file, line] = /^(.+?):(\d+)(?::\d+|-\d+)?$/su.exec(typed) ?? [];
-  if (file !== undefined && (await entryExists(fs, joinPath(cwd, file))))
+  if (file !== undefined && (await isThere(fs, joinPath(cwd, file))))
     return `it ends in the line ${line}; send ${quoted(file)}.`;
   // A directory may be called `@scope` or `$lib`.
   const [first = ""] = typed.split("/", 1);
-  if (await entryExists(fs, joinPath(cwd, first))) return undefined;
+  if (await isThere(fs, joinPath(cwd, first))) return undefined;
   if (typed.startsWith("@") && (await hasPlace(typed.slice(1), context)))
     return `send it without the '@': ${quoted(typed.slice(1))}.`;
   const [, variable, rest = "."] = VARIABLE.exec(typed) ?? [];
@@ -128,7 +127,7 @@ async function newPathReason(typed: string, context: PathContext): Promise<strin
 /** Returns true for a path that exists, or that can be made in a directory below the working directory. */
 async function hasPlace(typed: string, { fs, cwd }: PathContext): Promise<boolean> {
   const path = joinPath(cwd, typed);
-  if (await entryExists(fs, path)) return true;
+  if (await isThere(fs, path)) return true;
   const parent = normalise(`${path}/..`).path;
   return parent !== normalise(cwd).path && isWithin(parent, cwd) && (await isDirectory(fs, parent));
 }
@@ -149,7 +148,7 @@ export async function pathWithSameEnd(
   if (parts.includes("..")) return undefined;
   for (let from = 0; from < Math.min(parts.length, MAX_PATH_ENDS); from++) {
     const path = joinPath(cwd, parts.slice(from).join("/"));
-    if (isWithin(path, cwd) && path !== cwd && (await entryExists(fs, path))) return display(path);
+    if (isWithin(path, cwd) && path !== cwd && (await isThere(fs, path))) return display(path);
   }
   return undefined;
 }
@@ -173,12 +172,9 @@ function displayIfInside(path: string, { cwd, display }: PathContext): string {
   return path.startsWith("/") && isWithin(normalise(path).path, cwd) ? display(normalise(path).path) : path;
 }
 
-async function entryExists(fs: FsBackend, path: string): Promise<boolean> {
-  try {
-    return (await lstatOrNull(fs, normalise(path).path)) !== null;
-  } catch {
-    return false; // Outside the roots, or an impossible name: the call itself reports which.
-  }
+/** Returns true when an entry exists. What cannot be looked at, outside the roots or an impossible name, does not. */
+function isThere(fs: FsBackend, path: string): Promise<boolean> {
+  return entryExists(fs, normalise(path).path, false);
 }
 
 async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
